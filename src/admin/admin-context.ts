@@ -10,32 +10,32 @@ import type { Figures } from "./views/figures.ts";
 
 export type HttpServices = Readonly<Partial<Record<ServiceName, HttpService>>>;
 
-/** Everything that the admin listener shows of a running server. */
+/** Everything that the admin listener needs of a running server. */
 export interface AdminContext {
   readonly clock: Clock;
   readonly random: Random;
   readonly log: Log;
   readonly runtime: Runtime;
   readonly accounts: Accounts;
-  readonly doors: HttpServices;
+  readonly httpServices: HttpServices;
   readonly observer: Observer;
   /** Undefined if SMB is not served. */
   readonly smb: SmbAdministration | undefined;
   readonly facts: () => ServerFacts;
   readonly figures: Figures;
   readonly sizes: () => Promise<Sizes>;
-  /** Resolves when requests can be served; rejects with the reason if not. */
+  /** Resolves if requests can be served; otherwise rejects with the reason. */
   readonly ready: () => Promise<void>;
   readonly metrics: () => string;
-  /** Absent unless it was asked for at the start. */
+  /** Undefined unless the server was started with `--enableReset`. */
   readonly reset: (() => Promise<void>) | undefined;
-  /** Where the files of the page are. */
+  /** Folder with the built files of the explorer. */
   readonly pageFolder: string;
   readonly security: AdminSecurity;
 }
 
-/** What the views show. They get the accounts with each request: those of its caller. */
-export type Viewed = Omit<AdminContext, "accounts" | "security">;
+/** The context of views. The accounts come with each request: only those the caller administers. */
+export type ViewContext = Omit<AdminContext, "accounts" | "security">;
 
 export interface ServerFacts {
   readonly version: string;
@@ -43,11 +43,11 @@ export interface ServerFacts {
   readonly smbUrl: string;
   readonly store: "lmdb" | "memory" | "postgres";
   readonly content: "disk" | "memory" | "s3";
-  /** Base addresses without the account. */
+  /** Base URLs without the account name. */
   readonly urls: Readonly<Partial<Record<ServiceName, string>>>;
 }
 
-/** What lies on disk, as far as somebody can tell. */
+/** Bytes used on disk; undefined fields are unknown. */
 export interface Sizes {
   readonly storeBytes?: number;
   readonly contentBytes?: number;

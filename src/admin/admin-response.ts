@@ -1,6 +1,6 @@
 import type { OutgoingHttpHeaders } from "node:http";
 
-/** What a route of the admin listener answers. */
+/** Response of a route of the admin listener. */
 export interface AdminResponse {
   readonly status: number;
   readonly headers?: OutgoingHttpHeaders;
@@ -39,7 +39,7 @@ export function refuse(
 }
 
 export function noAccount(name: string): AdminResponse {
-  return refuse(404, "AccountNotFound", `there is no account ${JSON.stringify(name)}`);
+  return refuse(404, "AccountNotFound", `no account ${JSON.stringify(name)}`);
 }
 
 export const nothing: AdminResponse = { status: 204 };

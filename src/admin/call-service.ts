@@ -3,16 +3,16 @@ import type { ServiceName } from "../protocol/service-name.ts";
 import { latestVersion } from "../protocol/versions.ts";
 import { serveRequest } from "../http/pipeline.ts";
 import type { WireResponse } from "../http/wire.ts";
-import type { Viewed } from "./admin-context.ts";
-import { readSasWish } from "./sas/sas-request.ts";
+import type { ViewContext } from "./admin-context.ts";
+import { parseSasRequest } from "./sas/sas-request.ts";
 import { signSas } from "./sas/sign-sas.ts";
 
 export interface ServiceCall {
-  /** Those of the caller: in others nothing is asked. */
+  /** The accounts of the caller; calls to other accounts are rejected. */
   readonly accounts: Accounts;
   readonly account: string;
   readonly method: string;
-  /** Below the account, not encoded. */
+  /** Path below the account, not percent-encoded. */
   readonly path: string;
   readonly query: string;
   readonly headers: Readonly<Record<string, string>>;
@@ -27,19 +27,20 @@ export interface ServiceReply {
 
 const tokenMinutes = 5;
 
-/** Asks one of the services as any client would, so that its rules hold here as well. */
+/** Calls a service through its pipeline, as any client would, so that all its rules apply. */
 export async function callService(
-  { doors, clock }: Viewed,
+  { httpServices, clock }: ViewContext,
   service: ServiceName,
   { accounts, account, method, path, query, headers }: ServiceCall,
 ): Promise<ServiceReply | undefined> {
   const settings = accounts.get(account);
-  const door = doors[service];
-  const wish = readSasWish({ account, minutes: tokenMinutes });
-  if (settings === undefined || door === undefined || "problem" in wish) return undefined;
-  const sas = signSas(settings, wish, { now: clock.wall(), urls: {} });
+  const httpService = httpServices[service];
+  const sasRequest = parseSasRequest({ account, minutes: tokenMinutes });
+  if (settings === undefined || httpService === undefined || "problem" in sasRequest)
+    return undefined;
+  const sas = signSas(settings, sasRequest, { now: clock.wall(), urls: {} });
   const encoded = path.split("/").map(encodeURIComponent).join("/");
-  const reply = await serveRequest(door, {
+  const reply = await serveRequest(httpService, {
     method,
     target: `/${account}/${encoded}?${query}&${sas.query}`,
     headers: {
@@ -59,7 +60,7 @@ export async function callService(
 }
 
 async function* nothing(): AsyncIterable<Uint8Array> {
-  // There is no body.
+  // An empty body.
 }
 
 function messageOf({ body, reason }: WireResponse): string {

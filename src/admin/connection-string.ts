@@ -8,7 +8,7 @@ const endpointNames: Readonly<Record<ServiceName, string>> = {
   file: "FileEndpoint",
 };
 
-/** In the form all Azure client libraries read, path-style. */
+/** A connection string as Azure's client libraries parse it, with path-style URLs. */
 export function connectionStringOf(
   account: AccountSettings,
   urls: Readonly<Partial<Record<ServiceName, string>>>,
@@ -27,7 +27,7 @@ export function connectionStringOf(
   ].join(";");
 }
 
-/** "Any address" is where a server listens, not where a client can go. */
+/** Replaces a wildcard address, where a server listens, by one that clients can connect to. */
 export function reachable(url: string): string {
   return url.replace("://0.0.0.0:", "://127.0.0.1:").replace("://[::]:", "://[::1]:");
 }

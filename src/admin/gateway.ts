@@ -6,7 +6,7 @@ import { nodeHandler, type Serve } from "../http/handler.ts";
 import { locate } from "../http/location.ts";
 import { handleRequest, meterOf } from "../http/pipeline.ts";
 import type { WireRequest } from "../http/wire.ts";
-import type { Viewed } from "./admin-context.ts";
+import type { ViewContext } from "./admin-context.ts";
 import { noAccount } from "./admin-response.ts";
 import type { RawCall, RawRoute } from "./routes.ts";
 
@@ -15,18 +15,22 @@ export type NodeHandler = (request: IncomingMessage, response: ServerResponse) =
 export const gatewayPrefix = "/storage/";
 const bearer = "Bearer ";
 
-/** What is stored may be a page with scripts: it must not run as if it were the explorer. */
+/** Stored content may be a page with scripts, which must not run with the explorer's origin. */
 const sandbox = "sandbox; default-src 'none'; style-src 'unsafe-inline'";
 
 interface Gateway {
-  readonly door: HttpService;
+  readonly httpService: HttpService;
   readonly handle: NodeHandler;
 }
 
-/** Hands requests to the services themselves, so that a page reaches all of them on one origin. */
-export function gatewayRoute({ doors, log }: Pick<Viewed, "doors" | "log">): RawRoute {
+/** Forwards requests to the services, so that the explorer reaches them on its own origin. */
+export function gatewayRoute({
+  httpServices,
+  log,
+}: Pick<ViewContext, "httpServices" | "log">): RawRoute {
   const gateways = new Map<string, Gateway>();
-  for (const [name, door] of Object.entries(doors)) gateways.set(name, gatewayOf(door, log));
+  for (const [name, httpService] of Object.entries(httpServices))
+    gateways.set(name, gatewayOf(httpService, log));
   return {
     method: "*",
     path: `${gatewayPrefix}:service/*`,
@@ -44,26 +48,27 @@ export function gatewayPath(service: ServiceName, account: string): string {
   return `${gatewayPrefix}${service}/${account}`;
 }
 
-function gatewayOf(door: HttpService, log: Log): Gateway {
+function gatewayOf(httpService: HttpService, log: Log): Gateway {
   const serve: Serve = async (request) => {
-    const reply = await handleRequest(door, request);
+    const reply = await handleRequest(httpService, request);
     reply.headers["Content-Security-Policy"] = sandbox;
     reply.headers["X-Content-Type-Options"] = "nosniff";
     reply.headers["Cross-Origin-Resource-Policy"] = "same-origin";
     return reply;
   };
-  const { memory, clock } = door;
-  return { door, handle: nodeHandler(serve, log, { memory, clock, meter: meterOf(door) }) };
+  const { memory, clock } = httpService;
+  const options = { memory, clock, meter: meterOf(httpService) };
+  return { httpService, handle: nodeHandler(serve, log, options) };
 }
 
-function pass({ door, handle }: Gateway, prefixLength: number, call: RawCall) {
+function pass({ httpService, handle }: Gateway, prefixLength: number, call: RawCall) {
   const { request, message, response } = call;
   const rest = message.url?.slice(prefixLength) ?? "";
   message.url = rest.startsWith("/") ? rest : `/${rest}`;
-  // That one was for us; the service has bearers of its own.
+  // The token authenticates to the gateway; the services have their own bearer tokens.
   if (message.headers.authorization?.startsWith(bearer)) delete message.headers.authorization;
   if (request.grant.kind === "account") {
-    const account = accountIn(door, message);
+    const account = accountIn(httpService, message);
     if (account !== undefined && request.accounts.get(account) === undefined) {
       return noAccount(account);
     }
@@ -72,9 +77,12 @@ function pass({ door, handle }: Gateway, prefixLength: number, call: RawCall) {
   return undefined;
 }
 
-/** By the service's own rules, also where the host names it; undefined if it will refuse. */
-function accountIn(door: HttpService, { url = "/", headers }: IncomingMessage): string | undefined {
+/** The account as the service resolves it, also from a host name; undefined if it will reject. */
+function accountIn(
+  httpService: HttpService,
+  { url = "/", headers }: IncomingMessage,
+): string | undefined {
   const named = { target: url, headers, secure: false } as Partial<WireRequest> as WireRequest;
-  const location = locate(named, locationOptions(door));
+  const location = locate(named, locationOptions(httpService));
   return location.ok ? location.value.account : undefined;
 }

@@ -9,14 +9,14 @@ import { StoreBusy, StoreClosed, StoreUnavailable } from "../store/store.ts";
 import type { AdminContext } from "./admin-context.ts";
 import { adminHandler } from "./handler.ts";
 
-/** What the list of leases answers while the store fails in this way, and what is logged. */
+/** The response of the list of leases while the store fails with `trouble`, and the log. */
 async function answerTo(trouble: Error) {
   const { clock, random, log } = simWorld(1);
   const runtime = { store: { snapshot: () => Promise.reject(trouble) } };
   const figures = { sample: () => undefined };
   const observer = {};
   const security = { isLoginRequired: () => false, isMetricsLoginRequired: false };
-  const settings = { accounts: accountsOf([]), doors: {}, security, pageFolder: "." };
+  const settings = { accounts: accountsOf([]), httpServices: {}, security, pageFolder: "." };
   const fake = { clock, random, log, runtime, figures, observer, ...settings };
   const admin = adminHandler(fake as unknown as AdminContext);
   const server = createServer(admin.handle).listen(0, "127.0.0.1");
@@ -38,7 +38,7 @@ it.each([
   new StoreBusy("too many wait"),
   new StoreUnavailable("the disk is full"),
   new SnapshotTooOld("a view was kept for too long"),
-])("answers that it is busy, and speaks of no bug: %s", async (trouble) => {
+])("responds 503 ServerBusy and logs no error: %s", async (trouble) => {
   expect(await answerTo(trouble)).toEqual({
     status: 503,
     retryAfter: "1",
@@ -47,7 +47,7 @@ it.each([
   });
 });
 
-it("logs what nobody expected", async () => {
+it("logs an unexpected error", async () => {
   expect(await answerTo(new Error("a mistake"))).toEqual({
     status: 500,
     retryAfter: null,

@@ -4,11 +4,11 @@ import { SnapshotTooOld } from "../store/open-views.ts";
 import { StoreBusy, StoreClosed, StoreUnavailable } from "../store/store.ts";
 import type { AdminContext } from "./admin-context.ts";
 import { refuse, type AdminResponse } from "./admin-response.ts";
-import { findInputError, mistakeInQuery } from "./inputs.ts";
+import { findInputError, findQueryError } from "./inputs.ts";
 import { gatewayPrefix, type NodeHandler } from "./gateway.ts";
 import { PageFiles } from "./page/page-files.ts";
 import { servePage } from "./page/serve-page.ts";
-import { adminRequestOf, type AdminRequest, type AdmittedRequest } from "./request.ts";
+import { adminRequestOf, type AdminRequest, type AuthenticatedRequest } from "./request.ts";
 import { routeTable } from "./route-table.ts";
 import { matchRoute, type Access, type AnyRoute, type PathValues, type Route } from "./routes.ts";
 import { AdminAuth, type AuthResult } from "./security/admin-auth.ts";
@@ -16,42 +16,41 @@ import { coveredAccounts, covers } from "./security/grant.ts";
 
 export interface AdminHandler {
   readonly handle: NodeHandler;
-  /** What follows the address of the page in a link that logs in once; undefined if no login is
-   *  required. */
+  /** Fragment of a URL of the explorer that logs in once; undefined if no login is required. */
   loginFragment(): string | undefined;
-  /** Ends the streams, which would otherwise keep a stopping server waiting. */
+  /** Closes the event streams, which would otherwise delay the server's stop. */
   close(): void;
 }
 
-interface Parts {
-  readonly administered: AdminContext;
-  readonly gate: AdminAuth;
+interface HandlerParts {
+  readonly context: AdminContext;
+  readonly auth: AdminAuth;
   readonly routes: readonly AnyRoute[];
   readonly page: PageFiles;
 }
 
 const apiPrefix = "/admin/";
 
-export function adminHandler(administered: AdminContext): AdminHandler {
-  const { accounts, clock, random, security, pageFolder } = administered;
-  const gate = new AdminAuth({ accounts, clock, random, security });
-  const { routes, feed } = routeTable(administered, gate);
-  const parts = { administered, gate, routes, page: new PageFiles(pageFolder) };
+export function adminHandler(context: AdminContext): AdminHandler {
+  const { accounts, clock, random, security, pageFolder } = context;
+  const auth = new AdminAuth({ accounts, clock, random, security });
+  const { routes, feed } = routeTable(context, auth);
+  const parts = { context, auth, routes, page: new PageFiles(pageFolder) };
   return {
     handle: (request, response) => void handle(parts, request, response),
-    // In the fragment, which browsers send to no server.
-    loginFragment: () => (gate.isLoginRequired ? `#login=${gate.links.issue()}` : undefined),
+    // A fragment is never sent to a server, so the token does not appear in logs.
+    loginFragment: () => (auth.isLoginRequired ? `#login=${auth.links.issue()}` : undefined),
     close: () => feed.close(),
   };
 }
 
 async function handle(
-  parts: Parts,
+  parts: HandlerParts,
   message: IncomingMessage,
   response: ServerResponse,
 ): Promise<void> {
   try {
-    const answered = await answer(parts, message, response);
+    const answered = await respond(parts, message, response);
     if (answered !== undefined) send(answered, message, response);
   } catch (error) {
     const reply = failed(parts, message, error);
@@ -60,26 +59,30 @@ async function handle(
   }
 }
 
-const passing = [StoreBusy, StoreUnavailable, StoreClosed, SnapshotTooOld];
+const unavailableErrors = [StoreBusy, StoreUnavailable, StoreClosed, SnapshotTooOld];
 
-/** An engine that is busy, away or being closed is no bug, and says so to whoever asks. */
-function failed({ administered }: Parts, { url }: IncomingMessage, error: unknown): AdminResponse {
+/** A busy, unavailable or closed store is no bug: the caller gets 503. */
+function failed(
+  { context }: HandlerParts,
+  { url }: IncomingMessage,
+  error: unknown,
+): AdminResponse {
   const reason = error instanceof Error ? error.message : String(error);
-  if (passing.some((kind) => error instanceof kind)) {
+  if (unavailableErrors.some((kind) => error instanceof kind)) {
     return refuse(503, "ServerBusy", reason, { "Retry-After": "1" });
   }
-  administered.log.error({ err: error, url }, "admin request failed");
+  context.log.error({ err: error, url }, "admin request failed");
   return refuse(500, "InternalError", reason);
 }
 
-/** Undefined if the route has taken the response. */
-async function answer(
-  parts: Parts,
+/** Returns undefined if the route has written the response itself. */
+async function respond(
+  parts: HandlerParts,
   message: IncomingMessage,
   response: ServerResponse,
 ): Promise<AdminResponse | undefined> {
   if (message.headers[sourceMarkHeader] !== undefined) {
-    return refuse(403, "CopySource", "the admin listener is no source of copies");
+    return refuse(403, "CopySource", "the admin listener cannot be a copy source");
   }
   const request = adminRequestOf(message);
   const matched = matchRoute(parts.routes, request);
@@ -92,51 +95,51 @@ async function answer(
   const admission = admit(parts, request, route.access);
   if (admission.refusal !== undefined) return admission.refusal;
   const { grant, isValid } = admission;
-  const accounts = coveredAccounts(parts.administered.accounts, grant);
+  const accounts = coveredAccounts(parts.context.accounts, grant);
   const administers = (account: string): boolean => covers(grant, account);
   const admitted = { ...request, grant, isValid, accounts, administers };
   if ("serve" in route) {
     const refusal = route.serve({ request: admitted, message, response });
-    return refusal === "unknown" ? nothingAt(parts, request) : refusal;
+    return refusal === "unknown" ? notFound(parts, request) : refusal;
   }
-  return checkedAnswer(route, admitted, values);
+  return respondChecked(route, admitted, values);
 }
 
-/** Paths of the API that do not exist are refused to others like those that do. */
+/** Unknown API paths get the same checks as known ones, so that they reveal nothing. */
 function checkOrigin(
-  { gate }: Parts,
+  { auth }: HandlerParts,
   request: AdminRequest,
   access: Access | undefined,
 ): AdminResponse | undefined {
   if (!isGuarded(request) && access !== "metrics") return undefined;
-  return gate.checkOrigin(request, access ?? "account");
+  return auth.checkOrigin(request, access ?? "account");
 }
 
 function isGuarded({ path }: AdminRequest): boolean {
   return path.startsWith(apiPrefix) || path.startsWith(gatewayPrefix);
 }
 
-/** Covers no account, since none has that name. */
+/** Grants no account: the name "" is not valid. */
 const noCaller: AuthResult = { grant: { kind: "account", account: "" }, isValid: () => true };
 
-function admit({ gate }: Parts, request: AdminRequest, access: Access): AuthResult {
-  return access === "open" ? noCaller : gate.admit(request, access);
+function admit({ auth }: HandlerParts, request: AdminRequest, access: Access): AuthResult {
+  return access === "open" ? noCaller : auth.authenticate(request, access);
 }
 
-async function pageOrNothing(parts: Parts, request: AdminRequest): Promise<AdminResponse> {
+async function pageOrNothing(parts: HandlerParts, request: AdminRequest): Promise<AdminResponse> {
   const isRead = request.method === "GET" || request.method === "HEAD";
   const file = isRead && !isGuarded(request) ? await servePage(parts.page, request) : undefined;
-  return file ?? nothingAt(parts, request);
+  return file ?? notFound(parts, request);
 }
 
-async function checkedAnswer(
+async function respondChecked(
   route: Route,
-  request: AdmittedRequest,
+  request: AuthenticatedRequest,
   values: PathValues,
 ): Promise<AdminResponse> {
   const unfit = lacksJson(route, request);
   if (unfit !== undefined) return unfit;
-  const wrong = route.query && mistakeInQuery(request.query, route.query);
+  const wrong = route.query && findQueryError(request.query, route.query);
   if (wrong !== undefined) return refuse(400, "InvalidInput", wrong);
   const read = takesJson(route) ? await request.readBody() : noBody;
   if (!read.ok) return read.refusal;
@@ -147,8 +150,8 @@ async function checkedAnswer(
 
 const noBody = { ok: true, body: {} } as const;
 
-function nothingAt({ administered }: Parts, { path }: AdminRequest): AdminResponse {
-  const services = Object.keys(administered.doors).join(", ");
+function notFound({ context }: HandlerParts, { path }: AdminRequest): AdminResponse {
+  const services = Object.keys(context.httpServices).join(", ");
   const advice = path.startsWith(gatewayPrefix)
     ? `: /storage/SERVICE/ACCOUNT/… is where the services are, which are ${services}`
     : "";
@@ -160,7 +163,7 @@ function notAllowed({ method, path }: AdminRequest, allow: string): AdminRespons
   return refuse(405, "MethodNotAllowed", message, { Allow: allow });
 }
 
-/** A form on another site's page cannot send this type without asking first. */
+/** A form of another site can send this type only after a CORS preflight, which fails. */
 function lacksJson(route: Route, { headers }: AdminRequest): AdminResponse | undefined {
   if (!takesJson(route)) return undefined;
   const type = headers["content-type"]?.split(";", 1)[0]?.trim().toLowerCase();

@@ -1,31 +1,31 @@
-import type { Viewed } from "./admin-context.ts";
+import type { ViewContext } from "./admin-context.ts";
 import { nothing, refuse, text, type AdminResponse } from "./admin-response.ts";
 import type { AdminRequest } from "./request.ts";
 import type { Route } from "./routes.ts";
 
 const exposition = "text/plain; version=0.0.4; charset=utf-8";
 
-/** For probes and tests. */
-export function probeRoutes(viewed: Viewed): readonly Route[] {
+/** Probes, metrics and the reset for tests. */
+export function probeRoutes(context: ViewContext): readonly Route[] {
   return [
     { method: "GET", path: "/healthz", access: "open", answer: () => text("ok\n") },
-    { method: "GET", path: "/readyz", access: "open", answer: () => answerReady(viewed) },
+    { method: "GET", path: "/readyz", access: "open", answer: () => answerReady(context) },
     {
       method: "GET",
       path: "/metrics",
       access: "metrics",
-      answer: () => text(viewed.metrics(), 200, exposition),
+      answer: () => text(context.metrics(), 200, exposition),
     },
     {
       method: "POST",
       path: "/admin/v1/reset",
       access: "server",
-      answer: (request) => answerReset(viewed, request),
+      answer: (request) => answerReset(context, request),
     },
   ];
 }
 
-async function answerReady({ ready }: Viewed): Promise<AdminResponse> {
+async function answerReady({ ready }: ViewContext): Promise<AdminResponse> {
   try {
     await ready();
     return text("ready\n");
@@ -34,12 +34,15 @@ async function answerReady({ ready }: Viewed): Promise<AdminResponse> {
   }
 }
 
-async function answerReset({ reset }: Viewed, { headers }: AdminRequest): Promise<AdminResponse> {
+async function answerReset(
+  { reset }: ViewContext,
+  { headers }: AdminRequest,
+): Promise<AdminResponse> {
   if (reset === undefined) {
-    return refuse(403, "ResetNotAllowed", "start with --enableReset to allow this");
+    return refuse(403, "ResetNotAllowed", "the server must be started with --enableReset");
   }
-  // Browsers send an origin: no page that happens to be open may delete everything.
-  if (headers.origin !== undefined) return refuse(403, "NotFromAPage", "not from a page");
+  // Browsers send an origin: a web page must not be able to delete everything.
+  if (headers.origin !== undefined) return refuse(403, "NotFromAPage", "not allowed from a page");
   await reset();
   return nothing;
 }

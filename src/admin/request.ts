@@ -4,7 +4,7 @@ import type { Accounts } from "../account/settings.ts";
 import { refuse, type AdminResponse } from "./admin-response.ts";
 import type { Grant } from "./security/grant.ts";
 
-/** A request to the admin listener, as its routes see it. */
+/** A request to the admin listener. */
 export interface AdminRequest {
   readonly method: string;
   readonly path: string;
@@ -12,27 +12,27 @@ export interface AdminRequest {
   readonly headers: IncomingHttpHeaders;
   readonly remoteAddress: string;
   readonly secure: boolean;
-  readonly readBody: () => Promise<ReadBody>;
+  readonly readBody: () => Promise<BodyResult>;
 }
 
-/** A request whose caller was let in. */
-export interface AdmittedRequest extends AdminRequest {
+/** A request whose caller is authenticated. */
+export interface AuthenticatedRequest extends AdminRequest {
   readonly grant: Grant;
-  /** Those that the caller administers; the others are absent. */
+  /** Only the accounts that the caller administers. */
   readonly accounts: Accounts;
-  /** The same for a name found in the store, also of an account that is not configured any more. */
+  /** Whether the caller administers an account by name, also one that is no longer configured. */
   readonly administers: (account: string) => boolean;
-  /** Whether the caller would still be let in: what stays open asks from time to time. */
+  /** Whether the caller's login is still valid; streams check it periodically. */
   readonly isValid: () => boolean;
 }
 
-/** A request whose parameters and body have the form that its route asks for. */
-export interface CheckedRequest extends AdmittedRequest {
-  /** Empty if there is none. */
+/** A request whose parameters and body have passed the checks of its route. */
+export interface CheckedRequest extends AuthenticatedRequest {
+  /** Empty without a body. */
   readonly body: JsonObject;
 }
 
-export type ReadBody =
+export type BodyResult =
   | { readonly ok: true; readonly body: JsonObject }
   | { readonly ok: false; readonly refusal: AdminResponse };
 
@@ -58,7 +58,7 @@ function splitOnce(text: string, mark: string): readonly string[] {
   return at < 0 ? [text] : [text.slice(0, at), text.slice(at + 1)];
 }
 
-async function readJson(message: IncomingMessage): Promise<ReadBody> {
+async function readJson(message: IncomingMessage): Promise<BodyResult> {
   const chunks: Buffer[] = [];
   let length = 0;
   for await (const chunk of message as AsyncIterable<Buffer>) {
@@ -73,18 +73,18 @@ async function readJson(message: IncomingMessage): Promise<ReadBody> {
     const value: unknown = JSON.parse(Buffer.concat(chunks).toString("utf8"));
     const isObject = typeof value === "object" && value !== null && !Array.isArray(value);
     if (isObject) return { ok: true, body: value as JsonObject };
-    return refused(400, "InvalidInput", 'the body must be an object of JSON: { "name": … }');
+    return refused(400, "InvalidInput", 'the body must be a JSON object: { "name": … }');
   } catch (error) {
     const reason = error instanceof Error ? error.message : String(error);
-    return refused(400, "InvalidInput", `the body is not JSON: ${reason}`);
+    return refused(400, "InvalidInput", `the body is not valid JSON: ${reason}`);
   }
 }
 
-function refused(status: number, code: string, reason: string): ReadBody {
+function refused(status: number, code: string, reason: string): BodyResult {
   return { ok: false, refusal: refuse(status, code, reason) };
 }
 
-/** A whole number of the query, whose bounds were checked; the default if it is not there. */
+/** A number of the query, already checked; the default if absent. */
 export function countOf(query: URLSearchParams, name: string, standard: number): number {
   const given = query.get(name) ?? "";
   return given === "" ? standard : Number(given);

@@ -1,4 +1,4 @@
-import type { AdminContext, Viewed } from "./admin-context.ts";
+import type { AdminContext, ViewContext } from "./admin-context.ts";
 import { Feed } from "./feed/feed.ts";
 import { gatewayRoute } from "./gateway.ts";
 import { probeRoutes } from "./probes.ts";
@@ -18,31 +18,34 @@ export interface RouteTable {
   readonly feed: Feed;
 }
 
-/** Everything that the admin listener serves, except the files of the page. */
-export function routeTable({ security, ...viewed }: AdminContext, gate: AdminAuth): RouteTable {
-  const health = new Health(viewed);
-  const feed = new Feed(viewed, health);
-  return { routes: routesOf(viewed, { gate, security, health, feed }), feed };
+/** All routes of the admin listener except the files of the explorer. */
+export function routeTable({ security, ...context }: AdminContext, auth: AdminAuth): RouteTable {
+  const health = new Health(context);
+  const feed = new Feed(context, health);
+  return { routes: routesOf(context, { auth, security, health, feed }), feed };
 }
 
 interface Parts extends Pick<AdminContext, "security"> {
-  readonly gate: AdminAuth;
+  readonly auth: AdminAuth;
   readonly health: Health;
   readonly feed: Feed;
 }
 
-function routesOf(viewed: Viewed, { gate, security, health, feed }: Parts): readonly AnyRoute[] {
+function routesOf(
+  context: ViewContext,
+  { auth, security, health, feed }: Parts,
+): readonly AnyRoute[] {
   return [
-    ...probeRoutes(viewed),
-    ...sessionRoutes(gate, security.token !== undefined),
-    ...serverRoutes(viewed),
-    ...accountRoutes(viewed),
-    ...leaseRoutes(viewed),
-    ...smbRoutes(viewed),
-    ...messageRoutes(viewed),
-    ...timelineRoutes(viewed, feed),
+    ...probeRoutes(context),
+    ...sessionRoutes(auth, security.token !== undefined),
+    ...serverRoutes(context),
+    ...accountRoutes(context),
+    ...leaseRoutes(context),
+    ...smbRoutes(context),
+    ...messageRoutes(context),
+    ...timelineRoutes(context, feed),
     ...healthRoutes(health),
     feed.route(),
-    gatewayRoute(viewed),
+    gatewayRoute(context),
   ];
 }

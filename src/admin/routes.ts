@@ -1,28 +1,28 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { AdminResponse } from "./admin-response.ts";
 import type { Checks } from "./inputs.ts";
-import type { AdminRequest, AdmittedRequest, CheckedRequest } from "./request.ts";
+import type { AdminRequest, AuthenticatedRequest, CheckedRequest } from "./request.ts";
 
 export type PathValues = Readonly<Record<string, string>>;
 
 /**
- * Who may call a route. `open`: also without a login. `account`: an account key is enough, and the
- * route sees the accounts that the caller administers, no others. `server`: the admin token only.
- * `metrics`: as `server`, but on a loopback address without a login.
+ * Who may call a route. `open`: everyone. `account`: an account key suffices, and the route sees
+ * only the accounts that the caller administers. `server`: the admin token only. `metrics`: as
+ * `server`, but without a login on a loopback address.
  */
 export type Access = "open" | "account" | "server" | "metrics";
 
-interface Guarded {
-  /** A segment such as `:name` stands for any one, a last one `*` for any number. */
+interface RouteBase {
+  /** A segment `:name` matches any segment; a last segment `*` matches any number of them. */
   readonly path: string;
   readonly access: Access;
 }
 
-export interface Route extends Guarded {
+export interface Route extends RouteBase {
   readonly method: "GET" | "POST" | "DELETE";
-  /** The parameters of its address; without it, whatever is there is passed over. */
+  /** Checks of query parameters; undefined ignores them all. */
   readonly query?: Checks;
-  /** The fields of its body; without it, the route looks at them itself. */
+  /** Checks of the body's fields; undefined leaves them to the route. */
   readonly body?: Checks;
   readonly answer: (
     request: CheckedRequest,
@@ -30,31 +30,31 @@ export interface Route extends Guarded {
   ) => Promise<AdminResponse> | AdminResponse;
 }
 
-/** A route that writes its response itself. */
-export interface RawRoute extends Guarded {
+/** A route that writes the response itself. */
+export interface RawRoute extends RouteBase {
   readonly method: "GET" | "*";
-  /** Undefined if it has taken the response, `unknown` if there is nothing at the path. */
+  /** Returns undefined if it writes the response, `unknown` if the path does not exist. */
   readonly serve: (call: RawCall) => AdminResponse | "unknown" | undefined;
 }
 
 export interface RawCall {
-  readonly request: AdmittedRequest;
+  readonly request: AuthenticatedRequest;
   readonly message: IncomingMessage;
   readonly response: ServerResponse;
 }
 
 export type AnyRoute = Route | RawRoute;
 
-export type Matched =
+export type RouteMatch =
   | { readonly route: AnyRoute; readonly values: PathValues }
-  /** The path exists, but not with this method. */
+  /** The path exists, but not with this method; `allow` lists its methods. */
   | { readonly allow: string }
   | undefined;
 
 export function matchRoute(
   routes: readonly AnyRoute[],
   { method, path }: Pick<AdminRequest, "method" | "path">,
-): Matched {
+): RouteMatch {
   const allowed: string[] = [];
   for (const route of routes) {
     const values = valuesOf(route.path, path);

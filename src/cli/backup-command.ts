@@ -1,7 +1,7 @@
 import { resolve } from "node:path";
 import { backupFolder } from "../server/folder-backup.ts";
 import { messageOf, StartRefused } from "../server/start-refused.ts";
-import { realSurroundings } from "../server/start.ts";
+import { realEnvironment } from "../server/start.ts";
 import { quietLog } from "./quiet-log.ts";
 import { parseCliArguments } from "./parse-cli-arguments.ts";
 import { usageError, type Subcommand } from "./subcommand.ts";
@@ -9,16 +9,16 @@ import { usageError, type Subcommand } from "./subcommand.ts";
 export const backupCommand: Subcommand = {
   name: "backup",
   usage: "--from FOLDER --to FOLDER",
-  summary: "copy a folder, also one that is in use",
+  summary: "copy a data folder, also while servers use it",
   help: [
-    "Copies a data folder as it is at one moment, while servers may go on using it. The copy",
-    "appears under its name when it is whole and on disk; a server can be started on it. Records",
-    "and bytes that lie elsewhere (--store, --content) are not in the folder, and not in the copy.",
+    "Copies one consistent state of a data folder; servers may continue to use it. The copy is",
+    "created under a temporary name and renamed once it is complete and flushed to disk. Records",
+    "or contents stored elsewhere (--store, --content) are not copied.",
     "",
-    "  --from FOLDER   the data folder: the --location of a server, .etagere if none was given",
-    "  --to FOLDER     where the copy goes; must not exist, or be empty",
+    "  --from FOLDER   the data folder: --location of a server, by default .etagere",
+    "  --to FOLDER     target; must not exist or must be empty",
     "",
-    "exit code: 0 the copy is whole and on disk, 1 there is none",
+    "exit code: 0 the backup is complete and flushed, 1 no backup was made",
     "example:   etagere backup --from .etagere --to backup-monday",
   ],
   run: backup,
@@ -31,11 +31,11 @@ async function backup(words: readonly string[]): Promise<number> {
   const from = read.ok ? read.texts.get("from") : undefined;
   const to = read.ok ? read.texts.get("to") : undefined;
   if (!read.ok || from === undefined || to === undefined || read.others.length > 0) {
-    const problem = read.ok ? "it takes --from and --to, and nothing else" : read.problem;
+    const problem = read.ok ? "only --from and --to are accepted, both required" : read.problem;
     process.stderr.write(usageError(backupCommand, problem));
     return 1;
   }
-  const { clock } = realSurroundings(quietLog);
+  const { clock } = realEnvironment(quietLog);
   try {
     const folders = { location: resolve(from), to: resolve(to) };
     const { extents, bytes } = await backupFolder({ ...folders, clock, log: quietLog });

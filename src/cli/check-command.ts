@@ -1,7 +1,7 @@
 import { resolve } from "node:path";
 import { checkFolder, type FolderReport } from "../server/folder-check/check-folder.ts";
 import { messageOf, StartRefused } from "../server/start-refused.ts";
-import { realSurroundings } from "../server/start.ts";
+import { realEnvironment } from "../server/start.ts";
 import { quietLog } from "./quiet-log.ts";
 import { parseCliArguments } from "./parse-cli-arguments.ts";
 import { usageError, type Subcommand } from "./subcommand.ts";
@@ -13,15 +13,15 @@ const notCheckedExitCode = 2;
 export const checkCommand: Subcommand = {
   name: "check",
   usage: "FOLDER",
-  summary: "hold what is stored against its checksums and counts",
+  summary: "verify the checksums, counts and references of a data folder",
   help: [
-    "Reads everything in a data folder as it is at one moment: every reference must have its",
-    "bytes, every byte fit its checksum, every count be right, and nothing be left over. Changes",
-    "nothing; servers may go on using the folder.",
+    "Reads one consistent state of a data folder and verifies that referenced contents exist,",
+    "that they match their checksums, that counters and indexes are correct, and that nothing is",
+    "unreferenced. Changes nothing; servers may continue to use the folder.",
     "",
-    "  FOLDER   a data folder: the --location of a server, .etagere if none was given",
+    "  FOLDER   a data folder: --location of a server, by default .etagere",
     "",
-    "exit code: 0 all is sound, 1 something is not, 2 it could not be told",
+    "exit code: 0 no problems, 1 problems found, 2 the check could not run",
     "example:   etagere check .etagere",
   ],
   run: check,
@@ -31,11 +31,11 @@ async function check(words: readonly string[]): Promise<number> {
   const read = parseCliArguments(words, {});
   const [folder, ...more] = read.ok ? read.others : [];
   if (!read.ok || folder === undefined || more.length > 0) {
-    const problem = read.ok ? "it takes one folder" : read.problem;
+    const problem = read.ok ? "exactly one folder is required" : read.problem;
     process.stderr.write(usageError(checkCommand, problem));
     return notCheckedExitCode;
   }
-  const { clock } = realSurroundings(quietLog);
+  const { clock } = realEnvironment(quietLog);
   try {
     const report = await checkFolder({ location: resolve(folder), clock, log: quietLog });
     process.stdout.write(`${describeReport(report)}\n`);
@@ -55,11 +55,11 @@ export function describeReport(report: FolderReport): string {
   return [
     `${total} records${kinds === "" ? "" : `: ${kinds}`}`,
     `${extents} extents, ${nodes} content nodes`,
-    `${bytesRead} stored bytes read, ${bytesWithChecksum} of them held against a checksum`,
+    `${bytesRead} stored bytes read, ${bytesWithChecksum} of them compared with a checksum`,
     ...problems.slice(0, shownMax).map((problem) => `PROBLEM ${problem}`),
     ...(hidden > 0 ? [`… and ${hidden} more`] : []),
     problemCount === 0
-      ? "sound: every reference has its bytes, every count is right, nothing is left over"
-      : `NOT SOUND: ${problemCount} ${problemCount === 1 ? "problem" : "problems"}`,
+      ? "no problems: all references, checksums, counts and indexes are correct"
+      : `PROBLEMS FOUND: ${problemCount}`,
   ].join("\n");
 }

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { flags } from "../server/flags.ts";
-import { sideCommands } from "./side-commands.ts";
+import { subcommands } from "./subcommands.ts";
 import { helpText, parseCommandLine } from "./command-line.ts";
 
 function valuesOf(...words: readonly string[]): unknown {
@@ -14,7 +14,7 @@ function problemsOf(...words: readonly string[]): readonly string[] {
 }
 
 describe("the command line", () => {
-  it("takes a value apart from its flag or attached to it", () => {
+  it("accepts a value after its flag or attached to it", () => {
     expect(valuesOf("--blobPort", "1", "--queuePort=2", "-l", "a folder")).toEqual({
       blobPort: 1,
       queuePort: 2,
@@ -22,7 +22,7 @@ describe("the command line", () => {
     });
   });
 
-  it("knows Azurite's letters", () => {
+  it("accepts Azurite's short flags", () => {
     expect(valuesOf("-s", "-L", "-d", "debug.log", "-l=here")).toEqual({
       silent: true,
       loose: true,
@@ -31,7 +31,7 @@ describe("the command line", () => {
     });
   });
 
-  it("lets a switch be turned off", () => {
+  it("accepts true and false for a switch", () => {
     expect(valuesOf("--silent=false", "--loose=true")).toEqual({ silent: false, loose: true });
   });
 
@@ -39,24 +39,24 @@ describe("the command line", () => {
     expect(valuesOf("--pwd=a=b")).toEqual({ pwd: "a=b" });
   });
 
-  it("keeps text where a number should be, for the message to show it", () => {
+  it("keeps a value that is not a number, for the error message", () => {
     expect(valuesOf("--blobPort", "http")).toEqual({ blobPort: "http" });
   });
 
   it.each([
-    [["--nonsense", "1"], "--nonsense: there is no such option; --help lists all"],
-    [["--blobPrt=1"], "--blobPrt: there is no such option; did you mean --blobPort?"],
-    [["--silent", "blobs"], "blobs: belongs to no option that takes a value"],
-    [["--silent", "blob"], "blob: a command comes first, before all options"],
-    [["--silent", "check"], "check: a command comes first, before all options"],
-    [["-x"], "-x: there is no such option"],
-    [["--toString"], "--toString: there is no such option"],
+    [["--nonsense", "1"], "--nonsense: no such option; --help lists all"],
+    [["--blobPrt=1"], "--blobPrt: no such option; did you mean --blobPort?"],
+    [["--silent", "blobs"], "blobs: no option before it takes a value"],
+    [["--silent", "blob"], "blob: a command must come before all options"],
+    [["--silent", "check"], "check: a command must come before all options"],
+    [["-x"], "-x: no such option"],
+    [["--toString"], "--toString: no such option"],
     [["--location"], "--location: needs a value"],
     [["--location="], "--location: needs a value"],
     [["--location", "--silent"], "--location: needs a value"],
     [["--silent=maybe"], "--silent: takes true, false or no value"],
     [["--blobPort", "1", "--blobPort", "2"], "--blobPort: given twice"],
-  ])("refuses %j", (words, message) => {
+  ])("rejects %j", (words, message) => {
     expect(problemsOf(...words).join("\n")).toContain(message);
   });
 
@@ -69,14 +69,14 @@ describe("the command line", () => {
     });
   });
 
-  it("answers --help and --version before anything else", () => {
+  it("handles --help and --version before any error", () => {
     expect(parseCommandLine(["--bad", "--help"])).toEqual({ run: "help" });
     expect(parseCommandLine(["-v"])).toEqual({ run: "version" });
   });
 
-  it("has help for every flag and command, within the width of a terminal", () => {
+  it("describes every flag and command within 100 columns", () => {
     const help = helpText();
-    for (const name of sideCommands.keys()) expect(help).toMatch(new RegExp(`^  ${name} `, "m"));
+    for (const name of subcommands.keys()) expect(help).toMatch(new RegExp(`^  ${name} `, "m"));
     for (const name of Object.keys(flags)) expect(help).toContain(`--${name}`);
     for (const line of help.split("\n")) expect(line.length).toBeLessThanOrEqual(100);
   });

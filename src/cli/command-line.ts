@@ -1,13 +1,14 @@
 import { defaultLocation, flagDefaults, flags, isFlagName } from "../server/flags.ts";
 import type { Flag, FlagName, FlagValues } from "../server/flags.ts";
-import { nearest } from "./nearest.ts";
+import { nearestName } from "./nearest.ts";
 import { serviceModeOf } from "./service-mode.ts";
-import { sideCommands } from "./side-commands.ts";
+import { subcommands } from "./subcommands.ts";
 
 export type Command =
   | { readonly run: "help" }
   | { readonly run: "version" }
-  /** With what could be read, so that its mistakes show along with those of the spelling. */
+  /** `values` holds the flags that could be parsed, so that errors in their values are reported
+   *  together with the syntax errors in `problems`. */
   | { readonly run: "serve"; readonly values: FlagValues; readonly problems: readonly string[] };
 
 const leftColumns = 37;
@@ -19,7 +20,7 @@ const all: readonly (readonly [FlagName, Flag])[] = Object.keys(flags)
   .map((name) => [name, flags[name]]);
 const byLetter = new Map(all.flatMap(([name, { short }]) => (short ? [[short, name]] : [])));
 
-/** Only reads words; whether the values make sense is `resolveOptions`' business. */
+/** Parses flags and values; `resolveOptions` validates them. */
 export function parseCommandLine(words: readonly string[]): Command {
   const values: Partial<Record<FlagName, FlagValue>> = {};
   const problems: string[] = [];
@@ -49,18 +50,18 @@ export function parseCommandLine(words: readonly string[]): Command {
   }
   return { run: "serve", values: values as FlagValues, problems };
 }
-
+/** `spelled` may also be a value after a flag that takes none, or a command after an option. */
 /** A word may also be a value whose flag takes none, or a command behind its options. */
 function whyUnknown(spelled: string): string {
-  const isCommand = sideCommands.has(spelled) || serviceModeOf(spelled) !== undefined;
-  if (isCommand) return "a command comes first, before all options";
-  if (!spelled.startsWith("-")) return "belongs to no option that takes a value";
-  const meant = nearest(
+  const isCommand = subcommands.has(spelled) || serviceModeOf(spelled) !== undefined;
+  if (isCommand) return "a command must come before all options";
+  if (!spelled.startsWith("-")) return "no option before it takes a value";
+  const meant = nearestName(
     spelled,
     Object.keys(flags).map((name) => `--${name}`),
   );
   const advice = meant === undefined ? "--help lists all" : `did you mean ${meant}?`;
-  return `there is no such option; ${advice}`;
+  return `no such option; ${advice}`;
 }
 
 function splitAtEquals(word: string): readonly [string, string | undefined] {
@@ -74,8 +75,8 @@ function flagNamed(spelled: string): FlagName | undefined {
   return isFlagName(name) ? name : undefined;
 }
 
-/** A value that begins with a hyphen must be attached with `=`, or a forgotten one swallows the
- *  next flag. */
+/** A value that begins with a hyphen must be attached with `=`; otherwise a flag without its value
+ *  would consume the next flag. */
 function isValue(word: string | undefined): word is string {
   return word !== undefined && !word.startsWith("-");
 }
@@ -85,7 +86,7 @@ function readSwitch(text: string | undefined): boolean | undefined {
 }
 
 function readValue(flag: Flag, text: string): FlagValue {
-  // Text that is no number stays text, so that the refusal can show it.
+  // Not a number: kept as text, so that the error message can show it.
   return flag.kind === "text" || !/^\d+(\.\d+)?$/.test(text) ? text : Number(text);
 }
 
@@ -104,23 +105,23 @@ export function helpText(): string {
     "etagere: an Azure-Storage-compatible server",
     "",
     "usage: etagere [options]             serve; --option value and --option=value are the same",
-    "       etagere SERVICE [options]     serve blob, queue, table or file alone",
-    "       etagere COMMAND …             do one of these; etagere COMMAND --help says how",
-    "",
+    "usage: etagere [options]             serve all services; --name value or --name=value",
+    "       etagere SERVICE [options]     serve one service: blob, queue, table or file",
+    "       etagere COMMAND …             run a command; etagere COMMAND --help describes it",
     ...commandLines(),
     "",
     "options:",
     ...lines,
     `  ${"-v, --version".padEnd(leftColumns)} print the version`,
     `  ${"-h, --help".padEnd(leftColumns)} print this`,
-    "",
+    `  ${"-h, --help".padEnd(leftColumns)} print this help`,
     "AZURITE_ACCOUNTS=name:key1[:key2];… replaces the development account devstoreaccount1.",
     "",
   ].join("\n");
 }
 
 function commandLines(): readonly string[] {
-  const lines = [...sideCommands.values()].map(
+  const lines = [...subcommands.values()].map(
     ({ name, summary }) => `  ${name.padEnd(leftColumns)} ${summary}`,
   );
   return ["commands:", ...lines];

@@ -1,12 +1,12 @@
 import { copyData, type CopyReport } from "../server/data-copy/copy-data.ts";
 import {
-  checkPlace,
+  checkDataLocation,
   isMissing,
   openDataLocation,
   type DataLocation,
 } from "../server/data-copy/data-locations.ts";
 import { messageOf } from "../server/start-refused.ts";
-import { realSurroundings } from "../server/start.ts";
+import { realEnvironment } from "../server/start.ts";
 import { progressBar } from "./progress-bar.ts";
 import { quietLog } from "./quiet-log.ts";
 import { parseCliArguments } from "./parse-cli-arguments.ts";
@@ -14,18 +14,18 @@ import { usageError, type Subcommand } from "./subcommand.ts";
 
 export const copyCommand: Subcommand = {
   name: "copy",
-  usage: "--from PLACE --to PLACE [--fromContent PLACE] [--toContent PLACE]",
-  summary: "move to another engine (postgres://, s3://)",
+  usage: "--from LOCATION --to LOCATION [--fromContent LOCATION] [--toContent LOCATION]",
+  summary: "copy all data to another engine (folder, postgres://, s3://)",
   help: [
-    "Copies everything from one place to another, whatever engines they use: from a folder to a",
-    "database and a bucket, or back. The servers of both must be stopped. A copy that broke off",
-    "goes on when it is run again; every byte and record is compared at the end, and no server",
-    "opens a place that is half a copy.",
+    "Copies all records and contents from one location to another, for example from a folder to a",
+    "database and a bucket. Stop the servers of both first. An interrupted copy continues when the",
+    "command is run again. At the end every byte and record is compared; until then no server",
+    "opens the target.",
     "",
-    "  --from, --to                 a data folder, or postgres://… for the records",
-    "  --fromContent, --toContent   s3://… for the bytes, or with postgres:// also a folder",
+    "  --from, --to                 a data folder, or postgres://… for records",
+    "  --fromContent, --toContent   s3://… or a folder for contents; required with postgres://",
     "",
-    "exit code: 0 everything is there and the same, 1 it is not",
+    "exit code: 0 everything was copied and compared, 1 the copy is incomplete",
     "example:   etagere copy --from .etagere --to postgres://user:password@host/etagere \\",
     "             --toContent 's3://bucket/prefix?endpoint=https://…'",
   ],
@@ -40,7 +40,7 @@ const options = {
 } as const;
 
 async function copy(words: readonly string[]): Promise<number> {
-  const places = readPlaces(words);
+  const places = parseLocations(words);
   if ("problem" in places) {
     process.stderr.write(usageError(copyCommand, places.problem));
     return 1;
@@ -56,21 +56,21 @@ async function copy(words: readonly string[]): Promise<number> {
   }
 }
 
-interface Places {
+interface CopyLocations {
   readonly from: DataLocation;
   readonly to: DataLocation;
 }
 
-async function copyBetween({ from, to }: Places): Promise<CopyReport> {
+async function copyBetween({ from, to }: CopyLocations): Promise<CopyReport> {
   for (const [name, place] of Object.entries({ from, to })) {
-    const problem = checkPlace(place);
+    const problem = checkDataLocation(place);
     if (problem !== undefined) throw new Error(`--${name}: ${problem}`);
   }
   if (isMissing(from)) throw new Error(`--from: ${from.records} is no data folder`);
-  const world = { ...realSurroundings(quietLog) };
+  const world = { ...realEnvironment(quietLog) };
   const bar = progressBar(process.stderr, () => performance.now());
   const fromName = [from.records, from.bytes].filter(Boolean).map(withoutPassword).join(" ");
-  // Pauses alone keep no process alive, and a bucket or a database may make it pause.
+  // Timers of the storage clients are unreferenced: without this the process would end in a wait.
   const staying = setInterval(() => {}, 60_000);
   const source = await openDataLocation(from, world);
   try {
@@ -91,13 +91,13 @@ function withoutPassword(place: string | undefined): string {
   return (place ?? "").replace(/^(\w+:\/\/[^:@/]*):[^@/]*@/, "$1:***@");
 }
 
-function readPlaces(words: readonly string[]): Places | { readonly problem: string } {
+function parseLocations(words: readonly string[]): CopyLocations | { readonly problem: string } {
   const read = parseCliArguments(words, options);
   if (!read.ok) return read;
   const from = read.texts.get("from");
   const to = read.texts.get("to");
   if (from === undefined || to === undefined || read.others.length > 0) {
-    return { problem: "it takes --from and --to, and words only after an option" };
+    return { problem: "--from and --to are required, each with a value" };
   }
   return {
     from: { records: from, bytes: read.texts.get("fromContent") },

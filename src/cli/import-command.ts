@@ -8,7 +8,7 @@ import { defaultLocation } from "../server/flags.ts";
 import { resolveOptions } from "../server/options.ts";
 import { services } from "../server/services.ts";
 import { messageOf, StartRefused } from "../server/start-refused.ts";
-import { realSurroundings } from "../server/start.ts";
+import { realEnvironment } from "../server/start.ts";
 import { quietLog } from "./quiet-log.ts";
 import { parseCliArguments } from "./parse-cli-arguments.ts";
 import { usageError, type Subcommand } from "./subcommand.ts";
@@ -16,22 +16,22 @@ import { usageError, type Subcommand } from "./subcommand.ts";
 export const importCommand: Subcommand = {
   name: "import",
   usage: "FOLDER [--location FOLDER] [--store URL] [--content URL]",
-  summary: "add what Azurite has stored in a folder",
+  summary: "import an Azurite data folder",
   help: [
-    "Adds the containers, queues and tables that Azurite has stored in a folder: blobs of all",
-    "types with properties, metadata, tags, leases, snapshots and blocks, messages, entities. Stop",
-    "Azurite first; its folder stays as it is. Everything appears at once at the end: an import",
-    "that fails changes nothing. A container, queue or table that exists already refuses it.",
+    "Imports the containers, queues and tables of an Azurite data folder: blobs of all types with",
+    "properties, metadata, tags, leases, snapshots and blocks; messages; entities. Stop Azurite",
+    "first; its folder is not changed. The import is committed in one transaction: if it fails,",
+    "nothing changes. It fails if a container, queue or table of the same name exists.",
     "",
-    "  FOLDER                  where Azurite has stored its data: __azurite_db_blob__.json, …",
-    "  -l, --location FOLDER   the data folder to add to; .etagere if not given",
-    "      --store URL         as of the server: postgres://…",
-    "      --content URL       as of the server: s3://…",
+    "  FOLDER                  Azurite's data folder: __azurite_db_blob__.json, …",
+    "  -l, --location FOLDER   the data folder to import into; default .etagere",
+    "      --store URL         records: postgres://…, as for the server",
+    "      --content URL       contents: s3://…, as for the server",
     "",
-    "Last-Modified and Timestamp stay, ETags of entities too; ETags of blobs, ids and receipts of",
-    "messages are new. CORS rules and other properties of services are not imported.",
+    "Last-Modified, Timestamp and ETags of entities are kept. ETags of blobs, and ids and pop",
+    "receipts of messages are new. CORS rules and other service properties are not imported.",
     "",
-    "exit code: 0 everything was imported, 1 nothing was",
+    "exit code: 0 everything was imported, 1 nothing was imported",
     "example:   etagere import ./azurite --location .etagere",
   ],
   run: runImport,
@@ -47,7 +47,7 @@ async function runImport(words: readonly string[]): Promise<number> {
   const read = parseCliArguments(words, options);
   const [folder, ...more] = read.ok ? read.others : [];
   if (!read.ok || folder === undefined || more.length > 0) {
-    const problem = read.ok ? "it takes one folder" : read.problem;
+    const problem = read.ok ? "exactly one folder is required" : read.problem;
     process.stderr.write(usageError(importCommand, problem));
     return 1;
   }
@@ -72,9 +72,9 @@ async function importInto(
   if (!checked.ok) throw new ImportRefused(checked.problems);
   const { store: storeUrl, content: contentUrl } = checked.value;
   const location = resolve(checked.value.location ?? defaultLocation);
-  const world = realSurroundings(quietLog);
+  const world = realEnvironment(quietLog);
   const places = { location, storeUrl, contentUrl, memoryBytesMax: undefined };
-  // Waiting for a disk or a database alone keeps no process alive.
+  // Timers of the storage clients are unreferenced: without this the process would end in a wait.
   const staying = setInterval(() => {}, 60_000);
   try {
     const engines = await openDataStores({ ...places, services, ...world });
@@ -98,6 +98,6 @@ export function describeCounts(counts: ImportCounts): string {
       `${uncommittedBlocks} uncommitted blocks,`,
     `${queues} queues with ${messages} messages, ` +
       `${counts.tables} tables with ${counts.entities} entities`,
-    ...(skipped === 0 ? [] : [`skipped ${skipped}: expired messages, or parts of nothing`]),
+    ...(skipped === 0 ? [] : [`skipped ${skipped}: expired messages, or entries without a parent`]),
   ].join("\n");
 }

@@ -1,13 +1,13 @@
-/** A word that is further away was hardly meant. */
+/** A word with more edits is not offered. */
 const editsMax = 2;
-/** Longer than any name there is to find. */
+/** Longer than any name. */
 const unitsMax = 40;
 
-/** The name that somebody who mistyped it most likely meant. */
-export function nearest(word: string, names: Iterable<string>): string | undefined {
+/** The name closest to a mistyped word; undefined if none is close. */
+export function nearestName(word: string, names: Iterable<string>): string | undefined {
   if (word.length > unitsMax) return undefined;
   let best: string | undefined;
-  // A short word turns into any other with two edits.
+  // Two edits turn a short word into any other, so short words may have fewer.
   let bestEdits = Math.min(editsMax, Math.floor(word.length / 3)) + 1;
   for (const name of names) {
     const edits = editsBetween(word.toLowerCase(), name.toLowerCase());
@@ -18,7 +18,7 @@ export function nearest(word: string, names: Iterable<string>): string | undefin
   return best;
 }
 
-/** How many letters have to be added, left out, replaced, or swapped with the next one. */
+/** Number of characters to insert, delete, replace, or swap with the next one. */
 function editsBetween(from: string, to: string): number {
   let earlier: readonly number[] = [];
   let row: readonly number[] = Array.from({ length: to.length + 1 }, (_, index) => index);

@@ -1,26 +1,26 @@
 import { parseArgs } from "node:util";
-import { nearest } from "./nearest.ts";
+import { nearestName } from "./nearest.ts";
 
-export interface WordOption {
+export interface ArgumentOption {
   readonly type: "string" | "boolean";
   readonly short?: string;
 }
 
-export type ReadWords =
+export type ParsedArguments =
   | {
       readonly ok: true;
       readonly texts: ReadonlyMap<string, string>;
       readonly switches: ReadonlySet<string>;
-      /** What belongs to no option. */
+      /** Words that belong to no option. */
       readonly others: readonly string[];
     }
   | { readonly ok: false; readonly problem: string };
 
-/** The options and words of a side command, or what is wrong with them. */
+/** Parses the words of a subcommand into options and other words, or returns the first problem. */
 export function parseCliArguments(
   words: readonly string[],
-  options: Readonly<Record<string, WordOption>>,
-): ReadWords {
+  options: Readonly<Record<string, ArgumentOption>>,
+): ParsedArguments {
   try {
     const { values, positionals } = parseArgs({
       args: [...words],
@@ -40,7 +40,7 @@ export function parseCliArguments(
     const problem = firstSentence(error);
     const [, unknown] = /^Unknown option '(--[^']+)'/.exec(problem) ?? [];
     const names = Object.keys(options).map((name) => `--${name}`);
-    const meant = unknown === undefined ? undefined : nearest(unknown, names);
+    const meant = unknown === undefined ? undefined : nearestName(unknown, names);
     return {
       ok: false,
       problem: meant === undefined ? problem : `${problem}; did you mean ${meant}?`,
@@ -52,7 +52,7 @@ function isText(value: unknown): value is string {
   return typeof value === "string";
 }
 
-/** Node goes on with advice about hyphens that few who mistype an option need. */
+/** Node's message continues with advice on values that begin with a hyphen. */
 function firstSentence(error: unknown): string {
   const [first = ""] = (error instanceof Error ? error.message : String(error)).split(/\.\s/);
   return first;

@@ -10,7 +10,7 @@ function watched(isTTY: boolean) {
 
 const mebibyte = 1024 * 1024;
 
-it("is drawn on one line of a terminal, not more often than anyone can see", () => {
+it("redraws one line of a terminal, at most ten times per second", () => {
   const { written, time, bar } = watched(true);
   bar.begin("copying bytes", 100 * mebibyte);
   for (let count = 0; count < 50; count += 1) {
@@ -26,7 +26,7 @@ it("is drawn on one line of a terminal, not more often than anyone can see", () 
   expect(written.at(-1)).toBe("\n");
 });
 
-it("is a line for each step elsewhere, and complete when there was nothing to do", () => {
+it("writes one line per step to a pipe, and shows 100 % of nothing", () => {
   const { written, bar } = watched(false);
   bar.begin("copying bytes", 0);
   bar.begin("copying records", 0);

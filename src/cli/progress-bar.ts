@@ -12,7 +12,7 @@ export interface ProgressBar extends Progress {
 const barWidth = 30;
 const drawMilliseconds = 100;
 
-/** A line that is drawn again and again on a terminal; elsewhere one line for each step. */
+/** On a terminal one line that is redrawn; otherwise one line per step. */
 export function progressBar(terminal: Terminal, now: () => number): ProgressBar {
   let step = { what: "", total: 0, done: 0, began: 0 };
   let drawnAt = 0;
@@ -43,7 +43,7 @@ export function progressBar(terminal: Terminal, now: () => number): ProgressBar 
 
 interface Step {
   readonly what: string;
-  /** Bytes; none where the number of things is not known before. */
+  /** In bytes; 0 if the total is not known in advance. */
   readonly total: number;
   readonly done: number;
 }

@@ -1,7 +1,7 @@
 import { basename } from "node:path";
 import type { ServiceName } from "../protocol/service-name.ts";
 
-/** Words that, before all options, serve one service alone. */
+/** First words of the command line that select a single service. */
 const modes: ReadonlyMap<string, ServiceName> = new Map([
   ["blob", "blob"],
   ["queue", "queue"],
@@ -15,8 +15,8 @@ export function serviceModeOf(word: string): ServiceName | undefined {
   return modes.get(word);
 }
 
-/** The mode in the name of the program: `azurite-blob` serves blobs alone. Links with these names
- *  start scripts that were written for Azurite. */
+/** The service in the program's own name: `azurite-blob` serves only blobs. Links with these names
+ *  make scripts work that were written for Azurite. */
 export function serviceModeOfProgram(path: string): ServiceName | undefined {
   const [, word = ""] = /^azurite-(\w+)(?:\.\w+)?$/.exec(basename(path)) ?? [];
   return word === "file" ? undefined : modes.get(word);

@@ -3,11 +3,11 @@ import { defaultLocation, flagDefaults } from "../server/flags.ts";
 import { messageOf } from "../server/start-refused.ts";
 import { usageError, type Subcommand } from "./subcommand.ts";
 import { parseStatusOptions, type StatusOptions } from "./status-options.ts";
-import { askStatus } from "./status-report.ts";
+import { fetchStatus } from "./status-report.ts";
 import { statusTable } from "./status-table.ts";
 
-const columnsStandard = 120;
-/** What reads the output of a program has no width. */
+const columnsDefault = 120;
+/** For pipes and files, which have no width. */
 const columnsUnlimited = 10_000;
 const watchMilliseconds = 2000;
 const clearScreen = "\u001b[2J\u001b[H";
@@ -15,19 +15,19 @@ const clearScreen = "\u001b[2J\u001b[H";
 export const statusCommand: Subcommand = {
   name: "status",
   usage: "[--location FOLDER | --url URL] [--token TOKEN] [--json] [--watch]",
-  summary: "who holds what, and how the server is",
+  summary: "show leases, open files and messages in flight of a server",
   help: [
-    "Asks a running server for its leases, SMB opens, messages in flight and figures. Without",
-    "--location and --url: the server that uses .etagere, or else the one at the usual address.",
+    "Shows the leases, SMB opens, messages in flight and load of a running server. Without",
+    "--location and --url: the server that uses .etagere, or else the one at the default address.",
     "",
     "  -l, --location FOLDER   the server that uses this data folder",
-    "      --url URL           the server whose admin listener is here: http://127.0.0.1:10010",
-    "      --token TOKEN       its --adminToken; or in the variable ETAGERE_ADMIN_TOKEN; with a",
-    "                          readable data folder it is not needed",
-    "      --json              for scripts, in one line",
-    "      --watch             every two seconds, until Ctrl-C",
+    "      --url URL           address of the admin listener, for example http://127.0.0.1:10010",
+    "      --token TOKEN       value of --adminToken, or the variable ETAGERE_ADMIN_TOKEN; not",
+    "                          needed if the data folder is readable",
+    "      --json              print one line of JSON",
+    "      --watch             repeat every 2 s until Ctrl-C",
     "",
-    "exit code: 0, or 1 if no server answers",
+    "exit code: 0 the status was printed, 1 no server responded",
     "example:   etagere status --watch",
   ],
   run: status,
@@ -51,21 +51,21 @@ async function status(words: readonly string[]): Promise<number> {
     else process.stdout.write(`${await show(url, token, options)}\n`);
     return 0;
   } catch (error) {
-    process.stderr.write(`etagere: ${reason(error, url)}\n`);
+    process.stderr.write(`etagere: ${describeError(error, url)}\n`);
     return 1;
   }
 }
 
-/** The server that uses the location; if none was named, also the one at the usual place. */
-async function findServer(location: string | undefined): Promise<Found | undefined> {
+/** The server that uses the location; without a location also the one at the default address. */
+async function findServer(location: string | undefined): Promise<ServerAddress | undefined> {
   const found = await readAdminAddress(location ?? defaultLocation);
   if (found !== undefined || location !== undefined) return found;
   return { url: `http://${flagDefaults.adminHost}:${flagDefaults.adminPort}` };
 }
 
-interface Found {
+interface ServerAddress {
   readonly url: string;
-  /** The server's own, from its data folder. */
+  /** The local admin token from the server's data folder. */
   readonly token?: string | undefined;
 }
 
@@ -74,13 +74,13 @@ async function show(
   token: string | undefined,
   { json }: StatusOptions,
 ): Promise<string> {
-  const report = await askStatus(url, token);
+  const report = await fetchStatus(url, token);
   const { isTTY, columns } = process.stdout;
-  const width = isTTY ? (columns ?? columnsStandard) : columnsUnlimited;
+  const width = isTTY ? (columns ?? columnsDefault) : columnsUnlimited;
   return json ? JSON.stringify(report) : statusTable(report, width);
 }
 
-/** Until somebody ends the program. In JSON, a line each time. */
+/** Prints the status every 2 s until the process is ended. With `--json` one line each time. */
 async function watch(
   url: string,
   token: string | undefined,
@@ -93,10 +93,10 @@ async function watch(
   }
 }
 
-function reason(error: unknown, url: string): string {
-  if (error instanceof SyntaxError) return `what answers at ${url} is no admin listener`;
+function describeError(error: unknown, url: string): string {
+  if (error instanceof SyntaxError) return `${url} is not an admin listener`;
   const isUnreachable = error instanceof TypeError && error.message === "fetch failed";
   return isUnreachable
-    ? `no server answers at ${url}; --location or --url say which one is meant`
+    ? `no server responds at ${url}; choose one with --location or --url`
     : messageOf(error);
 }

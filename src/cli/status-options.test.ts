@@ -4,7 +4,7 @@ import { parseStatusOptions } from "./status-options.ts";
 const none = { url: undefined, location: undefined, token: undefined, json: false, watch: false };
 
 describe("etagere status", () => {
-  it("takes values apart or attached", () => {
+  it("accepts values as separate words and attached", () => {
     expect(parseStatusOptions([])).toEqual(none);
     const given = parseStatusOptions(["--url=http://host:1", "--token", "secret", "--json"]);
     expect(given).toEqual({ ...none, url: "http://host:1", token: "secret", json: true });
@@ -20,8 +20,8 @@ describe("etagere status", () => {
     [["--url", ""], "--url needs a value"],
     [["--url", "host:1"], "--url must begin with http:// or https://"],
     [["--json=yes"], "Option '--json' does not take an argument"],
-    [["word"], "it takes words only after an option"],
-  ])("refuses %j in one sentence", (words, problem) => {
+    [["word"], "only options are accepted, not other words"],
+  ])("rejects %j with one sentence", (words, problem) => {
     expect(parseStatusOptions(words)).toMatchObject({ problem });
   });
 });

@@ -22,7 +22,7 @@ export function parseStatusOptions(
   const read = parseCliArguments(words, options);
   if (!read.ok) return read;
   const { texts, switches, others } = read;
-  if (others.length > 0) return { problem: "it takes words only after an option" };
+  if (others.length > 0) return { problem: "only options are accepted, not other words" };
   const url = texts.get("url");
   if (url !== undefined && !/^https?:\/\//.test(url)) {
     return { problem: "--url must begin with http:// or https://" };

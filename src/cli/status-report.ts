@@ -1,16 +1,16 @@
 import { adminHeader } from "../admin/security/admin-auth.ts";
 
-/** What `etagere status` shows: the answers of the admin API as far as the table needs them. */
+/** Responses of the admin API, reduced to the fields that `etagere status` shows. */
 export interface StatusReport {
   readonly url: string;
   readonly server: { readonly version: string; readonly store: string; readonly content: string };
-  readonly health: HealthAnswer;
+  readonly health: HealthResponse;
   readonly leases: { readonly leases: readonly LeaseRow[]; readonly next?: string };
   readonly smb: { readonly sessions: readonly SessionRow[]; readonly files: readonly FileRow[] };
   readonly messages: { readonly messages: readonly MessageRow[]; readonly truncated: boolean };
 }
 
-interface HealthAnswer {
+interface HealthResponse {
   readonly uptimeSeconds: number;
   readonly requests: {
     readonly total: number;
@@ -66,16 +66,16 @@ export interface MessageRow {
   readonly secondsLeft: number;
 }
 
-const answerMillisecondsMax = 10_000;
+const responseMillisecondsMax = 10_000;
 
-/** Rejects with a reason that a person can read. */
-export async function askStatus(url: string, token: string | undefined): Promise<StatusReport> {
+/** Throws with a message for the user if the server rejects the request. */
+export async function fetchStatus(url: string, token: string | undefined): Promise<StatusReport> {
   const base = url.replace(/\/$/, "");
   const authorization = token === undefined ? undefined : { Authorization: `Bearer ${token}` };
   const ask = async (path: string): Promise<unknown> => {
     const answer = await fetch(`${base}/admin/v1/${path}`, {
       headers: { [adminHeader]: "1", ...authorization },
-      signal: AbortSignal.timeout(answerMillisecondsMax),
+      signal: AbortSignal.timeout(responseMillisecondsMax),
     });
     const body = (await answer.json()) as { readonly error?: { readonly message: string } };
     if (!answer.ok) throw new Error(`${base}: ${body.error?.message ?? answer.statusText}`);

@@ -1,6 +1,6 @@
 import type { FileRow, LeaseRow, MessageRow, SessionRow, StatusReport } from "./status-report.ts";
 
-/** The concurrency view as text, each row on a line no wider than the terminal. */
+/** The concurrency view as text; lines are cut at `columns`. */
 export function statusTable(report: StatusReport, columns: number): string {
   const { leases, smb, messages } = report;
   const parts = [
@@ -53,10 +53,10 @@ function section(title: string, head: Row, rows: readonly Row[], isCut: boolean)
   return [`${title}: ${rows.length}${isCut ? "+" : ""}`, ...lines, ...more].join("\n");
 }
 
-const leaseHead = ["KIND", "STATE", "LEFT", "HOLDER", "WHAT"];
+const leaseHead = ["KIND", "STATE", "LEFT", "LEASE ID", "RESOURCE"];
 
 function leaseRow({ kind, state, secondsLeft, id, account, container, path }: LeaseRow): Row {
-  const left = secondsLeft === null ? "no end" : `${secondsLeft.toFixed(0)} s`;
+  const left = secondsLeft === null ? "infinite" : `${secondsLeft.toFixed(0)} s`;
   const below = path === undefined ? "" : `/${path}`;
   return [kind, state, left, id, `${account}/${container}${below}`];
 }
@@ -67,7 +67,7 @@ function sessionRow({ id, client, dialect, opens, shares }: SessionRow): Row {
   return [id, client, dialect, String(opens), shares.join(" ")];
 }
 
-const fileHead = ["HANDLE", "CLIENT", "ACCESS", "SHARES", "LOCKS", "CACHE", "WHAT"];
+const fileHead = ["HANDLE", "CLIENT", "ACCESS", "SHARE MODE", "LOCKS", "CACHING", "FILE"];
 
 function fileRows(file: FileRow): readonly Row[] {
   const { account, share, path, deletePending, opens, locks, caches } = file;
@@ -89,13 +89,13 @@ function letters(rights: readonly string[]): string {
   return initials === "" ? "-" : initials;
 }
 
-const messageHead = ["STATE", "BACK IN", "TAKEN", "ID", "QUEUE"];
+const messageHead = ["STATE", "VISIBLE IN", "DEQUEUED", "ID", "QUEUE"];
 
 function messageRow({ state, secondsLeft, dequeueCount, id, account, queue }: MessageRow): Row {
   return [state, `${secondsLeft.toFixed(0)} s`, String(dequeueCount), id, `${account}/${queue}`];
 }
 
-/** A name may hold anything, also what a terminal takes for a command. */
+/** Replaces control characters, which names may contain and a terminal would execute. */
 function printable(text: string): string {
   return text.replaceAll(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu, "?");
 }

@@ -1,11 +1,11 @@
-/** Something the program does beside serving: `etagere NAME …`. */
+/** A command beside serving: `etagere NAME …`. */
 export interface Subcommand {
   readonly name: string;
-  /** The words that follow the name. */
+  /** The words after the name. */
   readonly usage: string;
-  /** Its line in the list of all commands. */
+  /** Its line in `etagere --help`. */
   readonly summary: string;
-  /** The rest of what `etagere NAME --help` says: what it does, its options, an example. */
+  /** `etagere NAME --help` below the usage line: description, options, exit codes, example. */
   readonly help: readonly string[];
   /** Resolves with the exit code. */
   readonly run: (words: readonly string[]) => Promise<number>;
@@ -13,7 +13,7 @@ export interface Subcommand {
 
 type Named = Pick<Subcommand, "name" | "usage">;
 
-/** Whoever asks for help gets it, whatever else is on the line, and that is no failure. */
+/** Whether `-h` or `--help` is among the words; then the rest is not parsed. */
 export function asksForHelp(words: readonly string[]): boolean {
   return words.some((word) => word === "-h" || word === "--help");
 }
@@ -22,12 +22,12 @@ export function commandHelp({ help, ...named }: Omit<Subcommand, "run" | "summar
   return `${usageLine(named)}\n\n${help.join("\n")}\n`;
 }
 
-/** What is wrong with the words, and how they should read. */
+/** The message for words that cannot be parsed. */
 export function usageError(named: Named, problem: string): string {
   return [
     `etagere ${named.name}: ${problem}`,
     usageLine(named),
-    `etagere ${named.name} --help says more.`,
+    `etagere ${named.name} --help describes all options.`,
     "",
   ].join("\n");
 }

@@ -5,13 +5,13 @@ import { usageError, type Subcommand } from "./subcommand.ts";
 export const tourCommand: Subcommand = {
   name: "tour",
   usage: "",
-  summary: "show what clients can rely on (in a checkout)",
+  summary: "demonstrate the concurrency guarantees (needs a checkout)",
   help: [
-    "Starts a server of its own on free ports, in memory, and shows with the official client",
-    "libraries what can be relied on: ETags, leases, locks, messages that come back, a file behind",
-    "two doors. It touches no data folder. The libraries are part of a checkout only.",
+    "Starts a server in memory on free ports and demonstrates its guarantees with the official",
+    "client libraries: ETags, leases, locks, message visibility, one file over REST and SMB. Uses",
+    "no data folder. The client libraries are part of a checkout, not of the npm package.",
     "",
-    "exit code: 0 all promises were kept, 1 one was not, or this is no checkout",
+    "exit code: 0 all steps succeeded, 1 a step failed or this is no checkout",
     "example:   etagere tour",
   ],
   run: tour,
@@ -19,7 +19,7 @@ export const tourCommand: Subcommand = {
 
 async function tour(words: readonly string[]): Promise<number> {
   if (words.length > 0) {
-    process.stderr.write(usageError(tourCommand, "it takes no options"));
+    process.stderr.write(usageError(tourCommand, "no options are accepted"));
     return 1;
   }
   const script = new URL("../../scripts/tour.mjs", import.meta.url);

@@ -52,6 +52,7 @@ describe("the access log", () => {
     const { log, written } = logTo(() => true);
     log.write({ ...entry, url: '/a?sv=1&sig=secret%3D&se=2"\u009b' });
     log.write({ ...entry, url: "/a?SIG=secret" });
+    log.write({ ...entry, url: "/a?comp=copy&source=http%3A%2F%2Fb%3Fsv%3D1%26sig%3Dsecret%253D" });
     await log.close();
     expect(written.join("")).toContain("/a?sv=1&sig=***&se=2%22%9B HTTP");
     expect(written.join("")).not.toContain("secret");

@@ -2,6 +2,7 @@ import { destination } from "pino";
 import { formatHttpDate } from "../base/dates.ts";
 import type { Clock } from "../base/world.ts";
 import type { AccessLogEntry } from "../http/access-log.ts";
+import { maskSignatures } from "../http/diagnosis/secrets.ts";
 
 /** One line per request on the console, in the common log format, as Azurite writes it. */
 export interface AccessLog {
@@ -10,9 +11,9 @@ export interface AccessLog {
   close(): Promise<void>;
 }
 
-/** Takes text without waiting. */
+/** Accepts text without blocking. */
 export interface AccessLogSink {
-  /** Returns false if it dropped the text because too much is waiting. */
+  /** Returns false if the text was dropped because too much is buffered. */
   write(text: string): boolean;
   end(): Promise<void>;
 }
@@ -70,12 +71,12 @@ function lineOf(entry: AccessLogEntry, date: string): string {
   );
 }
 
-const signatureForm = /([?&]sig=)[^&]*/gi;
 const unprintableForm = /[^!#-~]/g;
 
-/** Without signatures, which are secrets, and without what a terminal takes for a command. */
+/** Masks signatures, which are secrets, and escapes control characters, which a terminal would
+ *  execute. */
 function printable(url: string): string {
-  const masked = url.includes("?") ? url.replaceAll(signatureForm, "$1***") : url;
+  const masked = url.includes("?") ? maskSignatures(url) : url;
   return masked.replaceAll(unprintableForm, percentEncoded);
 }
 
@@ -91,7 +92,7 @@ function logDate(clock: Clock): string {
   return `${day}/${month}/${year}:${time} +0000`;
 }
 
-/** Standard output, written in the thread pool: a pipe that is full would block the event loop. */
+/** Standard output, written in the thread pool: a full pipe would block the event loop. */
 function consoleSink(): AccessLogSink {
   const console = destination({ fd: 1, sync: false, maxLength: consoleBytesMax });
   let isDropped = false;
@@ -99,7 +100,7 @@ function consoleSink(): AccessLogSink {
   console.on("drop", () => {
     isDropped = true;
   });
-  // The reader of a pipe may end before the server does.
+  // The reader of a pipe may end before the server.
   console.on("error", () => {
     isBroken = true;
   });

@@ -6,7 +6,7 @@ import type { Accounts, AccountSettings } from "../account/settings.ts";
 import type { Log } from "../base/world.ts";
 
 export interface AccountSources {
-  /** The file of `--config`. */
+  /** Path given with `--config`. */
   readonly config?: string | undefined;
   /** The accounts of `start({ accounts })`. */
   readonly given?: AccountInputs | undefined;
@@ -17,8 +17,8 @@ export interface AccountSources {
 }
 
 export interface ReloadableAccounts extends Accounts {
-  /** Reads the configuration again; one with mistakes is logged, and the old one stays. `prepare`
-   *  runs before anyone sees the new accounts, and returns further mistakes. */
+  /** Rereads the configuration. If it is invalid, logs the problems and keeps the old accounts.
+   *  `prepare` runs before the new accounts are used and returns further problems. */
   reload(log: Log, prepare: (accounts: Accounts) => Promise<readonly string[]>): Promise<void>;
 }
 
@@ -35,9 +35,9 @@ export async function openAccounts(sources: AccountSources): Promise<Parsed<Relo
       const problems = next.ok ? await prepare(accountsOf(next.value)) : next.problems;
       if (loaded !== undefined && problems.length === 0) {
         current = loaded;
-        log.info({ accounts: current.names() }, "account settings were read again");
+        log.info({ accounts: current.names() }, "account settings reloaded");
       } else {
-        log.error({ problems }, "account settings stay as they were");
+        log.error({ problems }, "account settings not reloaded; correct the file");
       }
     },
   };
@@ -87,12 +87,12 @@ async function readConfig(path: string): Promise<Parsed<unknown>> {
   }
   try {
     const content: unknown = JSON.parse(text);
-    if (!isObject(content)) return refuse('must hold an object: { "accounts": { … } }');
-    const stranger = Object.keys(content).find((name) => name !== "accounts");
-    if (stranger !== undefined) return refuse(`there is no setting "${stranger}"`);
+    if (!isObject(content)) return refuse('must be an object: { "accounts": { … } }');
+    const unknown = Object.keys(content).find((name) => name !== "accounts");
+    if (unknown !== undefined) return refuse(`no setting "${unknown}"`);
     return { ok: true, value: content["accounts"] };
   } catch {
-    // The parser's own message would quote the file, and with it perhaps a key.
+    // Without the parser's message, which would quote the file and possibly a key.
     return refuse("is not valid JSON");
   }
 }

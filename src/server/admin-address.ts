@@ -1,23 +1,24 @@
 import { readFile, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 
-/** Where the server that uses a location is looked after. */
+/** Address of the admin listener of the server that uses a data folder. */
 export interface AdminAddress {
   readonly url: string;
   readonly pid: number;
-  /** Administers the server as the admin token does. Who reads the folder can read everything. */
+  /** Grants the same access as the admin token; users who can read the folder can read all data. */
   readonly token?: string | undefined;
 }
 
 const fileName = "admin.json";
 
-/** Of several processes on one location, the last to start is the one that is found. */
+/** Writes `admin.json`; the returned function removes it. Of several processes on one location the
+ *  last to start is found. */
 export async function publishAdminAddress(
   location: string,
   address: AdminAddress,
 ): Promise<() => Promise<void>> {
   const path = join(location, fileName);
-  // One that is there keeps its mode, which may be open to others.
+  // Removed first: writing to an existing file would keep its mode, which may be too open.
   await rm(path, { force: true });
   await writeFile(path, `${JSON.stringify(address)}\n`, { mode: 0o600 });
   return async () => {

@@ -10,14 +10,14 @@ export interface AdminExposure {
   readonly isEncrypted: boolean;
 }
 
-/** Logs what an admin listener that other machines reach gives away. */
+/** Warns about secrets exposed by an admin listener that other machines can reach. */
 export function warnOfExposure({ options, accounts, log, isEncrypted }: AdminExposure): void {
   if (isLoopback(options.adminHost)) return;
   if (!isEncrypted) {
-    log.warn({ host: options.adminHost }, "logins to the explorer are not encrypted: give cert");
+    log.warn({ host: options.adminHost }, "admin logins are not encrypted; set --cert and --key");
   }
   if (hasPublishedKey(accounts)) {
-    log.warn({}, "the key of the development account is published: give accounts of your own");
+    log.warn({}, "the development account has a published key; configure other accounts");
   }
 }
 

@@ -16,26 +16,26 @@ import { readVersion } from "./version.ts";
 export interface AdminParts {
   readonly given: RunningServerOptions;
   readonly engines: DataStores;
-  readonly doors: HttpServices;
+  readonly httpServices: HttpServices;
   readonly observer: Observer;
   readonly smb: SmbAdministration | undefined;
   readonly metrics: Metrics;
   readonly addresses: () => Pick<ServerFacts, "adminUrl" | "smbUrl" | "urls">;
   readonly ready: () => Promise<void>;
   readonly reset: () => Promise<void>;
-  /** For programs that can read the data folder; undefined without one. */
+  /** Authenticates programs that can read the data folder; undefined without a data folder. */
   readonly localToken: string | undefined;
 }
 
-/** Two folders above `dist/server`, as in a checkout. */
+/** Two folders above `dist/server`. */
 const pageFolder = fileURLToPath(new URL("../../ui/dist", import.meta.url));
 const microsecondsPerSecond = 1_000_000;
 
 export function openAdmin(parts: AdminParts): AdminHandler {
-  return adminHandler(administeredOf(parts));
+  return adminHandler(adminContextOf(parts));
 }
 
-/** Without a secret there is nothing that a login could protect on a loopback address. */
+/** No login on a loopback address with only the published development account. */
 function securityOf(given: RunningServerOptions, localToken: string | undefined): AdminSecurity {
   const { accounts, options } = given;
   const { adminHost, adminToken: token } = options;
@@ -48,25 +48,25 @@ function securityOf(given: RunningServerOptions, localToken: string | undefined)
   };
 }
 
-function administeredOf(parts: AdminParts): AdminContext {
-  const { given, engines, doors, observer, smb, metrics, addresses } = parts;
+function adminContextOf(parts: AdminParts): AdminContext {
+  const { given, engines, httpServices, observer, smb, metrics, addresses } = parts;
   const { clock, random, log, accounts, options, location } = given;
   const version = readVersion();
   const { store, content } = engines;
-  const kept = location === undefined ? "memory" : undefined;
+  const storeKind = location === undefined ? "memory" : undefined;
   return {
     clock,
     random,
     log,
     accounts,
-    doors,
+    httpServices,
     observer,
     smb,
     runtime: { store, content, random, clock, log },
     facts: () => ({
       version,
-      store: kept ?? (options.store === undefined ? "lmdb" : "postgres"),
-      content: kept ?? (options.content === undefined ? "disk" : "s3"),
+      store: storeKind ?? (options.store === undefined ? "lmdb" : "postgres"),
+      content: storeKind ?? (options.content === undefined ? "disk" : "s3"),
       ...addresses(),
     }),
     figures: { sample: () => metrics.sample(processFigures()) },

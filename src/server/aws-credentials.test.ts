@@ -41,8 +41,8 @@ const settings = (variables: Readonly<Record<string, string>>) => {
   return readAwsSettings((name) => all[name]);
 };
 
-describe("settings for a bucket", () => {
-  it("come from the variables first", async () => {
+describe("bucket settings", () => {
+  it("prefer environment variables", async () => {
     const keys = { AWS_ACCESS_KEY_ID: "id", AWS_SECRET_ACCESS_KEY: "secret" };
     const { credentials, region, endpoint } = await settings({
       ...keys,
@@ -53,7 +53,7 @@ describe("settings for a bucket", () => {
     expect([region, endpoint]).toEqual(["here", "http://there"]);
   });
 
-  it("are read from a profile's section of the files", async () => {
+  it("fall back to the profile's section of the credential files", async () => {
     expect(await settings({})).toMatchObject({
       credentials: { accessKeyId: "one", secretAccessKey: "secret/one+" },
       region: "eu-central-1",
@@ -67,7 +67,7 @@ describe("settings for a bucket", () => {
     expect(credentials.accessKeyId).toBe("three");
   });
 
-  it("are asked for by name when there are none", async () => {
+  it("fail with the names of the missing variables", async () => {
     await expect(settings({ AWS_PROFILE: "missing" })).rejects.toThrow("AWS_ACCESS_KEY_ID");
   });
 });

@@ -2,12 +2,12 @@ import { expect, it } from "vitest";
 import { runInBackground } from "./background.ts";
 import { simWorld } from "./sim-world.ts";
 
-/** Lets what is under way come to its next rest. */
+/** Lets pending promises and timers of the current round complete. */
 async function settle(): Promise<void> {
   for (let turn = 0; turn < 10; turn++) await Promise.resolve();
 }
 
-it("goes on at once while there is more to do, and rests when there is not", async () => {
+it("continues at once while a task has more work, else waits", async () => {
   const { clock, log } = simWorld(1);
   let left = 3;
   let rounds = 0;
@@ -32,7 +32,7 @@ it("goes on at once while there is more to do, and rests when there is not", asy
   expect(rounds).toBe(4);
 });
 
-it("logs a chore that fails, does the others, and tries again", async () => {
+it("logs a failed task, runs the others, and retries it", async () => {
   const { clock, log } = simWorld(1);
   let done = 0;
   const chores = [

@@ -2,20 +2,20 @@ import type { Clock, Log } from "../base/world.ts";
 
 export interface BackgroundTask {
   readonly name: string;
-  /** One bounded round; returns whether there is more to do. */
+  /** Does a bounded amount of work; resolves to whether there is more. */
   readonly round: () => Promise<boolean>;
 }
 
 export interface Background {
-  /** Resolves when no round is under way and none will follow. */
+  /** Resolves when no round is running and none will start. */
   stop(): Promise<void>;
 }
 
-const restMilliseconds = 5_000;
-/** Between rounds with more to do: requests come first. */
+const idleMilliseconds = 5_000;
+/** Pause between rounds while there is more work, so that requests are served first. */
 const pauseMilliseconds = 10;
 
-/** Work that nobody waits for, such as giving space back. A failure is logged and tried again. */
+/** Runs tasks such as garbage collection every 5 s. A failed round is logged and repeated. */
 export function runInBackground(
   chores: readonly BackgroundTask[],
   { clock, log }: { readonly clock: Clock; readonly log: Log },
@@ -35,12 +35,12 @@ export function runInBackground(
       try {
         more = (await round()) || more;
       } catch (error) {
-        log.warn({ err: error, chore: name }, "a background chore failed; it will be tried again");
+        log.warn({ err: error, task: name }, "background task failed; retrying in the next round");
       }
     }
-    schedule(more ? pauseMilliseconds : restMilliseconds);
+    schedule(more ? pauseMilliseconds : idleMilliseconds);
   };
-  schedule(restMilliseconds);
+  schedule(idleMilliseconds);
   return {
     async stop() {
       stopped = true;

@@ -7,31 +7,31 @@ import type { Store } from "../store/store.ts";
 import { refuseHalfCopied } from "./data-copy/copy-mark.ts";
 import { runInBackground } from "./background.ts";
 import { openStorageBackend } from "./storage-backends.ts";
-import type { Close, StorageBackend, FoundationOptions } from "./storage-backends.ts";
+import type { Close, StorageBackend, StorageOptions } from "./storage-backends.ts";
 import { storageOpenError } from "./storage-open-error.ts";
 
-export interface EngineOptions extends FoundationOptions {
-  /** Whose records and bytes they keep. */
+export interface DataStoreOptions extends StorageOptions {
+  /** The services whose records are stored. */
   readonly services: readonly Service[];
 }
 
 const storeIdBytes = 16;
 
-/** Where records and bytes are kept. */
+/** The open record store and content store of a server. */
 export interface DataStores extends Pick<StorageBackend, "owner" | "owners"> {
   readonly store: Store;
   readonly content: ContentStore;
-  /** Rejects with the reason if records or bytes cannot be reached now. */
+  /** Throws with the reason if records or contents are unavailable. */
   check(): Promise<void>;
   close(): Promise<void>;
 }
 
-export async function openDataStores(options: EngineOptions): Promise<DataStores> {
+export async function openDataStores(options: DataStoreOptions): Promise<DataStores> {
   const { clock, log, random, services } = options;
   const contentTables = services.flatMap((service) => service.contentTables);
   const reclaimers = new Map(services.flatMap((service) => Object.entries(service.reclaimers)));
   const opened: Close[] = [];
-  // What was opened last rests on what was opened before it.
+  // In reverse order of opening: later ones use earlier ones.
   const close = async (): Promise<void> => {
     for (const each of opened.splice(0).toReversed()) await each();
   };

@@ -1,59 +1,59 @@
-/** How a flag's value reads, on the command line and in `start()` alike. */
+/** How a flag's value is parsed, on the command line and in `start()`. */
 export type FlagKind = "text" | "port" | "switch" | "seconds" | "megabytes";
 
 export interface Flag {
   readonly kind: FlagKind;
   readonly short?: string;
-  /** What stands for the value in the help text. */
+  /** Placeholder for the value in the help text. */
   readonly value?: string;
   readonly help: string;
 }
 
 const loopback = "127.0.0.1";
 
-/** The first part is Azurite's, name for name and letter for letter; the second is ours. */
+/** Up to `disableTelemetry` the names and letters are Azurite's; the rest are Etagere's own. */
 export const flags = {
-  blobHost: { kind: "text", value: "HOST", help: "listen for blobs at this address" },
-  blobPort: { kind: "port", value: "PORT", help: "0 takes a free port, here and below" },
-  blobKeepAliveTimeout: { kind: "seconds", value: "SECONDS", help: "close idle connections" },
-  queueHost: { kind: "text", value: "HOST", help: "listen for queues at this address" },
+  blobHost: { kind: "text", value: "HOST", help: "address of the blob service" },
+  blobPort: { kind: "port", value: "PORT", help: "port of the blob service; 0: any free port" },
+  blobKeepAliveTimeout: { kind: "seconds", value: "SECONDS", help: "idle time of connections" },
+  queueHost: { kind: "text", value: "HOST", help: "address of the queue service" },
   queuePort: { kind: "port", value: "PORT", help: "port of the queue service" },
-  queueKeepAliveTimeout: { kind: "seconds", value: "SECONDS", help: "close idle connections" },
-  tableHost: { kind: "text", value: "HOST", help: "listen for tables at this address" },
+  queueKeepAliveTimeout: { kind: "seconds", value: "SECONDS", help: "idle time of connections" },
+  tableHost: { kind: "text", value: "HOST", help: "address of the table service" },
   tablePort: { kind: "port", value: "PORT", help: "port of the table service" },
-  tableKeepAliveTimeout: { kind: "seconds", value: "SECONDS", help: "close idle connections" },
-  location: { kind: "text", short: "l", value: "FOLDER", help: "where everything is stored" },
-  silent: { kind: "switch", short: "s", help: "no access log, and log errors only" },
+  tableKeepAliveTimeout: { kind: "seconds", value: "SECONDS", help: "idle time of connections" },
+  location: { kind: "text", short: "l", value: "FOLDER", help: "data folder" },
+  silent: { kind: "switch", short: "s", help: "no access log; log errors only" },
   debug: { kind: "text", short: "d", value: "FILE", help: "write a detailed log to this file" },
-  loose: { kind: "switch", short: "L", help: "accepted; unknown headers are always ignored" },
+  loose: { kind: "switch", short: "L", help: "no effect: unknown headers are always ignored" },
   cert: { kind: "text", value: "FILE", help: "serve HTTPS with this certificate (pem or pfx)" },
-  key: { kind: "text", value: "FILE", help: "the key that belongs to a pem certificate" },
-  pwd: { kind: "text", value: "PASSWORD", help: "the password of a pfx certificate" },
-  oauth: { kind: "text", value: "basic", help: "let bearer tokens in, over HTTPS" },
+  key: { kind: "text", value: "FILE", help: "private key of a pem certificate" },
+  pwd: { kind: "text", value: "PASSWORD", help: "password of a pfx certificate" },
+  oauth: { kind: "text", value: "basic", help: "accept bearer tokens over HTTPS" },
   skipApiVersionCheck: { kind: "switch", help: "accept any x-ms-version" },
-  strictApiVersion: { kind: "switch", help: "refuse versions later than the newest known one" },
-  disableProductStyleUrl: { kind: "switch", help: "never take the account from the host name" },
-  inMemoryPersistence: { kind: "switch", help: "store nothing on disk; all is gone at the end" },
-  extentMemoryLimit: { kind: "megabytes", value: "MB", help: "how much of it stays in memory" },
-  disableTelemetry: { kind: "switch", help: "accepted; there is no telemetry" },
-  fileHost: { kind: "text", value: "HOST", help: "listen for files (REST) at this address" },
+  strictApiVersion: { kind: "switch", help: "reject versions later than the newest known one" },
+  disableProductStyleUrl: { kind: "switch", help: "never read the account from the host name" },
+  inMemoryPersistence: { kind: "switch", help: "store nothing on disk; lost at the end" },
+  extentMemoryLimit: { kind: "megabytes", value: "MB", help: "limit of contents in memory" },
+  disableTelemetry: { kind: "switch", help: "no effect: there is no telemetry" },
+  fileHost: { kind: "text", value: "HOST", help: "address of the file service (REST)" },
   filePort: { kind: "port", value: "PORT", help: "port of the file service (REST)" },
-  fileKeepAliveTimeout: { kind: "seconds", value: "SECONDS", help: "close idle connections" },
-  dfsHost: { kind: "text", value: "HOST", help: "listen for Data Lake (dfs) at this address" },
+  fileKeepAliveTimeout: { kind: "seconds", value: "SECONDS", help: "idle time of connections" },
+  dfsHost: { kind: "text", value: "HOST", help: "address of the Data Lake endpoint (dfs)" },
   dfsPort: { kind: "port", value: "PORT", help: "port of the Data Lake endpoint (dfs)" },
-  smbHost: { kind: "text", value: "HOST", help: "listen for files (SMB) at this address" },
+  smbHost: { kind: "text", value: "HOST", help: "address of the file service (SMB)" },
   smbPort: { kind: "port", value: "PORT", help: "port of the file service (SMB)" },
   noSmb: { kind: "switch", help: "do not serve SMB" },
-  smbOldestDialect: { kind: "switch", help: "also speak SMB 2.0.2, for very old clients" },
-  smbSigning: { kind: "text", value: "WHEN", help: "messages are signed: required or optional" },
-  adminHost: { kind: "text", value: "HOST", help: "the explorer; elsewhere it asks for a login" },
-  adminPort: { kind: "port", value: "PORT", help: "port of explorer, admin API and metrics" },
-  adminToken: { kind: "text", value: "TOKEN", help: "lets in beside account keys; 16 or more" },
-  config: { kind: "text", value: "FILE", help: "settings per account (JSON), re-read on SIGHUP" },
+  smbOldestDialect: { kind: "switch", help: "accept SMB 2.0.2 from very old clients" },
+  smbSigning: { kind: "text", value: "WHEN", help: "signing of messages: required or optional" },
+  adminHost: { kind: "text", value: "HOST", help: "address of the explorer and admin API" },
+  adminPort: { kind: "port", value: "PORT", help: "port of the explorer, admin API and metrics" },
+  adminToken: { kind: "text", value: "TOKEN", help: "token for admin logins, 16+ characters" },
+  config: { kind: "text", value: "FILE", help: "settings per account (JSON), reread on SIGHUP" },
   allowedSources: {
     kind: "text",
     value: "RANGES",
-    help: "blocked addresses copies may read, as 127.0.0.0/8",
+    help: "otherwise blocked addresses copies may read, as 127.0.0.0/8",
   },
   forbiddenSources: {
     kind: "text",
@@ -64,16 +64,16 @@ export const flags = {
     kind: "switch",
     help: "directories (Data Lake) for the development account",
   },
-  enableReset: { kind: "switch", help: "let POST /admin/v1/reset delete everything" },
+  enableReset: { kind: "switch", help: "allow POST /admin/v1/reset to delete everything" },
   store: {
     kind: "text",
     value: "URL",
-    help: "records go to postgres://… and nodes may share them",
+    help: "store records in postgres://…, which nodes may share",
   },
   content: {
     kind: "text",
     value: "URL",
-    help: "bytes go to s3://bucket/prefix?endpoint=https://…",
+    help: "store contents in s3://bucket/prefix?endpoint=https://…",
   },
 } as const satisfies Readonly<Record<string, Flag>>;
 
@@ -85,12 +85,12 @@ type ValueOf<K extends FlagKind> = K extends "text"
     ? boolean
     : number;
 
-/** What whoever starts a server may say; all of it can be left out. */
+/** The value of every flag; absent ones get their default. */
 export type FlagValues = {
   readonly [N in FlagName]?: ValueOf<(typeof flags)[N]["kind"]>;
 };
 
-/** Flags without an entry have no value unless one is given. */
+/** Flags without an entry have no default. */
 export const flagDefaults = {
   blobHost: loopback,
   blobPort: 10_000,
@@ -124,7 +124,7 @@ export const flagDefaults = {
   enableReset: false,
 } as const satisfies FlagValues;
 
-/** Beside the work of whoever starts a server, not in the midst of it. */
+/** A folder of its own, so that data does not mix with the user's files. */
 export const defaultLocation = ".etagere";
 
 export function isFlagName(name: string): name is FlagName {

@@ -16,7 +16,7 @@ import { makeFolder } from "./make-folder.ts";
 import { StartRefused, systemErrorCode } from "./start-refused.ts";
 
 export interface BackupOptions extends FolderOptions {
-  /** Must not be there yet, or be an empty folder. */
+  /** Must not exist or be an empty folder. */
   readonly to: string;
 }
 
@@ -28,10 +28,10 @@ export interface BackupReport {
 const extentsPerPageMax = 256;
 
 /**
- * Copies a data folder as it is at one moment, while servers go on using it. The records come
- * first, in one piece; then every extent that they know. Extents are only ever appended to, and
- * none is removed while the folder is open here, so what the records refer to is in the copy. The
- * copy appears under its name when it is whole and on disk.
+ * Copies one consistent state of a data folder while servers use it: first all records of one
+ * snapshot, then every extent they refer to. Extents are append-only, and none is deleted while
+ * this process is registered as a user of the folder, so the copy contains every referenced byte.
+ * The target gets its final name after everything is flushed.
  */
 export async function backupFolder(options: BackupOptions): Promise<BackupReport> {
   const { location, to } = options;
@@ -62,7 +62,7 @@ export async function backupFolder(options: BackupOptions): Promise<BackupReport
 
 function checkTarget(to: string): void {
   const isTaken = existsSync(to) && readdirSync(to).length > 0;
-  if (isTaken) throw new StartRefused([`${to} is not empty: a backup goes to a folder of its own`]);
+  if (isTaken) throw new StartRefused([`${to}: not empty; choose a new or empty folder`]);
 }
 
 async function extentsIn(path: string): Promise<readonly ExtentState[]> {
@@ -80,12 +80,12 @@ async function extentsIn(path: string): Promise<readonly ExtentState[]> {
   } finally {
     state.close();
     await engine.close();
-    // Readers leave it behind; whoever opens the copy makes a new one.
+    // LMDB's lock file, which readers create; it is created again when the copy is opened.
     await rm(`${path}-lock`, { force: true });
   }
 }
 
-/** An extent that was never written to may have no file. */
+/** An extent that was never written may have no file. */
 async function copyExtent(from: string, to: string, extent: bigint): Promise<number> {
   const name = `${extent.toString(16).padStart(16, "0")}.extent`;
   const target = join(extentsPath(to), name);

@@ -1,6 +1,6 @@
 import type { BucketSample } from "../admin/views/figures.ts";
 
-/** Sorts observations into buckets, each up to its bound. */
+/** Counts observations per bucket; a bucket includes its upper bound. */
 export class Histogram {
   readonly #bounds: readonly number[];
   readonly #counts: number[];
@@ -26,7 +26,7 @@ export class Histogram {
     return { bounds: this.#bounds, counts, count: this.#count, sum: this.#sum };
   }
 
-  /** Buckets are cumulative on the wire: each counts everything up to its bound. */
+  /** Renders cumulative buckets: each counts all observations up to its bound. */
   render(name: string, labels: string): readonly string[] {
     const prefix = labels === "" ? "" : `${labels},`;
     const suffix = labels === "" ? "" : `{${labels}}`;

@@ -19,7 +19,7 @@ function listenWith(handler: Handler, connectionsMax = 100): Promise<Listener> {
   });
 }
 
-/** Sends raw text and resolves with everything that came back when the server hangs up. */
+/** Sends raw text; resolves with everything received until the server closes the connection. */
 function exchange(url: string, text: string): Promise<string> {
   return new Promise((resolve, reject) => {
     const socket = connect(Number(new URL(url).port), "127.0.0.1", () => socket.write(text));
@@ -33,7 +33,7 @@ function exchange(url: string, text: string): Promise<string> {
 }
 
 describe("stopping", () => {
-  it("lets a running request finish, and does not wait for idle connections", async () => {
+  it("lets a running request finish and closes idle connections at once", async () => {
     const running = await runningRequest();
     const stopped = running.listener.stop(60_000);
     running.response.end("done");
@@ -41,7 +41,7 @@ describe("stopping", () => {
     await stopped;
   });
 
-  it("cuts what does not finish in time", async () => {
+  it("closes connections whose request does not finish in time", async () => {
     const running = await runningRequest();
     const answer = expect(running.answer).rejects.toThrow();
     await running.listener.stop(1);
@@ -60,7 +60,7 @@ async function runningRequest() {
 }
 
 describe("limits", () => {
-  it("refuse headers beyond 32 KiB", async () => {
+  it("reject headers beyond 32 KiB", async () => {
     const listener = await listenWith((_request, response) => response.end());
     const long = "a".repeat(33 * 1024);
     const text = `GET / HTTP/1.1\r\nHost: a\r\nx-long: ${long}\r\n\r\n`;
@@ -68,7 +68,7 @@ describe("limits", () => {
     await listener.stop(0);
   });
 
-  it("write no second head into an answer that has begun", async () => {
+  it("write no second head into a response that has begun", async () => {
     const listener = await listenWith((_request, response) => {
       response.writeHead(200, { "Content-Length": 100 }).write("part");
     });
@@ -77,13 +77,13 @@ describe("limits", () => {
     await listener.stop(0);
   });
 
-  it("refuse what is not HTTP", async () => {
+  it("reject what is not HTTP", async () => {
     const listener = await listenWith((_request, response) => response.end());
     expect(await exchange(listener.url, "nonsense\r\n\r\n")).toMatch(/^HTTP\/1\.1 400 /);
     await listener.stop(0);
   });
 
-  it("leave it to the handler to ask for a body", async () => {
+  it("leave 100-continue to the handler", async () => {
     const listener = await listenWith((_request, response) => {
       response.writeHead(412, { Connection: "close" }).end();
     });

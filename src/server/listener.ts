@@ -10,13 +10,13 @@ import type { Certificate } from "./certificate.ts";
 export type Handler = (request: IncomingMessage, response: ServerResponse) => void;
 
 export interface ListenerOptions {
-  /** As messages call it, e.g. `Blob service`. */
+  /** Name in messages, for example `Blob service`. */
   readonly title: string;
   readonly host: string;
-  /** 0 takes a free one. */
+  /** 0 selects a free port. */
   readonly port: number;
-  /** Called when the port is in use and a free one is taken instead; undefined makes a port that is
-   *  in use an error. */
+  /** Called with a notice when the port is in use and a free one is used instead; if undefined, a
+   *  port in use is an error. */
   readonly onPortReplaced?: ((notice: string) => void) | undefined;
   readonly keepAliveSeconds: number;
   readonly certificate: Certificate | undefined;
@@ -26,23 +26,24 @@ export interface ListenerOptions {
 }
 
 export interface Listener {
-  /** With the port that was really taken. */
+  /** With the actual port. */
   readonly url: string;
-  readonly bound: Bound;
-  /** Takes no more connections, lets running requests finish within the bound, then cuts them. */
+  readonly address: BoundAddress;
+  /** Accepts no more connections and closes them once their request is complete, or when the grace
+   *  period ends. */
   stop(graceMilliseconds: number): Promise<void>;
 }
 
-export interface Bound {
+export interface BoundAddress {
   readonly host: string;
-  /** What the host stands for. */
+  /** The address that `host` resolved to. */
   readonly address: string;
   readonly port: number;
 }
 
 const headerBytesMax = 32 * 1024;
 const headersMillisecondsMax = 30_000;
-/** Without a byte in either direction; an upload may take hours as long as it moves. */
+/** Without a byte in either direction. An upload may take hours as long as bytes arrive. */
 const idleMillisecondsMax = 120_000;
 const idlePollMilliseconds = 20;
 
@@ -52,14 +53,14 @@ export async function listen(options: ListenerOptions): Promise<Listener> {
   server.prependListener("connection", (socket: Socket) => connections.add(socket));
   server.prependListener("secureConnection", (socket: Socket) => connections.addSecure(socket));
   server.on("request", options.handler);
-  // The handler itself asks for the body once it knows that the request is not refused.
+  // The handler requests the body itself, after the checks that can reject the request without it.
   server.on("checkContinue", options.handler);
   server.on("clientError", refuseMalformed);
   await bind(server, options);
   const bound = boundOf(server, options);
   return {
     url: formatUrl(options.certificate !== undefined, bound.host, bound.port),
-    bound,
+    address: bound,
     stop: (graceMilliseconds) => stop(server, options.clock, graceMilliseconds),
   };
 }
@@ -87,15 +88,15 @@ export async function bind(server: NetServer, options: BindOptions): Promise<voi
     await listenAt(server, host, port);
   } catch (error) {
     const isInUse = systemErrorCode(error) === "EADDRINUSE";
-    if (!isInUse || onPortReplaced === undefined) throw refused(options, error);
-    onPortReplaced(`${title}: port ${port} of ${host} is in use, taking a free port instead`);
+    if (!isInUse || onPortReplaced === undefined) throw startError(options, error);
+    onPortReplaced(`${title}: port ${port} of ${host} is in use; using a free port instead`);
     await listenAt(server, host, 0).catch((again: unknown) => {
-      throw refused({ ...options, port: 0 }, again);
+      throw startError({ ...options, port: 0 }, again);
     });
   }
 }
 
-function refused({ title, host, port }: BindOptions, error: unknown): StartRefused {
+function startError({ title, host, port }: BindOptions, error: unknown): StartRefused {
   return new StartRefused([`${title}: ${explain(error, host, port)}`], error);
 }
 
@@ -112,9 +113,9 @@ function listenAt(server: NetServer, host: string, port: number): Promise<void> 
 function explain(error: unknown, host: string, port: number): string {
   switch (systemErrorCode(error)) {
     case "EADDRINUSE":
-      return `port ${port} of ${host} is taken (EADDRINUSE); choose another, or 0 for any free one`;
+      return `port ${port} of ${host} is in use (EADDRINUSE); choose another, or 0 for a free one`;
     case "EACCES":
-      return `port ${port} of ${host} needs more rights than this process has`;
+      return `no permission to listen on port ${port} of ${host}`;
     case "EADDRNOTAVAIL":
     case "ENOTFOUND":
     case "EAI_AGAIN":
@@ -124,16 +125,16 @@ function explain(error: unknown, host: string, port: number): string {
   }
 }
 
-/** The answer that Node is writing to a connection, a field it does not publish. */
-interface Answering {
+/** The response that Node is writing to a connection; a private field of Node. */
+interface ConnectionInternals {
   readonly _httpMessage?: Pick<ServerResponse, "headersSent"> | null;
 }
 
-/** What Node could not read as HTTP never reaches the pipeline. */
-function refuseMalformed(error: Error, socket: Socket & Answering): void {
+/** Answers requests that Node's parser rejects; they never reach the pipeline. */
+function refuseMalformed(error: Error, socket: Socket & ConnectionInternals): void {
   const { _httpMessage: answer } = socket;
   if (!socket.writable) return;
-  // A second head in the middle of an answer would pass for a part of what was read.
+  // A second head inside a response would be read as part of its body.
   if (answer?.headersSent === true) {
     socket.destroy();
     return;
@@ -143,7 +144,7 @@ function refuseMalformed(error: Error, socket: Socket & Answering): void {
   socket.end(`HTTP/1.1 ${status}\r\nConnection: close\r\nContent-Length: 0\r\n\r\n`);
 }
 
-function boundOf(server: Server, { host, port }: ListenerOptions): Bound {
+function boundOf(server: Server, { host, port }: ListenerOptions): BoundAddress {
   const taken = server.address();
   if (typeof taken !== "object" || taken === null) return { host, address: host, port };
   return { host, address: taken.address, port: taken.port };
@@ -157,7 +158,7 @@ export function formatUrl(secure: boolean, host: string, port: number): string {
 function stop(server: Server, clock: Clock, graceMilliseconds: number): Promise<void> {
   return new Promise((resolve) => {
     let cancelPoll = (): void => {};
-    // A connection that was busy becomes idle only after its answer; nothing tells us when.
+    // Node emits no event when a busy connection becomes idle.
     const closeIdle = (): void => {
       server.closeIdleConnections();
       cancelPoll = clock.after(idlePollMilliseconds, closeIdle);

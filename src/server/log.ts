@@ -4,12 +4,12 @@ import { destination, pino } from "pino";
 import type { Log } from "../base/world.ts";
 
 export interface LogOptions {
-  /** Everything goes to this file, down to `debug`. */
+  /** Receives all lines, also of level `debug`, instead of standard error. */
   readonly debugFile?: string;
   readonly silent: boolean;
 }
 
-/** On standard error: other tools wait for certain lines on standard output. */
+/** Logs to standard error: tools parse the lines on standard output. */
 export function openLog(options: LogOptions): Log {
   const { debugFile, silent } = options;
   if (debugFile !== undefined) {

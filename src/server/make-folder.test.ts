@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { expect, it } from "vitest";
 import { makeFolder } from "./make-folder.ts";
 
-it("makes a folder with its parents, and is content with one that is there", async () => {
+it("creates a folder with its parents, and accepts an existing one", async () => {
   const root = await mkdtemp(join(tmpdir(), "etagere-folder-"));
   await makeFolder(join(root, "a", "b", "c"));
   await makeFolder(join(root, "a", "b", "c"));
@@ -14,6 +14,6 @@ it("makes a folder with its parents, and is content with one that is there", asy
   await rm(root, { recursive: true });
 });
 
-it.runIf(process.platform === "linux")("gives up where no folder can be made", async () => {
+it.runIf(process.platform === "linux")("fails where no folder can be created", async () => {
   await expect(makeFolder("/proc/none/of/these")).rejects.toThrow("ENOENT");
 });

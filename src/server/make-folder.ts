@@ -3,8 +3,8 @@ import { dirname } from "node:path";
 import { syncFolder } from "../store/sync-folder.ts";
 import { systemErrorCode } from "./start-refused.ts";
 
-/** For this user alone. Node's own recursive form never ends where a parent exists but takes no
- *  folders, as `/proc`. */
+/** Creates a folder and its parents, accessible to this user only. Node's recursive `mkdir` loops
+ *  for ever if a parent such as `/proc` exists but accepts no folders. */
 export async function makeFolder(path: string): Promise<void> {
   try {
     await mkdir(path, 0o700);
@@ -19,7 +19,7 @@ export async function makeFolder(path: string): Promise<void> {
   }
 }
 
-/** Whoever may write to a folder need not be allowed to read it, which syncing it takes. */
+/** Syncing a folder needs read permission, which this process may lack although it can write. */
 function syncIfAllowed(folder: string): void {
   try {
     syncFolder(folder);

@@ -1,8 +1,8 @@
 import type { ContentStore } from "../content/content.ts";
 import type { Meter } from "../protocol/meter.ts";
 
-/** Counts what goes through the content storage; small bodies that a record holds are answered
- *  without it. */
+/** Counts bytes written to and read from the content store. Inline contents are part of their
+ *  record and are not counted. */
 export function meteredContent(content: ContentStore, meter: Meter): ContentStore {
   return {
     async receive(body, options) {

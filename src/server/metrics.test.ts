@@ -3,7 +3,7 @@ import { newMetrics } from "./metrics.ts";
 
 const figures = { residentBytes: 1, heapUsedBytes: 2, cpuSeconds: 3 };
 
-it("counts requests by service, operation and status, and sorts their times into buckets", () => {
+it("counts requests by service, operation and status, and their latencies by bucket", () => {
   const metrics = newMetrics();
   const done = { service: "blob", operation: "Blob_Upload", status: 201 } as const;
   metrics.request({ ...done, seconds: 0.002 });

@@ -15,12 +15,12 @@ export interface ProcessFigures {
   readonly cpuSeconds: number;
 }
 
-/** Upper bounds; the last, unbounded bucket is the count itself. */
+/** Upper bounds; the unbounded last bucket equals the total count. */
 const latencySecondsBounds = [
   0.0001, 0.00025, 0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 5, 30,
 ];
 const batchSizeBounds = [1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 1024];
-/** Labels come from declarations, so their number is known; a mistake must not eat the memory. */
+/** Labels come from declarations, so this is never reached; it bounds memory in case of a bug. */
 const seriesMax = 5000;
 
 export function newMetrics(): Metrics {
@@ -35,7 +35,7 @@ export function newMetrics(): Metrics {
       const labels = requestLabels(done);
       const series = requests.get(labels);
       if (series !== undefined) series.count += 1;
-      else if (requests.size < seriesMax) requests.set(labels, firstOf(done));
+      else if (requests.size < seriesMax) requests.set(labels, newSeries(done));
       let latency = latencies.get(done.service);
       if (latency === undefined) {
         latency = new Histogram(latencySecondsBounds);
@@ -70,8 +70,8 @@ export function newMetrics(): Metrics {
           latency.render("etagere_request_seconds", `service="${service}"`),
         ),
         ...single("etagere_store_transactions_total", "counter", "Commits.", transactions),
-        ...single("etagere_store_conflicts_total", "counter", "Lost validations.", conflicts),
-        ...help("etagere_store_batch_size", "histogram", "Transactions that shared a flush."),
+        ...single("etagere_store_conflicts_total", "counter", "Failed validations.", conflicts),
+        ...help("etagere_store_batch_size", "histogram", "Transactions per commit batch."),
         ...batches.render("etagere_store_batch_size", ""),
         ...help("etagere_content_bytes_total", "counter", "Bytes into and out of content storage."),
         `etagere_content_bytes_total{direction="received"} ${bytes.received}`,
@@ -86,7 +86,7 @@ export function newMetrics(): Metrics {
 
 type Mutable<T> = { -readonly [K in keyof T]: T[K] };
 
-function firstOf({ service, operation, status }: RequestDone): Mutable<RequestCount> {
+function newSeries({ service, operation, status }: RequestDone): Mutable<RequestCount> {
   return { service, operation, status, count: 1 };
 }
 

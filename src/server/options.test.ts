@@ -25,7 +25,7 @@ describe("options", () => {
     });
   });
 
-  it("put all listeners on free ports, except those that are named", () => {
+  it("select free ports for all listeners but those given", () => {
     const resolved = resolveOptions({ port: 0, queuePort: 4711 });
     expect(resolved).toMatchObject({
       ok: true,
@@ -33,7 +33,7 @@ describe("options", () => {
     });
   });
 
-  it("take an explicit undefined for the default", () => {
+  it("treat an explicit undefined as absent", () => {
     const input: object = { blobPort: undefined };
     expect(resolveOptions(input)).toMatchObject({ ok: true, value: { blobPort: 10_000 } });
   });
@@ -46,12 +46,12 @@ describe("options", () => {
       '--blobPort: must be a port, 0 to 65535, not "ht',
     ],
     ["half a port", { adminPort: 1.5 }, "--adminPort: must be a port, 0 to 65535, not 1.5"],
-    ["an unknown option", { blobprot: 1 }, "--blobprot: there is no such option"],
-    ["a switch with a value", { silent: "yes" }, "--silent: is either there or not"],
+    ["an unknown option", { blobprot: 1 }, "--blobprot: no such option"],
+    ["a switch with a value", { silent: "yes" }, "--silent: must be true or false"],
     ["an empty location", { location: "" }, "--location: needs a value"],
-    ["another kind of OAuth", { oauth: "full" }, '--oauth: only "basic" is known, not "full"'],
+    ["another kind of OAuth", { oauth: "full" }, '--oauth: must be "basic", not "full"'],
     [
-      "signing by chance",
+      "an unknown signing mode",
       { smbSigning: "maybe" },
       '--smbSigning: must be "required" or "optional"',
     ],
@@ -65,7 +65,11 @@ describe("options", () => {
       "--inMemoryPersistence: contradicts --location",
     ],
     ["a memory limit for a disk", { extentMemoryLimit: 5 }, "--extentMemoryLimit: needs --inMem"],
-    ["no memory at all", { extentMemoryLimit: 0, inMemoryPersistence: true }, "--extentMemoryLim"],
+    [
+      "a memory limit of 0",
+      { extentMemoryLimit: 0, inMemoryPersistence: true },
+      "--extentMemoryLim",
+    ],
     ["an hour and a second", { blobKeepAliveTimeout: 3601 }, "--blobKeepAliveTimeout: must be wh"],
     [
       "versions both ways",
@@ -73,30 +77,30 @@ describe("options", () => {
       "--strictApiVersion: contradicts --skipApiVersionCheck",
     ],
     ["accounts twice", { accounts: {}, config: "a.json" }, "--config: contradicts --accounts"],
-    ["one port for all", { port: 80 }, "--port: only 0 works"],
-  ])("refuse %s in one line", (_what, input, message) => {
+    ["a port other than 0", { port: 80 }, "--port: must be 0"],
+  ])("reject %s with one message", (_what, input, message) => {
     const problems = problemsOf(input);
     expect(problems).toHaveLength(1);
     expect(problems[0]).toContain(message);
   });
 
-  it("know Azurite's level of OAuth however it is spelled", () => {
+  it("accept the OAuth level in any case", () => {
     expect(problemsOf({ oauth: "Basic" })).toEqual([]);
   });
 
-  it("are remarked on where bearer tokens are wanted and none can be let in", () => {
-    const remarksFor = (input: StartOptions): readonly string[] => {
+  it("produce a warning if bearer tokens are enabled without HTTPS", () => {
+    const warningsFor = (input: StartOptions): readonly string[] => {
       const resolved = resolveOptions(input);
       return resolved.ok ? optionWarnings(resolved.value, (name) => `--${name}`) : ["refused"];
     };
-    expect(remarksFor({ oauth: "basic" })).toEqual([
-      expect.stringContaining("--oauth: without --cert and --key every bearer token is refused"),
+    expect(warningsFor({ oauth: "basic" })).toEqual([
+      expect.stringContaining("--oauth: without --cert and --key every bearer token is rejected"),
     ]);
-    expect(remarksFor({ oauth: "basic", cert: "a.pem", key: "a.key" })).toEqual([]);
-    expect(remarksFor({})).toEqual([]);
+    expect(warningsFor({ oauth: "basic", cert: "a.pem", key: "a.key" })).toEqual([]);
+    expect(warningsFor({})).toEqual([]);
   });
 
-  it("report every mistake at once", () => {
+  it("report all problems at once", () => {
     expect(problemsOf({ blobPort: -1, queuePort: -1, key: "a" })).toHaveLength(3);
   });
 });

@@ -6,18 +6,18 @@ import { isDatabaseAddress } from "../store/postgres/addresses.ts";
 import { flagDefaults, flags, isFlagName } from "./flags.ts";
 import type { FlagName, FlagValues } from "./flags.ts";
 
-/** The options of `start()`: the flags of the command line by the same names, and what only a
- *  program can say. */
+/** The options of `start()`: the command line's flags by the same names, and options that only
+ *  programs have. */
 export interface StartOptions extends FlagValues {
-  /** 0 puts every listener whose port is not given on a free one. */
+  /** 0 selects a free port for every listener whose port is not given. */
   readonly port?: 0;
-  /** Settings per account, as in the file that `config` names, which then must not be given. */
+  /** Settings per account, as in the file of `config`; the two exclude each other. */
   readonly accounts?: AccountInputs;
-  /** The services that get a listener; all of them if absent. SMB is served with `file` only. */
+  /** The services to serve; default all. SMB is served only with `file`. */
   readonly services?: readonly ServiceName[];
 }
 
-/** The ports of listeners that Azurite does not have. */
+/** Ports of listeners that Azurite does not have. */
 const ownPorts = ["filePort", "dfsPort", "smbPort", "adminPort"] as const;
 
 export type OwnPort = (typeof ownPorts)[number];
@@ -25,14 +25,14 @@ export type OwnPort = (typeof ownPorts)[number];
 type Defaulted = keyof typeof flagDefaults;
 type Widen<T> = T extends string ? string : T extends number ? number : boolean;
 
-/** Everything checked, and every default filled in. */
+/** Validated options with all defaults. */
 export type Options = {
   readonly [N in Defaulted]: Widen<(typeof flagDefaults)[N]>;
 } & Omit<FlagValues, Defaulted> & {
     readonly accounts?: AccountInputs;
     readonly services: readonly ServiceName[];
-    /** Ports that were not given and may be replaced by a free one, so that a second server starts
-     *  with no flags but Azurite's. */
+    /** Ports that were not given and may be replaced by a free one if in use, so that a second
+     *  server starts with Azurite's flags alone. */
     readonly replaceablePorts: ReadonlySet<OwnPort>;
   };
 
@@ -52,7 +52,7 @@ const tokenUnitsMin = 16;
 const notFlags: ReadonlySet<string> = new Set(["port", "accounts", "services"]);
 const allServices: readonly ServiceName[] = ["blob", "queue", "table", "file"];
 
-/** `spell` names an option the way its author wrote it: `--blobPort` or `blobPort`. */
+/** `spell` formats an option's name for messages: `--blobPort` or `blobPort`. */
 export function resolveOptions(
   input: StartOptions,
   spell: (name: string) => string = (name) => name,
@@ -60,11 +60,11 @@ export function resolveOptions(
   const problems: string[] = [];
   for (const [name, value] of Object.entries(input)) {
     if (value === undefined || notFlags.has(name)) continue;
-    const problem = isFlagName(name) ? checkValue(name, value) : "there is no such option";
+    const problem = isFlagName(name) ? checkValue(name, value) : "no such option";
     if (problem !== undefined) problems.push(`${spell(name)}: ${problem}`);
   }
   problems.push(...checkTogether(input, spell));
-  if (input.port !== undefined && input.port !== 0) problems.push(`${spell("port")}: only 0 works`);
+  if (input.port !== undefined && input.port !== 0) problems.push(`${spell("port")}: must be 0`);
   if (problems.length > 0) return { ok: false, problems };
   const { port, ...given } = input;
   const defaults = port === 0 ? { ...flagDefaults, ...freePorts } : flagDefaults;
@@ -78,7 +78,7 @@ function checkValue(name: FlagName, value: unknown): string | undefined {
     case "text":
       return typeof value === "string" && value !== "" ? checkText(name, value) : "needs a value";
     case "switch":
-      return typeof value === "boolean" ? undefined : "is either there or not: it takes no value";
+      return typeof value === "boolean" ? undefined : `must be true or false, not ${show(value)}`;
     case "port":
       return inRange(value, 0, portMax)
         ? undefined
@@ -99,7 +99,7 @@ function checkText(name: FlagName, value: string): string | undefined {
     return `must have at least ${tokenUnitsMin} characters`;
   }
   if (name === "oauth" && value.toLowerCase() !== "basic") {
-    return `only "basic" is known, not ${show(value)}`;
+    return `must be "basic", not ${show(value)}`;
   }
   if (name === "smbSigning" && value !== "required" && value !== "optional") {
     return `must be "required" or "optional", not ${show(value)}`;
@@ -109,10 +109,10 @@ function checkText(name: FlagName, value: string): string | undefined {
     if (wrong !== undefined) return `must be ranges like 10.0.0.0/8, not ${show(wrong)}`;
   }
   if (name === "store" && !isDatabaseAddress(value)) {
-    return `must read postgres://…, not ${show(value)}`;
+    return `must be postgres://…, not ${show(value)}`;
   }
   const isBucket = value.startsWith("s3://") && URL.canParse(value);
-  return name === "content" && !isBucket ? `must read s3://…, not ${show(value)}` : undefined;
+  return name === "content" && !isBucket ? `must be s3://…, not ${show(value)}` : undefined;
 }
 
 function checkTogether(input: StartOptions, spell: (name: string) => string): readonly string[] {
@@ -140,7 +140,7 @@ function checkTogether(input: StartOptions, spell: (name: string) => string): re
     refuse("strictApiVersion", `contradicts ${spell("skipApiVersionCheck")}`);
   }
   const unknownService = input.services?.find((name) => !allServices.includes(name));
-  if (unknownService !== undefined) problems.push(`services: ${show(unknownService)} is unknown`);
+  if (unknownService !== undefined) problems.push(`services: no service ${show(unknownService)}`);
   if (input.accounts !== undefined && input.config !== undefined) {
     refuse("config", `contradicts ${spell("accounts")}`);
   }
@@ -148,8 +148,9 @@ function checkTogether(input: StartOptions, spell: (name: string) => string): re
 }
 
 /**
- * What works, but hardly as its author thinks. Azurite starts with `--oauth` and no certificate and
- * refuses every bearer token then; so do we, or a command line that serves there would not here.
+ * Options that are valid but probably a mistake. As in Azurite, `--oauth` without a certificate
+ * starts and every bearer token is rejected; an error here would break command lines that work
+ * there.
  */
 export function optionWarnings(
   { oauth, cert }: Options,
@@ -158,11 +159,12 @@ export function optionWarnings(
   if (oauth === undefined || cert !== undefined) return [];
   return [
     `${spell("oauth")}: without ${spell("cert")} and ${spell("key")} every bearer token is ` +
-      "refused, because tokens are let in over HTTPS only; keys and signatures work",
+      "rejected, because tokens are accepted over HTTPS only; keys and SAS work",
   ];
 }
 
-/** The addresses that copies may read, and those that they must not. */
+/** Address ranges that copies may read although they are blocked by default, and additional blocked
+ *  ones. */
 export function sourceRanges({ allowedSources, forbiddenSources }: Options): SourceRanges {
   return { allowed: listOf(allowedSources), forbidden: listOf(forbiddenSources) };
 }
@@ -179,7 +181,7 @@ function show(value: unknown): string {
   return typeof value === "number" ? String(value) : JSON.stringify(value);
 }
 
-/** A caller's explicit `undefined` means the default, too. */
+/** An explicit `undefined` means the default. */
 function withoutUndefined(values: Omit<StartOptions, "port">): Omit<StartOptions, "port"> {
   return Object.fromEntries(Object.entries(values).filter(([, value]) => value !== undefined));
 }

@@ -3,21 +3,21 @@ import { MemoryBudget } from "../base/memory-budget.ts";
 import type { Clock } from "../base/world.ts";
 import { Connections } from "../http/connections.ts";
 
-/** What the requests of one process may take of it together. */
+/** Limits shared by all requests of a process. */
 export interface RequestLimits {
   readonly memory: MemoryBudget;
   readonly connections: Connections;
 }
 
 const mebibyte = 1024 * 1024;
-/** A thirty-second of the memory, within these. */
-const bodyPart = 1 / 32;
-const bodyBytesLeast = 32 * mebibyte;
-const bodyBytesMost = 256 * mebibyte;
-/** About what a connection takes at most before its body is counted. */
+/** Request bodies in memory may take this fraction of it, within the two bounds. */
+const bodyMemoryFraction = 1 / 32;
+const bodyBytesMin = 32 * mebibyte;
+const bodyBytesMax = 256 * mebibyte;
+/** Approximate memory of a connection without its body. */
 const bytesPerConnection = 256 * 1024;
-const connectionsLeast = 256;
-const connectionsMost = 10_000;
+const connectionsMin = 256;
+const connectionsMax = 10_000;
 
 export interface LimitSizes {
   readonly bodyBytesMax: number;
@@ -25,16 +25,16 @@ export interface LimitSizes {
 }
 
 export function limitsOf(memoryBytes: number): LimitSizes {
-  const bodies = memoryBytes * bodyPart;
+  const bodies = memoryBytes * bodyMemoryFraction;
   return {
-    bodyBytesMax: Math.round(Math.min(bodyBytesMost, Math.max(bodyBytesLeast, bodies))),
+    bodyBytesMax: Math.round(Math.min(bodyBytesMax, Math.max(bodyBytesMin, bodies))),
     connectionsMax: Math.round(
-      Math.min(connectionsMost, Math.max(connectionsLeast, memoryBytes / bytesPerConnection)),
+      Math.min(connectionsMax, Math.max(connectionsMin, memoryBytes / bytesPerConnection)),
     ),
   };
 }
 
-/** By the memory of the machine, or of the container this process is in. */
+/** Derived from the memory of the machine, or of the container. */
 export function newRequestLimits(clock: Clock): RequestLimits {
   const constrained = process.constrainedMemory();
   const isConstrained = constrained > 0 && constrained < totalmem();

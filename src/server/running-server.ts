@@ -14,7 +14,7 @@ import type { Background } from "./background.ts";
 import { readCertificate, type Certificate } from "./certificate.ts";
 import { openDataStores, type DataStores } from "./data-stores.ts";
 import { dataStoreOptions } from "./data-store-options.ts";
-import { sweepHandlesInBackground } from "./handle-sweep.ts";
+import { sweepHandlesInBackground } from "./orphaned-handles.ts";
 import { listen } from "./listener.ts";
 import type { Handler, Listener } from "./listener.ts";
 import type { WriteAccess } from "../http/access-log.ts";
@@ -46,15 +46,15 @@ import { listeningLine, serviceLine, serviceListener, startingLine } from "./ser
 export interface RunningServerOptions extends ServerEnvironment {
   readonly options: Options;
   readonly accounts: ReloadableAccounts;
-  /** Undefined keeps everything in memory. */
+  /** Undefined stores everything in memory. */
   readonly location: string | undefined;
 }
 
-/** How long running requests may take to finish when a server stops. */
+/** Time for running requests to complete when the server stops. */
 const graceMilliseconds = 10_000;
 const adminKeepAliveSeconds = 5;
 
-/** Everything that lives between start and stop. */
+/** A server from start to stop: listeners, stores and background tasks. */
 export class RunningServer {
   readonly urls: Partial<Record<EndpointName, string>> = {};
   adminUrl = "";
@@ -67,7 +67,7 @@ export class RunningServer {
   readonly #observer: Observer = { watch: undefined };
   readonly #endpoints = new OwnEndpoints();
   readonly #remote: SourceReader;
-  readonly #doors: Partial<Record<ServiceName, HttpService>> = {};
+  readonly #httpServices: Partial<Record<ServiceName, HttpService>> = {};
   #blobApis: BlobApis | undefined;
   #smb: SmbEndpoint | undefined;
   #admin: AdminHandler | undefined;
@@ -116,7 +116,7 @@ export class RunningServer {
 
   reset(): Promise<void> {
     const { random, log } = this.#given;
-    log.info({}, "everything is deleted on request");
+    log.info({}, "reset: deleting all data on request");
     const names = services.map(({ name }) => name);
     return resetAccounts(this.#engines.store, names, random);
   }
@@ -124,7 +124,7 @@ export class RunningServer {
   async reload(): Promise<void> {
     const { accounts, log, random } = this.#given;
     await accounts.reload(log, (next) => ensureAccounts(this.#engines.store, next, random));
-    // The link of the start may have been used, or no login was required then.
+    // The login link of the start may have been used, or no login was required then.
     this.#given.announce(`Etagere explorer: open ${this.explorerLink()}`);
   }
 
@@ -141,7 +141,7 @@ export class RunningServer {
     this.#announceAll("successfully closed");
   }
 
-  /** Of those services that were announced to listen. */
+  /** For every service that was announced as listening. */
   #announceAll(what: string): void {
     for (const name of endpointNames) {
       if (this.urls[name] !== undefined) this.#given.announce(serviceLine(name, what));
@@ -182,13 +182,13 @@ export class RunningServer {
       endpoints: this.#endpoints,
       remote: this.#remote,
     };
-    const door = httpServiceOf(service, world);
-    this.#doors[name] = door;
-    if (name === "blob") this.#blobApis = blobApisOf(door, world);
+    const httpService = httpServiceOf(service, world);
+    this.#httpServices[name] = httpService;
+    if (name === "blob") this.#blobApis = blobApisOf(httpService, world);
     const handler =
       this.#blobApis !== undefined && name === "blob"
         ? blobHandlerOf(this.#blobApis, name, this.#writeAccess())
-        : handlerOf(door, this.#writeAccess());
+        : handlerOf(httpService, this.#writeAccess());
     await this.#listenAt(name, name, certificate, handler);
   }
 
@@ -208,7 +208,7 @@ export class RunningServer {
     const onPortReplaced = this.#onPortReplaced(`${name}Port`);
     const listening = { ...serviceListener(options, service, name), onPortReplaced };
     announce(startingLine(name, listening, certificate));
-    const { url, bound } = await this.#add({ ...listening, certificate, handler });
+    const { url, address } = await this.#add({ ...listening, certificate, handler });
     this.#endpoints.listens(service, bound);
     this.urls[name] = url;
     announce(listeningLine(name, url));
@@ -232,7 +232,7 @@ export class RunningServer {
     const localToken = location === undefined ? undefined : newAdminToken(this.#given.random);
     const admin = this.#openAdmin(localToken);
     this.#admin = admin;
-    const { url, bound } = await this.#add({
+    const { url, address: bound } = await this.#add({
       title: "Admin listener",
       host: options.adminHost,
       port: options.adminPort,
@@ -245,9 +245,9 @@ export class RunningServer {
     this.adminUrl = url;
     if (location !== undefined && localToken !== undefined) {
       const address = { url: reachable(url), pid, token: localToken };
-      // On a full disk it cannot be left, and the server is of use nevertheless.
+      // For example on a full disk. The server works without it.
       this.#takeAddress = await publishAdminAddress(location, address).catch((error: unknown) => {
-        log.warn({ err: error }, "etagere status will not find this server by its location");
+        log.warn({ err: error }, "admin.json not written; etagere status needs --url");
         return undefined;
       });
     }
@@ -255,7 +255,7 @@ export class RunningServer {
     announce(`Etagere explorer: open ${this.explorerLink()}`);
   }
 
-  /** With a token that logs in once, where a login is required. */
+  /** With a one-time login token if a login is required. */
   explorerLink(): string {
     return `${reachable(this.adminUrl)}/${this.#admin?.loginFragment() ?? ""}`;
   }
@@ -264,7 +264,7 @@ export class RunningServer {
     return openAdmin({
       given: this.#given,
       engines: this.#engines,
-      doors: this.#doors,
+      httpServices: this.#httpServices,
       observer: this.#observer,
       smb: this.#smb?.administration,
       metrics: this.#metrics,
@@ -285,7 +285,7 @@ export class RunningServer {
   }
 
   async #checkReady(): Promise<void> {
-    if (this.#state !== "ready") throw new Error(`the server is ${this.#state}`);
+    if (this.#state !== "ready") throw new Error(`server is ${this.#state}`);
     await this.#engines.check();
   }
 }

@@ -1,13 +1,13 @@
 import type { Clock, Log, Random } from "../base/world.ts";
 import type { AccessLog } from "./access-log.ts";
 
-/** What the outside gives a running server. */
+/** What a running server gets from its caller. */
 export interface ServerEnvironment {
   readonly clock: Clock;
   readonly random: Random;
   readonly log: Log;
-  /** Tools wait for these lines on the standard output of the command line. */
+  /** Prints the start-up lines that tools wait for on standard output. */
   readonly announce: (line: string) => void;
-  /** Undefined writes no line per request. */
+  /** Undefined disables the access log. */
   readonly accessLog?: AccessLog | undefined;
 }

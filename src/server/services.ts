@@ -28,11 +28,11 @@ import { meteredContent } from "./metered-content.ts";
 import type { VersionPolicy } from "../protocol/versions.ts";
 import type { Options } from "./options.ts";
 
-/** The services that exist: each gets its listener, its line and its place in the URLs. */
+/** All services; each has a listener, a start-up line and an entry in the URLs. */
 export const services: readonly Service[] = [blobService, queueService, tableService, fileService];
 
-/** Everything a service needs of its surroundings. */
-export interface World {
+/** Dependencies of a service. */
+export interface ServiceEnvironment {
   readonly clock: Clock;
   readonly random: Random;
   readonly log: Log;
@@ -43,7 +43,7 @@ export interface World {
   readonly engines: DataStores;
   readonly options: Options;
   readonly endpoints: OwnEndpoints;
-  /** Reads sources over the network. */
+  /** Fetches copy sources over the network. */
   readonly remote: SourceReader;
 }
 
@@ -52,10 +52,10 @@ export const endpointNames = ["blob", "queue", "table", "file", "dfs"] as const;
 
 export type EndpointName = (typeof endpointNames)[number];
 
-export function handlerOf(door: HttpService, writeAccess: WriteAccess): Handler {
-  const { clock, log, memory } = door;
-  const options = { writeAccess, memory, clock, meter: meterOf(door) };
-  return nodeHandler((request) => handleRequest(door, request), log, options);
+export function handlerOf(httpService: HttpService, writeAccess: WriteAccess): Handler {
+  const { clock, log, memory } = httpService;
+  const options = { writeAccess, memory, clock, meter: meterOf(httpService) };
+  return nodeHandler((request) => handleRequest(httpService, request), log, options);
 }
 
 /** The Blob API and the Data Lake API to the same blobs. */
@@ -64,7 +64,7 @@ export interface BlobApis {
   readonly dfs: HttpService;
 }
 
-export function blobApisOf(blob: HttpService, world: World): BlobApis {
+export function blobApisOf(blob: HttpService, world: ServiceEnvironment): BlobApis {
   return { blob, dfs: httpServiceOf(dfsService, world) };
 }
 
@@ -81,10 +81,10 @@ export function blobHandlerOf(
   return nodeHandler(serve, log, options);
 }
 
-export function httpServiceOf(service: Service, world: World): HttpService {
+export function httpServiceOf(service: Service, world: ServiceEnvironment): HttpService {
   const { clock, random, log, meter, observer, memory, accounts, engines, options } = world;
   const { endpoints, remote } = world;
-  const door: HttpService = {
+  const httpService: HttpService = {
     service,
     router: compileRoutes(service.operations),
     runtime: {
@@ -111,9 +111,9 @@ export function httpServiceOf(service: Service, world: World): HttpService {
     },
   };
   if (service.api === undefined) {
-    endpoints.serves(service.name, (request) => serveRequest(door, request));
+    endpoints.serves(service.name, (request) => serveRequest(httpService, request));
   }
-  return door;
+  return httpService;
 }
 
 function versionsOf({ skipApiVersionCheck, strictApiVersion }: Options): VersionPolicy {

@@ -2,16 +2,16 @@ import type { Ticks } from "../base/ticks.ts";
 import { ticksPerMillisecond } from "../base/ticks.ts";
 import type { Clock, Log, Random } from "../base/world.ts";
 
-/** 2024-01-01 in ticks: where simulated time begins. */
+/** 2024-01-01 in ticks: the start of simulated time. */
 const simulationStartTicks = 638_396_640_000_000_000n;
 const timersFiredMax = 100_000;
 
 export interface SimClock extends Clock {
-  /** Moves wall and monotonic time, running what falls due on the way, in order. */
+  /** Advances wall and monotonic time; runs the timers that become due, in order. */
   advance(milliseconds: number): void;
-  /** Moves the wall alone, in either direction, as an administrator or a time server does. */
+  /** Changes wall time only, in either direction, as an administrator or a time server may. */
   jumpWall(milliseconds: number): void;
-  /** A new boot: monotonic time starts over. */
+  /** Simulates a new boot: monotonic time restarts at 0. */
   reboot(): void;
 }
 
@@ -25,7 +25,8 @@ export interface SimLog extends Log {
   readonly lines: readonly { level: string; fields: object; message: string }[];
 }
 
-/** A world in which only the test moves time, and the same seed gives the same ids. */
+/** Simulated clock, random numbers and log: only the test advances time, and equal seeds give equal
+ *  ids. */
 export function simWorld(seed: number): SimWorld {
   return { clock: simClock(seed), random: simRandom(seed), log: simLog() };
 }

@@ -4,7 +4,7 @@ import type { Sizes } from "../admin/admin-context.ts";
 
 const filesMax = 100_000;
 
-/** What a location takes up on disk; without one, nobody can tell. */
+/** Disk space used by a data folder; unknown without one. */
 export async function sizesOf(location: string | undefined): Promise<Sizes> {
   if (location === undefined) return {};
   const [storeBytes, contentBytes] = await Promise.all([
@@ -17,13 +17,13 @@ export async function sizesOf(location: string | undefined): Promise<Sizes> {
   };
 }
 
-/** Blocks that are really there: files of the store are longer than what they hold. */
+/** Allocated blocks, not file lengths: the store's files are sparse. */
 async function folderBytes(folder: string): Promise<number | undefined> {
   const entries = await readdir(folder, { recursive: true, withFileTypes: true }).catch(() => []);
   let bytes: number | undefined;
   for (const entry of entries.slice(0, filesMax)) {
     if (!entry.isFile()) continue;
-    // A file may go away between the two looks.
+    // The file may be deleted between listing and stat.
     const found = await stat(join(entry.parentPath, entry.name)).catch(() => undefined);
     bytes = (bytes ?? 0) + Math.min(found?.size ?? 0, (found?.blocks ?? 0) * bytesPerBlock);
   }

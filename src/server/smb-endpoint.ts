@@ -4,7 +4,7 @@ import type { Clock, Log, Random } from "../base/world.ts";
 import type { SmbAdministration } from "../smb/administration.ts";
 import { smbListener } from "../smb/listen.ts";
 import type { DataStores } from "./data-stores.ts";
-import { sweepDeadHandles } from "./handle-sweep.ts";
+import { closeOrphanedHandles } from "./orphaned-handles.ts";
 import { bind } from "./listener.ts";
 import type { Listener } from "./listener.ts";
 import { meteredContent } from "./metered-content.ts";
@@ -22,13 +22,13 @@ export interface SmbEndpointOptions extends RequestLimits {
   readonly onPortReplaced?: ((notice: string) => void) | undefined;
 }
 
-export interface SmbEndpoint extends Omit<Listener, "bound"> {
+export interface SmbEndpoint extends Omit<Listener, "address"> {
   readonly administration: SmbAdministration;
 }
 
 const serverName = "etagere";
 
-/** The door for SMB clients: the same files, the same locks. */
+/** Listens for SMB clients; they share files and locks with the REST file service. */
 export async function listenSmb(given: SmbEndpointOptions): Promise<SmbEndpoint> {
   const { clock, random, log, meter, accounts, engines, options, onPortReplaced } = given;
   const { memory, connections } = given;
@@ -36,7 +36,7 @@ export async function listenSmb(given: SmbEndpointOptions): Promise<SmbEndpoint>
   const { store } = engines;
   const content = meteredContent(engines.content, meter);
   const runtime = { store, content, random, clock, origin: engines.owner };
-  await sweepDeadHandles(runtime, engines.owners);
+  await closeOrphanedHandles(runtime, engines.owners);
   const listener = smbListener({
     clock,
     random,
@@ -53,7 +53,7 @@ export async function listenSmb(given: SmbEndpointOptions): Promise<SmbEndpoint>
   });
   const { server } = listener;
   server.prependListener("connection", (socket) => {
-    // There is no answer to a client that has not asked anything yet.
+    // A client that has sent nothing yet can get no response.
     if (!connections.add(socket)) socket.destroy();
   });
   await bind(server, { title: "SMB endpoint", host, port, onPortReplaced });

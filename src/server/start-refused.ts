@@ -1,4 +1,4 @@
-/** Why a server did not start, in lines for whoever started it. */
+/** Why a server did not start: one message per problem, for the user. */
 export class StartRefused extends Error {
   override readonly name = "StartRefused";
   readonly problems: readonly string[];
@@ -9,7 +9,7 @@ export class StartRefused extends Error {
   }
 }
 
-/** The code of a failed system call, e.g. `EADDRINUSE`. */
+/** The code of a failed system call, for example `EADDRINUSE`. */
 export function systemErrorCode(error: unknown): string | undefined {
   if (!(error instanceof Error) || !("code" in error)) return undefined;
   return typeof error.code === "string" ? error.code : undefined;

@@ -21,7 +21,7 @@ async function problemsOf(starting: Promise<unknown>): Promise<readonly string[]
 }
 
 describe("a server in this process", () => {
-  it("names its addresses, and its block's end stops it", async () => {
+  it("returns its addresses, and stops at the end of its block", async () => {
     let url = "";
     {
       await using server = await start({ port: 0, inMemoryPersistence: true });
@@ -34,25 +34,25 @@ describe("a server in this process", () => {
     await expect(fetch(url)).rejects.toThrow();
   });
 
-  it("stops once, however often it is asked to", async () => {
+  it("stops once, however often stop is called", async () => {
     const server = await start({ port: 0, inMemoryPersistence: true });
     await Promise.all([server.stop(), server.stop()]);
     await server.stop();
   });
 
-  it("says which port is taken, and leaves nothing listening", async () => {
+  it("reports a port in use, and leaves nothing listening", async () => {
     const occupant = createServer();
     await new Promise<void>((listening) => occupant.listen(0, "127.0.0.1", listening));
     const { port } = occupant.address() as AddressInfo;
     const starting = start({ port: 0, adminPort: port, inMemoryPersistence: true });
     expect(await problemsOf(starting)).toEqual([
-      `Admin listener: port ${port} of 127.0.0.1 is taken (EADDRINUSE); ` +
-        "choose another, or 0 for any free one",
+      `Admin listener: port ${port} of 127.0.0.1 is in use (EADDRINUSE); ` +
+        "choose another, or 0 for a free one",
     ]);
     await new Promise((closed) => occupant.close(closed));
   });
 
-  it("says what is wrong with a location", async () => {
+  it("reports an unusable location", async () => {
     const file = join(folder, "a-file");
     await writeFile(file, "");
     expect(await problemsOf(start({ port: 0, location: file }))).toEqual([
@@ -60,7 +60,7 @@ describe("a server in this process", () => {
     ]);
   });
 
-  it("says what is wrong with options, accounts and certificates", async () => {
+  it("reports wrong options, accounts and certificates", async () => {
     expect(await problemsOf(start({ port: 0, blobPort: -1 }))).toHaveLength(1);
     expect(await problemsOf(start({ port: 0, accounts: { other: {} } }))).toEqual([
       'account "other": "keys" is missing: one or two keys in base64',
@@ -73,7 +73,7 @@ describe("a server in this process", () => {
     expect(missing).toMatch(/^cert: cannot be read: ENOENT/);
   });
 
-  it("says what is wrong with a host", async () => {
+  it("reports a wrong host", async () => {
     const starting = start({ port: 0, blobHost: "192.0.2.1", inMemoryPersistence: true });
     expect(await problemsOf(starting)).toEqual([
       "Blob service: 192.0.2.1 is not an address of this machine",
@@ -82,7 +82,7 @@ describe("a server in this process", () => {
 });
 
 describe("account settings", () => {
-  it("are read again, and stay as they were if the file is wrong", async () => {
+  it("are reloaded, and unchanged if the file is wrong", async () => {
     const config = join(folder, "accounts.json");
     const write = (text: string): Promise<void> => writeFile(config, text);
     await write('{ "accounts": { "first": { "keys": ["a2V5"] } } }');
@@ -98,10 +98,10 @@ describe("account settings", () => {
 
   it.each([
     ["{ broken", /accounts\.json: is not valid JSON$/],
-    ["[]", /accounts\.json: must hold an object/],
-    ['{ "account": {} }', /accounts\.json: there is no setting "account"/],
+    ["[]", /accounts\.json: must be an object/],
+    ['{ "account": {} }', /accounts\.json: no setting "account"/],
     ['{ "accounts": { "a": {} } }', /accounts\.json: account "a": "keys" is missing/],
-  ])("that read %s do not start a server", async (text, message) => {
+  ])("with the text %s do not start a server", async (text, message) => {
     const config = join(folder, "wrong-accounts.json");
     await writeFile(config, text);
     const problems = await problemsOf(start({ port: 0, inMemoryPersistence: true, config }));
@@ -110,7 +110,7 @@ describe("account settings", () => {
 });
 
 describe("the admin listener", () => {
-  it("tells health, readiness and figures", async () => {
+  it("serves health, readiness and metrics", async () => {
     await using server = await start({ port: 0, inMemoryPersistence: true });
     const headers = { "x-etagere-admin": "1" };
     const get = (path: string): Promise<Response> =>
@@ -134,7 +134,7 @@ describe("the admin listener", () => {
     expect((await fetch(`${server.adminUrl}/healthz`, { method: "HEAD" })).status).toBe(200);
   });
 
-  it("resets only where that was asked for, and never for a page", async () => {
+  it("resets only if enabled, and never for a web page", async () => {
     const post = (url: string, headers = {}): Promise<Response> =>
       fetch(`${url}/admin/v1/reset`, {
         method: "POST",

@@ -10,6 +10,7 @@ import type { Options, StartOptions } from "./options.ts";
 import { RunningServer } from "./running-server.ts";
 import type { EndpointName } from "./services.ts";
 import { StartRefused } from "./start-refused.ts";
+import { summarizeUnavailable } from "./summarize-unavailable.ts";
 import type { ServerEnvironment } from "./server-environment.ts";
 
 /** A server in this process. `await using` stops it at the end of its block. */
@@ -35,12 +36,12 @@ export interface EtagereServer extends AsyncDisposable {
 /** Starts a server with the options of the command line, quietly. Rejects with `StartRefused`. */
 export async function start(input: StartOptions = {}): Promise<EtagereServer> {
   const options = orRefuse(resolveOptions(input));
-  // Quiet, not deaf: what it logs as an error is a bug or a failing disk.
+  // Errors are still logged: they are bugs or failing disks.
   const log = logFor({ ...options, silent: true });
-  return startWith(options, { ...realSurroundings(log), announce: () => {} });
+  return startWith(options, { ...realEnvironment(log), announce: () => {} });
 }
 
-export function realSurroundings(log: Log): Omit<ServerEnvironment, "announce"> {
+export function realEnvironment(log: Log): Omit<ServerEnvironment, "announce"> {
   return { clock: realClock(), random: realRandom(), log };
 }
 
@@ -51,7 +52,7 @@ export function logFor(options: Options): Log {
 
 export async function startWith(
   options: Options,
-  surroundings: ServerEnvironment,
+  environment: ServerEnvironment,
 ): Promise<EtagereServer> {
   const accounts = orRefuse(
     await openAccounts({
@@ -64,7 +65,8 @@ export async function startWith(
   const location = options.inMemoryPersistence
     ? undefined
     : resolve(options.location ?? defaultLocation);
-  const server = await RunningServer.open({ ...surroundings, options, accounts, location });
+  const log = summarizeUnavailable(environment.log, environment.clock);
+  const server = await RunningServer.open({ ...environment, log, options, accounts, location });
   return {
     get connectionString() {
       const [first] = accounts.names();

@@ -18,23 +18,23 @@ import type { Store } from "../store/store.ts";
 import { makeFolder } from "./make-folder.ts";
 import { readAwsSettings } from "./aws-credentials.ts";
 
-/** Where records and bytes are to be kept. */
+/** Where records and contents are stored. */
 export interface StorageLocations {
-  /** Nothing is written to disk without one. */
+  /** The data folder; undefined stores everything in memory. */
   readonly location: string | undefined;
-  /** `postgres://…`: records lie there, and any number of nodes may share them. */
+  /** `postgres://…` stores records in a database that several server nodes may share. */
   readonly storeUrl: string | undefined;
-  /** `s3://…`: bytes lie there. */
+  /** `s3://…` stores contents in a bucket. */
   readonly contentUrl: string | undefined;
-  /** How much content stays in memory without a location; half of the machine's if not said. */
+  /** Limit of contents in memory without a location; default half of the machine's memory. */
   readonly memoryBytesMax: number | undefined;
 }
 
-export interface FoundationOptions extends StorageLocations {
+export interface StorageOptions extends StorageLocations {
   readonly clock: Clock;
   readonly random: Random;
   readonly log: Log;
-  /** Counts what the store commits. */
+  /** Counts commits. */
   readonly meter?: Meter | undefined;
 }
 
@@ -45,16 +45,17 @@ export interface StorageBackend extends Pick<ContentOptions, "store" | "files" |
   readonly isLeader: () => Promise<boolean>;
   /** Under which this process holds what lives no longer than a process. */
   readonly owner: string;
-  /** The owners of all processes that share the store and are running now. */
+  /** Ids of all running processes that share the store. */
   readonly owners: () => Promise<ReadonlySet<string>>;
 }
 
 const soloOwner = "memory";
 const nodeIdBytes = 12;
 
-/** Opens what the rest stands on; `opened` learns how to close it again, part by part. */
+/** Opens the store and the extent files. Adds to `opened` a function that closes each part, so that
+ *  a failed start can close what was opened. */
 export async function openStorageBackend(
-  options: FoundationOptions,
+  options: StorageOptions,
   opened: Close[],
 ): Promise<StorageBackend> {
   const { location } = options;
@@ -86,7 +87,7 @@ interface SharedStore {
   readonly processes: Processes;
 }
 
-function inMemory(options: FoundationOptions, opened: Close[]): StorageBackend {
+function inMemory(options: StorageOptions, opened: Close[]): StorageBackend {
   const { clock, log, meter, memoryBytesMax } = options;
   const store = openMemoryStore({ clock, log, meter });
   opened.push(() => store.close());
@@ -106,22 +107,22 @@ function inMemory(options: FoundationOptions, opened: Close[]): StorageBackend {
 
 async function onDisk(
   location: string,
-  { clock, log, meter }: FoundationOptions,
+  { clock, log, meter }: StorageOptions,
   opened: Close[],
 ): Promise<SharedStore> {
   const records = { location: join(location, "store"), volatilePrefix: locks.prefix([]) };
   const store = await openLmdbStore({ ...records, clock, log, meter });
   opened.push(() => store.close());
-  const passing = { location: join(location, "ephemeral"), ephemeral: true };
-  const ephemeral = await openLmdbStore({ ...passing, clock, log });
+  const ephemeralOptions = { location: join(location, "ephemeral"), ephemeral: true };
+  const ephemeral = await openLmdbStore({ ...ephemeralOptions, clock, log });
   opened.push(() => ephemeral.close());
   return { store, ephemeral, processes: await openProcesses({ store: ephemeral }) };
 }
 
-/** Loaded only when it is asked for: most servers need no driver. */
+/** The driver is loaded on demand: most servers do not use PostgreSQL. */
 async function inDatabase(
   url: string,
-  { clock, random, log, meter }: FoundationOptions,
+  { clock, random, log, meter }: StorageOptions,
   opened: Close[],
 ): Promise<SharedStore> {
   const { openPostgresStore } = await import("../store/postgres/open-postgres-store.ts");
@@ -137,7 +138,7 @@ async function inDatabase(
 
 async function inBucket(
   location: string,
-  { clock }: FoundationOptions,
+  { clock }: StorageOptions,
   opened: Close[],
 ): Promise<ExtentFiles> {
   const { openS3Files } = await import("../content/s3/open-s3-files.ts");

@@ -1,15 +1,16 @@
 import { withoutPassword } from "../store/postgres/addresses.ts";
 import { messageOf, StartRefused, systemErrorCode } from "./start-refused.ts";
 
-interface Chosen {
+interface ChosenLocations {
   readonly location: string | undefined;
   readonly storeUrl: string | undefined;
   readonly contentUrl: string | undefined;
 }
 
-/** The engines' own refusals (a newer format, another machine) already speak to the user. */
+/** A start-up error that names the location. Messages of the engines, for example about a newer
+ *  format, are meant for the user and are kept. */
 export function storageOpenError(
-  { location, storeUrl, contentUrl }: Chosen,
+  { location, storeUrl, contentUrl }: ChosenLocations,
   error: unknown,
 ): unknown {
   if (location === undefined) return error;
@@ -25,7 +26,7 @@ function explain(error: unknown): string {
   switch (systemErrorCode(error)) {
     case "EACCES":
     case "EPERM":
-      return "this process may not read and write there";
+      return "no permission to read and write";
     case "ENOTDIR":
     case "EEXIST":
       return "it is not a folder";

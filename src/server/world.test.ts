@@ -39,7 +39,7 @@ describe("the monotonic clock", () => {
 });
 
 describe("the real world", () => {
-  it("names the boot and tells the time", () => {
+  it("has a boot id and plausible times", () => {
     const clock = realClock();
     expect(clock.bootId).not.toBe("");
     expect(realClock().bootId).toBe(clock.bootId);
@@ -50,7 +50,7 @@ describe("the real world", () => {
     expect(clock.monotonic()).toBeGreaterThanOrEqual(first);
   });
 
-  it("never hands out the same random bytes twice, nor a view of its pool", () => {
+  it("never returns the same random bytes twice, nor a view of its pool", () => {
     const random = realRandom();
     const seen = new Set(
       Array.from({ length: 1000 }, () => Buffer.from(random.bytes(16)).toString("hex")),

@@ -6,7 +6,7 @@ import { ticksPerMillisecond, ticksPerSecond, unixEpochTicks } from "../base/tic
 import type { Ticks } from "../base/ticks.ts";
 import type { Clock, Random } from "../base/world.ts";
 
-/** The only place that asks the operating system for time, chance or the environment. */
+/** Only this file reads time, random numbers and the environment from the system. */
 export function realClock(): Clock {
   const monotonic = countSuspendedTime(() => process.hrtime.bigint() / 100n, uptime);
   return {
@@ -14,7 +14,7 @@ export function realClock(): Clock {
     wall: () => BigInt(Date.now()) * ticksPerMillisecond + unixEpochTicks,
     monotonic,
     after(milliseconds, run) {
-      // Unreferenced: work that waits for a time never keeps a process alive that is done.
+      // Unreferenced: a timer alone does not keep the process alive.
       const timer = setTimeout(run, milliseconds).unref();
       return () => clearTimeout(timer);
     },
@@ -25,9 +25,9 @@ const suspendCheckTicks = ticksPerSecond;
 const suspendStepTicks = ticksPerSecond / 10n;
 
 /**
- * `process.hrtime` stands still while a machine is suspended, the uptime does not. Their difference
- * is the time spent suspended; it is looked up about once a second, and rounded, because the uptime
- * comes in hundredths of a second and all processes of a boot must agree.
+ * `process.hrtime` stops while the machine is suspended, the uptime does not. Their difference is
+ * the time spent suspended. It is read about once per second and rounded to 0.1 s, because the
+ * uptime has a resolution of 10 ms and all processes of a boot must agree.
  */
 export function countSuspendedTime(awake: () => Ticks, uptimeSeconds: () => number): () => Ticks {
   let suspended = 0n;
@@ -51,14 +51,14 @@ function readBootId(): string {
     }
     return readFileSync("/proc/sys/kernel/random/boot_id", "utf8").trim();
   } catch {
-    // No id from the system: the moment of the boot to the minute, which a clock step may change.
+    // The system has no boot id: use the boot time in minutes, which a clock change may alter.
     return `${hostname()}-${Math.round((Date.now() / 1000 - uptime()) / 60)}`;
   }
 }
 
 const randomPoolBytes = 4096;
 
-/** Asking the system once for many ids is several times cheaper than once for each. */
+/** Reads 4 KiB at a time: several times cheaper than one system call per id. */
 export function realRandom(): Random {
   const pool = new Uint8Array(randomPoolBytes);
   let used = randomPoolBytes;

@@ -3,7 +3,7 @@ import { ticksPerMillisecond } from "../../src/base/ticks.ts";
 import type { Clock } from "../../src/base/world.ts";
 import { resolveOptions } from "../../src/server/options.ts";
 import { simWorld } from "../../src/server/sim-world.ts";
-import { realSurroundings, startWith, type EtagereServer } from "../../src/server/start.ts";
+import { realEnvironment, startWith, type EtagereServer } from "../../src/server/start.ts";
 import { freePorts } from "../harness/server.ts";
 
 /** A real clock with accelerated timers that a test can advance. */
@@ -34,7 +34,7 @@ export async function adminServer(options: StartOptions = {}): Promise<AdminServ
   const resolved = resolveOptions({ ...freePorts, ...place, ...options });
   if (!resolved.ok) throw new Error(resolved.problems.join("\n"));
   const { log } = simWorld(1);
-  const real = realSurroundings(log);
+  const real = realEnvironment(log);
   const clock = quickClock(real.clock);
   const server = await startWith(resolved.value, { ...real, clock, announce: () => {} });
   const url = server.adminUrl;

@@ -7,7 +7,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { developmentAccountKey } from "../../src/account/settings.ts";
-import { askStatus } from "../../src/cli/status-report.ts";
+import { fetchStatus } from "../../src/cli/status-report.ts";
 import { statusTable } from "../../src/cli/status-table.ts";
 import { readAdminAddress } from "../../src/server/admin-address.ts";
 import { freshName } from "../harness/server.ts";
@@ -312,7 +312,7 @@ it("status prints the same values as a table", async () => {
   const blob = container.getBlockBlobClient("evil\u001b[2Jname");
   await blob.upload("x", 1);
   const { leaseId = "" } = await blob.getBlobLeaseClient().acquireLease(60);
-  const table = statusTable(await askStatus(admin.url, undefined), 200);
+  const table = statusTable(await fetchStatus(admin.url, undefined), 200);
   expect(table).toContain(`Etagere `);
   const row = table.split("\n").find((line) => line.includes(leaseId));
   expect(row).toMatch(/^blob {2,}leased +60 s +\S+ +devstoreaccount1\/.*\/evil\?\[2Jname$/);

@@ -59,7 +59,7 @@ describe("etagere", () => {
       server.child.stderr?.once("data", (chunk: Buffer) => logged(chunk.toString()));
       server.child.once("exit", () => logged("the server ended"));
     });
-    expect(line).toContain("account settings stay as they were");
+    expect(line).toContain("account settings not reloaded");
     expect((await fetch(`${server.urlOf("admin")}/readyz`)).status).toBe(200);
     expect(await server.end("SIGINT")).toBe(0);
   });
@@ -69,7 +69,7 @@ describe("etagere", () => {
     expect(status).toBe(1);
     expect(stdout).toBe("");
     expect(stderr.trimEnd().split("\n")).toEqual([
-      "etagere: --nonsense: there is no such option; --help lists all",
+      "etagere: --nonsense: no such option; --help lists all",
       'etagere: --blobPort: must be a port, 0 to 65535, not "http"',
       "etagere: --key: needs --cert",
     ]);
@@ -83,12 +83,9 @@ describe("etagere", () => {
   });
 
   it.each([
-    ["bakup", "etagere: bakup: there is no such command; did you mean backup?\n"],
-    ["blobs", "etagere: blobs: there is no such command; did you mean blob?\n"],
-    [
-      "nothing",
-      "etagere: nothing: there is no such command; there are check, backup, copy, import, status",
-    ],
+    ["bakup", "etagere: bakup: no such command; did you mean backup?\n"],
+    ["blobs", "etagere: blobs: no such command; did you mean blob?\n"],
+    ["nothing", "etagere: nothing: no such command; commands: check, backup, copy, import, status"],
   ])("reports the unknown command %s", (word, message) => {
     const { status, stdout, stderr } = run(word, "--help");
     expect({ status, stdout }).toEqual({ status: 1, stdout: "" });
@@ -124,8 +121,8 @@ describe("etagere", () => {
     const { port } = occupant.address() as AddressInfo;
     const { status, stderr } = run(...freePorts.slice(1), `--blobPort=${port}`);
     expect(status).toBe(1);
-    const problem = `port ${port} of 127.0.0.1 is taken (EADDRINUSE)`;
-    const advice = "choose another, or 0 for any free one";
+    const problem = `port ${port} of 127.0.0.1 is in use (EADDRINUSE)`;
+    const advice = "choose another, or 0 for a free one";
     expect(stderr).toBe(`etagere: Blob service: ${problem}; ${advice}\n`);
     await new Promise((closed) => occupant.close(closed));
   });
@@ -145,7 +142,7 @@ describe("etagere", () => {
         expect.arrayContaining(
           ["File service", "SMB endpoint", "Admin listener"].map((title) =>
             expect.stringMatching(
-              new RegExp(`^Etagere ${title}: port \\d+ of 127.0.0.1 is in use, taking a free port`),
+              new RegExp(`^Etagere ${title}: port \\d+ of 127.0.0.1 is in use; using a free port`),
             ),
           ),
         ),

@@ -31,7 +31,7 @@ describe("etagere check and etagere backup", () => {
     const checked = run("check", location);
     expect(checked.stderr).toBe("");
     expect(checked.stdout).toMatch(/4 blobs/);
-    expect(checked.stdout).toMatch(/^sound: /m);
+    expect(checked.stdout).toMatch(/^no problems: /m);
     expect(checked.status).toBe(0);
     expect(run("backup", "--from", location, "--to", copy)).toMatchObject({ status: 0 });
     expect(run("check", copy)).toMatchObject({ status: 0 });
@@ -42,23 +42,23 @@ describe("etagere check and etagere backup", () => {
     truncateSync(join(copy, "extents", extent), 1000);
     const { status, stdout } = run("check", copy);
     expect(stdout).toMatch(/^PROBLEM .*ends at 1000, but is used up to/m);
-    expect(stdout).toMatch(/^NOT SOUND: \d+ problems?$/m);
+    expect(stdout).toMatch(/^PROBLEMS FOUND: \d+$/m);
     expect(status).toBe(1);
   });
 
   it.each([
     [["check"], 2, "usage: etagere check FOLDER"],
     [["check", "--location"], 2, "etagere check: Unknown option '--location'\nusage:"],
-    [["check", location, location], 2, "etagere check: it takes one folder\n"],
-    [["check", join(folder, "nothing")], 2, "there is no data of a server here"],
+    [["check", location, location], 2, "etagere check: exactly one folder is required\n"],
+    [["check", join(folder, "nothing")], 2, "not a data folder"],
     [["backup", "--from", location], 1, "usage: etagere backup --from FOLDER --to FOLDER"],
     [
       ["backup", "--form", location],
       1,
       "etagere backup: Unknown option '--form'; did you mean --from?\nusage:",
     ],
-    [["backup", location], 1, "etagere backup: it takes --from and --to, and nothing else"],
-    [["backup", "--from", location, "--to", location], 1, "is not empty"],
+    [["backup", location], 1, "etagere backup: only --from and --to are accepted"],
+    [["backup", "--from", location, "--to", location], 1, "not empty; choose"],
   ])("reject %j", (words, code, message) => {
     const { status, stderr } = run(...words);
     expect(stderr).toContain(message);

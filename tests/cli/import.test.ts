@@ -31,7 +31,7 @@ async function warningsOf(...words: readonly string[]): Promise<string> {
 
 describe("etagere on a folder with data of Azurite", () => {
   it("names the import command until the data is imported", async () => {
-    const what = "holds data of Azurite, which is not served; to import it:";
+    const what = "contains Azurite data, which is not served; to import it:";
     const warning = `etagere: ${fixture.folder} ${what} `;
     expect(await warningsOf()).toBe(`${warning}etagere import . --location .etagere\n`);
     const there = ["--location", fixture.folder];
@@ -52,10 +52,10 @@ describe("etagere on a folder with data of Azurite", () => {
     expect(imported.status).toBe(0);
     const again = run("import", fixture.folder, "-l", location);
     expect(again).toMatchObject({ status: 1, stdout: "" });
-    expect(again.stderr).toMatch(/^etagere: container \S+\/box exists already[^]*nothing was imp/);
+    expect(again.stderr).toMatch(/^etagere: container \S+\/box exists or is[^]*nothing was imp/);
     const empty = run("import", location, "-l", location);
-    expect(empty.stderr).toContain("there is no data of Azurite (__azurite_db_*.json)\n");
-    expect(run("import").stderr).toContain("etagere import: it takes one folder\n");
-    expect(run("import", ".", "--store", "x").stderr).toContain("--store: must read postgres://");
+    expect(empty.stderr).toContain("no Azurite data (__azurite_db_*.json) found\n");
+    expect(run("import").stderr).toContain("etagere import: exactly one folder is required\n");
+    expect(run("import", ".", "--store", "x").stderr).toContain("--store: must be postgres://");
   });
 });

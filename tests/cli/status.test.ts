@@ -1,4 +1,4 @@
-import { spawnSync } from "node:child_process";
+import { spawn, spawnSync } from "node:child_process";
 import { join, resolve } from "node:path";
 import { expect, it } from "vitest";
 import { temporaryFolder } from "../harness/temporary-folder.ts";
@@ -30,4 +30,18 @@ it("shows the server that uses a folder, or that there is none", async () => {
   expect(none.stderr).toContain("no server uses");
   expect(none.status).toBe(1);
   expect(status("--nonsense").stderr).toContain("usage: etagere status");
+});
+
+it("ends without an error when the reader of its output closes the pipe", async () => {
+  const server = await startCommand([...command, ...freePorts], { folder });
+  const [program = "", ...words] = [...command, "status", "--watch"];
+  const child = spawn(program, words, { cwd: folder, stdio: ["ignore", "pipe", "pipe"] });
+  let errors = "";
+  child.stderr.on("data", (chunk: Buffer) => (errors += chunk.toString()));
+  const ended = new Promise((resolve) => child.once("close", resolve));
+  await new Promise((resolve) => child.stdout.once("data", resolve));
+  child.stdout.destroy();
+  expect(await ended).toBe(0);
+  expect(errors).toBe("");
+  await server.end();
 });

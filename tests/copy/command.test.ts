@@ -40,7 +40,7 @@ it("resumes a folder copy after any kill, shows progress and prints a summary", 
   const again = await copy(words);
   if (again.code === 0) expect(again.errors).toContain("comparing bytes");
   // One of the killed commands may have completed.
-  else expect(again.errors).toContain("it is not empty");
+  else expect(again.errors).toContain("the target is not empty");
   expect(await run(["check", at("target")])).toMatchObject({ code: 0 });
   const copied = await served("target");
   expect(await contentsOf(copied.connectionString)).toEqual(original);
@@ -56,6 +56,6 @@ it("reports invalid arguments", async () => {
   const missing = await copy(["--from", at("nowhere"), "--to", at("x")]);
   expect(missing.errors).toContain("is no data folder");
   const halves = await copy(["--from", at("source"), "--to", "postgres://x/y"]);
-  expect(halves.errors).toContain("--to: a database holds records only");
+  expect(halves.errors).toContain("--to: postgres:// stores records only");
   expect([missing.code, halves.code]).toEqual([1, 1]);
 });

@@ -5,14 +5,14 @@ import type { ExtentFiles } from "../../src/content/extent-files.ts";
 import { start } from "../../src/index.ts";
 import { copyData, type Progress } from "../../src/server/data-copy/copy-data.ts";
 import { openDataLocation, type DataLocation } from "../../src/server/data-copy/data-locations.ts";
-import { realSurroundings } from "../../src/server/start.ts";
+import { realEnvironment } from "../../src/server/start.ts";
 import { silentLog } from "../../src/store/silent-log.ts";
 import { openFakeS3, type FakeS3 } from "../harness/fake-s3.ts";
 import { changeAll, contentsOf, fill, fillAgain } from "./shelf-contents.ts";
 
 const folder = temporaryFolder();
 const source: DataLocation = { records: join(folder, "source"), bytes: undefined };
-const world = realSurroundings(silentLog);
+const world = realEnvironment(silentLog);
 const quiet: Progress = { begin: () => undefined, add: () => undefined };
 let bucket: FakeS3;
 let original: Readonly<Record<string, unknown>>;
@@ -86,9 +86,9 @@ describe("a copy", () => {
     original = await contentsOf(restarted.connectionString);
     await restarted.stop();
     await expect(copy(source, target, breaking)).rejects.toThrow("the plug was pulled");
-    await expect(served(target)).rejects.toThrow("is not finished");
+    await expect(served(target)).rejects.toThrow("is incomplete");
     const another = { records: join(folder, "two"), bytes: undefined };
-    await expect(copy(another, target)).rejects.toThrow("is not finished");
+    await expect(copy(another, target)).rejects.toThrow("is incomplete");
     uploaded = 0;
     const counting: Wrap = (files) => ({
       ...files,
@@ -104,7 +104,7 @@ describe("a copy", () => {
 
   it("into a store with data is rejected", async () => {
     const place = { records: join(folder, "two"), bytes: undefined };
-    await expect(copy(source, place)).rejects.toThrow("it is not empty");
+    await expect(copy(source, place)).rejects.toThrow("the target is not empty");
   });
 
   it("detects a changed byte", async () => {
@@ -121,6 +121,6 @@ describe("a copy", () => {
       },
     });
     await expect(copy(source, place, damaging)).rejects.toThrow("differs from its source");
-    await expect(served(place)).rejects.toThrow("is not finished");
+    await expect(served(place)).rejects.toThrow("is incomplete");
   });
 });

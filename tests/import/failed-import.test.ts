@@ -42,7 +42,7 @@ describe("an import that fails", () => {
     const storage = join(fixture.folder, "__blobstorage__");
     for (const name of readdirSync(storage)) truncateSync(join(storage, name), 34_000);
     await expect(importInto(location, fixture.folder)).rejects.toThrow(
-      /^blob box\/pages: .*__blobstorage__.* lacks \d+ bytes at its end$/,
+      /^blob box\/pages: .*__blobstorage__.* is \d+ bytes too short$/,
     );
     await expectNothing();
     expect(await problemsOf(location)).toEqual([]);
@@ -70,23 +70,31 @@ describe("an import that fails", () => {
         properties: { blobType: "BlockBlob", contentLength: 9 },
         persistency: { id: "../../../../../etc/passwd", offset: 0, count: 9 },
       }),
-      /^blob box\/nothing: "[./]+etc\/passwd" is no extent id$/,
+      /^blob box\/nothing: "[./]+etc\/passwd" is not an extent id$/,
     ],
-    ["no place of its bytes", change("nothing", { persistency: {} }), /where its bytes are/],
-    ["another length", change("blocks", { committedBlocksInOrder: [] }), /0 bytes instead of/],
-    ["an unknown type", change("append", { properties: {} }), /"" is no blob type/],
+    [
+      "no location of its bytes",
+      change("nothing", { persistency: {} }),
+      /has no location of its bytes/,
+    ],
+    [
+      "another length",
+      change("blocks", { committedBlocksInOrder: [] }),
+      /0 bytes stored, expected/,
+    ],
+    ["an unknown type", change("append", { properties: {} }), /"" is not a blob type/],
     ["a container's bad name", change("empty", { name: "NO" }), /container "NO": the name/],
     ["no name", change("empty", { name: 7 }), /a document lacks "name"/],
     ["an account's bad name", change("empty", { accountName: "a/b" }), /account "a\/b": the name/],
     [
       "a header that cannot be sent",
       changeProperty("append", { contentType: "text/plain\r\nx-ms-evil: 1" }),
-      /^blob box\/append: "contentType" has characters that no header may have$/,
+      /^blob box\/append: "contentType" has characters that no header may contain$/,
     ],
     [
       "metadata that cannot be sent",
       change("append", { metadata: { a: "b\nc" } }),
-      /^blob box\/append: "a" has characters that no header may have$/,
+      /^blob box\/append: "a" has characters that no header may contain$/,
     ],
     [
       "a tag that no client may set",
@@ -104,7 +112,7 @@ describe("an import that fails", () => {
     [
       "a blob twice",
       (fields) => (fields["name"] === "append" ? [fields, fields] : [fields]),
-      /^blob box\/append: is there twice$/,
+      /^blob box\/append: appears twice$/,
     ],
     ["pages beyond the end", change("pages", { properties: { blobType: "PageBlob" } }), /damaged/],
   ])("reports %s", async (_what, edit, message) => {

@@ -7,7 +7,7 @@ import { services } from "../../src/server/services.ts";
 import { simWorld } from "../../src/server/sim-world.ts";
 import { newRequestLimits } from "../../src/server/request-limits.ts";
 import { listenSmb, type SmbEndpoint } from "../../src/server/smb-endpoint.ts";
-import { realSurroundings } from "../../src/server/start.ts";
+import { realEnvironment } from "../../src/server/start.ts";
 import { Status } from "../../src/smb/status.ts";
 import { StoreBusy, StoreClosed, StoreUnavailable, type Store } from "../../src/store/store.ts";
 import { WireClient } from "./wire-client.ts";
@@ -31,7 +31,7 @@ function troubled(real: Store): Store {
 }
 
 beforeAll(async () => {
-  const world = realSurroundings(log);
+  const world = realEnvironment(log);
   const inMemory = { location: undefined, storeUrl: undefined, contentUrl: undefined };
   engines = await openDataStores({ ...inMemory, memoryBytesMax: 2 ** 20, services, ...world });
   const options = resolveOptions({ port: 0 });

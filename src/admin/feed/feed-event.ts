@@ -11,8 +11,8 @@ import { TransactionRefused } from "../../operation/transaction-refused.ts";
 import type { ObservedRequest } from "../../http/observer.ts";
 import type { WireRequest } from "../../http/wire.ts";
 
-/** What is kept of a request: no body, no record, and nothing that was not there already. How it
- *  reads is worked out only for those who look. */
+/** A request as the event feed keeps it: references to existing objects, no body, no record. It is
+ *  rendered only for subscribers and timelines. */
 export interface FeedEvent {
   readonly kind: "refused" | "lease" | "change";
   readonly at: Ticks;
@@ -28,32 +28,32 @@ export interface FeedEvent {
   readonly address: string;
   readonly agent: string | undefined;
   readonly refused: FeedRefusal | undefined;
-  readonly lease: SeenLease | undefined;
+  readonly lease: FeedLease | undefined;
 }
 
 export interface FeedRefusal {
-  /** Undefined for "not modified". */
+  /** Undefined for 304 Not Modified. */
   readonly fault: Fault | undefined;
   readonly rule: Rule | "request";
   readonly now: Ticks | undefined;
   readonly unmet: ConditionName | undefined;
-  /** What the header that was not met said. */
+  /** The value of the conditional header that failed. */
   readonly asked: string | undefined;
   readonly etag: Ticks | undefined;
   readonly lease: Lease | undefined;
-  /** The lease id that the request named. */
+  /** The lease id in the request. */
   readonly given: string | undefined;
   readonly isAboutLease: boolean;
 }
 
-export interface SeenLease {
+export interface FeedLease {
   readonly kind: LeaseKind;
   readonly action: LeaseAction;
   readonly id: string | undefined;
   readonly timeSeconds: string | undefined;
 }
 
-interface One {
+interface EventSource {
   readonly request: WireRequest;
   readonly operation: Operation | undefined;
   readonly call: Call | undefined;
@@ -62,47 +62,50 @@ interface One {
   readonly status: number;
 }
 
-/** What of a request is worth telling: nothing, one thing, or one for each of its parts. */
-export function feedEventsOf(observed: ObservedRequest, tell: (seen: FeedEvent) => void): void {
+/** Reports the events of a request: none, one, or one for each part of a batch or transaction. */
+export function feedEventsOf(observed: ObservedRequest, emit: (event: FeedEvent) => void): void {
   const { context, call, parts, result, reply } = observed;
   const { request, operation } = context;
-  if (parts !== undefined) return seenInParts(observed, tell);
+  if (parts !== undefined) return feedEventsOfParts(observed, emit);
   const outcome = result.ok ? result.value : undefined;
   const refusal = outcome?.kind === "fault" ? outcome.fault : undefined;
   const fault = result.ok ? refusal : result.fault;
   const { status } = reply;
-  const seen = seenOf(observed, { request, operation, call, outcome, fault, status });
-  if (seen !== undefined) tell(seen);
+  const event = feedEventOf(observed, { request, operation, call, outcome, fault, status });
+  if (event !== undefined) emit(event);
 }
 
-function seenInParts(observed: ObservedRequest, tell: (seen: FeedEvent) => void): void {
+function feedEventsOfParts(observed: ObservedRequest, emit: (event: FeedEvent) => void): void {
   const { parts } = observed;
   if (parts === undefined) return;
   const { contexts, calls, outcomes } = parts;
-  const tellPart = (index: number, outcome: Outcome): void => {
+  const emitPart = (index: number, outcome: Outcome): void => {
     const call = calls[index];
     const { request } = contexts[index] ?? observed.context;
     const fault = outcome.kind === "fault" ? outcome.fault : undefined;
     const status = outcome.kind === "reply" ? outcome.status : conflict(fault);
     const one = { request, operation: call?.operation, call, outcome, fault, status };
-    const seen = seenOf(observed, one);
-    if (seen !== undefined) tell(seen);
+    const event = feedEventOf(observed, one);
+    if (event !== undefined) emit(event);
   };
-  if (outcomes instanceof TransactionRefused) tellPart(outcomes.index, outcomes.outcome);
-  else for (const [index, outcome] of outcomes.entries()) tellPart(index, outcome);
+  if (outcomes instanceof TransactionRefused) emitPart(outcomes.index, outcomes.outcome);
+  else for (const [index, outcome] of outcomes.entries()) emitPart(index, outcome);
 }
 
 function conflict(fault: Fault | undefined): number {
   return fault === undefined ? 304 : faultStatus(fault);
 }
 
-function kindOf({ status, operation }: One): FeedEvent["kind"] | undefined {
+function kindOf({ status, operation }: EventSource): FeedEvent["kind"] | undefined {
   if (status === 412 || status === 409 || status === 304) return "refused";
   if (status >= 300 || operation?.effect !== "writes") return undefined;
   return operation.lease === "action" ? "lease" : "change";
 }
 
-function seenOf({ http, context, reply }: ObservedRequest, one: One): FeedEvent | undefined {
+function feedEventOf(
+  { http, context, reply }: ObservedRequest,
+  one: EventSource,
+): FeedEvent | undefined {
   const kind = kindOf(one);
   if (kind === undefined) return undefined;
   const { request, operation, call, outcome, status } = one;
@@ -114,7 +117,7 @@ function seenOf({ http, context, reply }: ObservedRequest, one: One): FeedEvent 
     operation: operation?.name ?? "",
     method: request.method,
     account: call?.account ?? "",
-    place: call === undefined ? nowhere : http.service.signedName(call.address),
+    place: call === undefined ? noResource : http.service.signedName(call.address),
     status,
     etag: outcome?.kind === "reply" ? outcome.etag : undefined,
     principal: context.principal?.kind ?? "anonymous",
@@ -125,9 +128,9 @@ function seenOf({ http, context, reply }: ObservedRequest, one: One): FeedEvent 
   };
 }
 
-const nowhere: SignedName = {};
+const noResource: SignedName = {};
 
-function refusalOf({ request, call, outcome, fault }: One): FeedRefusal {
+function refusalOf({ request, call, outcome, fault }: EventSource): FeedRefusal {
   const refusal = outcome === undefined || outcome.kind === "reply" ? undefined : outcome.refusal;
   const action = call?.operation.lease === "action" ? actionOf(call) : undefined;
   const unmet = refusal?.unmet;
@@ -136,7 +139,7 @@ function refusalOf({ request, call, outcome, fault }: One): FeedRefusal {
     rule: refusal?.rule ?? "request",
     now: refusal?.now,
     unmet,
-    asked: unmet === undefined ? undefined : askedBy(request, unmet),
+    asked: unmet === undefined ? undefined : conditionValue(request, unmet),
     etag: refusal?.target?.etag,
     lease: refusal?.target?.lease,
     given: call?.leaseId ?? idIn(action),
@@ -145,13 +148,13 @@ function refusalOf({ request, call, outcome, fault }: One): FeedRefusal {
   };
 }
 
-/** The tag operations spell the same headers in another way. */
-function askedBy({ headers }: WireRequest, unmet: ConditionName): string | undefined {
+/** The value of the conditional header; tag operations have their own header names. */
+function conditionValue({ headers }: WireRequest, unmet: ConditionName): string | undefined {
   const name = unmet.toLowerCase();
   return headers[name] ?? headers[`x-ms-blob-${name}`];
 }
 
-function leaseOf(call: Call, headers: Readonly<Record<string, string>>): SeenLease | undefined {
+function leaseOf(call: Call, headers: Readonly<Record<string, string>>): FeedLease | undefined {
   const action = actionOf(call);
   return (
     action && {

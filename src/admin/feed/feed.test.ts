@@ -36,7 +36,7 @@ function watching(...kinds: readonly FeedKind[]): Written {
   return written;
 }
 
-it("a watcher gets no more than so many in a second, and is told how many it missed", () => {
+it("a subscriber gets at most 200 events per second, and the number it missed", () => {
   const { watcher, texts } = watching("refused");
   const sent = Array.from({ length: 250 }, () => watcher.admits("refused", "mine", 0n));
   expect(sent.filter(Boolean).length).toBe(200);
@@ -47,7 +47,7 @@ it("a watcher gets no more than so many in a second, and is told how many it mis
   expect(texts.at(-1)).toBe("x");
 });
 
-it("a watcher neither gets nor misses what is in accounts of others", () => {
+it("a subscriber neither gets nor misses events of other accounts", () => {
   const { watcher, texts } = watching("refused");
   for (let each = 0; each < 250; each += 1) {
     expect(watcher.admits("refused", "other", 0n)).toBe(false);
@@ -57,14 +57,14 @@ it("a watcher neither gets nor misses what is in accounts of others", () => {
   expect(texts).toEqual([]);
 });
 
-it("a watcher that does not read is found out", () => {
+it("a subscriber that does not read is detected", () => {
   const written = watching("refused");
   expect(written.watcher.send("x")).toBe(true);
   written.waiting = 2 * 1024 * 1024;
   expect(written.watcher.send("x")).toBe(false);
 });
 
-it("only kinds that there are can be asked for", () => {
+it("only known kinds are accepted", () => {
   expect([...(parseKinds(null) ?? [])]).toEqual(["refused", "lease", "message"]);
   expect([...(parseKinds("health,lease") ?? [])]).toEqual(["lease", "health"]);
   expect(parseKinds("health,nonsense")).toBeUndefined();

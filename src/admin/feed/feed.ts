@@ -2,10 +2,10 @@ import type { ServerResponse } from "node:http";
 import { formatIso } from "../../base/dates.ts";
 import type { Ticks } from "../../base/ticks.ts";
 import type { ObservedRequest } from "../../http/observer.ts";
-import type { Viewed } from "../admin-context.ts";
+import type { ViewContext } from "../admin-context.ts";
 import { refuse, type AdminResponse } from "../admin-response.ts";
-import { mistakeInQuery, optional } from "../inputs.ts";
-import type { AdmittedRequest } from "../request.ts";
+import { findQueryError, optional } from "../inputs.ts";
+import type { AuthenticatedRequest } from "../request.ts";
 import type { RawRoute } from "../routes.ts";
 import type { Health } from "../views/health.ts";
 import { TimedEvents, type TimedEvent } from "./timed-events.ts";
@@ -14,34 +14,34 @@ import { feedEventsOf, type FeedEvent } from "./feed-event.ts";
 import { renderFeedEvent } from "./render-feed-event.ts";
 import { eventText, feedKindsCheck, parseKinds, Subscriber, type FeedKind } from "./subscriber.ts";
 
-const watchersMax = 32;
-const remembered = 4096;
-const waitingMax = 1000;
+const subscribersMax = 32;
+const eventsKeptMax = 4096;
+const queuedEventsMax = 1000;
 const flushMilliseconds = 100;
 const tickMilliseconds = 1000;
 const ticksPerHeartbeat = 15;
 
-/** Tells those who watch what happens. While nobody does, no request is looked at. */
+/** The event feed. Requests are observed only while there are subscribers. */
 export class Feed {
-  readonly ring = new Ring<FeedEvent>(remembered);
-  /** Since when requests have been looked at; undefined if they never were. */
+  readonly ring = new Ring<FeedEvent>(eventsKeptMax);
+  /** Start of the current or last observation; undefined if there was none. */
   watchedSince: Ticks | undefined;
-  readonly #viewed: Viewed;
+  readonly #context: ViewContext;
   readonly #health: Health;
-  readonly #passing: TimedEvents;
-  readonly #watchers = new Set<Subscriber>();
-  #waiting: FeedEvent[] = [];
+  readonly #timedEvents: TimedEvents;
+  readonly #subscribers = new Set<Subscriber>();
+  #queuedEvents: FeedEvent[] = [];
   #overflow = 0;
   #cancelFlush: (() => void) | undefined;
   #cancelTick = (): void => {};
   #ticks = 0;
-  /** Counts the times that watching began: what is left of an earlier one must not go on. */
-  #turn = 0;
+  /** Incremented when observation starts; a tick of an earlier period compares it and stops. */
+  #runId = 0;
 
-  constructor(viewed: Viewed, health: Health) {
-    this.#viewed = viewed;
+  constructor(context: ViewContext, health: Health) {
+    this.#context = context;
     this.#health = health;
-    this.#passing = new TimedEvents(viewed);
+    this.#timedEvents = new TimedEvents(context);
   }
 
   route(): RawRoute {
@@ -53,150 +53,154 @@ export class Feed {
     };
   }
 
-  #open(request: AdmittedRequest, response: ServerResponse): AdminResponse | undefined {
+  #open(request: AuthenticatedRequest, response: ServerResponse): AdminResponse | undefined {
     const { query, grant, isValid, administers } = request;
-    const wrong = mistakeInQuery(query, { kinds: optional(feedKindsCheck) });
+    const wrong = findQueryError(query, { kinds: optional(feedKindsCheck) });
     if (wrong !== undefined) return refuse(400, "InvalidInput", wrong);
     const kinds = parseKinds(query.get("kinds")) ?? new Set();
     if (kinds.has("health") && grant.kind !== "server") {
-      return refuse(403, "AdminTokenRequired", "health needs the admin token: leave it out");
+      return refuse(403, "AdminTokenRequired", "kind health needs the admin token");
     }
-    if (this.#watchers.size >= watchersMax) {
-      return refuse(503, "TooManyWatchers", `${watchersMax} watch already`);
+    if (this.#subscribers.size >= subscribersMax) {
+      return refuse(
+        503,
+        "TooManyWatchers",
+        `the limit of ${subscribersMax} open streams is reached`,
+      );
     }
     response.writeHead(200, {
       "Content-Type": "text/event-stream; charset=utf-8",
       "Cache-Control": "no-store",
       "X-Content-Type-Options": "nosniff",
     });
-    const watcher = new Subscriber(response, { kinds, administers, isValid });
-    response.on("close", () => this.#leave(watcher));
-    const now = formatIso(this.#viewed.clock.wall());
-    watcher.send(eventText("hello", { now, kinds: [...kinds] }));
-    this.#watchers.add(watcher);
-    if (this.#watchers.size === 1) this.#begin();
+    const subscriber = new Subscriber(response, { kinds, administers, isValid });
+    response.on("close", () => this.#remove(subscriber));
+    const now = formatIso(this.#context.clock.wall());
+    subscriber.send(eventText("hello", { now, kinds: [...kinds] }));
+    this.#subscribers.add(subscriber);
+    if (this.#subscribers.size === 1) this.#startObserving();
     return undefined;
   }
 
   close(): void {
-    for (const watcher of this.#watchers) watcher.end();
-    this.#watchers.clear();
-    this.#rest();
+    for (const subscriber of this.#subscribers) subscriber.end();
+    this.#subscribers.clear();
+    this.#stopObserving();
   }
 
-  #begin(): void {
-    const { clock, observer } = this.#viewed;
+  #startObserving(): void {
+    const { clock, observer } = this.#context;
     this.watchedSince = clock.wall();
-    this.#passing.restart();
+    this.#timedEvents.restart();
     observer.watch = this.#observe;
-    this.#turn += 1;
-    void this.#tick(this.#turn);
+    this.#runId += 1;
+    void this.#tick(this.#runId);
   }
 
-  #leave(watcher: Subscriber): void {
-    this.#watchers.delete(watcher);
-    if (this.#watchers.size === 0) this.#rest();
+  #remove(subscriber: Subscriber): void {
+    this.#subscribers.delete(subscriber);
+    if (this.#subscribers.size === 0) this.#stopObserving();
   }
 
-  #rest(): void {
-    this.#viewed.observer.watch = undefined;
+  #stopObserving(): void {
+    this.#context.observer.watch = undefined;
     this.#cancelTick();
     this.#cancelFlush?.();
     this.#cancelFlush = undefined;
-    this.#waiting = [];
+    this.#queuedEvents = [];
   }
 
   readonly #observe = (observed: ObservedRequest): void => {
-    this.#apart(() => feedEventsOf(observed, this.#take));
+    this.#guarded(() => feedEventsOf(observed, this.#record));
   };
 
-  /** Whoever is watched must not suffer from it. */
-  #apart(tell: () => void): void {
+  /** Runs a feed callback; an exception must not fail the observed request. */
+  #guarded(callback: () => void): void {
     try {
-      tell();
+      callback();
     } catch (error) {
-      this.#viewed.log.error({ err: error }, "a request could not be told of");
+      this.#context.log.error({ err: error }, "event feed failed to record a request");
     }
   }
 
-  readonly #take = (seen: FeedEvent): void => {
-    this.ring.push(seen);
-    if (this.#waiting.length >= waitingMax) this.#overflow += 1;
-    else this.#waiting.push(seen);
-    const flush = (): void => this.#apart(() => this.#flush());
-    this.#cancelFlush ??= this.#viewed.clock.after(flushMilliseconds, flush);
+  readonly #record = (event: FeedEvent): void => {
+    this.ring.push(event);
+    if (this.#queuedEvents.length >= queuedEventsMax) this.#overflow += 1;
+    else this.#queuedEvents.push(event);
+    const flush = (): void => this.#guarded(() => this.#flush());
+    this.#cancelFlush ??= this.#context.clock.after(flushMilliseconds, flush);
   };
 
   #flush(): void {
     this.#cancelFlush = undefined;
-    const waiting = this.#waiting;
+    const queued = this.#queuedEvents;
     const missed = this.#overflow;
-    this.#waiting = [];
+    this.#queuedEvents = [];
     this.#overflow = 0;
-    const { clock, doors } = this.#viewed;
+    const { clock, httpServices } = this.#context;
     const now = clock.monotonic();
-    // Made for the first who gets to read them; most of a flood is never put into words.
+    // Each event is rendered at most once, and only if some subscriber gets it.
     const texts: string[] = [];
-    for (const watcher of this.#watchers) {
+    for (const subscriber of this.#subscribers) {
       let text = "";
-      for (const [index, seen] of waiting.entries()) {
-        if (!watcher.admits(seen.kind, seen.account, now)) continue;
-        texts[index] ??= eventText(seen.kind, renderFeedEvent(doors, seen));
+      for (const [index, event] of queued.entries()) {
+        if (!subscriber.admits(event.kind, event.account, now)) continue;
+        texts[index] ??= eventText(event.kind, renderFeedEvent(httpServices, event));
         text += texts[index];
       }
-      watcher.miss(missed);
-      this.#send(watcher, text);
+      subscriber.miss(missed);
+      this.#send(subscriber, text);
     }
   }
 
-  async #tick(turn: number): Promise<void> {
+  async #tick(runId: number): Promise<void> {
     this.#ticks += 1;
     this.#dismissInvalid();
     try {
-      await this.#lookAround();
+      await this.#poll();
     } catch (error) {
-      this.#viewed.log.warn({ err: error }, "the feed could not look around");
+      this.#context.log.warn({ err: error }, "event feed poll failed; retrying in 1 s");
     }
-    if (this.#watchers.size === 0 || turn !== this.#turn) return;
-    const { clock } = this.#viewed;
-    this.#cancelTick = clock.after(tickMilliseconds, () => void this.#tick(turn));
+    if (this.#subscribers.size === 0 || runId !== this.#runId) return;
+    const { clock } = this.#context;
+    this.#cancelTick = clock.after(tickMilliseconds, () => void this.#tick(runId));
   }
 
-  /** A login that has ended takes its streams with it. */
+  /** Closes the streams of logins that have ended. */
   #dismissInvalid(): void {
-    for (const watcher of this.#watchers) {
-      if (watcher.isValid()) continue;
-      watcher.end();
-      this.#leave(watcher);
+    for (const subscriber of this.#subscribers) {
+      if (subscriber.isValid()) continue;
+      subscriber.end();
+      this.#remove(subscriber);
     }
   }
 
-  async #lookAround(): Promise<void> {
+  async #poll(): Promise<void> {
     if (this.#wants("lease") || this.#wants("message")) {
-      for (const passed of await this.#passing.look()) this.#tell(passed);
+      for (const event of await this.#timedEvents.poll()) this.#publish(event);
     }
     if (this.#wants("health")) {
-      this.#tell({ kind: "health", account: "", data: await this.#health.look() });
+      this.#publish({ kind: "health", account: "", data: await this.#health.measure() });
     }
     if (this.#ticks % ticksPerHeartbeat !== 0) return;
-    for (const watcher of this.#watchers) this.#send(watcher, ":\n\n");
+    for (const subscriber of this.#subscribers) this.#send(subscriber, ":\n\n");
   }
 
   #wants(kind: FeedKind): boolean {
-    return [...this.#watchers].some(({ kinds }) => kinds.has(kind));
+    return [...this.#subscribers].some(({ kinds }) => kinds.has(kind));
   }
 
-  #tell({ kind, account, data }: TimedEvent): void {
+  #publish({ kind, account, data }: TimedEvent): void {
     const text = eventText(kind, data);
-    const now = this.#viewed.clock.monotonic();
-    for (const watcher of this.#watchers) {
-      if (watcher.admits(kind, account, now)) this.#send(watcher, text);
+    const now = this.#context.clock.monotonic();
+    for (const subscriber of this.#subscribers) {
+      if (subscriber.admits(kind, account, now)) this.#send(subscriber, text);
     }
   }
 
-  #send(watcher: Subscriber, text: string): void {
-    if (watcher.send(text)) return;
-    watcher.cut();
-    this.#leave(watcher);
+  #send(subscriber: Subscriber, text: string): void {
+    if (subscriber.send(text)) return;
+    subscriber.destroy();
+    this.#remove(subscriber);
   }
 }

@@ -10,25 +10,25 @@ import type { FeedEvent, FeedRefusal } from "./feed-event.ts";
 
 const agentUnitsMax = 200;
 
-/** As the feed and the timeline tell it. One object, whose fields are left out where they are
- *  undefined: joining several would cost more than all the rest. */
-export function renderFeedEvent(doors: HttpServices, seen: FeedEvent): object {
-  const { service, place, refused, lease } = seen;
+/** The JSON form of an event, for the feed and timelines. One object whose undefined fields
+ *  `JSON.stringify` omits: merging several objects took longer than the rest of the rendering. */
+export function renderFeedEvent(httpServices: HttpServices, event: FeedEvent): object {
+  const { service, place, refused, lease } = event;
   const action = lease?.action;
   const time = lease?.timeSeconds;
   return {
-    at: formatIso(seen.at),
-    requestId: seen.requestId,
+    at: formatIso(event.at),
+    requestId: event.requestId,
     service,
-    operation: seen.operation,
-    method: seen.method,
-    account: seen.account,
+    operation: event.operation,
+    method: event.method,
+    account: event.account,
     container: place.name,
     path: place.path,
     partitionKey: place.entity?.partitionKey,
     rowKey: place.entity?.rowKey,
-    status: seen.status,
-    etag: seen.etag === undefined ? undefined : etagOf(doors, service, seen.etag),
+    status: event.status,
+    etag: event.etag === undefined ? undefined : etagOf(httpServices, service, event.etag),
     kind: lease?.kind,
     action: action?.action,
     id: lease?.id,
@@ -37,20 +37,20 @@ export function renderFeedEvent(doors: HttpServices, seen: FeedEvent): object {
     code: refused && (refused.fault?.code ?? "ConditionNotMet"),
     message: refused && messageOf(refused),
     rule: refused?.rule,
-    condition: refused && shownCondition(doors, service, refused),
+    condition: refused && renderCondition(httpServices, service, refused),
     lease: refused?.isAboutLease ? leaseAgainst(refused) : undefined,
-    heldBy: refused?.fault?.detail?.heldBy?.map(shownHolder),
+    heldBy: refused?.fault?.detail?.heldBy?.map(renderHolder),
     caller: {
-      kind: seen.principal,
-      address: seen.address,
-      agent: seen.agent?.slice(0, agentUnitsMax),
+      kind: event.principal,
+      address: event.address,
+      agent: event.agent?.slice(0, agentUnitsMax),
     },
   };
 }
 
-/** In the form that the service itself gives its ETags. */
-export function etagOf(doors: HttpServices, service: ServiceName, newETag: Ticks): string {
-  const dialect = doors[service]?.service.dialect;
+/** The ETag in the format of the service. */
+export function etagOf(httpServices: HttpServices, service: ServiceName, newETag: Ticks): string {
+  const dialect = httpServices[service]?.service.dialect;
   return dialect?.etagHeaders(newETag)["ETag"] ?? formatETag(newETag);
 }
 
@@ -58,19 +58,19 @@ function messageOf({ fault }: FeedRefusal): string {
   return fault === undefined ? "Not modified." : faultMessage(fault);
 }
 
-function shownHolder({ id, client }: HandleHolder): object {
+function renderHolder({ id, client }: HandleHolder): object {
   return { open: String(id), client };
 }
 
-function shownCondition(
-  doors: HttpServices,
+function renderCondition(
+  httpServices: HttpServices,
   service: ServiceName,
   { unmet, asked, etag }: FeedRefusal,
 ): object | undefined {
   if (unmet === undefined) return undefined;
   const isDate = unmet === "If-Modified-Since" || unmet === "If-Unmodified-Since";
   const present = (newETag: Ticks): string =>
-    isDate ? formatHttpDate(newETag) : etagOf(doors, service, newETag);
+    isDate ? formatHttpDate(newETag) : etagOf(httpServices, service, newETag);
   const actual = etag === undefined ? null : present(etag);
   return { header: unmet, expected: asked === undefined ? [] : [asked], actual };
 }

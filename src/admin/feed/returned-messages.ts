@@ -1,13 +1,13 @@
 import { formatIso } from "../../base/dates.ts";
 import type { Ticks } from "../../base/ticks.ts";
 import type { RecordView } from "../../operation/view.ts";
-import { queuesAfter, messagesVisibleBetween, type QueuePlace } from "../views/messages.ts";
+import { queuesAfter, messagesVisibleBetween, type QueueTarget } from "../views/messages.ts";
 
-/** Queues that one look goes through; the next goes on behind them, so that many queues make the
- *  news late, not the looks long. */
-const queuesPerLookMax = 100;
+/** Queues examined per poll; the next poll continues after them, so that many queues delay events
+ *  but do not lengthen a poll. */
+const queuesPerPollMax = 100;
 const messagesPerQueueMax = 200;
-const queuesRememberedMax = 10_000;
+const queuesTrackedMax = 10_000;
 
 export interface ReturnedMessage {
   readonly at: string;
@@ -18,10 +18,10 @@ export interface ReturnedMessage {
   readonly dequeueCount: number;
 }
 
-/** Finds messages that were taken, not deleted in time, and are visible again. */
+/** Finds messages that were dequeued, not deleted in time, and are visible again. */
 export class ReturnedMessages {
   readonly #since: Ticks;
-  /** Until when each queue has been looked through. */
+  /** Time up to which each queue was examined, by queue id. */
   readonly #until = new Map<bigint, Ticks>();
   #after: Uint8Array | undefined;
 
@@ -29,28 +29,28 @@ export class ReturnedMessages {
     this.#since = since;
   }
 
-  async look(view: RecordView): Promise<readonly ReturnedMessage[]> {
+  async poll(view: RecordView): Promise<readonly ReturnedMessage[]> {
     const found: ReturnedMessage[] = [];
     let looked = 0;
-    for await (const { key, place } of queuesAfter(view, this.#after, queuesPerLookMax)) {
+    for await (const { key, place } of queuesAfter(view, this.#after, queuesPerPollMax)) {
       looked += 1;
       this.#after = key;
       found.push(...(await this.#returnedTo(view, place)));
     }
-    if (looked < queuesPerLookMax) this.#after = undefined;
+    if (looked < queuesPerPollMax) this.#after = undefined;
     return found;
   }
 
-  async #returnedTo(view: RecordView, place: QueuePlace): Promise<readonly ReturnedMessage[]> {
+  async #returnedTo(view: RecordView, place: QueueTarget): Promise<readonly ReturnedMessage[]> {
     const { account, queue, id: owner } = place;
     const from = this.#until.get(owner) ?? this.#since;
-    if (this.#until.size >= queuesRememberedMax) this.#until.clear();
+    if (this.#until.size >= queuesTrackedMax) this.#until.clear();
     this.#until.set(owner, view.now);
     const window = { from, to: view.now, limit: messagesPerQueueMax };
     const returned: ReturnedMessage[] = [];
     for (const { id, message } of await messagesVisibleBetween(view, owner, window)) {
       const { dequeueCount, visibleAt } = message;
-      // One that was put a moment ago, or with a delay, was never taken.
+      // A message that was never dequeued has become visible for the first time.
       if (dequeueCount === 0) continue;
       const at = formatIso(visibleAt);
       returned.push({ at, action: "returned", account, queue, id, dequeueCount });

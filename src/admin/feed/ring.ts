@@ -1,4 +1,4 @@
-/** The latest of many, in order; the oldest make room. */
+/** Buffer of the latest items; a new item replaces the oldest. */
 export class Ring<T> {
   readonly #countMax: number;
   readonly #items: T[] = [];
@@ -13,7 +13,7 @@ export class Ring<T> {
     this.#next = (this.#next + 1) % this.#countMax;
   }
 
-  /** The newest first. */
+  /** Newest first. */
   *latest(): IterableIterator<T> {
     const count = this.#items.length;
     for (let back = 1; back <= count; back += 1) {

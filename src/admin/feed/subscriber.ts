@@ -1,25 +1,25 @@
 import type { ServerResponse } from "node:http";
 import { ticksPerSecond, type Ticks } from "../../base/ticks.ts";
-import { asGiven, type Check } from "../inputs.ts";
+import { formatValue, type Check } from "../inputs.ts";
 
 export const feedKinds = ["refused", "lease", "message", "change", "health"] as const;
 export type FeedKind = (typeof feedKinds)[number];
 
 const eventsPerSecondMax = 200;
-/** What a watcher may have waiting; who reads this slowly will not catch up. */
-const waitingBytesMax = 1024 * 1024;
+/** Unsent bytes after which a slow subscriber is disconnected. */
+const unsentBytesMax = 1024 * 1024;
 
-export interface WatcherOptions {
+export interface SubscriberOptions {
   readonly kinds: ReadonlySet<FeedKind>;
-  /** Whether events of an account go out on this stream. */
+  /** Whether events of an account are sent on this stream. */
   readonly administers: (account: string) => boolean;
   readonly isValid: () => boolean;
 }
 
-/** One open stream of events. */
+/** One open event stream. */
 export class Subscriber {
   readonly kinds: ReadonlySet<FeedKind>;
-  /** Whether its caller would still be let in. */
+  /** Whether the caller's login is still valid. */
   readonly isValid: () => boolean;
   readonly #administers: (account: string) => boolean;
   readonly #response: ServerResponse;
@@ -27,14 +27,14 @@ export class Subscriber {
   #sentInSecond = 0;
   #missed = 0;
 
-  constructor(response: ServerResponse, { kinds, administers, isValid }: WatcherOptions) {
+  constructor(response: ServerResponse, { kinds, administers, isValid }: SubscriberOptions) {
     this.#response = response;
     this.kinds = kinds;
     this.#administers = administers;
     this.isValid = isValid;
   }
 
-  /** Whether another event may go out in this second; one that may not is counted. */
+  /** Whether another event may be sent in this second; otherwise the event counts as missed. */
   admits(kind: FeedKind, account: string, now: Ticks): boolean {
     if (!this.kinds.has(kind) || !this.#administers(account)) return false;
     if (now - this.#secondBegan >= ticksPerSecond) {
@@ -53,20 +53,20 @@ export class Subscriber {
     this.#missed += count;
   }
 
-  /** Whether the watcher keeps up. */
+  /** Sends text; returns false if the subscriber reads too slowly. */
   send(text: string): boolean {
     const missed = this.#missed;
     this.#missed = 0;
-    const told = missed === 0 ? text : text + eventText("missed", { count: missed });
-    if (told !== "") this.#response.write(told);
-    return this.#response.writableLength <= waitingBytesMax;
+    const sent = missed === 0 ? text : text + eventText("missed", { count: missed });
+    if (sent !== "") this.#response.write(sent);
+    return this.#response.writableLength <= unsentBytesMax;
   }
 
   end(): void {
     this.#response.end();
   }
 
-  cut(): void {
+  destroy(): void {
     this.#response.destroy();
   }
 }
@@ -77,7 +77,7 @@ export function eventText(event: string, data: object): string {
 
 export const feedKindsCheck: Check = (value) => {
   const isKnown = typeof value === "string" && parseKinds(value) !== undefined;
-  return isKnown ? undefined : `must be any of ${feedKinds.join(",")}, not ${asGiven(value)}`;
+  return isKnown ? undefined : `must be any of ${feedKinds.join(",")}, not ${formatValue(value)}`;
 };
 
 export function parseKinds(text: string | null): ReadonlySet<FeedKind> | undefined {

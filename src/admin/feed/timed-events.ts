@@ -2,7 +2,7 @@ import { formatIso } from "../../base/dates.ts";
 import type { Ticks } from "../../base/ticks.ts";
 import type { RecordView } from "../../operation/view.ts";
 import { Records } from "../../operation/records.ts";
-import type { Viewed } from "../admin-context.ts";
+import type { ViewContext } from "../admin-context.ts";
 import { endedLeases } from "../views/held-leases.ts";
 import { ReturnedMessages, type ReturnedMessage } from "./returned-messages.ts";
 import type { FeedKind } from "./subscriber.ts";
@@ -15,32 +15,33 @@ export interface TimedEvent {
 
 const leasesMax = 500;
 
-/** What happens by time alone: nobody asks for it, and no request tells of it. */
+/** Finds events caused by time, not by a request: leases that expired or finished breaking, and
+ *  messages that became visible again. */
 export class TimedEvents {
-  readonly #viewed: Viewed;
+  readonly #context: ViewContext;
   #until: Ticks | undefined;
   #messages: ReturnedMessages | undefined;
 
-  constructor(viewed: Viewed) {
-    this.#viewed = viewed;
+  constructor(context: ViewContext) {
+    this.#context = context;
   }
 
-  /** Forgets the past: what has ended before now is nobody's news. */
+  /** Starts over: only events after now are reported. */
   restart(): void {
     this.#until = undefined;
     this.#messages = undefined;
   }
 
-  /** What has ended since the last look. */
-  look(): Promise<readonly TimedEvent[]> {
-    const { store, content } = this.#viewed.runtime;
+  /** Events since the previous poll. */
+  poll(): Promise<readonly TimedEvent[]> {
+    const { store, content } = this.#context.runtime;
     return store.snapshot(async (view) => {
       const from = this.#until ?? view.now;
       this.#until = view.now;
       this.#messages ??= new ReturnedMessages(view.now);
       const records = new Records(view, content);
       const leases = await leasesEnded(records, from, view.now);
-      const messages = await this.#messages.look(records);
+      const messages = await this.#messages.poll(records);
       return [...leases, ...messages.map(messageEvent)];
     });
   }

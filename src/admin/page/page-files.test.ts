@@ -17,7 +17,7 @@ function build(html: string, seconds: number): void {
   utimesSync(join(folder, "index.html"), seconds, seconds);
 }
 
-it("says clearly that the page was not built, and shows it once it was", async () => {
+it("shows a notice until the explorer is built, then the explorer", async () => {
   const files = new PageFiles(folder);
   const before = await servePage(files, { path: "/", headers: {} });
   expect(String(before?.body)).toContain("npm run build");
@@ -29,7 +29,7 @@ it("says clearly that the page was not built, and shows it once it was", async (
   expect(String(second?.body)).toBe("<!doctype html>second");
 });
 
-it("compresses, lets browsers keep what has a hash in its name, and asks about the rest", async () => {
+it("compresses; hashed names are cached for ever, others are revalidated", async () => {
   build("<!doctype html>page", 3000);
   const files = new PageFiles(folder);
   const script = "/assets/app-D8sJ2kQx.js";
@@ -46,7 +46,7 @@ it("compresses, lets browsers keep what has a hash in its name, and asks about t
   expect(await get("/", { "if-none-match": etag })).toMatchObject({ status: 304 });
 });
 
-it("has a policy that lets nothing in from elsewhere, and no script within the page", async () => {
+it("sends a policy without foreign sources and inline scripts", async () => {
   build("<!doctype html>page", 4000);
   const page = await servePage(new PageFiles(folder), { path: "/", headers: {} });
   const policy = String(page?.headers?.["Content-Security-Policy"]);

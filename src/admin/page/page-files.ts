@@ -4,11 +4,11 @@ import { extname, join, relative, sep } from "node:path";
 import { promisify } from "node:util";
 import { brotliCompress, constants, gzip } from "node:zlib";
 
-/** One file of the page, ready to be sent. */
+/** A file of the explorer, ready to be sent. */
 export interface PageFile {
   readonly type: string;
   readonly etag: string;
-  /** Its name changes with its bytes, so that it can be kept for good. */
+  /** The name contains a hash of the content, so that browsers may cache the file for ever. */
   readonly isHashed: boolean;
   readonly plain: Uint8Array;
   readonly brotli: Uint8Array;
@@ -31,12 +31,12 @@ const filesMax = 500;
 const fileBytesMax = 4 * 1024 * 1024;
 const startFile = "index.html";
 const hashedName = /-[A-Za-z0-9_-]{8,}\.[a-z0-9]+$/;
-/** The last steps take a hundred times longer and win little. */
+/** Levels 10 and 11 take a hundred times longer and save little. */
 const brotliOptions = { params: { [constants.BROTLI_PARAM_QUALITY]: 9 } };
 const compressBrotli = promisify(brotliCompress);
 const compressGzip = promisify(gzip);
 
-/** The files of the page, read and compressed once, and again when it was built anew. */
+/** The files of the explorer, read and compressed once per build. */
 export class PageFiles {
   readonly #folder: string;
   #builtAt = 0;
@@ -47,7 +47,7 @@ export class PageFiles {
     this.#folder = folder;
   }
 
-  /** By its path in the URL; undefined if there is no such file. */
+  /** By URL path; undefined if there is no such file. */
   async find(path: string): Promise<PageFile | undefined> {
     const name = path === "/" ? startFile : path.slice(1);
     if (name === startFile || this.#builtAt === 0) await this.#refresh();

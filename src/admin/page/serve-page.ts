@@ -2,7 +2,7 @@ import type { AdminResponse } from "../admin-response.ts";
 import type { AdminRequest } from "../request.ts";
 import type { PageFile, PageFiles } from "./page-files.ts";
 
-/** Nothing from elsewhere, no script or style within the page itself, no frame around it. */
+/** Only own resources, no inline scripts or styles, no embedding in frames. */
 const contentSecurityPolicy = [
   "default-src 'none'",
   "script-src 'self'",
@@ -27,7 +27,7 @@ const pageHeaders = {
 
 const yearSeconds = 31_536_000;
 
-/** A file of the page; undefined if there is none of that name. */
+/** Serves a file of the explorer; undefined if there is none of that name. */
 export async function servePage(
   files: PageFiles,
   { path, headers }: Pick<AdminRequest, "path" | "headers">,

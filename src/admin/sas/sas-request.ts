@@ -1,29 +1,29 @@
 import { parseIso } from "../../base/dates.ts";
 import type { ServiceName } from "../../protocol/service-name.ts";
 import type { Ticks } from "../../base/ticks.ts";
-import { isMissing, oneOf, asGiven, aText } from "../inputs.ts";
+import { isMissing, oneOf, formatValue, textCheck } from "../inputs.ts";
 import type { JsonObject } from "../request.ts";
 
-/** What somebody wants a signature for, checked. */
-export type SasRequest = CommonWish & (AccountWish | ServiceWish);
+/** A validated request for a SAS. */
+export type SasRequest = CommonSasFields & (AccountSasFields | ServiceSasFields);
 
-export interface CommonWish {
+export interface CommonSasFields {
   readonly account: string;
-  /** Undefined if a stored policy says it. */
+  /** Undefined if a stored access policy has the expiry. */
   readonly minutes: number | undefined;
   readonly startsAt: Ticks | undefined;
   readonly permissions: string;
-  /** By the names that they have in the query. */
+  /** Values by their names in the SAS query. */
   readonly fields: Readonly<Record<string, string>>;
 }
 
-export interface AccountWish {
+export interface AccountSasFields {
   readonly kind: "account";
   readonly services: string;
   readonly resourceTypes: string;
 }
 
-export interface ServiceWish {
+export interface ServiceSasFields {
   readonly kind: "service";
   readonly service: ServiceName;
   readonly container: string;
@@ -32,14 +32,14 @@ export interface ServiceWish {
   readonly versionId: string | undefined;
 }
 
-export interface Mistake {
+export interface InputProblem {
   readonly problem: string;
 }
 
-const minutesStandard = 60;
+const minutesDefault = 60;
 const minutesMax = 5_256_000;
 const allPermissions = "rwdxylacuptfi";
-/** Those of folders besides, which signatures of others may have. */
+/** Also the letters for directories, which a SAS of a hierarchical account may have. */
 const permissionLetters = `${allPermissions}meo`;
 
 const fieldNames: Readonly<Record<string, string>> = {
@@ -71,34 +71,36 @@ const otherNames = [
   "versionId",
 ];
 const known = new Set([...otherNames, ...Object.keys(fieldNames)]);
-const knownList = `it takes ${[...known].join(", ")}`;
-/** A line break could pass for the end of a field in the signed text. */
+const knownList = `accepted: ${[...known].join(", ")}`;
+/** A line break could be taken for the end of a field in the string to sign. */
 const control = /\p{Cc}/u;
 
-export function readSasWish(input: JsonObject): SasRequest | Mistake {
+export function parseSasRequest(input: JsonObject): SasRequest | InputProblem {
   const texts: Record<string, string> = {};
   for (const [name, value] of Object.entries(input)) {
-    if (!known.has(name)) return { problem: `${asGiven(name)} is not known here: ${knownList}` };
+    if (!known.has(name)) return { problem: `${formatValue(name)} is unknown; ${knownList}` };
     if (name === "minutes" || isMissing(value)) continue;
-    const wrong = aText(value);
+    const wrong = textCheck(value);
     if (wrong !== undefined || typeof value !== "string") return { problem: `${name} ${wrong}` };
-    if (control.test(value)) return { problem: `${name} has control characters in it` };
+    if (control.test(value)) return { problem: `${name} contains control characters` };
     texts[name] = value;
   }
   const given = input["minutes"] ?? undefined;
   if (given !== undefined && !isMinutes(given)) {
     const bounds = `a number above 0, up to ${minutesMax}`;
-    return { problem: `minutes must be ${bounds}, not ${asGiven(given)}` };
+    return { problem: `minutes must be ${bounds}, not ${formatValue(given)}` };
   }
-  const minutes = given ?? (texts["identifier"] === undefined ? minutesStandard : undefined);
+  const minutes = given ?? (texts["identifier"] === undefined ? minutesDefault : undefined);
   const startsAt = texts["startsAt"] === undefined ? undefined : parseIso(texts["startsAt"]);
   if (texts["startsAt"] !== undefined && startsAt === undefined) {
-    const form = "a moment such as 2026-01-01T00:00:00Z";
-    return { problem: `startsAt must be ${form}, not ${asGiven(texts["startsAt"])}` };
+    const form = "a time such as 2026-01-01T00:00:00Z";
+    return { problem: `startsAt must be ${form}, not ${formatValue(texts["startsAt"])}` };
   }
   if (texts["account"] === undefined) return { problem: "account is missing" };
   const common = { account: texts["account"], minutes, startsAt, fields: fieldsOf(texts) };
-  return texts["kind"] === "service" ? serviceWish(texts, common) : accountWish(texts, common);
+  return texts["kind"] === "service"
+    ? parseServiceSas(texts, common)
+    : parseAccountSas(texts, common);
 }
 
 function isMinutes(value: unknown): value is number {
@@ -114,15 +116,15 @@ function fieldsOf(texts: Readonly<Record<string, string>>): Readonly<Record<stri
   return fields;
 }
 
-type Common = Omit<CommonWish, "permissions">;
+type CommonWithoutPermissions = Omit<CommonSasFields, "permissions">;
 
-function accountWish(
+function parseAccountSas(
   texts: Readonly<Record<string, string>>,
-  common: Common,
-): SasRequest | Mistake {
+  common: CommonWithoutPermissions,
+): SasRequest | InputProblem {
   const { kind, services = "bqtf", resourceTypes = "sco", permissions = allPermissions } = texts;
   if (kind !== undefined && kind !== "account") {
-    return { problem: `kind must be account or service, not ${asGiven(kind)}` };
+    return { problem: `kind must be account or service, not ${formatValue(kind)}` };
   }
   const wrong =
     lettersIn({ services }, "bqtf") ??
@@ -134,18 +136,21 @@ function accountWish(
 
 const serviceCheck = oneOf(["blob", "queue", "table", "file"]);
 
-function lettersIn(given: Readonly<Record<string, string>>, letters: string): Mistake | undefined {
+function lettersIn(
+  given: Readonly<Record<string, string>>,
+  letters: string,
+): InputProblem | undefined {
   const wrong = Object.entries(given).find(
     ([, value]) => !new RegExp(`^[${letters}]*$`).test(value),
   );
   if (wrong === undefined) return undefined;
-  return { problem: `${wrong[0]} must be letters of ${letters}, not ${asGiven(wrong[1])}` };
+  return { problem: `${wrong[0]} must be letters of ${letters}, not ${formatValue(wrong[1])}` };
 }
 
-function serviceWish(
+function parseServiceSas(
   texts: Readonly<Record<string, string>>,
-  common: Common,
-): SasRequest | Mistake {
+  common: CommonWithoutPermissions,
+): SasRequest | InputProblem {
   const unknown = serviceCheck(texts["service"]);
   if (unknown !== undefined) return { problem: `service ${unknown}` };
   const service = texts["service"] as ServiceName;
@@ -159,7 +164,7 @@ function serviceWish(
   if (wrong !== undefined) return wrong;
   const hasPaths = service === "blob" || service === "file";
   if (path !== undefined && !hasPaths) {
-    return { problem: `path is for blobs and files: there is none in a ${service}` };
+    return { problem: `path is for blobs and files, a ${service} has none` };
   }
   if ((snapshot ?? versionId) !== undefined && (service !== "blob" || path === undefined)) {
     const which = snapshot === undefined ? "versionId" : "snapshot";

@@ -17,61 +17,63 @@ export interface SignedSas {
   readonly gatewayUrl?: string;
 }
 
-export interface SigningMoment {
+export interface SigningContext {
   readonly now: Ticks;
   readonly urls: Readonly<Partial<Record<ServiceName, string>>>;
 }
 
-/** In wide use, and new enough for every kind of token. */
+/** Widely supported, and recent enough for every kind of SAS. */
 const sasVersion = "2024-11-04";
 
 export function signSas(
   account: AccountSettings,
-  wish: SasRequest,
-  { now, urls }: SigningMoment,
+  sasRequest: SasRequest,
+  { now, urls }: SigningContext,
 ): SignedSas {
-  const from = wish.startsAt ?? now;
-  const life = wish.minutes && BigInt(Math.ceil(wish.minutes * 60)) * ticksPerSecond;
+  const from = sasRequest.startsAt ?? now;
+  const life = sasRequest.minutes && BigInt(Math.ceil(sasRequest.minutes * 60)) * ticksPerSecond;
   const expires = life === undefined ? undefined : from + BigInt(life);
-  const values = valuesOf(wish, expires);
+  const values = valuesOf(sasRequest, expires);
   const query = new Map([...values].map(([name, value]) => [name, [value]]));
   const request = signable(account.name, query);
   const text =
-    wish.kind === "account"
+    sasRequest.kind === "account"
       ? accountSasText(request)
       : serviceSasText(request, {
-          service: wish.service,
-          name: wish.container,
-          path: wish.path,
-          moment: wish.snapshot ?? wish.versionId ?? "",
+          service: sasRequest.service,
+          name: sasRequest.container,
+          path: sasRequest.path,
+          moment: sasRequest.snapshot ?? sasRequest.versionId ?? "",
         });
   values.set("sig", sign(createSecretKey(Buffer.from(account.keys[0], "base64")), text));
   const signed = [...values].map(([name, value]) => `${name}=${encodeURIComponent(value)}`);
   const end = expires === undefined ? {} : { expiresAt: formatIso(expires) };
   const token = { query: signed.join("&"), ...end };
-  return wish.kind === "account" ? token : { ...token, ...addressesOf(wish, urls, token.query) };
+  return sasRequest.kind === "account"
+    ? token
+    : { ...token, ...addressesOf(sasRequest, urls, token.query) };
 }
 
-function valuesOf(wish: SasRequest, expires: Ticks | undefined): Map<string, string> {
+function valuesOf(sasRequest: SasRequest, expires: Ticks | undefined): Map<string, string> {
   const values = new Map([["sv", sasVersion]]);
-  if (wish.kind === "account") {
-    values.set("ss", wish.services).set("srt", wish.resourceTypes);
+  if (sasRequest.kind === "account") {
+    values.set("ss", sasRequest.services).set("srt", sasRequest.resourceTypes);
   } else {
-    const kind = resourceLetter(wish);
+    const kind = resourceLetter(sasRequest);
     if (kind !== undefined) values.set("sr", kind);
-    if (wish.service === "table") values.set("tn", wish.container);
-    if (wish.snapshot !== undefined) values.set("snapshot", wish.snapshot);
-    if (wish.versionId !== undefined) values.set("versionid", wish.versionId);
+    if (sasRequest.service === "table") values.set("tn", sasRequest.container);
+    if (sasRequest.snapshot !== undefined) values.set("snapshot", sasRequest.snapshot);
+    if (sasRequest.versionId !== undefined) values.set("versionid", sasRequest.versionId);
   }
-  if (wish.permissions !== "") values.set("sp", wish.permissions);
-  if (wish.startsAt !== undefined) values.set("st", formatIsoSeconds(wish.startsAt));
+  if (sasRequest.permissions !== "") values.set("sp", sasRequest.permissions);
+  if (sasRequest.startsAt !== undefined) values.set("st", formatIsoSeconds(sasRequest.startsAt));
   if (expires !== undefined) values.set("se", formatIsoSeconds(expires));
-  for (const [name, value] of Object.entries(wish.fields)) values.set(name, value);
+  for (const [name, value] of Object.entries(sasRequest.fields)) values.set(name, value);
   return values;
 }
 
-function resourceLetter(wish: Extract<SasRequest, { kind: "service" }>): string | undefined {
-  const { service, path, snapshot, versionId } = wish;
+function resourceLetter(sasRequest: Extract<SasRequest, { kind: "service" }>): string | undefined {
+  const { service, path, snapshot, versionId } = sasRequest;
   if (service === "file") return path === undefined ? "s" : "f";
   if (service !== "blob") return undefined;
   if (path === undefined) return "c";
@@ -80,7 +82,7 @@ function resourceLetter(wish: Extract<SasRequest, { kind: "service" }>): string 
 
 function addressesOf(
   { account, service, container, path }: Extract<SasRequest, { kind: "service" }>,
-  urls: SigningMoment["urls"],
+  urls: SigningContext["urls"],
   query: string,
 ) {
   const below = path === undefined ? "" : `/${path.split("/").map(encodeURIComponent).join("/")}`;
@@ -92,7 +94,7 @@ function addressesOf(
   };
 }
 
-/** Only the query of such a request enters the text. */
+/** Of a SAS request only the query is part of the string to sign. */
 function signable(account: string, query: ReadonlyMap<string, readonly string[]>): SignableRequest {
   return {
     method: "GET",

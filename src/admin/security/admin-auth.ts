@@ -12,37 +12,37 @@ import { sessionCookieOf } from "./session-cookie.ts";
 import { Sessions, type Session } from "./sessions.ts";
 
 export interface AdminSecurity {
-  /** Follows the accounts, which can be read again. */
+  /** Evaluated per request: accounts can be reloaded. */
   readonly isLoginRequired: () => boolean;
-  /** Figures name no account: on a loopback address they need no login. */
+  /** Metrics name no account, so they need no login on a loopback address. */
   readonly isMetricsLoginRequired: boolean;
-  /** The `--adminToken`. */
+  /** Value of `--adminToken`. */
   readonly token: string | undefined;
-  /** For programs that can read the data folder. */
+  /** Token in the data folder's `admin.json`. */
   readonly localToken: string | undefined;
 }
 
-export interface GateOptions {
+export interface AdminAuthOptions {
   readonly accounts: Accounts;
   readonly clock: Clock;
   readonly random: Random;
   readonly security: AdminSecurity;
 }
 
-/** Programs send it with every request. Neither a page of another site nor a copy can. */
+/** Required from programs. A page of another site and a copy source request cannot send it. */
 export const adminHeader = "x-etagere-admin";
 const bearer = "Bearer ";
 
-type Asked = Pick<AdminRequest, "headers" | "remoteAddress">;
+type RequestHead = Pick<AdminRequest, "headers" | "remoteAddress">;
 
-/** Decides who may call the admin listener, and what they administer. */
+/** Authenticates callers of the admin listener and determines what they administer. */
 export class AdminAuth {
   readonly sessions: Sessions;
   readonly links: LoginLinks;
-  readonly #options: GateOptions;
+  readonly #options: AdminAuthOptions;
   readonly #attempts = new Attempts();
 
-  constructor(options: GateOptions) {
+  constructor(options: AdminAuthOptions) {
     this.#options = options;
     this.sessions = new Sessions(options.clock, options.random);
     this.links = new LoginLinks(options.clock, options.random);
@@ -52,9 +52,10 @@ export class AdminAuth {
     return this.#options.security.isLoginRequired();
   }
 
-  /** Why a request is refused before its credentials are looked at. */
-  checkOrigin({ headers }: Asked, access: Access): AdminResponse | undefined {
-    if (isCrossSite(headers)) return refuse(403, "CrossSite", "not from a page of another site");
+  /** Checks that come before the credentials: origin, host and required header. */
+  checkOrigin({ headers }: RequestHead, access: Access): AdminResponse | undefined {
+    if (isCrossSite(headers))
+      return refuse(403, "CrossSite", "requests from other sites are rejected");
     if (!this.#needsLogin(access) && !isOwnHost(headers.host)) {
       return refuse(421, "WrongHost", "use an address or localhost, or start with --adminToken");
     }
@@ -62,8 +63,8 @@ export class AdminAuth {
     return refuse(403, "HeaderRequired", `requests must carry the header ${adminHeader}: 1`);
   }
 
-  /** Lets a caller in, or says why not. */
-  admit(request: Asked, access: Access): AuthResult {
+  /** Authenticates the caller, or returns the rejection. */
+  authenticate(request: RequestHead, access: Access): AuthResult {
     if (!this.#needsLogin(access)) return this.#unsecured(access);
     const given = request.headers.authorization ?? "";
     if (given.startsWith(bearer)) return this.#admitBearer(given.slice(bearer.length), request);
@@ -80,24 +81,27 @@ export class AdminAuth {
     return { grant, isValid: () => this.sessionOf(cookie) !== undefined };
   }
 
-  /** The session behind a cookie, as long as what opened it would open it again. */
+  /** The session of a cookie, if its account key is still valid. */
   sessionOf(cookie: string | undefined): Session | undefined {
     return this.#stillGood(this.sessions.peek(cookie));
   }
 
-  /** What a proof of the login's body lets its bearer administer. */
-  attempt(address: string, prove: () => Proven | undefined): Proven | { refusal: AdminResponse } {
+  /** Verifies the credentials of a login; counts failures per address. */
+  attempt(
+    address: string,
+    prove: () => Credentials | undefined,
+  ): Credentials | { refusal: AdminResponse } {
     const now = this.#options.clock.monotonic();
     const wait = this.#attempts.waitSeconds(address, now);
     if (wait > 0) {
       const headers = { "Retry-After": String(wait) };
-      const message = "too many failed attempts; wait a while";
+      const message = "too many failed attempts; try again later";
       return { refusal: refuse(429, "TooManyAttempts", message, headers) };
     }
     const proven = prove();
     if (proven !== undefined) return proven;
     this.#attempts.failed(address, now);
-    const message = "the account and its key, or the token, are not right";
+    const message = "wrong account, key or token";
     return { refusal: refuse(401, "LoginFailed", message) };
   }
 
@@ -108,7 +112,7 @@ export class AdminAuth {
   }
 
   isKeyOf(account: string, key: string): boolean {
-    // Also for an account that does not exist, so that the time tells nothing.
+    // Also for an unknown account, so that the response time does not reveal whether it exists.
     const keys = this.#options.accounts.get(account)?.keys ?? [""];
     const same = keys.map((each) => isSame(key, each));
     return key !== "" && same.includes(true);
@@ -119,7 +123,7 @@ export class AdminAuth {
     return access === "metrics" ? isMetricsLoginRequired : this.isLoginRequired;
   }
 
-  #isOwnClient(headers: Asked["headers"]): boolean {
+  #isOwnClient(headers: RequestHead["headers"]): boolean {
     if (headers[adminHeader] !== undefined || isFromOwnPage(headers)) return true;
     return this.sessionOf(sessionCookieOf(headers.cookie)) !== undefined;
   }
@@ -128,14 +132,14 @@ export class AdminAuth {
     return { grant: serverGrant, isValid: () => !this.#needsLogin(access) };
   }
 
-  #admitBearer(given: string, { remoteAddress }: Asked): AuthResult {
+  #admitBearer(given: string, { remoteAddress }: RequestHead): AuthResult {
     const proven = this.attempt(remoteAddress, () =>
       this.isToken(given) ? { grant: serverGrant, key: undefined } : undefined,
     );
     return "refusal" in proven ? proven : { grant: proven.grant, isValid: () => true };
   }
 
-  /** A key that was replaced no longer holds a session open. */
+  /** Undefined if the account key of the session was replaced. */
   #stillGood(session: Session | undefined): Session | undefined {
     if (session === undefined || session.grant.kind === "server") return session;
     const { grant, key } = session;
@@ -144,9 +148,9 @@ export class AdminAuth {
   }
 }
 
-export interface Proven {
+export interface Credentials {
   readonly grant: Grant;
-  /** The account key, if it was one. */
+  /** The account key of the login; undefined for a token. */
   readonly key: string | undefined;
 }
 
@@ -155,11 +159,11 @@ export type AuthResult =
   | {
       readonly refusal?: undefined;
       readonly grant: Grant;
-      /** Whether it would be given again: what stays open asks from time to time. */
+      /** Whether the login is still valid; streams check it periodically. */
       readonly isValid: () => boolean;
     };
 
-/** Digests have one length, so that neither content nor length shows in the time it takes. */
+/** Compares digests of equal length in constant time: neither content nor length is revealed. */
 function isSame(left: string, right: string): boolean {
   return timingSafeEqual(digestOf(left), digestOf(right));
 }

@@ -8,7 +8,7 @@ function fail(attempts: Attempts, address: string, count: number, now = 0n): voi
   for (let each = 0; each < count; each += 1) attempts.failed(address, now);
 }
 
-it("lets an address wait after ten failures, until the first is a minute old", () => {
+it("blocks an address after ten failures until the first is a minute old", () => {
   const attempts = new Attempts();
   fail(attempts, "a", 9);
   expect(attempts.waitSeconds("a", 0n)).toBe(0);
@@ -17,15 +17,15 @@ it("lets an address wait after ten failures, until the first is a minute old", (
   expect(attempts.waitSeconds("a", 60n * second)).toBe(0);
 });
 
-it("lets nobody else wait with it", () => {
+it("does not block other addresses", () => {
   const attempts = new Attempts();
   fail(attempts, "a", 50);
   expect(attempts.waitSeconds("b", 0n)).toBe(0);
 });
 
-it("lets everybody wait for one who has many addresses, and remembers only so many", () => {
+it("blocks all addresses after many failures, and keeps a bounded number of addresses", () => {
   const attempts = new Attempts();
   for (let each = 0; each < 2000; each += 1) attempts.failed(String(each), 0n);
-  expect(attempts.waitSeconds("somebody else", 0n)).toBe(60);
-  expect(attempts.waitSeconds("somebody else", 60n * second)).toBe(0);
+  expect(attempts.waitSeconds("another address", 0n)).toBe(60);
+  expect(attempts.waitSeconds("another address", 60n * second)).toBe(0);
 });

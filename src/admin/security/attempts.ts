@@ -1,19 +1,19 @@
 import { ticksPerSecond, type Ticks } from "../../base/ticks.ts";
 
-/** From one address, in a minute. */
+/** Failures per address and minute. */
 const failuresMax = 10;
-/** From all of them together: a guesser may have many. */
+/** Failures of all addresses per minute: an attacker may use many addresses. */
 const failuresOfAllMax = 200;
 const addressesMax = 1000;
 const windowTicks = 60n * ticksPerSecond;
 
-/** Counts failed logins. Whoever guesses has to wait, and does not make others wait with them. */
+/** Limits failed logins. An address with too many failures must wait; others need not. */
 export class Attempts {
-  /** The moments of the latest failures, those of the address that failed last at the end. */
+  /** Times of the latest failures; the address that failed last is at the end. */
   readonly #byAddress = new Map<string, readonly Ticks[]>();
   #ofAll: readonly Ticks[] = [];
 
-  /** Whole seconds until the next attempt is looked at; 0 if it is now. */
+  /** Whole seconds until the next attempt is accepted; 0 if it is accepted now. */
   waitSeconds(address: string, now: Ticks): number {
     const own = waitTicks(this.#byAddress.get(address) ?? [], failuresMax, now);
     const all = waitTicks(this.#ofAll, failuresOfAllMax, now);

@@ -1,6 +1,6 @@
 import type { Accounts } from "../../account/settings.ts";
 
-/** What a caller of the admin API administers: everything, or one account. */
+/** What a caller administers: the whole server or one account. */
 export type Grant =
   | { readonly kind: "server" }
   | { readonly kind: "account"; readonly account: string };
@@ -11,7 +11,7 @@ export function covers(grant: Grant, account: string): boolean {
   return grant.kind === "server" || grant.account === account;
 }
 
-/** The accounts that a grant covers. The others are absent from it, as if they did not exist. */
+/** The accounts that a grant covers; others are absent, as if they did not exist. */
 export function coveredAccounts(accounts: Accounts, grant: Grant): Accounts {
   if (grant.kind === "server") return accounts;
   return {

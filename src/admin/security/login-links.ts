@@ -4,14 +4,14 @@ import type { Clock, Random } from "../../base/world.ts";
 
 const tokenBytes = 32;
 const lifeTicks = 3600n * ticksPerSecond;
-/** Beyond it the oldest link stops working. */
+/** Beyond this number the oldest link becomes invalid. */
 const linksMax = 16;
 
-/** Tokens of links that open the explorer once. */
+/** One-time tokens in links that open the explorer. */
 export class LoginLinks {
   readonly #clock: Clock;
   readonly #random: Random;
-  /** When each ends, by the token's digest. */
+  /** Expiry by digest of the token. */
   readonly #ends = new Map<string, Ticks>();
 
   constructor(clock: Clock, random: Random) {
@@ -27,7 +27,7 @@ export class LoginLinks {
     return token;
   }
 
-  /** Whether the token was good; it is not afterwards. */
+  /** Whether the token was valid; it becomes invalid. */
   redeem(token: string): boolean {
     const digest = digestOf(token);
     const end = this.#ends.get(digest);

@@ -14,7 +14,7 @@ describe("a request", () => {
     [{ host, "sec-fetch-site": "same-site" }, true],
     [{ host, "sec-fetch-site": "cross-site" }, true],
     [{ origin: "http://127.0.0.1:10004" }, true],
-  ])("with %j comes from elsewhere: %s", (headers, expected) => {
+  ])("with %j is cross-site: %s", (headers, expected) => {
     expect(isCrossSite(headers)).toBe(expected);
   });
 });
@@ -33,7 +33,7 @@ it.each([
   ["notlocalhost", false],
   ["", false],
   [undefined, false],
-])("the host %s is our own: %s", (host, expected) => {
+])("the host %s is accepted: %s", (host, expected) => {
   expect(isOwnHost(host)).toBe(expected);
 });
 
@@ -46,6 +46,6 @@ it.each([
   ["::", false],
   ["127.0.0.1.evil.example", false],
   ["192.168.1.5", false],
-])("%s reaches this machine alone: %s", (host, expected) => {
+])("%s is a loopback address: %s", (host, expected) => {
   expect(isLoopback(host)).toBe(expected);
 });

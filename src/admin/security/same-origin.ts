@@ -2,8 +2,8 @@ import type { IncomingHttpHeaders } from "node:http";
 import { isIP } from "node:net";
 
 /**
- * Whether a page of another site may be behind a request. Browsers tell where a request comes from;
- * programs that are no browsers send neither header, and have nobody's cookies.
+ * Whether a request may come from a page of another site. Browsers send the origin of a request;
+ * other programs send neither header and have no cookies.
  */
 export function isCrossSite(headers: IncomingHttpHeaders): boolean {
   const site = headers["sec-fetch-site"];
@@ -12,7 +12,7 @@ export function isCrossSite(headers: IncomingHttpHeaders): boolean {
   return origin !== undefined && hostOfOrigin(origin) !== host?.toLowerCase();
 }
 
-/** Whether a browser vouches that our own page, or its user, is behind a request. No script can set
+/** Whether the browser states that the explorer or its user sent the request. Scripts cannot set
  *  this header. Browsers send it to HTTPS and loopback addresses only. */
 export function isFromOwnPage(headers: IncomingHttpHeaders): boolean {
   const site = headers["sec-fetch-site"];
@@ -24,8 +24,9 @@ function hostOfOrigin(origin: string): string | undefined {
 }
 
 /**
- * An address, or a name that no foreign DNS server answers for. A page whose own name was made to
- * point here is of the same origin as we are, and can be told only by that name.
+ * Whether the host is an IP address or a name that cannot be registered in public DNS. Guards
+ * against DNS rebinding: a page whose own name resolves to this server has the same origin as the explorer,
+ * and only its host name differs.
  */
 export function isOwnHost(host: string | undefined): boolean {
   const name = hostName(host ?? "");

@@ -6,27 +6,27 @@ import type { Grant } from "./grant.ts";
 /** A login that has not ended. */
 export interface Session {
   readonly grant: Grant;
-  /** The account key that it was opened with; undefined for a grant over the server. */
+  /** The account key of the login; undefined for a grant over the whole server. */
   readonly key: string | undefined;
   readonly began: Ticks;
-  /** After this moment without a request it has ended. */
+  /** Without another request the session ends at this time. */
   readonly expires: Ticks;
 }
 
 const secretBytes = 32;
 const idleTicks = 30n * 60n * ticksPerSecond;
-/** A session ends after this long, however often it is used. */
+/** Maximum duration, however often the session is used. */
 const lifeTicks = 12n * 3600n * ticksPerSecond;
-/** Beyond it the session that began first ends. */
+/** Beyond this number the oldest session ends. */
 const sessionsMax = 1000;
 const form = /^[0-9a-f]{64}$/;
 
-/** The logins of this process. They are kept here and not in the cookie, so that a logout ends
- *  every copy of it; a restart ends them all. */
+/** The logins of this process, stored here and not in the cookie: a logout ends every copy of the
+ *  cookie, and a restart ends all sessions. */
 export class Sessions {
   readonly #clock: Clock;
   readonly #random: Random;
-  /** By the digest of the cookie's value, so that the time of a lookup says nothing about it. */
+  /** By digest of the cookie value, so that lookup times reveal nothing about the value. */
   readonly #byDigest = new Map<string, Session>();
 
   constructor(clock: Clock, random: Random) {
@@ -34,7 +34,7 @@ export class Sessions {
     this.#random = random;
   }
 
-  /** The value of the cookie for a new session. */
+  /** Opens a session and returns its cookie value. */
   begin({ grant, key }: Pick<Session, "grant" | "key">): string {
     const value = Buffer.from(this.#random.bytes(secretBytes)).toString("hex");
     const began = this.#clock.wall();
@@ -44,7 +44,7 @@ export class Sessions {
     return value;
   }
 
-  /** The session behind a cookie's value, which is not a use of it. */
+  /** The session of a cookie value, without extending it. */
   peek(value: string | undefined): Session | undefined {
     if (value === undefined || !form.test(value)) return undefined;
     const digest = digestOf(value);
@@ -54,7 +54,7 @@ export class Sessions {
     return undefined;
   }
 
-  /** As `peek`, and it lasts longer for it. */
+  /** As `peek`, and extends the session. */
   use(value: string | undefined): Session | undefined {
     const session = this.peek(value);
     if (session === undefined || value === undefined) return undefined;

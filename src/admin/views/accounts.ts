@@ -1,18 +1,18 @@
 import type { AccountSettings } from "../../account/settings.ts";
 import type { ServiceName } from "../../protocol/service-name.ts";
-import type { Viewed } from "../admin-context.ts";
+import type { ViewContext } from "../admin-context.ts";
 import { json, noAccount, refuse, type AdminResponse } from "../admin-response.ts";
 import { connectionStringOf, reachable } from "../connection-string.ts";
 import { gatewayPath } from "../gateway.ts";
 import type { CheckedRequest } from "../request.ts";
 import type { Route } from "../routes.ts";
-import { readSasWish } from "../sas/sas-request.ts";
+import { parseSasRequest } from "../sas/sas-request.ts";
 import { signSas } from "../sas/sign-sas.ts";
 
-export function accountRoutes({ facts, clock }: Viewed): readonly Route[] {
+export function accountRoutes({ facts, clock }: ViewContext): readonly Route[] {
   const list = ({ accounts }: CheckedRequest): AdminResponse => {
     const settings = accounts.names().flatMap((name) => accounts.get(name) ?? []);
-    return json({ accounts: settings.map((account) => shown(account, facts().urls)) });
+    return json({ accounts: settings.map((account) => renderAccount(account, facts().urls)) });
   };
   const key = ({ accounts }: CheckedRequest, name: string): AdminResponse => {
     const account = accounts.get(name);
@@ -35,11 +35,11 @@ export function accountRoutes({ facts, clock }: Viewed): readonly Route[] {
       access: "account",
       query: {},
       answer: ({ accounts, body }) => {
-        const wish = readSasWish(body);
-        if ("problem" in wish) return refuse(400, "InvalidInput", wish.problem);
-        const account = accounts.get(wish.account);
-        if (account === undefined) return noAccount(wish.account);
-        return json(signSas(account, wish, { now: clock.wall(), urls: facts().urls }));
+        const sasRequest = parseSasRequest(body);
+        if ("problem" in sasRequest) return refuse(400, "InvalidInput", sasRequest.problem);
+        const account = accounts.get(sasRequest.account);
+        if (account === undefined) return noAccount(sasRequest.account);
+        return json(signSas(account, sasRequest, { now: clock.wall(), urls: facts().urls }));
       },
     },
   ];
@@ -47,8 +47,8 @@ export function accountRoutes({ facts, clock }: Viewed): readonly Route[] {
 
 type Urls = Readonly<Partial<Record<ServiceName, string>>>;
 
-/** Keys are no part of it. */
-function shown(account: AccountSettings, urls: Urls) {
+/** Without keys. */
+function renderAccount(account: AccountSettings, urls: Urls) {
   const { name, keys: _keys, smb: _smb, ...settings } = account;
   const endpoints: Record<string, string> = {};
   const gateway: Record<string, string> = {};

@@ -7,7 +7,7 @@ interface Bounds {
   readonly end: Uint8Array;
 }
 
-/** The key after which a list goes on. One from elsewhere would lead into other tables. */
+/** The key after which a list continues. It must be of the listed table. */
 export function parseContinuationKey(
   query: URLSearchParams,
   { start, end }: Bounds,
@@ -17,5 +17,5 @@ export function parseContinuationKey(
   const key = decodeBase64(given);
   const isOurs = key && compareKeys(key, start) >= 0 && compareKeys(key, end) < 0;
   if (isOurs) return { key };
-  return { refusal: refuse(400, "InvalidInput", "after must be the next of an earlier answer") };
+  return { refusal: refuse(400, "InvalidInput", "after must be `next` of an earlier response") };
 }

@@ -1,6 +1,6 @@
 import type { ServiceName } from "../../protocol/service-name.ts";
 
-/** What a server has counted from its start until now. */
+/** Counters since the start of the server. */
 export interface Figures {
   sample(): FigureSample;
 }
@@ -25,7 +25,7 @@ export interface RequestCount {
   readonly count: number;
 }
 
-/** How many observations fell up to each bound; what lies above the last is in `count` alone. */
+/** Observations per upper bound; those above the last bound are only in `count`. */
 export interface BucketSample {
   readonly bounds: readonly number[];
   readonly counts: readonly number[];
@@ -33,7 +33,7 @@ export interface BucketSample {
   readonly sum: number;
 }
 
-/** What was observed after an earlier sample of the same. */
+/** The observations between two samples. */
 export function since(before: BucketSample | undefined, now: BucketSample): BucketSample {
   if (before === undefined) return now;
   return {
@@ -44,7 +44,7 @@ export function since(before: BucketSample | undefined, now: BucketSample): Buck
   };
 }
 
-/** The bound that this part of the observations does not exceed; undefined if there are none. */
+/** The smallest bound that this part of the observations does not exceed; undefined without any. */
 export function quantileBound(
   { bounds, counts, count }: BucketSample,
   part: number,
@@ -58,7 +58,7 @@ export function quantileBound(
   return bounds.at(-1);
 }
 
-/** As if observations lay evenly between the bounds; undefined if there are none. */
+/** Interpolates linearly between the bounds; undefined without observations. */
 export function quantile(
   { bounds, counts, count }: BucketSample,
   part: number,

@@ -1,52 +1,52 @@
 import { formatIso } from "../../base/dates.ts";
 import { ticksPerSecond, type Ticks } from "../../base/ticks.ts";
-import type { Sizes, Viewed } from "../admin-context.ts";
+import type { Sizes, ViewContext } from "../admin-context.ts";
 import { json } from "../admin-response.ts";
 import type { Route } from "../routes.ts";
 import { contentUse, type ContentUse } from "./content-use.ts";
 import { quantile, quantileBound, since, type BucketSample, type FigureSample } from "./figures.ts";
 
 const operationsShownMax = 20;
-/** Two who ask within this time are told of the same stretch. */
-const stretchTicksMin = (ticksPerSecond * 9n) / 10n;
-/** Adding up what is stored takes longer the more there is. */
+/** Requests within this time get rates over the same interval. */
+const intervalTicksMin = (ticksPerSecond * 9n) / 10n;
+/** Minimum age before stored bytes are summed again; the cost grows with the number of extents. */
 const useTicksMin = 10n * ticksPerSecond;
 const refusals: ReadonlySet<number> = new Set([304, 409, 412]);
 
 export function healthRoutes(health: Health): readonly Route[] {
   const path = "/admin/v1/health";
-  const answer = async () => json(await health.look());
-  // Of all accounts together, so that none of them gets to see what the others do.
+  const answer = async () => json(await health.measure());
+  // Rates of all accounts together: an account must not see the load of others.
   return [{ method: "GET", path, access: "server", query: {}, answer }];
 }
 
-interface Moment {
+interface TimedSample {
   readonly at: Ticks;
   readonly sample: FigureSample;
 }
 
-/** Rates are differences: nothing is sampled while nobody asks. */
+/** Rates are differences between two requests for them: nothing is sampled in between. */
 export class Health {
-  readonly #viewed: Viewed;
+  readonly #context: ViewContext;
   readonly #startedAt: Ticks;
-  #before: Moment;
-  #latest: Moment;
+  #before: TimedSample;
+  #latest: TimedSample;
   #use: { readonly at: Ticks; readonly use: Promise<Use> } | undefined;
 
-  constructor(viewed: Viewed) {
-    this.#viewed = viewed;
+  constructor(context: ViewContext) {
+    this.#context = context;
     this.#latest = this.#now();
     this.#before = this.#latest;
     this.#startedAt = this.#latest.at;
   }
 
-  async look(): Promise<object> {
+  async measure(): Promise<object> {
     const now = this.#now();
-    if (now.at - this.#latest.at >= stretchTicksMin) {
+    if (now.at - this.#latest.at >= intervalTicksMin) {
       this.#before = this.#latest;
       this.#latest = now;
     }
-    const { clock } = this.#viewed;
+    const { clock } = this.#context;
     const { storeBytes, contentBytes, ...use } = await this.#contentUse(now.at);
     const over = secondsBetween(this.#before.at, now.at);
     const figures = between(this.#before.sample, now.sample, over);
@@ -66,23 +66,23 @@ export class Health {
 
   #contentUse(now: Ticks): Promise<Use> {
     if (this.#use === undefined || now - this.#use.at >= useTicksMin) {
-      const use = useOf(this.#viewed);
+      const use = measureUse(this.#context);
       this.#use = { at: now, use };
-      // A failure is not worth remembering.
+      // A failure is not cached.
       use.catch(() => (this.#use = undefined));
     }
     return this.#use.use;
   }
 
-  #now(): Moment {
-    const { clock, figures } = this.#viewed;
+  #now(): TimedSample {
+    const { clock, figures } = this.#context;
     return { at: clock.monotonic(), sample: figures.sample() };
   }
 }
 
 type Use = Sizes & ContentUse;
 
-async function useOf({ sizes, runtime }: Viewed): Promise<Use> {
+async function measureUse({ sizes, runtime }: ViewContext): Promise<Use> {
   const [onDisk, inUse] = await Promise.all([sizes(), contentUse(runtime.store)]);
   return { ...onDisk, ...inUse };
 }
@@ -137,16 +137,16 @@ function servicesBetween(before: FigureSample, now: FigureSample, rate: Rate): o
   return services;
 }
 
-const parts = { p50: 0.5, p90: 0.9, p99: 0.99 } as const;
+const quantiles = { p50: 0.5, p90: 0.9, p99: 0.99 } as const;
 
 function percentiles(
   sample: BucketSample,
   find: typeof quantile,
-  wanted: readonly (keyof typeof parts)[],
+  wanted: readonly (keyof typeof quantiles)[],
 ): object {
   const found: Record<string, number> = {};
   for (const name of wanted) {
-    const value = find(sample, parts[name]);
+    const value = find(sample, quantiles[name]);
     if (value !== undefined) found[name] = Number(value.toPrecision(4));
   }
   return found;

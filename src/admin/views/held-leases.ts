@@ -10,32 +10,32 @@ import { pathOf } from "../../file/share-tree.ts";
 import { secondsUntil } from "./moments.ts";
 import { Names } from "./names.ts";
 
-export interface LeasePlace {
+export interface LeaseTarget {
   readonly kind: LeaseKind;
   readonly service: ServiceName;
   readonly account: string;
   readonly container: string;
   readonly path?: string;
-  /** Of a share whose snapshot is leased. */
+  /** Time of the share snapshot, if one is leased. */
   readonly snapshot?: string;
 }
 
 export interface PageBounds {
   readonly limit: number;
-  /** The key after which the page begins; undefined for the first one. */
+  /** The page begins after this key; undefined for the first page. */
   readonly after: Uint8Array | undefined;
-  /** Whether the caller gets to see what is in an account. */
+  /** Whether the caller administers an account. */
   readonly administers: (account: string) => boolean;
 }
 
 export interface HeldLeasePage {
   readonly leases: readonly object[];
-  /** The key after which to go on; undefined at the end. */
+  /** The next page begins after this key; undefined at the end. */
   readonly next: Uint8Array | undefined;
 }
 
-/** Entries of things that were deleted lead nowhere until they are reclaimed; those of accounts
- *  that the caller does not administer are left out. */
+/** Index entries scanned per page without a result: entries of deleted resources that are not yet
+ *  reclaimed, and of accounts that the caller does not administer. */
 const strayEntriesMax = 5000;
 
 export async function heldLeasePage(
@@ -51,32 +51,32 @@ export async function heldLeasePage(
   for await (const batch of view.scan(heldLeases, { start, end, limit: scannedMax })) {
     for (const { key, record } of batch) {
       scanned += 1;
-      const place = await placeOf(view, names, parseHeldLeaseKey(key));
+      const place = await targetOf(view, names, parseHeldLeaseKey(key));
       const isShown = place !== undefined && administers(place.account);
       if (isShown) leases.push({ ...place, ...leaseFacts(record, view.now) });
-      // A page may end early among the leases of others; the next one goes on behind them.
+      // A page may end early among entries of other accounts; the next one continues after them.
       if (leases.length === limit || scanned === scannedMax) return { leases, next: key };
     }
   }
   return { leases, next: undefined };
 }
 
-/** The leases whose time ran out between two moments, the later one included. */
+/** Leases whose time ran out after `from`, up to and including `to`. */
 export async function endedLeases(
   view: RecordView,
   { from, to, limit }: { readonly from: Ticks; readonly to: Ticks; readonly limit: number },
-): Promise<readonly (LeasePlace & { readonly lease: Lease; readonly at: Ticks })[]> {
+): Promise<readonly (LeaseTarget & { readonly lease: Lease; readonly at: Ticks })[]> {
   const names = new Names(view);
   const bounds = {
     start: heldLeases.prefix([from + 1n]),
     end: heldLeases.prefix([to + 1n]),
     limit,
   };
-  const ended: (LeasePlace & { lease: Lease; at: Ticks })[] = [];
+  const ended: (LeaseTarget & { lease: Lease; at: Ticks })[] = [];
   for await (const batch of view.scan(heldLeases, bounds)) {
     for (const { key, record } of batch) {
       const parsed = parseHeldLeaseKey(key);
-      const place = await placeOf(view, names, parsed);
+      const place = await targetOf(view, names, parsed);
       if (place !== undefined) ended.push({ ...place, lease: record, at: parsed.ends });
     }
   }
@@ -96,13 +96,13 @@ function leaseFacts(lease: Lease, now: Ticks): object {
   };
 }
 
-async function placeOf(
+async function targetOf(
   view: RecordView,
   names: Names,
   { kind, below }: HeldLeaseKey,
-): Promise<LeasePlace | undefined> {
+): Promise<LeaseTarget | undefined> {
   const [first, second] = below as [bigint, string | bigint];
-  if (kind === "share" && typeof second === "bigint") return snapshotPlace(names, first, second);
+  if (kind === "share" && typeof second === "bigint") return snapshotTarget(names, first, second);
   if (kind === "container" || kind === "share") {
     const account = await names.account(first);
     const service = kind === "share" ? "file" : "blob";
@@ -115,26 +115,26 @@ async function placeOf(
     const { account, name: container } = owner;
     return { kind, service: "blob", account, container, path: String(second) };
   }
-  return filePlace(view, names, below as [bigint, bigint, string]);
+  return fileTarget(view, names, below as [bigint, bigint, string]);
 }
 
-/** A snapshot lies under the id of its share and its own moment. */
-async function snapshotPlace(
+/** A share snapshot is keyed by the id of its share and its own time. */
+async function snapshotTarget(
   names: Names,
   share: bigint,
   at: Ticks,
-): Promise<LeasePlace | undefined> {
+): Promise<LeaseTarget | undefined> {
   const owner = await names.share(share);
   if (owner === undefined) return undefined;
   const { account, name: container } = owner;
   return { kind: "share", service: "file", account, container, snapshot: formatIso(at) };
 }
 
-async function filePlace(
+async function fileTarget(
   view: RecordView,
   names: Names,
   [share, parent, folded]: readonly [bigint, bigint, string],
-): Promise<LeasePlace | undefined> {
+): Promise<LeaseTarget | undefined> {
   const owner = await names.share(share);
   const node = owner && (await view.get(nodes, { share, parent, folded }));
   const path = node && (await pathOf(view, share, node.id));

@@ -2,27 +2,30 @@ import { heldLeases } from "../../account/held-leases.ts";
 import { encodeBase64 } from "../../base/base64.ts";
 import { formatIso } from "../../base/dates.ts";
 import { Records } from "../../operation/records.ts";
-import type { Viewed } from "../admin-context.ts";
+import type { ViewContext } from "../admin-context.ts";
 import { json, noAccount, refuse, type AdminResponse } from "../admin-response.ts";
 import { callService } from "../call-service.ts";
-import { oneOf, optional, aText, whole, wholeText } from "../inputs.ts";
+import { oneOf, optional, textCheck, wholeNumber, wholeNumberText } from "../inputs.ts";
 import { countOf, type CheckedRequest } from "../request.ts";
 import type { Route } from "../routes.ts";
 import { heldLeasePage } from "./held-leases.ts";
 import { parseContinuationKey } from "./continuation-key.ts";
 
-const pageStandard = 200;
+const pageDefault = 200;
 const pageMax = 1000;
 const breakPeriodSecondsMax = 60;
 
-export function leaseRoutes(viewed: Viewed): readonly Route[] {
+export function leaseRoutes(context: ViewContext): readonly Route[] {
   return [
     {
       method: "GET",
       path: "/admin/v1/leases",
       access: "account",
-      query: { limit: optional(wholeText({ min: 1, max: pageMax })), after: optional(aText) },
-      answer: (request) => listLeases(viewed, request),
+      query: {
+        limit: optional(wholeNumberText({ min: 1, max: pageMax })),
+        after: optional(textCheck),
+      },
+      answer: (request) => listLeases(context, request),
     },
     {
       method: "POST",
@@ -30,20 +33,23 @@ export function leaseRoutes(viewed: Viewed): readonly Route[] {
       access: "account",
       body: {
         kind: oneOf(["blob", "container", "file", "share"]),
-        account: aText,
-        container: aText,
-        path: optional(aText),
-        snapshot: optional(aText),
-        periodSeconds: optional(whole({ min: 0, max: breakPeriodSecondsMax })),
+        account: textCheck,
+        container: textCheck,
+        path: optional(textCheck),
+        snapshot: optional(textCheck),
+        periodSeconds: optional(wholeNumber({ min: 0, max: breakPeriodSecondsMax })),
       },
-      answer: (request) => breakLease(viewed, request),
+      answer: (request) => breakLease(context, request),
     },
   ];
 }
 
-async function listLeases({ runtime }: Viewed, request: CheckedRequest): Promise<AdminResponse> {
+async function listLeases(
+  { runtime }: ViewContext,
+  request: CheckedRequest,
+): Promise<AdminResponse> {
   const { query, administers } = request;
-  const limit = countOf(query, "limit", pageStandard);
+  const limit = countOf(query, "limit", pageDefault);
   const after = parseContinuationKey(query, heldLeases.range([]));
   if ("refusal" in after) return after.refusal;
   return runtime.store.snapshot(async (view) => {
@@ -59,7 +65,7 @@ const restypes: Readonly<Record<string, string>> = {
   share: "restype=share&",
 };
 
-interface BreakWish {
+interface BreakRequest {
   readonly kind: "blob" | "container" | "file" | "share";
   readonly account: string;
   readonly container: string;
@@ -68,19 +74,19 @@ interface BreakWish {
   readonly periodSeconds?: number | null;
 }
 
-async function breakLease(viewed: Viewed, request: CheckedRequest): Promise<AdminResponse> {
+async function breakLease(context: ViewContext, request: CheckedRequest): Promise<AdminResponse> {
   const { accounts, body } = request;
-  const wish = body as unknown as BreakWish;
-  const { kind, account, container, path, snapshot } = wish;
+  const breakRequest = body as unknown as BreakRequest;
+  const { kind, account, container, path, snapshot } = breakRequest;
   const isWhole = kind === "container" || kind === "share";
-  const misplaced = misplacedIn(wish);
-  if (misplaced !== undefined) return refuse(400, "InvalidInput", misplaced);
+  const problem = findConflictingFields(breakRequest);
+  if (problem !== undefined) return refuse(400, "InvalidInput", problem);
   const ofSnapshot = snapshot ? `&sharesnapshot=${encodeURIComponent(snapshot)}` : "";
   const service = kind === "blob" || kind === "container" ? "blob" : "file";
   const headers: Record<string, string> = { "x-ms-lease-action": "break" };
-  // Files have no period: their leases break at once.
-  if (kind !== "file") headers["x-ms-lease-break-period"] = String(wish.periodSeconds ?? 0);
-  const reply = await callService(viewed, service, {
+  // Leases of files have no break period.
+  if (kind !== "file") headers["x-ms-lease-break-period"] = String(breakRequest.periodSeconds ?? 0);
+  const reply = await callService(context, service, {
     accounts,
     account,
     method: "PUT",
@@ -93,9 +99,9 @@ async function breakLease(viewed: Viewed, request: CheckedRequest): Promise<Admi
   return json({ secondsLeft: Number(reply.headers["x-ms-lease-time"] ?? "0") });
 }
 
-function misplacedIn({ kind, path, snapshot }: BreakWish): string | undefined {
+function findConflictingFields({ kind, path, snapshot }: BreakRequest): string | undefined {
   const isWhole = kind === "container" || kind === "share";
-  if (isWhole && path) return `path is for a blob or a file, not for a ${kind}`;
-  if (!isWhole && !path) return `path is missing: which ${kind} of the container`;
+  if (isWhole && path) return `path is not allowed for a ${kind}`;
+  if (!isWhole && !path) return `path is missing: the name of the ${kind}`;
   return kind !== "share" && snapshot ? `snapshot is for a share, not for a ${kind}` : undefined;
 }

@@ -7,34 +7,34 @@ import { Records } from "../../operation/records.ts";
 import { messageIdOfBytes } from "../../queue/message/message-id.ts";
 import { popReceiptOf } from "../../queue/message/pop-receipt.ts";
 import { messages, queues, visibilityIndex, type MessageRecord } from "../../queue/records.ts";
-import type { Viewed } from "../admin-context.ts";
+import type { ViewContext } from "../admin-context.ts";
 import { json, noAccount, type AdminResponse } from "../admin-response.ts";
-import { optional, aText, wholeText, type Checks } from "../inputs.ts";
+import { optional, textCheck, wholeNumberText, type Checks } from "../inputs.ts";
 import { countOf, type CheckedRequest } from "../request.ts";
 import type { Route } from "../routes.ts";
 import { momentOrNever, secondsUntil } from "./moments.ts";
 import { Names } from "./names.ts";
 
-const pageStandard = 200;
+const pageDefault = 200;
 const pageMax = 1000;
 const previewUnitsMax = 120;
 
-export function messageRoutes(viewed: Viewed): readonly Route[] {
+export function messageRoutes(context: ViewContext): readonly Route[] {
   const path = "/admin/v1/messages";
   const query: Checks = {
-    account: optional(aText),
-    queue: optional(aText),
-    limit: optional(wholeText({ min: 1, max: pageMax })),
+    account: optional(textCheck),
+    queue: optional(textCheck),
+    limit: optional(wholeNumberText({ min: 1, max: pageMax })),
   };
-  const answer = (request: CheckedRequest) => list(viewed, request);
+  const answer = (request: CheckedRequest) => list(context, request);
   return [{ method: "GET", path, access: "account", query, answer }];
 }
 
 async function list(
-  { runtime }: Viewed,
+  { runtime }: ViewContext,
   { query, grant, accounts: known }: CheckedRequest,
 ): Promise<AdminResponse> {
-  const limit = countOf(query, "limit", pageStandard);
+  const limit = countOf(query, "limit", pageDefault);
   const own = grant.kind === "account" ? grant.account : null;
   const account = query.get("account") || own;
   const queue = query.get("queue") || null;
@@ -47,7 +47,7 @@ async function list(
         from: view.now,
         limit: limit + 1,
       });
-      for (const turn of await turnsFound) found.push(shown(each, turn, view.now));
+      for (const turn of await turnsFound) found.push(renderMessage(each, turn, view.now));
       if (found.length > limit) break;
     }
     const truncated = found.length > limit;
@@ -55,7 +55,7 @@ async function list(
   });
 }
 
-export interface QueuePlace {
+export interface QueueTarget {
   readonly account: string;
   readonly queue: string;
   readonly id: bigint;
@@ -67,7 +67,7 @@ async function* wantedQueues(
   view: RecordView,
   account: string | null,
   queue: string | null,
-): AsyncIterable<QueuePlace> {
+): AsyncIterable<QueueTarget> {
   if (account !== null && queue !== null) {
     const owner = await view.get(accounts, account);
     const record = owner && (await view.get(queues, { account: owner.id, name: queue }));
@@ -82,12 +82,12 @@ async function* wantedQueues(
   }
 }
 
-/** Up to so many queues after a key, each with its own. */
+/** At most `limit` queues after a key, each with its key. */
 export async function* queuesAfter(
   view: RecordView,
   after: Uint8Array | undefined,
   limit: number,
-): AsyncIterable<{ readonly key: Uint8Array; readonly place: QueuePlace }> {
+): AsyncIterable<{ readonly key: Uint8Array; readonly place: QueueTarget }> {
   const { start, end } = queues.range([]);
   const from = after === undefined ? start : successor(after);
   yield* queuesWithin(view, { start: from, end }, limit);
@@ -97,7 +97,7 @@ async function* queuesWithin(
   view: RecordView,
   range: { readonly start: Uint8Array; readonly end: Uint8Array },
   limit: number,
-): AsyncIterable<{ readonly key: Uint8Array; readonly place: QueuePlace }> {
+): AsyncIterable<{ readonly key: Uint8Array; readonly place: QueueTarget }> {
   const names = new Names(view);
   for await (const batch of view.scan(queues, { ...range, limit })) {
     for (const { key, record } of batch) {
@@ -108,23 +108,23 @@ async function* queuesWithin(
   }
 }
 
-export interface FoundMessage {
+export interface StoredMessage {
   readonly id: string;
   readonly message: MessageRecord;
 }
 
-/** The messages that become visible after one moment, up to another if that is given. */
+/** Messages that become visible after one time, up to another if given. */
 export async function messagesVisibleBetween(
   view: RecordView,
   queue: bigint,
   { from, to, limit }: { readonly from: Ticks; readonly to?: Ticks; readonly limit: number },
-): Promise<readonly FoundMessage[]> {
+): Promise<readonly StoredMessage[]> {
   const start = visibilityIndex.prefix([queue, from + 1n]);
   const end =
     to === undefined
       ? visibilityIndex.range([queue]).end
       : visibilityIndex.prefix([queue, to + 1n]);
-  const found: FoundMessage[] = [];
+  const found: StoredMessage[] = [];
   for await (const batch of view.scan(visibilityIndex, { start, end, limit })) {
     for (const { key, record } of batch) {
       if (record.expires <= view.now) continue;
@@ -136,7 +136,11 @@ export async function messagesVisibleBetween(
   return found;
 }
 
-function shown({ account, queue }: QueuePlace, { id, message }: FoundMessage, now: Ticks): object {
+function renderMessage(
+  { account, queue }: QueueTarget,
+  { id, message }: StoredMessage,
+  now: Ticks,
+): object {
   const { inserted, expires, visibleAt, dequeueCount, text } = message;
   return {
     account,

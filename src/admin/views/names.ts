@@ -4,7 +4,7 @@ import type { DefinedTable } from "../../encoding/table.ts";
 import type { RecordView } from "../../operation/view.ts";
 import { shareNames } from "../../file/records.ts";
 
-/** A container or share as people call it. */
+/** Account and name of a container or share. */
 export interface Owner {
   readonly account: string;
   readonly name: string;
@@ -12,7 +12,7 @@ export interface Owner {
 
 const accountsMax = 10_000;
 
-/** Finds what ids stand for, each of them once. What was deleted has no name any more. */
+/** Resolves ids to names, each once. Deleted containers and shares have no name. */
 export class Names {
   readonly #view: RecordView;
   readonly #owners = new Map<string, Owner | undefined>();

@@ -21,11 +21,11 @@ export interface OpenFilePage {
   readonly next: Uint8Array | undefined;
 }
 
-/** Of one file; more are counted, not shown. */
+/** Entries shown per file; the rest are only counted. */
 const shownMax = 200;
 const strayEntriesMax = 5000;
 
-/** Every file that somebody has open, with all that stands between it and others. */
+/** Files that are open, with their opens, byte-range locks and caching grants. */
 export async function openFilePage(
   view: RecordView,
   { limit, after, administers }: PageBounds,
@@ -40,17 +40,17 @@ export async function openFilePage(
     for (const { key, record } of batch) {
       scanned += 1;
       const [share, id] = locks.parts(key) as [bigint, bigint];
-      const place = await placeOf(view, names, share, id);
+      const place = await fileTargetOf(view, names, share, id);
       const isShown = place !== undefined && administers(place.account);
-      if (isShown) files.push({ ...place, ...shownState(record) });
-      // A page may end early among the files of others; the next one goes on behind them.
+      if (isShown) files.push({ ...place, ...renderState(record) });
+      // A page may end early among files of other accounts; the next one continues after them.
       if (files.length === limit || scanned === scannedMax) return { files, next: key };
     }
   }
   return { files, next: undefined };
 }
 
-interface FilePlace {
+interface FileTarget {
   readonly account: string;
   readonly share: string;
   readonly path: string;
@@ -58,12 +58,12 @@ interface FilePlace {
   readonly isDirectory: boolean;
 }
 
-async function placeOf(
+async function fileTargetOf(
   view: RecordView,
   names: Names,
   share: bigint,
   id: bigint,
-): Promise<FilePlace | undefined> {
+): Promise<FileTarget | undefined> {
   const owner = await names.share(share);
   const node = owner && (await nodeById(view, share, id));
   const path = node && (await pathOf(view, share, id));
@@ -77,22 +77,22 @@ async function placeOf(
   };
 }
 
-function shownState({ opens, ranges, caches, deletePending }: LockState): object {
+function renderState({ opens, ranges, caches, deletePending }: LockState): object {
   return {
     deletePending,
     openCount: opens.length,
-    opens: opens.slice(0, shownMax).map(shownOpen),
+    opens: opens.slice(0, shownMax).map(renderOpen),
     locks: ranges.slice(0, shownMax).map(({ open, offset, length, exclusive }) => ({
       open: String(open),
       offset: String(offset),
       length: String(length),
       exclusive,
     })),
-    caches: caches.slice(0, shownMax).map(shownCache),
+    caches: caches.slice(0, shownMax).map(renderCachingGrant),
   };
 }
 
-function shownOpen(open: Open): object {
+function renderOpen(open: Open): object {
   const { id, session, client, access, share, deleteOnClose, openedAt, disconnectedAt } = open;
   return {
     id: String(id),
@@ -114,7 +114,7 @@ function rightsOf(bits: number): readonly string[] {
   return rights;
 }
 
-function shownCache({ key, held, breaking }: CachingGrant): object {
+function renderCachingGrant({ key, held, breaking }: CachingGrant): object {
   return {
     kind: isOplockKey(key) ? "oplock" : "lease",
     key,

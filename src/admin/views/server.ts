@@ -1,11 +1,11 @@
 import { formatIso } from "../../base/dates.ts";
 import type { ServiceName } from "../../protocol/service-name.ts";
-import type { Viewed } from "../admin-context.ts";
+import type { ViewContext } from "../admin-context.ts";
 import { json } from "../admin-response.ts";
 import type { Route } from "../routes.ts";
 
-export function serverRoutes(viewed: Viewed): readonly Route[] {
-  const { clock, facts, reset } = viewed;
+export function serverRoutes(context: ViewContext): readonly Route[] {
+  const { clock, facts, reset } = context;
   const startedAt = formatIso(clock.wall());
   const answer = () => {
     const { version, adminUrl, smbUrl, store, content, urls } = facts();

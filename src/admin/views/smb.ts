@@ -4,33 +4,43 @@ import { Records } from "../../operation/records.ts";
 import { closeFile } from "../../file/filesystem/close.ts";
 import { locks } from "../../file/records.ts";
 import type { SessionFacts } from "../../smb/administration.ts";
-import type { Viewed } from "../admin-context.ts";
+import type { ViewContext } from "../admin-context.ts";
 import { json, noAccount, nothing, refuse, type AdminResponse } from "../admin-response.ts";
-import { anId, isMissing, optional, asGiven, aText, wholeText } from "../inputs.ts";
+import {
+  idCheck,
+  isMissing,
+  optional,
+  formatValue,
+  textCheck,
+  wholeNumberText,
+} from "../inputs.ts";
 import { countOf, type CheckedRequest } from "../request.ts";
 import type { Route } from "../routes.ts";
 import { findShare } from "./find-share.ts";
 import { openFilePage } from "./open-files.ts";
 import { parseContinuationKey } from "./continuation-key.ts";
 
-const pageStandard = 200;
+const pageDefault = 200;
 const pageMax = 1000;
 
-export function smbRoutes(viewed: Viewed): readonly Route[] {
+export function smbRoutes(context: ViewContext): readonly Route[] {
   return [
     {
       method: "GET",
       path: "/admin/v1/smb",
       access: "account",
-      query: { limit: optional(wholeText({ min: 1, max: pageMax })), after: optional(aText) },
-      answer: (request) => list(viewed, request),
+      query: {
+        limit: optional(wholeNumberText({ min: 1, max: pageMax })),
+        after: optional(textCheck),
+      },
+      answer: (request) => list(context, request),
     },
     {
       method: "POST",
       path: "/admin/v1/smb/close",
       access: "account",
-      body: { account: aText, share: aText, fileId: anId, open: optional(anId) },
-      answer: (request) => close(viewed, request),
+      body: { account: textCheck, share: textCheck, fileId: idCheck, open: optional(idCheck) },
+      answer: (request) => close(context, request),
     },
     {
       method: "POST",
@@ -38,16 +48,16 @@ export function smbRoutes(viewed: Viewed): readonly Route[] {
       access: "account",
       query: {},
       body: {},
-      answer: (request, { id = "" }) => endSession(viewed, request, id),
+      answer: (request, { id = "" }) => endSession(context, request, id),
     },
   ];
 }
 
 async function list(
-  { runtime, smb, facts }: Viewed,
+  { runtime, smb, facts }: ViewContext,
   { query, administers }: CheckedRequest,
 ): Promise<AdminResponse> {
-  const limit = countOf(query, "limit", pageStandard);
+  const limit = countOf(query, "limit", pageDefault);
   const after = parseContinuationKey(query, locks.range([]));
   if ("refusal" in after) return after.refusal;
   return runtime.store.snapshot(async (view) => {
@@ -56,7 +66,7 @@ async function list(
     return json({
       now: formatIso(view.now),
       url: smb === undefined ? null : facts().smbUrl,
-      sessions: sessionsOf(smb, administers).map(shownSession),
+      sessions: sessionsOf(smb, administers).map(renderSession),
       files,
       ...(next === undefined ? {} : { next: encodeBase64(next) }),
     });
@@ -64,13 +74,13 @@ async function list(
 }
 
 function sessionsOf(
-  smb: Viewed["smb"],
+  smb: ViewContext["smb"],
   administers: CheckedRequest["administers"],
 ): readonly SessionFacts[] {
   return (smb?.sessions() ?? []).filter(({ account }) => administers(account));
 }
 
-function shownSession(session: SessionFacts): object {
+function renderSession(session: SessionFacts): object {
   const { id, account, clients, dialect, isSigned, isEncrypted, shares, openCount } = session;
   return {
     id: String(id),
@@ -84,7 +94,7 @@ function shownSession(session: SessionFacts): object {
   };
 }
 
-interface CloseWish {
+interface CloseRequest {
   readonly account: string;
   readonly share: string;
   readonly fileId: string | number;
@@ -92,10 +102,10 @@ interface CloseWish {
 }
 
 async function close(
-  { runtime }: Viewed,
+  { runtime }: ViewContext,
   { accounts, body }: CheckedRequest,
 ): Promise<AdminResponse> {
-  const { account, share, fileId, open } = body as unknown as CloseWish;
+  const { account, share, fileId, open } = body as unknown as CloseRequest;
   if (accounts.get(account) === undefined) return noAccount(account);
   const file = BigInt(fileId);
   const wanted = isMissing(open) ? undefined : BigInt(open ?? 0);
@@ -106,7 +116,7 @@ async function close(
     return place && { place, opens: state?.opens ?? [] };
   });
   if (found === undefined) {
-    return refuse(404, "ShareNotFound", `${account} has no share ${asGiven(share)}`);
+    return refuse(404, "ShareNotFound", `account ${account} has no share ${formatValue(share)}`);
   }
   const closing = found.opens.filter((each) => wanted === undefined || each.id === wanted);
   const ids = closing.map(({ id }) => id);
@@ -115,12 +125,12 @@ async function close(
 }
 
 async function endSession(
-  { smb }: Viewed,
+  { smb }: ViewContext,
   { administers }: CheckedRequest,
   session: string,
 ): Promise<AdminResponse> {
-  if (smb === undefined) return refuse(404, "SessionNotFound", "SMB is not served here");
+  if (smb === undefined) return refuse(404, "SessionNotFound", "SMB is not served");
   const found = sessionsOf(smb, administers).find(({ id }) => String(id) === session);
   if (found !== undefined && (await smb.end(found.id))) return nothing;
-  return refuse(404, "SessionNotFound", `there is no SMB session ${asGiven(session)}`);
+  return refuse(404, "SessionNotFound", `no SMB session ${formatValue(session)}`);
 }

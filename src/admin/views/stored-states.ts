@@ -20,10 +20,10 @@ export interface StoredState {
 const statesMax = 1000;
 const generationNames = ["version", "snapshot", "deleted"] as const;
 
-/** What the store itself still holds of an object's past, and its present. */
+/** The stored states of an object: current, versions, snapshots and soft-deleted ones. */
 export async function storedStates(
   view: RecordView,
-  { service, address, located }: Looked,
+  { service, address, located }: LoadedTarget,
 ): Promise<readonly StoredState[]> {
   const current = currentState(located.target);
   if (!located.scope.ok) return current;
@@ -37,7 +37,7 @@ export async function storedStates(
   return current;
 }
 
-export interface Looked {
+export interface LoadedTarget {
   readonly service: ServiceName;
   readonly address: Address;
   readonly located: LoadedResource;
@@ -88,7 +88,7 @@ function generationState(key: Uint8Array, record: BlobRecord): StoredState {
   return { at: what === "snapshot" ? at : etag, what, etag, facts };
 }
 
-/** Earlier states of a file that snapshots of its share still show. */
+/** Earlier states of a file that share snapshots refer to. */
 async function versionsOf(view: RecordView, { key }: NodeScope): Promise<readonly StoredState[]> {
   const { share, parent, folded } = key;
   const range = versions.range([share, parent, folded]);

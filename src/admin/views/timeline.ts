@@ -7,9 +7,9 @@ import type { QueryReader, SignedName } from "../../operation/service.ts";
 import type { Ticks } from "../../base/ticks.ts";
 import { Records } from "../../operation/records.ts";
 import type { HttpService } from "../../http/http-service.ts";
-import type { Viewed } from "../admin-context.ts";
+import type { ViewContext } from "../admin-context.ts";
 import { json, noAccount, refuse, type AdminResponse } from "../admin-response.ts";
-import { oneOf, optional, asGiven, aText, type Checks } from "../inputs.ts";
+import { oneOf, optional, formatValue, textCheck, type Checks } from "../inputs.ts";
 import type { Feed } from "../feed/feed.ts";
 import type { FeedEvent } from "../feed/feed-event.ts";
 import { etagOf, renderFeedEvent } from "../feed/render-feed-event.ts";
@@ -19,15 +19,15 @@ import { storedStates, type StoredState } from "./stored-states.ts";
 
 const entriesMax = 1000;
 
-export function timelineRoutes(viewed: Viewed, feed: Feed): readonly Route[] {
+export function timelineRoutes(context: ViewContext, feed: Feed): readonly Route[] {
   const path = "/admin/v1/timeline";
   const query: Checks = {
-    service: oneOf(Object.keys(viewed.doors)),
-    account: aText,
-    container: aText,
-    path: optional(aText),
-    partitionKey: optional(aText),
-    rowKey: optional(aText),
+    service: oneOf(Object.keys(context.httpServices)),
+    account: textCheck,
+    container: textCheck,
+    path: optional(textCheck),
+    partitionKey: optional(textCheck),
+    rowKey: optional(textCheck),
   };
   return [
     {
@@ -35,28 +35,28 @@ export function timelineRoutes(viewed: Viewed, feed: Feed): readonly Route[] {
       path,
       access: "account",
       query,
-      answer: (request) => timeline(viewed, feed, request),
+      answer: (request) => timeline(context, feed, request),
     },
   ];
 }
 
-interface Place {
+interface TimelineTarget {
   readonly service: ServiceName;
-  readonly door: HttpService;
+  readonly httpService: HttpService;
   readonly account: string;
   readonly address: Address;
 }
 
 async function timeline(
-  viewed: Viewed,
+  context: ViewContext,
   feed: Feed,
   { query, accounts }: CheckedRequest,
 ): Promise<AdminResponse> {
-  const place = placeOf(viewed, accounts, query);
+  const place = targetOf(context, accounts, query);
   if ("refusal" in place) return place.refusal;
-  const { runtime, doors } = viewed;
-  const { service, account, address, door } = place;
-  const resource = door.service.resources[address.resource];
+  const { runtime, httpServices } = context;
+  const { service, account, address, httpService } = place;
+  const resource = httpService.service.resources[address.resource];
   const { now, states } = await runtime.store.snapshot(async (view) => {
     const records = new Records(view, runtime.content);
     const located = await resource?.load(records, { account, address });
@@ -65,67 +65,70 @@ async function timeline(
   });
   const current = states.find(({ what }) => what === "current")?.etag;
   const entries = [
-    ...states.map((state) => ({ at: state.at, shown: shownState(viewed, service, state) })),
+    ...states.map((state) => ({ at: state.at, shown: renderState(context, service, state) })),
     ...[...feed.ring.latest()]
       .filter((seen) => isAbout(seen, place))
       .map((seen) => ({
         at: seen.at,
-        shown: { what: whatOf(seen), ...renderFeedEvent(doors, seen) },
+        shown: { what: whatOf(seen), ...renderFeedEvent(httpServices, seen) },
       })),
   ].toSorted((left, right) => compare(right.at, left.at));
   return json({
     now: formatIso(now),
     ...(feed.watchedSince === undefined ? {} : { watchedSince: formatIso(feed.watchedSince) }),
-    etag: current === undefined ? null : etagOf(doors, service, current),
+    etag: current === undefined ? null : etagOf(httpServices, service, current),
     entries: entries.slice(0, entriesMax).map(({ shown }) => shown),
   });
 }
 
-/** The parameters are there; whether they fit together and name something is seen here. */
-function placeOf(
-  { doors }: Viewed,
+/** Resolves the checked parameters to a resource, or rejects combinations that name none. */
+function targetOf(
+  { httpServices }: ViewContext,
   accounts: Accounts,
   query: URLSearchParams,
-): Place | { readonly refusal: AdminResponse } {
+): TimelineTarget | { readonly refusal: AdminResponse } {
   const service = query.get("service") as ServiceName;
-  const door = doors[service];
+  const httpService = httpServices[service];
   const account = query.get("account") ?? "";
-  if (door === undefined || accounts.get(account) === undefined) {
+  if (httpService === undefined || accounts.get(account) === undefined) {
     return { refusal: noAccount(account) };
   }
-  const misplaced = misplacedIn(service, query);
+  const misplaced = findConflictingParameters(service, query);
   if (misplaced !== undefined) return { refusal: refuse(400, "InvalidInput", misplaced) };
   const container = query.get("container") ?? "";
-  const alone = door.service.identify(...addressing(service, container, noQuery));
+  const alone = httpService.service.identify(...addressing(service, container, noQuery));
   if (!alone.ok) {
-    const refused = misnamed("container", container, alone.fault);
-    return { refusal: refuse(400, "InvalidInput", `${refused} ${names}`) };
+    const refused = nameProblem("container", container, alone.fault);
+    return { refusal: refuse(400, "InvalidInput", `${refused} ${nameRule}`) };
   }
-  const identified = door.service.identify(...addressing(service, container, query));
-  if (identified.ok) return { service, door, account, address: identified.value };
+  const identified = httpService.service.identify(...addressing(service, container, query));
+  if (identified.ok) return { service, httpService, account, address: identified.value };
   const part = service === "table" ? "partitionKey" : "path";
-  const refused = misnamed(part, query.get(part) ?? "", identified.fault);
+  const refused = nameProblem(part, query.get(part) ?? "", identified.fault);
   return { refusal: refuse(400, "InvalidInput", refused) };
 }
 
-function misplacedIn(service: ServiceName, query: URLSearchParams): string | undefined {
+function findConflictingParameters(
+  service: ServiceName,
+  query: URLSearchParams,
+): string | undefined {
   const has = (name: string): boolean => query.has(name);
   if (service !== "table") {
     const key = ["partitionKey", "rowKey"].find(has);
-    return key && `${key} is for entities of tables; ${service} has path`;
+    return key && `${key} is for table entities; ${service} uses path`;
   }
-  if (query.get("path")) return "path is not for tables; entities have partitionKey and rowKey";
+  if (query.get("path")) return "path is not for tables; use partitionKey and rowKey";
   const isHalf = has("partitionKey") !== has("rowKey");
-  return isHalf ? "partitionKey and rowKey are given together or not at all" : undefined;
+  return isHalf ? "partitionKey and rowKey must be given together" : undefined;
 }
 
-/** In the words that the service itself would use. */
-function misnamed(part: string, given: string, fault: Fault): string {
-  return `${part} ${asGiven(given)}: ${faultMessage(fault)}`;
+/** With the message of the service. */
+function nameProblem(part: string, given: string, fault: Fault): string {
+  return `${part} ${formatValue(given)}: ${faultMessage(fault)}`;
 }
 
-/** Which the service's own words do not say. Any name of a table can be asked for. */
-const names = "Names have 3 to 63 characters: a to z, 0 to 9 and hyphens between them.";
+/** Added because the service's message does not say it. Table names are not restricted here. */
+const nameRule = "Names have 3 to 63 characters: a to z, 0 to 9 and hyphens between them.";
 
 function addressing(
   service: ServiceName,
@@ -154,9 +157,12 @@ function quoted(text: string): string {
   return text.replaceAll("'", "''");
 }
 
-function isAbout(seen: FeedEvent, { service, door, account, address }: Place): boolean {
+function isAbout(
+  seen: FeedEvent,
+  { service, httpService, account, address }: TimelineTarget,
+): boolean {
   if (seen.service !== service || seen.account !== account) return false;
-  return isSame(seen.place, door.service.signedName(address));
+  return isSame(seen.place, httpService.service.signedName(address));
 }
 
 function isSame(left: SignedName, right: SignedName): boolean {
@@ -173,9 +179,13 @@ function whatOf({ kind, method }: FeedEvent): string {
   return method === "DELETE" ? "delete" : "write";
 }
 
-function shownState({ doors }: Viewed, service: ServiceName, state: StoredState): object {
+function renderState(
+  { httpServices }: ViewContext,
+  service: ServiceName,
+  state: StoredState,
+): object {
   const { at, what, etag, facts } = state;
-  const shownETag = etag === undefined ? {} : { etag: etagOf(doors, service, etag) };
+  const shownETag = etag === undefined ? {} : { etag: etagOf(httpServices, service, etag) };
   return { at: formatIso(at), what, ...shownETag, ...facts };
 }
 

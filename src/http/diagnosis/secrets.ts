@@ -15,10 +15,14 @@ const headerLine = new RegExp(`^((?:${secretHeaders.join("|")}):).*$`, "gim");
 /** The service's message with the signature that it received. */
 const foundSignature = /(found in the HTTP request ')[^']*/g;
 
+/** Replaces the value of every `sig` parameter in a URL or a text that contains URLs. */
+export function maskSignatures(text: string): string {
+  return text.replaceAll(signatureInUrl, `$1${hidden}`);
+}
+
 /** The text without signatures, tokens and keys, and of bounded length. */
 export function withoutSecrets(text: string): string {
-  const plain = text
-    .replaceAll(signatureInUrl, `$1${hidden}`)
+  const plain = maskSignatures(text)
     .replaceAll(signatureLine, `$1${hidden}`)
     .replaceAll(headerLine, `$1${hidden}`)
     .replaceAll(foundSignature, `$1${hidden}`);

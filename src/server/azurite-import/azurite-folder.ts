@@ -5,7 +5,7 @@ import { messageOf } from "../start-refused.ts";
 import { ImportRefused } from "./import-refused.ts";
 import { LokiScanner, type LokiDocument } from "./loki-scanner.ts";
 
-/** A part of an extent file, as Azurite's documents name it. */
+/** A range of one of Azurite's extent files. */
 export interface ExtentChunk {
   readonly id: string;
   readonly offset: number;
@@ -16,12 +16,12 @@ export type ExtentKind = "blob" | "queue";
 
 const databaseForm = /^__azurite_db_\w+__\.json$/;
 const extentIdForm = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
-/** Azurite's name for bytes that are all zero and not stored. */
+/** Azurite's id for zeros that are not stored. */
 const zeroExtent = "*ZERO*";
 const chunkBytes = 256 * 1024;
 const zeros = new Uint8Array(chunkBytes);
 
-/** Whether Azurite has stored data in this folder. */
+/** Whether the folder contains a database of Azurite. */
 export function holdsAzuriteData(folder: string): boolean {
   try {
     return readdirSync(folder).some((name) => databaseForm.test(name));
@@ -30,7 +30,7 @@ export function holdsAzuriteData(folder: string): boolean {
   }
 }
 
-/** Reads what Azurite keeps in its data folder; changes nothing there. */
+/** Reads an Azurite data folder without changing it. */
 export class AzuriteFolder {
   readonly path: string;
 
@@ -38,7 +38,7 @@ export class AzuriteFolder {
     this.path = path;
   }
 
-  /** The documents of the wanted collections, in the order they were first written. */
+  /** The documents of the wanted collections, in insertion order. */
   async *documents(
     service: "blob" | "queue" | "table",
     isWanted: (collection: string) => boolean,
@@ -53,18 +53,19 @@ export class AzuriteFolder {
     } catch (error) {
       throw new ImportRefused([`${path} cannot be read: ${messageOf(error)}`], error);
     }
-    if (!scanner.isComplete) throw new ImportRefused([`${path} ends before its data does`]);
+    if (!scanner.isComplete) throw new ImportRefused([`${path} is truncated`]);
   }
 
-  /** The bytes of a chunk; rejects with `ImportRefused` if the extent does not have them all. */
+  /** The bytes of a chunk. Throws `ImportRefused` if the extent is too short. */
   async *bytes(kind: ExtentKind, { id, offset, count }: ExtentChunk): AsyncIterable<Uint8Array> {
     if (count === 0) return;
     if (id === zeroExtent) {
       yield* zeroBytes(count);
       return;
     }
-    // Ids become file names: anything else could name a file outside the folder.
-    if (!extentIdForm.test(id)) throw new ImportRefused([`${JSON.stringify(id)} is no extent id`]);
+    // The id becomes a file name: another form could name a file outside the folder.
+    if (!extentIdForm.test(id))
+      throw new ImportRefused([`${JSON.stringify(id)} is not an extent id`]);
     const path = join(this.path, `__${kind}storage__`, id);
     let missing = count;
     try {
@@ -84,7 +85,7 @@ export class AzuriteFolder {
     } catch (error) {
       throw new ImportRefused([`${path} cannot be read: ${messageOf(error)}`], error);
     }
-    if (missing > 0) throw new ImportRefused([`${path} lacks ${missing} bytes at its end`]);
+    if (missing > 0) throw new ImportRefused([`${path} is ${missing} bytes too short`]);
   }
 }
 

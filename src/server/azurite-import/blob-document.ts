@@ -20,7 +20,7 @@ import {
 } from "./document-fields.ts";
 import { ImportRefused } from "./import-refused.ts";
 
-/** Bytes of a blob that were written at once: a block, an appended block or a range of pages. */
+/** Bytes of a blob that one request wrote: a block, an appended block or a range of pages. */
 export interface BlobPart {
   readonly at: number;
   readonly chunk: ExtentChunk;
@@ -34,11 +34,12 @@ const md5Bytes = 16;
 export function blobTypeOf({ properties }: Fields): BlobType {
   const type = textOf(fieldsOf(properties)["blobType"]) ?? "";
   if (!blobTypes.includes(type))
-    throw new ImportRefused([`${JSON.stringify(type)} is no blob type`]);
+    throw new ImportRefused([`${JSON.stringify(type)} is not a blob type`]);
   return type as BlobType;
 }
 
-/** Without content. The ETag is new; it stands for the moment of the last change, which stays. */
+/** The record without content. Last-Modified is kept; the ETag is derived from it and is therefore
+ *  new. */
 export function blobRecordOf(document: Fields, now: Ticks): BlobRecord {
   const properties = fieldsOf(document["properties"]);
   const type = blobTypeOf(document);
@@ -65,7 +66,7 @@ export function blobRecordOf(document: Fields, now: Ticks): BlobRecord {
   };
 }
 
-/** Time in a folder may be ahead of the store's, which must never be. */
+/** Limits a time to `now`: records must not be newer than the store time. */
 function earlier(moment: Ticks | undefined, now: Ticks): Ticks {
   return moment === undefined || moment > now ? now : moment;
 }
@@ -111,7 +112,7 @@ function tagsOf(value: unknown): Tags | undefined {
   return entries.length === 0 ? undefined : tags.value;
 }
 
-/** Only copies that ended: Azurite carries out every copy at once. */
+/** Only completed copies: Azurite copies synchronously and has no others. */
 function copyOf(properties: Fields): CopyState | undefined {
   const id = headerTextOf(properties, "copyId");
   const source = headerTextOf(properties, "copySource");
@@ -124,7 +125,7 @@ function copyOf(properties: Fields): CopyState | undefined {
   return { id, source: plain, status: "success", copiedBytes: bytes, totalBytes: bytes, completed };
 }
 
-/** In ascending order. Zeros of a page blob are not among them: what is not written is zero. */
+/** In ascending order, without the zeros of a page blob: unwritten pages read as zeros. */
 export function blobParts(document: Fields): readonly BlobPart[] {
   if (blobTypeOf(document) === "PageBlob") return pageParts(document);
   const blocks = document["committedBlocksInOrder"];
@@ -144,7 +145,7 @@ export function blobParts(document: Fields): readonly BlobPart[] {
   return parts;
 }
 
-/** Only pages can be zeros that are not stored: a document could name any number of them. */
+/** Rejects unstored zeros outside page blobs: a document could claim any number of them. */
 export function storedChunkOf(value: unknown): ExtentChunk {
   const chunk = chunkOf(value);
   if (isZeroExtent(chunk) && chunk.count > 0) {

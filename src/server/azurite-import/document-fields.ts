@@ -11,7 +11,7 @@ export type Fields = Readonly<Record<string, unknown>>;
 
 const policiesMax = 5;
 
-/** Documents are files that anyone may have edited: every field is checked before it is used. */
+/** Documents may have been edited by hand: every field is checked before use. */
 export function fieldsOf(value: unknown): Fields {
   const isObject = typeof value === "object" && value !== null && !Array.isArray(value);
   return isObject ? (value as Fields) : {};
@@ -25,14 +25,14 @@ export function textOf(value: unknown): string | undefined {
   return typeof value === "string" ? value : undefined;
 }
 
-/** What no header value may contain: a response with it could not be sent. */
+/** Characters that an HTTP header value cannot contain. */
 const unsendableForm = /[^\t\x20-\x7e\x80-\xff]/;
 
-/** A text that responses carry in a header. Throws `ImportRefused` if none can. */
+/** A text that responses return in a header. Throws `ImportRefused` if it cannot be sent. */
 export function headerTextOf(fields: Fields, name: string): string | undefined {
   const text = textOf(fields[name]);
   if (text === undefined || !unsendableForm.test(text)) return text;
-  throw new ImportRefused([`${JSON.stringify(name)} has characters that no header may have`]);
+  throw new ImportRefused([`${JSON.stringify(name)} has characters that no header may contain`]);
 }
 
 /** Throws `ImportRefused` naming the field if it is absent. */
@@ -46,7 +46,7 @@ export function countOf(value: unknown): number | undefined {
   return typeof value === "number" && Number.isSafeInteger(value) && value >= 0 ? value : undefined;
 }
 
-/** Of an ISO text or of milliseconds since 1970: Azurite writes both. */
+/** Parses an ISO time or milliseconds since 1970; Azurite writes both. */
 export function ticksOf(value: unknown): Ticks | undefined {
   if (typeof value === "string") return parseIso(value);
   const milliseconds = countOf(value);
@@ -59,7 +59,7 @@ export function chunkOf(value: unknown): ExtentChunk {
   const offset = countOf(fields["offset"]);
   const count = countOf(fields["count"]);
   if (id === undefined || offset === undefined || count === undefined) {
-    throw new ImportRefused(["a document does not say where its bytes are"]);
+    throw new ImportRefused(["a document has no location of its bytes"]);
   }
   return { id, offset, count };
 }
@@ -94,7 +94,7 @@ export function policiesOf(value: unknown): readonly StoredPolicy[] {
     });
 }
 
-/** A lease keeps its id and its moments. One that was broken has no moments any more. */
+/** A lease keeps its id, state and times; a broken lease has no times. */
 export function leaseOf(document: Fields, now: Ticks): Lease | undefined {
   const { leaseState: state } = fieldsOf(document["properties"]);
   const id = parseGuid(textOf(document["leaseId"]) ?? "");

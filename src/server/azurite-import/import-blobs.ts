@@ -24,7 +24,7 @@ import type { ImportContext } from "./import-context.ts";
 import { ImportRefused } from "./import-refused.ts";
 import { runLimited } from "./run-limited.ts";
 
-/** Each part that is received at a time holds two buffers of 256 KiB. */
+/** Each part in transfer uses two buffers of 256 KiB. */
 const blobsAtOnceMax = 4;
 const partsAtOnceMax = 32;
 const blocksAtOnceMax = 32;
@@ -39,14 +39,14 @@ export async function importBlobs(context: ImportContext): Promise<void> {
   await runLimited(blocks, blocksAtOnceMax, ({ fields }) => importBlock(context, fields));
 }
 
-/** The place of a blob or of a snapshot. */
+/** Target of a blob or blob snapshot. */
 interface Slot {
   read(view: Records): Promise<BlobRecord | undefined>;
   put(record: BlobRecord, content: ContentPlan): Effect;
 }
 
 async function importBlob(context: ImportContext, document: Fields): Promise<void> {
-  // A blob of which only uncommitted blocks exist has none but those.
+  // Such a blob has only uncommitted blocks, which `importBlock` imports.
   if (document["isCommitted"] === false) return;
   const { counts } = context;
   const container = containerOf(context, document);
@@ -76,14 +76,14 @@ async function importBlob(context: ImportContext, document: Fields): Promise<voi
   else counts.snapshots += 1;
 }
 
-/** A few parts in each transaction: a blob may have 50,000. */
+/** Writes a few parts per transaction: a blob may have 50,000. */
 async function writeBlob(context: ImportContext, document: Fields, slot: Slot): Promise<void> {
   const parts = blobParts(document);
   const { type } = blobRecordOf(document, 0n);
   const length = contentLengthOf(document);
   const stored = parts.reduce((sum, { chunk }) => sum + chunk.count, 0);
   if (type !== "PageBlob" && stored !== length) {
-    throw new ImportRefused([`has ${stored} bytes instead of ${length}`]);
+    throw new ImportRefused([`has ${stored} bytes stored, expected ${length}`]);
   }
   let from = 0;
   do {
@@ -118,7 +118,7 @@ async function writeParts(
     });
     await store.transact(async (tx) => {
       const before = await slot.read(new Records(tx, content));
-      if (isFirst && before !== undefined) throw new ImportRefused(["is there twice"]);
+      if (isFirst && before !== undefined) throw new ImportRefused(["appears twice"]);
       const record = before ?? blobRecordOf(document, tx.now);
       const plan = planOf(record, written, isFirst ? length : undefined);
       await applyEffects(content, tx, [slot.put(record, plan)], tx.now);
@@ -130,7 +130,7 @@ async function writeParts(
 
 type WriteEdit = Extract<ContentEdit, { edit: "write" }>;
 
-/** `length` is that of a blob that is written for the first time. */
+/** `length` is the length of a page blob at its first write. */
 function planOf(
   { type, content }: BlobRecord,
   written: readonly WriteEdit[],
@@ -142,7 +142,7 @@ function planOf(
   return edit(noPages, { edit: "resize", length }, ...written);
 }
 
-/** All of them or none: what was received is discarded if one fails. */
+/** Receives all parts or none: on a failure the received ones are discarded. */
 async function receiveAll(
   { folder, engines: { content } }: ImportContext,
   chunks: readonly ExtentChunk[],
@@ -202,7 +202,7 @@ function containerOf({ staged }: ImportContext, document: Fields): ContainerReco
   return staged.find("container", { account, name })?.record;
 }
 
-/** Says which resource a refusal is about. */
+/** Prefixes the problems of an `ImportRefused` with the resource. */
 async function naming(what: string, work: () => Promise<void>): Promise<void> {
   try {
     await work();

@@ -20,7 +20,7 @@ export interface ImportCounts {
   messages: number;
   tables: number;
   entities: number;
-  /** Messages that have expired, and documents without a container, queue or table. */
+  /** Expired messages, and documents without a container, queue or table. */
   skipped: number;
 }
 

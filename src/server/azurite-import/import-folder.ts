@@ -14,7 +14,7 @@ import { ImportRefused } from "./import-refused.ts";
 import { StagedResources } from "./staged-resources.ts";
 
 export interface ImportOptions {
-  /** A folder that Azurite has written and does not use now. */
+  /** An Azurite data folder; Azurite must be stopped. */
   readonly folder: string;
   readonly engines: Pick<DataStores, "store" | "content">;
   readonly random: Random;
@@ -22,14 +22,14 @@ export interface ImportOptions {
 }
 
 /**
- * Adds everything that Azurite has stored in a folder. All of it appears in one transaction at the
- * end; an import that fails or is killed changes nothing that can be seen. A container, queue or
- * table that exists already refuses the whole import.
+ * Imports an Azurite data folder. Everything becomes visible in one transaction at the end; an
+ * import that fails or is killed changes nothing visible. It fails if a container, queue or table
+ * of the same name exists.
  */
 export async function importFolder(options: ImportOptions): Promise<ImportCounts> {
   const { folder, engines, random, log } = options;
   if (!holdsAzuriteData(folder)) {
-    throw new ImportRefused([`${folder}: there is no data of Azurite (__azurite_db_*.json)`]);
+    throw new ImportRefused([`${folder}: no Azurite data (__azurite_db_*.json) found`]);
   }
   const staged = new StagedResources(engines, random);
   const source = new AzuriteFolder(folder);
@@ -45,7 +45,10 @@ export async function importFolder(options: ImportOptions): Promise<ImportCounts
     await staged.publish();
   } catch (error) {
     await staged.abandon().catch((failure: unknown) => {
-      log.warn({ err: failure }, "contents of the failed import are deleted after a day");
+      log.warn(
+        { err: failure },
+        "contents of failed import are kept; a job deletes them after 1 day",
+      );
     });
     throw error;
   }

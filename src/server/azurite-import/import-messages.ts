@@ -10,11 +10,11 @@ import { runLimited } from "./run-limited.ts";
 
 const messagesAtOnceMax = 64;
 const messageBytesMax = 64 * 1024;
-/** The year 9999: what Azurite writes for a message that never expires. */
+/** Azurite stores the year 9999 for messages that never expire. */
 const neverSince = ticksMax - ticksPerMillisecond;
 
-/** Messages keep their order, counts and moments. Their ids are new, because ids here begin with
- *  the time of insertion; pop receipts of messages in flight are void. */
+/** Messages keep their order, dequeue counts and times. Their ids are new, because an id begins
+ *  with the insertion time; pop receipts of messages in flight become invalid. */
 export async function importMessages(context: ImportContext): Promise<void> {
   const all = context.folder.documents("queue", (name) => name === "$MESSAGES_COLLECTION$");
   let position = 0;
@@ -49,7 +49,7 @@ async function importMessage(
     if (queue === undefined || expires <= tx.now) return false;
     const inserted = ticksOf(document["insertionTime"]) ?? tx.now;
     const visibleAt = ticksOf(document["timeNextVisible"]) ?? inserted;
-    // Of messages that were inserted in one millisecond, the order of the documents decides.
+    // Messages inserted in the same millisecond keep the order of their documents.
     const ordered = inserted + ((BigInt(position) * messageIdTicksMin) % ticksPerMillisecond);
     const id = newMessageId(ordered, newGuid(random));
     const message = { inserted, expires, visibleAt, dequeueCount, updateCount: 0, text };

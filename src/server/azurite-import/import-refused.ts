@@ -1,4 +1,4 @@
-/** Why an import did not happen. The target is as it was. */
+/** Why an import failed. The target is unchanged. */
 export class ImportRefused extends Error {
   override readonly name = "ImportRefused";
   readonly problems: readonly string[];

@@ -39,19 +39,19 @@ describe("the scanner of LokiJS files", () => {
     }
   });
 
-  it("passes over collections that are not wanted", () => {
+  it("skips other collections", () => {
     const { found } = scan(JSON.stringify(database), 5, (name) => name !== "first");
     expect(found).toEqual(all.slice(2));
   });
 
-  it("knows that a file ends too early", () => {
+  it("detects a truncated file", () => {
     const text = JSON.stringify(database);
     for (const length of [text.length - 1, 60, 2]) {
       expect(scan(text.slice(0, length), 16).isComplete).toBe(false);
     }
   });
 
-  it("refuses a document that is too large to hold", () => {
+  it("rejects a document above the size limit", () => {
     const scanner = new LokiScanner(() => true, 100);
     const text = Buffer.from(
       `{"collections":[{"name":"a","data":[{"text":"${"x".repeat(200)}"}]}]}`,

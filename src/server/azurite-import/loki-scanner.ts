@@ -5,7 +5,7 @@ const closeBrace = 0x7d;
 const openBracket = 0x5b;
 const closeBracket = 0x5d;
 
-/** `{ "collections": [ { "name": …, "data": [ {document}, … ] } ] }`: how deep each part lies. */
+/** Nesting depths in `{ "collections": [ { "name": …, "data": [ {document}, … ] } ] }`. */
 const collectionDepth = 3;
 const documentDepth = 5;
 
@@ -19,8 +19,8 @@ export interface LokiDocument {
 }
 
 /**
- * Finds the documents in the one JSON value of a LokiJS file, chunk by chunk: the file may be
- * larger than memory, a document may not. Everything beside documents is passed over.
+ * Extracts the documents from a LokiJS file, which is one JSON value, chunk by chunk: the file may
+ * be larger than memory, a document may not. Everything else is skipped.
  */
 export class LokiScanner {
   readonly #isWanted: (collection: string) => boolean;
@@ -39,7 +39,7 @@ export class LokiScanner {
     this.#bytesMax = bytesMax;
   }
 
-  /** Whether the value has ended, as it must at the end of the file. */
+  /** Whether the JSON value is complete; false at the end of a truncated file. */
   get isComplete(): boolean {
     return this.#depth === 0 && !this.#isInString;
   }
@@ -87,7 +87,7 @@ export class LokiScanner {
     return isInData && this.#isWanted(this.#collection);
   }
 
-  /** A string directly inside a collection: the name of a field, or the value of the one before. */
+  /** Ends a string directly inside a collection: a field's name, or the value of a field. */
   #endToken(last: Buffer): void {
     const token: unknown = JSON.parse(Buffer.concat([...(this.#token ?? []), last]).toString());
     this.#token = undefined;
@@ -107,7 +107,7 @@ export class LokiScanner {
     return { collection: this.#collection, fields: JSON.parse(text) as LokiDocument["fields"] };
   }
 
-  /** The part of a document or token that the chunk ends in. */
+  /** Keeps the part of a document or token that continues in the next chunk. */
   #keep(rest: Buffer): void {
     const parts = this.#document ?? this.#token;
     if (parts === undefined) return;

@@ -1,5 +1,5 @@
-/** Runs `work` for each item, at most `concurrencyMax` at a time. The first failure ends it, after
- *  the work that has begun is over. */
+/** Runs `work` for each item, at most `concurrencyMax` at a time. After the first failure no more
+ *  work starts; the failure is thrown when the running work is complete. */
 export async function runLimited<T>(
   items: AsyncIterable<T>,
   concurrencyMax: number,

@@ -17,7 +17,7 @@ interface Named {
   readonly name: string;
 }
 
-/** A container, queue or table whose contents are stored before it can be found by its name. */
+/** A container, queue or table whose contents are stored before its name exists. */
 export type StagedResource = Named &
   (
     | { readonly kind: "container"; readonly record: ContainerRecord }
@@ -28,7 +28,7 @@ export type StagedResource = Named &
 const resourcesMax = 100_000;
 const jobsPerTransactionMax = 500;
 const problemsMax = 20;
-/** An import that is killed leaves contents that this job deletes when the time is over. */
+/** Contents of a killed import are deleted by a job after this time. */
 const importTicksMax = ticksPerDay;
 
 const jobKinds = {
@@ -38,9 +38,9 @@ const jobKinds = {
 } as const;
 
 /**
- * What an import is about to add. Contents are written below ids that no name leads to; `publish`
- * writes all names in one transaction. Until then the target shows nothing of the import, and a job
- * of each id deletes its contents unless that transaction happens.
+ * The resources of an import before it is published. Contents are stored under new ids that no name
+ * refers to; `publish` writes all names in one transaction. Until then the import is invisible, and
+ * a reclaim job per id deletes its contents unless `publish` removes the job.
  */
 export class StagedResources {
   readonly #engines: Pick<DataStores, "store" | "content">;
@@ -55,7 +55,7 @@ export class StagedResources {
 
   add(resource: StagedResource): void {
     const path = pathOf(resource.kind, resource);
-    if (this.#resources.has(path)) throw new ImportRefused([`${path} is there twice`]);
+    if (this.#resources.has(path)) throw new ImportRefused([`${path} appears twice`]);
     if (this.#resources.size >= resourcesMax) {
       throw new ImportRefused([`more than ${resourcesMax} containers, queues and tables`]);
     }
@@ -74,7 +74,7 @@ export class StagedResources {
     return newId(this.#random);
   }
 
-  /** Before any content is written. */
+  /** Enqueues the reclaim jobs. Must complete before any content is stored. */
   async begin(): Promise<void> {
     await this.#engines.store.snapshot((view) => this.#refuseExisting(view));
     const all = [...this.#resources.values()];
@@ -90,14 +90,14 @@ export class StagedResources {
     }
   }
 
-  /** One transaction: all of it can be found from then on, or none. */
+  /** Makes all resources visible in one transaction, or none. */
   async publish(): Promise<void> {
     const { store, content } = this.#engines;
     await store.transact(async (tx) => {
       await this.#refuseExisting(tx);
       for (const key of this.#jobKeys) {
         if ((await tx.get(key)) === undefined) {
-          throw new ImportRefused(["the import took longer than a day, which is not supported"]);
+          throw new ImportRefused(["the import took longer than 1 day"]);
         }
         tx.delete(key);
       }
@@ -113,7 +113,7 @@ export class StagedResources {
     });
   }
 
-  /** After a failure: the contents are deleted as soon as a server works in the background. */
+  /** After a failure: makes the reclaim jobs due, so that a running server deletes the contents. */
   async abandon(): Promise<void> {
     const all = [...this.#resources.values()];
     for (let from = 0; from < this.#jobKeys.length; from += jobsPerTransactionMax) {
@@ -149,7 +149,7 @@ export class StagedResources {
       }
       for (const key of namesOf(resource, id)) {
         if ((await view.get(key)) === undefined) continue;
-        problems.push(`${pathOf(resource.kind, resource)} exists already, or is being deleted`);
+        problems.push(`${pathOf(resource.kind, resource)} exists or is being deleted`);
       }
       if (problems.length >= problemsMax) break;
     }
@@ -169,7 +169,7 @@ function jobKeyOf({ due = 0n, kind, scope }: ReclaimJob): Uint8Array {
   return reclaimJobs.key({ due, kind, scope: scope.join("/") });
 }
 
-/** The keys that must be free for the name to be free. */
+/** Keys that must not exist for the name to be available. */
 function namesOf({ kind, name }: StagedResource, account: bigint): readonly Uint8Array[] {
   const key = { account, name };
   if (kind === "container") return [containers.key(key)];

@@ -7,22 +7,22 @@ import { copyExtent, extentSizes, isSameExtent, type ExtentSize } from "./copy-e
 import { beginCopy, encodeMark, endCopy, type CopyMark } from "./copy-mark.ts";
 import { recordPages } from "./record-pages.ts";
 
-export interface Side {
+export interface CopySide {
   readonly store: Store;
   readonly files: ExtentFiles;
 }
 
 export interface CopyOptions {
-  readonly from: Side;
-  readonly to: Side;
-  /** Names the source to whoever goes on with a copy that broke off. */
+  readonly from: CopySide;
+  readonly to: CopySide;
+  /** Identifies the source, so that an interrupted copy continues only from the same source. */
   readonly fromName: string;
   readonly random: Random;
   readonly progress: Progress;
 }
 
 export interface Progress {
-  /** Of bytes and records, or of what is compared. */
+  /** `total` is in bytes; 0 if unknown. */
   begin(what: string, total: number): void;
   add(count: number): void;
 }
@@ -36,14 +36,14 @@ export interface CopyReport {
 const storeIdBytes = 16;
 
 /**
- * Copies all that a store holds, bytes first, so that no record ever refers to any that are not
- * there; then holds every byte and every record against the source. The mark in the target goes
- * last: until then no server opens it, and a copy that broke off goes on where it was.
+ * Copies a store: contents first, so that no record ever refers to missing bytes, then records.
+ * Then compares every byte and record with the source. The copy mark in the target is removed last:
+ * until then no server opens it, and an interrupted copy continues from the mark.
  */
 export async function copyData(options: CopyOptions): Promise<CopyReport> {
   const { from, to, random, progress } = options;
   const sequence = await sequenceOf(from.store);
-  if (await isEmpty(from.store)) throw new Error("there is nothing in the source");
+  if (await isEmpty(from.store)) throw new Error("the source is empty");
   const mark = await beginCopy(to.store, options.fromName);
   await claimFiles(to.store, to.files, () =>
     Buffer.from(random.bytes(storeIdBytes)).toString("hex"),
@@ -57,7 +57,7 @@ export async function copyData(options: CopyOptions): Promise<CopyReport> {
   progress.begin("comparing records", 0);
   const records = await compareRecords(options);
   if ((await sequenceOf(from.store)) !== sequence) {
-    throw new Error("the source was written to meanwhile: stop its servers and copy again");
+    throw new Error("the source changed during the copy: stop its servers and copy again");
   }
   await endCopy(to.store);
   return { extents: extents.length, bytes, records };
@@ -116,11 +116,11 @@ async function compareExtents(
   }
 }
 
-/** Pages may end in different places on the two sides. */
+/** Compares entry by entry, because page boundaries may differ between the two sides. */
 async function compareRecords({ from, to, progress }: CopyOptions): Promise<number> {
   const nothing = new Uint8Array(0);
   const [left, right] = [from, to].map(({ store }) => entriesOf(recordPages(store, nothing)));
-  if (left === undefined || right === undefined) throw new Error("there are two sides");
+  if (left === undefined || right === undefined) throw new Error("two entry streams required");
   for (let count = 0; ; count += 1) {
     const [one, other] = await Promise.all([left.next(), right.next()]);
     if (one.done === true && other.done === true) return count;

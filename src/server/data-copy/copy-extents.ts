@@ -3,7 +3,7 @@ import { listExtents, type ExtentState } from "../../content/extent-table.ts";
 import type { ExtentRange } from "../../content/regions.ts";
 import type { Store } from "../../store/store.ts";
 
-/** One piece in memory at a time, or two when they are compared. */
+/** Memory per copied extent; twice this when two are compared. */
 const pieceBytesMax = 4 * 1024 * 1024;
 const pageMax = 256;
 
@@ -13,7 +13,7 @@ export interface ExtentSize {
   readonly bytes: number;
 }
 
-/** All extents that records know, in order. */
+/** All extents that records refer to, in ascending order. */
 export async function extentSizes(
   store: Store,
   files: ExtentFiles,
@@ -24,7 +24,7 @@ export async function extentSizes(
     const after = found.at(-1)?.extent ?? 0n;
     page = await store.snapshot((view) => listExtents(view, after, pageMax));
     for (const { extent } of page) {
-      const stretches = (await files.ranges?.(extent)) ?? (await oneStretch(files, extent));
+      const stretches = (await files.ranges?.(extent)) ?? (await wholeExtent(files, extent));
       const bytes = stretches.reduce((sum, { length }) => sum + length, 0);
       found.push({ extent, stretches, bytes });
     }
@@ -32,12 +32,12 @@ export async function extentSizes(
   return found;
 }
 
-async function oneStretch(files: ExtentFiles, extent: bigint): Promise<readonly ExtentRange[]> {
+async function wholeExtent(files: ExtentFiles, extent: bigint): Promise<readonly ExtentRange[]> {
   const length = await files.size(extent);
   return length === 0 ? [] : [{ offset: 0, length }];
 }
 
-/** What an earlier try has left of it is replaced. */
+/** Copies an extent; replaces what an interrupted copy left in the target. */
 export async function copyExtent(
   from: ExtentFiles,
   to: ExtentFiles,
@@ -60,7 +60,7 @@ export async function copyExtent(
   }
 }
 
-/** Whether an extent is the same in both places, byte for byte. */
+/** Whether both sides have the same bytes in an extent. */
 export async function isSameExtent(
   from: ExtentFiles,
   to: ExtentFiles,

@@ -3,12 +3,12 @@ import { recordCodec } from "../../encoding/record.ts";
 import type { Store, View } from "../../store/store.ts";
 import { allRecords } from "./record-pages.ts";
 
-/** How far a copy has come: extents and records are copied in the order of their keys. */
+/** Progress of a copy. Extents and records are copied in ascending order. */
 export interface CopyMark {
   readonly from: string;
-  /** The last one that is whole. */
+  /** The last extent that is complete. */
   readonly extent: bigint;
-  /** The last record that is there. */
+  /** Key of the last record that was copied. */
   readonly key: Uint8Array;
 }
 
@@ -23,21 +23,21 @@ export function encodeMark(mark: CopyMark): Uint8Array {
   return codec.encode(mark);
 }
 
-/** A store that is half a copy is not to be served, nor written into by another copy. */
+/** Throws if the store is an incomplete copy, which must not be served or copied into. */
 export async function refuseHalfCopied(store: Store): Promise<void> {
   const mark = await store.snapshot(readMark);
   if (mark === undefined) return;
-  throw new Error(`a copy of ${mark.from} into it is not finished: run etagere copy again`);
+  throw new Error(`the copy from ${mark.from} is incomplete: run etagere copy again`);
 }
 
-/** Where the copy goes on, or begins: into a store with nothing in it. */
+/** Returns where the copy continues or begins. Throws if the store has data of another origin. */
 export function beginCopy(store: Store, from: string): Promise<CopyMark> {
   return store.transact(async (tx) => {
     const found = await readMark(tx);
     if (found?.from === from) return found;
-    if (found !== undefined) throw new Error(`a copy of ${found.from} into it is not finished`);
+    if (found !== undefined) throw new Error(`a copy from ${found.from} is incomplete`);
     for await (const entries of tx.range({ ...allRecords, limit: 1 })) {
-      if (entries.length > 0) throw new Error("it is not empty");
+      if (entries.length > 0) throw new Error("the target is not empty");
     }
     const mark = { from, extent: 0n, key: new Uint8Array(0) };
     tx.put(copyMarkKey(), encodeMark(mark));

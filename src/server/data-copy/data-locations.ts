@@ -2,47 +2,47 @@ import { existsSync } from "node:fs";
 import { join, resolve } from "node:path";
 import type { ExtentFiles } from "../../content/extent-files.ts";
 import type { Store } from "../../store/store.ts";
-import { openStorageBackend, type Close, type FoundationOptions } from "../storage-backends.ts";
+import { openStorageBackend, type Close, type StorageOptions } from "../storage-backends.ts";
 
-/** What a copy is made from, or to. */
+/** Source or target of a copy. */
 export interface DataLocation {
   /** A data folder, or `postgres://…`. */
   readonly records: string;
-  /** A folder, or `s3://…`; a data folder has its own. */
+  /** A folder or `s3://…`; undefined for the contents inside a data folder. */
   readonly bytes: string | undefined;
 }
 
-export interface OpenPlace {
+export interface OpenDataLocation {
   readonly store: Store;
   readonly files: ExtentFiles;
   close(): Promise<void>;
 }
 
-type World = Pick<FoundationOptions, "clock" | "random" | "log">;
+type World = Pick<StorageOptions, "clock" | "random" | "log">;
 
 const isDatabase = (text: string): boolean => /^postgres(ql)?:\/\//.test(text);
 const isBucket = (text: string): boolean => text.startsWith("s3://");
 
-/** Why a place cannot be one, or nothing. */
-export function checkPlace({ records, bytes }: DataLocation): string | undefined {
+/** Why the location is invalid; undefined if it is valid. */
+export function checkDataLocation({ records, bytes }: DataLocation): string | undefined {
   const isFolder = !isDatabase(records);
   if (!isFolder && bytes === undefined) {
-    return "a database holds records only: say where the bytes are, too";
+    return "postgres:// stores records only: give the location of the contents as well";
   }
   const splits = isFolder && bytes !== undefined && !isBucket(bytes);
-  return splits ? "a data folder has its bytes inside, or in s3://…" : undefined;
+  return splits ? "contents of a data folder are inside it or in s3://…" : undefined;
 }
 
-/** A source that is not there must not be made. */
+/** Whether a folder does not exist; opening it as a source would create it. */
 export function isMissing({ records }: DataLocation): boolean {
   return !isDatabase(records) && !existsSync(join(records, "store"));
 }
 
-/** As the server would open it, without anything that works in the background. */
+/** Opens the stores as the server does, without background tasks. */
 export async function openDataLocation(
   { records, bytes }: DataLocation,
   world: World,
-): Promise<OpenPlace> {
+): Promise<OpenDataLocation> {
   const opened: Close[] = [];
   const close = async (): Promise<void> => {
     for (const each of opened.splice(0).toReversed()) await each();

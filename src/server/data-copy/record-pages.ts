@@ -1,19 +1,19 @@
 import { copyMarkKey, storeIdKey } from "../../content/tables.ts";
 import type { Entry, Key, Store } from "../../store/store.ts";
 
-/** What belongs to the store itself lies before, what belongs to processes behind. */
+/** Keys below belong to the store itself, keys above to running processes. */
 export const allRecords = { start: Uint8Array.of(0x01), end: Uint8Array.of(0xfc) };
 
 const pageEntriesMax = 512;
 const pageBytesMax = 2 * 1024 * 1024;
-/** They say who a store is and what is being done to it, and stay where they are. */
-const staying: ReadonlySet<string> = new Set([storeIdKey(), copyMarkKey()].map(hex));
+/** Identity and copy state of a store; never copied. */
+const excludedKeys: ReadonlySet<string> = new Set([storeIdKey(), copyMarkKey()].map(hex));
 
-/** Records after `after`, by pages, each from a state of its own: a state must not get old. */
+/** Pages of records after `after`, each from its own snapshot: a view expires after 60 s. */
 export async function* recordPages(store: Store, after: Key): AsyncGenerator<readonly Entry[]> {
   for (let last = after; ;) {
     const page = await store.snapshot(async (view) => {
-      const start = last.length === 0 ? allRecords.start : following(last);
+      const start = last.length === 0 ? allRecords.start : successorOf(last);
       const found: Entry[] = [];
       let bytes = 0;
       for await (const entries of view.range({ ...allRecords, start, limit: pageEntriesMax })) {
@@ -28,12 +28,12 @@ export async function* recordPages(store: Store, after: Key): AsyncGenerator<rea
     const end = page.at(-1);
     if (end === undefined) return;
     last = end.key;
-    yield page.filter(({ key }) => !staying.has(hex(key)));
+    yield page.filter(({ key }) => !excludedKeys.has(hex(key)));
   }
 }
 
-/** The first key behind another. */
-function following(key: Key): Key {
+/** The first key after `key`. */
+function successorOf(key: Key): Key {
   const next = new Uint8Array(key.length + 1);
   next.set(key);
   return next;

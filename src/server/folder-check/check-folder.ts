@@ -20,9 +20,9 @@ import { openFolder, type FolderOptions } from "./open-folder.ts";
 import { Ownership } from "./ownership.ts";
 
 export interface FolderReport extends ContentFigures {
-  /** How many records of each kind there are. */
+  /** Number of records per kind. */
   readonly records: ReadonlyMap<string, number>;
-  /** The first of them, in words. */
+  /** Descriptions of the first problems; `problemCount` counts all. */
   readonly problems: readonly string[];
   readonly problemCount: number;
 }
@@ -30,7 +30,7 @@ export interface FolderReport extends ContentFigures {
 const problemsKeptMax = 1000;
 const wholeKeySpace = { start: Uint8Array.of(1), end: Uint8Array.of(0xff) };
 
-/** Looks at everything in a data folder, of one moment, whether a server is using it or not. */
+/** Checks one consistent state of a data folder, which servers may be using. */
 export async function checkFolder(options: FolderOptions): Promise<FolderReport> {
   const folder = await openFolder(options);
   const state = folder.engine.open();
@@ -54,7 +54,7 @@ export async function checkFolder(options: FolderOptions): Promise<FolderReport>
   }
 }
 
-/** One pass over all records. */
+/** Checks all records in one pass. */
 class RecordCheck {
   readonly #view: View;
   readonly #audit: ContentAudit;
@@ -89,21 +89,21 @@ class RecordCheck {
     return this.#records;
   }
 
-  /** One that cannot be read is complained of when its turn comes among the records. */
+  /** Registers a reclaim job; an unreadable one is reported by `#checkEntry`. */
   #addJob(value: Value): void {
     try {
       this.#ownership.addJob(reclaimJobs.codec.decode(value));
     } catch {
-      // Nothing is known to be taken down because of it.
+      // Without the job, none of its records count as being reclaimed.
     }
   }
 
   async #checkEntry({ key, value }: Entry): Promise<void> {
     const table = tablesByTag.get(tagOf(key));
     if (table === undefined) {
-      return this.#complain(`a record of an unknown kind: ${Buffer.from(key).toString("hex")}`);
+      return this.#complain(`record of unknown kind: ${Buffer.from(key).toString("hex")}`);
     }
-    // An open that ended in the file that is not flushed.
+    // A volatile key that was deleted: the empty value is its tombstone.
     if (table.tag === locks.tag && value.length === 0) return;
     this.#records.set(table.name, (this.#records.get(table.name) ?? 0) + 1);
     try {
@@ -114,7 +114,7 @@ class RecordCheck {
   }
 
   async #checkRecord(table: AnyTable, key: Key, record: unknown): Promise<void> {
-    if (typeof record !== "object" || record === null) throw new Error("it is no record");
+    if (typeof record !== "object" || record === null) throw new Error("not a record");
     const parts = decodeKey(key, 1);
     const name = (): string => nameOf(table, key);
     this.#ownership.add(table.tag, parts, record, name);
@@ -124,18 +124,18 @@ class RecordCheck {
         : (record as Record<string, ContentRef | undefined>)[table.content];
     if (content !== undefined) await this.#audit.addRecord(name(), key, content);
     else if (alwaysWithContent.has(table.tag)) this.#complain(`${name()} has no content`);
-    const isTakenApart = this.#ownership.isTakenApart(table.tag, parts);
-    await this.#followUps.add(table, { parts, record, name, isTakenApart });
+    const isTakenApart = this.#ownership.isBeingReclaimed(table.tag, parts);
+    await this.#followUps.add(table, { parts, record, name, isBeingReclaimed: isTakenApart });
   }
 
   #checkCounter({ key, value }: Entry): void {
     const parts = decodeKey(key, 1);
-    const wanted = this.#followUps.takeCount(key);
-    if (this.#ownership.isGoing(parts)) return;
+    const wanted = this.#followUps.expectedCount(key);
+    if (this.#ownership.hasReclaimJob(parts)) return;
     const name = `${counterNames.get(tagOf(key))} ${String(parts[0])}`;
     if (value.length !== counterBytes) return this.#complain(`${name} cannot be read`);
     const found = decodeCounter(value);
-    if (found !== wanted) this.#complain(`${name}: ${found} are counted, but there are ${wanted}`);
+    if (found !== wanted) this.#complain(`${name}: counter is ${found}, expected ${wanted}`);
   }
 }
 

@@ -11,11 +11,11 @@ import * as queue from "../../queue/records.ts";
 import type { View } from "../../store/store.ts";
 import { tagOf } from "./known-tables.ts";
 
-/** An entry that must be there because of a record; with a value if that must be this one. */
-type Wanted = Pick<IndexEntry, "key"> & Partial<IndexEntry>;
+/** An entry that a record requires; with `value` if the entry must have exactly this value. */
+type ExpectedEntry = Pick<IndexEntry, "key"> & Partial<IndexEntry>;
 
-/** Tables that hold nothing but what follows from other records. */
-const following: ReadonlySet<number> = new Set(
+/** Tables whose entries are all derived from other records. */
+const derivedTables: ReadonlySet<number> = new Set(
   [
     heldLeases,
     allTags,
@@ -30,20 +30,20 @@ const following: ReadonlySet<number> = new Set(
   ].map(({ tag }) => tag),
 );
 
-export interface Followed {
+export interface CheckedRecord {
   readonly parts: readonly KeyPart[];
   readonly record: object;
   readonly name: () => string;
-  readonly isTakenApart: boolean;
+  readonly isBeingReclaimed: boolean;
 }
 
-/** Follows what records entail: index entries, places in a line, counts. */
+/** Checks what records imply: index entries, visibility entries, node locations and counters. */
 export class DerivedEntries {
   readonly #view: View;
   readonly #complain: (problem: string) => void;
   readonly #wanted = new Map<number, number>();
   readonly #found = new Map<number, number>();
-  /** By counter, in hexadecimal: what it must say. */
+  /** Expected value of each counter, by its key in hexadecimal. */
   readonly #counts = new Map<string, bigint>();
 
   constructor(view: View, complain: (problem: string) => void) {
@@ -51,42 +51,48 @@ export class DerivedEntries {
     this.#complain = complain;
   }
 
-  /** Of what is taken apart only the indexes go together with their record. */
-  async add(table: AnyTable, { parts, record, name, isTakenApart }: Followed): Promise<void> {
+  /** Of a record that is being reclaimed only index entries are checked: they are deleted in the
+   *  same transaction, other derived entries and counters in later ones. */
+  async add(
+    table: AnyTable,
+    { parts, record, name, isBeingReclaimed: isTakenApart }: CheckedRecord,
+  ): Promise<void> {
     const { tag } = table;
     const indexes = table.indexes?.(record, () => parts) ?? [];
-    const links = isTakenApart ? [] : linksOf(tag, parts, record);
+    const links = isTakenApart ? [] : derivedEntriesOf(tag, parts, record);
     if (!isTakenApart) {
-      if (following.has(tag)) this.#found.set(tag, (this.#found.get(tag) ?? 0) + 1);
+      if (derivedTables.has(tag)) this.#found.set(tag, (this.#found.get(tag) ?? 0) + 1);
       this.#count(tag, parts, record);
     }
     for (const wanted of [...indexes, ...links]) {
       const wantedTag = tagOf(wanted.key);
       this.#wanted.set(wantedTag, (this.#wanted.get(wantedTag) ?? 0) + 1);
       const value = await this.#view.get(wanted.key);
-      if (value === undefined) this.#complain(`${name()}: an entry of ${wantedTag} is missing`);
+      if (value === undefined)
+        this.#complain(`${name()}: an entry of table ${wantedTag} is missing`);
       else if (wanted.value !== undefined && Buffer.compare(value, wanted.value) !== 0) {
-        this.#complain(`${name()}: an entry of ${wantedTag} says something else`);
+        this.#complain(`${name()}: an entry of table ${wantedTag} has a wrong value`);
       }
     }
   }
 
-  /** What a counter must say; those that were never touched are not there. */
-  takeCount(counter: Uint8Array): bigint {
+  /** Returns and removes the expected value of a counter; counters at 0 need not exist. */
+  expectedCount(counter: Uint8Array): bigint {
     const text = Buffer.from(counter).toString("hex");
     const count = this.#counts.get(text) ?? 0n;
     this.#counts.delete(text);
     return count;
   }
 
-  /** After all records: what follows from nothing, and what was not counted at all. */
+  /** After all records: reports derived entries without a record, and missing counters. */
   finish(nameOf: (tag: number) => string): void {
     for (const [tag, found] of this.#found) {
       const wanted = this.#wanted.get(tag) ?? 0;
-      if (found > wanted) this.#complain(`${nameOf(tag)}: ${found - wanted} entries are left over`);
+      if (found > wanted)
+        this.#complain(`${nameOf(tag)}: ${found - wanted} entries without a record`);
     }
     for (const [counter, count] of this.#counts) {
-      if (count !== 0n) this.#complain(`counter ${counter} is missing, it must say ${count}`);
+      if (count !== 0n) this.#complain(`counter ${counter} is missing, expected ${count}`);
     }
   }
 
@@ -104,12 +110,16 @@ export class DerivedEntries {
   }
 }
 
-function linksOf(tag: number, parts: readonly KeyPart[], record: object): readonly Wanted[] {
+function derivedEntriesOf(
+  tag: number,
+  parts: readonly KeyPart[],
+  record: object,
+): readonly ExpectedEntry[] {
   const [first] = parts as [bigint];
   if (tag === queue.messages.tag) {
-    return linesOf(first, parts[1] as Uint8Array, record as queue.MessageRecord);
+    return visibilityEntriesOf(first, parts[1] as Uint8Array, record as queue.MessageRecord);
   }
-  if (tag === file.nodes.tag) return placeOf(first, parts, record as file.NodeRecord);
+  if (tag === file.nodes.tag) return locationEntryOf(first, parts, record as file.NodeRecord);
   if (tag === file.versions.tag) {
     const [share, parent, folded, since] = parts as [bigint, bigint, string, number];
     const { until } = record as file.VersionRecord;
@@ -118,21 +128,25 @@ function linksOf(tag: number, parts: readonly KeyPart[], record: object): readon
   return [];
 }
 
-function linesOf(id: bigint, bytes: Uint8Array, message: queue.MessageRecord): readonly Wanted[] {
+function visibilityEntriesOf(
+  id: bigint,
+  bytes: Uint8Array,
+  message: queue.MessageRecord,
+): readonly ExpectedEntry[] {
   const key = { queue: id, id: messageIdOfBytes(bytes) };
   const { visibleAt, expires } = message;
-  const turn = { key: queue.visibilityIndex.key({ ...key, visibleAt }) };
+  const visibility = { key: queue.visibilityIndex.key({ ...key, visibleAt }) };
   return expires === (ticksMax as Ticks)
-    ? [turn]
-    : [turn, { key: queue.expiries.key({ ...key, expires }) }];
+    ? [visibility]
+    : [visibility, { key: queue.expiries.key({ ...key, expires }) }];
 }
 
-/** The root is found by its share, another name of a file by the file. */
-function placeOf(
+/** The root directory and hard links have no location entry. */
+function locationEntryOf(
   share: bigint,
   [, parent, folded]: readonly KeyPart[],
   { id, linkTo }: file.NodeRecord,
-): readonly Wanted[] {
+): readonly ExpectedEntry[] {
   if (linkTo !== undefined || id === file.rootId) return [];
   const value = file.nodeLocations.codec.encode({
     parent: parent as bigint,

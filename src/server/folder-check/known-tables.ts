@@ -13,7 +13,7 @@ import * as file from "../../file/records.ts";
 import * as queue from "../../queue/records.ts";
 import * as table from "../../table/records.ts";
 
-/** Their keys begin with the id of what they belong to. */
+/** Tables whose keys begin with the id of an owner: account, container, queue, share or upload. */
 export const ownedTables = [
   blob.containers,
   blob.deletedContainers,
@@ -56,12 +56,12 @@ const all = [
   watchedShares,
 ] as unknown as readonly DefinedTable<never, object>[];
 
-/** Every kind of record there is, by its tag. */
+/** All tables of records, by tag. */
 export const tablesByTag: ReadonlyMap<number, AnyTable> = new Map(
   all.map((each) => [each.tag, anyTable(each)]),
 );
 
-/** Counters that must agree with what they count, by their tag. */
+/** Names of the counters that the check recounts, by tag. */
 export const counterNames: ReadonlyMap<number, string> = new Map([
   [tagOf(blockCounter(0n)), "blocks of upload"],
   [tagOf(queue.messageCounter(0n)), "messages of queue"],
@@ -74,7 +74,7 @@ export function tagOf(key: Uint8Array): number {
   return key[0] ?? 0;
 }
 
-/** Directories have none, but these do. */
+/** Tables whose records always have content; file nodes may be directories, which have none. */
 export const alwaysWithContent: ReadonlySet<number> = new Set([
   blob.blobs.tag,
   blob.generations.tag,

@@ -15,11 +15,11 @@ export interface FolderOptions {
   readonly log: Log;
 }
 
-/** A data folder as those see it who only look, whether a server is using it or not. */
+/** A data folder opened for reading, which servers may be using. */
 export interface OpenFolder {
   readonly engine: LmdbEngine;
   readonly files: ExtentFiles;
-  /** Extents whose files were there when the folder was opened. */
+  /** Extents whose files existed when the folder was opened. */
   readonly filesBefore: ReadonlySet<bigint>;
   close(): Promise<void>;
 }
@@ -29,14 +29,14 @@ export const formatPath = (location: string): string => join(location, "store", 
 export const extentsPath = (location: string): string => join(location, "extents");
 
 /**
- * Enters this process into the list of those who share the folder, without a promise: as long as it
- * is open here, no server removes an extent that any later state refers to.
+ * Registers this process as a user of the folder, without a read horizon: until it is closed, no
+ * server deletes an extent that any state after this one refers to.
  */
 export async function openFolder(options: FolderOptions): Promise<OpenFolder> {
   const { location, clock, log } = options;
   checkIsFolder(location);
-  const passing = { location: join(location, "ephemeral"), ephemeral: true };
-  const ephemeral = await openLmdbStore({ ...passing, clock, log });
+  const ephemeralOptions = { location: join(location, "ephemeral"), ephemeral: true };
+  const ephemeral = await openLmdbStore({ ...ephemeralOptions, clock, log });
   try {
     const processes = await openProcesses({ store: ephemeral });
     const filesBefore = listExtents(extentsPath(location));
@@ -55,17 +55,17 @@ export async function openFolder(options: FolderOptions): Promise<OpenFolder> {
 }
 
 function checkIsFolder(location: string): void {
-  // Not there either if what is named is a file.
+  // The path does not exist either if `location` is a file.
   if (!existsSync(storePath(location)) || statSync(storePath(location)).size === 0) {
-    throw new StartRefused([`${location}: there is no data of a server here`]);
+    throw new StartRefused([`${location}: not a data folder`]);
   }
   const path = formatPath(location);
-  // A loss of power may have kept the data and not the note; whoever serves it writes it again.
+  // After a loss of power the format file may be missing; the next server writes it again.
   const format = existsSync(path) ? Number(readFileSync(path, "utf8")) : formatVersion;
   if (format <= formatVersion) return;
   throw new StartRefused([
     `${location} was written in format ${format} by a newer release; ` +
-      `this one knows up to ${formatVersion}`,
+      `this release supports up to ${formatVersion}`,
   ]);
 }
 

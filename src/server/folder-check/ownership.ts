@@ -7,8 +7,8 @@ import * as queue from "../../queue/records.ts";
 import * as table from "../../table/records.ts";
 import { ownedTables } from "./known-tables.ts";
 
-/** Which ids a record brings into being: what is keyed by any other is out of everyone's reach. */
-const makers: ReadonlySet<number> = new Set(
+/** Tables whose records define owner ids. A record keyed by an undefined id is unreachable. */
+const ownerTables: ReadonlySet<number> = new Set(
   [
     accounts,
     blob.containers,
@@ -25,11 +25,11 @@ const makers: ReadonlySet<number> = new Set(
 /** Tables whose records may be directories, which have an id. */
 const directoryTables: ReadonlySet<number> = new Set([blob.blobs.tag, blob.generations.tag]);
 
-/** Tables whose keys begin with the id of what they belong to. */
-const belonging: ReadonlySet<number> = new Set(ownedTables.map(({ tag }) => tag));
+/** Tables whose keys begin with an owner id. */
+const ownedTags: ReadonlySet<number> = new Set(ownedTables.map(({ tag }) => tag));
 
-/** Of these, and of counters, parts that belong together go in different transactions. */
-const takenApart: ReadonlySet<number> = new Set(
+/** Tables whose related entries a reclaim job deletes in different transactions. */
+const reclaimedPiecewise: ReadonlySet<number> = new Set(
   [
     blob.blocks,
     queue.messages,
@@ -42,8 +42,9 @@ const takenApart: ReadonlySet<number> = new Set(
   ].map(({ tag }) => tag),
 );
 
-/** Jobs that take down all that is keyed by an id, and where in their scope the id stands. */
-const takingDown: Readonly<Record<string, number>> = {
+/** Reclaim jobs that delete everything keyed by an id; the value is the id's position in the job's
+ *  scope. */
+const idPositionByJobKind: Readonly<Record<string, number>> = {
   "blob-account": 0,
   "blob-blocks": 0,
   "blob-container": 0,
@@ -57,41 +58,41 @@ const takingDown: Readonly<Record<string, number>> = {
   "table-entities": 0,
 };
 
-/** Finds records that belong to nothing, and so would never be removed. */
+/** Finds records without an owner, which would never be deleted. */
 export class Ownership {
-  /** What is about to go, half of it perhaps gone already. */
-  readonly #going = new Set<bigint>();
-  readonly #made = new Set<bigint>();
-  /** By id: the first record that belongs to it. */
-  readonly #needed = new Map<bigint, string>();
+  /** Ids with a reclaim job; part of their records may be deleted already. */
+  readonly #reclaimed = new Set<bigint>();
+  readonly #defined = new Set<bigint>();
+  /** By owner id: the name of the first record keyed by it. */
+  readonly #referenced = new Map<bigint, string>();
 
   addJob({ kind, scope }: ReclaimJob): void {
-    const id = scope[takingDown[kind] ?? scope.length];
-    if (typeof id === "bigint") this.#going.add(id);
+    const id = scope[idPositionByJobKind[kind] ?? scope.length];
+    if (typeof id === "bigint") this.#reclaimed.add(id);
   }
 
-  /** Whether the record is one of those that go piece by piece, so that they need not agree. */
-  isTakenApart(tag: number, parts: readonly KeyPart[]): boolean {
-    return takenApart.has(tag) && this.isGoing(parts);
+  /** Whether a reclaim job is deleting the record's related entries, which then need not agree. */
+  isBeingReclaimed(tag: number, parts: readonly KeyPart[]): boolean {
+    return reclaimedPiecewise.has(tag) && this.hasReclaimJob(parts);
   }
 
-  /** Whether what the id at the front stands for is being taken down. */
-  isGoing([first]: readonly KeyPart[]): boolean {
-    return typeof first === "bigint" && this.#going.has(first);
+  /** Whether a reclaim job exists for the id at the start of a key. */
+  hasReclaimJob([first]: readonly KeyPart[]): boolean {
+    return typeof first === "bigint" && this.#reclaimed.has(first);
   }
 
   add(tag: number, parts: readonly KeyPart[], record: object, name: () => string): void {
-    if (makers.has(tag)) this.#made.add((record as { readonly id: bigint }).id);
+    if (ownerTables.has(tag)) this.#defined.add((record as { readonly id: bigint }).id);
     const { directory } = record as blob.BlobRecord;
-    if (directory !== undefined && directoryTables.has(tag)) this.#made.add(directory);
+    if (directory !== undefined && directoryTables.has(tag)) this.#defined.add(directory);
     const [first] = parts;
-    if (!belonging.has(tag) || typeof first !== "bigint" || this.#needed.has(first)) return;
-    this.#needed.set(first, name());
+    if (!ownedTags.has(tag) || typeof first !== "bigint" || this.#referenced.has(first)) return;
+    this.#referenced.set(first, name());
   }
 
   problems(): readonly string[] {
-    return [...this.#needed]
-      .filter(([id]) => !this.#made.has(id) && !this.#going.has(id))
+    return [...this.#referenced]
+      .filter(([id]) => !this.#defined.has(id) && !this.#reclaimed.has(id))
       .map(([id, name]) => `${name} belongs to ${id}, which does not exist`);
   }
 }

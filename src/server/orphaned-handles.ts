@@ -5,11 +5,12 @@ import type { Runtime } from "../operation/execute.ts";
 import { sweepHandles } from "../file/filesystem/sweep.ts";
 
 /**
- * Ends the handles of processes that are gone, whether this one serves SMB or not: their locks
- * would keep REST out for ever. Who holds handles is looked at before who is running, because a
- * process enters itself first: one that has just started is never taken for dead.
+ * Closes handles of processes that have ended, also if this process does not serve SMB: their
+ * locks would block REST requests for ever. Owners of handles are read before the list of running
+ * processes. A process registers itself before it opens files, so one that has just started is
+ * never treated as ended.
  */
-export async function sweepDeadHandles(
+export async function closeOrphanedHandles(
   runtime: Runtime,
   owners: () => Promise<ReadonlySet<string>>,
 ): Promise<number> {
@@ -29,7 +30,7 @@ export function sweepHandlesInBackground(
   { store, content, owners }: Pick<DataStores, "store" | "content" | "owners">,
 ): Background {
   const round = async () => {
-    await sweepDeadHandles({ store, content, random, clock }, owners);
+    await closeOrphanedHandles({ store, content, random, clock }, owners);
     return false;
   };
   return runInBackground([{ name: "handles", round }], { clock, log });

@@ -155,7 +155,7 @@ function notFound({ context }: HandlerParts, { path }: AdminRequest): AdminRespo
   const advice = path.startsWith(gatewayPrefix)
     ? `: /storage/SERVICE/ACCOUNT/… is where the services are, which are ${services}`
     : "";
-  return refuse(404, "NotFound", `there is nothing at ${path}${advice}`);
+  return refuse(404, "NotFound", `no resource at ${path}${advice}`);
 }
 
 function notAllowed({ method, path }: AdminRequest, allow: string): AdminResponse {

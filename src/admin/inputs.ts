@@ -13,7 +13,7 @@ const loneSurrogate = /\p{Surrogate}/u;
 /** The first problem in the given values, as a sentence that names the parameter. */
 export function findInputError(given: Readonly<Record<string, unknown>>, checks: Checks) {
   const unknown = Object.keys(given).find((name) => !Object.hasOwn(checks, name));
-  if (unknown !== undefined) return `${formatValue(unknown)} is not known here: ${knownOf(checks)}`;
+  if (unknown !== undefined) return `${formatValue(unknown)} is unknown: ${knownOf(checks)}`;
   for (const [name, check] of Object.entries(checks)) {
     const wrong = check(given[name]);
     if (wrong !== undefined) return `${name} ${wrong}`;
@@ -30,7 +30,7 @@ export function findQueryError(query: URLSearchParams, checks: Checks): string |
 
 function knownOf(checks: Checks): string {
   const names = Object.keys(checks);
-  return names.length === 0 ? "it takes no parameters" : `it takes ${names.join(", ")}`;
+  return names.length === 0 ? "no parameters are accepted" : `accepted are ${names.join(", ")}`;
 }
 
 /** Null and empty text count as absent. */

@@ -12,12 +12,12 @@ export interface RequestLimits {
 const mebibyte = 1024 * 1024;
 /** Request bodies in memory may take this fraction of it, within the two bounds. */
 const bodyMemoryFraction = 1 / 32;
-const bodyBytesMin = 32 * mebibyte;
-const bodyBytesMax = 256 * mebibyte;
+const bodyBytesFloor = 32 * mebibyte;
+const bodyBytesCeiling = 256 * mebibyte;
 /** Approximate memory of a connection without its body. */
 const bytesPerConnection = 256 * 1024;
-const connectionsMin = 256;
-const connectionsMax = 10_000;
+const connectionsFloor = 256;
+const connectionsCeiling = 10_000;
 
 export interface LimitSizes {
   readonly bodyBytesMax: number;
@@ -27,9 +27,9 @@ export interface LimitSizes {
 export function limitsOf(memoryBytes: number): LimitSizes {
   const bodies = memoryBytes * bodyMemoryFraction;
   return {
-    bodyBytesMax: Math.round(Math.min(bodyBytesMax, Math.max(bodyBytesMin, bodies))),
+    bodyBytesMax: Math.round(Math.min(bodyBytesCeiling, Math.max(bodyBytesFloor, bodies))),
     connectionsMax: Math.round(
-      Math.min(connectionsMax, Math.max(connectionsMin, memoryBytes / bytesPerConnection)),
+      Math.min(connectionsCeiling, Math.max(connectionsFloor, memoryBytes / bytesPerConnection)),
     ),
   };
 }

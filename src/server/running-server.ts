@@ -209,7 +209,7 @@ export class RunningServer {
     const listening = { ...serviceListener(options, service, name), onPortReplaced };
     announce(startingLine(name, listening, certificate));
     const { url, address } = await this.#add({ ...listening, certificate, handler });
-    this.#endpoints.listens(service, bound);
+    this.#endpoints.listens(service, address);
     this.urls[name] = url;
     announce(listeningLine(name, url));
   }

@@ -15,9 +15,9 @@ export function declaredRoutes(): readonly AnyRoute[] {
     localToken: undefined,
   };
   const accounts = accountsOf([]);
-  const doors = { blob: {}, queue: {}, table: {}, file: {} };
+  const httpServices = { blob: {}, queue: {}, table: {}, file: {} };
   const figures = { sample: () => undefined };
-  const fake = { clock, random, log, accounts, doors, figures, security, pageFolder: "." };
+  const fake = { clock, random, log, accounts, httpServices, figures, security, pageFolder: "." };
   const gate = new AdminAuth({ accounts, clock, random, security });
   return routeTable(fake as unknown as AdminContext, gate).routes;
 }

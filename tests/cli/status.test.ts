@@ -34,12 +34,14 @@ it("shows the server that uses a folder, or that there is none", async () => {
 
 it("ends without an error when the reader of its output closes the pipe", async () => {
   const server = await startCommand([...command, ...freePorts], { folder });
-  const [program = "", ...words] = [...command, "status", "--watch"];
-  const child = spawn(program, words, { cwd: folder, stdio: ["ignore", "pipe", "pipe"] });
+  const words = [...command.slice(1), "status", "--watch"];
+  const child = spawn(process.execPath, words, { cwd: folder, stdio: ["ignore", "pipe", "pipe"] });
   let errors = "";
-  child.stderr.on("data", (chunk: Buffer) => (errors += chunk.toString()));
-  const ended = new Promise((resolve) => child.once("close", resolve));
-  await new Promise((resolve) => child.stdout.once("data", resolve));
+  child.stderr.on("data", (chunk: Buffer) => {
+    errors += chunk.toString();
+  });
+  const ended = new Promise((settle) => child.once("close", settle));
+  await new Promise((settle) => child.stdout.once("data", settle));
   child.stdout.destroy();
   expect(await ended).toBe(0);
   expect(errors).toBe("");

@@ -26,9 +26,9 @@ describe("accounts", () => {
     await page.getByRole("tab", { name: "Content" }).click();
     await page.locator(".preview-text", { hasText: "the first text" }).waitFor();
     await page.getByRole("button", { name: "Copy", exact: true }).click();
-    await page.getByRole("checkbox", { name: "Overwrite what is there" }).check();
+    await page.getByRole("checkbox", { name: "Overwrite an existing blob" }).check();
     await page.getByRole("dialog").getByRole("button", { name: "Copy" }).click();
-    await page.getByText("Copied").waitFor();
+    await page.getByText("Blob copied").waitFor();
     const blob = here.blobs.getContainerClient("versioned").getBlobClient("notes.txt");
     expect((await blob.downloadToBuffer()).toString()).toBe("the first text");
   });

@@ -16,10 +16,10 @@ describe("blobs", () => {
     const page = await here.open(`#/blobs/${account}`);
     await row(page, container).click();
     await row(page, "a/").waitFor();
-    await page.getByLabel("Begins with").fill("rec");
+    await page.getByLabel("Prefix").fill("rec");
     await row(page, "readme.md").waitFor({ state: "detached" });
     await row(page, "recipe.md").waitFor();
-    await page.getByLabel("Begins with").fill("");
+    await page.getByLabel("Prefix").fill("");
     await row(page, "a/").click();
     await row(page, "one.txt").waitFor();
     await page.getByRole("link", { name: container }).click();
@@ -33,10 +33,10 @@ describe("blobs", () => {
     const page = await show("facts.txt");
     await takePicture(page, "blob");
     await page.getByLabel("Tier").selectOption("Cool");
-    await page.getByText("Now Cool").waitFor();
+    await page.getByText("Access tier set to Cool").waitFor();
     await page.getByLabel("Header value 1").fill("text/markdown");
     await page.getByRole("button", { name: "Save" }).click();
-    await page.getByText("The properties saved").waitFor();
+    await page.getByText("Properties saved").waitFor();
     await page.getByRole("tab", { name: "Metadata" }).click();
     for (const group of ["Metadata", "Tags"]) {
       const box = page.getByRole("group", { name: group });
@@ -114,7 +114,7 @@ describe("blobs", () => {
     await page.getByLabel("Metadata name 1").fill("owner");
     await page.getByLabel("Metadata value 1").fill("ada");
     await page.getByRole("button", { name: "Save" }).click();
-    await page.getByText("The metadata saved").waitFor();
+    await page.getByText("Metadata saved").waitFor();
     const client = here.blobs.getContainerClient(container);
     expect((await client.getProperties()).metadata).toEqual({ owner: "ada" });
     await page.getByRole("tab", { name: "Access" }).click();
@@ -122,9 +122,9 @@ describe("blobs", () => {
     await page.getByText("Lease acquired").waitFor();
     expect((await client.getProperties()).leaseState).toBe("leased");
     await page.getByRole("button", { name: "Release" }).click();
-    await page.getByText("Released").waitFor();
+    await page.getByText("Lease released").waitFor();
     await page.getByRole("checkbox", { name: "List" }).check();
-    await page.getByRole("button", { name: "Make a link" }).click();
+    await page.getByRole("button", { name: "Create SAS URL" }).click();
     const link = await page.getByLabel("Link", { exact: true }).inputValue();
     const listed = await fetch(`${link}&restype=container&comp=list`);
     expect(await listed.text()).toContain("any.txt");
@@ -141,7 +141,7 @@ describe("blobs", () => {
     await page.getByRole("button", { name: "Download" }).click();
     expect((await downloading).suggestedFilename()).toBe("source.txt");
     await page.getByRole("tab", { name: "Access" }).click();
-    await page.getByRole("button", { name: "Make a link" }).click();
+    await page.getByRole("button", { name: "Create SAS URL" }).click();
     const link = await page.getByLabel("Link", { exact: true }).inputValue();
     expect(await (await fetch(link)).text()).toBe("to be copied");
     const anonymous = await fetch(link.split("?", 1)[0] ?? "");

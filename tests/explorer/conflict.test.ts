@@ -31,7 +31,7 @@ describe("two users edit one blob", () => {
     await save(ada);
     await ada.getByText("home.md saved").waitFor();
     await save(grace);
-    await grace.getByText("home.md was changed meanwhile").waitFor();
+    await grace.getByText("home.md was changed by another client").waitFor();
     await takePicture(grace, "conflict");
     expect(await stored(name)).not.toContain("index.md");
     await grace.getByRole("button", { name: "Save merge" }).click();
@@ -66,7 +66,7 @@ describe("two users edit one blob", () => {
     await textOf(grace, name).fill("mine\n");
     await putText(here, { container, name, text: "theirs\n" });
     await save(grace);
-    await grace.getByText("third.md was changed meanwhile").waitFor();
+    await grace.getByText("third.md was changed by another client").waitFor();
     await putText(here, { container, name, text: "a third one\n" });
     await grace.getByRole("button", { name: "Overwrite with mine" }).click();
     await grace.locator(".versus", { hasText: "a third one" }).waitFor();
@@ -86,7 +86,7 @@ describe("two users edit one blob", () => {
       .poll(
         async () => {
           await putText(here, { container, name, text: "theirs\n" });
-          return grace.getByText("changed meanwhile to").count();
+          return grace.getByText("changed by another client to").count();
         },
         { timeout: 15_000 },
       )

@@ -12,7 +12,7 @@ describe("leases", () => {
   it("acquired by the SDK appear, count down and can be broken", async () => {
     await putText(here, { container, name: "home.md", text: "hello" });
     const page = await here.open("#/concurrency/leases");
-    await page.getByText("Nobody holds a lease").waitFor();
+    await page.getByText("No leases").waitFor();
     const blob = here.blobs.getContainerClient(container).getBlobClient("home.md");
     const lease = blob.getBlobLeaseClient();
     await lease.acquireLease(60);
@@ -23,7 +23,7 @@ describe("leases", () => {
     const before = await secondsLeft();
     await expect.poll(secondsLeft, { timeout: 10_000 }).toBeLessThan(before);
     await here.blobs.getContainerClient(container).getBlobLeaseClient().acquireLease(-1);
-    await row(page, "without end").waitFor();
+    await row(page, "infinite").waitFor();
     await takePicture(page, "leases");
     await shown.getByRole("button", { name: "Break" }).click();
     await shown.waitFor({ state: "detached" });
@@ -64,7 +64,7 @@ describe("SMB", () => {
     const file = share.rootDirectoryClient.getFileClient("plan.txt");
     await file.create(100);
     const page = await here.open("#/concurrency/smb");
-    await page.getByText("Nobody is connected").waitFor();
+    await page.getByText("No SMB sessions").waitFor();
     const client = await WireClient.ready(here.server.smbUrl, "docs");
     const handle = await openFile(client, "plan.txt");
     await client.ask(10, lockBody(handle, { at: 10, length: 20, flags: 0x12 }));
@@ -74,7 +74,7 @@ describe("SMB", () => {
     await shown.getByText("bytes 10–29 exclusive").waitFor();
     await page.getByText("delete pending").waitFor();
     await takePicture(page, "smb");
-    await shown.getByRole("button", { name: "Force close" }).click();
+    await shown.getByRole("button", { name: "Close handle" }).click();
     await shown.waitFor({ state: "detached" });
     client.end();
   });
@@ -87,7 +87,7 @@ describe("messages", () => {
     await queue.create();
     await queue.sendMessage("resize picture 7");
     const page = await here.open(`#/queues/${account}/work`);
-    const waiting = page.getByRole("region", { name: "Waiting" });
+    const waiting = page.getByRole("region", { name: "Visible" });
     const inFlight = page.getByRole("region", { name: "In flight" });
     await waiting.getByText("resize picture 7").waitFor();
     await queue.receiveMessages({ visibilityTimeout: 4 });
@@ -96,7 +96,7 @@ describe("messages", () => {
     await takePicture(page, "queue");
     expect(await waiting.getByText("resize picture 7").count()).toBe(0);
     await waiting.getByText("resize picture 7").waitFor();
-    await waiting.getByText("taken 1 time before").waitFor();
+    await waiting.getByText("dequeued 1 time").waitFor();
     await inFlight.getByText("resize picture 7").waitFor({ state: "detached" });
   });
 });

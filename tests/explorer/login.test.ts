@@ -37,7 +37,7 @@ describe("with a required login", () => {
       return (await Promise.all(inputs.map((input) => input.inputValue()))).join("\n");
     };
     expect(await values()).not.toContain(developmentAccountKey);
-    await page.getByRole("button", { name: "Show the key" }).click();
+    await page.getByRole("button", { name: "Show key" }).click();
     await page.getByLabel("Connection string", { exact: true }).waitFor();
     expect(await values()).toContain(developmentAccountKey);
     await page.getByRole("dialog").getByRole("button", { name: "Close" }).click();
@@ -73,7 +73,7 @@ describe("with a required login", () => {
     expect(await names.allTextContents()).toEqual(["second"]);
     expect(await page.getByRole("link", { name: "Health" }).count()).toBe(0);
     await page.goto(`${here.server.adminUrl}/#/health`);
-    await page.getByText("Log in with the admin token to see the figures.").waitFor();
+    await page.getByText("Health needs the admin token").waitFor();
     await page.goto(`${here.server.adminUrl}/#/concurrency`);
     await page.getByText("live", { exact: true }).waitFor();
   });

@@ -40,11 +40,11 @@ const places: readonly (readonly [name: string, hash: string, ready: string])[] 
   ["containers", "#/blobs", "wiki"],
   ["blobs", `#/blobs/${account}/wiki`, "home.md"],
   ["a blob", `#/blobs/${account}/wiki?blob=home.md`, "BlockBlob"],
-  ["tables", `#/tables/${account}`, "No tables yet"],
-  ["queues", `#/queues/${account}`, "No queues yet"],
-  ["shares", `#/shares/${account}`, "No shares yet"],
-  ["leases", "#/concurrency/leases", "Nobody holds a lease"],
-  ["refused requests", "#/concurrency/refused", "Nothing was refused"],
+  ["tables", `#/tables/${account}`, "No tables"],
+  ["queues", `#/queues/${account}`, "No queues"],
+  ["shares", `#/shares/${account}`, "No shares"],
+  ["leases", "#/concurrency/leases", "No leases"],
+  ["rejected requests", "#/concurrency/refused", "No rejected requests"],
   ["health", "#/health", "Busiest operations"],
 ];
 
@@ -111,7 +111,7 @@ describe("with the keyboard only", () => {
     await keys("u");
     await row(page, "home.md").waitFor();
     await keys("?");
-    await page.getByRole("dialog", { name: "Keys" }).waitFor();
+    await page.getByRole("dialog", { name: "Keyboard shortcuts" }).waitFor();
     await keys("Escape");
     await page.getByRole("dialog").waitFor({ state: "detached" });
   });
@@ -165,7 +165,7 @@ describe("the page", () => {
     expect(await page.evaluate(overflow)).toBeLessThanOrEqual(0);
     await page.getByRole("button", { name: "Close details" }).tap();
     await page.getByRole("navigation").getByText("Concurrency").tap();
-    await page.getByText("Nobody holds a lease").waitFor();
+    await page.getByText("No leases").waitFor();
   });
 
   it("is small", () => {

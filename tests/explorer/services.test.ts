@@ -57,7 +57,7 @@ describe("tables", () => {
     await detail.getByLabel("Value of property 1").fill("A better title");
     await client.updateEntity({ partitionKey: "books", rowKey: "004", pages: 41 }, "Merge");
     await detail.getByRole("button", { name: "Save" }).click();
-    await page.getByText("books/004 was changed meanwhile").waitFor();
+    await page.getByText("books/004 was changed by another client").waitFor();
     await page.getByRole("button", { name: "Save merge" }).click();
     await page.getByText("Entity books/004 saved").waitFor();
     const saved = await client.getEntity("books", "004", { disableTypeConversion: true });
@@ -117,17 +117,17 @@ describe("queues", () => {
       await page.getByRole("textbox", { name: "Text" }).fill(text);
       await page.getByRole("button", { name: "Put", exact: true }).click();
     };
-    const waiting = page.getByRole("region", { name: "Waiting" });
+    const waiting = page.getByRole("region", { name: "Visible" });
     const inFlight = page.getByRole("region", { name: "In flight" });
     await put("first <& message");
     await waiting.getByText("first <& message").waitFor();
-    await page.getByRole("button", { name: "Get", exact: true }).click();
+    await page.getByRole("button", { name: "Get messages" }).click();
     await page.getByRole("dialog").getByRole("button", { name: "Get" }).click();
-    await inFlight.getByRole("button", { name: "Change the text" }).click();
+    await inFlight.getByRole("button", { name: "Edit message" }).click();
     await page.getByRole("textbox", { name: "Text" }).fill("changed");
     await page.getByRole("button", { name: "Save" }).click();
     await inFlight.getByText("changed").waitFor();
-    await inFlight.getByRole("button", { name: "Return" }).click();
+    await inFlight.getByRole("button", { name: "Make visible" }).click();
     await waiting.getByText("changed").waitFor();
     const [taken] = (await queue.receiveMessages()).receivedMessageItems;
     expect(taken?.messageText).toBe("changed");
@@ -156,7 +156,7 @@ describe("shares", () => {
     await page.getByRole("button", { name: "Create" }).click();
     await row(page, "drafts").click();
     const file = { name: "one.txt", mimeType: "text/plain", buffer: Buffer.from("draft one") };
-    await page.getByText("Nothing here").waitFor();
+    await page.getByText("No files").waitFor();
     await page.locator("[data-choose=files]").setInputFiles(file);
     await row(page, "one.txt").waitFor();
     await page.getByRole("button", { name: "Rename one.txt" }).click();
@@ -166,7 +166,7 @@ describe("shares", () => {
     await row(page, "final.txt").waitFor();
     const moved = share.rootDirectoryClient.getFileClient("final.txt");
     expect((await moved.downloadToBuffer()).toString()).toBe("draft one");
-    await page.getByRole("button", { name: "Snapshot of the share" }).click();
+    await page.getByRole("button", { name: "Snapshot share" }).click();
     await page.getByText("Snapshot taken").waitFor();
     await row(page, "sparse.bin").click();
     await page.getByText("2 ranges, 1.5 KiB of 1.0 MiB").waitFor();

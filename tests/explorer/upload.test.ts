@@ -32,7 +32,7 @@ async function namesIn(container: string): Promise<readonly string[]> {
 describe("uploads", () => {
   it("a folder of 200 files with progress", async () => {
     const page = await here.open(`#/blobs/${account}/uploads`);
-    await page.getByText("Nothing here").waitFor();
+    await page.getByText("No blobs").waitFor();
     await page.evaluate(noteCounts);
     await page.locator("[data-choose=folder]").setInputFiles(join(folder, "album"));
     await page
@@ -60,7 +60,7 @@ describe("uploads", () => {
     await page
       .locator("[data-choose=files]")
       .setInputFiles({ ...file, buffer: Buffer.from("second") });
-    await page.getByText("There is one of this name").waitFor();
+    await page.getByText("The name exists").waitFor();
     const blob = here.blobs.getContainerClient("uploads").getBlobClient("twice.txt");
     expect((await blob.downloadToBuffer()).toString()).toBe("first");
     await page.getByRole("button", { name: "Overwrite 1" }).click();
@@ -102,7 +102,7 @@ describe("uploads", () => {
 
   it("files dropped on the list", async () => {
     const page = await here.open(`#/blobs/${account}/dropped`);
-    await page.getByText("Nothing here").waitFor();
+    await page.getByText("No blobs").waitFor();
     await page.evaluate(dropFile);
     await row(page, "dropped.txt").first().waitFor();
     expect(await namesIn("dropped")).toEqual(["dropped.txt"]);

@@ -39,7 +39,7 @@ export function App(): JSX.Element {
   return (
     <div class="shell">
       <a class="skip" href="#main" onClick={focusMain}>
-        Skip to the content
+        Skip to content
       </a>
       <Side page={pageOf(route)} account={account} />
       <main class="content" id="main" tabIndex={-1}>
@@ -66,7 +66,7 @@ function pageOf({ page }: Route): string {
   return page === "" ? "blobs" : page;
 }
 
-/** The one in the address, else the one looked at last, else the first. */
+/** The account in the address, else the last one shown, else the first. */
 function accountOf(
   { page, segments }: Route,
   known: readonly { readonly name: string }[],
@@ -81,7 +81,7 @@ function accountOf(
 interface PageProps {
   readonly route: Route;
   readonly account: string;
-  /** The login administers one account. */
+  /** The login administers only one account. */
   readonly isAccountOnly: boolean;
 }
 
@@ -100,9 +100,9 @@ function CurrentPage({ route, account, isAccountOnly }: PageProps): JSX.Element 
     case "concurrency":
       return <ConcurrencyPage tab={route.segments[0] ?? "leases"} />;
     case "health":
-      if (isAccountOnly) return <Empty>Log in with the admin token to see the figures.</Empty>;
+      if (isAccountOnly) return <Empty>Health needs the admin token. Log in with it.</Empty>;
       return <HealthPage />;
     default:
-      return <Empty>There is nothing here.</Empty>;
+      return <Empty>Page not found. Choose one from the menu.</Empty>;
   }
 }

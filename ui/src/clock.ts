@@ -4,7 +4,7 @@ export function nowMilliseconds(): number {
   return Date.now();
 }
 
-/** The present moment, at every `stepMilliseconds`: for what runs out as one looks at it. */
+/** The current time, updated every `stepMilliseconds`, for countdowns. */
 export function useNow(stepMilliseconds: number): number {
   const [now, setNow] = useState(nowMilliseconds);
   useEffect(() => {
@@ -14,7 +14,7 @@ export function useNow(stepMilliseconds: number): number {
   return now;
 }
 
-/** Runs `work` again and again while the page is looked at. */
+/** Runs `work` periodically while the browser tab is visible. */
 export function useRepeating(work: () => void, everyMilliseconds: number): void {
   useEffect(() => {
     const timer = setInterval(() => {

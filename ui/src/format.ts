@@ -18,7 +18,7 @@ export function count(value: number | undefined): string {
   return value === undefined ? "" : wholeNumber.format(value);
 }
 
-/** `Tue, 03 Nov 2026 10:00:00 GMT` or ISO 8601, in the reader's own time. */
+/** Formats `Tue, 03 Nov 2026 10:00:00 GMT` or ISO 8601 in the local time zone. */
 export function moment(text: string | number | undefined): string {
   if (text === undefined || text === "") return "";
   const date = new Date(text);
@@ -41,7 +41,7 @@ export function duration(seconds: number): string {
   return `${Math.floor(whole / 86_400)} d ${Math.floor((whole % 86_400) / 3600)} h`;
 }
 
-/** ETags end in what differs. */
+/** The end of an ETag, which is the part that differs between states. */
 export function shortEtag(etag: string | undefined): string {
   if (etag === undefined) return "";
   const plain = etag.replace(/^W\/|"/g, "");

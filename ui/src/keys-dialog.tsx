@@ -8,7 +8,7 @@ import { Dialog } from "./parts/dialog.tsx";
 import { describeFailure, notify } from "./parts/notices.tsx";
 import { useStore } from "./store.ts";
 
-/** Where clients connect; the key only when somebody asks for it. */
+/** Endpoints of an account; its keys are loaded only on request. */
 export function KeysDialog({
   account,
   onClose,
@@ -31,7 +31,7 @@ export function KeysDialog({
         ))}
         {keys === undefined ? (
           <Button icon="lock" onClick={() => void reveal()}>
-            Show the key
+            Show key
           </Button>
         ) : (
           <>

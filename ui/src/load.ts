@@ -14,7 +14,7 @@ interface Held<T> {
   readonly isLoading: boolean;
 }
 
-/** Asks again when `inputs` change or `reload` is called; an answer that is too late is dropped. */
+/** Loads when `inputs` change or `reload` is called; responses to earlier loads are discarded. */
 export function useLoad<T>(
   ask: (signal: AbortSignal) => Promise<Result<T>>,
   inputs: readonly unknown[],

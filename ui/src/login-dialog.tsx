@@ -37,7 +37,7 @@ export function LoginDialog({ onDone }: { readonly onDone: () => void }): JSX.El
     <FormDialog title="Log in" action="Log in" onSubmit={submit}>
       {methods.length > 1 && (
         <Tabs
-          label="How to log in"
+          label="Log in with"
           active={method}
           onChange={setMethod}
           tabs={[

@@ -8,7 +8,7 @@ import { parseRoute } from "./route.ts";
 async function begin(): Promise<void> {
   const login = await takeLoginLink();
   if (login !== undefined && !login.ok) notify("bad", describeFailure(login.failure));
-  // What the address names will be asked for; the way in can be asked for meanwhile.
+  // Requests access to the account in the address while the session is checked.
   const { page: firstPage, segments } = parseRoute(location.hash);
   const isService = ["blobs", "tables", "queues", "shares"].includes(firstPage);
   if (isService && segments[0] !== undefined) void accessTo(segments[0]);
@@ -16,7 +16,7 @@ async function begin(): Promise<void> {
   if (page !== null) render(<App />, page);
 }
 
-/** A link that is pasted into a page that is open does not load it again. */
+/** A login link pasted into the open page changes only the fragment, which loads nothing. */
 async function reloadAfterLogin(): Promise<void> {
   if ((await takeLoginLink()) !== undefined) location.reload();
 }

@@ -1,4 +1,4 @@
-/** What a server refused, or that it could not be reached (`status` 0). */
+/** A rejected request; `status` is 0 if the server could not be reached. */
 export interface Failure {
   readonly status: number;
   readonly code: string;
@@ -17,7 +17,7 @@ export function failed<T>(failure: Failure): Result<T> {
   return { ok: false, failure };
 }
 
-/** The first failure, or all values: for things that only make sense together. */
+/** Applies `change` to the value; a failure is passed on. */
 export function mapped<T, U>(result: Result<T>, change: (value: T) => U): Result<U> {
   return result.ok ? done(change(result.value)) : result;
 }

@@ -1,6 +1,6 @@
 import { useEffect, useState } from "preact/hooks";
 
-/** `#/blobs/account/container/a%2Fb?blob=x`: a place in the page that can be linked to. */
+/** `#/blobs/account/container/a%2Fb?blob=x`: the view that the address selects. */
 export interface Route {
   readonly page: string;
   readonly segments: readonly string[];
@@ -38,7 +38,7 @@ export function go(hash: string): void {
   location.hash = hash;
 }
 
-/** For what is only looked at beside the list: the way back should leave the list, not it. */
+/** Replaces the history entry: Back leaves the list and does not only close its details. */
 export function goSilently(hash: string): void {
   history.replaceState(null, "", hash);
   dispatchEvent(new HashChangeEvent("hashchange"));

@@ -16,15 +16,15 @@ const places: Readonly<Record<string, string>> = {
 const keys: readonly (readonly [keys: string, words: string])[] = [
   ["g then b, t, q, s", "Blobs, tables, queues, shares"],
   ["g then c, h", "Concurrency, health"],
-  ["/", "To the filter"],
-  ["↑ ↓ Page Home End", "Walk in a list"],
+  ["/", "Focus the filter"],
+  ["↑ ↓ Page Home End", "Move in a list"],
   ["Enter", "Open"],
   ["Space", "Select"],
   ["Delete", "Delete"],
-  ["u", "One level up"],
+  ["u", "Go up one level"],
   ["n", "New"],
-  ["Escape", "Close what is open"],
-  ["?", "This list"],
+  ["Escape", "Close details or dialog"],
+  ["?", "Show this list"],
 ];
 
 function isTyping(target: EventTarget | null): boolean {
@@ -63,7 +63,7 @@ export function Shortcuts({ account }: { readonly account: string }): JSX.Elemen
   }, [account]);
   if (!isShown) return null;
   return (
-    <Dialog title="Keys" onClose={() => show(false)}>
+    <Dialog title="Keyboard shortcuts" onClose={() => show(false)}>
       <dl class="facts form">
         {keys.map(([name, words]) => (
           <>

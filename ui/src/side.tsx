@@ -35,7 +35,7 @@ export function Side({ page, account }: SideProps): JSX.Element {
   const [isShowingKeys, showKeys] = useState(false);
   const { expiresAt, account: ownAccount } = useStore(session) ?? {};
   const isLoggedIn = expiresAt !== undefined;
-  // Figures are of all accounts together.
+  // Health covers all accounts, so it needs the admin token.
   const shownViews = views.filter(([name]) => name !== "health" || ownAccount === undefined);
   const themeIcon = { auto: "auto", light: "sun", dark: "moon" } as const;
   return (
@@ -83,7 +83,7 @@ export function Side({ page, account }: SideProps): JSX.Element {
   );
 }
 
-/** Nothing that was seen stays in the page. */
+/** Reloads the page, so that no data of the session stays in memory. */
 async function leave(): Promise<void> {
   await logOut();
   location.reload();

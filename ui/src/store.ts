@@ -1,6 +1,6 @@
 import { useEffect, useState } from "preact/hooks";
 
-/** A value that outlives components and tells them when it is another. */
+/** A value outside components that notifies them of changes. */
 export interface Store<T> {
   get(): T;
   set(next: T): void;
@@ -31,7 +31,7 @@ export function useStore<T>(store: Store<T>): T {
   const [value, setValue] = useState<T>(() => store.get());
   useEffect(() => {
     const refresh = (): void => setValue(() => store.get());
-    // It may have changed between the first drawing and this effect.
+    // The value may have changed between the first render and this effect.
     refresh();
     return store.subscribe(refresh);
   }, [store]);

@@ -71,14 +71,14 @@ const otherNames = [
   "versionId",
 ];
 const known = new Set([...otherNames, ...Object.keys(fieldNames)]);
-const knownList = `accepted: ${[...known].join(", ")}`;
+const knownList = `accepted are ${[...known].join(", ")}`;
 /** A line break could be taken for the end of a field in the string to sign. */
 const control = /\p{Cc}/u;
 
 export function parseSasRequest(input: JsonObject): SasRequest | InputProblem {
   const texts: Record<string, string> = {};
   for (const [name, value] of Object.entries(input)) {
-    if (!known.has(name)) return { problem: `${formatValue(name)} is unknown; ${knownList}` };
+    if (!known.has(name)) return { problem: `${formatValue(name)} is unknown: ${knownList}` };
     if (name === "minutes" || isMissing(value)) continue;
     const wrong = textCheck(value);
     if (wrong !== undefined || typeof value !== "string") return { problem: `${name} ${wrong}` };

@@ -75,7 +75,7 @@ export class AdminAuth {
     const isServerOnly = access === "server" || access === "metrics";
     if (isServerOnly && grant.kind !== "server") {
       return {
-        refusal: refuse(403, "AdminTokenRequired", "an account key is not enough for this"),
+        refusal: refuse(403, "AdminTokenRequired", "an account key does not suffice"),
       };
     }
     return { grant, isValid: () => this.sessionOf(cookie) !== undefined };

@@ -25,8 +25,8 @@ function hostOfOrigin(origin: string): string | undefined {
 
 /**
  * Whether the host is an IP address or a name that cannot be registered in public DNS. Guards
- * against DNS rebinding: a page whose own name resolves to this server has the same origin as the explorer,
- * and only its host name differs.
+ * against DNS rebinding: a page whose own name resolves to this server has the same origin as the
+ * explorer, and only its host name differs.
  */
 export function isOwnHost(host: string | undefined): boolean {
   const name = hostName(host ?? "");

@@ -1,10 +1,10 @@
 import { done, failed, type Failure, type Result } from "../result.ts";
 import { createStore } from "../store.ts";
 
-/** Set when the server wants a login; the page then asks for it and tries again. */
+/** True after a 401: the page then shows the login dialog and reloads. */
 export const loginWanted = createStore(false);
 
-/** No page of another site can send it without the server's consent. */
+/** Required by the admin API. Pages of other sites cannot send it without a CORS preflight. */
 const ownHeader = { "x-etagere-admin": "1" };
 const jsonType = { "content-type": "application/json" };
 
@@ -30,7 +30,7 @@ export async function admin<T>(path: string, call: AdminCall = {}): Promise<Resu
       cache: "no-store",
     });
   } catch {
-    const message = "The server cannot be reached";
+    const message = "Server not reachable";
     return failed({ status: 0, code: "Unreachable", message });
   }
   if (response.status === 401) loginWanted.set(true);
@@ -41,6 +41,6 @@ export async function admin<T>(path: string, call: AdminCall = {}): Promise<Resu
 
 function failureIn(status: number, parsed: unknown): Failure {
   const error = (parsed as { error?: { code?: string; message?: string } } | undefined)?.error;
-  const message = error?.message ?? `The server answered ${status}`;
+  const message = error?.message ?? `Server responded with ${status}`;
   return { status, code: error?.code ?? `Status${status}`, message };
 }

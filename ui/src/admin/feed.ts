@@ -6,7 +6,7 @@ export interface Caller {
   readonly agent?: string;
 }
 
-/** A request that was answered 304, 409 or 412, and the check that did so. */
+/** A rejected request (304, 409 or 412) and the check that failed. */
 export interface Refusal {
   readonly at: string;
   readonly requestId: string;
@@ -74,7 +74,7 @@ export interface Listeners {
   readonly missed?: (event: { readonly count: number }) => void;
 }
 
-/** Watches the server while a component is shown; the browser connects again by itself. */
+/** Subscribes to the event feed while a component is shown; the browser reconnects by itself. */
 export function useFeed(kinds: readonly string[], listeners: Listeners): boolean {
   const [isLive, setLive] = useState(false);
   const isSeen = useSeen();
@@ -99,8 +99,8 @@ export function useFeed(kinds: readonly string[], listeners: Listeners): boolean
 const forgottenMilliseconds = 60_000;
 
 /**
- * False for a tab that nobody has looked at for a while. A browser opens few connections to a
- * server, for all tabs together; tabs that are forgotten must not keep them.
+ * False for a tab that was hidden for 60 s. A browser opens only about six connections to a server
+ * for all tabs together; hidden tabs must not occupy them.
  */
 function useSeen(): boolean {
   const [isSeen, setSeen] = useState(true);

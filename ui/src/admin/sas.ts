@@ -9,7 +9,7 @@ export interface Signature {
   readonly gatewayUrl: string;
 }
 
-export interface SasWish {
+export interface SasRequest {
   readonly kind: "account" | "service";
   readonly account: string;
   readonly service?: string;
@@ -28,13 +28,13 @@ export interface SasWish {
   readonly contentType?: string;
 }
 
-export function makeSas(wish: SasWish): Promise<Result<Signature>> {
-  return admin("sas", { method: "POST", body: wish });
+export function createSas(sasRequest: SasRequest): Promise<Result<Signature>> {
+  return admin("sas", { method: "POST", body: sasRequest });
 }
 
 /**
- * The address as the source of a copy. The server knows itself by the host it was asked at, and
- * copies within itself at once; as any other address it would fetch itself over the network.
+ * The URL as a copy source. With the host of this page the server recognises itself and copies
+ * without a connection; with another address it would fetch from itself over the network.
  */
 export function sourceUrl({ gatewayUrl }: Signature): string {
   const url = new URL(gatewayUrl, location.origin);
@@ -42,7 +42,7 @@ export function sourceUrl({ gatewayUrl }: Signature): string {
 }
 
 const accessMinutes = 60;
-/** A call that begins now may run for a while. */
+/** Before the expiry, because a call may run for some time. */
 const renewAfterMilliseconds = 45 * 60_000;
 
 interface Access {
@@ -52,19 +52,19 @@ interface Access {
 
 const held = new Map<string, Access>();
 
-/** What lets this page's calls in; made once an hour, never shown. */
+/** The SAS for the explorer's own calls; created about once per hour and never shown. */
 export function accessTo(account: string): Promise<Result<Signature>> {
   const known = held.get(account);
   if (known !== undefined && nowMilliseconds() - known.madeAt < renewAfterMilliseconds) {
     return known.signature;
   }
-  const signature = makeAccess(account);
+  const signature = createAccess(account);
   held.set(account, { madeAt: nowMilliseconds(), signature });
   return signature;
 }
 
-async function makeAccess(account: string): Promise<Result<Signature>> {
-  const result = await makeSas({ kind: "account", account, minutes: accessMinutes });
+async function createAccess(account: string): Promise<Result<Signature>> {
+  const result = await createSas({ kind: "account", account, minutes: accessMinutes });
   if (!result.ok) held.delete(account);
   return result;
 }

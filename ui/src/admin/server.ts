@@ -21,9 +21,9 @@ export interface Account {
 export interface Session {
   readonly loginRequired: boolean;
   readonly loggedIn: boolean;
-  /** Only of a session that was logged in. */
+  /** Undefined without a login. */
   readonly expiresAt?: string;
-  /** Of a session that administers one account. */
+  /** Set if the login administers only this account. */
   readonly account?: string;
   readonly methods: readonly ("key" | "token")[];
 }

@@ -8,7 +8,7 @@ import type { Source } from "../upload/source.ts";
 import { detailsRoute, folderRoute, type FolderPlace } from "./blob-route.ts";
 import { UploadButtons } from "./upload-buttons.tsx";
 
-/** What of a container is listed. */
+/** Which blobs of a container are listed. */
 export interface View {
   readonly typed: string;
   readonly isFlat: boolean;
@@ -31,7 +31,7 @@ export function BlobBar(props: BlobBarProps): JSX.Element {
   return (
     <div class="bar">
       <Crumbs crumbs={crumbsOf(place)} />
-      <Filter key={place.prefix} label="Begins with" onChange={(typed) => onView({ typed })} />
+      <Filter key={place.prefix} label="Prefix" onChange={(typed) => onView({ typed })} />
       <Button pressed={view.isFlat} onClick={() => onView({ isFlat: !view.isFlat })}>
         Flat
       </Button>
@@ -49,7 +49,7 @@ export function BlobBar(props: BlobBarProps): JSX.Element {
       )}
       <span data-new>
         <Button icon="plus" onClick={props.onNew}>
-          New
+          New blob
         </Button>
       </span>
       <UploadButtons onChoose={props.onUpload} />

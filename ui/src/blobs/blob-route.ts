@@ -21,7 +21,7 @@ export function folderRoute({ account, container, prefix }: FolderPlace, blob?: 
   });
 }
 
-/** The same folder, with what is known of the container beside it. */
+/** The same folder, with the container's details beside it. */
 export function detailsRoute({ account, container, prefix }: FolderPlace): string {
   const segments = prefix === "" ? [account, container] : [account, container, prefix];
   return formatRoute("blobs", segments, { details: "container" });

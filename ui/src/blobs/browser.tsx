@@ -16,10 +16,10 @@ import { NewBlob } from "./new-blob.tsx";
 import { useSelection } from "./selection.ts";
 import { uploadInto } from "./upload-into.ts";
 
-/** What is seen at once comes first; the rest in larger pieces. */
+/** The first page is small, so that rows appear quickly. */
 const firstPageRows = 200;
 const pageRows = 1000;
-/** Snapshots are not listed beside folders: the service refuses that. */
+/** Without snapshots: the service rejects them together with a delimiter. */
 const hidden = ["deleted", "versions", "uncommittedblobs"];
 
 export interface BlobBrowserProps {
@@ -80,7 +80,7 @@ export function BlobBrowser({ place, query }: BlobBrowserProps): JSX.Element {
           <Listing
             label={`Blobs in ${place.container}`}
             list={list}
-            empty="Nothing here. Drop files or folders to upload them."
+            empty="No blobs. Drop files or folders here to upload them."
             columns={blobColumns({ ...selection, prefix: place.prefix })}
             keyOf={entryKey}
             selected={selection.keys}
@@ -105,7 +105,7 @@ interface BesideProps extends BlobBrowserProps {
   readonly onChanged: () => void;
 }
 
-/** The container or the blob that the address names. */
+/** Details of the container or blob in the address. */
 function Beside({ place, query, onChanged }: BesideProps): JSX.Element | null {
   const { blob: name, snapshot, version } = query;
   if (query["details"] !== undefined) return <ContainerDetail folder={place} />;

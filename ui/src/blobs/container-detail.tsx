@@ -78,7 +78,7 @@ function Overview({ folder, headers, onChanged }: OverviewProps): JSX.Element {
   const save = async (pairs: Readonly<Record<string, string>>): Promise<void> => {
     const place = { account, name: container };
     const result = await setContainerMetadata(place, pairs, header("last-modified"));
-    if (report(result, "The metadata saved")) onChanged();
+    if (report(result, "Metadata saved")) onChanged();
   };
   return (
     <>

@@ -40,7 +40,7 @@ export function ContainerList({ account }: { readonly account: string }): JSX.El
     <>
       <div class="bar">
         <Crumbs crumbs={[{ words: "Containers" }]} />
-        <Filter label="Begins with" onChange={setPrefix} />
+        <Filter label="Prefix" onChange={setPrefix} />
         <Button pressed={withDeleted} onClick={() => setWithDeleted(!withDeleted)}>
           Deleted
         </Button>
@@ -56,7 +56,7 @@ export function ContainerList({ account }: { readonly account: string }): JSX.El
           <Listing
             label="Containers"
             list={list}
-            empty="No containers yet."
+            empty="No containers. Create one with New container."
             columns={columnsOf(account, { onDelete: setToDelete, reload })}
             keyOf={({ name, version }) => `${name}${version ?? ""}`}
             rowClass={({ isDeleted }) => (isDeleted ? "gone" : "")}
@@ -87,7 +87,7 @@ interface Actions {
 function columnsOf(account: string, { onDelete, reload }: Actions): readonly Column<Container>[] {
   const restore = async ({ name, version = "" }: Container): Promise<void> => {
     const result = await restoreContainer(account, { name, version });
-    if (report(result, `${name} is back`)) reload();
+    if (report(result, `Container ${name} restored`)) reload();
   };
   return [
     { title: "Name", width: "minmax(0, 3fr)", cell: nameCell },

@@ -15,16 +15,16 @@ export function ContentTab(props: TextContentProps): JSX.Element {
   if (textTypes.test(type) || textNames.test(place.name) || state.length === 0) {
     return <TextContent {...props} />;
   }
-  return <Empty>No preview of {type || "this type"}; download it to look at it.</Empty>;
+  return <Empty>No preview for {type || "this type"}. Download the blob to view it.</Empty>;
 }
 
-/** Pictures and films are fetched by the elements that show them, films in ranges. */
+/** Images, audio and video are fetched by their elements, video in ranges. */
 function Media({ place, type }: { readonly place: BlobPlace; readonly type: string }): JSX.Element {
   const [url, setUrl] = useState<string>();
   const [isBroken, setBroken] = useState(false);
   useEffect(() => void readUrl(place).then(setUrl), [place.name, place.container]);
   if (url === undefined) return <Waiting />;
-  if (isBroken) return <Empty>The browser cannot show this.</Empty>;
+  if (isBroken) return <Empty>The browser cannot display this. Download it to view it.</Empty>;
   const fail = (): void => setBroken(true);
   if (type.startsWith("image/")) {
     return <img class="preview-image" src={url} alt={place.name} onError={fail} />;

@@ -1,6 +1,6 @@
 import type { JSX } from "preact";
 import { textIn } from "../parts/form-values.ts";
-import { makeSas, sourceUrl } from "../admin/sas.ts";
+import { createSas, sourceUrl } from "../admin/sas.ts";
 import { FormDialog } from "../parts/dialog.tsx";
 import { Check, Field } from "../parts/field.tsx";
 import { describeFailure, notify } from "../parts/notices.tsx";
@@ -16,7 +16,7 @@ export interface CopyDialogProps {
 export function CopyDialog({ place, onClose, onDone }: CopyDialogProps): JSX.Element {
   const copy = async (values: FormData): Promise<string | undefined> => {
     const { account, container, name, snapshot, version } = place;
-    const source = await makeSas({
+    const source = await createSas({
       kind: "service",
       account,
       service: "blob",
@@ -36,15 +36,18 @@ export function CopyDialog({ place, onClose, onDone }: CopyDialogProps): JSX.Ele
     const condition = present?.ok === true ? { ifMatch: present.value.etag } : { ifNoneMatch: "*" };
     const result = await copyBlob(target, { source: sourceUrl(source.value), condition });
     if (!result.ok) return describeFailure(result.failure);
-    notify("good", result.value === "pending" ? "The copy goes on in the server" : "Copied");
+    notify(
+      "good",
+      result.value === "pending" ? "Copy started; it continues in the server" : "Blob copied",
+    );
     onDone();
     return undefined;
   };
   return (
     <FormDialog title={`Copy ${place.name}`} action="Copy" onClose={onClose} onSubmit={copy}>
-      <Field label="To container" name="container" value={place.container} required />
+      <Field label="Target container" name="container" value={place.container} required />
       <Field label="Name" name="name" value={place.name} required autoFocus />
-      <Check name="overwrite">Overwrite what is there</Check>
+      <Check name="overwrite">Overwrite an existing blob</Check>
     </FormDialog>
   );
 }

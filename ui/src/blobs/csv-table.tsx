@@ -35,7 +35,7 @@ export function CsvTable({
           ))}
         </tbody>
       </table>
-      {body.length >= rowsMax && <p class="soft">The first {rowsMax} rows.</p>}
+      {body.length >= rowsMax && <p class="soft">First {rowsMax} rows.</p>}
     </div>
   );
 }

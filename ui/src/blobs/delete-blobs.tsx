@@ -13,7 +13,7 @@ export interface DeleteBlobsProps {
   readonly onDone: () => void;
 }
 
-/** Deletes the states that were listed: what somebody changed since stays. */
+/** Deletes the blobs with If-Match on the listed ETags: blobs changed since then are kept. */
 export function DeleteBlobs({ place, entries, onClose, onDone }: DeleteBlobsProps): JSX.Element {
   const first = entries[0]?.name ?? "";
   const what = entries.length === 1 ? first : plural(entries.length, "blob");

@@ -1,13 +1,13 @@
-import { makeSas } from "../admin/sas.ts";
+import { createSas } from "../admin/sas.ts";
 import { describeFailure, notify } from "../parts/notices.tsx";
 import type { BlobPlace } from "../rest/blob.ts";
 
-/** A signature for this one blob, so that the browser itself can fetch it, whatever its size. */
+/** A URL with a SAS for one blob, so that the browser downloads it itself, whatever its size. */
 export async function readUrl(
   place: BlobPlace,
   contentDisposition?: string,
 ): Promise<string | undefined> {
-  const made = await makeSas({
+  const made = await createSas({
     kind: "service",
     account: place.account,
     service: "blob",

@@ -24,7 +24,7 @@ export interface MetadataTabProps {
 export function MetadataTab(props: MetadataTabProps): JSX.Element {
   const { place, state, isEditable, onChanged } = props;
   const metadata = useOptimistic({
-    what: "The metadata",
+    what: "Metadata",
     write: (text, ifMatch) => setMetadata(place, textToPairs(text), { ifMatch }),
     read: async () => {
       const found = await getProperties(place);
@@ -68,7 +68,7 @@ function TagsSection({
         pairs={before}
         isEditable={isEditable}
         onSave={async (pairs) => {
-          if (report(await setTags(place, pairs, { before }), "The tags saved")) loaded.reload();
+          if (report(await setTags(place, pairs, { before }), "Tags saved")) loaded.reload();
         }}
       />
     </Section>

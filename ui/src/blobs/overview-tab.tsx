@@ -37,7 +37,7 @@ export function OverviewTab({
 }: OverviewTabProps): JSX.Element {
   const began = { text: pairsToText(contentPairs(state)), etag: state.etag };
   const properties = useOptimistic({
-    what: "The properties",
+    what: "Properties",
     write: (text, ifMatch) => setProperties(place, filled(textToPairs(text)), { ifMatch }),
     read: async () => {
       const found = await getProperties(place);
@@ -49,7 +49,7 @@ export function OverviewTab({
     onDiscarded: onChanged,
   });
   const changeTier = async (wanted: string): Promise<void> => {
-    if (report(await setTier(place, wanted), `Now ${wanted}`)) onChanged();
+    if (report(await setTier(place, wanted), `Access tier set to ${wanted}`)) onChanged();
   };
   const tier = state.headers.get("x-ms-access-tier");
   return (

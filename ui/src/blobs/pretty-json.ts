@@ -1,4 +1,4 @@
-/** Indented, unless it is not whole: then as it is. */
+/** Indented JSON; returned unchanged if it is truncated or invalid. */
 export function prettyJson(text: string): string {
   try {
     return JSON.stringify(JSON.parse(text), null, 2);

@@ -9,7 +9,7 @@ export interface Selection {
   readonly set: (entries: readonly BlobEntry[]) => void;
 }
 
-/** Blobs that are picked to be deleted together; folders are not things of their own. */
+/** Blobs selected for deletion. Folders are prefixes, not objects, and cannot be selected. */
 export function useSelection(): Selection {
   const [selected, setSelected] = useState<ReadonlyMap<string, BlobEntry>>(new Map());
   const toggle = useCallback((entry: BlobEntry) => {

@@ -29,7 +29,7 @@ export interface TextContentProps {
 
 function tooLong(length: number, shown: number): string | undefined {
   if (length <= shown) return undefined;
-  return `Only the first ${bytes(shown)} of ${bytes(length)} are shown; it cannot be edited here.`;
+  return `First ${bytes(shown)} of ${bytes(length)}; too large to edit here.`;
 }
 
 interface Content extends Read {
@@ -76,7 +76,7 @@ function TextEditor({ place, began, isEditable, onSaved }: TextEditorProps): JSX
   const [text, setText] = useState(began.text);
   const [isEditing, setEditing] = useState(false);
   useEffect(() => setText(began.text), [began]);
-  // What is kept beside the text is that of the state that is replaced, not of an earlier one.
+  // Headers and metadata kept on save are those of the state that is replaced.
   const states = useMemo(() => new Map([[began.etag, began.state]]), [began]);
   const limit = tooLong(began.state.length, textBytesMax);
   const saving = useOptimistic({
@@ -144,7 +144,7 @@ async function replaceText(
 }
 
 function assertKnown(state: BlobState | undefined): asserts state is BlobState {
-  if (state === undefined) throw new Error("only a state that was read can be replaced");
+  if (state === undefined) throw new Error("no state was read for this ETag");
 }
 
 interface TextPreviewProps {

@@ -3,7 +3,7 @@ import { useRef } from "preact/hooks";
 import { Button } from "../parts/button.tsx";
 import { sourcesOfInput, type Source } from "../upload/source.ts";
 
-/** The browser's own choosers, behind buttons of this page. */
+/** Buttons that open the browser's file and folder choosers. */
 export function UploadButtons({
   onChoose,
 }: {
@@ -20,7 +20,7 @@ export function UploadButtons({
       <Button icon="upload" kind="main" onClick={() => files.current?.click()}>
         Upload
       </Button>
-      <Button icon="folder" label="Upload a folder" onClick={() => folder.current?.click()} />
+      <Button icon="folder" label="Upload folder" onClick={() => folder.current?.click()} />
       <input
         ref={files}
         hidden

@@ -29,22 +29,22 @@ export function FeedTab({ refusals, missed }: FeedTabProps): JSX.Element {
   return (
     <>
       <div class="list">
-        <div class="feed-bar" role="group" aria-label="Shown answers">
+        <div class="feed-bar" role="group" aria-label="Status filter">
           {statuses.map((status) => (
             <Button key={status} pressed={!hidden.has(status)} onClick={() => toggle(status)}>
               {status}
             </Button>
           ))}
-          {missed > 0 && <span class="soft">{count(missed)} left out: too many at once</span>}
+          {missed > 0 && <span class="soft">{count(missed)} not shown: too many per second</span>}
         </div>
         {rows.length === 0 ? (
           <Empty>
-            Nothing was refused since you look. Conditions that fail, leases in the way and things
-            that exist already appear here with their reason.
+            No rejected requests since you opened this page. Requests answered 304, 409 or 412
+            appear here with the reason.
           </Empty>
         ) : (
           <Grid
-            label="Refused requests"
+            label="Rejected requests"
             rows={rowsOf(rows)}
             columns={columns}
             keyOf={({ requestId }) => requestId}
@@ -98,7 +98,7 @@ function RefusalDetail({ refusal, onClose }: RefusalDetailProps): JSX.Element {
     <Detail title={`${refusal.operation}: ${refusal.code}`} onClose={onClose}>
       <Facts
         facts={[
-          ["Answer", `${refusal.status} ${refusal.code}`],
+          ["Response", `${refusal.status} ${refusal.code}`],
           ["Rule", refusal.rule],
           ["Reason", <RefusalReason refusal={refusal} />],
           ["Message", refusal.message?.split("\n", 1)[0]],
@@ -106,7 +106,7 @@ function RefusalDetail({ refusal, onClose }: RefusalDetailProps): JSX.Element {
           ["Caller", `${caller.kind}, ${caller.address}`],
           ["Agent", caller.agent],
           ["Request id", <code>{refusal.requestId}</code>],
-          ["What", <ResourceLink resource={refusal} />],
+          ["Resource", <ResourceLink resource={refusal} />],
         ]}
       />
       <h3 class="detail-title">Timeline</h3>

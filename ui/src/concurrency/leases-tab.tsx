@@ -14,7 +14,7 @@ export function LeasesTab({ loaded }: { readonly loaded: Loaded<LeasesView> }): 
   if (leases.length === 0) {
     return (
       <div class="list">
-        <Empty>Nobody holds a lease. One appears here the moment it is acquired.</Empty>
+        <Empty>No leases. A lease appears here as soon as a client acquires it.</Empty>
       </div>
     );
   }
@@ -79,7 +79,7 @@ function columnsOf(onBreak: (held: HeldLease) => void): readonly Column<HeldLeas
       align: "end",
       cell: (held) => (
         <Button kind="danger" onClick={() => onBreak(held)}>
-          Break
+          Break lease
         </Button>
       ),
     },

@@ -17,7 +17,7 @@ export function MessagesTab({
   return (
     <div class="list">
       {messages.length === 0 ? (
-        <Empty>No message is in somebody's hands.</Empty>
+        <Empty>No messages in flight. A message appears here after Get Messages.</Empty>
       ) : (
         <Grid
           label="Messages in flight"
@@ -26,7 +26,7 @@ export function MessagesTab({
           keyOf={({ id }) => id}
         />
       )}
-      {truncated && <p class="status-line">The first {count(messages.length)}.</p>}
+      {truncated && <p class="status-line">First {count(messages.length)} messages.</p>}
     </div>
   );
 }
@@ -58,7 +58,7 @@ const columns: readonly Column<MessageInFlight>[] = [
     cell: ({ dequeueCount }) => dequeueCount,
   },
   {
-    title: "Returns in",
+    title: "Visible in",
     width: "8rem",
     cell: ({ secondsLeft }) => <TimeLeft secondsLeft={secondsLeft} />,
   },

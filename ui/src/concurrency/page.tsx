@@ -14,7 +14,7 @@ import { LeasesTab } from "./leases-tab.tsx";
 import { MessagesTab } from "./messages-tab.tsx";
 import { SmbTab } from "./smb-tab.tsx";
 
-/** What the server does not tell by itself is asked for this often. */
+/** Polling interval for views that the event feed does not cover. */
 const refreshMilliseconds = 2000;
 const refusalsMax = 1000;
 
@@ -47,14 +47,14 @@ export function ConcurrencyPage({ tab }: { readonly tab: string }): JSX.Element 
       </div>
       <div class="tab-bar">
         <Tabs
-          label="Who holds what"
+          label="Concurrency views"
           active={tab}
           onChange={(id) => goSilently(formatRoute("concurrency", [id]))}
           tabs={[
             ["leases", named("Leases", leases.value?.leases.length)],
             ["smb", named("SMB", smb.value?.files.length)],
             ["messages", named("Messages in flight", messages.value?.messages.length)],
-            ["refused", named("Refused requests", refusals.length)],
+            ["refused", named("Rejected requests", refusals.length)],
           ]}
         />
       </div>

@@ -13,7 +13,9 @@ export function SmbTab({ loaded }: { readonly loaded: Loaded<SmbView> }): JSX.El
   if (sessions.length + files.length === 0) {
     return (
       <div class="list">
-        <Empty>{url === null ? "SMB is not served." : `Nobody is connected to ${url}.`}</Empty>
+        <Empty>
+          {url === null ? "SMB is not served." : `No SMB sessions. Clients connect to ${url}.`}
+        </Empty>
       </div>
     );
   }
@@ -39,7 +41,7 @@ export function SmbTab({ loaded }: { readonly loaded: Loaded<SmbView> }): JSX.El
                 {session.shares.join(", ")}: {plural(session.opens, "open")}
               </span>
               <Button kind="danger" onClick={() => void end(session.id)}>
-                Close
+                Close session
               </Button>
             </li>
           ))}
@@ -63,7 +65,7 @@ interface OpenFileProps {
 function OpenFile({ file, onChanged }: OpenFileProps): JSX.Element {
   const { account, share, path, deletePending, caches } = file;
   const end = async (open?: string): Promise<void> => {
-    if (report(await closeOpens(file, open), "Closed by force")) onChanged();
+    if (report(await closeOpens(file, open), "Handle closed")) onChanged();
   };
   return (
     <article class="open-file" aria-label={path}>
@@ -78,7 +80,7 @@ function OpenFile({ file, onChanged }: OpenFileProps): JSX.Element {
         ))}
         <span class="grow" />
         <Button kind="danger" onClick={() => void end()}>
-          Close all
+          Close all handles
         </Button>
       </header>
       <div class="table-wrap">
@@ -122,7 +124,7 @@ function OpensTable({ file, onClose }: OpensTableProps): JSX.Element {
             </td>
             <td>{moment(open.openedAt)}</td>
             <td class="end">
-              <Button onClick={() => onClose(open.id)}>Force close</Button>
+              <Button onClick={() => onClose(open.id)}>Close handle</Button>
             </td>
           </tr>
         ))}
@@ -131,7 +133,7 @@ function OpensTable({ file, onClose }: OpensTableProps): JSX.Element {
   );
 }
 
-/** Ranges may reach beyond what a number can hold. */
+/** Offsets are 64-bit and may exceed what a number represents exactly. */
 function rangeWords(offset: string, length: string): string {
   if (length === "0") return `at byte ${offset}`;
   return `bytes ${offset}–${BigInt(offset) + BigInt(length) - 1n}`;

@@ -6,16 +6,16 @@ import { duration } from "../format.ts";
 const stepMilliseconds = 500;
 
 export interface TimeLeftProps {
-  /** As the server said it, at the moment it said it. */
+  /** Seconds left when the server responded; null is infinite. */
   readonly secondsLeft: number | null;
   readonly ofSeconds?: number;
 }
 
-/** Counts down by this machine's own clock, which need not agree with the server's. */
+/** Counts down by the local clock, which need not agree with the server's. */
 export function TimeLeft({ secondsLeft, ofSeconds }: TimeLeftProps): JSX.Element {
   const saidAt = useMemo(nowMilliseconds, [secondsLeft]);
   const now = useNow(stepMilliseconds);
-  if (secondsLeft === null) return <span>without end</span>;
+  if (secondsLeft === null) return <span>infinite</span>;
   const left = Math.max(0, secondsLeft - (now - saidAt) / 1000);
   return (
     <span class="time-left">

@@ -6,7 +6,7 @@ import { Dialog } from "../parts/dialog.tsx";
 import { Badge } from "../parts/states.tsx";
 import { hasMarks, mergedText, mergeLines, type Choice, type Chunk } from "./merge.ts";
 
-/** Two people changed the same thing. Nothing is lost until one of them says so. */
+/** The object was changed by another client since it was loaded; the user decides what is saved. */
 export interface Conflict {
   readonly what: string;
   readonly base: string;
@@ -18,7 +18,7 @@ export interface Conflict {
 
 export interface ConflictDialogProps {
   readonly conflict: Conflict;
-  /** Saves over their state, and only over the one that is shown here. */
+  /** Saves with If-Match on `theirEtag`: only the state shown here is overwritten. */
   readonly onSave: (text: string) => Promise<void>;
   readonly onDiscard: () => void;
   readonly onClose: () => void;
@@ -43,7 +43,7 @@ export function ConflictDialog(props: ConflictDialogProps): JSX.Element {
     setEdited(undefined);
   };
   return (
-    <Dialog title={`${conflict.what} was changed meanwhile`} onClose={onClose} wide>
+    <Dialog title={`${conflict.what} was changed by another client`} onClose={onClose} wide>
       <div class="form">
         <p class="soft">
           You began with <code>{shortEtag(conflict.baseEtag)}</code>; it is now{" "}
@@ -86,9 +86,7 @@ interface MergedProps {
 function Merged({ text, isClean, onChange }: MergedProps): JSX.Element {
   return (
     <label class="field">
-      <span class="field-label">
-        Merged{isClean ? ": the changes do not touch each other" : ""}
-      </span>
+      <span class="field-label">Merged{isClean ? ": no conflicts" : ""}</span>
       <textarea
         rows={8}
         spellcheck={false}
@@ -124,11 +122,11 @@ interface SideBySideProps {
   readonly theirEtag: string;
 }
 
-/** Both texts beside each other, each line on the height of the one it belongs to. */
+/** Both texts side by side, matching lines at the same height. */
 function SideBySide({ chunks, theirEtag }: SideBySideProps): JSX.Element {
   return (
     <div class="versus" tabIndex={0} role="group" aria-label="Both versions">
-      <div class="versus-head">Yours, not saved</div>
+      <div class="versus-head">Yours (not saved)</div>
       <div class="versus-head">
         Theirs <code>{shortEtag(theirEtag)}</code>
       </div>

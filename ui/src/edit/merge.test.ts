@@ -10,18 +10,18 @@ const text = fc
   .map((lines) => lines.join("\n"));
 
 describe("a merge of lines", () => {
-  it("takes what only one side changed, wherever it is", () => {
+  it("takes changes of one side", () => {
     expect(merge("1\n2\n3\n4\n5", "one\n2\n3\n4\n5", "1\n2\n3\n4\nfive")).toBe(
       "one\n2\n3\n4\nfive",
     );
     expect(merge("1\n2\n3", "1\n3", "1\n2\n3\n4")).toBe("1\n3\n4");
   });
 
-  it("takes once what both changed alike", () => {
+  it("takes an equal change of both sides once", () => {
     expect(merge("1\n2\n3", "1\ntwo\n3", "1\ntwo\n3")).toBe("1\ntwo\n3");
   });
 
-  it("marks what both changed, until somebody decides", () => {
+  it("marks conflicts until they are decided", () => {
     const chunks = mergeLines({ base: "1\n2\n3", mine: "1\nmine\n3", theirs: "1\ntheirs\n3" });
     expect(hasMarks(mergedText(chunks, []))).toBe(true);
     expect(mergedText(chunks, ["mine"])).toBe("1\nmine\n3");
@@ -39,7 +39,7 @@ describe("a merge of lines", () => {
     );
   });
 
-  it("loses no line of either side: each side can be had back from the pieces", () => {
+  it("loses no line: each side can be restored from the chunks", () => {
     fc.assert(
       fc.property(text, text, text, (base, mine, theirs) => {
         const chunks = mergeLines({ base, mine, theirs });

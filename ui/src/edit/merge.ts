@@ -1,4 +1,4 @@
-/** A stretch of lines of the three texts: the one both began with, and what each made of it. */
+/** A range of lines in the three texts: the common base and the two changed versions. */
 export interface Chunk {
   readonly kind: "same" | "mine" | "theirs" | "both" | "conflict";
   readonly base: readonly string[];
@@ -8,10 +8,10 @@ export interface Chunk {
 
 export type Choice = "mine" | "theirs" | "both";
 
-/** Beyond this many pairs of lines the comparison would be felt; the rest counts as changed. */
+/** Limit of compared pairs of lines, for response time; further lines count as changed. */
 const pairsMax = 4_000_000;
 
-/** Three-way merge by lines: what only one side changed is taken, what both changed is asked. */
+/** Three-way merge by lines: changes of one side are taken, changes of both are conflicts. */
 export function mergeLines(texts: {
   readonly base: string;
   readonly mine: string;
@@ -66,7 +66,7 @@ function isEqual(one: readonly string[], other: readonly string[]): boolean {
   return one.length === other.length && one.every((line, index) => line === other[index]);
 }
 
-/** For each line of `from` the line of `to` it stayed, or -1: a longest common subsequence. */
+/** For each line of `from` the matching line of `to`, or -1: a longest common subsequence. */
 export function matchesOf(from: readonly string[], to: readonly string[]): Int32Array {
   const matches = new Int32Array(from.length).fill(-1);
   let start = 0;
@@ -99,7 +99,7 @@ export function matchesOf(from: readonly string[], to: readonly string[]): Int32
   return matches;
 }
 
-/** How much is common from each pair of lines to the end, row by row. */
+/** Lengths of the longest common subsequences of all pairs of suffixes, row by row. */
 function commonLengths(from: readonly string[], to: readonly string[]): Int32Array {
   const width = to.length + 1;
   const lengths = new Int32Array((from.length + 1) * width);
@@ -115,7 +115,7 @@ function commonLengths(from: readonly string[], to: readonly string[]): Int32Arr
   return lengths;
 }
 
-/** The merged text; a conflict nobody decided on shows both, between marks. */
+/** The merged text; an undecided conflict contains both sides between marks. */
 export function mergedText(
   chunks: readonly Chunk[],
   choices: readonly (Choice | undefined)[],

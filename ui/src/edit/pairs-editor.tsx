@@ -62,7 +62,7 @@ export function PairsEditor({ label, pairs, isEditable, onSave }: PairsEditorPro
               <Button kind="main" disabled={isBusy} onClick={() => void save()}>
                 Save
               </Button>
-              <Button onClick={() => setEdited(undefined)}>Undo</Button>
+              <Button onClick={() => setEdited(undefined)}>Discard changes</Button>
             </>
           )}
         </div>

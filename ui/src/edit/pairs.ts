@@ -1,4 +1,4 @@
-/** Pairs as lines, so that two versions of them can be compared and merged like any text. */
+/** Name-value pairs as lines, so that versions can be merged like text. */
 export function pairsToText(pairs: Readonly<Record<string, string>>): string {
   return Object.entries(pairs)
     .toSorted(([one], [other]) => (one < other ? -1 : 1))

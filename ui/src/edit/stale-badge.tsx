@@ -10,7 +10,7 @@ export interface OvertakenProps {
   readonly etag: string;
 }
 
-/** Says so as soon as somebody else saves what is being edited; saving will then ask. */
+/** Shown as soon as another client saves the object being edited; saving then shows a conflict. */
 export function StaleBadge({ place, etag }: OvertakenProps): JSX.Element | null {
   const [newer, setNewer] = useState<string>();
   useFeed(["change"], {
@@ -26,7 +26,7 @@ export function StaleBadge({ place, etag }: OvertakenProps): JSX.Element | null 
   if (newer === undefined) return null;
   return (
     <span role="status">
-      <Badge tone="warn">changed meanwhile to {shortEtag(newer)}</Badge>
+      <Badge tone="warn">changed by another client to {shortEtag(newer)}</Badge>
     </span>
   );
 }

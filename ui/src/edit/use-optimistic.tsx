@@ -11,7 +11,7 @@ export interface Read {
 
 export interface Optimistic {
   readonly what: string;
-  /** Writes only over the state with this ETag. */
+  /** Saves with If-Match on this ETag. */
   readonly write: (text: string, ifMatch: string) => Promise<Result<unknown>>;
   readonly read: () => Promise<Result<Read>>;
   readonly onSaved: () => void;
@@ -24,8 +24,8 @@ export interface Saving {
 }
 
 /**
- * Every save names the state it is meant for. If there is another by then, both are shown; what the
- * person decides is again only valid for the state that was shown.
+ * Saves with If-Match on the ETag that was loaded. If the object was changed since, shows both
+ * versions; the decision is again saved with If-Match on the version that was shown.
  */
 export function useOptimistic(options: Optimistic): Saving {
   const { what, write, read, onSaved, onDiscarded } = options;

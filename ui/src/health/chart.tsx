@@ -16,7 +16,7 @@ export interface ChartProps {
 const width = 300;
 const height = 80;
 
-/** The last minutes as lines. What a picture says is said in words as well. */
+/** The last two minutes as lines, with the current values as text for screen readers. */
 export function Chart({ title, lines, format, samplesMax }: ChartProps): JSX.Element {
   const all = lines.flatMap(({ values }) => values.filter((value) => value !== undefined));
   const top = niceTop(Math.max(0, ...all));
@@ -44,7 +44,7 @@ export function Chart({ title, lines, format, samplesMax }: ChartProps): JSX.Ele
         ))}
       </svg>
       <div class="chart-scale">
-        <span>two minutes</span>
+        <span>2 minutes ago</span>
         <span>top {format(top)}</span>
       </div>
     </figure>

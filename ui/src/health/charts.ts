@@ -21,7 +21,7 @@ const milliseconds = (value: number): string =>
   `${(value * 1000).toFixed(value < 0.01 ? 2 : 0)} ms`;
 const percent = (value: number): string => `${value.toFixed(0)} %`;
 
-/** The slowest of the services, since that is what somebody waits for. */
+/** The highest latency of all services. */
 function latency(sample: Health, which: "p50" | "p99"): number {
   const busy = Object.values(sample.services).filter((one) => one.perSecond > 0);
   return Math.max(0, ...busy.flatMap(({ latencySeconds }) => latencySeconds?.[which] ?? []));
@@ -58,7 +58,7 @@ export const charts: readonly ChartPlan[] = [
     ],
   },
   {
-    title: "Commits in one flush",
+    title: "Transactions per commit batch",
     format: oneDigit,
     curves: [
       curve("mean", "accent", ({ store }) => store.batch?.mean),

@@ -26,7 +26,7 @@ export function HealthPage(): JSX.Element {
         <Badge tone={isLive ? "good" : "warn"}>{isLive ? "live" : "connecting"}</Badge>
       </div>
       <div class="work">
-        <div class="scroll" tabIndex={0} role="region" aria-label="Figures">
+        <div class="scroll" tabIndex={0} role="region" aria-label="Metrics">
           {last === undefined ? (
             <Waiting />
           ) : (
@@ -53,7 +53,7 @@ function Figures({ last }: { readonly last: Health }): JSX.Element {
     ["Live content", bytes(content.liveBytes)],
     ["Reclaimable", bytes(content.reclaimableBytes)],
     ["Memory", bytes(process.residentBytes)],
-    ["Requests so far", count(last.requests.total)],
+    ["Requests since start", count(last.requests.total)],
   ];
   return (
     <>

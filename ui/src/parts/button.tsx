@@ -4,7 +4,7 @@ import { Icon, type IconName } from "./icon.tsx";
 export interface ButtonProps {
   readonly children?: ComponentChildren;
   readonly icon?: IconName;
-  /** What a button without words is called. */
+  /** Accessible name of a button without text. */
   readonly label?: string;
   readonly kind?: "plain" | "main" | "danger" | "quiet";
   readonly disabled?: boolean;

@@ -3,7 +3,7 @@ import { useRef } from "preact/hooks";
 import { Button } from "./button.tsx";
 import { notify } from "./notices.tsx";
 
-/** Text one takes elsewhere. Without access to the clipboard it is selected instead. */
+/** Text with a copy button. Without access to the clipboard the text is selected instead. */
 export function CopyText({
   label,
   text,

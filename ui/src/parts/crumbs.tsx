@@ -6,7 +6,7 @@ export interface Crumb {
   readonly href?: string;
 }
 
-/** Where one is; the window is called the same, so that tabs can be told apart. */
+/** Breadcrumbs; also sets the document title, so that browser tabs differ. */
 export function Crumbs({ crumbs }: { readonly crumbs: readonly Crumb[] }): JSX.Element {
   const title = crumbs.at(-1)?.words ?? "";
   useEffect(() => {

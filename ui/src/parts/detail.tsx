@@ -11,7 +11,7 @@ export interface DetailProps {
   readonly children: ComponentChildren;
 }
 
-/** What is known of one thing, beside the list it is in; on a phone, over it. */
+/** Details of one object, beside its list; on a narrow screen over it. */
 export function Detail(props: DetailProps): JSX.Element {
   return (
     <aside class={props.isLarge === true ? "detail large" : "detail"} aria-label={props.title}>

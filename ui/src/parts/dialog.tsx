@@ -4,13 +4,13 @@ import { Button } from "./button.tsx";
 
 export interface DialogProps {
   readonly title: string;
-  /** Without it there is no way around the dialog. */
+  /** Undefined: the dialog cannot be dismissed. */
   readonly onClose?: (() => void) | undefined;
   readonly children: ComponentChildren;
   readonly wide?: boolean;
 }
 
-/** The browser's own: it keeps the focus inside, closes on Escape and gives the focus back. */
+/** The `dialog` element: traps the focus, closes on Escape and restores the focus. */
 export function Dialog({ title, onClose, children, wide = false }: DialogProps): JSX.Element {
   const element = useRef<HTMLDialogElement>(null);
   const heading = useId();
@@ -46,7 +46,7 @@ export interface FormDialogProps {
   readonly danger?: boolean;
   readonly wide?: boolean;
   readonly onClose?: () => void;
-  /** Resolves to what went wrong, or to nothing when the dialog may go. */
+  /** Resolves to the error message, or to undefined if the dialog may close. */
   readonly onSubmit: (values: FormData) => Promise<string | undefined>;
   readonly children: ComponentChildren;
 }

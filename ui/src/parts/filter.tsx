@@ -4,7 +4,7 @@ import { Icon } from "./icon.tsx";
 
 const pauseMilliseconds = 200;
 
-/** Asks for what begins with the typed text, once the typing pauses. */
+/** Reports the typed prefix once typing pauses for 200 ms. */
 export function Filter({
   label,
   onChange,

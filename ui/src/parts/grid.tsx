@@ -4,14 +4,14 @@ import { scrollTo, windowAt, type Viewport, type Window } from "./virtual-scroll
 
 export interface Column<Row> {
   readonly title: string;
-  /** In smaller letters, beside the title. */
+  /** Shown in smaller letters beside the title. */
   readonly note?: string | undefined;
-  /** Named to screen readers alone. */
+  /** The title is only for screen readers. */
   readonly isTitleHidden?: boolean;
   /** A track of a CSS grid: `2fr`, `8rem`. */
   readonly width: string;
   readonly align?: "end";
-  /** What a narrow list has no room for. */
+  /** Hidden in narrow lists. */
   readonly isMinor?: boolean;
   readonly cell: (row: Row) => ComponentChildren;
 }
@@ -33,9 +33,9 @@ export interface GridProps<Row> {
   readonly onToggle?: (row: Row) => void;
   readonly onDelete?: (row: Row) => void;
   readonly rowClass?: (row: Row) => string;
-  /** The list is scrolled sideways where there is less room. */
+  /** Below this width the list scrolls horizontally. */
   readonly minWidth?: string;
-  /** Whoever walks from list to list by keyboard stays in the list. */
+  /** Takes over the keyboard focus from the previous list. */
   readonly inheritsFocus?: boolean;
 }
 
@@ -47,8 +47,8 @@ export function rowsOf<Row>(list: readonly Row[]): Rows<Row> {
 }
 
 /**
- * A table of any length of which only what is seen exists. One stop of the Tab key; the focus stays
- * on the grid, and the row the arrows are on is named to screen readers.
+ * A table that renders only the visible rows. It is one tab stop; the focus stays on the grid, and
+ * `aria-activedescendant` names the current row to screen readers.
  */
 export function Grid<Row>(props: GridProps<Row>): JSX.Element {
   const { rows } = props;
@@ -116,7 +116,7 @@ interface SpaceProps {
   readonly children: ComponentChildren;
 }
 
-/** As high as all rows together, with those that exist where one looks. */
+/** As high as all rows together, with the rendered rows at the scroll position. */
 function Space({ window, children }: SpaceProps): JSX.Element {
   const { spacePixels, offsetPixels } = window;
   return (
@@ -231,7 +231,7 @@ function GridRow<Row>(props: GridRowProps<Row>): JSX.Element {
   );
 }
 
-/** What has a use of its own for clicks and keys, also a dialog that belongs to a row. */
+/** Elements that handle clicks and keys themselves. */
 const controls = "button, a, input, select, textarea, dialog";
 
 function isControl(event: Event): boolean {

@@ -1,6 +1,6 @@
 import type { JSX } from "preact";
 import { useState } from "preact/hooks";
-import { lease, type Leased, type LeaseWish } from "../rest/lease.ts";
+import { lease, type Leased, type LeaseRequest } from "../rest/lease.ts";
 import { Button } from "./button.tsx";
 import { notify, report } from "./notices.tsx";
 import { Badge } from "./states.tsx";
@@ -16,11 +16,11 @@ const durationSeconds = 60;
 export function LeaseBox({ leased, state, onChanged }: LeaseBoxProps): JSX.Element {
   const [ownId, setOwnId] = useState<string>();
   const isHeld = state === "leased" || state === "breaking";
-  const act = async (wish: LeaseWish, words: string): Promise<void> => {
-    const result = await lease(leased, wish);
+  const act = async (leaseRequest: LeaseRequest, words: string): Promise<void> => {
+    const result = await lease(leased, leaseRequest);
     if (!report(result, words) || !result.ok) return;
-    if (wish.action === "acquire") setOwnId(result.value);
-    if (wish.action === "release" || wish.action === "break") setOwnId(undefined);
+    if (leaseRequest.action === "acquire") setOwnId(result.value);
+    if (leaseRequest.action === "release" || leaseRequest.action === "break") setOwnId(undefined);
     onChanged();
   };
   return (
@@ -38,11 +38,11 @@ export function LeaseBox({ leased, state, onChanged }: LeaseBoxProps): JSX.Eleme
       )}
       {ownId !== undefined && isHeld && (
         <>
-          <Button onClick={() => void act({ action: "renew", leaseId: ownId }, "Renewed")}>
-            Renew
+          <Button onClick={() => void act({ action: "renew", leaseId: ownId }, "Lease renewed")}>
+            Renew lease
           </Button>
-          <Button onClick={() => void act({ action: "release", leaseId: ownId }, "Released")}>
-            Release
+          <Button onClick={() => void act({ action: "release", leaseId: ownId }, "Lease released")}>
+            Release lease
           </Button>
         </>
       )}
@@ -50,11 +50,11 @@ export function LeaseBox({ leased, state, onChanged }: LeaseBoxProps): JSX.Eleme
         <Button
           kind="danger"
           onClick={() => {
-            if (state === "breaking") notify("good", "It ends at once");
+            if (state === "breaking") notify("good", "The break period ends at once");
             void act({ action: "break", breakSeconds: 0 }, "Lease broken");
           }}
         >
-          Break
+          Break lease
         </Button>
       )}
     </div>

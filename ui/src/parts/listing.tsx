@@ -9,7 +9,7 @@ export interface ListingProps<Row> extends Omit<GridProps<Row>, "rows"> {
   readonly empty: string;
 }
 
-/** A paged list with its beginning, its end and its failures. */
+/** A paged list with its loading, empty and failed states. */
 export function Listing<Row>({ list, empty, ...grid }: ListingProps<Row>): JSX.Element {
   if (list.failure !== undefined) return <Failed failure={list.failure} />;
   if (list.count === 0) return list.isComplete ? <Empty>{empty}</Empty> : <Waiting />;

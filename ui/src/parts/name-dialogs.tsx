@@ -7,7 +7,7 @@ import { textIn } from "./form-values.ts";
 import { describeFailure } from "./notices.tsx";
 
 export interface NameDialogsProps {
-  /** What kind of thing it is: a container, a table. */
+  /** The kind of resource, for example `container`. */
   readonly one: string;
   readonly hint: string;
   readonly isCreating: boolean;
@@ -18,7 +18,7 @@ export interface NameDialogsProps {
   readonly onDone: () => void;
 }
 
-/** How containers, tables, queues and shares are made and deleted. */
+/** Dialogs that create and delete containers, tables, queues and shares. */
 export function NameDialogs(props: NameDialogsProps): JSX.Element | null {
   const { one, hint, isCreating, toDelete, onClose, onDone } = props;
   const finish = async (work: Promise<Result<unknown>>): Promise<string | undefined> => {

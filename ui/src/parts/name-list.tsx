@@ -32,7 +32,7 @@ export interface NameListProps<Row extends Named> {
   readonly keyOf?: (row: Row) => string;
 }
 
-/** The tables, queues or shares of an account: one looks for them, makes and deletes them. */
+/** Lists the tables, queues or shares of an account; creates and deletes them. */
 export function NameList<Row extends Named>(props: NameListProps<Row>): JSX.Element {
   const [prefix, setPrefix] = useState("");
   const [isCreating, setCreating] = useState(false);
@@ -49,7 +49,7 @@ export function NameList<Row extends Named>(props: NameListProps<Row>): JSX.Elem
     <>
       <div class="bar">
         <Crumbs crumbs={[{ words: props.many }]} />
-        <Filter label="Begins with" onChange={setPrefix} />
+        <Filter label="Prefix" onChange={setPrefix} />
         <Button icon="refresh" label="Refresh" onClick={reload} />
         <span data-new>
           <Button icon="plus" kind="main" onClick={() => setCreating(true)}>
@@ -62,7 +62,7 @@ export function NameList<Row extends Named>(props: NameListProps<Row>): JSX.Elem
           <Listing
             label={props.many}
             list={list}
-            empty={`No ${props.many.toLowerCase()} yet.`}
+            empty={`No ${props.many.toLowerCase()}. Create one with New ${props.one}.`}
             columns={columnsOf(props, setToDelete)}
             keyOf={props.keyOf ?? (({ name }) => name)}
             onOpen={props.onOpen}

@@ -30,7 +30,7 @@ export function describeFailure({ code, message, status }: Failure): string {
   return `${message}${number}`;
 }
 
-/** Tells how something went; true if it went well. */
+/** Shows `success` or the failure; returns whether the result is a success. */
 export function report(result: Result<unknown>, success: string): boolean {
   if (result.ok) notify("good", success);
   else notify("bad", describeFailure(result.failure));

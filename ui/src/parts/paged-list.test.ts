@@ -6,7 +6,7 @@ import { PagedList } from "./paged-list.ts";
 const pageRows = 1000;
 const total = 100_500;
 
-/** A listing of numbers, with the place to go on at as its marker. */
+/** A listing of numbers; the marker is the next number. */
 function numbers() {
   const asked: (string | undefined)[] = [];
   const fetchPage = (marker: string | undefined): Promise<Result<Page<number>>> => {
@@ -25,7 +25,7 @@ async function settle(list: PagedList<number>): Promise<void> {
 }
 
 describe("a paged list", () => {
-  it("asks for a page only when one comes near it", async () => {
+  it("loads a page only when scrolling comes near it", async () => {
     const { asked, fetchPage } = numbers();
     const list = new PagedList(fetchPage, () => undefined);
     list.need(0, 20);
@@ -39,7 +39,7 @@ describe("a paged list", () => {
     expect(list.count).toBe(2000);
   });
 
-  it("forgets what is far away and asks for it again", async () => {
+  it("drops distant pages and loads them again", async () => {
     const { asked, fetchPage } = numbers();
     const list = new PagedList(fetchPage, () => undefined);
     while (!list.isComplete) {

@@ -5,7 +5,7 @@ interface HeldPage<Row> {
   readonly start: number;
   readonly count: number;
   readonly marker: string | undefined;
-  /** Dropped when far away, and asked for again by its marker. */
+  /** Undefined while dropped; loaded again by its marker. */
   rows: readonly Row[] | undefined;
 }
 
@@ -13,8 +13,8 @@ interface HeldPage<Row> {
 const pagesHeldMax = 30;
 
 /**
- * A listing that knows its beginning only: pages come as one scrolls towards them. Which rows are
- * there is asked by index, so a list of a million rows costs no more than what is seen of it.
+ * A listing whose pages are loaded as scrolling comes near them. Rows are read by index, so the
+ * cost of a list of a million rows depends only on the visible part.
  */
 export class PagedList<Row> {
   readonly #fetchPage: (marker: string | undefined) => Promise<Result<Page<Row>>>;
@@ -56,7 +56,7 @@ export class PagedList<Row> {
     return page?.rows?.[index - page.start];
   }
 
-  /** Called with what is visible; loads what is missing there or will be soon. */
+  /** Loads the pages of the visible rows and of those near them. */
   need(first: number, last: number): void {
     if (this.#isLoading || this.#failure !== undefined || this.#isClosed) return;
     for (let at = this.#pageOf(first); at <= this.#pageOf(last); at += 1) {
@@ -99,7 +99,7 @@ export class PagedList<Row> {
   async #loadAgain(page: HeldPage<Row>): Promise<void> {
     const loaded = await this.#load(page.marker);
     if (loaded === undefined) return;
-    // Others may have added or removed rows since; the places of the later pages stay as they were.
+    // Rows may have been added or removed since; positions of later pages are kept.
     page.rows = loaded.rows.slice(0, page.count);
     this.#dropFarFrom(this.#pages.indexOf(page));
     this.#changed();

@@ -2,7 +2,7 @@ import type { JSX } from "preact";
 import type { Refusal } from "../admin/feed.ts";
 import { duration } from "../format.ts";
 
-/** Why a request was refused, in a sentence, with what was expected and what was there. */
+/** Why a request was rejected: the expected and the actual value. */
 export function RefusalReason({
   refusal,
 }: {
@@ -24,7 +24,7 @@ export function RefusalReason({
     return (
       <span class="reason">
         lease given <code>{lease.given ?? "none"}</code>, held by{" "}
-        <code>{lease.holder ?? "nobody"}</code> ({lease.state}
+        <code>{lease.holder ?? "no client"}</code> ({lease.state}
         {left})
       </span>
     );

@@ -1,7 +1,7 @@
 import type { JSX } from "preact";
 import { textIn } from "./form-values.ts";
 import { useState } from "preact/hooks";
-import { makeSas, type SasWish, type Signature } from "../admin/sas.ts";
+import { createSas, type SasRequest, type Signature } from "../admin/sas.ts";
 import { moment } from "../format.ts";
 import { Button } from "./button.tsx";
 import { CopyText } from "./copy-text.tsx";
@@ -10,7 +10,7 @@ import { describeFailure } from "./notices.tsx";
 
 export interface SasFormProps {
   readonly target: Pick<
-    SasWish,
+    SasRequest,
     "account" | "service" | "container" | "path" | "snapshot" | "versionId"
   >;
   readonly permissions: readonly (readonly [letter: string, words: string])[];
@@ -23,7 +23,7 @@ const terms = [
   ["525600", "one year"],
 ] as const;
 
-/** A link that lets somebody else in, to this and for as long as wanted. */
+/** Creates a SAS URL for one resource with chosen permissions and expiry. */
 export function SasForm({ target, permissions }: SasFormProps): JSX.Element {
   const [made, setMade] = useState<Signature>();
   const [problem, setProblem] = useState<string>();
@@ -31,7 +31,7 @@ export function SasForm({ target, permissions }: SasFormProps): JSX.Element {
     event.preventDefault();
     const values = new FormData(event.currentTarget as HTMLFormElement);
     const starts = textIn(values, "startsAt");
-    const result = await makeSas({
+    const result = await createSas({
       kind: "service",
       ...target,
       permissions: values.getAll("permission").map(String).join(""),
@@ -46,7 +46,7 @@ export function SasForm({ target, permissions }: SasFormProps): JSX.Element {
   return (
     <form class="section" onSubmit={(event) => void submit(event)}>
       <fieldset class="choices">
-        <legend>May</legend>
+        <legend>Permissions</legend>
         {permissions.map(([letter, words], index) => (
           <Check key={letter} name="permission" value={letter} checked={index === 0}>
             {words}
@@ -55,13 +55,13 @@ export function SasForm({ target, permissions }: SasFormProps): JSX.Element {
       </fieldset>
       <div class="row">
         <Choice label="For" name="minutes" options={terms} />
-        <Field label="From (now)" name="startsAt" type="datetime-local" />
-        <Field label="Only from address" name="ip" />
+        <Field label="Start (default now)" name="startsAt" type="datetime-local" />
+        <Field label="Allowed IP address" name="ip" />
       </div>
       <div class="row">
         <Check name="secure">HTTPS only</Check>
         <Button type="submit" kind="main" icon="link">
-          Make a link
+          Create SAS URL
         </Button>
       </div>
       {problem !== undefined && (

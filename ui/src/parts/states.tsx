@@ -9,7 +9,7 @@ export function Empty({ children }: { readonly children: ComponentChildren }): J
 export function Failed({ failure }: { readonly failure: Failure }): JSX.Element {
   return (
     <div class="empty" role="alert">
-      <strong>That did not work.</strong>
+      <strong>Loading failed</strong>
       <p>{describeFailure(failure)}</p>
     </div>
   );

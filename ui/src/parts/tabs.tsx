@@ -8,7 +8,7 @@ export interface TabsProps {
   readonly onChange: (id: string) => void;
 }
 
-/** One stop of the Tab key; the arrows walk, as screen readers announce it. */
+/** One tab stop; arrow keys select, as the ARIA tabs pattern requires. */
 export function Tabs({ label, tabs, active, onChange }: TabsProps): JSX.Element {
   const list = useRef<HTMLDivElement>(null);
   const walk = (event: KeyboardEvent): void => {

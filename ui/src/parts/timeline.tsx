@@ -19,14 +19,14 @@ const tones: Readonly<Record<string, Tone>> = {
 
 const refreshMilliseconds = 2000;
 
-/** Every state of one object that is still known, and who tried what while somebody watched. */
+/** Stored states of an object, and the requests recorded while the event feed had a subscriber. */
 export function TimelineView({ of }: { readonly of: TimelineOf }): JSX.Element {
   const loaded = useLoad((signal) => getTimeline(of, signal), [JSON.stringify(of)]);
   useRepeating(loaded.reload, refreshMilliseconds);
   if (loaded.failure !== undefined) return <Failed failure={loaded.failure} />;
   if (loaded.value === undefined) return <Waiting />;
   const { entries, watchedSince } = loaded.value;
-  if (entries.length === 0) return <Empty>Nothing is known of it yet.</Empty>;
+  if (entries.length === 0) return <Empty>No stored states and no recorded requests.</Empty>;
   return (
     <>
       <ol class="timeline">
@@ -36,8 +36,8 @@ export function TimelineView({ of }: { readonly of: TimelineOf }): JSX.Element {
       </ol>
       <p class="soft">
         {watchedSince === undefined
-          ? "Requests are noted from the moment somebody watches."
-          : `Requests noted since ${moment(watchedSince)}.`}
+          ? "Requests are recorded only while the event feed has a subscriber."
+          : `Requests recorded since ${moment(watchedSince)}.`}
       </p>
     </>
   );

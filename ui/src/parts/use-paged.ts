@@ -9,8 +9,8 @@ export interface Paged<Row> {
 }
 
 /**
- * A paged list that begins anew when `inputs` change. What is only loaded again stays in view until
- * the new rows are there, so that the place and the focus are not lost.
+ * A paged list that is reset when `inputs` change. On a reload the old rows stay until the new ones
+ * arrive, so that scroll position and focus are kept.
  */
 export function usePaged<Row>(
   fetchPage: (marker: string | undefined) => Promise<Result<Page<Row>>>,

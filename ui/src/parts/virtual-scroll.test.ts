@@ -6,8 +6,8 @@ const rowPixels = 36;
 const heightPixels = 700;
 const counts = fc.integer({ min: 1, max: 5_000_000 });
 
-describe("what is drawn of a long list", () => {
-  it("is never more than what is seen and a margin", () => {
+describe("rendered rows of a long list", () => {
+  it("are at most the visible ones and a margin", () => {
     fc.assert(
       fc.property(counts, fc.double({ min: 0, max: 1, noNaN: true }), (rowCount, part) => {
         const viewport = { rowCount, rowPixels, heightPixels };
@@ -22,7 +22,7 @@ describe("what is drawn of a long list", () => {
     );
   });
 
-  it("holds any row after scrolling to it", () => {
+  it("include any row after scrolling to it", () => {
     fc.assert(
       fc.property(counts, fc.nat(), (rowCount, any) => {
         const row = any % rowCount;

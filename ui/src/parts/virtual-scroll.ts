@@ -1,4 +1,4 @@
-/** Browsers cannot draw boxes of any height; beyond this, a pixel stands for more than a pixel. */
+/** Browsers limit the height of elements; beyond this, scroll positions are scaled. */
 const heightPixelsMax = 8_000_000;
 
 export interface Viewport {
@@ -8,11 +8,11 @@ export interface Viewport {
 }
 
 export interface Window {
-  /** The height of the box that is scrolled through. */
+  /** Height of the scrolled element. */
   readonly spacePixels: number;
   readonly first: number;
   readonly last: number;
-  /** Where the first row is drawn. */
+  /** Position of the first rendered row. */
   readonly offsetPixels: number;
 }
 
@@ -29,14 +29,14 @@ export function windowAt(viewport: Viewport, scrollPixels: number): Window {
   return { spacePixels, first, last, offsetPixels: scrollPixels - (top - first * rowPixels) };
 }
 
-/** The place in the list, in the pixels it would have if boxes could be of any height. */
+/** The unscaled scroll position. */
 function topOf({ rowCount, rowPixels, heightPixels }: Viewport, scrollPixels: number): number {
   const fullPixels = rowCount * rowPixels;
   if (fullPixels <= heightPixelsMax) return scrollPixels;
   return (scrollPixels / (heightPixelsMax - heightPixels)) * (fullPixels - heightPixels);
 }
 
-/** The scroll position that brings a row into view, or the present one if it is in view. */
+/** The scroll position that makes a row visible; unchanged if it is visible. */
 export function scrollTo(viewport: Viewport, scrollPixels: number, row: number): number {
   const { rowCount, rowPixels, heightPixels } = viewport;
   const top = topOf(viewport, scrollPixels);

@@ -19,13 +19,13 @@ export interface InFlightProps {
 
 const extensionSeconds = 60;
 
-/** Taken and not yet deleted: each comes back when its time is over. */
+/** Messages that are invisible: dequeued and not deleted, or put with a delay. */
 export function InFlight({ place, messages, onChanged }: InFlightProps): JSX.Element {
   const [edited, setEdited] = useState<MessageInFlight>();
   return (
     <section class="half" aria-label="In flight">
       <h2>In flight</h2>
-      {messages.length === 0 && <Empty>Nothing is in somebody's hands.</Empty>}
+      {messages.length === 0 && <Empty>No messages in flight.</Empty>}
       <ul class="messages">
         {messages.map((message) => (
           <Message
@@ -70,19 +70,21 @@ function Message({ place, message, onEdit, onChanged }: MessageProps): JSX.Eleme
       <pre>{readableText(preview)}</pre>
       <div class="message-facts">
         <Badge tone={isDelayed ? "plain" : "warn"}>
-          {isDelayed ? "delayed" : `taken ${plural(dequeueCount, "time")}`}
+          {isDelayed ? "delayed" : `dequeued ${plural(dequeueCount, "time")}`}
         </Badge>
         <span class="soft">
           returns in <TimeLeft secondsLeft={secondsLeft} />
         </span>
         <span class="grow" />
-        <Button onClick={() => hide(0, "It is back")}>Return</Button>
-        <Button onClick={() => hide(extensionSeconds, `Hidden for ${extensionSeconds} s`)}>
+        <Button onClick={() => hide(0, "Message visible again")}>Make visible</Button>
+        <Button
+          onClick={() => hide(extensionSeconds, `Visibility timeout set to ${extensionSeconds} s`)}
+        >
           Hold {extensionSeconds} s
         </Button>
         <Button
           icon="edit"
-          label="Change the text"
+          label="Edit message"
           disabled={wholeText(id, preview) === undefined}
           onClick={onEdit}
         />

@@ -50,13 +50,13 @@ export function PutDialog({ place, onClose, onDone }: MessageDialogProps): JSX.E
     <FormDialog title="Put message" action="Put" onClose={onClose} onSubmit={put}>
       <TextField text="" />
       <div class="row">
-        <Field label="Hidden for (seconds)" name="hidden" value="0" type="number" />
+        <Field label="Visibility timeout (seconds)" name="hidden" value="0" type="number" />
         <Field
-          label="Lives for (seconds)"
+          label="Time to live (seconds)"
           name="lives"
           value={String(weekSeconds)}
           type="number"
-          hint="-1: for good"
+          hint="-1: never expires"
         />
       </div>
     </FormDialog>
@@ -72,15 +72,17 @@ export function GetDialog({ place, onClose, onDone }: MessageDialogProps): JSX.E
     onDone();
     if (!result.ok) return describeFailure(result.failure);
     for (const { id, text } of result.value) rememberText(id, text);
-    notify("good", `Took ${plural(result.value.length, "message")}`);
+    notify("good", `Dequeued ${plural(result.value.length, "message")}`);
     return undefined;
   };
   return (
     <FormDialog title="Get messages" action="Get" onClose={onClose} onSubmit={take}>
-      <p class="soft">They are hidden from everybody else until their time is over.</p>
+      <p class="soft">
+        The messages are invisible to other clients until the visibility timeout ends.
+      </p>
       <div class="row">
-        <Field label="How many" name="howMany" value="1" type="number" autoFocus />
-        <Field label="Hidden for (seconds)" name="hidden" value="30" type="number" />
+        <Field label="Number of messages" name="howMany" value="1" type="number" autoFocus />
+        <Field label="Visibility timeout (seconds)" name="hidden" value="30" type="number" />
       </div>
     </FormDialog>
   );
@@ -90,7 +92,7 @@ export interface EditDialogProps extends MessageDialogProps {
   readonly message: MessageInFlight;
 }
 
-/** The receipt is the condition: if somebody else took the message since, this is refused. */
+/** The pop receipt is the condition: rejected if another client dequeued the message since. */
 export function EditDialog({ place, message, onClose, onDone }: EditDialogProps): JSX.Element {
   const save = async (values: FormData): Promise<string | undefined> => {
     const result = await updateMessage(place, message, {
@@ -101,9 +103,9 @@ export function EditDialog({ place, message, onClose, onDone }: EditDialogProps)
     return result.ok ? undefined : describeFailure(result.failure);
   };
   return (
-    <FormDialog title="Change message" action="Save" onClose={onClose} onSubmit={save}>
+    <FormDialog title="Edit message" action="Save" onClose={onClose} onSubmit={save}>
       <TextField text={wholeText(message.id, message.preview) ?? ""} />
-      <Field label="Hidden for (seconds)" name="hidden" value="30" type="number" />
+      <Field label="Visibility timeout (seconds)" name="hidden" value="30" type="number" />
     </FormDialog>
   );
 }

@@ -1,4 +1,4 @@
-/** Many clients send Base64; if it is text underneath, that is what one wants to read. */
+/** Decodes Base64, which many clients send, if the result is printable text. */
 export function readableText(text: string): string {
   if (text.length < 4 || text.length % 4 !== 0 || !/^[A-Za-z0-9+/]+={0,2}$/.test(text)) return text;
   try {
@@ -11,7 +11,7 @@ export function readableText(text: string): string {
 }
 
 function isPrintable(text: string): boolean {
-  // eslint-disable-next-line no-control-regex -- control characters are what is looked for
+  // eslint-disable-next-line no-control-regex -- control characters are searched for
   return !/[\u0000-\u0008\u000b\u000c\u000e-\u001f]/.test(text);
 }
 
@@ -19,7 +19,7 @@ export function base64Of(text: string): string {
   return btoa(String.fromCharCode(...new TextEncoder().encode(text)));
 }
 
-/** What messages that were looked at say in full; of those in flight only the beginning is told. */
+/** Full texts of peeked messages, by id: the API returns only the start of messages in flight. */
 const known = new Map<string, string>();
 const knownMax = 2000;
 
@@ -31,7 +31,7 @@ export function rememberText(id: string, text: string): void {
 
 const previewCharacters = 120;
 
-/** The whole text, or nothing if only its beginning is known: half a text must not be saved. */
+/** The full text; undefined if only its start is known, because saving would truncate it. */
 export function wholeText(id: string, preview: string): string | undefined {
   return known.get(id) ?? (preview.length < previewCharacters ? preview : undefined);
 }

@@ -35,7 +35,7 @@ async function peekAndRemember(
   return found;
 }
 
-/** All that can be seen of a queue, again every second and when a message returns. */
+/** The messages of a queue, reloaded every second and when a message becomes visible again. */
 function useMessages(place: QueuePlace) {
   const { account, queue } = place;
   const total = useLoad((signal) => countMessages(place, signal), [account, queue]);
@@ -51,14 +51,14 @@ function useMessages(place: QueuePlace) {
     message: (event) => {
       refresh();
       if (event.queue === queue && event.account === account) {
-        notify("good", `A message is back after ${plural(event.dequeueCount, "attempt")}`);
+        notify("good", `A message is visible again after ${plural(event.dequeueCount, "dequeue")}`);
       }
     },
   });
   return { total, waiting, taken, refresh };
 }
 
-/** Both halves of a queue: what anybody may take, and what somebody has taken and may return. */
+/** A queue: its visible messages and its messages in flight. */
 export function QueueView({ place }: { readonly place: QueuePlace }): JSX.Element {
   const { account, queue } = place;
   const [dialog, setDialog] = useState<"put" | "get" | "clear">();
@@ -79,9 +79,9 @@ export function QueueView({ place }: { readonly place: QueuePlace }): JSX.Elemen
           {total.value === undefined ? "" : `About ${plural(total.value, "message")}`}
           {taken.value === undefined ? "" : `, ${count(taken.value.messages.length)} in flight`}
         </span>
-        <Button onClick={() => setDialog("get")}>Get</Button>
+        <Button onClick={() => setDialog("get")}>Get messages</Button>
         <Button kind="danger" icon="trash" onClick={() => setDialog("clear")}>
-          Clear
+          Clear queue
         </Button>
         <span data-new>
           <Button kind="main" icon="plus" onClick={() => setDialog("put")}>
@@ -99,7 +99,7 @@ export function QueueView({ place }: { readonly place: QueuePlace }): JSX.Elemen
       {dialog === "clear" && (
         <Confirm
           title="Clear queue"
-          text={`Delete every message of ${queue}, also those that are in flight?`}
+          text={`Delete all messages of ${queue}, including those in flight?`}
           action="Clear"
           onConfirm={clear}
           onClose={close}

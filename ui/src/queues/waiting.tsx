@@ -8,12 +8,12 @@ export interface WaitingProps {
   readonly messages: readonly QueueMessage[];
 }
 
-/** The first messages that may be taken. Looking at them does not take them. */
+/** The first visible messages, peeked: they stay visible to other clients. */
 export function Waiting({ messages }: WaitingProps): JSX.Element {
   return (
-    <section class="half" aria-label="Waiting">
-      <h2>Waiting</h2>
-      {messages.length === 0 && <Empty>Nobody has anything to take.</Empty>}
+    <section class="half" aria-label="Visible">
+      <h2>Visible</h2>
+      {messages.length === 0 && <Empty>No visible messages. Put one with Put message.</Empty>}
       <ul class="messages">
         {messages.map(({ id, text, insertedAt, dequeueCount }) => (
           <li key={id} class="message">
@@ -21,7 +21,7 @@ export function Waiting({ messages }: WaitingProps): JSX.Element {
             <div class="soft">
               {moment(insertedAt)}{" "}
               {dequeueCount > 0 && (
-                <Badge tone="warn">taken {plural(dequeueCount, "time")} before</Badge>
+                <Badge tone="warn">dequeued {plural(dequeueCount, "time")}</Badge>
               )}
             </div>
           </li>

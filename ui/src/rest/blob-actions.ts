@@ -37,7 +37,7 @@ export function setTier(place: BlobPlace, tier: string): Promise<Result<unknown>
   });
 }
 
-/** Never over something that is there, unless it is the state the person saw. */
+/** Overwrites an existing blob only with If-Match on the ETag that was shown. */
 export async function copyBlob(
   place: BlobPlace,
   { source, condition }: { readonly source: string; readonly condition: Condition },

@@ -2,7 +2,7 @@ import { mapped, type Result } from "../result.ts";
 import { request, bodyText, type Answer } from "./request.ts";
 import { childOf, childrenOf, escapeXml, parseXml, textOf } from "./xml.ts";
 
-/** Where a blob is, and which of its states. */
+/** Address of a blob, optionally of one snapshot or version. */
 export interface BlobPlace {
   readonly account: string;
   readonly container: string;
@@ -19,7 +19,7 @@ export interface BlobState {
   readonly metadata: Readonly<Record<string, string>>;
 }
 
-/** The properties that Put Blob and Set Blob Properties replace as a whole. */
+/** Headers that Put Blob and Set Blob Properties replace all at once. */
 export const contentHeaders: Readonly<Record<string, string>> = {
   "content-type": "x-ms-blob-content-type",
   "content-encoding": "x-ms-blob-content-encoding",
@@ -70,7 +70,7 @@ export interface BlobContent {
   readonly bytes: Uint8Array<ArrayBuffer>;
 }
 
-/** The first `bytesMax` bytes; the ETag of the answer says of which state. */
+/** The first `bytesMax` bytes, with the ETag of the state they are from. */
 export async function getContent(
   place: BlobPlace,
   { bytesMax, signal }: { readonly bytesMax: number; readonly signal?: AbortSignal | undefined },
@@ -78,7 +78,7 @@ export async function getContent(
   const range = { "x-ms-range": `bytes=0-${bytesMax - 1}` };
   const call = { query: stateQuery(place), signal };
   let answer = await request("blob", pathOf(place), { ...call, headers: range });
-  // A range of nothing cannot be satisfied.
+  // A range of an empty blob is not satisfiable (416).
   if (!answer.ok && answer.failure.status === 416) {
     answer = await request("blob", pathOf(place), call);
   }
@@ -94,7 +94,7 @@ export function metadataHeaders(
   return Object.fromEntries(pairs.map(([name, value]) => [metadataPrefix + name, value]));
 }
 
-/** All that a replaced content takes over from the state before it. */
+/** Headers, metadata and tier that replacing the content must keep. */
 export function keptHeaders(state: BlobState): Readonly<Record<string, string>> {
   const kept: Record<string, string> = { ...metadataHeaders(state.metadata) };
   for (const [read, write] of Object.entries(contentHeaders)) {
@@ -158,7 +158,7 @@ export async function setMetadata(
   return mapped(answer, etagOf);
 }
 
-/** `values` by the names of the answer's headers; what is left out is removed. */
+/** `values` by response header name; absent ones are cleared. */
 export async function setProperties(
   place: BlobPlace,
   values: Readonly<Record<string, string>>,
@@ -189,7 +189,7 @@ export async function getTags(
   return { ok: true, value: Object.fromEntries(pairs) as Record<string, string> };
 }
 
-/** Tags do not change the ETag, so the tags that were read are themselves the condition. */
+/** Tags do not change the ETag, so the tags that were read are the condition (x-ms-if-tags). */
 export function setTags(
   place: BlobPlace,
   tags: Readonly<Record<string, string>>,

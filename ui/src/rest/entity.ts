@@ -1,4 +1,4 @@
-/** The types a property of an entity may have. */
+/** Types of entity properties. */
 export const edmTypes = [
   "Edm.String",
   "Edm.Int32",
@@ -14,7 +14,7 @@ export type EdmType = (typeof edmTypes)[number];
 
 export interface Property {
   readonly type: EdmType;
-  /** As one would type it. */
+  /** The value as text, as in an input field. */
   readonly text: string;
 }
 
@@ -28,7 +28,7 @@ export interface Entity {
 
 type Json = Readonly<Record<string, unknown>>;
 
-/** `1.0` is a Double and `1` is not, which JSON's own numbers forget. */
+/** Distinguishes `1.0`, a Double, from `1`, which `JSON.parse` does not. */
 export class NumberText {
   readonly text: string;
   constructor(text: string) {
@@ -78,7 +78,7 @@ export function isEdmType(text: string): text is EdmType {
   return edmTypes.some((type) => type === text);
 }
 
-/** Every type is named, so that nothing is guessed on the way. */
+/** With an `@odata.type` for every property, so that the service infers nothing. */
 export function writeEntity(
   entity: Pick<Entity, "partitionKey" | "rowKey" | "properties">,
 ): Record<string, unknown> {
@@ -96,13 +96,13 @@ export function writeEntity(
   return json;
 }
 
-/** JSON has no infinity; the service takes them as words. */
+/** JSON has no infinity or NaN; the service accepts them as strings. */
 function doubleOf(text: string): number | string {
   const value = Number(text);
   return Number.isFinite(value) ? value : text;
 }
 
-/** One line for each property, to compare and merge two states of an entity. */
+/** One line per property, to merge two states of an entity. */
 export function entityToText({ properties }: Pick<Entity, "properties">): string {
   return Object.entries(properties)
     .toSorted(([one], [other]) => (one < other ? -1 : 1))

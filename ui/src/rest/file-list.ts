@@ -41,7 +41,7 @@ export interface FileEntry {
   readonly lastWriteAt: string;
 }
 
-/** Where in a share one is; the folder's path has no slash at either end. */
+/** A directory of a share; its path has no slash at either end. */
 export interface FolderPlace {
   readonly account: string;
   readonly share: string;

@@ -50,7 +50,7 @@ export async function renameEntry(
   const access = await accessTo(place.account);
   if (!access.ok) return access;
   const path = place.path.split("/").map(encodeURIComponent).join("/");
-  // Only the server itself can be the source, and it knows itself by the host it was asked at.
+  // The source must be this server, which recognises itself by the host of the request.
   const here = `${location.origin}/${place.account}/${place.share}/${path}`;
   const source = `${here}?${access.value.query}`;
   return request("file", [place.account, place.share, to], {
@@ -115,7 +115,7 @@ export async function listHandles(
   return { ok: true, value: handles };
 }
 
-/** `*` is every handle of the file. */
+/** `*` closes all handles of the file. */
 export function closeHandle(place: FilePlace, handle: string): Promise<Result<unknown>> {
   return request("file", filePath(place), {
     method: "PUT",

@@ -104,7 +104,7 @@ export function putMessage(
   });
 }
 
-/** Whoever took a message last has its receipt; an older one is refused. */
+/** Only the pop receipt of the last dequeue or update is valid; an older one is rejected. */
 export interface Taken {
   readonly id: string;
   readonly popReceipt: string;

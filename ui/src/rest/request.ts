@@ -17,7 +17,7 @@ export interface Call {
 export interface Answer {
   readonly status: number;
   readonly headers: Headers;
-  /** Whole: a connection that breaks in the middle is a failure of the call. */
+  /** The complete body: a connection lost in the middle is a failure of the call. */
   readonly body: ArrayBuffer;
 }
 
@@ -25,10 +25,10 @@ export function bodyText({ body }: Answer): string {
   return new TextDecoder().decode(body);
 }
 
-/** A name, in which slashes separate, or what is escaped already. */
+/** A name with `/` as separator, or an already escaped segment. */
 export type PathPart = string | { readonly escaped: string };
 
-/** The gateway's address of a resource; `path` is account, then names, each still unescaped. */
+/** The gateway's URL of a resource; `path` is the account and names, unescaped. */
 export function storageUrl(
   service: Service,
   path: readonly PathPart[],
@@ -47,7 +47,7 @@ function escape(part: PathPart): string {
   return part.split("/").map(encodeURIComponent).join("/");
 }
 
-/** Browsers put nothing but Latin letters into headers, and say so by throwing. */
+/** Browsers throw on header values outside Latin-1. */
 function headersOf(given: NonNullable<Call["headers"]>): Result<Headers> {
   const headers = new Headers({ "x-ms-version": restVersion });
   for (const [name, value] of Object.entries(given)) {
@@ -61,7 +61,7 @@ function headersOf(given: NonNullable<Call["headers"]>): Result<Headers> {
   return done(headers);
 }
 
-/** One call of the public REST API. Whatever is refused comes back as a failure, never thrown. */
+/** One call of the public REST API. Errors are returned as failures, never thrown. */
 export async function request(
   service: Service,
   [account, ...rest]: readonly [string, ...PathPart[]],
@@ -82,7 +82,7 @@ export async function request(
     });
     if (!response.ok) {
       const failure = await failureOf(response);
-      // Of the page's own session, not of the service: that one would name another code.
+      // The login of the explorer has ended; services have other error codes.
       if (failure.code === "LoginRequired") loginWanted.set(true);
       return failed(failure);
     }
@@ -97,10 +97,10 @@ export function unreachable(error: unknown): Failure {
   const wasCancelled = error instanceof DOMException && error.name === "AbortError";
   return wasCancelled
     ? { status: 0, code: "Cancelled", message: "Cancelled" }
-    : { status: 0, code: "Unreachable", message: "The server cannot be reached" };
+    : { status: 0, code: "Unreachable", message: "Server not reachable" };
 }
 
-/** XML from blob, queue and file, OData JSON from tables, nothing but headers from HEAD. */
+/** Errors are XML for blob, queue and file, OData JSON for tables, headers only for HEAD. */
 export async function failureOf(response: Response): Promise<Failure> {
   const text = await response.text().catch(() => "");
   const inText =
@@ -114,9 +114,9 @@ export async function failureOf(response: Response): Promise<Failure> {
 }
 
 function wordsOfStatus(status: number): string {
-  if (status === 404) return "It does not exist";
-  if (status === 412) return "It was changed by somebody else";
-  if (status === 409) return "It is in a state that does not allow this";
-  if (status === 401 || status === 403) return "You are not allowed to do this";
-  return `The server answered ${status}`;
+  if (status === 404) return "The resource does not exist";
+  if (status === 412) return "The resource was changed by another client";
+  if (status === 409) return "The state of the resource does not allow this";
+  if (status === 401 || status === 403) return "No permission";
+  return `Server responded with ${status}`;
 }

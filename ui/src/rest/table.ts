@@ -4,7 +4,7 @@ import { parseEntities, readEntity, writeEntity, type Entity } from "./entity.ts
 import { request, bodyText, type PathPart } from "./request.ts";
 
 const json = "application/json;odata=nometadata";
-/** Types and ETags come with the answer only in this form. */
+/** Only full metadata includes types and ETags. */
 const fullJson = "application/json;odata=fullmetadata";
 
 export interface TableName {
@@ -59,7 +59,7 @@ export interface EntityQuery {
   readonly signal?: AbortSignal | undefined;
 }
 
-/** The marker is both keys; the service wants them apart. */
+/** The marker joins both continuation keys, which the service expects separately. */
 export async function queryEntities(
   { account, table }: TablePlace,
   { filter, select, marker, resultsMax, signal }: EntityQuery,
@@ -90,7 +90,7 @@ export interface EntityPlace extends TablePlace {
   readonly rowKey: string;
 }
 
-/** A slash in a key is no separator. */
+/** Escapes a key; `/` in a key is no separator. */
 function entityPath(place: EntityPlace): readonly [string, PathPart] {
   const escape = (key: string): string => encodeURIComponent(quoted(key));
   const partition = escape(place.partitionKey);
@@ -121,7 +121,7 @@ export async function insertEntity(
   return mapped(answer, ({ headers }) => headers.get("etag") ?? "");
 }
 
-/** Without `ifMatch` it is inserted or replaced, whatever is there. */
+/** Without `ifMatch`: Insert Or Replace. */
 export async function replaceEntity(
   place: EntityPlace,
   properties: Entity["properties"],

@@ -1,4 +1,4 @@
-/** The listings of blob, queue and file are XML; what is read of them is always text. */
+/** Helpers for the XML listings of blob, queue and file. */
 export function parseXml(text: string): Element {
   return new DOMParser().parseFromString(text, "application/xml").documentElement;
 }
@@ -23,7 +23,7 @@ export function numberOf(parent: Element | undefined, name: string): number | un
   return text === undefined || text === "" ? undefined : Number(text);
 }
 
-/** Names may be percent-encoded when they hold what XML cannot. */
+/** Names with characters that XML cannot contain are percent-encoded. */
 export function nameOf(element: Element): string {
   const name = childOf(element, "Name");
   const text = name?.textContent ?? "";

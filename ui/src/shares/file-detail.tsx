@@ -1,6 +1,6 @@
 import type { JSX } from "preact";
 import { useState } from "preact/hooks";
-import { makeSas } from "../admin/sas.ts";
+import { createSas } from "../admin/sas.ts";
 import { followDownload } from "../blobs/download.ts";
 import { bytes, count, moment } from "../format.ts";
 import { useLoad } from "../load.ts";
@@ -40,7 +40,7 @@ const previewBytesMax = 256 * 1024;
 
 async function download(place: FilePlace): Promise<void> {
   const name = place.path.split("/").at(-1) ?? place.path;
-  const made = await makeSas({
+  const made = await createSas({
     kind: "service",
     account: place.account,
     service: "file",
@@ -126,7 +126,7 @@ function Overview({ place, headers }: OverviewProps): JSX.Element {
           ]}
         />
       </Section>
-      <Section title="Ranges that hold data">
+      <Section title="Written ranges">
         <RangesMap place={place} length={length} />
       </Section>
     </>

@@ -9,15 +9,16 @@ import { closeHandle, listHandles, type FilePlace } from "../rest/file.ts";
 
 const refreshMilliseconds = 2000;
 
-/** Who has the file open over SMB, as the public API tells it. */
+/** SMB handles of a file, from the List Handles operation. */
 export function HandlesList({ place }: { readonly place: FilePlace }): JSX.Element {
   const loaded = useLoad((signal) => listHandles(place, signal), [place.path]);
   useRepeating(loaded.reload, refreshMilliseconds);
   if (loaded.failure !== undefined) return <Failed failure={loaded.failure} />;
   if (loaded.value === undefined) return <Waiting />;
-  if (loaded.value.length === 0) return <Empty>Nobody has it open.</Empty>;
+  if (loaded.value.length === 0)
+    return <Empty>No open handles. SMB clients that open the file appear here.</Empty>;
   const end = async (id: string): Promise<void> => {
-    if (report(await closeHandle(place, id), "Closed by force")) loaded.reload();
+    if (report(await closeHandle(place, id), "Handle closed")) loaded.reload();
   };
   return (
     <ul class="states">
@@ -28,7 +29,7 @@ export function HandlesList({ place }: { readonly place: FilePlace }): JSX.Eleme
           <span class="soft">since {moment(openedAt)}</span>
           <span class="state-actions">
             <Button kind="danger" onClick={() => void end(id)}>
-              Force close
+              Close handle
             </Button>
           </span>
         </li>

@@ -7,7 +7,7 @@ import { listRanges, type FilePlace } from "../rest/file.ts";
 const drawnMax = 2000;
 const listedMax = 50;
 
-/** A sparse file as a bar: filled where something was written. */
+/** The written ranges of a sparse file as a bar. */
 export function RangesMap({
   place,
   length,

@@ -57,7 +57,7 @@ export function ShareBrowser({ place, shown }: ShareBrowserProps): JSX.Element {
           <Listing
             label={`Files in ${share}`}
             list={list}
-            empty="Nothing here. Drop files or folders to upload them."
+            empty="No files. Drop files or folders here to upload them."
             columns={columnsOf(place, { isWritable, reload })}
             keyOf={({ name }) => joined(folder, name)}
             active={shown}
@@ -112,7 +112,7 @@ function ShareBar({ place, onFilter, onRefresh, onNew, onUpload }: ShareBarProps
     <div class="bar">
       <Crumbs crumbs={crumbsOf(place)} />
       {snapshot !== undefined && <Badge tone="accent">snapshot {moment(snapshot)}</Badge>}
-      <Filter key={folder} label="Begins with" onChange={onFilter} />
+      <Filter key={folder} label="Prefix" onChange={onFilter} />
       <Button icon="refresh" label="Refresh" onClick={onRefresh} />
       {snapshot === undefined && (
         <>
@@ -136,9 +136,9 @@ interface SnapshotButtonProps {
 
 function SnapshotButton({ account, share }: SnapshotButtonProps): JSX.Element {
   const take = async (): Promise<void> => {
-    report(await snapshotShare(account, share), "Snapshot taken; it is in the list of shares");
+    report(await snapshotShare(account, share), "Snapshot created; see the list of shares");
   };
-  return <Button icon="camera" label="Snapshot of the share" onClick={() => void take()} />;
+  return <Button icon="camera" label="Snapshot share" onClick={() => void take()} />;
 }
 
 interface ColumnOptions {

@@ -6,7 +6,7 @@ import type { Source } from "../upload/source.ts";
 import { addTransfers, type Send } from "../upload/transfers.ts";
 import { contentTypeOf } from "../upload/upload-blob.ts";
 
-/** The most that one call may write into a file. */
+/** Maximum length of one Put Range. */
 const rangeBytes = 4 * 1024 * 1024;
 
 export function joined(folder: string, name: string): string {
@@ -35,7 +35,7 @@ export function uploadFilesInto(
   });
 }
 
-/** A share has real folders: those on the way are made first, each once. */
+/** Creates the parent directories, each once. */
 function makeFolders(place: FilePlace, made: Map<string, Promise<void>>): Promise<void> {
   const cut = place.path.lastIndexOf("/");
   if (cut < 0) return Promise.resolve();
@@ -44,7 +44,7 @@ function makeFolders(place: FilePlace, made: Map<string, Promise<void>>): Promis
   if (known !== undefined) return known;
   const work = async (): Promise<void> => {
     await makeFolders({ ...place, path }, made);
-    // One that is there already is as good.
+    // An existing directory is fine.
     await createFolder({ ...place, path });
   };
   const making = work();
@@ -59,9 +59,9 @@ async function send(
 ): Promise<Result<unknown>> {
   const { file } = source;
   await makeFolders(place, made);
-  // The service knows no condition for this call, so that this is a courtesy and no promise.
+  // Create File has no conditional headers, so another client may still create the file in between.
   if (condition.ifNoneMatch === "*" && (await getFileProperties(place)).ok) {
-    const message = "There is one of this name";
+    const message = "A file of this name exists";
     return { ok: false, failure: { status: 409, code: "ResourceAlreadyExists", message } };
   }
   const created = await request("file", filePath(place), {

@@ -18,7 +18,7 @@ import { QueryBuilder } from "./query-builder.tsx";
 const pageRows = 1000;
 const columnsMax = 24;
 const columnRem = 6;
-/** Beside the columns: the timestamp, the space between them and at the edges. */
+/** Width of the timestamp column, of gaps and of edges. */
 const gapRem = 0.75;
 const edgesRem = 13.5;
 const ownNames = ["PartitionKey", "RowKey", "Timestamp"];
@@ -61,7 +61,7 @@ export function EntityBrowser({ place }: { readonly place: TablePlace }): JSX.El
           <Listing
             label={`Entities of ${place.table}`}
             list={list}
-            empty="No entity matches."
+            empty="No entities match the filter."
             columns={columnsOf(seen)}
             minWidth={`${(seen.length + 2) * (columnRem + gapRem) + edgesRem}rem`}
             keyOf={keyOf}
@@ -123,11 +123,11 @@ function keyOf({ partitionKey, rowKey }: Entity): string {
 
 interface SeenProperty {
   readonly name: string;
-  /** Undefined if it is of several types. */
+  /** Undefined if entities differ in the type. */
   readonly type: EdmType | undefined;
 }
 
-/** Entities of a table need not be alike: the columns are those of the first that are seen. */
+/** Entities may have different properties: the columns are those of the first 200 rows. */
 function seenProperties(list: PagedList<Entity>): readonly SeenProperty[] {
   const types = new Map<string, Set<EdmType>>();
   for (let index = 0; index < Math.min(list.count, rowsLookedAtMax); index += 1) {

@@ -33,7 +33,7 @@ function propertiesOf(rows: readonly NamedProperty[]): Readonly<Record<string, P
   return Object.fromEntries(named.map(({ name, type, text }) => [name, { type, text }]));
 }
 
-/** An entity as it is stored, as it is edited, and the way from one to the other. */
+/** The stored entity, the edited properties, and saving with If-Match. */
 function useEntity({ table, entity: given, onChanged }: EntityDetailProps) {
   const [entity, setEntity] = useState(given);
   const [rows, setRows] = useState(() => rowsOf(given));
@@ -59,7 +59,7 @@ function useEntity({ table, entity: given, onChanged }: EntityDetailProps) {
   });
   const insert = async (): Promise<void> => {
     const result = await insertEntity(table, { ...place, properties: propertiesOf(rows) });
-    if (report(result, "Inserted")) await refresh();
+    if (report(result, "Entity inserted")) await refresh();
   };
   const save = async (): Promise<void> => {
     const began = { text: entityToText(entity), etag: entity.etag };
@@ -83,7 +83,7 @@ export function EntityDetail(props: EntityDetailProps): JSX.Element {
   };
   const actions = isNew ? (
     <Button kind="main" onClick={() => void insert()}>
-      Insert
+      Insert entity
     </Button>
   ) : (
     <>

@@ -26,7 +26,7 @@ const entities = fc.array(fc.record({ partitionKey: letters, rowKey: letters, pr
   maxLength: 5,
 });
 
-/** Without what a file does not hold: the timestamp and the ETag. */
+/** Without timestamp and ETag, which files do not contain. */
 const plain = ({ partitionKey, rowKey, properties: all }: Plain) => ({
   partitionKey,
   rowKey,
@@ -34,7 +34,7 @@ const plain = ({ partitionKey, rowKey, properties: all }: Plain) => ({
 });
 
 describe("entities in files", () => {
-  it("come back from CSV as they were", () => {
+  it("are unchanged by CSV export and import", () => {
     fc.assert(
       fc.property(entities, (list) => {
         expect(csvToEntities(entitiesToCsv(list))).toEqual(list.map(plain));
@@ -42,7 +42,7 @@ describe("entities in files", () => {
     );
   });
 
-  it("come back from JSON as they were", () => {
+  it("are unchanged by JSON export and import", () => {
     fc.assert(
       fc.property(entities, (list) => {
         expect(jsonToEntities(entitiesToJson(list)).map(plain)).toEqual(list.map(plain));
@@ -50,7 +50,7 @@ describe("entities in files", () => {
     );
   });
 
-  it("come back from the lines that are merged", () => {
+  it("are unchanged by the conversion to lines", () => {
     fc.assert(
       fc.property(properties, (all) => {
         expect(textToProperties(entityToText({ properties: all }))).toEqual({ ...all });

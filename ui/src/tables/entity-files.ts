@@ -10,7 +10,7 @@ import {
 
 export type Plain = Pick<Entity, "partitionKey" | "rowKey" | "properties">;
 
-/** `Count` is followed by `Count@type`, so that a file brings back what it was made of. */
+/** Each column `Count` is followed by `Count@type`, so that an import restores the types. */
 export function entitiesToCsv(entities: readonly Plain[]): string {
   const names = [...new Set(entities.flatMap(({ properties }) => Object.keys(properties)))];
   const head = ["PartitionKey", "RowKey", ...names.flatMap((name) => [name, `${name}@type`])];
@@ -41,7 +41,7 @@ export function csvToEntities(text: string): readonly Plain[] {
     for (const name of names) {
       const value = row[at(name)] ?? "";
       const type = row[at(`${name}@type`)] ?? "";
-      // A typed column that is empty in both fields is a property this entity does not have.
+      // Value and type are both empty: the entity has no such property.
       if (value === "" && type === "") continue;
       properties[name] = { type: isEdmType(type) ? type : "Edm.String", text: value };
     }

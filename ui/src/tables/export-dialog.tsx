@@ -18,7 +18,7 @@ export interface ExportDialogProps {
 const pageRows = 1000;
 const rowsMax = 1_000_000;
 
-/** Reads everything that matches, page by page, and hands it over as one file. */
+/** Reads all matching entities page by page and saves them as one file. */
 export function ExportDialog({ place, filter, onClose }: ExportDialogProps): JSX.Element {
   const [read, setRead] = useState<number>();
   const [problem, setProblem] = useState<string>();
@@ -60,10 +60,10 @@ export function ExportDialog({ place, filter, onClose }: ExportDialogProps): JSX
         <footer class="dialog-foot">
           <Button onClick={onClose}>Cancel</Button>
           <Button disabled={read !== undefined} onClick={() => void run("json")}>
-            JSON
+            Export JSON
           </Button>
           <Button kind="main" disabled={read !== undefined} onClick={() => void run("csv")}>
-            CSV
+            Export CSV
           </Button>
         </footer>
       </div>

@@ -21,7 +21,7 @@ export interface Clause {
   readonly value: string;
 }
 
-/** The raw `$filter` that a list of clauses stands for, read from left to right. */
+/** The `$filter` expression of a list of clauses, joined from left to right. */
 export function filterText(clauses: readonly Clause[]): string {
   const named = clauses.filter(({ property }) => property !== "");
   return named
@@ -33,7 +33,7 @@ export function filterText(clauses: readonly Clause[]): string {
 
 function oneClause({ property, operator, type, value }: Clause): string {
   if (operator !== "prefix") return `${property} ${operator} ${literal(type, value)}`;
-  // Strings that begin with a text lie between it and the text whose last letter is one further.
+  // Strings with a prefix sort between the prefix and the prefix with its last character + 1.
   const last = value.charCodeAt(value.length - 1);
   if (value === "") return `${property} ge ''`;
   const after = value.slice(0, -1) + String.fromCharCode(last + 1);

@@ -53,11 +53,11 @@ export function ImportDialog({ place, onClose, onDone }: ImportDialogProps): JSX
           <input ref={file} type="file" accept=".csv,.json" />
         </label>
         <Choice
-          label="Entities that are there already"
+          label="Existing entities"
           value={existing}
           onChange={setExisting}
           options={[
-            ["skip", "Leave as they are"],
+            ["skip", "Skip"],
             ["replace", "Replace"],
           ]}
         />

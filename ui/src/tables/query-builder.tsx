@@ -17,7 +17,7 @@ const emptyClause: Clause = {
   value: "",
 };
 
-/** Clauses for those who click, the raw text for those who type; the text is what counts. */
+/** Builds `$filter` from clauses; the text can be edited and is what is sent. */
 export function QueryBuilder({ properties, onRun }: QueryBuilderProps): JSX.Element {
   const [clauses, setClauses] = useState<readonly Clause[]>([]);
   const [raw, setRaw] = useState("");
@@ -65,7 +65,7 @@ export function QueryBuilder({ properties, onRun }: QueryBuilderProps): JSX.Elem
           onInput={(event) => setRaw(event.currentTarget.value)}
         />
         <Button type="submit" kind="main" icon="search">
-          Run
+          Run query
         </Button>
       </div>
     </form>

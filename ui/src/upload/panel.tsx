@@ -15,7 +15,7 @@ import {
   type Transfer,
 } from "./transfers.ts";
 
-/** What was sent so far; stays while one looks at other things. */
+/** Progress of uploads; stays visible on all pages. */
 export function UploadPanel(): JSX.Element | null {
   const changes = useStore(transferChanges);
   const list = useMemo(() => allTransfers().toSorted(byUrgency), [changes]);

@@ -1,4 +1,4 @@
-/** A file to upload and where it goes below the folder one is in. */
+/** A file to upload and its path below the current folder. */
 export interface Source {
   readonly file: File;
   readonly path: string;
@@ -13,7 +13,7 @@ export function sourcesOfInput(files: FileList | null): readonly Source[] {
   }));
 }
 
-/** Folders that are dropped are walked; the browser gives their entries in batches. */
+/** Dropped files, and all files below dropped folders. */
 export async function sourcesOfDrop(transfer: DataTransfer): Promise<readonly Source[]> {
   const entries = [...transfer.items].flatMap((item) => item.webkitGetAsEntry() ?? []);
   if (entries.length === 0) return sourcesOfInput(transfer.files);

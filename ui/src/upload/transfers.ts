@@ -14,7 +14,7 @@ export interface Transfer {
   readonly problem?: string;
 }
 
-/** Sends one file; what it overwrites is decided by the condition. */
+/** Uploads one file under a condition, which decides what may be overwritten. */
 export type Send = (work: {
   readonly source: Source;
   readonly condition: Condition;
@@ -24,7 +24,7 @@ export type Send = (work: {
 
 export interface Target {
   readonly send: Send;
-  /** The ETag of what is in the way, so that overwriting it is a decision about that state. */
+  /** The ETag of the existing object, so that only this state is overwritten. */
   readonly etagOf: (source: Source) => Promise<string | undefined>;
   readonly onDone: () => void;
 }
@@ -40,7 +40,7 @@ const filesAtOnceMax = 4;
 const announceMilliseconds = 150;
 const all = new Map<number, Transfer>();
 const waiting: number[] = [];
-/** Counts the changes of what `allTransfers` gives, not faster than one can look. */
+/** Incremented when `allTransfers` changes, at most every 150 ms. */
 export const transferChanges = createStore(0);
 const jobs = new Map<number, Job>();
 let lastId = 0;
@@ -114,7 +114,7 @@ async function run(id: number): Promise<void> {
   if (abort.signal.aborted) return change(id, { state: "cancelled" });
   if (result.ok) change(id, { state: "done", sentBytes: source.file.size });
   else if (result.failure.status === 409 && condition.ifNoneMatch === "*") {
-    change(id, { state: "exists", problem: "There is one of this name" });
+    change(id, { state: "exists", problem: "The name exists" });
   } else change(id, { state: "failed", problem: result.failure.message });
   if (waiting.length === 0) target.onDone();
 }
@@ -131,7 +131,7 @@ export function cancelAll(): void {
   }
 }
 
-/** Goes on where it stopped: blocks that arrived are not sent again. */
+/** Continues an upload: blocks that arrived are not sent again. */
 export function resumeTransfer(id: number): void {
   const job = jobs.get(id);
   if (job === undefined) return;
@@ -141,7 +141,7 @@ export function resumeTransfer(id: number): void {
   pump();
 }
 
-/** Over the state that is there now, not over one that comes in between. */
+/** Overwrites the current state with If-Match, not one written in between. */
 export async function overwrite(id: number): Promise<void> {
   const job = jobs.get(id);
   if (job === undefined) return;

@@ -30,7 +30,7 @@ export function contentTypeOf(file: File): string {
   return known[file.name.split(".").at(-1)?.toLowerCase() ?? ""] ?? "application/octet-stream";
 }
 
-/** Small files in one call, others in blocks that a later attempt does not send again. */
+/** Small files in one call, larger ones in blocks, which a resumed upload does not repeat. */
 export async function uploadBlob(upload: Upload): Promise<Result<string>> {
   const { file, place, condition, signal, onProgress } = upload;
   if (file.size > blockBytes) return uploadByBlocks(upload);
@@ -46,7 +46,7 @@ interface Block {
   readonly end: number;
 }
 
-/** The same file always has the same block ids, so blocks of an earlier attempt can be told. */
+/** Block ids depend only on the file, so that blocks of an earlier attempt are recognised. */
 export function planBlocks(file: {
   readonly size: number;
   readonly lastModified: number;

@@ -166,7 +166,12 @@ it.each<[string, object, number, string]>([
   ],
   ["smb/close", { ...file, open: -1 }, 400, "open must be an id, a whole number of up to 64 bits"],
   ["smb/close", { ...file, fileId: "18446744073709551616" }, 400, "fileId must be an id, a whole"],
-  ["smb/close", { ...file, fileId: "18446744073709551615" }, 404, `account ${account} has no share "docs"`],
+  [
+    "smb/close",
+    { ...file, fileId: "18446744073709551615" },
+    404,
+    `account ${account} has no share "docs"`,
+  ],
   ["smb/close", { ...file, account: "unknown" }, 404, 'no account "unknown"'],
   ["smb/close", file, 404, `account ${account} has no share "docs"`],
   ["smb/sessions/1/close", {}, 404, 'no SMB session "1"'],

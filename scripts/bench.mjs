@@ -6,7 +6,7 @@
 //   --store [FOLDER [URL]] the storage engines without HTTP (bench/store.ts)
 //   --explorer [BLOBS]     the explorer on a million blobs (bench/explorer.mjs)
 //   --smb                  smbclient against Samba and this server (bench/smb.mjs)
-//   --feed                 CPU time that an event feed subscriber costs (bench/feed.mjs)
+//   --feed                 CPU time that an event feed subscriber costs (bench/feed.ts)
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { runBench } from "./bench/run.mjs";
@@ -21,7 +21,7 @@ const measurements = {
   "--store": () => runBench("store", { needsServer: false }),
   "--explorer": () => import("./bench/explorer.mjs"),
   "--smb": () => import("./bench/smb.mjs"),
-  "--feed": () => import("./bench/feed.mjs"),
+  "--feed": () => runBench("feed", { needsServer: false }),
 };
 if (Object.hasOwn(measurements, first)) {
   // The measurement parses the remaining words itself.

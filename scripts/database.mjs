@@ -1,4 +1,4 @@
-// A PostgreSQL of its own for a script, in a temporary folder; nothing of it stays.
+// Starts a temporary PostgreSQL server for a script and removes it at the end.
 import { spawnSync } from "node:child_process";
 import { chmodSync, existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync } from "node:fs";
 import { createServer } from "node:net";
@@ -8,7 +8,7 @@ import { join } from "node:path";
 const programs = "/usr/lib/postgresql";
 const user = "postgres";
 
-/** `postgres` as the word after `--store` means such a database; anything else is an address. */
+/** Parses `--store`: `postgres` starts a temporary server, anything else is a URL. */
 export async function openStore(words) {
   const at = words.findIndex((word) => word === "--store" || word.startsWith("--store="));
   if (at < 0) return { words, store: undefined, stop: () => undefined };
@@ -20,7 +20,7 @@ export async function openStore(words) {
   return { words: rest, store: url, stop };
 }
 
-/** `fsync` off by default: what is killed here is never the machine. */
+/** `fsync` is off by default: tests kill processes, never the machine. */
 export async function openDatabase(settings = ["fsync=off"], base = tmpdir()) {
   if (!existsSync(programs)) throw new Error("PostgreSQL is not installed (apt: postgresql)");
   mkdirSync(base, { recursive: true });
@@ -47,12 +47,12 @@ export async function openDatabase(settings = ["fsync=off"], base = tmpdir()) {
   return { url: `postgres://${user}@127.0.0.1:${port}/postgres`, folder, stop };
 }
 
-/** A database refuses to run as root. */
+/** PostgreSQL refuses to run as root. */
 function runProgram(program, words) {
   const [newest] = readdirSync(programs).toSorted((a, b) => Number(b) - Number(a));
   const path = join(programs, newest, "bin", program);
   const [command, ...rest] = isRoot() ? ["runuser", "-u", user, "--", path] : [path];
-  // Its own output would keep a pipe open for as long as the server runs.
+  // An inherited pipe would stay open as long as the server runs.
   const options = { cwd: tmpdir(), stdio: "ignore" };
   const { status } = spawnSync(command, [...rest, ...words], options);
   if (status !== 0) throw new Error(`${program} failed with ${status}`);

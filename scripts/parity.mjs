@@ -1,5 +1,5 @@
 // `npm run parity -- FOLDER [--store postgres] [words for replay.mjs]`: replays recordings of the
-// real service against an empty server of our own: plain, with versioning and soft delete, and the
+// real service against an empty server: plain, with versioning and soft delete, and the
 // Data Lake recordings with a hierarchical namespace.
 import { spawnSync } from "node:child_process";
 import { createHmac } from "node:crypto";
@@ -29,7 +29,7 @@ const runs = [
   },
 ];
 
-/** Another build of the same may be tried. */
+/** ETAGERE_TEST_PROGRAM selects another build. */
 const program = process.env["ETAGERE_TEST_PROGRAM"] ?? join(root, "bin", "etagere");
 const [folder, ...given] = process.argv.slice(2);
 const callerFolder = process.env["INIT_CWD"] ?? process.cwd();
@@ -96,7 +96,7 @@ function endpoints(urls, isHierarchical) {
   );
 }
 
-/** Two runs, two files of results: `--out a.json` becomes a-plain.json and a-versions.json. */
+/** One result file per run: `--out a.json` becomes a-plain.json and a-versions.json. */
 function wordsFor(name) {
   return words.map((word, index) => {
     if (words[index - 1] !== "--out") return word;
@@ -105,7 +105,7 @@ function wordsFor(name) {
   });
 }
 
-/** For blobs it is no setting of the account but a property that clients set. */
+/** Soft delete of blobs is a service property, not an account setting. */
 async function turnSoftDeleteOn(url) {
   const policy = "<Enabled>true</Enabled><Days>7</Days>";
   const body = `<StorageServiceProperties><DeleteRetentionPolicy>${policy}</DeleteRetentionPolicy></StorageServiceProperties>`;
@@ -114,7 +114,7 @@ async function turnSoftDeleteOn(url) {
     headers: { "x-ms-version": "2021-12-02", "content-type": "application/xml" },
     body,
   });
-  if (answer.status !== 202) console.error(`soft delete could not be set: ${answer.status}`);
+  if (answer.status !== 202) console.error(`setting soft delete failed: ${answer.status}`);
 }
 
 function accountSas() {

@@ -1,4 +1,4 @@
-// What a fresh clone needs before it can run, with nothing but Node at hand.
+// Installs dependencies and builds; uses only Node, so that it runs in a fresh clone.
 import { spawnSync } from "node:child_process";
 import { existsSync, readdirSync, rmSync, statSync } from "node:fs";
 import { dirname, join } from "node:path";
@@ -15,7 +15,7 @@ export function run(command, words, options = {}) {
   if (status !== 0) process.exit(status ?? 1);
 }
 
-/** These take a while, and their tools say nothing; standard output is for what was asked for. */
+/** Progress goes to standard error; standard output is for the command's own output. */
 function say(text) {
   process.stderr.write(`etagere: ${text}\n`);
 }
@@ -41,13 +41,13 @@ function isOlder(built, sources) {
 
 export function build() {
   say("building the server (dist) …");
-  // Compiled files whose source is gone must not stay.
+  // Removes compiled files whose source was deleted.
   rmSync(join(root, "dist"), { recursive: true, force: true });
   run(tool("tsc"), ["-p", "tsconfig.build.json"]);
   buildPage();
 }
 
-/** The explorer's page: static files that the server hands out. */
+/** The explorer: static files that the server serves. */
 export function buildPage() {
   say("building the explorer's page (ui/dist) …");
   run(tool("vite"), ["build", "--config", join("ui", "vite.config.ts"), "--logLevel", "warn"]);

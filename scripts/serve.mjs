@@ -1,12 +1,12 @@
-// Starts a server of its own for a script, on free ports, and learns where it listens.
+// Starts a server for a script and reads its addresses from the start-up lines.
 import { spawn } from "node:child_process";
 import { createInterface } from "node:readline";
 
 const startMillisecondsMax = 30_000;
 
 /**
- * `command` is the program and its words, `last` what the last line of its start matches.
- * Resolves with the addresses by service, in lower case (`{ blob: "http://…", admin: … }`).
+ * `command` is the program and its arguments; `last` matches the last start-up line. Resolves with
+ * the addresses by service, in lower case (`{ blob: "http://…", admin: … }`).
  */
 export async function serve({ command: [program, ...words], last }) {
   const server = spawn(program, words, { stdio: ["ignore", "pipe", "inherit"] });

@@ -1,4 +1,4 @@
-// `npm start`: from a fresh clone to a running server. Flags follow after `--`.
+// `npm start`: installs and builds what is missing, then starts the server. Flags follow `--`.
 import { spawn } from "node:child_process";
 import { constants } from "node:os";
 import { join } from "node:path";
@@ -11,7 +11,7 @@ const server = spawn(process.execPath, words, { stdio: "inherit" });
 for (const signal of ["SIGTERM", "SIGINT", "SIGHUP"]) {
   process.on(signal, () => server.kill(signal));
 }
-// A signal to npm ends it and the shell below it, but not this process: it notices that it was left.
+// A signal to npm ends npm and its shell but not this process, which detects a new parent.
 const parent = process.ppid;
 const watching = setInterval(() => {
   if (process.ppid === parent) return;

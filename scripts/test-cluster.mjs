@@ -1,5 +1,5 @@
-// `npm run test:cluster`: what takes minutes and real parts. Ceph loses an object store and both
-// gateways under uploads; PostgreSQL fails over ten times; locks of a killed node go in their time.
+// `npm run test:cluster`: slow tests with real Ceph and PostgreSQL. Ceph loses an object store and
+// both gateways under uploads; PostgreSQL fails over ten times; locks of a killed node expire.
 import { spawnSync } from "node:child_process";
 import { existsSync } from "node:fs";
 import { ensureBuilt, ensureInstalled, run, tool } from "./prepare.mjs";

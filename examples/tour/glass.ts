@@ -1,7 +1,7 @@
 import { createServer, request, type IncomingMessage, type Server } from "node:http";
 import { once } from "node:events";
 
-/** What went over the wire, as far as it matters for who may write. */
+/** A request and its response, reduced to the headers that matter for concurrency. */
 export interface Exchange {
   readonly method: string;
   readonly path: string;
@@ -19,7 +19,7 @@ const askedNames = [
 ];
 const answeredNames = ["etag", "x-ms-lease-id", "x-ms-error-code"];
 
-/** Between a client and a server: passes everything on and shows it. */
+/** A proxy between client and server that reports every exchange. */
 export async function openGlass(
   target: string,
   show: (exchange: Exchange) => void,
@@ -48,7 +48,7 @@ export async function openGlass(
 
 function urlOf(server: Server): string {
   const address = server.address();
-  if (address === null || typeof address === "string") throw new Error("it does not listen");
+  if (address === null || typeof address === "string") throw new Error("the proxy does not listen");
   return `http://127.0.0.1:${address.port}`;
 }
 

@@ -8,7 +8,7 @@ const account = "devstoreaccount1";
 const key =
   "Eby8vdM02xNOcqFlqUwJPLlmEtlCDXJ1OUzFT50uSRZ6IFsuFq2UVErCz4I6tq/K1SZFPTOtr/KBHBeksoGMGw==";
 
-/** The whole tour, or only some of its steps, against a server of its own. */
+/** Runs all or some steps against a server of its own. */
 export async function runTour(
   printer: Printer,
   chosen: readonly Step[] = steps,
@@ -51,7 +51,7 @@ function stageOf(printer: Printer, places: Omit<Stage, "say" | "check">): Stage 
     say: (text) => printer.why(text),
     check(what, happened, promised) {
       if (!isDeepStrictEqual(happened, promised)) {
-        throw new Error(`${what}: ${String(happened)}, but promised is ${String(promised)}`);
+        throw new Error(`${what}: ${String(happened)}, expected ${String(promised)}`);
       }
       printer.checked(what, happened);
     },

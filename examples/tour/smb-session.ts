@@ -7,14 +7,14 @@ import {
   setDeletePending,
 } from "../../tests/smb-wire/wire-messages.ts";
 
-/** What an SMB client lets others do with a file while it has it open. */
+/** Share modes: what other clients may do while the file is open. */
 export const Share = { nothing: 0, readingAndWriting: 3, everything: 7 } as const;
 
 const lockCommand = 10;
 const exclusivelyAtOnce = 0x12;
 const unlocking = 4;
 
-/** A small SMB client: enough to stand in the way of others. */
+/** A small SMB client: opens, byte-range locks and delete-pending. */
 export class SmbSession {
   readonly #client: WireClient;
 

@@ -1,28 +1,28 @@
 import type { Exchange } from "./glass.ts";
 
-/** One scene of the tour: it does something that clients do to each other, and checks itself. */
+/** One step of the tour: clients that contend for an object, with checked results. */
 export interface Step {
   readonly title: string;
   readonly run: (stage: Stage) => Promise<void>;
 }
 
 export interface Stage {
-  /** For every official client library. */
+  /** Connection string for the official client libraries. */
   readonly connectionString: string;
   readonly smbUrl: string;
   /** A name that no other step uses. */
   readonly name: string;
-  /** Says why what follows happens. */
+  /** Prints the explanation of what follows. */
   readonly say: (text: string) => void;
-  /** Holds what happened to what was promised; the step fails if they differ. */
+  /** Compares a result with the expected one; the step fails if they differ. */
   readonly check: (what: string, happened: unknown, promised: unknown) => void;
 }
 
-/** The status and code of a refusal; a step that expects one fails if there is none. */
+/** Status and error code of a rejected request; fails the check if it succeeds. */
 export async function refusalOf(attempt: Promise<unknown>): Promise<string> {
   try {
     await attempt;
-    return "it was done";
+    return "succeeded";
   } catch (error) {
     const { statusCode, code, details } = error as {
       statusCode?: number;
@@ -40,7 +40,7 @@ export interface Printer {
   checked(what: string, happened: unknown): void;
 }
 
-/** Colours only where someone looks. */
+/** Prints to a terminal, optionally in colour. */
 export function terminalPrinter(write: (line: string) => void, isColoured: boolean): Printer {
   const paint = (code: number, text: string): string =>
     isColoured ? `\u001b[${code}m${text}\u001b[0m` : text;

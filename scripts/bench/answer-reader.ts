@@ -1,13 +1,13 @@
-/** What a server said. Large bodies are counted, not kept: keeping them would measure us. */
+/** A response. Large bodies are counted, not kept: keeping them would cost the client CPU time. */
 export interface Answer {
   readonly status: number;
-  /** Empty where it was longer than `keptBytesMax`. */
+  /** Empty if longer than `keptBytesMax`. */
   readonly body: Buffer;
   readonly bodyBytes: number;
   header(name: string): string | undefined;
 }
 
-/** A listing of five thousand blobs is kept, a body of several mebibytes is not. */
+/** Keeps a listing of 5,000 blobs, but no body of several MiB. */
 const keptBytesMax = 3 * 1024 * 1024;
 const headBytesMax = 64 * 1024;
 const nothing = Buffer.alloc(0);
@@ -27,7 +27,7 @@ class Head implements Answer {
     this.status = Number(text.slice(9, 12));
   }
 
-  /** Put together only for those who ask. */
+  /** Decoded on first access. */
   get body(): Buffer {
     const [first = nothing] = this.#pieces;
     return this.#pieces.length < 2 ? first : Buffer.concat(this.#pieces);
@@ -50,22 +50,22 @@ class Head implements Answer {
   }
 }
 
-/** Reads one answer after the other from the pieces that a socket hands out. */
+/** Parses successive responses from the chunks of a socket. */
 export class AnswerReader {
   #head: Head | undefined;
-  /** Bytes that do not make a whole head or a whole line of a chunk yet. */
+  /** Bytes of an incomplete head or chunk line. */
   #rest: Buffer = nothing;
-  /** Of the body, or in the chunked form of the current chunk and its line end. */
+  /** Bytes left of the body, or of the current chunk and its line end. */
   #bytesLeft = 0;
   #isChunked = false;
   #closes = false;
 
-  /** Whether the server ends the connection after the latest answer. */
+  /** Whether the server closes the connection after the last response. */
   get closes(): boolean {
     return this.#closes;
   }
 
-  /** The answer, once its last byte is there. */
+  /** Returns the response once its last byte has arrived. */
   take(piece: Buffer, withoutBody: boolean): Answer | undefined {
     if (this.#head !== undefined) return this.#takeBody(this.#head, piece);
     const received = this.#rest.length === 0 ? piece : Buffer.concat([this.#rest, piece]);
@@ -123,7 +123,7 @@ export class AnswerReader {
       }
       const lineEnd = received.indexOf("\r\n", at);
       const size = lineEnd < 0 ? 0 : Number.parseInt(received.toString("latin1", at, lineEnd), 16);
-      // The chunk without bytes ends the answer, together with the empty line behind it.
+      // The empty chunk and the empty line after it end the response.
       if (lineEnd < 0 || (size === 0 && received.length < lineEnd + 4)) {
         this.#rest = received.subarray(at);
         return undefined;

@@ -8,8 +8,8 @@ interface Release {
 }
 
 /**
- * Where the program of the newest Azurite lies that runs on this Node. It is no dependency: it is
- * fetched for the comparison, once, into a folder of its own that nobody commits.
+ * Path of the newest Azurite that runs on this Node. It is not a dependency: it is installed
+ * once for the comparison, into a folder that git ignores.
  */
 export function installAzurite(): { readonly program: string; readonly version: string } {
   const version = newestFor(process.versions.node, readReleases());

@@ -7,7 +7,7 @@ import type { Server } from "./servers.ts";
 export interface Participant {
   readonly server: Server;
   readonly site: Site;
-  /** Whether the site is there already, with all its objects. */
+  /** Whether container and objects exist already. */
   readonly filled: boolean;
 }
 
@@ -15,13 +15,13 @@ export interface Participant {
 export interface Figures {
   readonly server: string;
   readonly perSecond: number;
-  /** Of each round, in their order. */
+  /** Per round, in order. */
   readonly rounds: readonly number[];
   readonly medianMilliseconds: number;
   readonly p99Milliseconds: number;
   readonly cpuMicrosecondsPerRequest: number;
   readonly anonymousMegabytes: number;
-  /** The steps of the slowest caller as a share of the mean, over all rounds. */
+  /** Steps of the slowest connection divided by the mean, over all rounds. */
   readonly slowestShare: number;
   readonly callersShare: number;
   readonly errors: number;
@@ -39,10 +39,10 @@ interface Round extends Run {
   readonly cpuMicrosecondsPerRequest: number;
 }
 
-/** Few: where a server needs a second for a step, 64 at once would take a minute. */
+/** Few: if a server needs 1 s per step, 64 concurrent ones take a minute. */
 const warmUpConnectionsMax = 8;
 
-/** The servers take turns, because the speed of a machine drifts. */
+/** Rounds alternate between the servers, because the speed of the machine drifts. */
 export async function compare(
   scenario: Scenario,
   participants: readonly Participant[],
@@ -107,7 +107,7 @@ function figuresOf(server: Server, rounds: readonly Round[], problem: string | u
   };
 }
 
-/** A round may be too short for each to have had a turn: what counts is the sum. */
+/** Summed over rounds: one round may be too short for every connection to complete a step. */
 export function slowestShareOf(rounds: readonly (readonly number[])[]): number {
   const [first = []] = rounds;
   const sums = first.map((_, index) => rounds.reduce((sum, round) => sum + (round[index] ?? 0), 0));

@@ -1,5 +1,5 @@
-// `npm run bench -- --explorer`: opens the page on a server that holds a million blobs and scrolls.
-// Words: how many blobs (1000000), the program to start (bin/etagere), a folder to keep.
+// `npm run bench -- --explorer`: opens a container of a million blobs in Chromium and scrolls.
+// Arguments: number of blobs (1000000), program (bin/etagere), data folder to keep.
 import { mkdtempSync, rmSync } from "node:fs";
 import { Agent, request } from "node:http";
 import { tmpdir } from "node:os";
@@ -76,7 +76,7 @@ function put(path) {
   });
 }
 
-/** From the address being entered to the first row being there, each time with an empty cache. */
+/** Time from navigation to the first row, each time with an empty cache. */
 async function measureOpening() {
   const times = [];
   for (let round = 0; round < rounds; round += 1) {
@@ -100,7 +100,7 @@ async function measureOpening() {
   return middle;
 }
 
-/** Down through the list for some seconds: how long frames take, and how much is in the page. */
+/** Scrolls for 8 s; reports frame durations and the number of rendered rows. */
 async function measureScrolling() {
   const page = await browser.newPage({ viewport: { width: 1280, height: 800 } });
   await page.goto(`${server.urls.admin}/#/blobs/${account}/million`);

@@ -4,10 +4,10 @@ import { join } from "node:path";
 import type { Outcome, Task } from "./generator.ts";
 import type { Run } from "./measure.ts";
 
-/** Azurite may take minutes for what takes others seconds; this is where patience ends. */
+/** Time limit of a run: Azurite may take minutes for what other servers do in seconds. */
 const taskMillisecondsMax = 180_000;
 
-/** The process that makes the load of one operation, for all servers that are compared. */
+/** The process that generates the load of one operation for all compared servers. */
 export class Generator {
   readonly #child: ChildProcess;
 
@@ -20,13 +20,13 @@ export class Generator {
     await this.#perform({ kind: "prepare", ...task }, () => {});
   }
 
-  /** `begin` is called when all is ready and the load starts. */
+  /** `begin` is called when the load starts. */
   async run(
     task: Omit<Extract<Task, { kind: "run" }>, "kind">,
     begin: () => void = () => {},
   ): Promise<Run> {
     const run = await this.#perform({ kind: "run", ...task }, begin);
-    if (run === undefined) throw new Error("a run without figures");
+    if (run === undefined) throw new Error("run ended without figures");
     return run;
   }
 

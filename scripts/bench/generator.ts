@@ -1,4 +1,4 @@
-// Makes the load, in a process of its own: whoever starts it says by message what to do.
+// Load generator in a process of its own; the parent process sends tasks as messages.
 import { measure } from "./measure.ts";
 import type { Run } from "./measure.ts";
 import { scenarioOf } from "./scenarios/all.ts";
@@ -11,7 +11,7 @@ export type Task =
       readonly kind: "prepare";
       readonly address: Address;
       readonly site: Site;
-      /** Whether the site is there already, with all its objects. */
+      /** Whether container and objects exist already. */
       readonly filled: boolean;
     }
   | {
@@ -47,7 +47,7 @@ async function perform(task: Task): Promise<Run | undefined> {
   await ready.refill?.();
   const { connections, seconds } = task;
   const { service } = scenario;
-  // Whoever looks at the server's own figures begins only now.
+  // The parent starts measuring the server's CPU time at this message.
   const begin = (): void => void process.send?.("begin");
   return measure(ready.target, ready.step, { service, connections, seconds, begin });
 }

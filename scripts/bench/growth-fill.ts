@@ -1,5 +1,5 @@
-// Fills a folder for the run of growth, in a process of its own: `node growth-fill.js FOLDER COUNT
-// NAME…`. Without sockets, since only what is stored in the end matters.
+// Fills a data folder for `--growth` in a process of its own, without sockets:
+// `node growth-fill.js FOLDER COUNT NAME…`.
 import { openInProcess } from "./in-process.ts";
 import { scenarioOf } from "./scenarios/all.ts";
 

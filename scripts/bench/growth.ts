@@ -15,7 +15,7 @@ import type { Scenario } from "./scenarios/scenario.ts";
 import { newFolder, startEtagere } from "./servers.ts";
 import type { Server } from "./servers.ts";
 
-/** Whose `fill` makes the objects that all operations of a service find. */
+/** The operation of each service whose `fill` creates the stored objects. */
 const fillers = { blob: "put-1k", table: "tbl-get", queue: "q-put", file: "file-create" } as const;
 
 interface Level {
@@ -25,8 +25,8 @@ interface Level {
 }
 
 /**
- * The same operation on three servers that hold a thousand, a hundred thousand and a million
- * objects of each kind, in turns: what differs is not the minute but what is stored.
+ * Measures the same operation on three servers with 1 k, 100 k and 1 M stored objects of each kind,
+ * alternating, so that the state of the machine affects all three alike.
  */
 export async function measureGrowth(options: BenchOptions): Promise<void> {
   const wanted = growthScenarios.filter(({ name }) => options.only.test(name));

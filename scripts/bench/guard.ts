@@ -1,5 +1,5 @@
-// `npm run bench:guard`: what a request costs inside the server, without sockets, compared with
-// what was agreed to. `--update` agrees to what is measured now.
+// `npm run bench:guard`: compares the cost of requests, measured without sockets, with the agreed
+// baseline. `--update` makes the measured costs the new baseline.
 import { existsSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { parseArgs } from "node:util";
@@ -15,7 +15,7 @@ import { newFolder } from "./servers.ts";
 
 interface Guarded {
   readonly name: string;
-  /** Of one round. */
+  /** Per round. */
   readonly steps: number;
   readonly requestsPerStep?: number;
 }
@@ -84,7 +84,7 @@ async function measure(target: InProcess, one: Guarded): Promise<Cost> {
   const steps: Steps = { prepared, connect, workers, steps: one.steps, requestsPerStep };
   await runSteps(steps);
   const allocatedBytes = Math.round(await allocationOf(steps));
-  // Whatever else the machine does only ever adds: the least is nearest to the truth.
+  // Other load can only add to the cost, so the minimum is the best estimate.
   let cpuMicroseconds = Infinity;
   for (let round = 0; round < rounds; round += 1) {
     cpuMicroseconds = Math.min(cpuMicroseconds, await cpuOf(steps));
@@ -92,7 +92,7 @@ async function measure(target: InProcess, one: Guarded): Promise<Cost> {
   return { cpuMicroseconds: Math.round(cpuMicroseconds * 10) / 10, allocatedBytes };
 }
 
-/** With `--only`, the rest stays as it was. */
+/** With `--only`, the other entries are kept. */
 function update(measured: Baseline): void {
   const costs = { ...agreed()?.costs, ...measured.costs };
   writeFileSync(baselinePath, `${JSON.stringify({ ...measured, costs }, undefined, 2)}\n`);

@@ -8,6 +8,7 @@ import { noMeter } from "../../src/protocol/meter.ts";
 import type { ServiceName } from "../../src/protocol/service-name.ts";
 import { Authenticator } from "../../src/http/auth/authenticator.ts";
 import type { HttpService } from "../../src/http/http-service.ts";
+import type { Observer } from "../../src/http/observer.ts";
 import { compileRoutes } from "../../src/http/routing.ts";
 import { serveRequest } from "../../src/http/pipeline.ts";
 import { bufferBody, type WireResponse, type WireRequest } from "../../src/http/wire.ts";
@@ -19,37 +20,50 @@ import type { Answer } from "./answer-reader.ts";
 import { accountSas, checked, version } from "./target.ts";
 import type { Client, Request, Target } from "./target.ts";
 
-/** The whole server but its sockets: requests go straight into the pipeline. */
+/** A server without sockets: requests are passed to the pipeline directly. */
 export interface InProcess extends Target {
+  httpService(name: ServiceName): HttpService;
   stop(): Promise<void>;
 }
 
 const host = "127.0.0.1";
 const nothing = Buffer.alloc(0);
-/** Many, because all that wait share one flush. */
+/** Many, because concurrent requests share one flush. */
 const fillers = 256;
 const log = { debug() {}, info() {}, warn() {}, error: console.error };
 
-export async function openInProcess(location: string): Promise<InProcess> {
+/** Without a location everything is in memory. */
+export async function openInProcess(
+  location: string | undefined,
+  observer?: Observer,
+): Promise<InProcess> {
   const clock = realClock();
   const random = realRandom();
   const elsewhere = { storeUrl: undefined, contentUrl: undefined, memoryBytesMax: undefined };
   const engines = await openDataStores({ ...elsewhere, location, services, clock, random, log });
   await ensureAccountRecords(engines.store, [developmentAccount()], random);
-  const doors = new Map(services.map((service) => [service.name, doorOf(service.name, engines)]));
+  const httpServices = new Map(
+    services.map(({ name }) => [name, httpServiceOf(name, engines, observer)]),
+  );
+  const httpService = (name: ServiceName): HttpService => {
+    const found = httpServices.get(name);
+    if (found === undefined) throw new Error(`${name} is not served`);
+    return found;
+  };
   return {
     name: "in-process",
     fillers,
-    connect(service) {
-      const door = doors.get(service);
-      if (door === undefined) throw new Error(`${service} is not served`);
-      return clientOf(door);
-    },
+    httpService,
+    connect: (service) => clientOf(httpService(service)),
     stop: () => engines.close(),
   };
 }
 
-function doorOf(name: ServiceName, { store, content }: DataStores): HttpService {
+function httpServiceOf(
+  name: ServiceName,
+  { store, content }: DataStores,
+  observer: Observer | undefined,
+): HttpService {
   const service = services.find((one) => one.name === name);
   if (service === undefined) throw new Error(`${name} is not served`);
   const clock = realClock();
@@ -60,20 +74,21 @@ function doorOf(name: ServiceName, { store, content }: DataStores): HttpService 
     accounts: accountsOf([developmentAccount()]),
     authenticator: new Authenticator(),
     sources: {
-      read: () => Promise.reject(new Error("nothing is copied from elsewhere")),
+      read: () => Promise.reject(new Error("no copy sources in this benchmark")),
       serviceOf: () => undefined,
     },
     clock,
     log,
     meter: noMeter,
+    ...(observer && { observer }),
     options: { versions: "later", productStyle: true, oauth: undefined },
   };
 }
 
-function clientOf(door: HttpService): Client {
+function clientOf(httpService: HttpService): Client {
   return {
     async send(request) {
-      const reply = await serveRequest(door, wireRequestOf(request));
+      const reply = await serveRequest(httpService, wireRequestOf(request));
       return checked(request, await answerOf(reply));
     },
     async open() {},

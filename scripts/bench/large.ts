@@ -1,5 +1,5 @@
-// Fills one container with a million blobs, then measures what must not follow that number: a page
-// of a listing wherever it lies, and a search by tags that finds a hundred of them.
+// `npm run bench -- --large`: fills one container with a million blobs, then measures operations
+// whose cost must not depend on that number: listing pages and a search by tags.
 import { parseArgs } from "node:util";
 import { startEtagere } from "./servers.ts";
 import { fill, targetAt } from "./target.ts";
@@ -40,7 +40,7 @@ function putBlob(filler: Client, index: number): Promise<unknown> {
   return filler.send({ method: "PUT", path, headers, body, expect: 201 });
 }
 
-/** Every page of the container, and how long the first and the last tenth of them took. */
+/** Lists all pages; returns the durations of the first and the last tenth. */
 async function measureListing(): Promise<void> {
   for (const size of [100, 5000]) {
     const times: number[] = [];

@@ -4,7 +4,7 @@ import { rmSync } from "node:fs";
 const children = new Set<ChildProcess>();
 const folders = new Set<string>();
 
-/** A run that is broken off leaves neither servers nor their data behind. */
+/** Stops servers and deletes their data when a run is interrupted. */
 export function endWithUs(child: ChildProcess): void {
   children.add(child);
   child.once("exit", () => children.delete(child));

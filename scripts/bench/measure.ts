@@ -3,18 +3,18 @@ import type { Step } from "./scenarios/scenario.ts";
 import { sent } from "./target.ts";
 import type { Target } from "./target.ts";
 
-/** What the callers of one run saw. */
+/** Results of one run, measured by the clients. */
 export interface Run {
   readonly steps: number;
   readonly requests: number;
   readonly seconds: number;
   readonly medianMilliseconds: number;
   readonly p99Milliseconds: number;
-  /** Of each caller. */
+  /** Per client. */
   readonly stepsOf: readonly number[];
   readonly errors: number;
   readonly firstError: string | undefined;
-  /** Of one processor, spent by the callers' process. */
+  /** CPU seconds of the load generator. */
   readonly callersShare: number;
 }
 
@@ -22,13 +22,13 @@ export interface Load {
   readonly service: ServiceName;
   readonly connections: number;
   readonly seconds: number;
-  /** Called when all is ready and the load starts. */
+  /** Called when the load starts. */
   readonly begin: () => void;
 }
 
 const errorsMax = 200;
 
-/** Runs the step on so many connections for so long. */
+/** Repeats the step on a number of connections for a number of seconds. */
 export async function measure(target: Target, step: Step, load: Load): Promise<Run> {
   const { connections, service } = load;
   const clients = Array.from({ length: connections }, () => target.connect(service));

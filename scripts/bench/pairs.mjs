@@ -1,5 +1,5 @@
-// Compares the cost of requests in this checkout with that of an earlier commit, in pairs of runs
-// taken in turns: on a shared machine only runs that are close in time can be compared.
+// Compares the cost of requests in this checkout with an earlier commit, in alternating pairs of
+// runs: on a shared machine only runs that are close in time can be compared.
 import { execFileSync, spawnSync } from "node:child_process";
 import { existsSync, mkdtempSync, rmSync, symlinkSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -7,7 +7,7 @@ import { join } from "node:path";
 import { parseArgs } from "node:util";
 import { ensureInstalled, root } from "../prepare.mjs";
 
-/** What a change may cost at most, as a ratio of medians. */
+/** Limits for a change, as ratios of medians. */
 const allocationRatioMax = 1.03;
 const cpuRatioMax = 1.05;
 
@@ -27,7 +27,7 @@ export async function comparePairs() {
     installEarlier(earlier);
     const runs = [];
     for (let pair = 1; pair <= Number(values.pairs); pair += 1) {
-      // The second run of a pair finds a warmer machine: each side goes first in every other pair.
+      // The second run of a pair has a warmer machine, so the order alternates.
       const order = pair % 2 === 1 ? [earlier, root] : [root, earlier];
       const costs = new Map(order.map((folder) => [folder, measure(folder, values.only)]));
       runs.push({ before: costs.get(earlier), after: costs.get(root) });
@@ -40,7 +40,7 @@ export async function comparePairs() {
   }
 }
 
-/** The packages of this checkout serve both, unless the earlier commit pins others. */
+/** Shares node_modules unless the earlier commit has another lock file. */
 function installEarlier(earlier) {
   const lock = (folder) => execFileSync("cat", [join(folder, "package-lock.json")]);
   if (lock(earlier).equals(lock(root))) {
@@ -51,7 +51,7 @@ function installEarlier(earlier) {
   if (!existsSync(join(earlier, "node_modules"))) throw new Error("npm ci failed there");
 }
 
-/** Of each scenario, CPU in microseconds and bytes allocated, per request. */
+/** CPU microseconds and allocated bytes per request, by scenario. */
 function measure(folder, only) {
   const script = join("scripts", "bench-guard.mjs");
   const words = [script, "--only", only];

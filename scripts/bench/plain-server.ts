@@ -45,7 +45,7 @@ function answerContent(request: IncomingMessage, response: ServerResponse): void
   response.end(kibibyte);
 }
 
-/** One flush at a time for whoever waits, as our own files are flushed. */
+/** One flush at a time for all waiting requests, as this server does. */
 function groupedSync(descriptor: number): () => Promise<void> {
   let running: Promise<void> | undefined;
   let next: Promise<void> | undefined;

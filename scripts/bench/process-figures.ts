@@ -1,9 +1,9 @@
 import { readFileSync } from "node:fs";
 
-/** Ticks of the kernel per second, the same on every Linux that Node runs on. */
+/** Kernel clock ticks per second (USER_HZ), 100 on every Linux that Node supports. */
 const ticksPerSecond = 100;
 
-/** What all threads of a process have used so far; not a number where nobody counts. */
+/** CPU seconds of all threads of a process; NaN without /proc. */
 export function cpuSecondsOf(pid: number): number {
   try {
     const stat = readFileSync(`/proc/${pid}/stat`, "utf8");
@@ -14,7 +14,7 @@ export function cpuSecondsOf(pid: number): number {
   }
 }
 
-/** Memory that no file stands behind: the heap and buffers, not the pages of the store. */
+/** Anonymous memory: heap and buffers, not the mapped pages of the store. */
 export function anonymousMegabytesOf(pid: number): number {
   try {
     const status = readFileSync(`/proc/${pid}/status`, "utf8");

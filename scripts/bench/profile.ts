@@ -52,7 +52,7 @@ async function profileOne(scenario: Scenario): Promise<void> {
     to = now();
   } finally {
     generator.stop();
-    // The profile is written when the server has ended.
+    // V8 writes the profile when the server ends.
     await server.stop();
   }
   draw(scenario, readProfile(folder), { from, to });
@@ -71,7 +71,7 @@ function draw({ name, title }: Scenario, profile: CpuProfile, span: Span): void 
   console.log(`written to ${path}`);
 }
 
-/** All that were drawn, now or before. */
+/** All flame graphs in the folder. */
 function drawnIn(folder: string): string {
   const names = readdirSync(folder).filter((name) => /^flame-.*\.svg$/.test(name));
   return names
@@ -80,17 +80,17 @@ function drawnIn(folder: string): string {
     .join("\n\n");
 }
 
-/** Threads write profiles, too; that of the main thread has seen the most. */
+/** Worker threads write profiles as well; the main thread's is the largest. */
 function readProfile(folder: string): CpuProfile {
   const profiles = readdirSync(folder)
     .filter((file) => file.endsWith(".cpuprofile"))
     .map((file) => JSON.parse(readFileSync(join(folder, file), "utf8")) as CpuProfile);
   const [largest] = profiles.toSorted((a, b) => b.nodes.length - a.nodes.length);
-  if (largest === undefined) throw new Error("the server left no profile");
+  if (largest === undefined) throw new Error("the server wrote no profile");
   return largest;
 }
 
-/** The clock that V8 stamps its samples with. */
+/** The clock of V8's samples. */
 function now(): number {
   return Number(process.hrtime.bigint() / 1000n);
 }

@@ -21,15 +21,15 @@ export interface Certificate {
 
 export interface ServerOptions {
   readonly name: string;
-  /** Of the script, and its words. */
+  /** Script and arguments. */
   readonly program: string;
   readonly words?: readonly string[];
-  /** For Node itself. */
+  /** Options of Node. */
   readonly nodeWords?: readonly string[];
   readonly tls?: Certificate | undefined;
-  /** A folder that is there already and stays. */
+  /** An existing data folder, which is not deleted. */
   readonly location?: string;
-  /** The address of a database for its records. */
+  /** URL of the database for records. */
   readonly store?: string;
 }
 
@@ -50,7 +50,7 @@ export function startAzurite(options: Omit<ServerOptions, "name" | "words">): Pr
   return startServer({ ...options, name: "azurite", words }, "table");
 }
 
-/** Ready with the line of its last listener. */
+/** Resolves after the start-up line of the last listener. */
 async function startServer(options: ServerOptions, last: string): Promise<Server> {
   const { name, program, words = [], nodeWords = [], tls } = options;
   const location = options.location ?? newFolder(name);
@@ -95,7 +95,7 @@ function lineOf(child: ChildProcess, name: string, isLast: (line: string) => boo
     const tooLate = (): void => failed(new Error(`${name} did not start in time`));
     const timer = setTimeout(tooLate, startMillisecondsMax);
     child.once("exit", (code) => failed(new Error(`${name} ended with code ${String(code)}`)));
-    if (child.stdout === null) throw new Error("the output is not piped");
+    if (child.stdout === null) throw new Error("standard output is not piped");
     createInterface({ input: child.stdout }).on("line", (line) => {
       if (!isLast(line)) return;
       clearTimeout(timer);
@@ -115,7 +115,7 @@ async function stop(child: ChildProcess, folder: string | undefined): Promise<vo
   if (folder !== undefined) rmSync(folder, { recursive: true, force: true });
 }
 
-/** Within the checkout, because a system's temporary folder may lie in memory. */
+/** In the checkout, because the system's temporary folder may be in memory. */
 export function newFolder(name: string): string {
   const base = join(process.cwd(), ".bench");
   mkdirSync(base, { recursive: true });
@@ -124,7 +124,7 @@ export function newFolder(name: string): string {
   return folder;
 }
 
-/** For this run alone; undefined where there is nothing to make it with. */
+/** A temporary certificate; undefined if openssl is missing. */
 export function makeCertificate(folder: string): Certificate | undefined {
   const certificate = join(folder, "certificate.pem");
   const key = join(folder, "key.pem");

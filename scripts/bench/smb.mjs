@@ -1,7 +1,6 @@
-// `npm run bench -- --smb`: smbclient against Samba's server and this one, side by side in
-// one run. Needs Debian's samba and smbclient, and root, as whom Samba's server runs. What it makes
-// lies in a folder of its own below the temporary one and is removed in the end.
-//   --rounds N     how often each is measured; the best counts (3)
+// `npm run bench -- --smb`: smbclient against Samba's server and this one, in one run. Needs
+// Debian's samba and smbclient, and root for Samba's server. Uses a temporary folder.
+//   --rounds N     rounds per server; the best is reported (3)
 //   --program FILE another build of this server than the one in dist
 import { execFile, spawn, spawnSync } from "node:child_process";
 import { createHash, randomBytes } from "node:crypto";
@@ -38,14 +37,14 @@ const folder = mkdtempSync(join(tmpdir(), "smb-throughput-"));
 const execute = promisify(execFile);
 const children = [];
 
-function clearAway() {
+function cleanUp() {
   for (const child of children) child.kill("SIGTERM");
   rmSync(folder, { recursive: true, force: true });
 }
 
 for (const signal of ["SIGINT", "SIGTERM"]) {
   process.once(signal, () => {
-    clearAway();
+    cleanUp();
     process.exit(1);
   });
 }
@@ -98,7 +97,7 @@ async function startSamba() {
   const password = "Passw0rd1";
   const input = `${password}\n${password}\n`;
   spawnSync("smbpasswd", ["-c", config, "-s", "-a", "root"], { input });
-  // A group of its own: it signals its whole group when it ends.
+  // A process group of its own: smbd signals its whole group when it ends.
   const words = ["-s", config, "-F", "--no-process-group"];
   children.push(spawn("smbd", words, { stdio: "ignore", detached: true }));
   return { name: "samba", port, login: `root%${password}` };
@@ -148,7 +147,8 @@ async function measure(server, protection) {
   const rates = {};
   rates["put 512 MiB"] = bigMebibytes / (await ask(`put ${big} big`));
   rates["get 512 MiB"] = bigMebibytes / (await ask(`get big ${join(back, "big")}`));
-  if ((await sumOf(big)) !== (await sumOf(join(back, "big")))) throw new Error("other bytes");
+  if ((await sumOf(big)) !== (await sumOf(join(back, "big"))))
+    throw new Error("downloaded bytes differ");
   rmSync(join(back, "big"));
   const from = `mkdir d; cd d; lcd ${join(folder, "small")}; prompt off; mput f*`;
   rates["put 1,000 x 4 KiB"] = smallFiles / (await ask(from));
@@ -189,5 +189,5 @@ try {
     print(protection, best);
   }
 } finally {
-  clearAway();
+  cleanUp();
 }

@@ -13,7 +13,7 @@ import type { Store } from "../../src/store/store.ts";
 import { setClockOffset } from "../../src/store/time.ts";
 import { TransactionalStore } from "../../src/store/transactional-store.ts";
 
-/** Durable read-modify-writes per second, the latency of a point read, and what a view costs.
+/** Durable read-modify-writes per second, latency of a point read, cost of a view.
  *  `npm run bench -- --store [FOLDER [postgres://…]]` */
 const clock: Clock = {
   wall: () => unixEpochTicks + BigInt(Date.now()) * 10_000n,

@@ -6,34 +6,34 @@ import { Connection } from "./connection.ts";
 
 export interface Request {
   readonly method: string;
-  /** Below the account, with the query if there is one. */
+  /** Path below the account, with the query. */
   readonly path: string;
-  /** Whole lines, each with its end. */
+  /** Header lines, each with CRLF. */
   readonly headers?: string;
   readonly body?: Buffer | string;
-  /** Any other status is a mistake. */
+  /** Expected status; another one fails the run. */
   readonly expect: number;
-  /** A second status that is no mistake. */
+  /** A second accepted status. */
   readonly orElse?: number;
 }
 
-/** One caller, whose requests come one after the other. */
+/** A client that sends one request at a time. */
 export interface Client {
-  /** Done before the first request, so that no handshake is measured. */
+  /** Connects before the first request, so that no handshake is measured. */
   open(): Promise<void>;
   send(request: Request): Promise<Answer>;
   close(): void;
 }
 
-/** A server under load, or the same without sockets. */
+/** A server under load, with or without sockets. */
 export interface Target {
   readonly name: string;
-  /** How many callers at once fill it fastest. */
+  /** Number of clients that fill it fastest. */
   readonly fillers: number;
   connect(service: ServiceName): Client;
 }
 
-/** Where a server listens; this is what one process tells another. */
+/** Addresses of a server, sent to the load generator. */
 export interface Address {
   readonly name: string;
   readonly secure: boolean;
@@ -41,10 +41,10 @@ export interface Address {
 }
 
 export const version = "2021-12-02";
-/** One account SAS for all requests: signing each would measure the client. */
+/** One account SAS for all requests: signing each would cost client CPU. */
 export const accountSas = makeAccountSas();
 
-/** Requests that all clients of this process have sent. */
+/** Requests sent by all clients of this process. */
 export const sent = { requests: 0 };
 
 export function targetAt({ name, secure, ports }: Address): Target {
@@ -95,7 +95,7 @@ export function checked({ method, path, expect, orElse }: Request, answer: Answe
   throw new Error(`${method} ${path}: ${status} ${body.toString().slice(0, 300)}`);
 }
 
-/** Runs `work` for 0 … count-1 over a few callers: to fill a server before it is measured. */
+/** Runs `work` for 0 … count-1 with a few clients, to fill a server before measuring. */
 export async function fill(
   { target, service, count }: { target: Target; service: ServiceName; count: number },
   work: (client: Client, index: number) => Promise<unknown>,

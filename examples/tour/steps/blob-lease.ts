@@ -2,7 +2,7 @@ import { BlobServiceClient } from "@azure/storage-blob";
 import { refusalOf, type Step } from "../tour.ts";
 
 export const blobLease: Step = {
-  title: "Pessimistic: a lease of 30 seconds keeps a third party out",
+  title: "Pessimistic: a 30 s lease keeps other writers out",
   async run({ connectionString, name, say, check }) {
     const container =
       BlobServiceClient.fromConnectionString(connectionString).getContainerClient(name);
@@ -23,6 +23,6 @@ export const blobLease: Step = {
     check("the third party writes", (await blob.upload("open", 4)).etag !== undefined, true);
     const old = blob.upload("stale", 5, { conditions: { leaseId } });
     const refusal = await refusalOf(old);
-    check("the old id is worth nothing", refusal, "412 LeaseNotPresentWithBlobOperation");
+    check("the old lease id is rejected", refusal, "412 LeaseNotPresentWithBlobOperation");
   },
 };

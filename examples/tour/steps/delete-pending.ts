@@ -5,7 +5,7 @@ import { refusalOf, type Step } from "../tour.ts";
 import { fileWithSmb } from "./file-with-smb.ts";
 
 export const deletePending: Step = {
-  title: "A file pending deletion: neither there nor gone",
+  title: "A delete-pending file: 409 until the last handle is closed",
   async run(stage) {
     const { connectionString, name, say, check } = stage;
     const { file, smb } = await fileWithSmb(stage);

@@ -4,7 +4,7 @@ import type { Stage } from "../tour.ts";
 
 const fileBytes = 20;
 
-/** A file of a share of its own, and an SMB client connected to the share. */
+/** A new share with one file, and an SMB client connected to it. */
 export async function fileWithSmb({
   connectionString,
   smbUrl,

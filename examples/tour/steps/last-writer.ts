@@ -2,7 +2,7 @@ import { ShareServiceClient } from "@azure/storage-file-share";
 import { refusalOf, type Step } from "../tour.ts";
 
 export const lastWriter: Step = {
-  title: "Files over REST: the last writer wins, unless somebody has a lease",
+  title: "Files over REST: the last writer wins, unless the file is leased",
   async run({ connectionString, name, say, check }) {
     const share = ShareServiceClient.fromConnectionString(connectionString).getShareClient(name);
     await share.create();

@@ -6,7 +6,7 @@ const betweenGetsMilliseconds = 250;
 const getsMax = 40;
 
 export const queueConsumers: Step = {
-  title: "Two consumers of a queue, and a message that comes back",
+  title: "Two queue consumers, and a message that becomes visible again",
   async run({ connectionString, name, say, check }) {
     const queue = QueueServiceClient.fromConnectionString(connectionString).getQueueClient(name);
     await queue.create();
@@ -16,21 +16,21 @@ export const queueConsumers: Step = {
       return (await queue.receiveMessages(options)).receivedMessageItems[0];
     };
     const first = await receive();
-    if (first === undefined) throw new Error("the message is not there");
+    if (first === undefined) throw new Error("no message received");
     check("the first consumer gets it", first.messageText, "pay the rent");
     check("the second one finds nothing", (await receive()) === undefined, true);
-    say("The first one has crashed. When its time is over, the message comes back.");
+    say("The first consumer has crashed. The message is visible again after its timeout.");
     let second = await receive();
     for (let gets = 0; second === undefined && gets < getsMax; gets += 1) {
       await new Promise((resolve) => setTimeout(resolve, betweenGetsMilliseconds));
       second = await receive();
     }
-    if (second === undefined) throw new Error("the message did not come back");
+    if (second === undefined) throw new Error("the message did not become visible again");
     check("the second consumer gets it", second.messageText, "pay the rent");
     check("for the second time", second.dequeueCount, 2);
     say("The first consumer was only slow. Its receipt is old, so it cannot delete the message.");
     const late = queue.deleteMessage(first.messageId, first.popReceipt);
-    check("it is refused", await refusalOf(late), "400 PopReceiptMismatch");
+    check("the delete is rejected", await refusalOf(late), "400 PopReceiptMismatch");
     const { messageId, popReceipt } = second;
     const deleted = await queue.deleteMessage(messageId, popReceipt);
     check("the holder deletes it", deleted.errorCode === undefined, true);

@@ -3,7 +3,7 @@ import { refusalOf, type Step } from "../tour.ts";
 import { fileWithSmb } from "./file-with-smb.ts";
 
 export const smbLock: Step = {
-  title: "REST against an SMB lock on some bytes of a file",
+  title: "REST requests against an SMB byte-range lock",
   async run(stage) {
     const { say, check } = stage;
     const { file, smb } = await fileWithSmb(stage);

@@ -3,7 +3,7 @@ import { refusalOf, type Step } from "../tour.ts";
 import { fileWithSmb } from "./file-with-smb.ts";
 
 export const smbOpen: Step = {
-  title: "One file, two doors: REST against an open SMB handle",
+  title: "REST requests against an open SMB handle",
   async run(stage) {
     const { say, check } = stage;
     const { file, smb } = await fileWithSmb(stage);

@@ -2,7 +2,7 @@ import { TableClient } from "@azure/data-tables";
 import { refusalOf, type Step } from "../tour.ts";
 
 export const tableETag: Step = {
-  title: "Tables are optimistic by default: a stale ETag, and the star that forces",
+  title: "Tables: a stale ETag is rejected, If-Match: * forces the update",
   async run({ connectionString, name, say, check }) {
     const table = TableClient.fromConnectionString(connectionString, name, {
       allowInsecureConnection: true,
@@ -16,7 +16,7 @@ export const tableETag: Step = {
     check("replace is refused", await refusalOf(stale), "412 UpdateConditionNotSatisfied");
     const entity = await table.getEntity<{ phone: string }>(keys.partitionKey, keys.rowKey);
     check("the entity is as it was", entity.phone, "2");
-    say("Whoever does not care says so with a star.");
+    say("If-Match: * overwrites any version.");
     await table.updateEntity({ ...keys, phone: "4" }, "Replace", { etag: "*" });
     const forced = await table.getEntity<{ phone: string }>(keys.partitionKey, keys.rowKey);
     check("the last writer wins", forced.phone, "4");

@@ -3,7 +3,7 @@ import { BlobServiceClient } from "@azure/storage-blob";
 import { refusalOf, type Step } from "../tour.ts";
 
 export const tableLock: Step = {
-  title: "A whole table under lock and key: by the lease of an agreed blob",
+  title: "Locking a whole table with the lease of an agreed blob",
   async run({ connectionString, name, say, check }) {
     const table = TableClient.fromConnectionString(connectionString, name, {
       allowInsecureConnection: true,
@@ -14,7 +14,7 @@ export const tableLock: Step = {
     await container.create();
     const lock = container.getBlockBlobClient("table.lock");
     await lock.upload("", 0);
-    say("Tables have no locks. Clients that agree on a blob take turns by its lease.");
+    say("Tables have no locks. Clients can use the lease of an agreed blob as a lock.");
     const mine = lock.getBlobLeaseClient();
     await mine.acquireLease(60);
     const other = lock.getBlobLeaseClient().acquireLease(60);
@@ -24,6 +24,6 @@ export const tableLock: Step = {
     }
     await mine.releaseLease();
     const next = await lock.getBlobLeaseClient().acquireLease(60);
-    check("now it is its turn", next.leaseId !== undefined, true);
+    check("now it gets the lease", next.leaseId !== undefined, true);
   },
 };

@@ -1,8 +1,8 @@
-/** The parts of V8's own form of a profile that we look at; times are in microseconds. */
+/** The used part of V8's CPU profile format; times in microseconds. */
 export interface CpuProfile {
   readonly startTime: number;
   readonly nodes: readonly ProfileNode[];
-  /** Ids of the nodes that ran, and how long after the one before each was seen. */
+  /** Ids of the sampled nodes, and the time since the previous sample. */
   readonly samples: readonly number[];
   readonly timeDeltas: readonly number[];
 }
@@ -17,10 +17,10 @@ interface ProfileNode {
   readonly children?: readonly number[];
 }
 
-/** A function and what it called, with the time spent in all of it. */
+/** A function and its callees, with the total time. */
 export interface Frame {
   readonly name: string;
-  /** Where it is written, e.g. `http/serve.js:20`; empty for what V8 does itself. */
+  /** Source position, for example `http/pipeline.js:20`; empty for V8's own work. */
   readonly place: string;
   microseconds: number;
   readonly called: Map<string, Frame>;
@@ -33,7 +33,7 @@ export interface Span {
 
 const idle = new Set(["(idle)", "(root)"]);
 
-/** Samples of one span, merged by who called whom. Waiting is left out: it costs nothing. */
+/** Samples of one time span merged by call path, without idle time. */
 export function callTreeOf(profile: CpuProfile, { from, to }: Span): Frame {
   const root: Frame = { name: "all", place: "", microseconds: 0, called: new Map() };
   const paths = pathsOf(profile);
@@ -63,7 +63,7 @@ function add(root: Frame, path: readonly ProfileNode[], microseconds: number): v
   }
 }
 
-/** From below the root down to each node. */
+/** The path from the root to each node. */
 function pathsOf({ nodes }: CpuProfile): ReadonlyMap<number, readonly ProfileNode[]> {
   const byId = new Map(nodes.map((node) => [node.id, node]));
   const paths = new Map<number, readonly ProfileNode[]>();

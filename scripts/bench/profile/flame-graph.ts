@@ -4,7 +4,7 @@ import type { Frame } from "./call-tree.ts";
 const width = 1200;
 const rowHeight = 17;
 const top = 34;
-/** Narrower frames are left out: nobody could see them. */
+/** Narrower frames are omitted as invisible. */
 const widthMin = 1;
 const labelWidthMin = 36;
 const characterWidth = 6.2;
@@ -15,7 +15,7 @@ const colours = {
   engine: ["#f28b82", "#f5a39b", "#ee7a70"],
 } as const;
 
-/** Callers above, what they called below; as wide as the time spent. */
+/** Callers above their callees; the width is the time spent. */
 export function flameGraph(root: Frame, title: string): string {
   const parts: string[] = [];
   let depthMax = 0;
@@ -55,7 +55,7 @@ function box({ name, place, microseconds }: Frame, { x, y, ...size }: Box, all: 
   return rect + label({ x: x + 3, y: y + 12, "font-size": 10.5 }, shown);
 }
 
-/** Neighbours differ a little, so that their border shows. */
+/** Varies the colour slightly, so that adjacent frames can be distinguished. */
 function colourOf(name: string, place: string): string {
   const shades = colours[kindOf(place)];
   let sum = 0;

@@ -5,7 +5,7 @@ export interface Hot {
   readonly share: number;
 }
 
-/** The functions that took the most time themselves, wherever they were called from. */
+/** The functions with the most self time, over all callers. */
 export function hotFunctions(root: Frame, count: number): readonly Hot[] {
   const own = new Map<string, number>();
   const waiting = [root];

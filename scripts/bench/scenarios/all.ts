@@ -16,8 +16,7 @@ export const scenarios: readonly Scenario[] = [
   ...secureScenarios,
 ];
 
-/** What is looked at with a thousand and with a million objects stored. Of each service those come
- *  last that add to what is stored. */
+/** Operations measured by `--growth`. Operations that add objects come last in their service. */
 export const growthScenarios: readonly Scenario[] = [
   ...["get-1k", "mixed", "cas-hot", "cas-1000", "lease", "put-1k"].map(scenarioOf),
   ...["tbl-get", "tbl-merge", "tbl-query-1000"].map(scenarioOf),
@@ -30,6 +29,6 @@ export const growthScenarios: readonly Scenario[] = [
 
 export function scenarioOf(name: string): Scenario {
   const found = [...scenarios, queueCycle].find((one) => one.name === name);
-  if (found === undefined) throw new Error(`there is no operation "${name}"`);
+  if (found === undefined) throw new Error(`no operation "${name}"`);
   return found;
 }

@@ -11,7 +11,7 @@ const blockBlob = "x-ms-blob-type: BlockBlob\r\n";
 const largeBlobs = 4;
 const listed = 5000;
 const rangeBytes = 64 * 1024;
-/** Of ten mixed requests, so many write. */
+/** Writes per ten mixed requests. */
 const writesOfTen = 2;
 
 export async function createContainer(target: Target, { name }: Site): Promise<void> {
@@ -35,7 +35,7 @@ async function get(client: Client, path: string, bytes: number): Promise<void> {
   if (answer.bodyBytes !== bytes) throw new Error(`short body: ${answer.bodyBytes}`);
 }
 
-/** Large bodies under few names, so that a run does not fill the disk. */
+/** Few names for large bodies, so that a run does not fill the disk. */
 async function fillLarge(target: Target, site: Site): Promise<void> {
   await createContainer(target, site);
   await fill({ target, service: "blob", count: site.stored }, (client, index) =>

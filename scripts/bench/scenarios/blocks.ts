@@ -5,14 +5,14 @@ import type { Scenario, Site, Step } from "./scenario.ts";
 
 const block = randomBytes(1024 * 1024);
 const blocksOfBlob = 256;
-/** Blobs are overwritten after so many, so that a run does not fill the disk. */
+/** Number of blobs that are overwritten in turn, so that a run does not fill the disk. */
 const names = 4;
 const list = `<?xml version="1.0" encoding="utf-8"?><BlockList>${Array.from(
   { length: blocksOfBlob },
   (_, index) => `<Latest>${blockId(index)}</Latest>`,
 ).join("")}</BlockList>`;
 
-/** Each step uploads a block; whoever brings the last one of a blob also commits it. */
+/** Each step uploads a block; the last block of a blob also commits the list. */
 function uploading({ name }: Site): Step {
   let next = 0;
   const arrived = new Map<number, number>();

@@ -4,7 +4,7 @@ import { fillBlobs } from "./blobs.ts";
 import { ownNumber, sharedObjects, spread } from "./scenario.ts";
 import type { Scenario, Site, Step, Worker } from "./scenario.ts";
 
-/** Each worker swaps objects of its own: every swap must succeed. */
+/** Compare-and-swap on separate objects: every swap must succeed. */
 async function swappingApart(target: Target, site: Site): Promise<{ step: Step }> {
   const pathOf = (number: number): string => `${site.name}/o${spread(site, number)}`;
   const etags: string[] = [];
@@ -24,7 +24,7 @@ async function swappingApart(target: Target, site: Site): Promise<{ step: Step }
   return { step };
 }
 
-/** All workers swap the same object: one step is one success, however many refusals it took. */
+/** Compare-and-swap on one object: a step is one success, however many 412 it took. */
 async function swappingTogether(_: Target, { name }: Site): Promise<{ step: Step }> {
   const known = new WeakMap<Worker, string>();
   const object = `${name}/o0`;

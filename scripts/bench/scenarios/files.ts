@@ -23,7 +23,7 @@ function create(client: Client, path: string, bytes: number): Promise<unknown> {
   return client.send({ method: "PUT", path, headers, expect: 201 });
 }
 
-/** Files of their full length, in which nothing is written yet. */
+/** Files of full length without written ranges. */
 function filling(bytes: number) {
   return async (target: Target, site: Site): Promise<void> => {
     await createShare(target, site);
@@ -53,7 +53,7 @@ function writing(site: Site, body: Buffer | string): Step {
   };
 }
 
-/** The files that are read are written first, all the others stay as they are. */
+/** Writes the files that the operation reads. */
 async function reading(target: Target, site: Site, body: Buffer | string) {
   const count = Math.min(sharedObjects, site.stored);
   const pathOf = (number: number): string => `${site.name}/o${spread(site, number)}`;
@@ -79,7 +79,7 @@ function listing({ name }: Site): Step {
 
 const file = { service: "file", azurite: false, stored: sharedObjects } as const;
 const smallFiles = { ...file, fill: filling(smallBytes) };
-/** Few, so that a run does not fill the disk, and one at least for each worker. */
+/** Few, so that a run does not fill the disk, but at least one per worker. */
 const largeFiles = { ...file, stored: 64, fill: filling(largeBytes), mebibytes: 4 };
 
 export const fileScenarios: readonly Scenario[] = [

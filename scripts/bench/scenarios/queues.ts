@@ -23,7 +23,7 @@ function put(client: Client, { name }: Site): Promise<unknown> {
   return client.send({ method: "POST", path, headers, body: message, expect: 201 });
 }
 
-/** False if the queue has nothing to give. */
+/** Returns false if the queue has no visible message. */
 async function takeOne(client: Client, { name }: Site): Promise<boolean> {
   const path = `${name}/messages?numofmessages=1&visibilitytimeout=60`;
   const answer = await client.send({ method: "GET", path, expect: 200 });
@@ -36,7 +36,7 @@ async function takeOne(client: Client, { name }: Site): Promise<boolean> {
   return true;
 }
 
-/** The queue shrinks during a run and is filled up before the next. */
+/** The queue shrinks during a run and is refilled before the next. */
 function taking(target: Target, site: Site): Prepared {
   let taken = 0;
   const step: Step = async ({ client }) => {
@@ -51,7 +51,7 @@ function taking(target: Target, site: Site): Prepared {
   return { step, refill };
 }
 
-/** Holds the number of stored messages, however small it is. */
+/** Keeps the number of stored messages constant. */
 function cycling(site: Site): Step {
   return async ({ client }) => {
     await put(client, site);
@@ -78,7 +78,7 @@ export const queueScenarios: readonly Scenario[] = [
   },
 ];
 
-/** Only for growth: a run of the other kind would empty a short queue in no time. */
+/** Only for `--growth`: in the comparison it would empty the short queue at once. */
 export const queueCycle: Scenario = {
   ...queue,
   name: "q-put-get-delete",

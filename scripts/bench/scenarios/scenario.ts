@@ -2,27 +2,27 @@ import type { ServiceName } from "../../../src/protocol/service-name.ts";
 import type { PlainMode } from "../plain-modes.ts";
 import type { Client, Target } from "../target.ts";
 
-/** A container, table, queue or share, and how many objects lie in it before a run. */
+/** A container, table, queue or share, and its number of objects before a run. */
 export interface Site {
   readonly name: string;
   readonly stored: number;
 }
 
-/** One of those that repeat a step; it knows its number, so that workers can keep apart. */
+/** One concurrent client; its number lets workers use separate objects. */
 export interface Worker {
   readonly client: Client;
   readonly index: number;
   readonly count: number;
-  /** Whether the run's time is up; only steps that may go on for long need to ask. */
+  /** Whether the run is over; long steps check it. */
   isOver(): boolean;
 }
 
-/** What a worker does again and again. False: there was nothing to count, and the worker ends. */
+/** The repeated action. Returns false if there was nothing to do, which ends the worker. */
 export type Step = (worker: Worker) => Promise<boolean | void>;
 
 export interface Prepared {
   readonly step: Step;
-  /** Puts back what a run has used up. */
+  /** Restores what a run has consumed. */
   readonly refill?: () => Promise<void>;
 }
 
@@ -30,36 +30,36 @@ export interface Scenario {
   readonly name: string;
   readonly title: string;
   readonly service: ServiceName;
-  /** Objects that lie there before, unless a run asks for more. */
+  /** Default number of stored objects. */
   readonly stored: number;
-  /** Whether Azurite can do it, too. */
+  /** Whether Azurite supports the operation. */
   readonly azurite: boolean;
-  /** The plain server that does what cannot be left out. */
+  /** Mode of the plain server with the same unavoidable work. */
   readonly plain?: PlainMode;
   readonly secure?: boolean;
-  /** Of content, moved by one step. */
+  /** Content bytes per step. */
   readonly mebibytes?: number;
-  /** Creates the site with its objects. */
+  /** Creates the container and its objects. */
   fill(target: Target, site: Site): Promise<void>;
   start(target: Target, site: Site): Promise<Prepared>;
 }
 
-/** Steps that need an object for each worker share so many, spread over all that are stored. */
+/** Number of objects that workers share, spread over all stored ones. */
 export const sharedObjects = 1000;
 
-/** Which of the stored objects the `turn`-th step takes: all of them, in leaps. */
+/** The object of the `turn`-th step: all objects, in a scattered order. */
 export function anyObject({ stored }: Site, turn: number): number {
   return (turn * 7919) % stored;
 }
 
-/** The number of one of the shared objects that belongs to this worker alone. */
+/** The number of a shared object that only this worker uses. */
 export function ownNumber(site: Site, { index, count }: Worker, turn: number): number {
   const objects = Math.min(sharedObjects, site.stored);
   const span = Math.max(1, Math.floor(objects / count));
   return (index * span + (turn % span)) % objects;
 }
 
-/** Where the shared object of this number lies among all that are stored. */
+/** The index of a shared object among all stored ones. */
 export function spread({ stored }: Site, number: number): number {
   return number * Math.max(1, Math.floor(stored / sharedObjects));
 }

@@ -11,7 +11,7 @@ const json = `${plain}Content-Type: application/json\r\n`;
 const quiet = `${json}Prefer: return-no-content\r\n`;
 const text = "x".repeat(64);
 
-/** A thousand rows to a partition, so that a query of one finds as much whatever is stored. */
+/** 1,000 rows per partition, so that a partition query returns the same number at any size. */
 function keysOf(index: number): { readonly partition: string; readonly row: string } {
   const partition = `p${Math.floor(index / rowsOfPartition)}`;
   return { partition, row: `r${String(index).padStart(9, "0")}` };
@@ -51,7 +51,7 @@ async function fillEntities(target: Target, site: Site): Promise<void> {
   });
 }
 
-/** Inserts all of them or none. */
+/** One entity group transaction. */
 async function transact(client: Client, { name }: Site, entities: readonly string[]) {
   const path = `http://127.0.0.1/devstoreaccount1/${name}`;
   const part =
@@ -67,7 +67,7 @@ async function transact(client: Client, { name }: Site, entities: readonly strin
   if (done !== entities.length) throw new Error(`${done} done: ${answer.body.toString()}`);
 }
 
-/** New rows: their partition is that of the whole run, or one of their own. */
+/** Inserts new rows, all into one partition or each into its own. */
 function inserting({ name }: Site, partitionOf: (turn: number) => string): Step {
   let next = 0;
   const unique = `n${process.pid}`;
@@ -98,7 +98,7 @@ async function merging(target: Target, site: Site): Promise<{ step: Step }> {
     const turn = next++;
     const index = ownNumber(site, worker, turn);
     const headers = `${json}If-Match: ${etags[index] ?? ""}\r\n`;
-    // The number is what the query filters by: let it stay on its side.
+    // The query filters by the number, so it must stay on the same side of the limit.
     const body = `{"other":${turn}}`;
     const merge = { method: "MERGE", path: place(index), headers, body, expect: 204 };
     etags[index] = (await worker.client.send(merge)).header("etag") ?? "";
@@ -124,7 +124,7 @@ function querying({ name }: Site): Step {
   return async ({ client }) => {
     const request = { method: "GET", path, headers: plain, expect: 200 };
     const { bodyBytes } = await client.send(request);
-    if (bodyBytes < 500 * 100) throw new Error(`short answer: ${bodyBytes}`);
+    if (bodyBytes < 500 * 100) throw new Error(`short response: ${bodyBytes}`);
   };
 }
 

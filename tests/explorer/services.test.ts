@@ -167,7 +167,7 @@ describe("shares", () => {
     const moved = share.rootDirectoryClient.getFileClient("final.txt");
     expect((await moved.downloadToBuffer()).toString()).toBe("draft one");
     await page.getByRole("button", { name: "Snapshot share" }).click();
-    await page.getByText("Snapshot taken").waitFor();
+    await page.getByText("Snapshot created").waitFor();
     await row(page, "sparse.bin").click();
     await page.getByText("2 ranges, 1.5 KiB of 1.0 MiB").waitFor();
     await takePicture(page, "share");

@@ -6,13 +6,6 @@ import { expect, it } from "vitest";
 const vague =
   /\b([Ww]hoever|[Ss]omebody|[Nn]obody|[Ss]omeone|[Tt]hose who|told|[Dd]oors?|[Ww]ish(es)?)\b/;
 
-/** Folders not yet rewritten. This list only shrinks. */
-<<<<<<< HEAD
-const exempt: readonly string[] = [];
-=======
-const exempt: readonly string[] = [];
->>>>>>> 339f48f (tests: format)
-
 const files = ["src", "ui/src", "tests", "scripts", "examples", "packages"].flatMap((folder) =>
   readdirSync(folder, { recursive: true, encoding: "utf8" })
     .filter((name) => /\.(tsx?|mjs)$/.test(name) && !name.includes("node_modules"))
@@ -20,9 +13,7 @@ const files = ["src", "ui/src", "tests", "scripts", "examples", "packages"].flat
 );
 
 it("comments, names and texts name their subjects and use technical terms", () => {
-  const checked = files.filter(
-    (path) => !path.endsWith("words.test.ts") && !exempt.some((folder) => path.startsWith(folder)),
-  );
+  const checked = files.filter((path) => !path.endsWith("words.test.ts"));
   const found = checked.flatMap((path) =>
     readFileSync(path, "utf8")
       .split("\n")

@@ -162,7 +162,7 @@ export function restTreeClient(share: ShareClient): TreeClient {
   };
 }
 
-/** One request: `downloadToBuffer` asks for the length first, and the file may change in between. */
+/** One request. `downloadToBuffer` asks for the length first; the file may change in between. */
 async function readAtOnce(file: ShareFileClient): Promise<string> {
   const { readableStreamBody = [] } = await file.download();
   const chunks: Buffer[] = [];

@@ -17,7 +17,7 @@ describe("the access log on the console", () => {
     }
     expect(await server.end()).toBe(0);
     expect(server.lines.filter((line) => requestLine.test(line))).toHaveLength(3);
-    expect(server.lines.at(-1)).toBe("Azurite File service successfully closed");
+    expect(server.lines.at(-1)).toBe("Azurite Dfs service successfully closed");
   });
 
   it("is disabled by --silent", async () => {
@@ -25,7 +25,7 @@ describe("the access log on the console", () => {
     await (await fetch(`${server.urlOf("Blob")}/absent/box?comp=list`)).text();
     expect(await server.end()).toBe(0);
     expect(server.lines.filter((line) => line.includes("/absent/"))).toEqual([]);
-    expect(server.lines.at(-1)).toBe("Azurite File service successfully closed");
+    expect(server.lines.at(-1)).toBe("Azurite Dfs service successfully closed");
   });
 
   it("drops lines and delays no request if the console is not read", async () => {

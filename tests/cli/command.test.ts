@@ -30,7 +30,7 @@ describe("etagere", () => {
     expect((await fetch(`${server.urlOf("admin")}/readyz`)).status).toBe(200);
     expect(await server.end()).toBe(0);
     expect(server.lines).toContain("Azurite Blob service is closing...");
-    expect(server.lines.at(-1)).toBe("Azurite File service successfully closed");
+    expect(server.lines.at(-1)).toBe("Azurite Dfs service successfully closed");
   });
 
   it("logs why a request was rejected", async () => {

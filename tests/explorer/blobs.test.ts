@@ -44,7 +44,7 @@ describe("blobs", () => {
       await box.getByLabel(`${group} name 1`).fill("colour");
       await box.getByLabel(`${group} value 1`).fill("green");
       await box.getByRole("button", { name: "Save" }).click();
-      await page.getByText(`The ${group.toLowerCase()} saved`).waitFor();
+      await page.getByText(`${group} saved`).waitFor();
     }
     const found = await blob.getProperties();
     expect(found.accessTier).toBe("Cool");

@@ -119,6 +119,8 @@ it("a backup rejects a target with files and a source without data", async () =>
     /not empty/,
   );
   const to = join(folder, "new");
-  await expect(backupFolder({ location: from, to, ...common() })).rejects.toThrow(/no data/);
+  await expect(backupFolder({ location: from, to, ...common() })).rejects.toThrow(
+    /not a data folder/,
+  );
   expect(await readdir(folder)).toEqual(["full"]);
 });

@@ -4,6 +4,7 @@ import {
   developmentAccount,
   developmentAccountName,
 } from "../../src/account/settings.ts";
+import { disablePretenuring } from "../../src/base/gc-flags.ts";
 import { noMeter } from "../../src/protocol/meter.ts";
 import type { ServiceName } from "../../src/protocol/service-name.ts";
 import { Authenticator } from "../../src/http/auth/authenticator.ts";
@@ -32,11 +33,12 @@ const nothing = Buffer.alloc(0);
 const fillers = 256;
 const log = { debug() {}, info() {}, warn() {}, error: console.error };
 
-/** Without a location everything is in memory. */
+/** Without a location everything is in memory. Collects garbage as the command line does. */
 export async function openInProcess(
   location: string | undefined,
   observer?: Observer,
 ): Promise<InProcess> {
+  disablePretenuring();
   const clock = realClock();
   const random = realRandom();
   const elsewhere = { storeUrl: undefined, contentUrl: undefined, memoryBytesMax: undefined };

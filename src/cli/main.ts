@@ -1,5 +1,6 @@
 import { readFileSync } from "node:fs";
 import { resolve } from "node:path";
+import { disablePretenuring } from "../base/gc-flags.ts";
 import { openAccessLog } from "../server/access-log.ts";
 import { logFor, realEnvironment, startWith } from "../server/start.ts";
 import type { EtagereServer } from "../server/start.ts";
@@ -67,6 +68,7 @@ async function serve(
   { values, problems }: Extract<Command, { run: "serve" }>,
   mode: ServiceName | undefined,
 ): Promise<void> {
+  disablePretenuring();
   const input = mode === undefined ? values : { ...values, services: [mode] };
   const options = resolveOptions(input, (name) => `--${name}`);
   if (!options.ok) return failWith([...problems, ...options.problems]);

@@ -9,16 +9,24 @@ import type { ExtentWriter } from "./extent-writer.ts";
 
 /** Receives a body. Chunks are copied or written before the next one is requested, so a body may
  *  reuse its buffer. */
-export async function receive(
+export function receive(
   writer: ExtentWriter,
   body: Body,
   options: ReceiveOptions,
 ): Promise<ReceivedBody> {
   const { length, lengthMax } = options;
-  if (length !== undefined && length > lengthMax) throw tooLarge(lengthMax);
-  if (length !== undefined && length <= options.inlineBytesMax && !options.encryption) {
-    return receiveSmall(body, length, options);
-  }
+  if (length !== undefined && length > lengthMax) return Promise.reject(tooLarge(lengthMax));
+  return length !== undefined && length <= options.inlineBytesMax && !options.encryption
+    ? receiveSmall(body, length, options)
+    : receiveStream(writer, body, options);
+}
+
+async function receiveStream(
+  writer: ExtentWriter,
+  body: Body,
+  options: ReceiveOptions,
+): Promise<ReceivedBody> {
+  const { length, lengthMax } = options;
   const checksums = new BodyChecksums(options);
   const sink = new BodySink(writer, checksums, options);
   try {

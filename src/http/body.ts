@@ -26,37 +26,51 @@ export interface Checksums {
   readonly crc64: Uint8Array | undefined;
 }
 
+type DocumentBody = Extract<BodySpec<unknown>, { kind: "xml" | "bytes" }>;
+
 const md5Bytes = 16;
 const crc64Length = 8;
 const noBody = ok<Body>({ parsed: undefined, received: undefined });
 
 /** Receives the body that the operation declares and checks its length and checksums. */
-export async function receiveBody(
+export function receiveBody(
   request: WireRequest,
   operation: Operation,
   version: string,
   content: ContentStore,
-): Promise<Result<Body>> {
+): Awaitable<Result<Body>> {
   const spec = operation.body;
   if (spec.kind === "transaction")
     throw new Error("the body of a transaction is received by runTransaction");
   if (spec.kind === "none" || spec.kind === "source") return noBody;
   const expected = readChecksums(request, spec);
   if (!expected.ok) return expected;
-  if (spec.kind === "content") return receive(request, spec, version, content, expected.value);
+  return spec.kind === "content"
+    ? receiveContent(request, spec, version, content, expected.value)
+    : receiveDocument(request, spec, operation, version, expected.value);
+}
+
+/** Receives a body that is parsed as a whole. */
+async function receiveDocument(
+  request: WireRequest,
+  spec: DocumentBody,
+  operation: Operation,
+  version: string,
+  expected: Checksums,
+): Promise<Result<Body>> {
   const bytes = await collect(request, spec.bytesMax);
   if (!bytes.ok) return bytes;
   if (bytes.value.length > wholeBytesMax && request.memory !== undefined) {
     if (documents.isFullFor(bytes.value.length)) return serverBusy;
     await request.memory.enter(documents, bytes.value.length);
   }
-  const { md5, crc64 } = expected.value;
+  const { md5, crc64 } = expected;
   // Most parsed bodies return no checksum: then only one that the client sent is checked.
   const isReturned = operation.success.headers.includes("x-ms-content-crc64");
   const isUnchecked = !isReturned && md5 === undefined && crc64 === undefined;
   if (isUnchecked) return parseSmall(spec, bytes.value, undefined, request);
-  const received = checksumsOf(bytes.value, expected.value, version);
-  const intact = compare(expected.value, received);
+  const received = checksumsOf(bytes.value, expected, version);
+  const intact = compare(expected, received);
   return intact.ok ? parseSmall(spec, bytes.value, received, request) : intact;
 }
 
@@ -102,7 +116,7 @@ export function checkEmptyBody(request: WireRequest, { body }: Operation): Resul
   return isRefused ? emptyBody : ok(undefined);
 }
 
-async function receive(
+async function receiveContent(
   request: WireRequest,
   spec: ContentBody,
   version: string,
@@ -175,7 +189,7 @@ export async function collect(request: WireRequest, bytesMax: number): Promise<R
 }
 
 function parseSmall(
-  spec: Extract<BodySpec<unknown>, { kind: "xml" | "bytes" }>,
+  spec: DocumentBody,
   bytes: Uint8Array,
   received: ReceivedBody | undefined,
   request: WireRequest,

@@ -129,22 +129,15 @@ function rejected(context: RequestContext, { fault }: Failure): CompletedRequest
 /** One limiter for all services, because they share the memory of the process. */
 const largeResponses = new LargeResponseLimiter();
 
-async function executeCall(http: HttpService, call: Call): Promise<Result<Outcome>> {
-  if (call.operation.largeResponse !== true) return ok(await executeOnce(http, call));
-  if (largeResponses.isFull) return serverBusy;
-  await largeResponses.enter();
-  try {
-    return ok(await executeOnce(http, call));
-  } finally {
-    largeResponses.leave();
-  }
-}
-
 /** Executes the call, then frees the bytes of the body that no record refers to. */
-async function executeOnce({ runtime }: HttpService, call: Call): Promise<Outcome> {
+async function executeCall({ runtime }: HttpService, call: Call): Promise<Result<Outcome>> {
+  const isLarge = call.operation.largeResponse === true;
+  if (isLarge && largeResponses.isFull) return serverBusy;
+  if (isLarge) await largeResponses.enter();
   try {
-    return await execute(runtime, call);
+    return ok(await execute(runtime, call));
   } finally {
+    if (isLarge) largeResponses.leave();
     if (call.received !== undefined) runtime.content.discard(call.received);
   }
 }

@@ -102,16 +102,27 @@ export interface ETaggedRecord {
 
 /** Executes one call: load, check and decide on one state, commit only if nothing that was read has
  *  changed. */
-export async function execute(runtime: Runtime, call: Call): Promise<Outcome> {
+export function execute(runtime: Runtime, call: Call): Promise<Outcome> {
   const { contests } = runtime;
   const { clientIdentity: client } = call;
   if (contests === undefined || client === undefined) return executeNow(runtime, call);
+  const isContested =
+    call.operation.effect === "reads" ? !contests.isEmpty : call.conditions !== noConditions;
+  return isContested ? executeInOrder(runtime, call, contests, client) : executeNow(runtime, call);
+}
+
+/** Waits for the preceding clients of the contention queue first. */
+async function executeInOrder(
+  runtime: Runtime,
+  call: Call,
+  contests: ContentionQueues,
+  client: ClientIdentity,
+): Promise<Outcome> {
+  const name = nameOf(call);
   if (call.operation.effect === "reads") {
-    if (!contests.isEmpty) await contests.read(nameOf(call), client);
+    await contests.read(name, client);
     return executeNow(runtime, call);
   }
-  if (call.conditions === noConditions) return executeNow(runtime, call);
-  const name = nameOf(call);
   await contests.write(name, client);
   let hasFailed = false;
   try {

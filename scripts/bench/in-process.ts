@@ -4,7 +4,7 @@ import {
   developmentAccount,
   developmentAccountName,
 } from "../../src/account/settings.ts";
-import { disablePretenuring } from "../../src/base/gc-flags.ts";
+import { disablePretenuring } from "../../src/server/gc-flags.ts";
 import { noMeter } from "../../src/protocol/meter.ts";
 import type { ServiceName } from "../../src/protocol/service-name.ts";
 import { Authenticator } from "../../src/http/auth/authenticator.ts";

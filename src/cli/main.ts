@@ -1,6 +1,6 @@
 import { readFileSync } from "node:fs";
 import { resolve } from "node:path";
-import { disablePretenuring } from "../base/gc-flags.ts";
+import { disablePretenuring } from "../server/gc-flags.ts";
 import { openAccessLog } from "../server/access-log.ts";
 import { logFor, realEnvironment, startWith } from "../server/start.ts";
 import type { EtagereServer } from "../server/start.ts";

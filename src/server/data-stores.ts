@@ -18,7 +18,7 @@ export interface DataStoreOptions extends StorageOptions {
 const storeIdBytes = 16;
 
 /** The open record store and content store of a server. */
-export interface DataStores extends Pick<StorageBackend, "owner" | "owners"> {
+export interface DataStores extends Pick<StorageBackend, "owner" | "owners" | "setCommitRole"> {
   readonly store: Store;
   readonly content: ContentStore;
   /** Throws with the reason if records or contents are unavailable. */
@@ -37,7 +37,7 @@ export async function openDataStores(options: DataStoreOptions): Promise<DataSto
   };
   try {
     const foundation = await openStorageBackend(options, opened);
-    const { store, files, owner, owners, isLeader: isOnDuty } = foundation;
+    const { store, files, owner, owners, isLeader: isOnDuty, setCommitRole } = foundation;
     await refuseHalfCopied(store);
     await claimFiles(store, files, () => Buffer.from(random.bytes(storeIdBytes)).toString("hex"));
     const content = await openContentStore({ ...foundation, clock, log, contentTables });
@@ -53,7 +53,7 @@ export async function openDataStores(options: DataStoreOptions): Promise<DataSto
       await store.snapshot(async () => {});
       await files.check?.();
     };
-    return { store, content, owner, owners, check, close };
+    return { store, content, owner, owners, setCommitRole, check, close };
   } catch (error) {
     await close();
     throw storageOpenError(options, error);

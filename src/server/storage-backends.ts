@@ -8,6 +8,7 @@ import { sharedHorizons, soloHorizons } from "../content/pins.ts";
 import type { Meter } from "../protocol/meter.ts";
 import type { Clock, Log, Random } from "../base/world.ts";
 import { locks } from "../file/records.ts";
+import type { SetCommitRole } from "../store/commit-role.ts";
 import { openLeaderElection } from "../store/leader-election.ts";
 import { openLmdbStore } from "../store/lmdb/open-lmdb-store.ts";
 import { openMemoryStore } from "../store/memory/open-memory-store.ts";
@@ -47,9 +48,12 @@ export interface StorageBackend extends Pick<ContentOptions, "store" | "files" |
   readonly owner: string;
   /** Ids of all running processes that share the store. */
   readonly owners: () => Promise<ReadonlySet<string>>;
+  /** Has an effect only for records on disk: other stores commit in each process. */
+  readonly setCommitRole: SetCommitRole;
 }
 
 const soloOwner = "memory";
+const keepCommitRole: SetCommitRole = () => Promise.resolve();
 const nodeIdBytes = 12;
 
 /** Opens the store and the extent files. Adds to `opened` a function that closes each part, so that
@@ -61,7 +65,7 @@ export async function openStorageBackend(
   const { location } = options;
   if (location === undefined) return inMemory(options, opened);
   await makeFolder(location);
-  const { store, ephemeral, processes } =
+  const { store, ephemeral, processes, setCommitRole } =
     options.storeUrl === undefined
       ? await onDisk(location, options, opened)
       : await inDatabase(options.storeUrl, options, opened);
@@ -78,13 +82,15 @@ export async function openStorageBackend(
     self: owner,
     owners,
   });
-  return { store, files, horizons: sharedHorizons(processes), owner, owners, isLeader: isOnDuty };
+  const horizons = sharedHorizons(processes);
+  return { store, files, horizons, owner, owners, isLeader: isOnDuty, setCommitRole };
 }
 
 interface SharedStore {
   readonly store: Store;
   readonly ephemeral: Store;
   readonly processes: Processes;
+  readonly setCommitRole: SetCommitRole;
 }
 
 function inMemory(options: StorageOptions, opened: Close[]): StorageBackend {
@@ -102,6 +108,7 @@ function inMemory(options: StorageOptions, opened: Close[]): StorageBackend {
     owner: soloOwner,
     owners,
     isLeader: isOnDuty,
+    setCommitRole: keepCommitRole,
   };
 }
 
@@ -116,7 +123,8 @@ async function onDisk(
   const ephemeralOptions = { location: join(location, "ephemeral"), ephemeral: true };
   const ephemeral = await openLmdbStore({ ...ephemeralOptions, clock, log });
   opened.push(() => ephemeral.close());
-  return { store, ephemeral, processes: await openProcesses({ store: ephemeral }) };
+  const processes = await openProcesses({ store: ephemeral });
+  return { store, ephemeral, processes, setCommitRole: keepCommitRole };
 }
 
 /** The driver is loaded on demand: most servers do not use PostgreSQL. */
@@ -133,7 +141,7 @@ async function inDatabase(
   opened.push(() => ephemeral.close());
   const giveUp = (other: string): Promise<void> => store.fence(other);
   const processes = await openNodes({ store: ephemeral, self: node, clock, log, fence: giveUp });
-  return { store, ephemeral, processes };
+  return { store, ephemeral, processes, setCommitRole: keepCommitRole };
 }
 
 async function inBucket(

@@ -57,10 +57,11 @@ export const renameSource: LinkedResource = {
   permission: { letters: "w", resourceType: "o" },
 };
 
-/** `/filesystem/path` or `/filesystem/path?signature`. */
+/** `/filesystem/path` or `/filesystem/path?signature`. A rename takes its source away, so that a
+ *  signature that only writes is not enough. */
 export const pathRenameSource: LinkedResource = {
   kind: "linked",
   parameter: "x-ms-rename-source",
-  permission: { letters: "mdw", resourceType: "o", posix: directoryChange },
+  permission: { letters: "md", resourceType: "o", posix: directoryChange },
   below: "account",
 };

@@ -19,6 +19,8 @@ export interface RawCall {
   readonly path: string;
   readonly headers?: Readonly<Record<string, string>>;
   readonly body?: Uint8Array | string;
+  /** Only without sockets; the development account unless it is named. */
+  readonly account?: string;
 }
 
 export interface RawAnswer {

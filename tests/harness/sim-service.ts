@@ -53,6 +53,8 @@ export interface SimService {
 export interface SimServiceOptions {
   readonly seed?: number;
   readonly account?: Partial<AccountSettings>;
+  /** Accounts beside the development account. */
+  readonly otherAccounts?: readonly AccountSettings[];
   readonly http?: Partial<HttpServiceOptions>;
   /** Replaces the log of the HTTP service. */
   readonly log?: Log;
@@ -78,13 +80,14 @@ export async function simService(
   const realContent = await openContentStore({ store, files, horizons, clock, log, contentTables });
   const content = options.wrapContent?.(realContent) ?? realContent;
   const account = { ...developmentAccount(), ...options.account };
-  await ensureAccountRecords(realStore, [account], random);
+  const settings = [account, ...(options.otherAccounts ?? [])];
+  await ensureAccountRecords(realStore, settings, random);
   const runtime = { store, content, random, clock, renderings: new RenderCache() };
   const http: HttpService = {
     service,
     router: compileRoutes(service.operations),
     runtime,
-    accounts: accountsOf([account]),
+    accounts: accountsOf(settings),
     authenticator: options.authenticator ?? new Authenticator(),
     sources: simSources(service.name, (request) => serveRequest(http, request)),
     clock,
@@ -115,7 +118,7 @@ export async function simService(
 
 export async function sendThrough(
   http: HttpService,
-  { method, path, headers = {}, body = "" }: RawCall,
+  { method, path, headers = {}, body = "", account = developmentAccountName }: RawCall,
   secure = false,
   encoding: BufferEncoding = "utf8",
 ): Promise<SimResponse> {
@@ -128,7 +131,7 @@ export async function sendThrough(
   };
   const reply = await serveRequest(http, {
     method,
-    target: `/${developmentAccountName}${path}`,
+    target: `/${account}${path}`,
     headers: sent,
     rawHeaders: Object.entries(sent).flat(),
     body: chunksOf(bytes),

@@ -11,6 +11,11 @@ import type { BlobAddress } from "../resources.ts";
  */
 export function identifyPath(path: string, query: QueryReader): Result<BlobAddress> {
   const none = { container: "", blob: "", snapshot: undefined, versionId: undefined };
+  // Only the source of a rename can have one: such requests are of the Blob API.
+  for (const name of ["snapshot", "versionid"]) {
+    const moment = query.get(name);
+    if (moment !== undefined) return invalidQuery(name, moment);
+  }
   if (path === "") return ok({ resource: "service", ...none });
   const slash = path.indexOf("/");
   const container = slash < 0 ? path : path.slice(0, slash);

@@ -51,7 +51,7 @@ export const renamePath = operation({
   },
   body: noBody,
   names: [pathRenameSource],
-  permission: { letters: "cwm", resourceType: "o", posix: directoryChange },
+  permission: { letters: "cwm", resourceType: "o", posix: directoryChange, overwrite: true },
   target: "optional",
   conditions: "create",
   lease: "match-if-leased",

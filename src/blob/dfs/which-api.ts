@@ -10,7 +10,7 @@ interface SentRequest {
 }
 
 /** Query parameters that only one of the two APIs has. */
-const blobQuery = /[?&](?:comp|restype)=/i;
+const blobQuery = /[?&](?:comp|restype|snapshot|versionid)=/i;
 const dfsQuery = /[?&](?:resource|action|recursive|mode)=/i;
 
 /** Whether a request means the Data Lake API. Clients that address a server by IP send requests of

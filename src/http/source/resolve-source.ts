@@ -4,7 +4,7 @@ import { authoriseWithRecord } from "../../protocol/authorise.ts";
 import { faultMessage, faultStatus } from "../../protocol/faults.ts";
 import type { LinkedResource } from "../../protocol/named-resource.ts";
 import { anonymousPrincipal, type Principal } from "../../protocol/principal.ts";
-import { fail, ok, type Result } from "../../protocol/result.ts";
+import { fail, ok, type Failure, type Result } from "../../protocol/result.ts";
 import type { Service } from "../../operation/service.ts";
 import { withoutSignature, type CopySource, type SourceAccess } from "../../operation/source.ts";
 import type { Ticks } from "../../base/ticks.ts";
@@ -75,11 +75,14 @@ export async function resolveSource(
 function ownSource(parts: NamingParts, asked: SourceRequest, asking: Asking): Result<CopySource> {
   const source = wireRequestOf({ ...asked, method: "GET" });
   const location = locate(source, parts.locating);
-  if (!location.ok) return location;
+  if (!location.ok) return malformed(location, asking);
   const { account, path, query } = location.value;
+  // The credentials of the request say nothing about other accounts, which `..` would lead to.
+  const isOutside = asking.linked.below === "account" && account !== asking.account;
+  if (isOutside) return fail("InvalidSourceUri");
   if (!parts.locating.isAccount(account)) return cannotVerify(fail("ResourceNotFound"));
   const address = parts.service.identify(path, query);
-  if (!address.ok) return address;
+  if (!address.ok) return malformed(address, asking);
   const principal = principalOf(parts, source, location.value, asking);
   if (!principal.ok) return unverified(principal, asking);
   return ok({
@@ -126,6 +129,10 @@ function authoriseRead(
   const target = { service: service.name, version, hierarchical: isHierarchical(account) };
   const allowed = authoriseWithRecord(principal, linked.permission, target, record);
   return allowed.ok ? ok(undefined) : unverified(allowed, asking);
+}
+
+function malformed(failure: Failure, { linked }: Asking): Failure {
+  return linked.below === "account" ? fail("InvalidSourceUri") : failure;
 }
 
 /** A rename answers why its source is refused as if the source had been asked for. */

@@ -30,7 +30,7 @@ function decide(operation: FileOperation, given: Given) {
     version: "2026-02-06",
     newETag: 200n,
     address: { resource: "file" },
-    scope: { share: testShare, key, locks, alias: undefined, snapshot: undefined },
+    scope: { share: testShare, key, locks, hardLink: undefined, snapshot: undefined },
     target,
     input,
     readResult,

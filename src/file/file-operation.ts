@@ -15,18 +15,21 @@ import type { FileAccess } from "./locks/file-access.ts";
 import { decideFileAccess } from "./locks/rest-access.ts";
 import type { LockState } from "./locks/lock-state.ts";
 import { locks, type NodeRecord } from "./records.ts";
-import type { FileAddress, FileResources, NodeScope, WritePolicies } from "./resources.ts";
+import type { FileAddress } from "./file-address.ts";
+import type { FileResources, NodeScope, WritePolicies } from "./resources.ts";
 
-/** What a REST operation counts as to SMB clients that have its target open. */
+/** The SMB access that a REST operation has to its target for its duration. It is checked against
+ *  the opens, byte-range locks and caching grants of SMB clients. */
 export interface TargetAccess<Input> extends FileAccess {
-  /** The bytes it touches; undefined: none. Left out: it touches no bytes that can be locked. */
+  /** The bytes that a call touches, to compare with byte-range locks; undefined if it touches none.
+   *  Absent if no call of the operation touches bytes. */
   readonly range?: (input: Input, target: NodeRecord) => ByteSpan | undefined;
-  /** Left out: every call counts. */
+  /** Whether a call has this access; absent if every call has. */
   readonly appliesTo?: (input: Input) => boolean;
 }
 
 export interface FileAccessPolicy<Input> {
-  /** `none`: it creates its target, so no client can have it open. */
+  /** `none` if the operation creates its target, which no client can have open then. */
   readonly fileAccess: TargetAccess<Input> | "none";
 }
 
@@ -57,13 +60,13 @@ function withAccessCheck(operation: FileOperation, access: TargetAccess<object>)
   return {
     ...operation,
     decide: (context) => {
-      const place = placeOf(context);
-      if (place === undefined || access.appliesTo?.(context.input) === false) {
+      const locked = lockedFileOf(context);
+      if (locked === undefined || access.appliesTo?.(context.input) === false) {
         return operation.decide(context);
       }
       const { target } = context as { readonly target?: NodeRecord };
       const span = target && access.range?.(context.input, target);
-      const checked = checkFileAccess(access, { ...place, span });
+      const checked = checkFileAccess(access, { ...locked, span });
       if ("stop" in checked) return checked.stop;
       const decision = operation.decide(context);
       if ("fault" in decision || "wait" in decision) return decision;
@@ -72,13 +75,14 @@ function withAccessCheck(operation: FileOperation, access: TargetAccess<object>)
   };
 }
 
-/** Undefined if the target does not exist or is not open. */
-function placeOf({ scope, target, now }: AnyDecisionContext): LockedFile | undefined {
+/** The arguments of the check; undefined if the target does not exist or is not open. */
+function lockedFileOf({ scope, target, now }: AnyDecisionContext): LockedFile | undefined {
   const { locks: held, share } = scope as Partial<NodeScope>;
   if (held === undefined || share === undefined || target === undefined) return undefined;
   return { locks: held, share: share.id, id: (target as NodeRecord).id, now };
 }
 
+/** A file to check the access to: its lock state, and its id in the share. */
 export interface LockedFile {
   readonly locks: LockState | undefined;
   readonly share: bigint;
@@ -87,11 +91,14 @@ export interface LockedFile {
   readonly span?: ByteSpan | undefined;
 }
 
+/** `stop`: the operation must fail or wait. `effects`: the breaks of caching grants that an allowed
+ *  access starts. */
 export type AccessCheck =
   | { readonly stop: Failure | WaitDecision }
   | { readonly effects: readonly Effect[] };
 
-/** For decisions that access another file beside their target. */
+/** Checks the access of a REST operation to one file. Decisions call it for a file other than their
+ *  target; for the target `fileOperation` does. */
 export function checkFileAccess(access: FileAccess, file: LockedFile): AccessCheck {
   const { locks: held, share, id, now, span } = file;
   if (held === undefined) return { effects: [] };

@@ -8,7 +8,8 @@ import {
 import type { Ticks } from "../base/ticks.ts";
 import type { NodeKind, NodeRecord } from "./records.ts";
 
-/** The processes to notify of changes in a share: they serve SMB clients that watch it. */
+/** The server processes to notify of changes in a share: their SMB clients have CHANGE_NOTIFY
+ *  requests for it. */
 export interface WatchedShare {
   readonly owners: readonly string[];
 }
@@ -20,8 +21,8 @@ export const watchedShares = defineTable<{ share: bigint }, WatchedShare>({
   codec: recordCodec<WatchedShare>({ version: 1 }),
 });
 
-/** What a change in place can affect; `other` is metadata, or bytes whose writer kept the last
- *  write time. */
+/** What a change of a file can affect, for the CompletionFilter of CHANGE_NOTIFY. `other` is a
+ *  change of metadata, or of bytes without a change of the last write time. */
 export type NodeAspect = "attributes" | "size" | "lastWrite" | "created" | "security" | "other";
 
 /** A change of one directory entry. */
@@ -36,13 +37,15 @@ export interface Notice {
 
 export interface NoticeKey {
   readonly share: bigint;
+  /** The process that the notice is for. */
   readonly owner: string;
   readonly at: Ticks;
   readonly node: bigint;
   readonly action: string;
 }
 
-/** Notices per process, in commit order; each process deletes those that it has read. */
+/** Notices for each process, in commit order. A process deletes its notices after it has read
+ *  them. */
 export const notices = defineTable<NoticeKey, Notice>({
   name: "file-notices",
   tag: 0x5d,
@@ -52,7 +55,8 @@ export const notices = defineTable<NoticeKey, Notice>({
 
 const none: IndexEntry[] = [];
 
-/** Notices for a change. A share without watchers costs one read. */
+/** The index entries of a change: a notice for each process that watches the share, except the one
+ *  that made the change (`origin`). A share without watchers costs one read. */
 export async function noticesOf(
   change: RecordChange<NodeRecord> & { readonly share: bigint },
   view: NoticeView,
@@ -64,12 +68,13 @@ export async function noticesOf(
   if (notice === undefined) return none;
   const { owners } = watchedShares.codec.decode(value);
   const bytes = notices.codec.encode(notice);
-  const letter = { share, at: view.now, node: notice.node, action: notice.action };
+  const sharedKey = { share, at: view.now, node: notice.node, action: notice.action };
   return owners
     .filter((owner) => owner !== origin)
-    .map((owner) => ({ key: notices.key({ ...letter, owner }), value: bytes }));
+    .map((owner) => ({ key: notices.key({ ...sharedKey, owner }), value: bytes }));
 }
 
+/** The notice of a change; undefined if it affects nothing that clients can watch. */
 export function noticeOf(
   before: NodeRecord | undefined,
   after: NodeRecord | undefined,
@@ -80,7 +85,8 @@ export function noticeOf(
   const about = { node: id, parent, name, kind };
   if (before === undefined) return { ...about, action: "added", aspects: [] };
   if (after === undefined) return { ...about, action: "removed", aspects: [] };
-  // Only the times changed, because entries changed: these have notices of their own.
+  // Only the times of the directory changed, because its entries changed. These have their own
+  // notices.
   if (kind === "directory" && before.etag === after.etag) return undefined;
   const aspects = changedAspects(before, after);
   return aspects.length === 0 ? undefined : { ...about, action: "modified", aspects };

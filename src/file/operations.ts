@@ -42,6 +42,8 @@ import { getShareAcl, setShareAcl } from "./share/share-acl.ts";
 import { getShareMetadata, setShareMetadata } from "./share/share-metadata.ts";
 import { snapshotShare } from "./share/snapshot-share.ts";
 
+/** The operations of the File service, from which the router is built. Order matters only between
+ *  routes with equally many requirements: the first that matches is used. */
 export const operations: readonly Operation[] = [
   getFileServiceProperties,
   setFileServiceProperties,

@@ -5,13 +5,14 @@ import { successor } from "../encoding/keys.ts";
 import { versionEnds, versions } from "./records.ts";
 import { snapshotsOf } from "./share/snapshots.ts";
 
+/** Index entries that one transaction examines. */
 const entriesMax = 500;
 
 /**
- * Removes the versions that only a deleted snapshot showed. Each version is stored with the last
- * snapshot that showed it, or one that was deleted since, so they lie between the deleted snapshot
- * and the next one. Versions that the previous snapshot shows remain. The scope has the position to
- * continue from.
+ * Removes the stored versions that only a deleted share snapshot showed. The index has each version
+ * under the epoch of the last snapshot that showed it when it was stored, so the versions to
+ * examine lie between the deleted snapshot and the next one. A version that the previous snapshot
+ * shows too remains. The third part of the scope is the position to continue from.
  */
 export const reclaimSnapshot: ReclaimHandler = async (view, scope) => {
   const [share, epoch, position] = scope as [bigint, bigint, string?];
@@ -24,11 +25,11 @@ export const reclaimSnapshot: ReclaimHandler = async (view, scope) => {
     next === undefined ? versionEnds.range([share]).end : versionEnds.prefix([share, next]);
   const removals: Removal[] = [];
   let last: Uint8Array | undefined;
-  let looked = 0;
+  let examined = 0;
   for await (const batch of view.scan(versionEnds, { start, end, limit: entriesMax })) {
     for (const { key } of batch) {
       last = key;
-      looked += 1;
+      examined += 1;
       const [, , parent, folded, since] = versionEnds.parts(key);
       if ((since as number) <= previous) continue;
       const at = {
@@ -41,12 +42,13 @@ export const reclaimSnapshot: ReclaimHandler = async (view, scope) => {
       removals.push({ key: new Uint8Array(key) });
     }
   }
-  if (looked < entriesMax || last === undefined) return { removals, done: true };
+  if (examined < entriesMax || last === undefined) return { removals, done: true };
   const onwards = [share, epoch, Buffer.from(last).toString("hex")];
   return { removals, jobs: [{ kind: "file-snapshot", scope: onwards }], done: true };
 };
 
-/** The epochs of the previous and the next snapshot; 0 if there is no previous one. */
+/** The epochs of the snapshots before and after the deleted one: 0 and undefined if there are
+ *  none. */
 async function adjacentEpochs(view: RecordView, share: bigint, epoch: number) {
   let previous = 0;
   let next: number | undefined;

@@ -26,6 +26,7 @@ const removalsMax = 500;
 
 const firstBelow = firstBelowUpTo(removalsMax);
 
+/** The tables whose keys start with the id of a share. */
 const belowShare = [
   nodes,
   nodeLocations,
@@ -38,7 +39,7 @@ const belowShare = [
   notices,
 ];
 
-/** Removes all records keyed by a share's id. */
+/** Removes all records of a deleted share, in several transactions. */
 const reclaimShare: ReclaimHandler = async (view, [share]) => {
   const id = share as bigint;
   for (const table of belowShare) {
@@ -48,7 +49,7 @@ const reclaimShare: ReclaimHandler = async (view, [share]) => {
   return { removals: [{ key: usageCounter(id) }], done: true };
 };
 
-/** Removes a deleted share whose retention ended. */
+/** Ends the retention of a soft-deleted share, and starts the removal of its records. */
 const expireShare: ReclaimHandler = async (view, [account, name, version]) => {
   const key = {
     account: account as bigint,
@@ -61,6 +62,7 @@ const expireShare: ReclaimHandler = async (view, [account, name, version]) => {
   return { removals, jobs: [shareJob(record)], done: true };
 };
 
+/** Removes the mark of a recent deletion, unless a later deletion extended it. */
 const forgetDeletion: ReclaimHandler = async (view, [account, name]) => {
   const key = { account: account as bigint, name: name as string };
   const tombstone = await view.get(shareTombstones, key);
@@ -68,6 +70,7 @@ const forgetDeletion: ReclaimHandler = async (view, [account, name]) => {
   return { removals: [{ key: shareTombstones.key(key) }], done: true };
 };
 
+/** Removes all shares of a deleted account. */
 const reclaimAccount: ReclaimHandler = async (view, [account]) => {
   const id = account as bigint;
   const live = await firstBelow(view, shares, id);
@@ -81,6 +84,7 @@ function shareJob({ id }: ShareRecord): ReclaimJob {
   return { kind: "file-share", scope: [id] };
 }
 
+/** The reclaim jobs of the File service, by kind. */
 export const reclaimers: Readonly<Record<string, ReclaimHandler>> = {
   ...nameReclaimers("file"),
   "file-share": reclaimShare,

@@ -32,7 +32,9 @@ export interface ShareSettings {
 }
 
 export interface ShareRecord {
-  /** Prefix of all keys inside the share: deleting a share changes only this record. */
+  /** First part of the keys of all records of the share. A share that is created again under the
+   *  same name gets another id, so deleting a share removes only this record; a reclaim job removes
+   *  the others. */
   readonly id: bigint;
   readonly etag: Ticks;
   readonly lease?: Lease | undefined;
@@ -40,19 +42,22 @@ export interface ShareRecord {
   readonly policies: readonly StoredPolicy[];
   readonly quotaGib: number;
   readonly settings: ShareSettings;
-  /** Counts snapshots, starting at 1. Every record has the epoch it was written in (`since`). */
+  /** Starts at 1, and is raised by each snapshot. Every file node has the epoch that it was written
+   *  in (`since`). */
   readonly epoch: number;
-  /** The epoch of the newest snapshot, 0 without one. No snapshot shows a record that was
-   *  written after it, so that it may be overwritten without a stored version. */
+  /** The last epoch that the newest snapshot shows; 0 without a snapshot. No snapshot shows a
+   *  record that was written in a later epoch, so such a record is overwritten without storing a
+   *  version. */
   readonly newestSnapshot: number;
   readonly snapshotCount: number;
 }
 
-/** A share snapshot; `epoch` is the last epoch that it shows. */
+/** A share snapshot. Its `epoch` is the last epoch that it shows. */
 export interface ShareSnapshotRecord extends ShareRecord {
   readonly at: Ticks;
 }
 
+/** A soft-deleted share. */
 export interface DeletedShareRecord extends ShareRecord {
   readonly deletedAt: Ticks;
   readonly retentionDays: number;
@@ -67,15 +72,17 @@ export interface HttpHeaders {
   readonly contentDisposition?: string | undefined;
 }
 
+/** The last Copy File with this file as target, as Get File Properties reports it. */
 export interface CopyState {
   readonly id: string;
   readonly source: string;
   readonly status: "success" | "pending" | "aborted" | "failed";
+  /** `<bytes copied>/<bytes in total>`. */
   readonly progress: string;
   readonly completed?: Ticks | undefined;
 }
 
-/** `to` is exclusive. */
+/** A range from `from` up to, not including, `to`, and the epoch in which it was cleared. */
 export interface ClearedRange {
   readonly from: number;
   readonly to: number;
@@ -96,7 +103,7 @@ export interface NodeRecord {
   /** Unchanged by renames: handles, locks and children refer to it. */
   readonly id: bigint;
   readonly parent: bigint;
-  /** As the client spelled it. */
+  /** The name as the client spelled it, in its own case. */
   readonly name: string;
   readonly kind: NodeKind;
   readonly etag: Ticks;
@@ -105,40 +112,47 @@ export interface NodeRecord {
   readonly created: Ticks;
   readonly lastWrite: Ticks;
   readonly change: Ticks;
-  /** Set by a client only: reads do not update it. Without it, the last write time counts. */
+  /** Set only by a client: reads do not update it. If undefined, the last write time is
+   *  reported. */
   readonly lastAccess?: Ticks | undefined;
   readonly attributes: number;
+  /** Key of the security descriptor; undefined for the default one of a root directory
+   *  (`rootSddl`). */
   readonly permissionKey?: string | undefined;
   readonly metadata: Metadata;
-  /** For files only, as all fields below. */
+  /** Files only. */
   readonly content?: ContentRef | undefined;
   readonly headers?: HttpHeaders | undefined;
   readonly lease?: Lease | undefined;
   /** Bytes that were written and not cleared. They count against the quota. */
   readonly allocated?: number | undefined;
   readonly copy?: CopyState | undefined;
-  /** Ranges that were cleared since the newest snapshots, for List Ranges. */
+  /** Ranges that were cleared while the share had snapshots, for List Ranges with
+   *  `prevsharesnapshot`. */
   readonly cleared?: readonly ClearedRange[] | undefined;
+  /** Set for all file nodes of NFS shares. */
   readonly posix?: PosixProperties | undefined;
+  /** The path in a symbolic link. */
   readonly linkText?: string | undefined;
-  /** Of a hard link: the id of the file that it refers to. */
+  /** Set if this is a hard link: the id of the file that it refers to. */
   readonly linkTo?: bigint | undefined;
-  /** The keys of the other names of this file. */
+  /** The keys of the hard links to this file. */
   readonly links?: readonly NodeLocation[] | undefined;
 }
 
-/** An earlier state of a file node, shown by snapshots up to the epoch `until`. */
+/** An earlier state of a file node, which snapshots with an epoch from `since` to `until` show. */
 export interface VersionRecord extends NodeRecord {
   readonly until: number;
 }
 
+/** Key of a file node: the share, the id of the parent directory, and the case-folded name. */
 export interface NodeKey {
   readonly share: bigint;
   readonly parent: bigint;
   readonly folded: string;
 }
 
-/** The root directory has the id 0, an empty name, and itself as parent. */
+/** The id of the root directory of every share. It has an empty name, and itself as parent. */
 export const rootId = 0n;
 
 export const shares = defineTable<{ account: bigint; name: string }, ShareRecord>({
@@ -157,7 +171,7 @@ export interface ShareName {
   readonly name: string;
 }
 
-/** Index from a share's id to its account and name. */
+/** Index from the id of a share to its account and name. */
 export const shareNames = defineTable<{ id: bigint; name: string }, ShareName>({
   name: "share-names",
   tag: 0x5b,
@@ -204,7 +218,8 @@ function shareOf(key: Uint8Array): bigint {
   return share as bigint;
 }
 
-/** The key of a file node by its id, which handles and locks refer to. */
+/** Index from the id of a file node to its key in `nodes`. Handles and lock states refer to a file
+ *  by its id. */
 export const nodeLocations = defineTable<{ share: bigint; id: bigint }, NodeLocation>({
   name: "places",
   tag: 0x54,
@@ -221,7 +236,7 @@ export interface VersionKey extends NodeKey {
   readonly since: number;
 }
 
-/** Stored versions for snapshots, oldest first for each name. */
+/** Earlier states of file nodes that snapshots show, for each name from the oldest. */
 export const versions = defineTable<VersionKey, VersionRecord>({
   name: "file-versions",
   tag: 0x55,
@@ -230,7 +245,8 @@ export const versions = defineTable<VersionKey, VersionRecord>({
   content: "content",
 });
 
-/** Index of the versions by the last snapshot that shows them, to find those to reclaim. */
+/** Index of `versions` by the last snapshot that shows them (`until`), to find those that a deleted
+ *  snapshot no longer needs. */
 export const versionEnds = defineTable<VersionKey & { readonly until: number }, object>({
   name: "file-version-ends",
   tag: 0x56,
@@ -238,11 +254,13 @@ export const versionEnds = defineTable<VersionKey & { readonly until: number }, 
   codec: recordCodec<object>({ version: 1 }),
 });
 
+/** Lock state by the id of the file; volatile keys, lost with the boot. */
 export const locks = defineTable<{ share: bigint; id: bigint }, LockState>({
   name: "file-locks",
   tag: 0x57,
   key: ({ share, id }) => [share, id],
-  // Every READ and WRITE reads the lock state, and 10,000 ranges take milliseconds to decode.
+  // Every READ and WRITE reads the lock state, and a state with 10,000 ranges takes milliseconds to
+  // decode, so large ones are cached.
   codec: withDecodeCache(recordCodec<LockState>({ version: 1 }), { slots: 8, bytesMin: 4096 }),
 });
 
@@ -250,6 +268,7 @@ export interface PermissionRecord {
   readonly sddl: string;
 }
 
+/** Security descriptors of a share, by a hash of their text. */
 export const permissions = defineTable<{ share: bigint; key: string }, PermissionRecord>({
   name: "file-permissions",
   tag: 0x58,
@@ -257,7 +276,7 @@ export const permissions = defineTable<{ share: bigint; key: string }, Permissio
   codec: recordCodec<PermissionRecord>({ version: 1 }),
 });
 
-/** Marks a share as recently deleted: deleting it again succeeds. */
+/** Marks a share as recently deleted: until `until`, deleting it again succeeds. */
 export const shareTombstones = defineTable<{ account: bigint; name: string }, ShareTombstone>({
   name: "share-tombstones",
   tag: 0x5a,
@@ -271,7 +290,8 @@ export interface ShareTombstone {
 
 const usageTag = 0x59;
 
-/** Bytes that the files of a share hold; a counter, so that writers do not conflict. */
+/** Key of the counter of the bytes that the files of a share use. A counter is added to without
+ *  being read, so that writers do not conflict. */
 export function usageCounter(share: bigint): Uint8Array {
   return encodeTaggedKey(usageTag, [share]);
 }

@@ -1,24 +1,18 @@
 import { isNameReserved } from "../account/deleted-names.ts";
 import type { AccountRecord, AccountScope } from "../account/account-record.ts";
 import { corsRulesFor, loadAccount, serviceResource } from "../account/service-resource.ts";
-import { formatIso, parseSnapshotTime } from "../base/dates.ts";
+import { formatIso } from "../base/dates.ts";
 import { invalidQuery } from "../protocol/faults.ts";
 import { parseFilePath } from "../protocol/file-names.ts";
-import { checkShareName } from "../protocol/names.ts";
-import type { Address, Operation, OperationSpec, TargetPolicy } from "../operation/operation.ts";
+import type { Operation, OperationSpec, TargetPolicy } from "../operation/operation.ts";
 import type { Params } from "../protocol/params.ts";
 import { fail, ok, type Result } from "../protocol/result.ts";
 import { defineResource } from "../operation/service.ts";
-import type {
-  GuardContext,
-  LoadedResource,
-  QueryReader,
-  SignedName,
-  LoadRequest,
-} from "../operation/service.ts";
+import type { GuardContext, LoadedResource, LoadRequest } from "../operation/service.ts";
 import { anyTable } from "../encoding/table.ts";
 import type { Ticks } from "../base/ticks.ts";
 import type { RecordView } from "../operation/view.ts";
+import type { FileAddress } from "./file-address.ts";
 import type { LockState } from "./locks/lock-state.ts";
 import { deletePending } from "./locks/rest-access.ts";
 import {
@@ -31,33 +25,31 @@ import {
   type ShareRecord,
   type ShareSnapshotRecord,
 } from "./records.ts";
-import { nodeById, resolvePath, type Alias, type ResolvedPath } from "./share-tree.ts";
-
-export interface FileAddress extends Address {
-  readonly resource: "service" | "share" | "directory" | "file" | "entry";
-  readonly share: string;
-  /** Decoded from the URL; a header decides whether trailing dots are kept. */
-  readonly path: string;
-  readonly snapshot: Ticks | undefined;
-}
+import { nodeById, resolvePath, type HardLink, type ResolvedPath } from "./share-tree.ts";
 
 export interface ShareScope extends AccountScope {
-  /** The share itself, also if a snapshot is addressed. */
+  /** The share itself, even if the address is a snapshot of it. */
   readonly current: ShareRecord;
 }
 
+/** The scope of a file or directory: its share and parent directory exist; it may not. */
 export interface NodeScope extends AccountScope {
   readonly share: ShareRecord;
   readonly snapshot: ShareSnapshotRecord | undefined;
+  /** Key of the target, or the key that it would get. */
   readonly key: NodeKey;
   /** The last path component as it would be stored. */
   readonly name: string;
   readonly parent: NodeRecord;
+  /** Ids of the directories from the root to the parent of the path. */
   readonly trail: readonly bigint[];
+  /** The names of the path. */
   readonly components: readonly string[];
+  /** Lock state of the target; undefined if it is not open or in a snapshot. */
   readonly locks: LockState | undefined;
-  /** Set if the address is a hard link: the target is stored at `key`, below `parent`. */
-  readonly alias: Alias | undefined;
+  /** The hard link that the address names; undefined for any other name. The target is the file
+   *  that it refers to, which is stored at `key` in the directory `parent`. */
+  readonly hardLink: HardLink | undefined;
 }
 
 export interface FileResources {
@@ -70,7 +62,7 @@ export interface FileResources {
   readonly entry: { scope: NodeScope; target: NodeRecord };
 }
 
-/** Which targets that are otherwise read-only a writing operation accepts. */
+/** Targets that writing operations reject unless they accept them here. */
 export interface WritePolicies {
   /** Share snapshots. */
   readonly acceptsSnapshot?: true;
@@ -88,39 +80,6 @@ export function operation<
   S = undefined,
 >(spec: OperationSpec<FileResources, FileAddress, N, T, P, B, S, H> & WritePolicies): Operation {
   return spec as unknown as Operation;
-}
-
-/** Values of `comp` whose operations accept both a file and a directory. */
-const eitherWords: ReadonlySet<string> = new Set(["listhandles", "forceclosehandles", "rename"]);
-
-/** `/`, `/share?restype=share`, `/share/path?restype=directory`, `/share/path`. */
-export function identify(path: string, query: QueryReader): Result<FileAddress> {
-  const at = parseTime(query, "sharesnapshot");
-  if (!at.ok) return at;
-  const snapshot = at.value;
-  if (path === "") return ok({ resource: "service", share: "", path: "", snapshot });
-  const slash = path.indexOf("/");
-  const share = slash < 0 ? path : path.slice(0, slash);
-  const rest = slash < 0 ? "" : path.slice(slash + 1);
-  const named = checkShareName(share);
-  if (!named.ok) return named;
-  const restype = query.get("restype")?.toLowerCase();
-  const comp = query.get("comp")?.toLowerCase() ?? "";
-  const address = { share, path: rest, snapshot };
-  if (eitherWords.has(comp)) return ok({ resource: "entry", ...address });
-  if (restype === "directory") return ok({ resource: "directory", ...address });
-  return ok({ resource: rest === "" ? "share" : "file", ...address });
-}
-
-export function signedName({ share, path }: FileAddress): SignedName {
-  return { name: share || undefined, path: path || undefined };
-}
-
-export function parseTime(query: QueryReader, name: string): Result<Ticks | undefined> {
-  const text = query.get(name);
-  if (text === undefined || text === "") return ok(undefined);
-  const time = parseSnapshotTime(text);
-  return time === undefined ? invalidQuery(name, text) : ok(time);
 }
 
 async function loadShare(
@@ -141,7 +100,7 @@ async function loadShare(
   return { ...loaded, isNameReserved: await isNameReserved(view, where, deletedName) };
 }
 
-/** Parameters that change how the path is read. */
+/** Parameters that change how the path is parsed. */
 interface PathInput {
   readonly keepsTrailingDots?: boolean | undefined;
 }
@@ -166,7 +125,7 @@ async function loadNode(
   const tree = { share: share.id, epoch: snapshot.value?.epoch };
   const resolved = await resolvePath(view, tree, parsed.value);
   if (resolved.parent === undefined) return missing(fail("ParentNotFound"));
-  const { key, trail, target, alias } = resolved;
+  const { key, trail, target, hardLink } = resolved;
   if (
     target === undefined &&
     mayCreate(where) &&
@@ -184,17 +143,17 @@ async function loadNode(
     share,
     snapshot: snapshot.value,
     key,
-    name: (alias === undefined ? undefined : target?.name) ?? parsed.value.at(-1) ?? "",
+    name: (hardLink === undefined ? undefined : target?.name) ?? parsed.value.at(-1) ?? "",
     parent,
     trail,
     components: parsed.value,
     locks: held,
-    alias,
+    hardLink,
   };
   return { access: share, scope: ok(scope), target, cors };
 }
 
-/** Whether the directory is delete-pending: then no file can be created in it. */
+/** Whether a directory is delete-pending: then no file can be created in it. */
 async function isDeletePending(
   view: RecordView,
   share: ShareRecord,
@@ -203,13 +162,13 @@ async function isDeletePending(
   return (await view.get(locks, { share: share.id, id }))?.deletePending === true;
 }
 
-/** The parent of the file itself, not of a hard link to it. */
+/** The parent directory under which the target is stored; for a hard link, that of its file. */
 async function parentOf(
   view: RecordView,
   share: bigint,
-  { alias, target, parent }: ResolvedPath & { readonly parent: NodeRecord },
+  { hardLink, target, parent }: ResolvedPath & { readonly parent: NodeRecord },
 ): Promise<NodeRecord> {
-  if (alias === undefined || target === undefined) return parent;
+  if (hardLink === undefined || target === undefined) return parent;
   return (await nodeById(view, share, target.parent)) ?? parent;
 }
 
@@ -225,8 +184,8 @@ async function findSnapshot(
 
 const creatingPolicies: ReadonlySet<TargetPolicy> = new Set(["may-exist", "must-not-exist"]);
 
-/** Loads a file or a directory. A name of the other kind counts as missing, and cannot be
- *  created. */
+/** Returns the `load` of a resource that is either files or directories. A name of the other kind
+ *  counts as missing, but cannot be created. */
 function loadKind(kind: "file" | "directory") {
   return async (view: RecordView, where: LoadRequest<FileAddress>): Promise<LoadedResource> => {
     const located = await loadNode(view, where);
@@ -249,7 +208,8 @@ function creates({ operation: asked }: LoadRequest<FileAddress>): boolean {
 
 const corsOf = corsRulesFor("file");
 
-/** Snapshots are read-only, and the target of a pending copy changes only by aborting the copy. */
+/** Rejects writes to snapshots, and to the target of a pending copy, except by operations that
+ *  accept them. */
 function guard({ operation: asked, address, target }: GuardContext<FileAddress>) {
   const { effect, acceptsSnapshot, acceptsPendingCopy }: Operation & WritePolicies = asked;
   const { snapshot } = address;

@@ -4,8 +4,10 @@ import { fileCopy } from "./copy/transfer.ts";
 import { operations } from "./operations.ts";
 import { reclaimers } from "./reclaim.ts";
 import { nodes, versions } from "./records.ts";
-import { identify, resources, signedName, type FileAddress } from "./resources.ts";
+import { identify, signedName, type FileAddress } from "./file-address.ts";
+import { resources } from "./resources.ts";
 
+/** The File service, as the pipeline and the background tasks use it. */
 export const fileService: Service = {
   name: "file",
   identify,

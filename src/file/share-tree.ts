@@ -3,10 +3,10 @@ import { nodes, nodeLocations, rootId, versions } from "./records.ts";
 import type { NodeKey, NodeRecord } from "./records.ts";
 import { foldName } from "./shared/fold.ts";
 
-/** The directory tree of a share, at present or at the end of an epoch. */
+/** The directory tree of a share, in its current state or as a share snapshot shows it. */
 export interface ShareTree {
   readonly share: bigint;
-  /** Undefined for the present. */
+  /** Epoch of the share snapshot; undefined for the current state. */
   readonly epoch?: number | undefined;
 }
 
@@ -14,24 +14,31 @@ export interface ShareTree {
 export interface ResolvedPath {
   /** The directory of the last component; undefined if it does not exist. */
   readonly parent: NodeRecord | undefined;
+  /** Key of the target, or the key that it would get. */
   readonly key: NodeKey;
+  /** Undefined if no file has this path. */
   readonly target: NodeRecord | undefined;
-  /** Ids from the root to the parent. */
+  /** Ids of the directories from the root to the parent. */
   readonly trail: readonly bigint[];
-  /** Set if the last component is a hard link: the link itself. */
-  readonly alias?: Alias | undefined;
+  /** Set if the last component is a hard link: `key` and `target` are then those of the file that
+   *  it refers to. */
+  readonly hardLink?: HardLink | undefined;
 }
 
-export interface Alias {
+/** The record of a hard link. */
+export interface HardLink {
   readonly key: NodeKey;
   readonly node: NodeRecord;
 }
 
+/** Key of the root directory of a share. */
 export function rootKey(share: bigint): NodeKey {
   return { share, parent: rootId, folded: "" };
 }
 
-/** The record of a name: the present one if it is old enough, else the newest version that is. */
+/** The record of a name, in the current state or in the snapshot with the epoch. The snapshot shows
+ *  the current record if it was written up to that epoch, else the newest stored version that
+ *  was. */
 export async function findNode(
   view: RecordView,
   key: NodeKey,
@@ -73,27 +80,32 @@ export async function resolvePath(
     at =
       found?.linkTo === undefined
         ? { ...step, key, target: found }
-        : { ...step, ...(await follow(view, tree, found.linkTo)), alias: { key, node: found } };
+        : {
+            ...step,
+            ...(await loadLinkedFile(view, tree, found.linkTo)),
+            hardLink: { key, node: found },
+          };
   }
   return at;
 }
 
-/** Loads the file of a hard link. */
-export async function follow(
+/** Loads the file that a hard link refers to, by its id. The target is undefined if it does not
+ *  exist in that state. */
+export async function loadLinkedFile(
   view: RecordView,
   { share, epoch }: ShareTree,
   id: bigint,
 ): Promise<{ readonly key: NodeKey; readonly target: NodeRecord | undefined }> {
-  const place = await view.get(nodeLocations, { share, id });
-  const key = { share, ...(place ?? rootKey(share)) };
-  const target = place && (await findNode(view, key, epoch));
+  const location = await view.get(nodeLocations, { share, id });
+  const key = { share, ...(location ?? rootKey(share)) };
+  const target = location && (await findNode(view, key, epoch));
   return { key, target };
 }
 
-/** Deeper than any path can name. */
+/** More levels than a path can have. Ends the loop if records form a cycle. */
 const depthMax = 256;
 
-/** The present path of a file node; undefined if it was deleted. */
+/** The current path of a file node; undefined if the node or a directory above it was deleted. */
 export async function pathOf(
   view: RecordView,
   share: bigint,
@@ -110,16 +122,18 @@ export async function pathOf(
   return names;
 }
 
+/** The current record of a file node by its id; undefined if it was deleted. */
 export async function nodeById(
   view: RecordView,
   share: bigint,
   id: bigint,
 ): Promise<NodeRecord | undefined> {
   if (id === rootId) return view.get(nodes, rootKey(share));
-  const place = await view.get(nodeLocations, { share, id });
-  return place && view.get(nodes, { share, ...place });
+  const location = await view.get(nodeLocations, { share, id });
+  return location && view.get(nodes, { share, ...location });
 }
 
+/** Key of the record of a file node. */
 export function nodeKeyOf(share: bigint, { id, parent, name }: NodeRecord): NodeKey {
   return id === rootId ? rootKey(share) : { share, parent, folded: foldName(name) };
 }

@@ -1,4 +1,4 @@
-import { closeFile, type ClosedFile } from "../file/filesystem/close.ts";
+import { closeFile, type CloseResult } from "../file/filesystem/close.ts";
 import { fileKeyOf } from "./files/break-notifier.ts";
 import { nameChange } from "./files/change-dispatcher.ts";
 import { ChangeAction } from "./files/directory-watch.ts";
@@ -104,7 +104,7 @@ interface GroupTask {
 function groupByFile(handles: readonly FileHandle[]): FileGroup[] {
   const groups = new Map<string, FileGroup>();
   for (const handle of handles) {
-    const key = `${fileKeyOf(handle)}:${handle.place.snapshot?.epoch ?? ""}`;
+    const key = `${fileKeyOf(handle)}:${handle.reference.snapshot?.epoch ?? ""}`;
     const group = groups.get(key);
     if (group === undefined) groups.set(key, { handles: [handle] });
     else group.handles.push(handle);
@@ -121,7 +121,7 @@ function weightOf({ handles }: FileGroup): number {
 export async function closeFileHandles(
   server: SmbServerState,
   handles: readonly FileHandle[],
-): Promise<ClosedFile> {
+): Promise<CloseResult> {
   const [first] = handles;
   if (first === undefined) throw new Error("closeFileHandles needs at least one handle");
   for (const handle of handles) {
@@ -129,14 +129,14 @@ export async function closeFileHandles(
     server.breakNotifier.remove(handle);
     server.replays.remove(handle);
   }
-  const { place } = first;
+  const { reference } = first;
   const ids = handles.map(({ id }) => id.persistent);
-  const closed = await closeFile(server.world.runtime, place, ids);
-  if (closed.isGone && closed.node !== undefined) {
-    server.changeDispatcher.publish(place.share.id, [
+  const closed = await closeFile(server.world.runtime, reference, ids);
+  if (closed.isDeleted && closed.node !== undefined) {
+    server.changeDispatcher.publish(reference.share.id, [
       nameChange(ChangeAction.removed, closed.node),
     ]);
   }
-  if (closed.isPending) server.changeDispatcher.endWatchesOf(place.share.id, place.file);
+  if (closed.isPending) server.changeDispatcher.endWatchesOf(reference.share.id, reference.file);
   return closed;
 }

@@ -1,4 +1,4 @@
-import type { ShareAddress } from "../file/filesystem/file-place.ts";
+import type { ShareAddress } from "../file/filesystem/file-reference.ts";
 
 /** A tree connect of a session: a share, or IPC$ with the named pipes. */
 export interface TreeConnect {

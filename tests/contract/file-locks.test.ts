@@ -24,7 +24,7 @@ async function open(request: Partial<SimOpen> = {}): Promise<SimHandle> {
   return handle;
 }
 
-const close = ({ place, open: id }: SimHandle) => closeFile(world.runtime, place, [id]);
+const close = ({ reference, open: id }: SimHandle) => closeFile(world.runtime, reference, [id]);
 const get = () => world.send({ method: "GET", path: file });
 const remove = () => world.send({ method: "DELETE", path: file });
 
@@ -81,9 +81,9 @@ describe("6 share modes", () => {
 
 describe("6 byte-range locks", () => {
   it("a locked range is blocked, and no other", async () => {
-    const { place, open: id } = await open();
+    const { reference, open: id } = await open();
     const ranges = [{ offset: 2n, length: 3n, exclusive: true }];
-    await lockFile(world.runtime, { place, handle: id, ranges });
+    await lockFile(world.runtime, { reference, handle: id, ranges });
     expect((await get()).code).toBe("FileLockConflict");
     expect((await putRange(world, file, 4, "x")).code).toBe("FileLockConflict");
     expect((await putRange(world, file, 5, "x")).status).toBe(201);
@@ -95,8 +95,8 @@ describe("6 byte-range locks", () => {
 describe("6 byte-range locks against caches", () => {
   it("a lock waits until another client's cached writes are in the file", async () => {
     const holder = await open();
-    const { place, open: id } = await open();
-    const key = { share: place.share.id, id: place.file };
+    const { reference, open: id } = await open();
+    const key = { share: reference.share.id, id: reference.file };
     // Such caching is never granted while other handles are open; locking does not rely on it.
     await world.store.transact(async (tx) => {
       const state = locks.codec.decode((await tx.get(locks.key(key)))!);
@@ -107,9 +107,9 @@ describe("6 byte-range locks against caches", () => {
       tx.put(locks.key(key), locks.codec.encode({ ...state, opens, caches }));
     });
     const ranges = [{ offset: 0n, length: 1n, exclusive: true }];
-    const lock = () => lockFile(world.runtime, { place, handle: id, ranges });
+    const lock = () => lockFile(world.runtime, { reference, handle: id, ranges });
     expect((await lock()).kind).toBe("wait");
-    expect(await acknowledge(world.runtime, { place, key: "lease", kept: 0 })).toBe("done");
+    expect(await acknowledge(world.runtime, { reference, key: "lease", kept: 0 })).toBe("done");
     expect((await lock()).kind).toBe("done");
     expect((await putRange(world, file, 0, "x")).code).toBe("FileLockConflict");
   });
@@ -118,14 +118,14 @@ describe("6 byte-range locks against caches", () => {
 describe("6 delete pending", () => {
   it("a delete-pending file is neither listed nor reachable, and the mark can be removed", async () => {
     const handle = await open({ access: deleteAccess });
-    const { place, open: id } = handle;
-    await setDeletePending(world.runtime, { place, handle: id, isPending: true });
+    const { reference, open: id } = handle;
+    await setDeletePending(world.runtime, { reference, handle: id, isPending: true });
     for (const answer of [await get(), await putRange(world, file, 0, "x"), await remove()]) {
       expect([answer.status, answer.code]).toEqual([409, "DeletePending"]);
     }
     expect((await get()).body).toContain("SMBDeletePending");
     expect(await namesIn(world, "/share")).toEqual([]);
-    await setDeletePending(world.runtime, { place, handle: id, isPending: false });
+    await setDeletePending(world.runtime, { reference, handle: id, isPending: false });
     expect((await get()).status).toBe(200);
     expect(await namesIn(world, "/share")).toEqual(["f"]);
   });
@@ -134,7 +134,7 @@ describe("6 delete pending", () => {
     const first = await open({ access: deleteAccess });
     const second = await open();
     await setDeletePending(world.runtime, {
-      place: first.place,
+      reference: first.reference,
       handle: first.open,
       isPending: true,
     });
@@ -155,7 +155,7 @@ describe("6 caches", () => {
     });
     await settle();
     expect(answered).toBe(false);
-    const acknowledgement = { place: handle.place, key: "lease", kept: 3 };
+    const acknowledgement = { reference: handle.reference, key: "lease", kept: 3 };
     expect(await acknowledge(world.runtime, acknowledgement)).toBe("done");
     expect((await reading).body).toBe(content);
   });

@@ -35,8 +35,8 @@ async function open(name: string): Promise<SimHandle> {
 
 /** Marks all but this many bytes of the share's quota as used. */
 async function leave(bytes: bigint): Promise<void> {
-  const { place } = await open("f0");
-  const counter = usageCounter(place.share.id);
+  const { reference } = await open("f0");
+  const counter = usageCounter(reference.share.id);
   await world.store.transact(async (tx) => tx.add(counter, bytesPerGib - bytes));
 }
 
@@ -46,9 +46,9 @@ async function used(): Promise<bigint> {
 }
 
 const smbWrite = async (name: string) => {
-  const { place, open: handle } = await open(name);
+  const { reference, open: handle } = await open(name);
   const bytes = Buffer.from("text");
-  return writeFile(world.runtime, { place, handle, keepsTimes: false, at: 0, bytes });
+  return writeFile(world.runtime, { reference, handle, keepsLastWrite: false, at: 0, bytes });
 };
 
 describe("6 the quota of a share", () => {

@@ -1,6 +1,6 @@
 import { accounts } from "../../src/account/account-record.ts";
 import { developmentAccountName } from "../../src/account/settings.ts";
-import type { FilePlace } from "../../src/file/filesystem/file-place.ts";
+import type { FileReference } from "../../src/file/filesystem/file-reference.ts";
 import { openFile } from "../../src/file/filesystem/open.ts";
 import { shares } from "../../src/file/records.ts";
 import { fileService } from "../../src/file/service.ts";
@@ -11,7 +11,7 @@ import { simService, type SimService } from "./sim-service.ts";
 
 /** An SMB open, as stored in the lock record of a file. */
 export interface SimHandle {
-  readonly place: FilePlace;
+  readonly reference: FileReference;
   readonly open: bigint;
 }
 
@@ -82,7 +82,7 @@ async function openHandle(
     },
   });
   if (outcome.kind === "done") {
-    return { place: { share, file: outcome.value.node.id }, open: id };
+    return { reference: { share, file: outcome.value.node.id }, open: id };
   }
   return outcome.kind === "fault" ? outcome.fault : outcome.kind;
 }

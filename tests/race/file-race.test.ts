@@ -3,7 +3,7 @@ import { describe, expect, it } from "vitest";
 import { Records } from "../../src/operation/records.ts";
 import { closeFile } from "../../src/file/filesystem/close.ts";
 import { lockStateOf } from "../../src/file/filesystem/lock.ts";
-import type { FilePlace } from "../../src/file/filesystem/file-place.ts";
+import type { FileReference } from "../../src/file/filesystem/file-reference.ts";
 import { readData, writeData } from "../../src/file/locks/access.ts";
 import { nodes } from "../../src/file/records.ts";
 import { nodeById, nodeKeyOf } from "../../src/file/share-tree.ts";
@@ -69,10 +69,10 @@ async function holdAlone(world: SimFile): Promise<"kept" | "changed" | "refused"
   if (typeof handle === "string") return "refused";
   const seen = new Set<bigint | undefined>();
   for (let looks = 0; looks < 10; looks += 1) {
-    seen.add(await etagOf(world, handle.place));
+    seen.add(await etagOf(world, handle.reference));
     await commitsDone();
   }
-  await closeFile(world.runtime, handle.place, [handle.open]);
+  await closeFile(world.runtime, handle.reference, [handle.open]);
   return seen.size === 1 ? "kept" : "changed";
 }
 
@@ -85,7 +85,7 @@ async function commitsDone(): Promise<void> {
   }
 }
 
-function etagOf(world: SimFile, { share, file }: FilePlace): Promise<bigint | undefined> {
+function etagOf(world: SimFile, { share, file }: FileReference): Promise<bigint | undefined> {
   return world.store.snapshot(async (view) => {
     const records = new Records(view, world.runtime.content);
     return (await nodeById(records, share.id, file))?.etag;
@@ -93,22 +93,22 @@ function etagOf(world: SimFile, { share, file }: FilePlace): Promise<bigint | un
 }
 
 /** A writer that checks the locks first and writes in another transaction. */
-async function carelessWrite(world: SimFile, place: FilePlace): Promise<void> {
-  const state = await lockStateOf(world.runtime, place);
+async function carelessWrite(world: SimFile, reference: FileReference): Promise<void> {
+  const state = await lockStateOf(world.runtime, reference);
   if (state.opens.length > 0) return;
   for (let pause = 0; pause < 6; pause += 1) await commitsDone();
   await world.store.transact(async (tx) => {
     const records = new Records(tx, world.runtime.content);
-    const node = await nodeById(records, place.share.id, place.file);
+    const node = await nodeById(records, reference.share.id, reference.file);
     if (node === undefined) return;
-    const key = nodes.key(nodeKeyOf(place.share.id, node));
+    const key = nodes.key(nodeKeyOf(reference.share.id, node));
     tx.put(key, nodes.codec.encode({ ...node, etag: node.etag + 1n }));
   });
 }
 
 async function race(
   scheduler: fc.Scheduler,
-  write: (world: SimFile, place: FilePlace) => Promise<unknown>,
+  write: (world: SimFile, reference: FileReference) => Promise<unknown>,
 ): Promise<readonly string[]> {
   const turns = new Turns();
   const world = await simFile({ wrap: turns.wrap });
@@ -116,10 +116,10 @@ async function race(
   await newFile(world, "/share/f", "0123456789");
   const probe = await world.open("share", { path: ["f"], access: 0x80, share: 7 });
   if (typeof probe === "string") throw new Error(probe);
-  await closeFile(world.runtime, probe.place, [probe.open]);
+  await closeFile(world.runtime, probe.reference, [probe.open]);
   turns.scheduler = scheduler;
   const holders = [holdAlone(world), holdAlone(world)];
-  const writers = [write(world, probe.place), write(world, probe.place)];
+  const writers = [write(world, probe.reference), write(world, probe.reference)];
   const all = Promise.all([...holders, ...writers]);
   await scheduler.waitFor(all);
   return Promise.all(holders);

@@ -1,6 +1,6 @@
 import { accounts } from "../../account/account-record.ts";
 import type { RecordView } from "../../operation/view.ts";
-import type { ShareAddress } from "../../file/filesystem/file-place.ts";
+import type { ShareAddress } from "../../file/filesystem/file-reference.ts";
 import { shares } from "../../file/records.ts";
 
 export async function findShare(

@@ -17,7 +17,8 @@ const copyId = checked(required(query("copyid", text)), (value) => {
     : ok(id);
 });
 
-/** Leaves an empty file. learn.microsoft.com/rest/api/storageservices/abort-copy-file */
+/** Stops a pending copy and leaves the target as an empty file.
+ *  learn.microsoft.com/rest/api/storageservices/abort-copy-file */
 export const abortCopyFile = fileOperation({
   name: "Abort Copy File",
   ids: ["File_AbortCopy"],

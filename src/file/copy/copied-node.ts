@@ -17,14 +17,17 @@ import type { SmbInput } from "../shared/smb-params.ts";
 import { resolveSmbProperties, type SmbProperties } from "../shared/smb-properties.ts";
 
 /** Properties that a copy takes from its source. */
-export interface Original {
+export interface SourceProperties {
   readonly headers: HttpHeaders;
   readonly metadata: Metadata;
-  /** Of a source in this service; undefined for one elsewhere. */
+  /** SMB properties of a source in the File service of this server; absent for any other source. */
   readonly smb?: SmbProperties;
+  /** Security descriptor of the source; undefined if it has none, or a well-known one, which is not
+   *  stored. */
   readonly permission?: PermissionRecord | undefined;
 }
 
+/** The parameters of Copy File that decide which properties the target gets. */
 export interface CopyOptions {
   readonly metadata: Metadata;
   readonly smb: SmbInput;
@@ -37,27 +40,27 @@ interface CopyTarget {
   readonly target: NodeRecord | undefined;
   readonly newETag: Ticks;
   readonly freshId: bigint;
-  /** What `inheritedFrom` returned. */
+  /** Security descriptor of the parent directory (`readInheritedSddl`), in SDDL. */
   readonly inherited: string | undefined;
 }
 
-/** The target of a copy, without its content and copy state. */
+/** The record of the target of a copy, without its content and copy state. */
 export function copiedNode(
-  original: Original,
+  original: SourceProperties,
   options: CopyOptions,
   { scope, target, newETag, freshId, inherited }: CopyTarget,
 ): Result<{ readonly node: NodeRecord; readonly effects: readonly Effect[] }> {
   const { share, parent, name } = scope;
-  const input = fromSource(options, original);
-  const place = { share, kind: "file", parent, present: undefined, now: newETag } as const;
-  const resolved = resolveSmbProperties({ ...place, parentSddl: inherited, input });
+  const input = resolveSourceKeyword(options, original);
+  const location = { share, kind: "file", parent, present: undefined, now: newETag } as const;
+  const resolved = resolveSmbProperties({ ...location, parentSddl: inherited, input });
   if (!resolved.ok) return resolved;
   const { properties, effects } = resolved.value;
   const archived =
     options.setsArchive === false
       ? properties.attributes & ~archiveAttribute
       : properties.attributes | (options.setsArchive === true ? archiveAttribute : 0);
-  const kept = keptPermission(share.id, properties.permissionKey, options, original);
+  const kept = copyPermission(share.id, properties.permissionKey, options, original);
   return ok({
     effects: [...effects, ...kept],
     node: {
@@ -76,8 +79,12 @@ export function copiedNode(
   });
 }
 
-/** Resolves the keyword `source` to the properties of the source. */
-function fromSource({ smb, permissionMode }: CopyOptions, original: Original): SmbInput {
+/** Replaces the keyword `source` by the properties of the source. A remote source has no SMB
+ *  properties: then the keyword stays and has the effect of an absent value. */
+function resolveSourceKeyword(
+  { smb, permissionMode }: CopyOptions,
+  original: SourceProperties,
+): SmbInput {
   const source = original.smb;
   if (source === undefined) return smb;
   const key = source.permissionKey;
@@ -96,26 +103,31 @@ function fromSource({ smb, permissionMode }: CopyOptions, original: Original): S
   };
 }
 
-/** Permissions are stored per share, so that of another share is stored again. */
-function keptPermission(
+/** Security descriptors are stored per share, so the one of the source is stored again in the share
+ *  of the target. */
+function copyPermission(
   share: bigint,
   key: string | undefined,
   { permissionMode }: CopyOptions,
-  { permission }: Original,
+  { permission }: SourceProperties,
 ): readonly Effect[] {
   if (permissionMode !== "source" || permission === undefined || key === undefined) return [];
   return [put(permissions, { share, key }, permission)];
 }
 
-export function originalOf(node: NodeRecord, permission: PermissionRecord | undefined): Original {
+export function localSourceProperties(
+  node: NodeRecord,
+  permission: PermissionRecord | undefined,
+): SourceProperties {
   const { headers = {}, metadata } = node;
   return { headers, metadata, smb: node, permission };
 }
 
 const md5Bytes = 16;
 
-/** Properties from the response headers of a source elsewhere. */
-export function originalFound({ header, metadata }: SourceFound): Original {
+/** Properties of a source outside the File service of this server, from the headers of its
+ *  response. */
+export function remoteSourceProperties({ header, metadata }: SourceFound): SourceProperties {
   const md5 = decodeBase64(header("content-md5") ?? "");
   return {
     headers: {

@@ -13,13 +13,18 @@ import { checkFileAccess, fileOperation, wholeFile } from "../file-operation.ts"
 import { readAccess, replaceAccess } from "../locks/file-access.ts";
 import type { NodeScope } from "../resources.ts";
 import { isReadOnly } from "../shared/attributes.ts";
-import { loadOwnSource } from "../shared/own-source.ts";
+import { loadLocalSource } from "../shared/local-source.ts";
 import { fileBytesMax } from "../shared/limits.ts";
 import { fitsQuota, quotaExceeded, usedBytes } from "../shared/quota.ts";
 import { putNode } from "../shared/node-replies.ts";
 import { keepsSourceTrailingDots, keepsTrailingDots, smbProperties } from "../shared/smb-params.ts";
-import { inheritedFrom } from "../shared/smb-properties.ts";
-import { copiedNode, originalFound, originalOf, type Original } from "./copied-node.ts";
+import { readInheritedSddl } from "../shared/smb-properties.ts";
+import {
+  copiedNode,
+  remoteSourceProperties,
+  localSourceProperties,
+  type SourceProperties,
+} from "./copied-node.ts";
 import {
   ignoresReadOnly,
   modeMode,
@@ -28,8 +33,8 @@ import {
   setsArchive,
 } from "./copy-params.ts";
 
-/** A copy within this server shares the stored bytes and completes at once; from elsewhere the
- *  bytes are transferred after the response.
+/** A copy of a file in this server shares the stored bytes and is complete in the response. The
+ *  bytes of any other source are transferred after the response.
  *  learn.microsoft.com/rest/api/storageservices/copy-file */
 export const copyFile = fileOperation({
   name: "Copy File",
@@ -62,8 +67,8 @@ export const copyFile = fileOperation({
   success: { status: 202, headers: ["x-ms-copy-id", "x-ms-copy-status"] },
   reads: async (view, { scope, source, input }) => ({
     used: await usedBytes(view, scope.share),
-    own: await loadOriginal(view, source, input.keepsSourceTrailingDots),
-    inherited: await inheritedFrom(view, scope, input.smb),
+    localSource: await loadSource(view, source, input.keepsSourceTrailingDots),
+    inherited: await readInheritedSddl(view, scope, input.smb),
   }),
   decide: ({ target, scope, address, input, readResult, source, newETag, now, newGuid, newId }) => {
     if (source === undefined) throw new Error("Copy File names a source");
@@ -71,20 +76,20 @@ export const copyFile = fileOperation({
     if (readOnly && input.ignoresReadOnly !== true) return fail("ReadOnlyAttribute");
     const id = newGuid();
     const copying = { id, source, now, shareName: address.share, freshId: target?.id ?? newId() };
-    const taken = copyContent(readResult.own, { scope, copying });
-    if ("wait" in taken) return taken;
-    if (!taken.ok) return taken;
-    const { original, content, copy, allocated, effects } = taken.value;
+    const plan = planCopy(readResult.localSource, { scope, copying });
+    if ("wait" in plan) return plan;
+    if (!plan.ok) return plan;
+    const { original, content, copy, allocated, effects } = plan.value;
     const delta = allocated - (target?.allocated ?? 0);
     if (!fitsQuota(scope.share, readResult.used, delta)) return quotaExceeded;
-    const moment = {
+    const copyTarget = {
       scope,
       target,
       newETag,
       freshId: copying.freshId,
       inherited: readResult.inherited,
     };
-    const copied = copiedNode(original, input, moment);
+    const copied = copiedNode(original, input, copyTarget);
     if (!copied.ok) return copied;
     const next = { ...copied.value.node, content: emptyContent, allocated, copy };
     const placed = putNode(scope, { target, next, content });
@@ -96,23 +101,23 @@ export const copyFile = fileOperation({
   },
 });
 
-async function loadOriginal(
+async function loadSource(
   view: RecordView,
   source: CopySource | undefined,
   keepsDots: boolean | undefined,
 ) {
-  const own = await loadOwnSource(view, source, { keepsTrailingDots: keepsDots });
-  if (own === undefined || !own.ok) return own;
-  const { scope, node } = own.value;
+  const localSource = await loadLocalSource(view, source, { keepsTrailingDots: keepsDots });
+  if (localSource === undefined || !localSource.ok) return localSource;
+  const { scope, node } = localSource.value;
   const key = node.permissionKey;
   const permission =
     key === undefined ? undefined : await view.get(permissions, { share: scope.share.id, key });
   return ok({ scope, node, permission });
 }
 
-type Own = Awaited<ReturnType<typeof loadOriginal>>;
+type LoadedSource = Awaited<ReturnType<typeof loadSource>>;
 
-interface Copying {
+interface CopyRequest {
   readonly id: string;
   readonly source: CopySource;
   readonly now: bigint;
@@ -120,24 +125,28 @@ interface Copying {
   readonly freshId: bigint;
 }
 
-interface CopiedContent {
-  readonly original: Original;
+/** The target of a copy as far as it depends on the source. */
+interface CopyPlan {
+  readonly original: SourceProperties;
   readonly content: ContentPlan;
   readonly copy: CopyState;
   readonly allocated: number;
   readonly effects: readonly Effect[];
 }
 
-function copyContent(own: Own, { scope, copying }: { scope: NodeScope; copying: Copying }) {
+function planCopy(
+  localSource: LoadedSource,
+  { scope, copying }: { scope: NodeScope; copying: CopyRequest },
+) {
   const { source } = copying;
   if (source.kind === "elsewhere") return copyLater(scope, copying, source);
-  if (own === undefined) throw new Error("a source of this service is loaded");
-  return own.ok ? copyWithinServer(own.value, copying) : own;
+  if (localSource === undefined) throw new Error("a source of this service is loaded");
+  return localSource.ok ? copyWithinServer(localSource.value, copying) : localSource;
 }
 
 function copyWithinServer(
-  { scope, node, permission }: Extract<Own, { ok: true }>["value"],
-  { id, source, now }: Copying,
+  { scope, node, permission }: Extract<LoadedSource, { ok: true }>["value"],
+  { id, source, now }: CopyRequest,
 ) {
   if (node.kind !== "file") return fail("ResourceNotFound");
   const { content = emptyContent, allocated = 0 } = node;
@@ -150,22 +159,23 @@ function copyWithinServer(
   });
   if ("stop" in reading) return reading.stop;
   const progress = `${content.length}/${content.length}`;
-  const taken: CopiedContent = {
-    original: originalOf(node, permission),
+  const plan: CopyPlan = {
+    original: localSourceProperties(node, permission),
     content: shareContent(content),
     copy: { id, source: source.url, status: "success", progress, completed: now },
     allocated,
     effects: reading.effects,
   };
-  return ok(taken);
+  return ok(plan);
 }
 
-/** The target exists at once, filled with zeros; until the transfer ends it accepts no writes. */
+/** Plans a copy whose bytes are transferred after the response. Until then the target has its full
+ *  length, reads as zeros and accepts no writes. */
 function copyLater(
   { account, share }: NodeScope,
-  { id, shareName, freshId }: Copying,
+  { id, shareName, freshId }: CopyRequest,
   { url, own, found }: Extract<CopySource, { kind: "elsewhere" }>,
-): Result<CopiedContent> {
+): Result<CopyPlan> {
   const { length = 0 } = found;
   if (length > fileBytesMax) return fail("RequestBodyTooLarge");
   const etag = found.header("etag");
@@ -179,7 +189,7 @@ function copyLater(
     own,
   });
   return ok({
-    original: originalFound(found),
+    original: remoteSourceProperties(found),
     content: empty(length),
     copy: { id, source: withoutSignature(url), status: "pending", progress: `0/${length}` },
     allocated: length,

@@ -14,6 +14,7 @@ import {
 import { keepForSnapshots, useBytes } from "../shared/node-replies.ts";
 import { nodeById, nodeKeyOf } from "../share-tree.ts";
 
+/** The target of a transfer that is still wanted. */
 interface PendingCopy {
   readonly share: ShareRecord;
   readonly key: NodeKey;
@@ -21,7 +22,8 @@ interface PendingCopy {
   readonly copy: CopyState;
 }
 
-/** Finds the target of a transfer by its id, because it may have been renamed. */
+/** Finds the target of a transfer by its id, because it may have been renamed. Undefined if the
+ *  file or its share was deleted, or the copy was aborted or replaced by another. */
 async function findPendingCopy(
   view: RecordView,
   job: TransferJob,
@@ -35,6 +37,7 @@ async function findPendingCopy(
   return { share, key: nodeKeyOf(share.id, node), node, copy };
 }
 
+/** Stores the progress and the result of a transfer that Copy File started. */
 export const fileCopy: TransferHandler = {
   progress: async (view, job, copiedBytes) => {
     const pending = await findPendingCopy(view, job);

@@ -4,37 +4,41 @@ import type { RecordView, Scanned } from "../../operation/view.ts";
 import { nodes, versions, type NodeRecord } from "../records.ts";
 import type { ShareTree } from "../share-tree.ts";
 
-export interface ChildrenWanted {
+/** Which entries of a directory to read. Names are compared in folded case (`foldName`). */
+export interface ChildrenRequest {
+  /** Id of the directory. */
   readonly directory: bigint;
-  /** Folded. */
+  /** Case-folded; empty for all names. */
   readonly prefix: string;
-  /** Folded; the first name to list. */
+  /** Case-folded name of the first entry to read; empty for the start. */
   readonly from: string;
   readonly limit: number;
 }
 
+/** One entry of a directory, with its case-folded name. */
 export interface Child {
   readonly folded: string;
   readonly node: NodeRecord;
 }
 
-/** Names in a directory, ordered by folded name. */
+/** Reads the entries of a directory, in the order of their case-folded names. */
 export async function childrenOf(
   view: RecordView,
   tree: ShareTree,
-  wanted: ChildrenWanted,
+  wanted: ChildrenRequest,
 ): Promise<readonly Child[]> {
   const { epoch } = tree;
   return epoch === undefined
-    ? presentChildren(view, tree, wanted)
-    : earlierChildren(view, { ...tree, epoch }, wanted);
+    ? currentChildren(view, tree, wanted)
+    : snapshotChildren(view, { ...tree, epoch }, wanted);
 }
 
-/** The key of the root directory sorts before its children; it is skipped. */
+/** Key bounds of the requested entries. The record of the root directory has the empty name in
+ *  itself as parent, so the bounds start after it. */
 function boundsOf<K, R>(
   table: DefinedTable<K, R>,
   { share }: ShareTree,
-  { directory, prefix, from }: ChildrenWanted,
+  { directory, prefix, from }: ChildrenRequest,
 ) {
   const within = table.range([share, directory], prefix);
   const named = successor(table.prefix([share, directory, ""]));
@@ -45,18 +49,18 @@ function boundsOf<K, R>(
   return { start, end: within.end };
 }
 
-/** Key bounds of the present names in a directory. */
-export function presentBounds(tree: ShareTree, wanted: ChildrenWanted) {
+/** Key bounds of the current entries, for a caller that scans them itself. */
+export function currentBounds(tree: ShareTree, wanted: ChildrenRequest) {
   return boundsOf(nodes, tree, wanted);
 }
 
-async function presentChildren(
+async function currentChildren(
   view: RecordView,
   tree: ShareTree,
-  wanted: ChildrenWanted,
+  wanted: ChildrenRequest,
 ): Promise<readonly Child[]> {
   const found: Child[] = [];
-  const bounds = { ...presentBounds(tree, wanted), limit: wanted.limit };
+  const bounds = { ...currentBounds(tree, wanted), limit: wanted.limit };
   for await (const batch of view.scan(nodes, bounds)) {
     for (const { key, record } of batch) {
       found.push({ folded: nodes.parts(key)[2] as string, node: record });
@@ -65,12 +69,13 @@ async function presentChildren(
   return found;
 }
 
-/** Merges present records and stored versions. Entries that were created or changed after the
- *  epoch are skipped one by one, so a page costs as much as changed in that directory. */
-async function earlierChildren(
+/** Entries that a share snapshot shows: merges current records and stored versions by name. Records
+ *  that were written after the epoch are read and skipped, so a page costs more the more entries of
+ *  the directory have changed since. */
+async function snapshotChildren(
   view: RecordView,
   tree: ShareTree & { readonly epoch: number },
-  wanted: ChildrenWanted,
+  wanted: ChildrenRequest,
 ): Promise<readonly Child[]> {
   const { epoch } = tree;
   const present = entriesOf(view, nodes, boundsOf(nodes, tree, wanted));
@@ -91,7 +96,8 @@ async function earlierChildren(
   return found;
 }
 
-/** Compares as encoded keys: JavaScript compares strings by UTF-16 code unit. */
+/** Compares names as encoded keys, by UTF-8 bytes. JavaScript would compare UTF-16 code units,
+ *  which gives another order beyond the basic multilingual plane. */
 function comesFirst(left: string, right: string): boolean {
   return compareKeys(encodeKey([left]), encodeKey([right])) <= 0;
 }

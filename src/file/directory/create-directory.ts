@@ -4,7 +4,7 @@ import { fileOperation } from "../file-operation.ts";
 import { putNode } from "../shared/node-replies.ts";
 import { keepsTrailingDots, smbProperties } from "../shared/smb-params.ts";
 import {
-  inheritedFrom,
+  readInheritedSddl,
   resolveSmbProperties,
   smbHeaderNames,
   smbHeaders,
@@ -30,7 +30,7 @@ export const createDirectory = fileOperation({
   fileAccess: "none",
   effect: "writes",
   success: { status: 201, headers: [...smbHeaderNames, "x-ms-request-server-encrypted"] },
-  reads: (view, { scope, input }) => inheritedFrom(view, scope, input.smb),
+  reads: (view, { scope, input }) => readInheritedSddl(view, scope, input.smb),
   decide: ({ scope, input, newETag, newId, version, readResult }) => {
     const { share, parent } = scope;
     const resolved = resolveSmbProperties({

@@ -7,7 +7,8 @@ import { deleteFailures, deleteFaultOrder, refuseDelete } from "../node/delete-r
 import { deleteNode } from "../shared/node-replies.ts";
 import { keepsTrailingDots } from "../shared/smb-params.ts";
 
-/** Only an empty one. learn.microsoft.com/rest/api/storageservices/delete-directory */
+/** Deletes an empty directory; any other one is a fault.
+ *  learn.microsoft.com/rest/api/storageservices/delete-directory */
 export const deleteDirectory = fileOperation({
   name: "Delete Directory",
   ids: ["Directory_Delete"],
@@ -27,12 +28,13 @@ export const deleteDirectory = fileOperation({
   reads: (view, { scope, target }) => hasChildren(view, scope.share.id, target.id),
   decide: ({ target, scope, readResult }) => {
     const facts = { node: target, hasChildren: readResult };
-    const fault = refuseDelete(facts, deleteFaultOrder.rest);
+    const fault = refuseDelete(facts, deleteFaultOrder.overRest);
     return fault === undefined ? deleteNode(scope, target) : deleteFailures[fault];
   },
 });
 
-/** The range is validated at commit: a file that is created meanwhile is a conflict. */
+/** Whether a directory has an entry. The scanned range is validated at commit, so a file that is
+ *  created in it meanwhile is a conflict. */
 export async function hasChildren(
   view: RecordView,
   share: bigint,

@@ -4,6 +4,7 @@ import { element, nameElement, textElement } from "../../encoding/xml-writer.ts"
 import type { NodeRecord } from "../records.ts";
 import { formatAttributes } from "../shared/attributes.ts";
 
+/** The values of the `include` parameter of List Directories and Files. */
 export type Detail = "timestamps" | "etag" | "attributes" | "permissionkey";
 
 export interface EntryOptions {
@@ -12,14 +13,17 @@ export interface EntryOptions {
 }
 
 const details: readonly Detail[] = ["timestamps", "etag", "attributes", "permissionkey"];
+/** The version from which entries have a `FileId`. */
 const idsSince = "2020-10-02";
 
-/** One bit per listing option that changes the rendered entry. */
-export function formOf({ include, version }: EntryOptions): number {
+/** One bit per listing option that changes the rendered entry; part of the key of the cache of
+ *  rendered entries. */
+export function optionBits({ include, version }: EntryOptions): number {
   const choices = [...details.map((detail) => include.has(detail)), version >= idsSince];
-  return choices.reduce((form, choice) => form * 2 + (choice ? 1 : 0), 0);
+  return choices.reduce((bits, choice) => bits * 2 + (choice ? 1 : 0), 0);
 }
 
+/** The XML element of one entry in a directory listing. */
 export function renderEntry(node: NodeRecord, { include, version }: EntryOptions): string {
   const isDirectory = node.kind === "directory";
   const length = isDirectory ? "" : textElement("Content-Length", node.content?.length ?? 0);
@@ -37,7 +41,8 @@ export function renderEntry(node: NodeRecord, { include, version }: EntryOptions
   );
 }
 
-/** Reads do not update the last access time: it is the last write time unless a client set it. */
+/** Reads do not update the last access time. Unless a client has set it, the last write time is
+ *  sent. */
 function renderTimes({ created, lastAccess, lastWrite, change, etag }: NodeRecord): string {
   return (
     textElement("CreationTime", formatIso(created)) +

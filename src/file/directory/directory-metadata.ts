@@ -26,7 +26,8 @@ export const getDirectoryMetadata = fileOperation({
   decide: ({ target }) => ({ metadata: target.metadata }),
 });
 
-/** Replaces every pair. learn.microsoft.com/rest/api/storageservices/set-directory-metadata */
+/** Replaces all metadata of the directory.
+ *  learn.microsoft.com/rest/api/storageservices/set-directory-metadata */
 export const setDirectoryMetadata = fileOperation({
   name: "Set Directory Metadata",
   ids: ["Directory_SetMetadata"],

@@ -5,13 +5,14 @@ import { presenceAccess, writeAccess } from "../locks/file-access.ts";
 import { updateNode } from "../shared/node-replies.ts";
 import { keepsTrailingDots, smbProperties } from "../shared/smb-params.ts";
 import {
-  inheritedFrom,
+  readInheritedSddl,
   resolveSmbProperties,
   smbHeaderNames,
   smbHeaders,
 } from "../shared/smb-properties.ts";
 
-/** Also of a share's root. learn.microsoft.com/rest/api/storageservices/get-directory-properties */
+/** The directory may be the root of a share.
+ *  learn.microsoft.com/rest/api/storageservices/get-directory-properties */
 export const getDirectoryProperties = fileOperation({
   name: "Get Directory Properties",
   ids: ["Directory_GetProperties"],
@@ -31,7 +32,7 @@ export const getDirectoryProperties = fileOperation({
     metadata: target.metadata,
     headers: {
       ...smbHeaders(target, version),
-      // Recorded: the root of a share is not encrypted.
+      // Recorded: the service reports the root of a share as not encrypted.
       "x-ms-server-encrypted": String(target.id !== rootId),
     },
   }),
@@ -61,7 +62,7 @@ export const setDirectoryProperties = fileOperation({
   fileAccess: writeAccess,
   effect: "writes",
   success: { status: 200, headers: [...smbHeaderNames, "x-ms-request-server-encrypted"] },
-  reads: (view, { scope, input, target }) => inheritedFrom(view, scope, input.smb, target),
+  reads: (view, { scope, input, target }) => readInheritedSddl(view, scope, input.smb, target),
   decide: ({ target, scope, input, newETag, version, readResult }) => {
     const { share, parent } = scope;
     const resolved = resolveSmbProperties({

@@ -17,7 +17,7 @@ import { foldName } from "../shared/fold.ts";
 import { keepsTrailingDots } from "../shared/smb-params.ts";
 import { directoryPage } from "./directory-page.ts";
 
-/** Files and directories of one level, in one sequence.
+/** Lists the files and directories directly in a directory, both in one order by name.
  *  learn.microsoft.com/rest/api/storageservices/list-directories-and-files */
 export const listDirectory = fileOperation({
   name: "List Directories and Files",

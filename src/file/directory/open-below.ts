@@ -2,33 +2,35 @@ import type { RecordView } from "../../operation/view.ts";
 import type { LockState } from "../locks/lock-state.ts";
 import { locks, nodeLocations, rootId } from "../records.ts";
 
-/** Bound of the scan over the open files of a share. */
+/** At most this many open files of a share are examined; open files beyond them do not prevent a
+ *  rename. */
 const openFilesMax = 100_000;
-/** Deeper than any path can name. */
+/** More levels than a path can have. Ends the loop if records form a cycle. */
 const depthMax = 256;
 
-/** Bound of the result: a rename breaks the caching of so many files at once. */
+/** At most this many open files are returned. A rename stores a changed lock state for each of them
+ *  in one transaction. */
 const openBelowMax = 1000;
 
-/** A file or directory that is open. */
+/** A file or directory with at least one handle, and its lock state. */
 export interface OpenedFile {
   readonly id: bigint;
   readonly state: LockState;
 }
 
-/** The open files below a directory. */
+/** The open files and directories below a directory, at any depth. */
 export async function openBelow(
   view: RecordView,
   share: bigint,
   directory: bigint,
 ): Promise<readonly OpenedFile[]> {
   const found: OpenedFile[] = [];
-  const elsewhere = new Set<bigint>([rootId]);
+  const notBelow = new Set<bigint>([rootId]);
   const bounds = { ...locks.range([share]), limit: openFilesMax };
   for await (const batch of view.scan(locks, bounds)) {
     for (const { key, record: state } of batch) {
       const id = locks.parts(key)[1] as bigint;
-      if (await isBelow(view, { share, file: id, directory }, elsewhere)) found.push({ id, state });
+      if (await isBelow(view, { share, file: id, directory }, notBelow)) found.push({ id, state });
       if (found.length >= openBelowMax) return found;
     }
   }
@@ -41,22 +43,22 @@ interface Descent {
   readonly directory: bigint;
 }
 
-/** `elsewhere` collects ids that are known not to lie below the directory, so that each is read
- *  once. */
+/** Follows the parents of a file up to the directory or the root. `notBelow` collects the ids that
+ *  are known not to lie below the directory, so that each is read once. */
 async function isBelow(
   view: RecordView,
   { share, file, directory }: Descent,
-  elsewhere: Set<bigint>,
+  notBelow: Set<bigint>,
 ): Promise<boolean> {
-  const passed: bigint[] = [];
+  const visited: bigint[] = [];
   let at = file;
-  for (let depth = 0; !elsewhere.has(at) && depth < depthMax; depth += 1) {
-    const place = await view.get(nodeLocations, { share, id: at });
-    if (place?.parent === directory) return true;
-    passed.push(at);
-    if (place === undefined) break;
-    at = place.parent;
+  for (let depth = 0; !notBelow.has(at) && depth < depthMax; depth += 1) {
+    const location = await view.get(nodeLocations, { share, id: at });
+    if (location?.parent === directory) return true;
+    visited.push(at);
+    if (location === undefined) break;
+    at = location.parent;
   }
-  for (const id of passed) elsewhere.add(id);
+  for (const id of visited) notBelow.add(id);
   return false;
 }

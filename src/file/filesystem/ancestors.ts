@@ -3,21 +3,24 @@ import { rootId } from "../records.ts";
 import { nodeById } from "../share-tree.ts";
 import { readSnapshot } from "./background-transaction.ts";
 
-export interface TrailStep {
+/** A directory on the path to a file; the root has the name "". */
+export interface Ancestor {
   readonly id: bigint;
   readonly name: string;
 }
 
+/** More levels than a path can have. Ends the loop if records form a cycle. */
 const depthMax = 256;
 
-/** The directories from the root down to this one, included. */
+/** The directories from the root down to a directory, inclusive. If one of them was deleted
+ *  meanwhile, the list starts below it. */
 export function ancestorsOf(
   runtime: Runtime,
   share: bigint,
   directory: bigint,
-): Promise<readonly TrailStep[]> {
+): Promise<readonly Ancestor[]> {
   return readSnapshot(runtime, async (view) => {
-    const steps: TrailStep[] = [];
+    const steps: Ancestor[] = [];
     let at = directory;
     for (let depth = 0; at !== rootId && depth < depthMax; depth += 1) {
       const node = await nodeById(view, share, at);

@@ -5,8 +5,9 @@ import type { Runtime } from "../../operation/execute.ts";
 import { Records } from "../../operation/records.ts";
 import type { TransactOptions, Transaction } from "../../store/store.ts";
 
-/** A transaction of a background task: change notification and the sweep of closed processes. File
- *  operations are declarations (`execute-operation.ts`). */
+/** A transaction of a background task: change notification, or closing the handles of processes
+ *  that have ended. File operations of clients are declarations instead
+ *  (`execute-operation.ts`). */
 export class BackgroundTransaction {
   readonly view: Records;
   readonly #runtime: Runtime;
@@ -28,6 +29,7 @@ export class BackgroundTransaction {
   }
 }
 
+/** Runs the work of a background task in a transaction. It may run again after a conflict. */
 export function writeTransaction<T>(
   runtime: Runtime,
   work: (work: BackgroundTransaction) => Promise<T>,
@@ -36,6 +38,7 @@ export function writeTransaction<T>(
   return runtime.store.transact((tx) => work(new BackgroundTransaction(runtime, tx)), options);
 }
 
+/** Runs read-only work on one state of the store. */
 export function readSnapshot<T>(runtime: Runtime, work: (view: Records) => Promise<T>): Promise<T> {
   return runtime.store.snapshot((view) => work(new Records(view, runtime.content)));
 }

@@ -7,70 +7,77 @@ import type { LockState } from "../locks/lock-state.ts";
 import type { NodeRecord } from "../records.ts";
 import { nodeById } from "../share-tree.ts";
 import { executeAtOnce, type SmbOperation } from "./execute-operation.ts";
-import type { FilePlace } from "./file-place.ts";
+import type { FileReference } from "./file-reference.ts";
 import { loadLocks, loadNode, putLocks } from "./handle-operation.ts";
 import type { LoadedNode } from "./handle-operation.ts";
 import { entriesChanged } from "./node-effects.ts";
 
-export interface ClosedFile {
-  /** As it was when the handle closed; undefined if it was deleted before. */
+/** What a close did to the file, for the attributes in the response and for change notification. */
+export interface CloseResult {
+  /** The file when the handle closed; undefined if it was deleted before. */
   readonly node: NodeRecord | undefined;
   /** The file was deleted with its last handle. */
-  readonly isGone: boolean;
+  readonly isDeleted: boolean;
   /** The file will be deleted when other handles close. */
   readonly isPending: boolean;
 }
 
+/** Handles of one file to close. */
 export interface CloseRequest {
-  readonly place: FilePlace;
+  readonly reference: FileReference;
   readonly handles: ReadonlySet<bigint>;
 }
 
+/** The file of the handles, and its lock state. */
 interface LoadedHandles {
   /** Undefined if the file or its share was deleted. */
   readonly file: LoadedNode | undefined;
   /** Undefined for a file of a share snapshot. */
   readonly locks: LockState | undefined;
+  /** Whether this is a directory with entries, which is not deleted even if it is
+   *  delete-pending. */
   readonly hasChildren: boolean;
 }
 
 /**
- * Closes handles of one file with their locks and caching grants, and deletes the file if it was
- * delete-pending. All handles in one transaction, because each changes the same lock record.
+ * Closes handles of one file with their byte-range locks and caching grants. Deletes a
+ * delete-pending file with its last handle. All handles are closed in one transaction, because each
+ * close changes the same lock record.
  */
 export const closeOperation: SmbOperation<
   CloseRequest,
   LoadedHandles,
   NodeRecord | undefined,
-  ClosedFile
+  CloseResult
 > = {
   name: "close",
   effect: "writes",
   // A delete-pending file is deleted by a close.
   mayUseReserve: true,
-  load: async (view, { place }) => {
-    const file = await loadNode(view, place);
-    if (place.snapshot !== undefined) return { file, locks: undefined, hasChildren: false };
-    const locks = await loadLocks(view, place.share.id, place.file);
+  load: async (view, { reference }) => {
+    const file = await loadNode(view, reference);
+    if (reference.snapshot !== undefined) return { file, locks: undefined, hasChildren: false };
+    const locks = await loadLocks(view, reference.share.id, reference.file);
     return { file, locks, hasChildren: await hasEntries(view, file) };
   },
   // The parent directory, if the close may delete the file.
   reads: async (view, { request: { handles }, loaded: { file, locks } }) => {
-    const mayDelete = locks !== undefined && decideClose(locks, handles, { mayDelete: true }).gone;
+    const mayDelete =
+      locks !== undefined && decideClose(locks, handles, { mayDelete: true }).deletesFile;
     return file && mayDelete ? nodeById(view, file.share.id, file.node.parent) : undefined;
   },
   decide: ({ request, loaded, now, readResult: parent }) => {
-    const { place, handles } = request;
+    const { reference, handles } = request;
     const { file, locks } = loaded;
-    const closed = { node: file?.node, isGone: false, isPending: false };
+    const closed = { node: file?.node, isDeleted: false, isPending: false };
     if (locks === undefined) return { value: closed };
-    const shareId = place.share.id;
+    const shareId = reference.share.id;
     if (file === undefined) {
       const { state } = decideClose(locks, handles, { mayDelete: false });
-      return { value: closed, effects: [putLocks(shareId, place.file, state)] };
+      return { value: closed, effects: [putLocks(shareId, reference.file, state)] };
     }
     const { share, node } = file;
-    const { effects, isGone, isPending } = closeHandles(shareId, {
+    const { effects, isDeleted, isPending } = closeHandles(shareId, {
       share,
       node,
       locks,
@@ -78,8 +85,8 @@ export const closeOperation: SmbOperation<
       hasChildren: loaded.hasChildren,
       now,
     });
-    const touched = isGone && parent !== undefined ? entriesChanged(share, parent, now) : [];
-    return { value: { node, isGone, isPending }, effects: [...effects, ...touched] };
+    const touched = isDeleted && parent !== undefined ? entriesChanged(share, parent, now) : [];
+    return { value: { node, isDeleted, isPending }, effects: [...effects, ...touched] };
   },
 };
 
@@ -90,10 +97,10 @@ async function hasEntries(view: RecordView, file: LoadedNode | undefined): Promi
 
 export async function closeFile(
   runtime: Runtime,
-  place: FilePlace,
+  reference: FileReference,
   handles: readonly bigint[],
-): Promise<ClosedFile> {
-  const request = { place, handles: new Set(handles) };
+): Promise<CloseResult> {
+  const request = { reference, handles: new Set(handles) };
   const outcome = await executeAtOnce(runtime, closeOperation, request);
   if (outcome.kind === "fault") throw new Error("closing a handle cannot fail");
   return outcome.value;

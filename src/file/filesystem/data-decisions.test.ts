@@ -6,12 +6,12 @@ import { lockOperation, unlockOperation } from "./lock.ts";
 import { readOperation } from "./read.ts";
 import { deletePendingOperation, setBasicOperation } from "./set-info.ts";
 import { cachedBy, handle, kindOf, loadedFile, lockedBy } from "./testing.ts";
-import { newId, now, own, place, rangeLock } from "./testing.ts";
+import { newId, now, own, reference, rangeLock } from "./testing.ts";
 import { resizeOperation, writeOperation, zeroOperation } from "./write.ts";
 
 describe("bytes that other clients have locked or cached", () => {
   const node = testFile({ content: contentOf(1000) });
-  const request = { place, handle, keepsTimes: false };
+  const request = { reference, handle, keepsLastWrite: false };
   const received = { length: 10, pieces: [] };
   const read = (locks: LockState, from: number) =>
     readOperation.check?.({
@@ -71,7 +71,7 @@ describe("a read", () => {
     [1000, 1, "end-of-file"],
   ])("at %d of %d bytes: %s", (from, length, expected) => {
     const node = testFile({ content: contentOf(1000) });
-    const request = { place, handle, from, length };
+    const request = { reference, handle, from, length };
     const decision = readOperation.decide({
       now,
       request,
@@ -88,7 +88,7 @@ describe("a change of attributes and a REST lease", () => {
     ["free", testFile(), "reply"],
     ["leased", testFile({ lease: testLease }), "sharing-violation"],
   ])("%s", (_, node, expected) => {
-    const request = { place, handle, attributes: 1 };
+    const request = { reference, handle, attributes: 1 };
     const checked = setBasicOperation.check?.({ now, request, loaded: loadedFile(node) });
     expect(kindOf(checked ?? [])).toBe(expected);
   });
@@ -119,7 +119,7 @@ describe("marking for deletion", () => {
     ["a file whose handle it caches itself", testFile(), false, cachedBy(1n, 3), "reply"],
   ] as const;
   it.each(cases)("%s", (_, node, hasChildren, locks, expected) => {
-    const request = { place, handle, isPending: true };
+    const request = { reference, handle, isPending: true };
     const context = {
       now,
       request,
@@ -136,7 +136,7 @@ describe("byte-range locks", () => {
   const lock = (locks: LockState, offset: bigint) =>
     lockOperation.decide({
       now,
-      request: { place, handle, ranges: [range(offset)] },
+      request: { reference, handle, ranges: [range(offset)] },
       loaded: { locks },
       readResult: undefined,
       newId,
@@ -157,7 +157,7 @@ describe("byte-range locks", () => {
   it("stay unlocked if a later range of the list is not locked", () => {
     const decision = unlockOperation.decide({
       now,
-      request: { place, handle, ranges: [rangeLock, { offset: 500n, length: 1n }] },
+      request: { reference, handle, ranges: [rangeLock, { offset: 500n, length: 1n }] },
       loaded: { locks: lockedBy(1n, true) },
       readResult: undefined,
       newId,

@@ -11,20 +11,22 @@ import type { Transaction, View } from "../../store/store.ts";
 import type { Done, FaultDecision, FileDecision, FileWait, Failed } from "./file-result.ts";
 import type { FileWaitDecision } from "./file-result.ts";
 
-/** What the checks and `reads` of an operation see. */
+/** Input of the checks and of `reads` of an operation. */
 export interface LoadedContext<Request, Loaded> {
   readonly now: Ticks;
   readonly request: Request;
   readonly loaded: Loaded;
 }
 
+/** Input of `decide`. */
 export interface FileDecisionContext<Request, Loaded, Seen> extends LoadedContext<Request, Loaded> {
   /** What `reads` returned. */
   readonly readResult: Seen;
   readonly newId: () => bigint;
 }
 
-/** A check passes with the effects that the operation has in addition, such as breaks. */
+/** The result of a check. If it passes, these effects are applied with those of the operation:
+ *  breaks of caching grants that the access starts. */
 export type CheckDecision = readonly Effect[] | FaultDecision | FileWaitDecision;
 
 /** The declaration of one file operation of SMB. */
@@ -32,26 +34,28 @@ export interface SmbOperation<Request, Loaded, Seen, Value> {
   readonly name: string;
   /** Writers run in a transaction, readers on a store snapshot. */
   readonly effect: "reads" | "writes";
-  /** Whether it may use the space that is kept for deletions on a full disk. */
+  /** Whether the operation may use the space that is reserved for deletions on a full disk. */
   readonly mayUseReserve?: true;
-  /** Reads the records that the operation is about, or says why they are missing. */
+  /** Reads the records of the file, or returns the fault for missing ones. */
   readonly load: (view: RecordView, request: Request) => Promise<Loaded | FaultDecision>;
-  /** Rejects the operation or makes it wait; derived from the declaration (`handleOperation`). */
+  /** Rejects the operation or lets it wait. For operations through a handle it is derived from the
+   *  declaration (`handleOperation`). */
   readonly check?: (context: LoadedContext<Request, Loaded>) => CheckDecision;
-  /** What else the decision depends on, in the same transaction. */
+  /** Reads, in the same transaction, what the decision depends on beside the records of `load`. */
   readonly reads?: (view: RecordView, context: LoadedContext<Request, Loaded>) => Promise<Seen>;
   /** Pure and synchronous: runs again on fresh data after a conflict. */
   readonly decide: (context: FileDecisionContext<Request, Loaded, Seen>) => FileDecision<Value>;
 }
 
 export interface DoneReading<T> extends Done<T> {
-  /** Only if the reply has content; the caller closes it. */
+  /** Reads the content of the reply; undefined if the reply has none. The caller closes it. */
   readonly reader: ContentReader | undefined;
 }
 
 export type OperationOutcome<T> = DoneReading<T> | Failed | FileWait;
 
-/** Runs one operation: load, check, decide and apply on one state, in one transaction. */
+/** Runs one operation in one transaction: load, check, read, decide, apply effects. An operation
+ *  that only reads runs on a store snapshot. */
 export function executeOperation<Request, Loaded extends object, Seen, Value>(
   runtime: Runtime,
   operation: SmbOperation<Request, Loaded, Seen, Value>,
@@ -65,7 +69,7 @@ export function executeOperation<Request, Loaded extends object, Seen, Value>(
   return store.transact(work, operation.mayUseReserve && { mayUseReserve: true });
 }
 
-/** For operations that break no caching grants: these never wait. */
+/** Runs an operation that breaks no caching grants and therefore never waits. */
 export async function executeAtOnce<Request, Loaded extends object, Seen, Value>(
   runtime: Runtime,
   operation: SmbOperation<Request, Loaded, Seen, Value>,

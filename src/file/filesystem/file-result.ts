@@ -1,7 +1,7 @@
 import type { ContentRef } from "../../content/content-ref.ts";
 import type { Effect } from "../../operation/effects.ts";
 
-/** Why an operation on a file failed. Each protocol has its own code for each of these. */
+/** Why an operation on a file failed. Each protocol maps it to its own error code. */
 export type FileFault =
   | "access-denied"
   | "cannot-delete"
@@ -27,14 +27,15 @@ export type FileFault =
   | "too-many-locks"
   | "too-many-opens";
 
-/** The decision of an operation: a reply, a fault or a wait. Its effects are applied in the
- *  transaction that decided, those of a fault and of a wait, too. */
+/** The decision of an operation: a reply, a fault or a wait. The effects of all three are applied
+ *  in the transaction that decided. */
 export type FileDecision<T> = FileReply<T> | FaultDecision | FileWaitDecision;
 
 export interface FileReply<T> {
   readonly value: T;
   readonly effects?: readonly Effect[];
-  /** Content to read after the reply: its reader is opened on the state that was decided on. */
+  /** Content that the caller reads after the decision. Its reader is opened on the state that the
+   *  decision was made on. */
   readonly content?: ContentRef;
 }
 
@@ -43,7 +44,8 @@ export interface FaultDecision {
   readonly effects?: readonly Effect[];
 }
 
-/** The operation must wait for a break; it runs again when the locks of `file` change. */
+/** The operation must wait for a client to acknowledge a break. It runs again when the lock state
+ *  of the file with the id `file` changes. */
 export interface FileWaitDecision {
   readonly wait: { readonly file: bigint };
   readonly effects: readonly Effect[];
@@ -63,7 +65,8 @@ export function done<T>(value: T): Done<T> {
   return { kind: "done", value };
 }
 
-/** Breaks were started: run the operation again when the file's locks change or a break expires. */
+/** The operation waits for breaks of caching grants: run it again when the lock state of `file`
+ *  changes or a break expires. */
 export interface FileWait {
   readonly kind: "wait";
   /** The id of the file whose lock state to watch. */

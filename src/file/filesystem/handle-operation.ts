@@ -9,15 +9,17 @@ import { locks, shares, type NodeKey, type NodeRecord, type ShareRecord } from "
 import { nodeById, nodeKeyOf, resolvePath } from "../share-tree.ts";
 import type { CheckDecision, FileDecisionContext, LoadedContext } from "./execute-operation.ts";
 import type { SmbOperation } from "./execute-operation.ts";
-import type { FilePlace, ShareAddress } from "./file-place.ts";
+import type { FileReference, ShareAddress } from "./file-reference.ts";
 import type { FaultDecision, FileDecision, FileFault, FileWaitDecision } from "./file-result.ts";
 
+/** A request on an open handle. */
 export interface HandleRequest {
-  readonly place: FilePlace;
+  readonly reference: FileReference;
+  /** Id of the open in the lock state of the file. */
   readonly handle: bigint;
 }
 
-/** A file or directory with the share it is in. */
+/** A file or directory with its key and the record of its share. */
 export interface LoadedNode {
   readonly share: ShareRecord;
   readonly key: NodeKey;
@@ -25,11 +27,13 @@ export interface LoadedNode {
 }
 
 export interface LoadedFile extends LoadedNode {
-  /** `noLocks` if the declaration does not ask for the lock state. */
+  /** `noLocks` if the operation does not read the lock state (`handle: "unchecked"`, or a share
+   *  snapshot). */
   readonly locks: LockState;
 }
 
-/** Derived from the share record, so that a share that was deleted and created again differs. */
+/** Loads the share of a handle. Undefined if it was deleted, even if another share has its name
+ *  now. */
 export async function loadShare(
   view: RecordView,
   { account, name, id }: ShareAddress,
@@ -41,17 +45,17 @@ export async function loadShare(
 /** Undefined if the file or its share no longer exists. */
 export async function loadNode(
   view: RecordView,
-  place: FilePlace,
+  reference: FileReference,
 ): Promise<LoadedNode | undefined> {
-  const share = await loadShare(view, place.share);
+  const share = await loadShare(view, reference.share);
   if (share === undefined) return undefined;
-  const { snapshot } = place;
+  const { snapshot } = reference;
   if (snapshot !== undefined) {
     const tree = { share: share.id, epoch: snapshot.epoch };
     const { key, target } = await resolvePath(view, tree, snapshot.path);
     return target && { share, key, node: target };
   }
-  const node = await nodeById(view, share.id, place.file);
+  const node = await nodeById(view, share.id, reference.file);
   return node && { share, node, key: nodeKeyOf(share.id, node) };
 }
 
@@ -59,12 +63,13 @@ export async function loadLocks(view: RecordView, share: bigint, file: bigint): 
   return (await view.get(locks, { share, id: file })) ?? noLocks;
 }
 
-/** A handle that was closed by force is no longer in the lock state. */
+/** Whether a handle is still open: Force Close Handles removes a handle from the lock state without
+ *  its client. */
 export function isOpen({ opens }: LockState, handle: bigint): boolean {
   return opens.some(({ id }) => id === handle);
 }
 
-/** Files without handles have no lock record. */
+/** The effect that stores a lock state. A file without handles has no lock record. */
 export function putLocks(share: bigint, file: bigint, state: LockState): Effect {
   const key = { share, id: file };
   return isIdle(state) ? remove(locks, key) : put(locks, key, state);
@@ -72,25 +77,28 @@ export function putLocks(share: bigint, file: bigint, state: LockState): Effect 
 
 type Context<Request> = LoadedContext<Request, LoadedFile>;
 
-/** How an operation through a handle touches the data of its file. */
+/** How an operation through a handle accesses the data of its file. */
 export interface HandleAccess<Request> extends DataAccess {
+  /** The bytes that the operation touches; absent if it touches none. */
   readonly range?: (context: Context<Request>) => Span;
 }
 
+/** The declaration of an operation through a handle, from which `load` and `check` are derived. */
 export interface HandleOperationSpec<Request extends HandleRequest, Seen, Value> {
   readonly name: string;
   readonly effect: "reads" | "writes";
-  /** `allowed`: runs on a file of a share snapshot, which has no lock state. */
+  /** Whether the operation may run on a file of a share snapshot, which has no lock state;
+   *  otherwise the fault. */
   readonly onSnapshot: "allowed" | FileFault;
-  /** `must-be-open`: fails with `file-closed` after a forced close. `unchecked`: does not read the
-   *  lock state. */
+  /** `must-be-open`: after a forced close the operation fails with `file-closed`. `unchecked`: the
+   *  operation does not read the lock state. */
   readonly handle: "must-be-open" | "unchecked";
-  /** Whether a REST lease of the file excludes it. For operations whose access was not compared
-   *  with the lease when the file was opened, such as a change of attributes. */
+  /** `excludes`: the operation fails while the file has an Azure lease. For operations whose access
+   *  was not compared with the lease when the file was opened, such as a change of attributes. */
   readonly lease: "excludes" | "checked-at-open";
-  /** `in-decision`: the decision checks it itself, because its own faults come first. */
+  /** `in-decision`: `decide` checks the access itself, because it reports other faults first. */
   readonly fileAccess: HandleAccess<Request> | "none" | "in-decision";
-  /** Checked before the access. */
+  /** Returns a fault of the request, before the access to the file is checked. */
   readonly validate?: (context: Context<Request>) => FileFault | undefined;
   readonly reads?: (view: RecordView, context: Context<Request>) => Promise<Seen>;
   readonly decide: (context: FileDecisionContext<Request, LoadedFile, Seen>) => FileDecision<Value>;
@@ -111,12 +119,12 @@ export function handleOperation<Request extends HandleRequest, Value, Seen = und
 
 async function loadFile(
   view: RecordView,
-  { place, handle }: HandleRequest,
+  { reference, handle }: HandleRequest,
   policies: Pick<HandleOperationSpec<HandleRequest, never, never>, "onSnapshot" | "handle">,
 ): Promise<LoadedFile | FaultDecision> {
-  const isSnapshot = place.snapshot !== undefined;
+  const isSnapshot = reference.snapshot !== undefined;
   if (isSnapshot && policies.onSnapshot !== "allowed") return { fault: policies.onSnapshot };
-  const loaded = await loadNode(view, place);
+  const loaded = await loadNode(view, reference);
   if (loaded === undefined) return { fault: "file-closed" };
   if (isSnapshot || policies.handle === "unchecked") return { ...loaded, locks: noLocks };
   const state = await loadLocks(view, loaded.share.id, loaded.node.id);
@@ -142,7 +150,7 @@ function checkHandleAccess<Request extends HandleRequest>(
   access: HandleAccess<Request>,
 ): CheckDecision {
   const { request, loaded, now } = context;
-  if (request.place.snapshot !== undefined) return [];
+  if (request.reference.snapshot !== undefined) return [];
   const { share, node, locks: held } = loaded;
   const span = access.range?.(context);
   const bytes = span && { offset: BigInt(span.from), length: BigInt(span.length) };
@@ -151,9 +159,9 @@ function checkHandleAccess<Request extends HandleRequest>(
   return check.keysToNotify.length === 0 ? [] : [putLocks(share.id, node.id, check.state)];
 }
 
-/** The decision for an access that must fail or wait. The state is stored only if a client must be
- *  notified: each write of the lock record wakes all operations that wait for it, and they would
- *  wake each other without end. */
+/** The decision for an access that must fail or wait. The changed lock state is stored only if a
+ *  client must be notified of a break: every write of the lock record wakes all operations that
+ *  wait for it, so waiting operations that wrote it would wake each other endlessly. */
 export function stopFor(
   check: Exclude<AccessCheck, { readonly kind: "pass" }>,
   share: bigint,

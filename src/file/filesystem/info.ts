@@ -10,14 +10,15 @@ import { pathOf, rootKey } from "../share-tree.ts";
 import { executeAtOnce, type SmbOperation } from "./execute-operation.ts";
 import type { FileResult } from "./file-result.ts";
 import { handleOperation, loadShare } from "./handle-operation.ts";
-import type { FilePlace, ShareAddress } from "./file-place.ts";
+import type { FileReference, ShareAddress } from "./file-reference.ts";
 import type { HandleRequest, LoadedNode } from "./handle-operation.ts";
 
+/** What QUERY_INFO reports of a file. */
 export interface FileInfo {
   readonly share: ShareRecord;
   readonly node: NodeRecord;
   readonly locks: LockState;
-  /** From the root down. */
+  /** Names from the root down to the file. */
   readonly path: readonly string[];
 }
 
@@ -32,8 +33,8 @@ export const fileInfoOperation = handleOperation<HandleRequest, FileInfo, readon
   ...readsRecord,
   name: "query information",
   handle: "must-be-open",
-  reads: async (view, { request: { place }, loaded: { share, node } }) =>
-    place.snapshot?.path ?? (await pathOf(view, share.id, node.id)) ?? [],
+  reads: async (view, { request: { reference }, loaded: { share, node } }) =>
+    reference.snapshot?.path ?? (await pathOf(view, share.id, node.id)) ?? [],
   decide: ({ loaded: { share, node, locks }, readResult: path }) => ({
     value: { share, node, locks, path },
   }),
@@ -41,13 +42,14 @@ export const fileInfoOperation = handleOperation<HandleRequest, FileInfo, readon
 
 export function fileInfo(
   runtime: Runtime,
-  place: FilePlace,
+  reference: FileReference,
   handle: bigint,
 ): Promise<FileResult<FileInfo>> {
-  return executeAtOnce(runtime, fileInfoOperation, { place, handle });
+  return executeAtOnce(runtime, fileInfoOperation, { reference, handle });
 }
 
-export interface Space {
+/** What QUERY_INFO reports of the volume, which is the share. */
+export interface VolumeSpace {
   readonly totalBytes: bigint;
   readonly freeBytes: bigint;
   readonly createdAt: Ticks;
@@ -59,8 +61,8 @@ interface LoadedSpace {
   readonly root: NodeRecord | undefined;
 }
 
-/** A share is a disk of the size of its quota. */
-export const spaceOperation: SmbOperation<ShareAddress, LoadedSpace, undefined, Space> = {
+/** Reports a share as a volume of the size of its quota. */
+export const spaceOperation: SmbOperation<ShareAddress, LoadedSpace, undefined, VolumeSpace> = {
   name: "query volume size",
   effect: "reads",
   load: async (view, address) => {
@@ -76,7 +78,10 @@ export const spaceOperation: SmbOperation<ShareAddress, LoadedSpace, undefined, 
   },
 };
 
-export function spaceOf(runtime: Runtime, { share }: FilePlace): Promise<FileResult<Space>> {
+export function volumeSpaceOf(
+  runtime: Runtime,
+  { share }: FileReference,
+): Promise<FileResult<VolumeSpace>> {
   return executeAtOnce(runtime, spaceOperation, share);
 }
 
@@ -92,7 +97,8 @@ export function securityOf(runtime: Runtime, request: HandleRequest): Promise<Fi
   return executeAtOnce(runtime, securityOperation, request);
 }
 
-/** The security descriptor of a file in SDDL. */
+/** The security descriptor of a file in SDDL: the stored or well-known one, else that of the root
+ *  directory. */
 export async function sddlOf(view: RecordView, { share, node }: LoadedNode): Promise<string> {
   const { permissionKey: key } = node;
   if (key === undefined) return rootSddl;

@@ -6,7 +6,7 @@ import type { FileResult } from "./file-result.ts";
 import { handleOperation, type HandleRequest } from "./handle-operation.ts";
 
 export interface DirectoryListRequest extends HandleRequest {
-  /** Folded; the first name to list. */
+  /** Case-folded name of the first entry to list; empty for the start. */
   readonly from: string;
   readonly limit: number;
 }
@@ -16,7 +16,8 @@ export interface DirectoryPage {
   readonly directory: NodeRecord;
 }
 
-/** Names in a directory, in a fixed order, so that a continued listing repeats none. */
+/** Lists a directory in the order of the case-folded names, so that a continued listing repeats no
+ *  name. */
 export const listOperation = handleOperation<DirectoryListRequest, DirectoryPage, readonly Child[]>(
   {
     name: "list directory",
@@ -25,8 +26,8 @@ export const listOperation = handleOperation<DirectoryListRequest, DirectoryPage
     handle: "unchecked",
     lease: "checked-at-open",
     fileAccess: "none",
-    reads: (view, { request: { place, from, limit }, loaded: { share, node } }) => {
-      const tree = { share: share.id, epoch: place.snapshot?.epoch };
+    reads: (view, { request: { reference, from, limit }, loaded: { share, node } }) => {
+      const tree = { share: share.id, epoch: reference.snapshot?.epoch };
       return childrenOf(view, tree, { directory: node.id, prefix: "", from, limit });
     },
     decide: ({ loaded, readResult: entries }) => ({ value: { entries, directory: loaded.node } }),

@@ -1,15 +1,15 @@
 import type { Runtime } from "../../operation/execute.ts";
-import { acknowledgeBreak, type Acknowledged } from "../locks/caching.ts";
+import { acknowledgeBreak, type AcknowledgeResult } from "../locks/caching.ts";
 import { lockRanges, unlockRanges, type ByteSpan, type LockRequest } from "../locks/byte-ranges.ts";
 import { checkDataAccess, handleAccess } from "../locks/file-access.ts";
 import type { LockState } from "../locks/lock-state.ts";
 import { executeAtOnce, executeOperation, type SmbOperation } from "./execute-operation.ts";
-import type { FilePlace } from "./file-place.ts";
+import type { FileReference } from "./file-reference.ts";
 import type { FileResult, FileResultOrWait } from "./file-result.ts";
 import { isOpen, loadLocks, putLocks, stopFor } from "./handle-operation.ts";
 import type { HandleRequest } from "./handle-operation.ts";
 
-/** An operation on the lock state alone: the file itself is not read. */
+/** An operation that reads and writes only the lock state, not the file record. */
 interface LockOperation<Request, Value> extends SmbOperation<
   Request,
   { readonly locks: LockState },
@@ -19,36 +19,38 @@ interface LockOperation<Request, Value> extends SmbOperation<
 
 type Load<Request> = LockOperation<Request, never>["load"];
 
-const loadOpenLocks: Load<HandleRequest> = async (view, { place, handle }) => {
-  if (place.snapshot !== undefined) return { fault: "file-closed" };
-  const locks = await loadLocks(view, place.share.id, place.file);
+/** Loads the lock state for a handle, which must be open. */
+const loadOpenLocks: Load<HandleRequest> = async (view, { reference, handle }) => {
+  if (reference.snapshot !== undefined) return { fault: "file-closed" };
+  const locks = await loadLocks(view, reference.share.id, reference.file);
   return isOpen(locks, handle) ? { locks } : { fault: "file-closed" };
 };
 
-const loadAnyLocks: Load<{ readonly place: FilePlace }> = async (view, { place }) => ({
-  locks: await loadLocks(view, place.share.id, place.file),
+/** Loads the lock state without checking a handle. */
+const loadAnyLocks: Load<{ readonly reference: FileReference }> = async (view, { reference }) => ({
+  locks: await loadLocks(view, reference.share.id, reference.file),
 });
 
 export interface LockRangesRequest extends HandleRequest {
   readonly ranges: readonly LockRequest[];
 }
 
-/** All of the ranges or none; a fault changes nothing. */
+/** Locks all ranges or none: a fault or a wait locks nothing. */
 export const lockOperation: LockOperation<LockRangesRequest, undefined> = {
   name: "lock",
   effect: "writes",
   load: loadOpenLocks,
-  decide: ({ request: { place, handle, ranges }, loaded: { locks }, now }) => {
-    const share = place.share.id;
+  decide: ({ request: { reference, handle, ranges }, loaded: { locks }, now }) => {
+    const share = reference.share.id;
     const outcome = lockRanges(locks, handle, ranges);
     if (!outcome.ok) return { fault: outcome.refusal };
     const access = checkDataAccess(outcome.state, handleAccess.lock, { now, handle });
     if (access.kind === "pass") {
-      return { value: undefined, effects: [putLocks(share, place.file, access.state)] };
+      return { value: undefined, effects: [putLocks(share, reference.file, access.state)] };
     }
     if (access.kind === "fault") return { fault: access.fault };
     const unlocked = { ...access.state, ranges: locks.ranges };
-    return stopFor({ ...access, state: unlocked }, share, place.file);
+    return stopFor({ ...access, state: unlocked }, share, reference.file);
   },
 };
 
@@ -63,14 +65,15 @@ export interface UnlockRangesRequest extends HandleRequest {
   readonly ranges: readonly ByteSpan[];
 }
 
-/** Ranges before one that is not locked stay unlocked. */
+/** Unlocks ranges in order. If one is not locked, the operation fails, and the ranges before it
+ *  stay unlocked ([MS-SMB2] 3.3.5.14.1). */
 export const unlockOperation: LockOperation<UnlockRangesRequest, undefined> = {
   name: "unlock",
   effect: "writes",
   load: loadOpenLocks,
-  decide: ({ request: { place, handle, ranges }, loaded: { locks } }) => {
+  decide: ({ request: { reference, handle, ranges }, loaded: { locks } }) => {
     const outcome = unlockRanges(locks, handle, ranges);
-    const effects = [putLocks(place.share.id, place.file, outcome.state)];
+    const effects = [putLocks(reference.share.id, reference.file, outcome.state)];
     return outcome.ok ? { value: undefined, effects } : { fault: outcome.refusal, effects };
   },
 };
@@ -82,25 +85,25 @@ export function unlockFile(
   return executeAtOnce(runtime, unlockOperation, request);
 }
 
-export type Acknowledgement = "done" | Extract<Acknowledged, string>;
+export type Acknowledgement = "done" | Extract<AcknowledgeResult, string>;
 
 export interface AcknowledgeRequest {
-  readonly place: FilePlace;
-  /** Of the caching grant. */
+  readonly reference: FileReference;
+  /** Key of the caching grant. */
   readonly key: string;
   /** The caching rights that the client keeps. */
   readonly kept: number;
 }
 
-/** A client's acknowledgement of a break. */
+/** Applies a client's acknowledgement of a break. */
 export const acknowledgeOperation: LockOperation<AcknowledgeRequest, Acknowledgement> = {
   name: "acknowledge break",
   effect: "writes",
   load: loadAnyLocks,
-  decide: ({ request: { place, key, kept }, loaded: { locks }, now }) => {
+  decide: ({ request: { reference, key, kept }, loaded: { locks }, now }) => {
     const next = acknowledgeBreak(locks, { key, kept, now });
     if (typeof next === "string") return { value: next };
-    return { value: "done", effects: [putLocks(place.share.id, place.file, next)] };
+    return { value: "done", effects: [putLocks(reference.share.id, reference.file, next)] };
   },
 };
 
@@ -113,15 +116,15 @@ export async function acknowledge(
   return outcome.value;
 }
 
-const lockStateOperation: LockOperation<{ readonly place: FilePlace }, LockState> = {
+const lockStateOperation: LockOperation<{ readonly reference: FileReference }, LockState> = {
   name: "read lock state",
   effect: "reads",
   load: loadAnyLocks,
   decide: ({ loaded: { locks } }) => ({ value: locks }),
 };
 
-export async function lockStateOf(runtime: Runtime, place: FilePlace): Promise<LockState> {
-  const outcome = await executeAtOnce(runtime, lockStateOperation, { place });
+export async function lockStateOf(runtime: Runtime, reference: FileReference): Promise<LockState> {
+  const outcome = await executeAtOnce(runtime, lockStateOperation, { reference });
   if (outcome.kind === "fault") throw new Error("the lock state of every file can be read");
   return outcome.value;
 }

@@ -5,20 +5,20 @@ import { rootId, type NodeRecord } from "../records.ts";
 import { testDirectory, testFile, testLease, testLocks, testOpen, testShare } from "../testing.ts";
 import type { FileOpenRequest } from "./file-open-request.ts";
 import { openOperation, openSnapshotOperation } from "./open.ts";
-import { renameOperation, type RenameTarget } from "./rename.ts";
+import { renameOperation, type RenameDestination } from "./rename.ts";
 import { cachedBy, handle, key, kindOf, loadedFile } from "./testing.ts";
-import { newId, now, other, place } from "./testing.ts";
+import { newId, now, other, reference } from "./testing.ts";
 
 describe("a rename", () => {
   const parent = testDirectory({ id: 2n });
   const target = testFile({ id: 4n, name: "target" });
-  const free: RenameTarget = {
+  const free: RenameDestination = {
     resolved: { parent, key: { ...key, folded: "NEW" }, target: undefined, trail: [0n, 2n] },
     parentLocks: noLocks,
     targetLocks: noLocks,
     targetHasChildren: false,
     openBelow: [],
-    leftParent: undefined,
+    previousParent: undefined,
   };
   const taken = (node: NodeRecord) => ({ ...free, resolved: { ...free.resolved, target: node } });
   const opened = (open = other) => testLocks([open]);
@@ -28,11 +28,11 @@ describe("a rename", () => {
     readonly node?: NodeRecord;
     readonly locks?: LockState;
     readonly replaces?: boolean;
-    readonly target?: Partial<RenameTarget> | undefined;
+    readonly target?: Partial<RenameDestination> | undefined;
   }) =>
     renameOperation.decide({
       now,
-      request: { place, handle, path: ["new"], replaces: given.replaces ?? false },
+      request: { reference, handle, path: ["new"], replaces: given.replaces ?? false },
       loaded: loadedFile(given.node ?? testFile(), given.locks),
       readResult: "target" in given ? given.target && { ...free, ...given.target } : free,
       newId,
@@ -114,7 +114,7 @@ describe("a rename", () => {
 describe("an open", () => {
   const parent = testDirectory({ id: 2n });
   const request: FileOpenRequest = {
-    share: place.share,
+    share: reference.share,
     path: ["file"],
     disposition: "open",
     wants: undefined,

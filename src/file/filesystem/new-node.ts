@@ -6,19 +6,20 @@ import { defaultContentType } from "../shared/http-headers.ts";
 import { archiveAttribute, directoryAttribute } from "../shared/attributes.ts";
 import type { NodeRecord, ShareRecord } from "../records.ts";
 import { inheritPermission } from "../shared/inherited-permission.ts";
-import { keepPermission } from "../shared/smb-properties.ts";
+import { storePermission } from "../shared/smb-properties.ts";
 import type { FileOpenRequest } from "./file-open-request.ts";
 import type { LoadedNode } from "./handle-operation.ts";
 
-/** Attributes that a client can set; the others follow from the kind of the file. */
-export const keptAttributes = 0x2_3127;
+/** Attribute bits that a client can set. The directory attribute follows from the kind of the
+ *  file. */
+export const settableAttributes = 0x2_3127;
 
 interface NodeWithEffects {
   readonly node: NodeRecord;
   readonly effects: readonly Effect[];
 }
 
-/** A file or directory that an SMB open creates. */
+/** The record of a file or directory that an SMB open creates. */
 export function newNode({
   share,
   parent,
@@ -29,7 +30,7 @@ export function newNode({
 }: {
   readonly share: ShareRecord;
   readonly parent: NodeRecord;
-  /** What `parentSddl` returned. */
+  /** Security descriptor of the parent directory (`readParentSddl`), in SDDL. */
   readonly inherited: string | undefined;
   readonly request: FileOpenRequest;
   readonly now: Ticks;
@@ -41,7 +42,7 @@ export function newNode({
   const permission =
     request.sddl === undefined
       ? inheritPermission({ share, parent, kind, parentSddl: inherited })
-      : keepPermission(share.id, request.sddl);
+      : storePermission(share.id, request.sddl);
   const common = {
     id,
     parent: parent.id,
@@ -54,7 +55,7 @@ export function newNode({
     permissionKey: permission.key,
     metadata: [],
   };
-  const requested = request.attributes & keptAttributes;
+  const requested = request.attributes & settableAttributes;
   const node: NodeRecord = isDirectory
     ? { ...common, kind: "directory", attributes: requested | directoryAttribute }
     : {
@@ -68,20 +69,21 @@ export function newNode({
   return { node, effects: permission.effects };
 }
 
-/** A file whose bytes an SMB open discards: it keeps its id, creation time and permission. */
+/** The record of a file after an SMB open has discarded its bytes. It keeps its id and creation
+ *  time, and its permission unless the request has one. */
 export function replacedNode(
   { share, node }: LoadedNode,
   { sddl, attributes }: FileOpenRequest,
   now: Ticks,
 ): NodeWithEffects {
   const newETag = nextETag(now, node.etag);
-  const permission = sddl === undefined ? undefined : keepPermission(share.id, sddl);
+  const permission = sddl === undefined ? undefined : storePermission(share.id, sddl);
   const next: NodeRecord = {
     ...node,
     etag: newETag,
     lastWrite: newETag,
     change: newETag,
-    attributes: (attributes & keptAttributes) | archiveAttribute,
+    attributes: (attributes & settableAttributes) | archiveAttribute,
     permissionKey: permission?.key ?? node.permissionKey,
     allocated: 0,
   };

@@ -6,9 +6,10 @@ import { putNode, updateNode, deleteNode } from "../shared/node-replies.ts";
 import { nodeKeyOf } from "../share-tree.ts";
 import type { LoadedNode } from "./handle-operation.ts";
 
-/** The changes of REST replies (`shared/node-replies.ts`) as effects, for SMB operations. */
+/** Changes of file nodes as effects, for SMB operations. REST operations express the same changes
+ *  as replies (`shared/node-replies.ts`). */
 
-/** Changes a file node in its place. */
+/** Changes a file node without changing its key. */
 export function changeNode(
   { share, key, node: target }: LoadedNode,
   next: NodeRecord,

@@ -7,7 +7,7 @@ import { noLocks, type LockState, type Open } from "../locks/lock-state.ts";
 import { isLeasedAgainst } from "../node/lease-rules.ts";
 import type { NodeRecord, ShareRecord } from "../records.ts";
 import { isReadOnly } from "../shared/attributes.ts";
-import { parentSddl } from "../shared/inherited-permission.ts";
+import { readParentSddl } from "../shared/inherited-permission.ts";
 import { resolvePath, type ResolvedPath } from "../share-tree.ts";
 import { executeOperation } from "./execute-operation.ts";
 import type { FileDecisionContext, SmbOperation } from "./execute-operation.ts";
@@ -17,33 +17,38 @@ import { loadLocks, loadShare, putLocks } from "./handle-operation.ts";
 import { newNode, replacedNode } from "./new-node.ts";
 import { addEntry, changeNode } from "./node-effects.ts";
 
-export interface Opened {
+/** A file that was opened, with the entry of the handle in its lock state. */
+export interface OpenResult {
   readonly node: NodeRecord;
   readonly open: Open;
   readonly locks: LockState;
+  /** CreateAction of the response (`OpenAction`). */
   readonly action: number;
 }
 
-/** Every access right of a file. */
+/** Access mask with every right of a file (FILE_ALL_ACCESS). */
 export const fullAccess = 0x001f_01ff;
+/** An open that overwrites a file must request these attributes if the file has them, as on
+ *  Windows. */
 const hiddenOrSystem = 0x6;
 
+/** The path of the request; its parent directory exists. */
 interface LoadedPath {
   readonly share: ShareRecord;
   readonly resolved: ResolvedPath & { readonly parent: NodeRecord };
 }
 
 interface OpenState {
-  /** Of the file, or of the directory that it would be created in. */
+  /** Lock state of the file if it exists, else of the directory in which it would be created. */
   readonly locks: LockState;
-  /** Security descriptor of that directory, for a file to create. */
+  /** Security descriptor of that directory (`readParentSddl`), for a file to create. */
   readonly inherited: string | undefined;
 }
 
 type Context = FileDecisionContext<FileOpenRequest, LoadedPath, OpenState>;
 
-/** Opens or creates the file of a path and enters the handle in its lock state. */
-export const openOperation: SmbOperation<FileOpenRequest, LoadedPath, OpenState, Opened> = {
+/** Opens or creates the file of a path, and adds the handle to its lock state. */
+export const openOperation: SmbOperation<FileOpenRequest, LoadedPath, OpenState, OpenResult> = {
   name: "open",
   effect: "writes",
   load: async (view, { share: address, path, epoch }) => {
@@ -64,16 +69,21 @@ export const openOperation: SmbOperation<FileOpenRequest, LoadedPath, OpenState,
     }
     if (!mayCreate(request)) return { locks: noLocks, inherited: undefined };
     const locks = await loadLocks(view, share.id, parent.id);
-    return { locks, inherited: await parentSddl(view, share, parent) };
+    return { locks, inherited: await readParentSddl(view, share, parent) };
   },
   decide: (context) => {
     const { target } = context.loaded.resolved;
-    return target === undefined ? create(context) : openPresent(context, target);
+    return target === undefined ? create(context) : openExisting(context, target);
   },
 };
 
-/** A file of a share snapshot cannot change, so that its handles need no lock state. */
-export const openSnapshotOperation: SmbOperation<FileOpenRequest, LoadedPath, undefined, Opened> = {
+/** Opens a file of a share snapshot. It cannot change, so its handles need no lock state. */
+export const openSnapshotOperation: SmbOperation<
+  FileOpenRequest,
+  LoadedPath,
+  undefined,
+  OpenResult
+> = {
   name: "open in snapshot",
   effect: "reads",
   load: openOperation.load,
@@ -84,7 +94,7 @@ export const openSnapshotOperation: SmbOperation<FileOpenRequest, LoadedPath, un
       return { fault: missing === "create" ? "read-only-snapshot" : "name-not-found" };
     }
     if (present === "replace") return { fault: "read-only-snapshot" };
-    const fault = refusePresent(request, target);
+    const fault = refuseExisting(request, target);
     if (fault !== undefined) return { fault };
     const writing = writeData | appendData | deleteAccess;
     if ((request.open.access & writing) !== 0) return { fault: "access-denied" };
@@ -97,7 +107,7 @@ export const openSnapshotOperation: SmbOperation<FileOpenRequest, LoadedPath, un
 export function openFile(
   runtime: Runtime,
   request: FileOpenRequest,
-): Promise<FileResultOrWait<Opened>> {
+): Promise<FileResultOrWait<OpenResult>> {
   return request.epoch === undefined
     ? executeOperation(runtime, openOperation, request)
     : executeOperation(runtime, openSnapshotOperation, request);
@@ -107,7 +117,7 @@ function mayCreate({ disposition }: FileOpenRequest): boolean {
   return dispositions[disposition].missing === "create";
 }
 
-function create(context: Context): FileDecision<Opened> {
+function create(context: Context): FileDecision<OpenResult> {
   const { request, loaded, now, newId, readResult } = context;
   const { share, resolved } = loaded;
   const { key, parent } = resolved;
@@ -131,16 +141,16 @@ function create(context: Context): FileDecision<Opened> {
   };
 }
 
-function openPresent(context: Context, node: NodeRecord): FileDecision<Opened> {
+function openExisting(context: Context, node: NodeRecord): FileDecision<OpenResult> {
   const { request, loaded, now, readResult } = context;
   const { share, resolved } = loaded;
   const { locks } = readResult;
-  const fault = locks.deletePending ? "delete-pending" : refusePresent(request, node);
+  const fault = locks.deletePending ? "delete-pending" : refuseExisting(request, node);
   if (fault !== undefined) return { fault };
   const replaces = dispositions[request.disposition].present === "replace";
   const access = grantedAccess(request, node);
   const open: Open = { ...request.open, access, openedAt: now };
-  // Replacing the bytes is a write, whatever access was requested.
+  // An open that replaces the bytes is checked as a write, even if it requests no write access.
   const checked = replaces ? { ...open, access: access | writeData } : open;
   if (isLeasedAgainst(node, checked.access, now)) return { fault: "sharing-violation" };
   const decision = decideOpen(locks, {
@@ -156,7 +166,7 @@ function openPresent(context: Context, node: NodeRecord): FileDecision<Opened> {
     const effects = isChanged ? [putLocks(share.id, node.id, decision.state)] : noEffects;
     return { wait: { file: node.id }, effects };
   }
-  const state = replaces ? withAccess(decision.state, open) : decision.state;
+  const state = replaces ? withRequestedAccess(decision.state, open) : decision.state;
   const file = { share, key: resolved.key, node };
   const next = replaces ? replacedNode(file, request, now) : { node, effects: noEffects };
   const changes = replaces ? changeNode(file, next.node, empty(0)) : noEffects;
@@ -169,7 +179,7 @@ function openPresent(context: Context, node: NodeRecord): FileDecision<Opened> {
 const noEffects: readonly Effect[] = [];
 
 /** The handle gets the access that was requested, without the write that replacing implied. */
-function withAccess(state: LockState, open: Open): LockState {
+function withRequestedAccess(state: LockState, open: Open): LockState {
   return { ...state, opens: state.opens.map((each) => (each.id === open.id ? open : each)) };
 }
 
@@ -178,8 +188,9 @@ function actionOf({ disposition }: FileOpenRequest, replaces: boolean): number {
   return disposition === "supersede" ? OpenAction.superseded : OpenAction.overwritten;
 }
 
-/** Why a present file cannot be opened in this way, before its handles are considered. */
-export function refusePresent(
+/** The fault of an open of an existing file that follows from the request and the file alone, not
+ *  from other handles. Undefined if there is none. */
+export function refuseExisting(
   request: Pick<FileOpenRequest, "disposition" | "wants" | "attributes"> & {
     readonly open: Pick<Open, "access" | "deleteOnClose">;
   },
@@ -200,6 +211,7 @@ export function refusePresent(
   return replaces && (hidden & ~request.attributes) !== 0 ? "access-denied" : undefined;
 }
 
+/** The rights that MAXIMUM_ALLOWED grants; a read-only file excludes writes. */
 export function maximalAccess(node: NodeRecord | undefined): number {
   const excludesWrites = node?.kind === "file" && isReadOnly(node);
   return excludesWrites ? fullAccess & ~(writeData | appendData) : fullAccess;

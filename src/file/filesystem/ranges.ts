@@ -10,7 +10,8 @@ export interface WrittenRangesRequest extends HandleRequest {
   readonly span: Span;
 }
 
-/** Which parts of a span were written and not cleared, in whole sectors, as in List Ranges. */
+/** Reports which parts of a span were written and not cleared, rounded to whole sectors as in List
+ *  Ranges. */
 export const writtenRangesOperation = handleOperation<
   WrittenRangesRequest,
   readonly Interval[],

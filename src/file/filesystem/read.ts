@@ -11,8 +11,8 @@ export interface FileReadRequest extends HandleRequest {
   readonly length: number;
 }
 
-/** Bytes of one state of the file; the caller closes the reader. */
-export interface Reading {
+/** The bytes of a READ, from one state of the file. The caller closes the reader. */
+export interface FileReadResult {
   readonly reader: ContentReader;
   readonly length: number;
 }
@@ -35,7 +35,7 @@ export const readOperation = handleOperation<FileReadRequest, { readonly length:
 export async function readFile(
   runtime: Runtime,
   request: FileReadRequest,
-): Promise<FileResult<Reading>> {
+): Promise<FileResult<FileReadResult>> {
   const outcome = await executeAtOnce(runtime, readOperation, request);
   if (outcome.kind === "fault") return outcome;
   const { reader, value } = outcome;

@@ -17,38 +17,42 @@ import { handleOperation, loadLocks, putLocks, stopFor } from "./handle-operatio
 import type { HandleRequest, LoadedFile } from "./handle-operation.ts";
 import { entriesChanged, removeNode } from "./node-effects.ts";
 
+/** A rename through a handle, to a path in the same share. */
 export interface FileRenameRequest extends HandleRequest {
   readonly path: readonly string[];
+  /** Whether an existing file with the new name is replaced. */
   readonly replaces: boolean;
 }
 
-export interface Renamed {
+export interface RenameResult {
   readonly before: NodeRecord;
   readonly after: NodeRecord;
 }
 
-/** What the new path leads to. */
-export interface RenameTarget {
-  /** Its `target` is undefined if that is the renamed file itself. */
+/** The destination of a rename: what exists at the new path, and the lock states that it depends
+ *  on. */
+export interface RenameDestination {
+  /** The new path. `target` is undefined if no file has it, or only the renamed file itself. */
   readonly resolved: ResolvedPath & { readonly parent: NodeRecord };
   readonly parentLocks: LockState;
   readonly targetLocks: LockState;
   /** Whether a directory would replace a directory that is not empty. */
   readonly targetHasChildren: boolean;
-  /** Of a directory. */
+  /** If the renamed file is a directory: the open files below it. */
   readonly openBelow: readonly OpenedFile[];
-  /** The directory that the file leaves; undefined if it stays in it. */
-  readonly leftParent: NodeRecord | undefined;
+  /** The directory that the file is moved out of; undefined if the file stays in its directory. */
+  readonly previousParent: NodeRecord | undefined;
 }
 
-type Context = FileDecisionContext<FileRenameRequest, LoadedFile, RenameTarget | undefined>;
+type Context = FileDecisionContext<FileRenameRequest, LoadedFile, RenameDestination | undefined>;
 type Stop = FaultDecision | FileWaitDecision;
 
-/** Moves one key, whatever lies below it: handles and children refer to the file by its id. */
+/** Renames a file or directory. Only the key of its own record changes, because handles and
+ *  children refer to it by its id. */
 export const renameOperation = handleOperation<
   FileRenameRequest,
-  Renamed,
-  RenameTarget | undefined
+  RenameResult,
+  RenameDestination | undefined
 >({
   name: "rename",
   effect: "writes",
@@ -59,7 +63,7 @@ export const renameOperation = handleOperation<
   fileAccess: "in-decision",
   validate: ({ request: { path }, loaded: { locks } }) =>
     path.length === 0 || locks.deletePending ? "access-denied" : undefined,
-  reads: (view, { request, loaded }) => readTarget(view, loaded, request.path),
+  reads: (view, { request, loaded }) => readDestination(view, loaded, request.path),
   decide: (context) => {
     const { readResult: target } = context;
     if (target === undefined) return { fault: "path-not-found" };
@@ -75,16 +79,16 @@ export const renameOperation = handleOperation<
 export function renameFile(
   runtime: Runtime,
   request: FileRenameRequest,
-): Promise<FileResultOrWait<Renamed>> {
+): Promise<FileResultOrWait<RenameResult>> {
   return executeOperation(runtime, renameOperation, request);
 }
 
 /** Undefined if the directory of the new path does not exist. */
-async function readTarget(
+async function readDestination(
   view: RecordView,
   { share: { id: share }, node }: LoadedFile,
   path: readonly string[],
-): Promise<RenameTarget | undefined> {
+): Promise<RenameDestination | undefined> {
   const { parent, target: found, ...resolved } = await resolvePath(view, { share }, path);
   if (parent === undefined) return undefined;
   const target = found?.id === node.id ? undefined : found;
@@ -96,14 +100,15 @@ async function readTarget(
     parentLocks: await loadLocks(view, share, parent.id),
     targetLocks: target === undefined ? noLocks : await loadLocks(view, share, target.id),
     targetHasChildren: replacesDirectory && (await hasChildren(view, share, target.id)),
-    leftParent: node.parent === parent.id ? undefined : await nodeById(view, share, node.parent),
+    previousParent:
+      node.parent === parent.id ? undefined : await nodeById(view, share, node.parent),
   };
 }
 
-/** The rules that REST has, too. */
+/** Checks the rules that also apply to a rename over REST. */
 function checkRules(
   { request: { replaces }, loaded: { share, node }, now }: Context,
-  target: RenameTarget,
+  target: RenameDestination,
 ): Stop | undefined {
   const refusal = refuseRename({
     source: node,
@@ -119,10 +124,11 @@ function checkRules(
   });
   if (refusal === undefined) return undefined;
   if (refusal.why === "cached-below") {
-    const effects = refusal.asked.map(({ id, state }) => putLocks(share.id, id, state));
+    const effects = refusal.changedLocks.map(({ id, state }) => putLocks(share.id, id, state));
     return { wait: { file: refusal.file }, effects };
   }
-  // The Linux client maps this to ENOTEMPTY, as POSIX demands, but access-denied to EACCES.
+  // The Linux client maps `directory-not-empty` to ENOTEMPTY, as POSIX requires, but
+  // `access-denied` to EACCES.
   const isNotEmpty = refusal.why === "directory-in-place" && target.targetHasChildren;
   return { fault: isNotEmpty ? "directory-not-empty" : renameFaults[refusal.why] };
 }
@@ -139,17 +145,19 @@ const renameFaults: Readonly<Record<Exclude<RenameRefusal["why"], "cached-below"
   "parent-in-use": "sharing-violation",
 };
 
-/** Other clients close the handles of the source that they keep only for caching. */
+/** Waits until other clients have closed the handles of the source that they keep only for
+ *  caching. */
 function checkSource({ request, loaded, now }: Context): Stop | undefined {
   const { share, node, locks } = loaded;
   const check = checkDataAccess(locks, handleAccess.remove, { now, handle: request.handle });
   return check.kind === "pass" ? undefined : stopFor(check, share.id, node.id);
 }
 
-/** A file that is open is not replaced; handles that are kept only for caching are closed first. */
+/** Rejects replacing an open file. Waits first for clients to close handles that they keep only for
+ *  caching. */
 function checkTarget(
   { loaded: { share }, now }: Context,
-  { resolved: { target }, targetLocks }: RenameTarget,
+  { resolved: { target }, targetLocks }: RenameDestination,
 ): Stop | undefined {
   if (target === undefined) return undefined;
   const conflict = checkSharing(targetLocks, { access: 0, share: 0, exclusive: true, now });
@@ -161,8 +169,8 @@ function checkTarget(
 
 function move(
   { request: { path }, loaded, now }: Context,
-  { resolved: { parent, target, key: to }, leftParent }: RenameTarget,
-): FileReply<Renamed> {
+  { resolved: { parent, target, key: to }, previousParent }: RenameDestination,
+): FileReply<RenameResult> {
   const { share, node, key: from } = loaded;
   const newETag = nextETag(now, node.etag);
   const next: NodeRecord = {
@@ -177,7 +185,7 @@ function move(
     ...(target === undefined ? [] : removeNode({ share, key: to, node: target })),
     ...moveNode({ share, from, node, to, replaced: undefined, next }),
     ...entriesChanged(share, parent, now),
-    ...(leftParent === undefined ? [] : entriesChanged(share, leftParent, now)),
+    ...(previousParent === undefined ? [] : entriesChanged(share, previousParent, now)),
   ];
   return { value: { before: node, after: next }, effects };
 }

@@ -6,7 +6,7 @@ import { checkDataAccess, handleAccess } from "../locks/file-access.ts";
 import { deleteFaultOrder, refuseDelete, type DeleteFault } from "../node/delete-rules.ts";
 import type { NodeRecord } from "../records.ts";
 import { directoryAttribute } from "../shared/attributes.ts";
-import { keepPermission } from "../shared/smb-properties.ts";
+import { storePermission } from "../shared/smb-properties.ts";
 import { executeAtOnce, executeOperation } from "./execute-operation.ts";
 import type { FileFault, FileResult, FileResultOrWait } from "./file-result.ts";
 import { handleOperation, putLocks, stopFor } from "./handle-operation.ts";
@@ -14,18 +14,19 @@ import type { HandleRequest } from "./handle-operation.ts";
 import { sddlOf } from "./info.ts";
 import { changeNode } from "./node-effects.ts";
 
-export interface BasicChange {
+/** Times and attributes to set; undefined leaves a value unchanged. */
+export interface BasicInfoChange {
   readonly created?: Ticks | undefined;
   readonly lastAccess?: Ticks | undefined;
   readonly lastWrite?: Ticks | undefined;
   readonly change?: Ticks | undefined;
-  /** The client has set the change time, so that this change keeps it. */
-  readonly keepsChange?: boolean;
+  /** Leaves the change time as it is, because the client has set it through this handle before. */
+  readonly keepsChangeTime?: boolean;
   readonly attributes?: number | undefined;
 }
 
-/** A handle that only changes attributes or permissions is not subject to share modes, but to
- *  REST leases. */
+/** Changes of attributes and permissions. Share modes do not apply to them, but an Azure lease of
+ *  the file excludes them. */
 const changesRecord = {
   effect: "writes",
   onSnapshot: "read-only-snapshot",
@@ -34,8 +35,8 @@ const changesRecord = {
   fileAccess: "none",
 } as const;
 
-/** Replies the record as it was before. */
-export const setBasicOperation = handleOperation<HandleRequest & BasicChange, NodeRecord>({
+/** Sets times and attributes. The value of the reply is the record before the change. */
+export const setBasicOperation = handleOperation<HandleRequest & BasicInfoChange, NodeRecord>({
   ...changesRecord,
   name: "set basic information",
   decide: ({ request, loaded, now }) => {
@@ -49,7 +50,7 @@ export const setBasicOperation = handleOperation<HandleRequest & BasicChange, No
       created: request.created ?? node.created,
       lastAccess: request.lastAccess ?? node.lastAccess,
       lastWrite: request.lastWrite ?? node.lastWrite,
-      change: request.change ?? (request.keepsChange === true ? node.change : newETag),
+      change: request.change ?? (request.keepsChangeTime === true ? node.change : newETag),
       attributes: attributes === undefined ? node.attributes : attributes | kind,
     };
     return { value: node, effects: changeNode(loaded, next) };
@@ -58,24 +59,24 @@ export const setBasicOperation = handleOperation<HandleRequest & BasicChange, No
 
 export function setBasicInfo(
   runtime: Runtime,
-  request: HandleRequest & BasicChange,
+  request: HandleRequest & BasicInfoChange,
 ): Promise<FileResult<NodeRecord>> {
   return executeAtOnce(runtime, setBasicOperation, request);
 }
 
 export interface SetSecurityRequest extends HandleRequest {
-  /** From the present security descriptor to the new one, in SDDL. */
+  /** Computes the new security descriptor from the current one; both in SDDL. */
   readonly revise: (present: string) => string;
 }
 
-/** Replies the record as it was before. */
+/** Sets the security descriptor. The value of the reply is the record before the change. */
 export const setSecurityOperation = handleOperation<SetSecurityRequest, NodeRecord, string>({
   ...changesRecord,
   name: "set security",
   reads: (view, { loaded }) => sddlOf(view, loaded),
   decide: ({ request, loaded, now, readResult: present }) => {
     const { share, node } = loaded;
-    const { key, effects } = keepPermission(share.id, request.revise(present));
+    const { key, effects } = storePermission(share.id, request.revise(present));
     const newETag = nextETag(now, node.etag);
     const next = { ...node, etag: newETag, change: newETag, permissionKey: key };
     return { value: node, effects: [...effects, ...changeNode(loaded, next)] };
@@ -107,7 +108,7 @@ export const deletePendingOperation = handleOperation<DeletePendingRequest, unde
     const mark = (deletePending: boolean, state = locks) =>
       putLocks(share.id, node.id, { ...state, deletePending });
     if (!request.isPending) return { value: undefined, effects: [mark(false)] };
-    const fault = refuseDelete({ node, hasChildren: readResult }, deleteFaultOrder.smb);
+    const fault = refuseDelete({ node, hasChildren: readResult }, deleteFaultOrder.overSmb);
     if (fault !== undefined) return { fault: deleteFaults[fault] };
     const access = checkDataAccess(locks, handleAccess.remove, { now, handle: request.handle });
     if (access.kind !== "pass") return stopFor(access, share.id, node.id);

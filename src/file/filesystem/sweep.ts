@@ -16,11 +16,13 @@ interface OpenFile {
   readonly file: bigint;
 }
 
+/** At most this many open files of the store are examined in one sweep. */
 const filesMax = 100_000;
-/** Files that are swept concurrently and so share commits. */
+/** Files that are swept at the same time, so that their transactions share a commit batch. */
 const concurrentFilesMax = 32;
 
-/** Closes the handles of processes that have ended, and returns the number of their files. */
+/** Closes the handles of server processes that have ended, and returns the number of files that had
+ *  such handles. */
 export async function sweepHandles(
   runtime: Runtime,
   isAlive: (owner: string) => boolean,
@@ -71,9 +73,9 @@ async function sweepFile(
   }
   const isDirectory = node.kind === "directory";
   const isFull = isDirectory && (await hasChildren(view, shareId, node.id));
-  const isDeleted = !isFull && decideClose(before, handles, { mayDelete: true }).gone;
-  const share = isDeleted ? await shareById(view, shareId) : undefined;
-  const { effects, isGone } = closeHandles(shareId, {
+  const willDelete = !isFull && decideClose(before, handles, { mayDelete: true }).deletesFile;
+  const share = willDelete ? await shareById(view, shareId) : undefined;
+  const { effects, isDeleted } = closeHandles(shareId, {
     share,
     node,
     locks: before,
@@ -81,13 +83,14 @@ async function sweepFile(
     hasChildren: isFull,
     now,
   });
-  const parent = isGone ? await nodeById(view, shareId, node.parent) : undefined;
+  const parent = isDeleted ? await nodeById(view, shareId, node.parent) : undefined;
   const touched =
     share === undefined || parent === undefined ? [] : entriesChanged(share, parent, now);
   await work.apply([...effects, ...touched]);
 }
 
-/** The lock state has only the id of its share. There are few shares, and this runs once. */
+/** Finds a share by its id by scanning all shares: the key of a lock state has only the id. Runs
+ *  only for a file that the sweep deletes. */
 async function shareById(view: RecordView, id: bigint): Promise<ShareRecord | undefined> {
   for await (const batch of view.scan(shares, shares.range([]))) {
     for (const { record } of batch) if (record.id === id) return record;

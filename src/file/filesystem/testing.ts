@@ -6,7 +6,7 @@ import type { FileDecision } from "./file-result.ts";
 
 /** A handle (1) and another client's (2) for tables of decisions. */
 
-export const place = { share: { account: 1n, name: "share", id: testShare.id }, file: 3n };
+export const reference = { share: { account: 1n, name: "share", id: testShare.id }, file: 3n };
 export const handle = 1n;
 export const now = 100n;
 export const key = { share: testShare.id, parent: 2n, folded: "FILE" };

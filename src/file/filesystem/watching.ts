@@ -5,7 +5,8 @@ import { notices, watchedShares, type Notice } from "../notices.ts";
 import { writeTransaction, readSnapshot } from "./background-transaction.ts";
 import type { BackgroundTransaction } from "./background-transaction.ts";
 
-/** From then on a notice is stored for `owner` for each change in the share by other processes. */
+/** Starts change notification: from now on, each change in the share by another process stores a
+ *  notice for the process `owner`. */
 export function watchShare(runtime: Runtime, share: bigint, owner: string): Promise<void> {
   return writeTransaction(runtime, async (work) => {
     const owners = await ownersOf(work, share);
@@ -14,6 +15,7 @@ export function watchShare(runtime: Runtime, share: bigint, owner: string): Prom
   });
 }
 
+/** Ends change notification for a process, and deletes its remaining notices. */
 export async function unwatchShare(runtime: Runtime, share: bigint, owner: string): Promise<void> {
   await writeTransaction(runtime, async (work) => {
     const present = await ownersOf(work, share);
@@ -24,7 +26,7 @@ export async function unwatchShare(runtime: Runtime, share: bigint, owner: strin
       owners.length === 0 ? remove(watchedShares, key) : put(watchedShares, key, { owners }),
     ]);
   });
-  // No more notices are written, so that the rest is bounded.
+  // No more notices are written for this process now, so that deleting the remaining ones ends.
   for (let rounds = 0; rounds < roundsMax; rounds += 1) {
     const taken = await readNotices(runtime, share, owner);
     if (taken.length < noticesMax) return;
@@ -36,11 +38,11 @@ async function ownersOf(work: BackgroundTransaction, share: bigint): Promise<rea
 }
 
 export interface DatedNotice extends Notice {
-  /** The same for all changes of one commit. */
+  /** Store time of the transaction that made the change. */
   readonly at: Ticks;
 }
 
-/** Notices per transaction. */
+/** Notices that are read and deleted in one transaction. */
 const noticesMax = 500;
 const roundsMax = 10_000;
 
@@ -67,7 +69,7 @@ export function readNotices(
 
 const sharesMax = 10_000;
 
-/** Ends the watches of processes that have ended. */
+/** Ends change notification for server processes that have ended. */
 export async function sweepWatchers(
   runtime: Runtime,
   isAlive: (owner: string) => boolean,

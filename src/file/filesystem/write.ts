@@ -15,9 +15,11 @@ import type { FileResultOrWait } from "./file-result.ts";
 import { handleOperation, type HandleRequest, type LoadedFile } from "./handle-operation.ts";
 import { changeNode } from "./node-effects.ts";
 
+/** A request that changes the content of a file. */
 export interface ChangeRequest extends HandleRequest {
-  /** The client has set the last write time through this handle, so writes keep it. */
-  readonly keepsTimes: boolean;
+  /** Whether the change leaves the last write time as it is, because the client has set it through
+   *  this handle. */
+  readonly keepsLastWrite: boolean;
 }
 
 export interface FileWriteRequest extends ChangeRequest {
@@ -36,7 +38,7 @@ const changesFile = {
   lease: "checked-at-open",
 } as const;
 
-/** What it replies is the record as it was before. */
+/** Writes bytes. The value of the reply is the record before the change. */
 export const writeOperation = handleOperation<
   ReceivedWrite,
   NodeRecord,
@@ -50,7 +52,7 @@ export const writeOperation = handleOperation<
   },
   fileAccess: { ...handleAccess.write, range: writtenSpan },
   reads: async (view, context) => ({
-    covered: await coveredIn(view, context, writtenSpan(context)),
+    covered: await coveredBytesOf(view, context, writtenSpan(context)),
     used: await usedBytes(view, context.loaded.share),
   }),
   decide: (context) => {
@@ -78,7 +80,7 @@ function writtenSpan({ request, loaded }: Context<FileWriteRequest>): Span {
   return { from, length: bytes.length };
 }
 
-function coveredIn(
+function coveredBytesOf(
   view: RecordView,
   { loaded }: Context<ChangeRequest>,
   span: Span,
@@ -87,11 +89,12 @@ function coveredIn(
 }
 
 function timeOf({ request, loaded, now }: Context<ChangeRequest>): WriteTime {
-  const lastWrite = request.keepsTimes ? "preserve" : "now";
+  const lastWrite = request.keepsLastWrite ? "preserve" : "now";
   return { newETag: nextETag(now, loaded.node.etag), lastWrite };
 }
 
-/** Stores the bytes durably before the transaction that refers to them. */
+/** Writes bytes to a file. They are durable before the transaction that refers to them, or part of
+ *  it (`inlineBytesMax`). */
 export async function writeFile(
   runtime: Runtime,
   request: FileWriteRequest,
@@ -100,7 +103,7 @@ export async function writeFile(
   const received = await runtime.content.receive(once(bytes), {
     length: bytes.length,
     lengthMax: bytes.length,
-    inlineBytesMax: isSmallFile(request) ? smallFileBytesMax : inlineRangeBytesMax,
+    inlineBytesMax: endsNearStart(request) ? inlineStartBytesMax : inlineRangeBytesMax,
     md5: false,
     crc64: false,
   });
@@ -111,11 +114,12 @@ export async function writeFile(
   }
 }
 
-/** A file this small is kept in its record, and costs one flush instead of two. */
-const smallFileBytesMax = 4096;
+/** A write that ends within this many bytes of the start of the file is stored in the record: one
+ *  flush, of the record, instead of two, of extent and record. */
+const inlineStartBytesMax = 4096;
 
-function isSmallFile({ at, bytes }: FileWriteRequest): boolean {
-  return at !== "end" && at + bytes.length <= smallFileBytesMax;
+function endsNearStart({ at, bytes }: FileWriteRequest): boolean {
+  return at !== "end" && at + bytes.length <= inlineStartBytesMax;
 }
 
 async function* once(bytes: Uint8Array): AsyncGenerator<Uint8Array> {
@@ -123,11 +127,12 @@ async function* once(bytes: Uint8Array): AsyncGenerator<Uint8Array> {
 }
 
 export interface FileResizeRequest extends ChangeRequest {
-  /** The new length, or how to derive it from the present one. */
+  /** The new length, or a function that derives it from the current one. */
   readonly length: number | ((present: number) => number);
 }
 
-/** Makes the file shorter, or longer by a hole. Replies the record as it was before. */
+/** Truncates the file or extends it by a hole, which reads as zeros. The value of the reply is the
+ *  record before the change. */
 export const resizeOperation = handleOperation<FileResizeRequest, NodeRecord, number>({
   ...changesFile,
   name: "resize",
@@ -142,7 +147,7 @@ export const resizeOperation = handleOperation<FileResizeRequest, NodeRecord, nu
     },
   },
   reads: (view, context) =>
-    coveredIn(view, context, cutSpan(context.loaded.node, newLength(context))),
+    coveredBytesOf(view, context, cutSpan(context.loaded.node, newLength(context))),
   decide: (context) => {
     const { loaded, readResult: cutOff } = context;
     const { node } = loaded;
@@ -169,12 +174,13 @@ export interface FileZeroRequest extends ChangeRequest {
   readonly span: Span;
 }
 
-/** Zeros inside the file; whole sectors are freed. Replies the record as it was before. */
+/** Writes zeros inside the file and frees whole sectors. The value of the reply is the record
+ *  before the change. */
 export const zeroOperation = handleOperation<FileZeroRequest, NodeRecord, number>({
   ...changesFile,
   name: "zero",
   fileAccess: { ...handleAccess.write, range: zeroedSpan },
-  reads: (view, context) => coveredIn(view, context, zeroedSpan(context)),
+  reads: (view, context) => coveredBytesOf(view, context, zeroedSpan(context)),
   decide: (context) => {
     const { loaded, readResult: covered } = context;
     const { node } = loaded;
@@ -186,7 +192,7 @@ export const zeroOperation = handleOperation<FileZeroRequest, NodeRecord, number
   },
 });
 
-/** The part of the request that lies inside the file. */
+/** The part of the requested span that lies inside the file. */
 function zeroedSpan({ request: { span }, loaded: { node } }: Context<FileZeroRequest>): Span {
   const present = node.content?.length ?? 0;
   return { from: span.from, length: Math.max(0, Math.min(span.length, present - span.from)) };

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { locks, nodes, rootId } from "../records.ts";
 import { testDirectory, testFile, testLocks, testOpen, testShare } from "../testing.ts";
-import { closeHandles, type Closing } from "./close-handles.ts";
+import { closeHandles, type CloseHandlesRequest } from "./close-handles.ts";
 
 const one = testOpen({ id: 1n });
 const two = testOpen({ id: 2n });
@@ -27,7 +27,13 @@ const dropsLocks = ["remove file-locks"];
 const deletes = ["remove nodes", "remove file-locks"];
 
 describe("closing handle 1", () => {
-  const cases: readonly [string, Partial<Closing>, boolean, boolean, readonly string[]][] = [
+  const cases: readonly [
+    string,
+    Partial<CloseHandlesRequest>,
+    boolean,
+    boolean,
+    readonly string[],
+  ][] = [
     ["the last of a file", { locks: testLocks([one]) }, false, false, dropsLocks],
     ["one of two", { locks: testLocks([one, two]) }, false, false, keepsLocks],
     ["the last with delete-on-close", { locks: testLocks([deleting]) }, true, false, deletes],
@@ -68,7 +74,7 @@ describe("closing handle 1", () => {
   ];
   it.each(cases)("%s", (_, more, isGone, isPending, expected) => {
     const closed = closeHandles(testShare.id, { ...base, locks: testLocks([one]), ...more });
-    expect([closed.isGone, closed.isPending]).toEqual([isGone, isPending]);
+    expect([closed.isDeleted, closed.isPending]).toEqual([isGone, isPending]);
     expect(effectsOf(closed)).toEqual(expected);
   });
 

@@ -8,48 +8,50 @@ import { locks, nodes, rootId, type NodeRecord, type ShareRecord } from "../reco
 import { nodeKeyOf } from "../share-tree.ts";
 import { deleteNode } from "../shared/node-replies.ts";
 
-export interface Closing {
-  /** Undefined if it was deleted: then nothing but the lock state is left. */
+/** The file whose handles to close, and its lock state. */
+export interface CloseHandlesRequest {
+  /** Undefined if the share was deleted: then only the lock state is still stored. */
   readonly share: ShareRecord | undefined;
   readonly node: NodeRecord;
   readonly locks: LockState;
   /** The handles to close. */
   readonly handles: ReadonlySet<bigint>;
-  /** Whether the file is a directory that is not empty: it is not deleted. */
+  /** Whether this is a directory with entries, which is not deleted even if it is
+   *  delete-pending. */
   readonly hasChildren: boolean;
   readonly now: Ticks;
 }
 
-export interface ClosedHandles {
+export interface CloseHandlesResult {
   readonly effects: readonly Effect[];
   /** The file was deleted with its last handle. */
-  readonly isGone: boolean;
+  readonly isDeleted: boolean;
   /** The file will be deleted when other handles close. */
   readonly isPending: boolean;
 }
 
 /** Closes handles of one file: by SMB CLOSE, by Force Close Handles, or because their process
  *  ended. A delete-pending file is deleted with its last handle. */
-export function closeHandles(shareId: bigint, closing: Closing): ClosedHandles {
+export function closeHandles(shareId: bigint, closing: CloseHandlesRequest): CloseHandlesResult {
   const { share, node, locks: before, handles, hasChildren, now } = closing;
   const mayDelete = node.id !== rootId && !hasChildren;
-  const { state, gone } = decideClose(before, handles, { mayDelete });
-  const isGone = gone && mayDelete && share !== undefined;
+  const { state, deletesFile } = decideClose(before, handles, { mayDelete });
+  const isDeleted = deletesFile && mayDelete && share !== undefined;
   const begins = state.deletePending && !before.deletePending;
-  // Clients that keep the file open only for caching are asked to close it.
+  // Breaks handle caching, so that clients close the handles that they keep only for caching.
   const left = begins ? breakCaches(state, "remove", { now }).state : state;
   const key = { share: shareId, id: node.id };
   return {
     effects: [
-      ...(isGone ? removeFile(share, node) : []),
+      ...(isDeleted ? removeFile(share, node) : []),
       left.opens.length === 0 ? remove(locks, key) : put(locks, key, left),
     ],
-    isGone,
-    isPending: left.deletePending && !isGone,
+    isDeleted,
+    isPending: left.deletePending && !isDeleted,
   };
 }
 
-/** The effects of deleting a file whose key is derived from its record. */
+/** The effects that delete a file or directory. */
 export function removeFile(share: ShareRecord, node: NodeRecord): readonly Effect[] {
   const key = nodeKeyOf(share.id, node);
   const { preserve, effects } = deleteNode({ share, key }, node);

@@ -11,15 +11,17 @@ import { keepsTrailingDots } from "../shared/smb-params.ts";
 import { closeHandles } from "./close-handles.ts";
 import { openedNodes, type OpenedNode } from "./open-handles.ts";
 
-/** Bound of the files whose handles one request closes; the marker continues with the rest. */
+/** Files whose handles one request closes. If more files match, the response has a marker, and the
+ *  client repeats the request. */
 const filesClosedMax = 100;
 
+/** A handle id, or `*` for all handles. */
 const handleId = header("x-ms-handle-id", (text): bigint | "all" | undefined => {
   if (text === "*") return "all";
   return /^\d{1,20}$/.test(text) ? BigInt(text) : undefined;
 });
 
-/** The clients get an error with their next request on the handle.
+/** Closes handles of SMB clients, which get an error with their next request on such a handle.
  *  learn.microsoft.com/rest/api/storageservices/force-close-handles */
 export const forceCloseHandles = fileOperation({
   name: "Force Close Handles",
@@ -72,6 +74,7 @@ export const forceCloseHandles = fileOperation({
   },
 });
 
+/** Whether the file has a handle that the request closes. */
 function closes({ state }: OpenedNode, asked: bigint | "all"): boolean {
   return asked === "all" ? state.opens.length > 0 : state.opens.some(({ id }) => id === asked);
 }

@@ -10,7 +10,7 @@ import { presenceAccess } from "../locks/file-access.ts";
 import { keepsTrailingDots } from "../shared/smb-params.ts";
 import { handlesOf, openedNodes, type ListedHandle } from "./open-handles.ts";
 
-/** The handles of SMB clients. learn.microsoft.com/rest/api/storageservices/list-handles */
+/** Lists the handles of SMB clients. learn.microsoft.com/rest/api/storageservices/list-handles */
 export const listHandles = fileOperation({
   name: "List Handles",
   ids: ["Directory_ListHandles", "File_ListHandles"],
@@ -49,6 +49,7 @@ export const listHandles = fileOperation({
   },
 });
 
+/** The bits of `dataAccess` with their names in the response. */
 const rights = [
   ["Read", 1],
   ["Write", 2],
@@ -62,7 +63,7 @@ function renderHandle({ opened, open }: ListedHandle, version: string): string {
   for (const [name, bit] of rights) {
     if ((held & bit) !== 0) list += textElement("AccessRight", name);
   }
-  const tellsRights = version >= "2023-01-03" && list !== "";
+  const hasRights = version >= "2023-01-03" && list !== "";
   return element(
     "Handle",
     textElement("HandleId", open.id) +
@@ -72,6 +73,6 @@ function renderHandle({ opened, open }: ListedHandle, version: string): string {
       textElement("SessionId", open.session) +
       textElement("ClientIp", open.client) +
       textElement("OpenTime", formatHttpDate(open.openedAt)) +
-      (tellsRights ? element("AccessRightList", list) : ""),
+      (hasRights ? element("AccessRightList", list) : ""),
   );
 }

@@ -12,13 +12,15 @@ export interface OpenedNode {
 }
 
 export interface HandleScan {
-  /** Whether to include files below a directory. */
+  /** Whether to include the files below the target, if that is a directory. */
   readonly recursive: boolean;
 }
 
-/** Bound of the scan over the open files of a share. */
+/** At most this many open files of a share are examined. */
 const openFilesMax = 100_000;
 
+/** The target of the request if it is open and, on request, all open files below it. A share
+ *  snapshot has no handles. */
 export async function openedNodes(
   view: RecordView,
   scope: NodeScope,
@@ -47,12 +49,14 @@ function isWithin(path: readonly string[], directory: readonly string[]): boolea
   return directory.every((name, index) => path[index]?.toUpperCase() === name.toUpperCase());
 }
 
+/** One handle with its file. */
 export interface ListedHandle {
   readonly opened: OpenedNode;
   readonly open: Open;
 }
 
-/** Ordered by handle id, so that a page continues after the last id of the previous one. */
+/** The handles of the files, ordered by handle id, so that the marker of a page is the first id of
+ *  the next page. */
 export function handlesOf(nodes: readonly OpenedNode[]): readonly ListedHandle[] {
   return nodes
     .flatMap((opened) => opened.state.opens.map((open) => ({ opened, open })))

@@ -11,33 +11,36 @@ import { keepsTrailingDots } from "../shared/smb-params.ts";
 import { smbHeaderNames, smbHeaders } from "../shared/smb-properties.ts";
 import { resolvePath } from "../share-tree.ts";
 
-const name = "x-ms-file-target-file";
+const targetFileHeader = "x-ms-file-target-file";
+/** Not a limit of Azure: it bounds the record of the file, which lists all hard links. */
 const linksMax = 1000;
 
-const linked = checked(required(header(name, text)), (value) => {
+const linkedPath = checked(required(header(targetFileHeader, text)), (value) => {
   try {
     return ok(decodeURIComponent(value));
   } catch {
-    return invalidHeader(name, value);
+    return invalidHeader(targetFileHeader, value);
   }
 });
 
-/** One more name for a file, on NFS shares only.
- *  learn.microsoft.com/rest/api/storageservices/create-hard-link */
+/** Adds a name to a file; on NFS shares only. The file stays stored under its first name and lists
+ *  the others in `links`. Each of these is a record with the id of the file in `linkTo`
+ *  (`hard-link-names.ts`). learn.microsoft.com/rest/api/storageservices/create-hard-link */
 export const createHardLink = fileOperation({
   name: "Create Hard Link",
   ids: ["File_CreateHardLink"],
   route: { method: "PUT", resource: "file", query: { restype: "hardlink" } },
   since: "2025-05-05",
-  params: { linked, keepsTrailingDots },
+  params: { linkedPath, keepsTrailingDots },
   body: noBody,
-  // The record of the linked file changes, and its content becomes reachable by the new name.
+  // The credentials of the request must also permit writing the linked file: its record changes,
+  // and its content becomes reachable under the new name.
   names: [
     {
       kind: "covered",
-      parameter: name,
+      parameter: targetFileHeader,
       permission: { letters: "w", resourceType: "o" },
-      named: ({ share }, { linked: path }) => ({
+      named: ({ share }, { linkedPath: path }) => ({
         name: share,
         path: path.replace(/^\//, ""),
       }),
@@ -52,7 +55,7 @@ export const createHardLink = fileOperation({
   effect: "writes",
   success: { status: 201, headers: [...smbHeaderNames] },
   reads: async (view, { scope, input }) => {
-    const path = parseFilePath(input.linked, { keepsTrailingDots: true });
+    const path = parseFilePath(input.linkedPath, { keepsTrailingDots: true });
     return path.ok ? resolvePath(view, { share: scope.share.id }, path.value) : undefined;
   },
   decide: ({ scope, readResult, newETag, newId, version }) => {
@@ -63,9 +66,11 @@ export const createHardLink = fileOperation({
     if (file.kind === "directory") return fail("ResourceTypeMismatch");
     const { links = [] } = file;
     if (links.length >= linksMax) return fail("InvalidInput");
-    const place = { parent: key.parent, folded: key.folded };
-    const next = { ...file, change: newETag, links: [...links, place], since: share.epoch };
+    const location = { parent: key.parent, folded: key.folded };
+    const next = { ...file, change: newETag, links: [...links, location], since: share.epoch };
     return {
+      // The record of the link. Only its name and `linkTo` are used: reads and listings show the
+      // record of the file.
       put: {
         ...file,
         id: newId(),

@@ -9,22 +9,24 @@ import { putNode } from "../shared/node-replies.ts";
 import { keepsTrailingDots, smbProperties } from "../shared/smb-params.ts";
 import { resolveSmbProperties, smbHeaderNames, smbHeaders } from "../shared/smb-properties.ts";
 
+/** Limit of this server on the length of the link text, in UTF-16 code units. */
 const linkUnitsMax = 4096;
 
-/** Percent-encoded, because it may contain any character. */
+/** The header is percent-encoded, because the link text may contain any character. */
 const linkText = checked(required(header("x-ms-link-text", text)), (value) => {
   try {
     const decoded = decodeURIComponent(value);
     if (decoded.length <= linkUnitsMax) return ok(decoded);
   } catch {
-    // Malformed: handled like one that is too long.
+    // A malformed encoding gets the fault of a text that is too long.
   }
   return invalidHeader("x-ms-link-text", value);
 });
 
 const query = { restype: "symboliclink" };
 
-/** On NFS shares only. learn.microsoft.com/rest/api/storageservices/create-symbolic-link */
+/** Creates a symbolic link; on NFS shares only.
+ *  learn.microsoft.com/rest/api/storageservices/create-symbolic-link */
 export const createSymbolicLink = fileOperation({
   name: "Create Symbolic Link",
   ids: ["File_CreateSymbolicLink"],

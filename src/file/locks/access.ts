@@ -1,4 +1,4 @@
-/** Bits of an SMB access mask that matter for locks ([MS-SMB2] 2.2.13.1). */
+/** Bits of an SMB access mask ([MS-SMB2] 2.2.13.1) that share modes and caching depend on. */
 export const readData = 0x1;
 export const writeData = 0x2;
 export const appendData = 0x4;
@@ -9,13 +9,14 @@ export const deleteAccess = 0x1_0000;
 export const readControl = 0x2_0000;
 export const synchronize = 0x10_0000;
 
-/** Bits of a share mode: the access that other opens may have. */
+/** Bits of a share mode: the access that an open permits to other opens. */
 export const shareRead = 1;
 export const shareWrite = 2;
 export const shareDelete = 4;
 export const shareAll = shareRead | shareWrite | shareDelete;
 
-/** The data access of an access mask, as the bits of a share mode. */
+/** Which of reading, writing and deleting an access mask contains, in the bits of a share mode, so
+ *  that both can be compared. */
 export function dataAccess(access: number): number {
   const reads = (access & (readData | executeFile)) !== 0 ? shareRead : 0;
   const writes = (access & (writeData | appendData)) !== 0 ? shareWrite : 0;
@@ -26,12 +27,13 @@ export function dataAccess(access: number): number {
 const attributeBits = readAttributes | writeAttributes | synchronize;
 const statBits = attributeBits | readControl;
 
-/** An open without data access: it conflicts with no share mode and breaks no lease. */
+/** Whether an open has no data access: it conflicts with no share mode and breaks no SMB lease. */
 export function isStatOpen(access: number): boolean {
   return (access & ~statBits) === 0;
 }
 
-/** Oplocks, unlike leases, are also broken by an open with READ_CONTROL. */
+/** Whether an open breaks no oplock. Oplocks, unlike SMB leases, are also broken by an open with
+ *  READ_CONTROL. */
 export function isOplockStatOpen(access: number): boolean {
   return (access & ~attributeBits) === 0;
 }

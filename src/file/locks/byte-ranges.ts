@@ -16,20 +16,21 @@ export type RangeOutcome =
   | { readonly ok: true; readonly state: LockState }
   | { readonly ok: false; readonly refusal: RangeRefusal; readonly state: LockState };
 
-/** Whether two spans overlap. An empty one lies between two bytes: it overlaps a span that
- *  strictly contains its position, and never another empty one ([MS-FSA] 2.1.4.10). */
+/** Whether two spans overlap. An empty span lies between two bytes: it overlaps a span that
+ *  strictly contains its position, and never another empty span ([MS-FSA] 2.1.4.10). */
 export function overlaps(left: ByteSpan, right: ByteSpan): boolean {
   return left.offset < right.offset + right.length && right.offset < left.offset + left.length;
 }
 
-/** An exclusive lock conflicts with every overlapping lock, also of its own open. A shared lock
- *  may overlap shared locks, and an exclusive one of its own open. */
+/** Whether a lock prevents a requested one of the handle `open`. An exclusive lock is prevented by
+ *  every overlapping lock, even of the same handle. A shared lock is prevented only by an
+ *  overlapping exclusive lock of another handle. */
 function denies(held: RangeLock, wanted: LockRequest, open: bigint): boolean {
   if (!overlaps(held, wanted)) return false;
   return wanted.exclusive || (held.exclusive && held.open !== open);
 }
 
-/** All of the locks or none. */
+/** Grants all of the requested locks or none. */
 export function lockRanges(
   state: LockState,
   open: bigint,
@@ -59,8 +60,8 @@ function isDenied(
   return isListDenied(requests, { held: ranges, foreign });
 }
 
-/** Unlocks exactly the ranges that were locked, one lock each. Ranges before a missing one stay
- *  unlocked. */
+/** Removes one lock for each span, which must have exactly its offset and length. If there is none,
+ *  the spans before it stay unlocked. */
 export function unlockRanges(
   state: LockState,
   open: bigint,
@@ -90,12 +91,13 @@ function findOwn(
   );
 }
 
-/** The locks of one open by offset and length, so that a long list is unlocked in one pass. */
+/** The locks of one handle by offset and length, so that a long list is unlocked in one pass. */
 class OwnRanges {
   readonly #ranges = new Map<string, RangeLock[]>();
 
   constructor(ranges: readonly RangeLock[], open: bigint) {
-    // In reverse order, because `take` pops from the end: the first lock is unlocked first.
+    // In reverse order, because `take` pops from the end: of equal locks the oldest is removed
+    // first.
     for (const range of ranges.toReversed()) {
       if (range.open !== open) continue;
       const name = nameOf(range);
@@ -105,6 +107,7 @@ class OwnRanges {
     }
   }
 
+  /** Returns a lock of this span that was not returned before; undefined if there is none. */
   take(span: ByteSpan): RangeLock | undefined {
     return this.#ranges.get(nameOf(span))?.pop();
   }
@@ -114,8 +117,9 @@ function nameOf({ offset, length }: ByteSpan): string {
   return `${offset}:${length}`;
 }
 
-/** The locks that prevent reading or writing a span: exclusive locks of other opens, and for writes
- *  all shared locks. REST has no open, so every lock counts as another's. */
+/** The locks that prevent reading or writing a span: exclusive locks of other handles and, for
+ *  writes, all shared locks. A REST operation has no handle, so every lock is one of another
+ *  handle. */
 export function lockingRanges(
   { ranges }: LockState,
   span: ByteSpan,
@@ -124,6 +128,7 @@ export function lockingRanges(
   return ranges.filter((held) => prevents(held, span, access));
 }
 
+/** Who accesses the bytes; `open` is absent for REST. */
 interface ByteAccess {
   readonly open?: bigint;
   readonly writes: boolean;

@@ -13,8 +13,8 @@ import { isOplockKey } from "./oplock-keys.ts";
 /** A client that does not acknowledge a break in this time loses the grant. */
 export const breakSecondsMax = 35;
 
-/** Which caching rights each kind of access revokes, and for which of them it waits until the
- *  client has acknowledged. */
+/** Which caching rights of other clients each kind of access revokes (`loses`), and for which of
+ *  these it waits until the client has acknowledged the break (`waitsFor`). */
 export const breakTriggers = {
   open: { loses: cacheWrite, waitsFor: cacheWrite },
   overwrite: {
@@ -33,11 +33,12 @@ export interface BreakResult {
   readonly state: LockState;
   /** Keys of the grants whose clients must be notified. */
   readonly keysToNotify: readonly string[];
-  /** When the oldest break started that must be waited for; undefined: none. */
+  /** When the oldest break started that the access must wait for; undefined if it need not wait. */
   readonly waitingSince: Ticks | undefined;
 }
 
-/** Starts the breaks of a trigger for all grants but the caller's own. */
+/** Starts the breaks of a trigger for all grants except that with the key `ownKey`, or only for
+ *  those in `only`. */
 export function breakCaches(
   state: LockState,
   trigger: BreakTrigger,
@@ -67,13 +68,15 @@ export function breakCaches(
   };
 }
 
-/** The caller's own grant is not broken, except a level II oplock by a write. */
+/** Whether a grant is not broken because it belongs to the accessing handle. A write breaks even
+ *  its own level II oplock. */
 function isSpared({ key, held }: CachingGrant, trigger: BreakTrigger, ownKey: string | undefined) {
   if (key !== ownKey) return false;
   return trigger !== "write" || held !== cacheRead || !isOplockKey(key);
 }
 
-/** Expires a break that was not acknowledged in time: the client keeps nothing. */
+/** Ends a break that was not acknowledged in time: the client loses all caching rights of the
+ *  grant. */
 function expireBreak(cache: CachingGrant, now: Ticks): CachingGrant {
   const { breaking } = cache;
   if (breaking === undefined) return cache;
@@ -81,7 +84,7 @@ function expireBreak(cache: CachingGrant, now: Ticks): CachingGrant {
   return now < due ? cache : { key: cache.key, held: 0, epoch: cache.epoch };
 }
 
-/** Opens wait until all pending steps of a break are acknowledged. */
+/** Triggers that wait until all steps of a break are acknowledged. */
 const opening: ReadonlySet<BreakTrigger> = new Set(["open", "overwrite"]);
 
 interface BreakRequest {
@@ -90,10 +93,11 @@ interface BreakRequest {
   readonly now: Ticks;
 }
 
-/** Starts one break at a time. An access that needs a further break starts it after the
- *  acknowledgement. */
+/** Starts a break, unless one is running: then an access that needs to revoke more starts another
+ *  after the acknowledgement. */
 function startBreak(cache: CachingGrant, { loses, trigger, now }: BreakRequest): CachingGrant {
-  if (cache.breaking !== undefined) return trigger === "overwrite" ? deepen(cache, loses) : cache;
+  if (cache.breaking !== undefined)
+    return trigger === "overwrite" ? extendBreak(cache, loses) : cache;
   const to = validRights(cache.held & ~loses);
   const epoch = cache.epoch + 1;
   // A client with read caching alone has nothing to flush: it is notified and does not acknowledge.
@@ -101,7 +105,8 @@ function startBreak(cache: CachingGrant, { loses, trigger, now }: BreakRequest):
   return { ...cache, breaking: { to, askedAt: now }, epoch };
 }
 
-function deepen(cache: CachingGrant, loses: number): CachingGrant {
+/** Adds rights to revoke to a running break; they are revoked in a further step. */
+function extendBreak(cache: CachingGrant, loses: number): CachingGrant {
   const { breaking } = cache;
   if (breaking === undefined) return cache;
   const goal = breaking.further ?? breaking.to;
@@ -109,18 +114,19 @@ function deepen(cache: CachingGrant, loses: number): CachingGrant {
   return further === goal ? cache : { ...cache, breaking: { ...breaking, further } };
 }
 
-/** Valid combinations are R, RW, RH and RWH; without R no right is left. */
+/** Valid combinations are R, RW, RH and RWH, so a client that loses R loses all rights. */
 function validRights(bits: number): number {
   return (bits & cacheRead) === 0 ? 0 : bits;
 }
 
-export type Acknowledged = LockState | "no-such-cache" | "not-breaking" | "too-much";
+export type AcknowledgeResult = LockState | "no-such-cache" | "not-breaking" | "too-much";
 
-/** Applies a client's acknowledgement: it may keep at most the rights that the break leaves. */
+/** Applies a client's acknowledgement of a break. `kept` are the rights that the client keeps, at
+ *  most those that the break leaves. */
 export function acknowledgeBreak(
   state: LockState,
   { key, kept, now }: { readonly key: string; readonly kept: number; readonly now: Ticks },
-): Acknowledged {
+): AcknowledgeResult {
   const cache = state.caches.find((each) => each.key === key);
   if (cache === undefined) return "no-such-cache";
   if (cache.breaking === undefined) return "not-breaking";
@@ -130,8 +136,8 @@ export function acknowledgeBreak(
   return { ...state, caches: state.caches.map((each) => (each === cache ? answered : each)) };
 }
 
-/** Breaks handle caching before read caching. A client with read caching alone is notified and
- *  does not acknowledge. */
+/** Starts the next step of a break, which revokes handle caching before read caching. A client with
+ *  read caching alone is notified and does not acknowledge. */
 function stepDown(cache: CachingGrant, further: number | undefined, now: Ticks): CachingGrant {
   if (further === undefined || (cache.held & ~further) === 0) return cache;
   if (cache.held === cacheRead) return { ...cache, held: further };
@@ -139,19 +145,24 @@ function stepDown(cache: CachingGrant, further: number | undefined, now: Ticks):
   return { ...cache, breaking: { to: further | cacheRead, askedAt: now, further } };
 }
 
-export interface CacheRequest {
+/** A request for a caching grant. */
+export interface CachingRequest {
   readonly key: string;
+  /** The requested caching rights. */
   readonly wanted: number;
-  /** The client's lease epoch; a new grant continues from it. */
+  /** Epoch of the SMB lease that the client sent; a new grant continues from it. */
   readonly epoch?: number | undefined;
 }
 
-/** Grants caching to an open that was just entered. A key with a grant gets more only if the new
- *  rights include the present ones and all of the requested ones can be granted. */
-export function grantCache(state: LockState, { key, wanted, epoch = 0 }: CacheRequest): LockState {
+/** Grants caching to an open that was just added to the state. An existing grant of the same key
+ *  gets more rights only if the requested ones include the current ones and can all be granted. */
+export function grantCache(
+  state: LockState,
+  { key, wanted, epoch = 0 }: CachingRequest,
+): LockState {
   const held = state.caches.find((cache) => cache.key === key);
   if (held?.breaking !== undefined) return state;
-  const allowed = allowedCache(state, key, wanted);
+  const allowed = grantableRights(state, key, wanted);
   if (held === undefined) {
     return { ...state, caches: [...state.caches, { key, held: allowed, epoch: epoch + 1 }] };
   }
@@ -161,14 +172,16 @@ export function grantCache(state: LockState, { key, wanted, epoch = 0 }: CacheRe
   return { ...state, caches: state.caches.map((cache) => (cache === held ? raised : cache)) };
 }
 
-function allowedCache(state: LockState, key: string, wanted: number): number {
+/** The requested rights, without those that other handles, grants and byte-range locks exclude. */
+function grantableRights(state: LockState, key: string, wanted: number): number {
   const others = state.caches.filter((cache) => cache.key !== key);
-  // An oplock and a lease with handle caching exclude each other: the later one gets less.
+  // An oplock and an SMB lease with handle caching exclude each other: the later one gets fewer
+  // rights.
   const handles = isOplockKey(key)
     ? others.some((cache) => !isOplockKey(cache.key) && (cache.held & cacheHandle) !== 0)
     : others.some((cache) => isOplockKey(cache.key) && cache.held !== 0);
   if (handles && isOplockKey(key)) return 0;
-  // An open without data access breaks nothing, so that another grant may include write caching.
+  // Another grant may still include write caching, because an open without data access breaks none.
   if (state.ranges.length > 0 || others.some(hasWrite)) return 0;
   const isAlone =
     others.every(({ held }) => held === 0) && !state.opens.some((open) => isOther(open, key));

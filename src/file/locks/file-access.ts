@@ -5,16 +5,16 @@ import { breakCaches, type BreakTrigger } from "./caching.ts";
 import type { LockState, Open } from "./lock-state.ts";
 import { checkSharing } from "./share-modes.ts";
 
-/** How an operation touches a file that clients may have open, locked or cached. */
+/** How an operation accesses a file that clients may have open, locked or cached. */
 export interface DataAccess {
-  /** Which caching grants of other clients it breaks; undefined: none. */
+  /** Which caching rights of other clients the operation revokes; undefined if none. */
   readonly breaks: BreakTrigger | undefined;
-  /** How it touches bytes that may be locked; undefined: not at all. */
+  /** How the operation accesses bytes that may be locked; undefined if it accesses none. */
   readonly bytes: "reads" | "writes" | undefined;
 }
 
 /**
- * A REST operation counts as an SMB open for its duration.
+ * The access of a REST operation, which counts as an SMB open for its duration.
  * learn.microsoft.com/rest/api/storageservices/managing-file-locks
  */
 export interface FileAccess extends DataAccess {
@@ -26,7 +26,7 @@ export interface FileAccess extends DataAccess {
   readonly exclusive?: true;
 }
 
-/** Fails only for a delete-pending file. */
+/** For operations that only need the file to exist: they fail only for a delete-pending file. */
 export const presenceAccess: FileAccess = {
   access: 0,
   share: shareAll,
@@ -34,7 +34,8 @@ export const presenceAccess: FileAccess = {
   bytes: undefined,
 };
 
-/** Clients with write caching flush first: they may hold a later length or write time. */
+/** For reading properties: clients with write caching must flush first, because they may have a
+ *  later length or write time. */
 export const propertiesAccess: FileAccess = { ...presenceAccess, breaks: "read" };
 
 export const readAccess: FileAccess = { ...propertiesAccess, access: readData, bytes: "reads" };
@@ -52,7 +53,7 @@ export const replaceAccess: FileAccess = {
   breaks: "overwrite",
 };
 
-/** A file that is renamed keeps its handles. */
+/** For renaming a file, which keeps its handles. */
 export const moveAccess: FileAccess = {
   access: deleteAccess,
   share: shareAll,
@@ -60,10 +61,10 @@ export const moveAccess: FileAccess = {
   bytes: undefined,
 };
 
-/** Also for a directory that is renamed: Azure Files documents that it must not be open. */
+/** For deleting, and for renaming a directory: Azure Files documents that it must not be open. */
 export const removeAccess: FileAccess = { ...moveAccess, exclusive: true };
 
-/** A REST lease excludes writers and deleters as long as it is held. */
+/** For acquiring an Azure lease, which excludes writers and deleters as long as it is held. */
 export const leaseAccess: FileAccess = {
   access: readData | writeData | deleteAccess,
   share: shareRead,
@@ -71,11 +72,13 @@ export const leaseAccess: FileAccess = {
   bytes: undefined,
 };
 
-/** What an operation through an SMB handle does; its access and share mode were checked at open. */
+/** Access of operations through an SMB handle. Their access mask and share mode were checked when
+ *  the handle was opened. */
 export const handleAccess = {
   read: { bytes: "reads", breaks: undefined },
   write: { bytes: "writes", breaks: "write" },
-  /** Byte-range locks: the client is about to change the bytes, so other clients flush first. */
+  /** Byte-range locks: the client is about to change the bytes, so other clients lose their cached
+   *  data first. */
   lock: { bytes: undefined, breaks: "write" },
   /** Rename and delete: other clients close handles that they keep only for caching. */
   remove: { bytes: undefined, breaks: "remove" },
@@ -87,17 +90,19 @@ export type AccessCheck =
   | {
       readonly kind: "pass";
       readonly state: LockState;
-      /** Caching grants whose holders must be notified: the state has to be stored. */
+      /** Keys of the caching grants whose clients must be notified; if there are any, the caller
+       *  stores `state`. */
       readonly keysToNotify: readonly string[];
     }
-  /** Breaks are running: store the state if `keysToNotify` says so, and check again when it
-   *  changes. */
+  /** Breaks are running. The caller stores `state` if `keysToNotify` is not empty, and checks again
+   *  when the lock state changes. */
   | {
       readonly kind: "wait";
       readonly state: LockState;
       readonly keysToNotify: readonly string[];
       readonly since: Ticks;
-      /** The handles that violate the share mode; undefined if only cached data is in the way. */
+      /** The handles that violate the share mode; undefined if the operation waits only for cached
+       *  data. */
       readonly violators: readonly Open[] | undefined;
     }
   | {
@@ -108,12 +113,12 @@ export type AccessCheck =
 
 export interface AccessRequest {
   readonly now: Ticks;
-  /** The bytes it touches; undefined: none. */
+  /** The bytes that the operation accesses; undefined if none. */
   readonly span?: ByteSpan | undefined;
 }
 
-/** Whether an operation without a handle may access a file now: delete-pending, share modes,
- *  byte-range locks, then caching grants. */
+/** Whether an operation without a handle may access a file now. Checks, in this order,
+ *  delete-pending, share modes, byte-range locks and caching grants. */
 export function checkAccess(
   locks: LockState,
   access: FileAccess,
@@ -130,7 +135,7 @@ export function checkAccess(
   return { kind: "wait", ...breaking, violators };
 }
 
-/** The part of the check that operations through a handle need, too. */
+/** Checks byte-range locks and caching grants: all that an operation through a handle needs. */
 export function checkDataAccess(
   locks: LockState,
   { bytes, breaks }: DataAccess,

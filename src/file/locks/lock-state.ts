@@ -7,30 +7,34 @@ export interface LockState {
   readonly opens: readonly Open[];
   readonly ranges: readonly RangeLock[];
   readonly caches: readonly CachingGrant[];
-  /** Marked by an SMB client: it cannot be opened any more, and is deleted at the last close. */
+  /** Set by an SMB client: the file cannot be opened any more, and is deleted at the last close. */
   readonly deletePending: boolean;
 }
 
+/** One open handle of an SMB client. */
 export interface Open {
-  /** Also the handle id that REST lists and closes. */
+  /** Persistent id of the SMB handle; also the handle id that List Handles and Force Close Handles
+   *  use. */
   readonly id: bigint;
-  /** The process that serves the handle; when it ends, a sweep closes the handle. */
+  /** The server process that holds the handle. After that process has ended, a sweep closes the
+   *  handle. */
   readonly owner: string;
   /** The granted access mask, without generic rights. */
   readonly access: number;
+  /** Share mode: the access that this open permits to others. */
   readonly share: number;
   readonly deleteOnClose: boolean;
-  /** Key of its caching grant: the client's lease key, or one of its own for an oplock. */
+  /** Key of the caching grant: the lease key of the client, or `oplockKey` for an oplock. Undefined
+   *  without a grant. */
   readonly cacheKey?: string | undefined;
   readonly session: bigint;
   readonly client: string;
   readonly openedAt: Ticks;
   /** When the connection of a durable handle was lost; undefined while it is connected. */
   readonly disconnectedAt?: Ticks | undefined;
-  /** Data of the SMB layer, for a reconnect of a durable handle. */
-  readonly memo?: Readonly<Record<string, unknown>> | undefined;
 }
 
+/** A byte-range lock of the handle with the id `open`. */
 export interface RangeLock {
   readonly open: bigint;
   readonly offset: bigint;
@@ -38,35 +42,42 @@ export interface RangeLock {
   readonly exclusive: boolean;
 }
 
-/** Caching rights, with the bits of SMB leases. Oplocks use the same: level II is `R`, exclusive
- *  `RW`, batch `RWH`. */
+/** Caching rights, with the bits of SMB leases. Oplocks are stored with these bits: level II is
+ *  `R`, exclusive `RW`, batch `RWH`. */
 export const cacheRead = 1;
 export const cacheHandle = 2;
 export const cacheWrite = 4;
 
+/** A running break. */
 export interface Break {
+  /** The caching rights that the client may keep. */
   readonly to: number;
   readonly askedAt: Ticks;
-  /** The rights that remain after all steps, if a waiting access needs more than this break. */
+  /** The rights that remain after all steps, if a waiting access needs to revoke more than this
+   *  step does. */
   readonly further?: number | undefined;
 }
 
+/** The caching rights (`held`) of one client. */
 export interface CachingGrant {
   readonly key: string;
   readonly held: number;
-  /** The running break; until it is acknowledged the client has the rights in `held`. */
+  /** The running break; until it is acknowledged or expires, the client has the rights in
+   *  `held`. */
   readonly breaking?: Break | undefined;
-  /** Lease epoch: counts changes, so that clients can order notifications. */
+  /** Epoch of the SMB lease: counts changes of the grant, so that clients can order
+   *  notifications. */
   readonly epoch: number;
 }
 
-/** Bound of the handles of one file. */
+/** Handles of one file. */
 export const opensMax = 2000;
+/** Byte-range locks of one file. */
 export const rangesMax = 10_000;
 
 export const noLocks: LockState = { opens: [], ranges: [], caches: [], deletePending: false };
 
-/** Whether the state needs no record. */
+/** Whether the state is that of a file without a lock record. */
 export function isIdle(state: LockState): boolean {
   return state.opens.length === 0 && !state.deletePending;
 }

@@ -136,9 +136,9 @@ describe("closing", () => {
     });
     state = granted(state, { ...plain, open: open(2n) });
     const first = decideClose(state, new Set([1n]), { mayDelete: true });
-    expect(first).toMatchObject({ gone: false, state: { deletePending: true } });
+    expect(first).toMatchObject({ deletesFile: false, state: { deletePending: true } });
     const last = decideClose(first.state, new Set([2n]), { mayDelete: true });
-    expect(last).toMatchObject({ gone: true, state: { opens: [], deletePending: false } });
+    expect(last).toMatchObject({ deletesFile: true, state: { opens: [], deletePending: false } });
   });
 
   it("removes the locks and the caching grant of that open alone", () => {

@@ -1,6 +1,6 @@
 import type { Ticks } from "../../base/ticks.ts";
 import { isOplockStatOpen, isStatOpen } from "./access.ts";
-import { breakCaches, grantCache, type CacheRequest } from "./caching.ts";
+import { breakCaches, grantCache, type CachingRequest } from "./caching.ts";
 import {
   cacheHandle,
   cacheRead,
@@ -12,18 +12,20 @@ import {
 import { isOplockKey } from "./oplock-keys.ts";
 import { checkSharing } from "./share-modes.ts";
 
+/** An open to add to a lock state. */
 export interface OpenRequest {
   readonly open: Open;
-  /** The open discards the file's bytes: overwrite and supersede. */
+  /** Whether the open discards the bytes of the file, as overwrite and supersede do. */
   readonly overwrites: boolean;
-  readonly cache?: CacheRequest | undefined;
+  readonly cache?: CachingRequest | undefined;
   readonly now: Ticks;
 }
 
 export type OpenRefusal = "delete-pending" | "sharing-violation" | "too-many-opens";
 
-/** `wait`: breaks are running. The caller stores `state` and notifies the clients of
- *  `keysToNotify`, and decides again when the lock state changes or a break expires. */
+/** `wait`: breaks of caching grants are running. The caller stores `state` if `keysToNotify` is not
+ *  empty, notifies the clients with these keys, and decides again when the lock state changes or a
+ *  break expires. */
 export type OpenOutcome =
   | {
       readonly kind: "granted";
@@ -40,7 +42,8 @@ export type OpenOutcome =
 
 const batch = cacheRead | cacheWrite | cacheHandle;
 
-/** Checks in the order of [MS-FSA] 2.1.5.1.2: delete-pending, share modes, caching grants. */
+/** Whether a file can be opened, and its lock state with the new handle. Checks delete-pending,
+ *  share modes and caching grants, in the order of [MS-FSA] 2.1.5.1.2. */
 export function decideOpen(before: LockState, request: OpenRequest): OpenOutcome {
   const { open, overwrites, now } = request;
   if (before.deletePending) return { kind: "refused", refusal: "delete-pending" };
@@ -80,8 +83,8 @@ function oplocksOf({ caches }: LockState): ReadonlySet<string> {
   return new Set(caches.map(({ key }) => key).filter(isOplockKey));
 }
 
-/** Breaks batch oplocks before the share-mode check: the client may have closed the file and
- *  kept only the cached handle, so that a violation may vanish. */
+/** Breaks batch oplocks before the share-mode check. Their client may have closed the file and kept
+ *  the handle only for caching; once it closes the handle, there may be no violation. */
 function breakBatchOplocks(state: LockState, { open, overwrites, now }: OpenRequest) {
   const keys = new Set(
     state.caches
@@ -95,26 +98,31 @@ function breakBatchOplocks(state: LockState, { open, overwrites, now }: OpenRequ
   return breakCaches(state, trigger, { ownKey: open.cacheKey, now, only: keys });
 }
 
-export interface ClosedOpens {
+export interface CloseOutcome {
   readonly state: LockState;
-  /** The file is delete-pending and no handle is left: it is to be deleted. */
-  readonly gone: boolean;
+  /** Whether the file must be deleted: it is delete-pending and no handle is left. */
+  readonly deletesFile: boolean;
 }
 
-/** Removes opens with their locks, and caching grants that no open uses any more. */
+/** Removes handles with their byte-range locks, and caching grants that no other handle uses.
+ *  `mayDelete` is false for a file that cannot be deleted: then a handle with delete-on-close does
+ *  not make it delete-pending. */
 export function decideClose(
   before: LockState,
   ids: ReadonlySet<bigint>,
   { mayDelete }: { readonly mayDelete: boolean },
-): ClosedOpens {
+): CloseOutcome {
   const closing = before.opens.filter(({ id }) => ids.has(id));
-  if (closing.length === 0) return { state: before, gone: false };
+  if (closing.length === 0) return { state: before, deletesFile: false };
   const opens = before.opens.filter(({ id }) => !ids.has(id));
   const ranges = before.ranges.filter(({ open }) => !ids.has(open));
   const keys = new Set(opens.map(({ cacheKey }) => cacheKey));
   const caches = before.caches.filter(({ key }) => keys.has(key));
   const marks = mayDelete && closing.some(({ deleteOnClose }) => deleteOnClose);
   const deletePending = before.deletePending || marks;
-  const gone = deletePending && opens.length === 0;
-  return { state: { opens, ranges, caches, deletePending: deletePending && !gone }, gone };
+  const deletesFile = deletePending && opens.length === 0;
+  return {
+    state: { opens, ranges, caches, deletePending: deletePending && !deletesFile },
+    deletesFile,
+  };
 }

@@ -1,14 +1,17 @@
 import type { LockRequest, ByteSpan } from "./byte-ranges.ts";
 
-/** The locks that a list of requests is checked against. The list is sorted: comparing each of
- *  10,000 requests with each of 10,000 locks takes a second, this a few milliseconds. */
+/** The locks that a list of requests is compared with. Both are sorted first: comparing each of
+ *  10,000 requests with each of 10,000 locks takes a second, the sorted lists take a few
+ *  milliseconds. */
 export interface HeldRanges {
+  /** All locks of the file. */
   readonly held: readonly ByteSpan[];
-  /** Exclusive locks of other opens. */
+  /** Exclusive locks of other handles. */
   readonly foreign: readonly ByteSpan[];
 }
 
-/** Whether one of the requests, granted one after the other, is denied. */
+/** Whether any request is denied if all are granted in order. Gives the same result as checking
+ *  each request against the locks before it. */
 export function isListDenied(requests: readonly LockRequest[], against: HeldRanges): boolean {
   const exclusive: Indexed[] = [];
   const shared: Indexed[] = [];
@@ -16,33 +19,35 @@ export function isListDenied(requests: readonly LockRequest[], against: HeldRang
     const { offset, length } = request;
     (request.exclusive ? exclusive : shared).push({ offset, length, index });
   }
-  const sorted = exclusive.toSorted(byPlace);
+  const sorted = exclusive.toSorted(byOffset);
   if (anyOverlap(sorted, sorted)) return true;
-  if (anyOverlap(sorted, against.held.toSorted(byPlace))) return true;
-  if (anyOverlap(shared.toSorted(byPlace), against.foreign.toSorted(byPlace))) return true;
-  return isAnyBehind(shared, sorted);
+  if (anyOverlap(sorted, against.held.toSorted(byOffset))) return true;
+  if (anyOverlap(shared.toSorted(byOffset), against.foreign.toSorted(byOffset))) return true;
+  return hasLaterExclusive(shared, sorted);
 }
 
 interface Indexed extends ByteSpan {
-  /** Its index in the request. */
+  /** Index in the list of requests. */
   readonly index: number;
 }
 
-/** Empty spans sort before others at the same offset, which they do not overlap. */
-function byPlace(left: ByteSpan, right: ByteSpan): number {
+/** By offset, then by length: an empty span sorts before other spans at its offset, which it does
+ *  not overlap. */
+function byOffset(left: ByteSpan, right: ByteSpan): number {
   if (left.offset !== right.offset) return left.offset < right.offset ? -1 : 1;
   if (left.length === right.length) return 0;
   return left.length < right.length ? -1 : 1;
 }
 
-/** Both sorted by offset; a list may be compared with itself. */
+/** Whether a span of one list overlaps a span of the other. Both are sorted. A list that is
+ *  compared with itself must not have two overlapping spans. */
 function anyOverlap(left: readonly ByteSpan[], right: readonly ByteSpan[]): boolean {
-  if (left === right) return touchesItself(left);
+  if (left === right) return overlapsItself(left);
   let leftEnd = -1n;
   let rightEnd = -1n;
   for (let at = 0, beside = 0; at < left.length || beside < right.length;) {
     const [one, other] = [left[at], right[beside]];
-    const isLeft = other === undefined || (one !== undefined && byPlace(one, other) <= 0);
+    const isLeft = other === undefined || (one !== undefined && byOffset(one, other) <= 0);
     const next = (isLeft ? one : other)!;
     const end = next.offset + next.length;
     if ((isLeft ? rightEnd : leftEnd) > next.offset) return true;
@@ -57,7 +62,7 @@ function anyOverlap(left: readonly ByteSpan[], right: readonly ByteSpan[]): bool
   return false;
 }
 
-function touchesItself(sorted: readonly ByteSpan[]): boolean {
+function overlapsItself(sorted: readonly ByteSpan[]): boolean {
   let last = -1n;
   for (const { offset, length } of sorted) {
     if (last > offset) return true;
@@ -66,10 +71,11 @@ function touchesItself(sorted: readonly ByteSpan[]): boolean {
   return false;
 }
 
-/** Whether an exclusive request comes after a shared one that it overlaps. The reverse is
- *  granted: a shared lock may overlap an exclusive one of the same open. The exclusive requests
- *  do not overlap each other, so those that a span overlaps are adjacent. */
-function isAnyBehind(shared: readonly Indexed[], exclusive: readonly Indexed[]): boolean {
+/** Whether an exclusive request comes after a shared request that it overlaps, and is therefore
+ *  denied. The reverse order is granted: a shared lock may overlap an exclusive lock of the same
+ *  handle. The exclusive requests do not overlap each other, so all that overlap one span are
+ *  adjacent in the sorted list. */
+function hasLaterExclusive(shared: readonly Indexed[], exclusive: readonly Indexed[]): boolean {
   if (shared.length === 0 || exclusive.length === 0) return false;
   const latest = new RangeMaximum(exclusive.map(({ index }) => index));
   return shared.some(({ offset, length, index }) => {
@@ -103,7 +109,7 @@ class RangeMaximum {
     }
   }
 
-  /** From `from` up to, not including, `to`. */
+  /** The maximum of the values from index `from` up to, not including, `to`. */
   between(from: number, to: number): number {
     const level = 31 - Math.clz32(to - from);
     const row = this.#rows[level]!;

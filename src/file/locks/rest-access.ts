@@ -9,18 +9,21 @@ import {
 } from "./file-access.ts";
 import { noLocks, type LockState, type Open } from "./lock-state.ts";
 
-/** How long a REST operation waits for SMB clients to acknowledge breaks. */
+/** How long a REST operation waits for SMB clients to acknowledge breaks, from the start of the
+ *  oldest break. */
 export const flushSecondsMax = 30;
 
 export type FileAccessDecision =
   | { readonly kind: "pass"; readonly state: LockState }
-  /** Breaks were started: store the state and decide again when it changes. */
+  /** Breaks are running: store the state, and decide again when the lock state changes or at
+   *  `until`. */
   | { readonly kind: "wait"; readonly state: LockState; readonly until: Ticks }
   | { readonly kind: "refused"; readonly failure: Failure };
 
 export const deletePending = fail("DeletePending", { elements: { Reason: "SMBDeletePending" } });
 
-/** `checkAccess` with the faults and the time limit of REST. */
+/** Decides the access of a REST operation: `checkAccess` with the faults and the time limit of
+ *  REST. Undefined `locks`: the file is not open. */
 export function decideFileAccess(
   locks: LockState | undefined,
   access: FileAccess,
@@ -35,7 +38,7 @@ export function decideFileAccess(
   if (request.now < until) return { kind: "wait", state, until };
   const isViolation = violators !== undefined;
   const failure = isViolation
-    ? heldBy("SharingViolation", violators)
+    ? faultWithHolders("SharingViolation", violators)
     : fail("ClientCacheFlushDelay");
   return { kind: "refused", failure };
 }
@@ -45,16 +48,18 @@ function failureOf({ fault, opens }: { fault: AccessFault; opens: readonly Open[
     case "delete-pending":
       return deletePending;
     case "sharing-violation":
-      return heldBy("SharingViolation", opens);
+      return faultWithHolders("SharingViolation", opens);
     case "lock-conflict":
-      return heldBy("FileLockConflict", opens);
+      return faultWithHolders("FileLockConflict", opens);
   }
 }
 
+/** Handles that a fault names. */
 const holdersReportedMax = 5;
 
-/** A fault that names the handles that cause it, for the event feed. */
-export function heldBy(code: FaultCode, opens: readonly Open[]): Failure {
+/** A fault that names the handles that cause it. The event feed reports them; they are not part of
+ *  the response. */
+export function faultWithHolders(code: FaultCode, opens: readonly Open[]): Failure {
   const holders = opens.slice(0, holdersReportedMax).map(({ id, client }) => ({ id, client }));
   return fail(code, { heldBy: holders });
 }

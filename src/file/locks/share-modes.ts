@@ -11,10 +11,10 @@ export interface SharingRequest {
 }
 
 /**
- * The opens that a new one conflicts with: one of the two has an access that the other does not
- * share. Opens without data access conflict with none.
+ * The opens whose share mode conflicts with a new open: one of the two has an access that the other
+ * does not permit. An open without data access conflicts with none.
  */
-export function collisions({ opens }: LockState, request: SharingRequest): readonly Open[] {
+export function sharingConflicts({ opens }: LockState, request: SharingRequest): readonly Open[] {
   const wants = dataAccess(request.access);
   if (wants === 0) return none;
   return opens.filter((open) => {
@@ -28,8 +28,8 @@ const none: readonly Open[] = [];
 
 export interface SharingConflict {
   readonly opens: readonly Open[];
-  /** Clients may keep the handles only for caching: they are asked to close them, and the request
-   *  waits. Undefined: the conflict is final. */
+  /** Set if clients may keep these handles only for caching: their handle caching is broken, so
+   *  that they close such handles, and the request waits. Undefined if the conflict is final. */
   readonly breaking:
     | {
         readonly state: LockState;
@@ -39,18 +39,19 @@ export interface SharingConflict {
     | undefined;
 }
 
-/** The share-mode check of both protocols: breaks handle caching before it reports a violation. */
+/** The share-mode check of SMB and REST. Breaks handle caching before it reports a violation.
+ *  Undefined if there is no conflict. */
 export function checkSharing(
   state: LockState,
   request: SharingRequest & {
-    /** Conflicts with every open, whatever it shares. */
+    /** Conflicts with every open, whatever its share mode. */
     readonly exclusive?: true;
     readonly ownKey?: string | undefined;
     readonly now: Ticks;
   },
 ): SharingConflict | undefined {
   const { ownKey, now } = request;
-  const opens = request.exclusive === true ? state.opens : collisions(state, request);
+  const opens = request.exclusive === true ? state.opens : sharingConflicts(state, request);
   if (opens.length === 0) return undefined;
   const only = new Set(opens.flatMap(({ cacheKey }) => cacheKey ?? []));
   const { waitingSince: since, ...broken } = breakCaches(state, "violation", { ownKey, now, only });

@@ -13,7 +13,7 @@ import { fileBytesMax } from "../shared/limits.ts";
 import { putNode } from "../shared/node-replies.ts";
 import { keepsTrailingDots, smbProperties } from "../shared/smb-params.ts";
 import {
-  inheritedFrom,
+  readInheritedSddl,
   resolveSmbProperties,
   smbHeaderNames,
   smbHeaders,
@@ -57,7 +57,7 @@ export const createFile = fileOperation({
   },
   effect: "writes",
   success: { status: 201, headers: [...smbHeaderNames, "x-ms-request-server-encrypted"] },
-  reads: (view, { scope, input }) => inheritedFrom(view, scope, input.smb),
+  reads: (view, { scope, input }) => readInheritedSddl(view, scope, input.smb),
   decide: ({ target, scope, input, newETag, newId, version, readResult }) => {
     const { share, parent } = scope;
     if (target !== undefined && isReadOnly(target)) return fail("ReadOnlyAttribute");

@@ -22,8 +22,8 @@ describe("deleting", () => {
     [root, true, "root", "root"],
   ] as const)("case %#", (node, hasChildren, rest, smb) => {
     const facts = { node, hasChildren };
-    expect(refuseDelete(facts, deleteFaultOrder.rest)).toBe(rest);
-    expect(refuseDelete(facts, deleteFaultOrder.smb)).toBe(smb);
+    expect(refuseDelete(facts, deleteFaultOrder.overRest)).toBe(rest);
+    expect(refuseDelete(facts, deleteFaultOrder.overSmb)).toBe(smb);
   });
 });
 

@@ -2,9 +2,10 @@ import { fail, type Failure } from "../../protocol/result.ts";
 import { rootId, type NodeRecord } from "../records.ts";
 import { isReadOnly } from "../shared/attributes.ts";
 
+/** What the decision about a deletion depends on. */
 export interface DeleteFacts {
   readonly node: NodeRecord;
-  /** Of a directory; a file has none. */
+  /** Whether this is a directory with entries. */
   readonly hasChildren: boolean;
 }
 
@@ -16,14 +17,14 @@ const isFaulty: Readonly<Record<DeleteFault, (facts: DeleteFacts) => boolean>> =
   "not-empty": ({ hasChildren }) => hasChildren,
 };
 
-/** Which fault is reported if several apply. */
+/** The order in which each protocol checks: the first fault is reported. */
 export const deleteFaultOrder = {
-  rest: ["root", "not-empty", "read-only"],
+  overRest: ["root", "not-empty", "read-only"],
   // [MS-FSA] 2.1.5.15.3
-  smb: ["root", "read-only", "not-empty"],
+  overSmb: ["root", "read-only", "not-empty"],
 } as const satisfies Readonly<Record<string, readonly DeleteFault[]>>;
 
-/** Why a file or directory may not be deleted, or be marked for it; undefined if it may. Handles
+/** Why a file or directory may not be deleted or made delete-pending; undefined if it may. Handles
  *  and leases are checked before, as for every operation. */
 export function refuseDelete(
   facts: DeleteFacts,
@@ -32,6 +33,7 @@ export function refuseDelete(
   return order.find((fault) => isFaulty[fault](facts));
 }
 
+/** The faults of a deletion over REST. */
 export const deleteFailures: Readonly<Record<DeleteFault, Failure>> = {
   root: fail("InvalidResourceName"),
   "read-only": fail("ReadOnlyAttribute"),

@@ -26,7 +26,8 @@ export const getFileMetadata = fileOperation({
   decide: ({ target }) => ({ metadata: target.metadata }),
 });
 
-/** Replaces every pair. learn.microsoft.com/rest/api/storageservices/set-file-metadata */
+/** Replaces all metadata of the file.
+ *  learn.microsoft.com/rest/api/storageservices/set-file-metadata */
 export const setFileMetadata = fileOperation({
   name: "Set File Metadata",
   ids: ["File_SetMetadata"],

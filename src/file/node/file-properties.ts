@@ -1,11 +1,12 @@
 import { formatHttpDate } from "../../base/dates.ts";
 import type { Ticks } from "../../base/ticks.ts";
 import type { CopyState, NodeRecord } from "../records.ts";
-import type { FileAddress } from "../resources.ts";
+import type { FileAddress } from "../file-address.ts";
 import { httpHeaderNames, renderHttpHeaders } from "../shared/http-headers.ts";
 import { leaseHeaderNames, leaseHeaders } from "../../protocol/lease-headers.ts";
 import { smbHeaderNames, smbHeaders } from "../shared/smb-properties.ts";
 
+/** Names of the headers that `fileProperties` returns. */
 export const filePropertyNames = [
   ...httpHeaderNames,
   ...leaseHeaderNames,
@@ -19,15 +20,15 @@ export const filePropertyNames = [
   "x-ms-copy-completion-time",
 ] as const;
 
-export interface Looked {
+export interface FilePropertiesContext {
   readonly target: NodeRecord;
   readonly address: FileAddress;
   readonly version: string;
   readonly now: Ticks;
 }
 
-/** Headers of Get File and Get File Properties. A file in a snapshot has no lease headers. */
-export function fileProperties({ target, address, version, now }: Looked) {
+/** Headers of Get File and Get File Properties. A file in a share snapshot has no lease headers. */
+export function fileProperties({ target, address, version, now }: FilePropertiesContext) {
   return {
     ...renderHttpHeaders(target.headers ?? {}),
     ...(address.snapshot === undefined ? leaseHeaders(target.lease, now) : {}),

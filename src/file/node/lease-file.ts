@@ -21,7 +21,8 @@ function declareLease(ids: readonly string[], letters: string, headers: Route["h
     etag: "keep",
     fileAccess: {
       ...leaseAccess,
-      // The other actions do not exclude clients that were not excluded before.
+      // Only `acquire` can conflict with open handles: the other actions do not exclude more
+      // clients.
       appliesTo: ({ action }) => action.action === "acquire",
     },
     effect: "writes",
@@ -36,7 +37,8 @@ export const leaseFile = declareLease(
   "w",
 );
 
-/** The permission to delete the file includes that to break its lease. */
+/** Breaking a lease is a separate declaration, because the permission to delete the file also
+ *  permits it. */
 export const breakFileLease = declareLease(["File_BreakLease"], "wd", {
   "x-ms-lease-action": "break",
 });

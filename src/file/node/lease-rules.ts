@@ -3,8 +3,8 @@ import { isLocked } from "../../protocol/lease.ts";
 import { dataAccess, shareDelete, shareWrite } from "../locks/access.ts";
 import type { NodeRecord } from "../records.ts";
 
-/** Whether a REST lease excludes an SMB open: writers and deleters, as an open that shares only
- *  reading would (`leaseAccess`). */
+/** Whether an Azure lease of a file prevents an SMB open. It excludes writing and deleting, like an
+ *  open with a share mode that permits only reading (`leaseAccess`). */
 export function isLeasedAgainst(
   { kind, lease }: Pick<NodeRecord, "kind" | "lease">,
   access: number,

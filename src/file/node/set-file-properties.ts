@@ -13,7 +13,7 @@ import { fileBytesMax } from "../shared/limits.ts";
 import { updateNode } from "../shared/node-replies.ts";
 import { keepsTrailingDots, smbProperties } from "../shared/smb-params.ts";
 import {
-  inheritedFrom,
+  readInheritedSddl,
   resolveSmbProperties,
   smbHeaderNames,
   smbHeaders,
@@ -27,8 +27,8 @@ const length = checked(
   },
 );
 
-/** Any HTTP header in the request replaces all of them; a length cuts or extends the file.
- *  learn.microsoft.com/rest/api/storageservices/set-file-properties */
+/** If the request has any of the HTTP headers, it replaces all of them. A length truncates or
+ *  extends the file. learn.microsoft.com/rest/api/storageservices/set-file-properties */
 export const setFileProperties = fileOperation({
   name: "Set File Properties",
   ids: ["File_SetHTTPHeaders"],
@@ -57,11 +57,13 @@ export const setFileProperties = fileOperation({
     const { content = emptyContent } = target;
     return {
       cutOff: await coveredBytes(view, content, cutSpan(target, input.length ?? content.length)),
-      inherited: await inheritedFrom(view, scope, input.smb, target),
+      inherited: await readInheritedSddl(view, scope, input.smb, target),
     };
   },
   decide: ({ target, scope, input, newETag, version, readResult }) => {
     const { share, parent } = scope;
+    // A read-only file can be changed only by a request that removes the attribute, or that sets
+    // nothing but SMB properties.
     const staysReadOnly =
       typeof input.smb.attributes !== "number" || isReadOnly({ attributes: input.smb.attributes });
     const changesMore = input.length !== undefined || input.headers !== undefined;

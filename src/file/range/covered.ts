@@ -2,8 +2,8 @@ import type { ContentRef } from "../../content/content-ref.ts";
 import type { Span } from "../../protocol/ranges.ts";
 import type { RecordView } from "../../operation/view.ts";
 
-/** How many bytes of a span were written and not cleared, so that the quota counts no byte
- *  twice. */
+/** How many bytes of a span were written and not cleared. A write subtracts them, so that the quota
+ *  counts no byte twice. */
 export async function coveredBytes(
   view: RecordView,
   content: ContentRef,

@@ -21,7 +21,8 @@ import {
   type Interval,
 } from "./range-list.ts";
 
-/** The ranges that were written and not cleared, or those that changed since a snapshot.
+/** Lists the ranges that were written and not cleared or, with `prevsharesnapshot`, the ranges that
+ *  were written or cleared since that snapshot.
  *  learn.microsoft.com/rest/api/storageservices/list-ranges */
 export const listRanges = fileOperation({
   name: "List Ranges",
@@ -95,7 +96,7 @@ function spanOf(asked: ByteRange | undefined, length: number): Span {
   return asked === undefined ? whole : (clipRange(asked, length) ?? { from: 0, length: 0 });
 }
 
-/** Ranges and cleared ranges, ordered by offset. */
+/** The response: ranges and cleared ranges in one list, ordered by offset. */
 function reply(length: number, ranges: readonly Interval[], cleared: readonly Interval[]) {
   const all = [
     ...ranges.map((interval) => ({ name: "Range", ...interval })),

@@ -5,11 +5,12 @@ import { findNode, resolvePath } from "../share-tree.ts";
 
 interface SnapshotQuery {
   readonly epoch: number;
-  /** Find the file by its id, not by its path. */
+  /** Whether to find the file by its id if it was renamed since the snapshot. */
   readonly followsRenames: boolean;
 }
 
-/** The record of a file in a snapshot: found by its path, or by its id. */
+/** The record of a file in a share snapshot: what has the same path there or, with
+ *  `followsRenames`, what has the same id. */
 export async function nodeAt(
   view: RecordView,
   { share, components, key }: NodeScope,
@@ -22,8 +23,8 @@ export async function nodeAt(
   return inPlace?.id === target.id ? inPlace : findById(view, share.id, target.id, epoch);
 }
 
-/** Bound of the scan over stored versions; only requests with `x-ms-file-support-rename` need
- *  it. */
+/** At most this many stored versions of a share are examined. Only requests with
+ *  `x-ms-file-support-rename` for a renamed file need this scan. */
 const versionsScannedMax = 100_000;
 
 async function findById(

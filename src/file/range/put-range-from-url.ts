@@ -18,12 +18,13 @@ import { writeBytes } from "./write-rules.ts";
 
 const crc64Bytes = 8;
 
+/** A CRC64 in base64; undefined if malformed. */
 function checksum(text: string): Uint8Array | undefined {
   const bytes = decodeBase64(text);
   return bytes?.length === crc64Bytes ? bytes : undefined;
 }
 
-/** As Put Range, but the bytes come from a URL.
+/** Put Range with bytes that the server reads from a URL.
  *  learn.microsoft.com/rest/api/storageservices/put-range-from-url */
 export const putRangeFromUrl = fileOperation({
   name: "Put Range From URL",

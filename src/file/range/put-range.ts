@@ -85,7 +85,7 @@ export const putRange = fileOperation({
   },
 });
 
-/** Frees whole sectors and writes zeros at the edges. */
+/** Put Range with `x-ms-write: clear`: frees whole sectors and writes zeros into partial ones. */
 export const clearRange = fileOperation({
   name: "Put Range",
   ids: ["File_UploadRange"],

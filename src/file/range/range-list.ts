@@ -3,7 +3,7 @@ import type { Span } from "../../protocol/ranges.ts";
 import type { RecordView } from "../../operation/view.ts";
 import { sectorBytes } from "../shared/limits.ts";
 
-/** `to` is exclusive. */
+/** The bytes from `from` up to, not including, `to`. */
 export interface Interval {
   readonly from: number;
   readonly to: number;
@@ -21,7 +21,8 @@ export async function slicesOf(
   return found;
 }
 
-/** Rounds to whole sectors and merges adjacent ranges. */
+/** Rounds intervals outwards to whole sectors, at most up to `end`, and merges those that touch.
+ *  `intervals` is ordered by offset. */
 export function sectorsOf(intervals: readonly Interval[], end: number): readonly Interval[] {
   const merged: Interval[] = [];
   for (const { from, to } of intervals) {
@@ -59,9 +60,9 @@ export function subtract(
   return left;
 }
 
-/** Ranges for which two states refer to the same stored bytes at the same offsets. Bytes that
- *  compaction moved meanwhile count as changed: the result may omit ranges, never include a
- *  changed one. */
+/** Ranges in which two states of a file refer to the same stored bytes. Bytes that compaction moved
+ *  between the two states count as changed, so the result may omit an unchanged range, but never
+ *  includes a changed one. */
 export function sameBytes(
   present: readonly Slice[],
   previous: readonly Slice[],

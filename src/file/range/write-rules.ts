@@ -6,7 +6,8 @@ import { fitsQuota } from "../shared/quota.ts";
 import type { NodeRecord, ShareRecord } from "../records.ts";
 import { clearEdits } from "./clear-range.ts";
 
-/** `preserve` keeps the last write time. */
+/** The times of a write. `preserve` leaves the last write time as it is; the change time always
+ *  changes. */
 export interface WriteTime {
   readonly newETag: Ticks;
   readonly lastWrite: "now" | "preserve" | undefined;
@@ -20,16 +21,17 @@ export interface WrittenFile {
 export interface RangeWrite extends WriteTime {
   readonly share: ShareRecord;
   readonly node: NodeRecord;
-  /** Position of the first byte; the file grows if the last one lies behind its end. */
+  /** Offset of the first byte. The file grows if the last byte lies beyond its end. */
   readonly at: number;
   readonly received: ReceivedBody;
-  /** Bytes that all files of the share hold. */
+  /** Bytes that all files of the share use. */
   readonly used: bigint;
-  /** How many of the bytes in this range were written before: the quota counts each once. */
+  /** How many bytes of the range were written before (`coveredBytes`); they count against the quota
+   *  already. */
   readonly covered: number;
 }
 
-/** A file after bytes of it were written, by Put Range or SMB WRITE. */
+/** The record and content of a file after Put Range or SMB WRITE. */
 export function writeBytes(request: RangeWrite): WrittenFile | "disk-full" {
   const { share, node, at, received, used, covered } = request;
   const delta = received.length - covered;
@@ -38,7 +40,8 @@ export function writeBytes(request: RangeWrite): WrittenFile | "disk-full" {
   return { next: changedFile(node, request, delta), content };
 }
 
-/** A file after bytes of it were cleared: whole sectors are freed, the rest becomes zeros. */
+/** The record and content of a file after a range was cleared: whole sectors are freed, partial
+ *  ones get zeros. */
 export function clearBytes(
   node: NodeRecord,
   { span, covered, ...time }: WriteTime & { readonly span: Span; readonly covered: number },
@@ -48,7 +51,8 @@ export function clearBytes(
   return { next: changedFile(node, time, written - covered), content };
 }
 
-/** The content with a new length, longer by a hole or cut; undefined if it has that length. */
+/** The plan for content of a new length, truncated or extended by a hole. Undefined if it already
+ *  has that length. */
 export function resizeContent(
   { content = emptyContent }: NodeRecord,
   length: number,
@@ -56,13 +60,14 @@ export function resizeContent(
   return length === content.length ? undefined : resize(content, length);
 }
 
-/** The bytes that a new length removes; empty if the file grows. */
+/** The bytes that a new length truncates; empty if the file grows. */
 export function cutSpan({ content = emptyContent }: NodeRecord, length: number): Span {
   const from = Math.min(length, content.length);
   return { from, length: content.length - from };
 }
 
-/** The record after its content changed and holds `delta` more bytes than before. */
+/** The record after a change of the content that allocates `delta` more bytes; negative if it frees
+ *  bytes. */
 export function changedFile(
   node: NodeRecord,
   { newETag, lastWrite: asked }: WriteTime,

@@ -1,5 +1,5 @@
 import { put, remove, type Effect } from "../../operation/effects.ts";
-import { dropName, moveLink, moveToNextName } from "../link/link-names.ts";
+import { deleteHardLink, moveHardLink, moveToHardLink } from "../link/hard-link-names.ts";
 import {
   nodes,
   nodeLocations,
@@ -8,54 +8,57 @@ import {
   type ShareRecord,
 } from "../records.ts";
 import type { NodeScope } from "../resources.ts";
-import type { OwnSource } from "../shared/own-source.ts";
+import type { LocalSource } from "../shared/local-source.ts";
 import { keepForSnapshots, deleteNode, useBytes } from "../shared/node-replies.ts";
-import type { Alias } from "../share-tree.ts";
+import type { HardLink } from "../share-tree.ts";
 
+/** A rename of one name of a file over REST. */
 export interface NameMove {
-  readonly own: OwnSource;
+  readonly source: LocalSource;
   /** The scope of the new name. */
   readonly scope: NodeScope;
   /** The file that has the new name now. */
   readonly target: NodeRecord | undefined;
-  /** Another name of `target`. */
-  readonly otherName: Alias | undefined;
+  /** First hard link of `target`; undefined if it has none. */
+  readonly targetLink: HardLink | undefined;
+  /** The record of the renamed file after the rename. */
   readonly next: NodeRecord;
 }
 
-/** Moves one name of a file. A replaced file with several names loses only this one. Between two
- *  names of one file nothing changes, as on POSIX systems. */
-export function moveName({ own, scope, target, otherName, next }: NameMove): readonly Effect[] {
-  const { share, alias } = scope;
-  const to = alias?.key ?? scope.key;
-  const from = own.scope.alias?.key ?? own.scope.key;
-  const isOwn = target?.id === own.node.id;
-  if (isOwn && !isSameKey(from, to)) return [];
-  const cleared = isOwn || target === undefined ? [] : clearName(scope, target, otherName);
-  const replaced = isOwn || cleared !== undefined ? undefined : target;
-  const called = { ...next, parent: to.parent, name: scope.components.at(-1) ?? "" };
+/** Moves one name of a file. A replaced file with several names (hard links) loses only this one.
+ *  If both names belong to the same file, nothing changes, as on POSIX systems. */
+export function moveName({ source, scope, target, targetLink, next }: NameMove): readonly Effect[] {
+  const { share, hardLink } = scope;
+  const to = hardLink?.key ?? scope.key;
+  const from = source.scope.hardLink?.key ?? source.scope.key;
+  const isSameFile = target?.id === source.node.id;
+  if (isSameFile && !isSameKey(from, to)) return [];
+  const cleared = isSameFile || target === undefined ? [] : clearName(scope, target, targetLink);
+  const replaced = isSameFile || cleared !== undefined ? undefined : target;
+  const named = { ...next, parent: to.parent, name: scope.components.at(-1) ?? "" };
   const moved =
-    own.scope.alias === undefined
-      ? moveNode({ share, from, node: own.node, to, replaced, next: called })
+    source.scope.hardLink === undefined
+      ? moveNode({ share, from, node: source.node, to, replaced, next: named })
       : [
           ...(replaced === undefined ? [] : removeReplaced({ share, key: to }, replaced)),
-          ...moveLink(own.scope, own.node, { link: own.scope.alias, to, called }),
+          ...moveHardLink(source.scope, source.node, { link: source.scope.hardLink, to, named }),
         ];
   return [...(cleared ?? []), ...moved];
 }
 
-/** Undefined if the file has no other name. */
+/** The effects that take the new name from a file with several names. Undefined if the file has
+ *  only this name, and is deleted instead. */
 function clearName(
   scope: NodeScope,
   target: NodeRecord,
-  otherName: Alias | undefined,
+  targetLink: HardLink | undefined,
 ): readonly Effect[] | undefined {
-  if (scope.alias !== undefined) return dropName(scope, target, scope.alias);
-  return otherName === undefined ? undefined : moveToNextName(scope, target, otherName);
+  if (scope.hardLink !== undefined) return deleteHardLink(scope, target, scope.hardLink);
+  return targetLink === undefined ? undefined : moveToHardLink(scope, target, targetLink);
 }
 
-function removeReplaced(place: { share: ShareRecord; key: NodeKey }, node: NodeRecord) {
-  const { preserve, effects } = deleteNode(place, node);
+function removeReplaced(at: { share: ShareRecord; key: NodeKey }, node: NodeRecord) {
+  const { preserve, effects } = deleteNode(at, node);
   return [...preserve, ...effects];
 }
 
@@ -63,18 +66,21 @@ function isSameKey(one: NodeKey, other: NodeKey): boolean {
   return one.parent === other.parent && one.folded === other.folded;
 }
 
-export interface Move {
+/** The move of a file node from one key to another. */
+export interface NodeMove {
   readonly share: ShareRecord;
   readonly from: NodeKey;
   readonly node: NodeRecord;
   readonly to: NodeKey;
-  /** The file that is replaced. */
+  /** The file that is replaced; undefined if there is none, or if its deletion is a separate
+   *  effect. */
   readonly replaced: NodeRecord | undefined;
   readonly next: NodeRecord;
 }
 
-/** Moves one key, whatever lies below it. Snapshots keep both records. */
-export function moveNode({ share, from, node, to, replaced, next }: Move): readonly Effect[] {
+/** Moves the record of a file node. Records below a directory stay, because they refer to it by its
+ *  id. Versions of the moved and the replaced record are stored for snapshots. */
+export function moveNode({ share, from, node, to, replaced, next }: NodeMove): readonly Effect[] {
   const staysPut = isSameKey(from, to);
   const other = replaced?.id === node.id ? undefined : replaced;
   return [

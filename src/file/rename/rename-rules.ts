@@ -5,7 +5,7 @@ import type { OpenedFile } from "../directory/open-below.ts";
 import { deleteAccess, shareRead, shareWrite } from "../locks/access.ts";
 import { breakCaches } from "../locks/caching.ts";
 import { noLocks, type LockState, type Open } from "../locks/lock-state.ts";
-import { collisions } from "../locks/share-modes.ts";
+import { sharingConflicts } from "../locks/share-modes.ts";
 import { rootId, type NodeRecord } from "../records.ts";
 import { isReadOnly } from "../shared/attributes.ts";
 
@@ -14,12 +14,13 @@ export interface RenameFacts {
   readonly source: NodeRecord;
   /** Open files below the source, if that is a directory. */
   readonly openBelow: readonly OpenedFile[];
-  /** Ids from the root to the new directory. */
+  /** Ids of the directories from the root to the new parent directory, inclusive. */
   readonly trail: readonly bigint[];
-  /** Lock state of the new directory. */
+  /** Lock state of the new parent directory. */
   readonly parentLocks: LockState | undefined;
   /** The file that has the new name; undefined if there is none or if it is the source. */
   readonly target: NodeRecord | undefined;
+  /** Whether an existing file with the new name is replaced. */
   readonly replaces: boolean;
   readonly ignoresReadOnly: boolean;
   /** Lease ids of the request; undefined for SMB. */
@@ -35,23 +36,25 @@ export type RenameRefusal =
   | { readonly why: "open-below" | "parent-in-use"; readonly opens: readonly Open[] }
   | CachedBelow;
 
-/** Files below the source are open, perhaps only for caching. Breaks were started; the rename is
- *  decided again after an acknowledgement. */
+/** Files below the source are open, perhaps only for caching. Breaks of their handle caching were
+ *  started; the rename is decided again after an acknowledgement. */
 export interface CachedBelow {
   readonly why: "cached-below";
   readonly opens: readonly Open[];
   readonly since: Ticks;
-  /** The first of these files; its lock state is the one to watch. */
+  /** Id of the first of these files, whose lock state the rename waits for. */
   readonly file: bigint;
-  /** The files whose lock state changes with the breaks. */
-  readonly asked: readonly OpenedFile[];
+  /** The files whose lock state was changed by the breaks, with the new state. */
+  readonly changedLocks: readonly OpenedFile[];
 }
 
-/** A rename counts as an open of the new directory with delete access. */
+/** A rename is checked against the opens of the new parent directory like an open with delete
+ *  access that permits others to read and write. */
 const moving = { access: deleteAccess, share: shareRead | shareWrite };
 
-/** Why a rename is not allowed, leases and handles included; undefined if it is. Handles of
- *  source and target are checked separately, because they may require waiting. */
+/** Why a rename is not allowed; undefined if it is allowed. Includes leases, and handles of the new
+ *  parent directory and below the source. Handles of the source and of the target are checked by
+ *  the callers. */
 export function refuseRename(facts: RenameFacts): RenameRefusal | undefined {
   const { source, target, trail, replaces, now } = facts;
   if (source.id === rootId) return { why: "root" };
@@ -77,7 +80,7 @@ function refuseForHandles({
   now,
 }: RenameFacts): RenameRefusal | undefined {
   if (parentLocks.deletePending) return { why: "parent-delete-pending" };
-  const colliding = collisions(parentLocks, moving);
+  const colliding = sharingConflicts(parentLocks, moving);
   if (colliding.length > 0) return { why: "parent-in-use", opens: colliding };
   return refuseForOpenBelow(openBelow, now);
 }
@@ -88,14 +91,14 @@ function refuseForOpenBelow(
   openBelow: readonly OpenedFile[],
   now: Ticks,
 ): RenameRefusal | undefined {
-  const asked: OpenedFile[] = [];
+  const changedLocks: OpenedFile[] = [];
   let first: Pick<CachedBelow, "opens" | "since" | "file"> | undefined;
   for (const { id, state } of openBelow) {
     const breaking = breakCaches(state, "violation", { now });
     const { waitingSince: since } = breaking;
     if (since === undefined) return { why: "open-below", opens: state.opens };
-    if (breaking.state !== state) asked.push({ id, state: breaking.state });
+    if (breaking.state !== state) changedLocks.push({ id, state: breaking.state });
     first ??= { opens: state.opens, since, file: id };
   }
-  return first && { why: "cached-below", ...first, asked };
+  return first && { why: "cached-below", ...first, changedLocks };
 }

@@ -10,16 +10,16 @@ import { fail, ok, type Failure } from "../../protocol/result.ts";
 import { ticksFromSeconds, type Ticks } from "../../base/ticks.ts";
 import type { RecordView } from "../../operation/view.ts";
 import { openBelow } from "../directory/open-below.ts";
-import { nextName } from "../link/link-names.ts";
+import { firstHardLink } from "../link/hard-link-names.ts";
 import { locks, rootId, type NodeRecord } from "../records.ts";
 import { checkFileAccess, fileOperation } from "../file-operation.ts";
 import { moveAccess, removeAccess } from "../locks/file-access.ts";
-import { deletePending, flushSecondsMax, heldBy } from "../locks/rest-access.ts";
+import { deletePending, flushSecondsMax, faultWithHolders } from "../locks/rest-access.ts";
 import type { NodeScope } from "../resources.ts";
-import { loadOwnSource, type OwnSource } from "../shared/own-source.ts";
+import { loadLocalSource, type LocalSource } from "../shared/local-source.ts";
 import { keepsSourceTrailingDots, keepsTrailingDots, smbProperties } from "../shared/smb-params.ts";
 import {
-  inheritedFrom,
+  readInheritedSddl,
   resolveSmbProperties,
   smbHeaderNames,
   smbHeaders,
@@ -28,6 +28,7 @@ import { moveName } from "./move.ts";
 import { refuseRename, type CachedBelow } from "./rename-rules.ts";
 import type { RenameFacts, RenameRefusal } from "./rename-rules.ts";
 
+/** The lease id in a header, for the source or the target. */
 function leaseId(name: string): Param<string | undefined> {
   return { sources: [name], parse: (reader) => parseLeaseId(reader, name) };
 }
@@ -44,8 +45,8 @@ const params = {
   keepsSourceTrailingDots,
 };
 
-/** Atomic, across directories, at the same cost for a file and for a tree of millions. A file that
- *  has the new name is removed.
+/** Renames a file or directory within a share, in one transaction whose cost does not depend on the
+ *  number of files below a directory. With `replaces`, a file that has the new name is deleted.
  *  learn.microsoft.com/rest/api/storageservices/rename-file */
 function declareRename(kind: "file" | "directory") {
   const isFile = kind === "file";
@@ -71,34 +72,34 @@ function declareRename(kind: "file" | "directory") {
     success: { status: 200, headers: [...smbHeaderNames, "x-ms-request-server-encrypted"] },
     reads: async (view, { source, input, scope, target }) => {
       const keepsDots = input.keepsSourceTrailingDots;
-      const own = await loadOwnSource(view, source, { keepsTrailingDots: keepsDots });
-      const present = own?.ok === true ? own.value.node : undefined;
+      const localSource = await loadLocalSource(view, source, { keepsTrailingDots: keepsDots });
+      const present = localSource?.ok === true ? localSource.value.node : undefined;
       return {
-        own,
-        otherName: target && (await nextName(view, scope.share.id, target)),
-        inherited: await inheritedFrom(view, scope, input.smb, present),
+        localSource,
+        targetLink: target && (await firstHardLink(view, scope.share.id, target)),
+        inherited: await readInheritedSddl(view, scope, input.smb, present),
         handles: await readHandles(view, scope, present),
       };
     },
     decide: (context) => {
       const { target, scope, input, source, newETag, now, version } = context;
-      const { own: found, otherName, inherited, handles } = context.readResult;
+      const { localSource: found, targetLink, inherited, handles } = context.readResult;
       if (found === undefined) return invalidHeader("x-ms-file-rename-source", source?.url ?? "");
       if (!found.ok) return found;
-      const own = found.value;
-      const stop = checkRename({ own, scope, target, input, kind, now, ...handles });
+      const localSource = found.value;
+      const stop = checkRename({ localSource, scope, target, input, kind, now, ...handles });
       if (stop !== undefined) return stop;
       const moving = checkFileAccess(isFile ? moveAccess : removeAccess, {
-        locks: own.scope.locks,
+        locks: localSource.scope.locks,
         share: scope.share.id,
-        id: own.node.id,
+        id: localSource.node.id,
         now,
       });
       if ("stop" in moving) return moving.stop;
-      const renamed = renamedNode(own.node, { scope, inherited }, input, newETag);
+      const renamed = renamedNode(localSource.node, { scope, inherited }, input, newETag);
       if (!renamed.ok) return renamed;
       const { next, effects } = renamed.value;
-      const moved = moveName({ own, scope, target, otherName, next });
+      const moved = moveName({ source: localSource, scope, target, targetLink, next });
       return {
         etag: newETag,
         effects: [...moved, ...effects, ...moving.effects],
@@ -115,10 +116,10 @@ type Input = InputOf<typeof params>;
 
 async function readHandles(
   view: RecordView,
-  { share: { id: share }, key, alias }: NodeScope,
+  { share: { id: share }, key, hardLink }: NodeScope,
   moved: NodeRecord | undefined,
 ): Promise<Pick<RenameFacts, "parentLocks" | "openBelow">> {
-  const { parent } = alias?.key ?? key;
+  const { parent } = hardLink?.key ?? key;
   const isDirectory = moved?.kind === "directory" && moved.id !== rootId;
   return {
     parentLocks: await view.get(locks, { share, id: parent }),
@@ -134,9 +135,8 @@ function renamedNode(
   newETag: Ticks,
 ) {
   const { share, parent, name } = scope;
-  const from = { parent, parentSddl: inherited, present: node };
-  const place = { share, kind: node.kind, ...from, now: newETag };
-  const resolved = resolveSmbProperties({ ...place, input: input.smb });
+  const context = { share, parent, parentSddl: inherited, kind: node.kind, now: newETag };
+  const resolved = resolveSmbProperties({ ...context, present: node, input: input.smb });
   if (!resolved.ok) return resolved;
   const { contentType } = input;
   const headers = contentType === undefined ? node.headers : { ...node.headers, contentType };
@@ -152,18 +152,20 @@ function renamedNode(
   return ok({ next, effects: resolved.value.effects });
 }
 
-interface Checked extends Pick<RenameFacts, "parentLocks" | "openBelow" | "now"> {
-  readonly own: OwnSource;
+/** Input of `checkRename`. */
+interface RenameCheck extends Pick<RenameFacts, "parentLocks" | "openBelow" | "now"> {
+  readonly localSource: LocalSource;
   readonly scope: NodeScope;
   readonly target: NodeRecord | undefined;
   readonly input: Input;
   readonly kind: "file" | "directory";
 }
 
-/** Checks that it is one share and one kind, then the rules of both protocols. */
-function checkRename(checked: Checked): Failure | WaitDecision | undefined {
-  const { own, scope, target, input, kind, ...handles } = checked;
-  const { node: source, scope: from } = own;
+/** Checks that both paths are in one share and that the source is of the kind that the operation
+ *  renames, then the rules that apply to both protocols. */
+function checkRename(checked: RenameCheck): Failure | WaitDecision | undefined {
+  const { localSource, scope, target, input, kind, ...handles } = checked;
+  const { node: source, scope: from } = localSource;
   if (from.share.id !== scope.share.id || from.snapshot !== undefined) return fail("InvalidInput");
   const isDirectory = source.kind === "directory";
   if (source.id !== rootId && isDirectory !== (kind === "directory")) {
@@ -183,14 +185,16 @@ function checkRename(checked: Checked): Failure | WaitDecision | undefined {
   return refusal && failureOf(refusal);
 }
 
+/** Waits for clients to close handles that they keep only for caching, at most for
+ *  `flushSecondsMax`. */
 function waitForCaches(
-  { opens, since, file, asked }: CachedBelow,
+  { opens, since, file, changedLocks }: CachedBelow,
   share: bigint,
   now: Ticks,
 ): Failure | WaitDecision {
   const until = since + ticksFromSeconds(flushSecondsMax);
-  if (now >= until) return heldBy("SharingViolation", opens);
-  const effects = asked.map(({ id, state }) => put(locks, { share, id }, state));
+  if (now >= until) return faultWithHolders("SharingViolation", opens);
+  const effects = changedLocks.map(({ id, state }) => put(locks, { share, id }, state));
   return { wait: { key: locks.key({ share, id: file }), until }, effects };
 }
 
@@ -210,6 +214,6 @@ function failureOf(refusal: Exclude<RenameRefusal, CachedBelow>): Failure {
       return deletePending;
     case "open-below":
     case "parent-in-use":
-      return heldBy("SharingViolation", refusal.opens);
+      return faultWithHolders("SharingViolation", refusal.opens);
   }
 }

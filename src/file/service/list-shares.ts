@@ -30,7 +30,7 @@ export const listShares = operation({
   largeResponse: true,
   success: { status: 200, headers: [] },
   reads: async (view, { target, input, account, now }) => {
-    const from = markerName(input.marker, account);
+    const from = markerSortKey(input.marker, account);
     if (from === undefined) return undefined;
     const limit = pageSize(input.maxResults) + 1;
     const found = await scanShares(view, target.id, {
@@ -53,15 +53,18 @@ export const listShares = operation({
       textElement("Prefix", input.prefix) +
       textElement("Marker", input.marker) +
       textElement("MaxResults", input.maxResults);
-    const marker = textElement("NextMarker", next === undefined ? "" : `/${account}/${next.place}`);
+    const marker = textElement(
+      "NextMarker",
+      next === undefined ? "" : `/${account}/${next.sortKey}`,
+    );
     const after = `${marker}</EnumerationResults>`;
     return { body: xmlListBody({ before, name: "Shares", entries, after }) };
   },
 });
 
-/** Markers are `/account/name` of the first entry of the next page, followed by its position
- *  among the entries of that name. */
-function markerName(marker: string | undefined, account: string): string | undefined {
+/** The sort key in a marker, which is `/account/` and the sort key of the first entry of the next
+ *  page (`ListedShare.sortKey`). Undefined if the marker is malformed. */
+function markerSortKey(marker: string | undefined, account: string): string | undefined {
   if (marker === undefined) return "";
   const start = `/${account}/`;
   return marker.startsWith(start) ? marker.slice(start.length) : undefined;

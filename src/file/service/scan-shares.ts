@@ -11,28 +11,33 @@ import {
 } from "../records.ts";
 import { snapshotsOf } from "../share/snapshots.ts";
 
+/** An entry of a share listing: a share, a snapshot or a soft-deleted share. */
 export interface ListedShare {
   readonly name: string;
   readonly record: ShareRecord | ShareSnapshotRecord | DeletedShareRecord;
-  /** Order of entries with the same name: deleted shares, snapshots from the oldest, the share. */
-  readonly place: string;
+  /** `name/rank`, by which the entries are ordered. The rank orders entries of one name:
+   *  soft-deleted shares, snapshots from the oldest, the share. */
+  readonly sortKey: string;
 }
 
-export interface SharesWanted {
+/** Which shares to list. */
+export interface SharesRequest {
   readonly prefix: string;
+  /** Sort key of the first entry of the page; empty for the start. */
   readonly from: string;
   readonly limit: number;
   readonly deleted: boolean;
   readonly snapshots: boolean;
 }
 
-/** Separated by a slash, which share names cannot contain. */
+/** Separates name and rank in a sort key; share names cannot contain it. */
 const separator = "/";
 
+/** Reads the entries of one page of a share listing, ordered by `sortKey`. */
 export async function scanShares(
   view: RecordView,
   account: bigint,
-  wanted: SharesWanted,
+  wanted: SharesRequest,
 ): Promise<readonly ListedShare[]> {
   const found: ListedShare[] = [];
   for (const [name, record] of await namesOf(view, shares, account, wanted)) {
@@ -51,15 +56,17 @@ export async function scanShares(
     }
   }
   return found
-    .filter(({ place }) => place >= wanted.from)
-    .toSorted((left, right) => (left.place < right.place ? -1 : 1))
+    .filter(({ sortKey }) => sortKey >= wanted.from)
+    .toSorted((left, right) => (left.sortKey < right.sortKey ? -1 : 1))
     .slice(0, wanted.limit);
 }
 
 function listed(name: string, record: ListedShare["record"], rank: string): ListedShare {
-  return { name, record, place: `${name}${separator}${rank}` };
+  return { name, record, sortKey: `${name}${separator}${rank}` };
 }
 
+/** Days until a soft-deleted share can no longer be restored; negative if its retention has
+ *  ended. */
 export function remainingDays(
   { deletedAt, retentionDays }: DeletedShareRecord,
   now: Ticks,
@@ -71,7 +78,7 @@ async function namesOf<K, R>(
   view: RecordView,
   table: DefinedTable<K, R>,
   account: bigint,
-  { prefix, from, limit }: SharesWanted,
+  { prefix, from, limit }: SharesRequest,
 ): Promise<readonly (readonly [name: string, record: R])[]> {
   const within = table.range([account], prefix);
   const first = table.prefix([account, from.split(separator)[0] ?? ""]);

@@ -9,13 +9,14 @@ import { formatDeletedVersion } from "../../protocol/deleted-version.ts";
 import {
   defaultTier,
   isPremium,
-  nextDowngrade,
-  provisioned,
-  tierChanged,
-  tierTransition,
+  nextDowngradeTime,
+  provisionedRates,
+  tierChangeTime,
+  tierTransitionState,
 } from "../share/share-settings.ts";
 import { remainingDays, type ListedShare } from "./scan-shares.ts";
 
+/** The XML element of one entry of a share listing. */
 export function renderShare(share: ListedShare, now: Ticks, withMetadata: boolean): string {
   const { name, record } = share;
   const version = "deletedAt" in record ? formatDeletedVersion(record.deletedAt) : undefined;
@@ -53,13 +54,13 @@ function renderProperties(record: ListedShare["record"], now: Ticks): string {
 function renderStandard(record: ShareRecord, now: Ticks): string {
   return (
     textElement("AccessTier", record.settings.tier ?? defaultTier) +
-    textElement("AccessTierChangeTime", tierChanged(record)) +
-    textElement("AccessTierTransitionState", tierTransition(record, now))
+    textElement("AccessTierChangeTime", tierChangeTime(record)) +
+    textElement("AccessTierTransitionState", tierTransitionState(record, now))
   );
 }
 
 function renderPremium(record: ShareRecord): string {
-  const { iops, mibps, ingressMbps, egressMbps } = provisioned(record);
+  const { iops, mibps, ingressMbps, egressMbps } = provisionedRates(record);
   const { protocol = "SMB", rootSquash } = record.settings;
   return (
     textElement("EnabledProtocols", protocol) +
@@ -69,7 +70,7 @@ function renderPremium(record: ShareRecord): string {
     textElement("ProvisionedBandwidthMiBps", mibps) +
     textElement("ProvisionedIngressMBps", ingressMbps) +
     textElement("ProvisionedEgressMBps", egressMbps) +
-    textElement("NextAllowedQuotaDowngradeTime", formatHttpDate(nextDowngrade(record)))
+    textElement("NextAllowedQuotaDowngradeTime", formatHttpDate(nextDowngradeTime(record)))
   );
 }
 

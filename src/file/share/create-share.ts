@@ -7,7 +7,8 @@ import { directoryAttribute } from "../shared/attributes.ts";
 import { rootKey } from "../share-tree.ts";
 import { defaultQuotaGib, quota, settings } from "./share-settings.ts";
 
-/** The share and its root directory. learn.microsoft.com/rest/api/storageservices/create-share */
+/** Creates a share with its root directory.
+ *  learn.microsoft.com/rest/api/storageservices/create-share */
 export const createShare = operation({
   name: "Create Share",
   ids: ["Share_Create"],

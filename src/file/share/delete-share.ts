@@ -18,12 +18,13 @@ import {
 import { operation } from "../resources.ts";
 import { snapshotsOf } from "./snapshots.ts";
 
-/** How long a repeated deletion with `x-ms-delete-snapshots` succeeds: about the time that the
- *  service takes to delete a share. */
+/** How long a repeated deletion of a share with `x-ms-delete-snapshots` succeeds. This is about the
+ *  time that the service takes to delete a share. */
 const deletingSeconds = 30;
 
-/** The name is free at once. The contents are reclaimed later, or kept for a restore.
- *  learn.microsoft.com/rest/api/storageservices/delete-share */
+/** Deletes a share or one of its snapshots. The name of a share is free at once, unless the account
+ *  reserves deleted names. Its records are removed later by a reclaim job, or kept for Restore
+ *  Share. learn.microsoft.com/rest/api/storageservices/delete-share */
 export const deleteShare = operation({
   name: "Delete Share",
   ids: ["Share_Delete"],
@@ -65,25 +66,26 @@ export const deleteShare = operation({
       ];
       return { effects };
     }
-    const refused = keptBySnapshots(readResult, input.snapshots, now);
-    if (refused !== undefined) return refused;
+    const fault = keptBySnapshots(readResult, input.snapshots, now);
+    if (fault !== undefined) return fault;
     const retentionDays = features.shareSoftDeleteDays;
     const until = now + ticksFromSeconds(deletingSeconds);
-    const traces = [
+    const marks = [
       put(shareTombstones, key, { until }),
       reclaimAt(until, "file-tombstone", key.account, key.name),
       ...reserveName(features, { ...key, service: "file" }, now),
     ];
     if (retentionDays === 0)
-      return { remove: true, effects: [...traces, reclaim("file-share", id)] };
+      return { remove: true, effects: [...marks, reclaim("file-share", id)] };
     const record = { ...target, lease: undefined, deletedAt: now, retentionDays };
     const due = now + BigInt(retentionDays) * ticksPerDay;
     const term = reclaimAt(due, "file-deleted-share", key.account, key.name, now);
     const kept = put(deletedShares, { ...key, version: now }, record);
-    return { remove: true, effects: [...traces, kept, term] };
+    return { remove: true, effects: [...marks, kept, term] };
   },
 });
 
+/** The fault of deleting a share that has snapshots; undefined if the request covers them. */
 function keptBySnapshots(
   snapshots: readonly ShareSnapshotRecord[],
   asked: "include" | "include-leased" | undefined,
@@ -95,12 +97,13 @@ function keptBySnapshots(
   return leased && asked === "include" ? fail("DeleteShareWhenSnapshotLeased") : undefined;
 }
 
+/** The record of the share after one of its snapshots was deleted. */
 function withoutSnapshot(
   share: ShareRecord,
   snapshots: readonly ShareSnapshotRecord[],
-  gone: number,
+  deletedEpoch: number,
 ): ShareRecord {
-  const epochs = snapshots.map(({ epoch }) => epoch).filter((epoch) => epoch !== gone);
+  const epochs = snapshots.map(({ epoch }) => epoch).filter((epoch) => epoch !== deletedEpoch);
   return {
     ...share,
     newestSnapshot: epochs.at(-1) ?? 0,

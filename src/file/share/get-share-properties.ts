@@ -7,10 +7,10 @@ import { leaseHeaderNames, leaseHeaders } from "../../protocol/lease-headers.ts"
 import {
   defaultTier,
   isPremium,
-  nextDowngrade,
-  provisioned,
-  tierChanged,
-  tierTransition,
+  nextDowngradeTime,
+  provisionedRates,
+  tierChangeTime,
+  tierTransitionState,
 } from "./share-settings.ts";
 
 /** learn.microsoft.com/rest/api/storageservices/get-share-properties */
@@ -67,15 +67,15 @@ export const getShareProperties = operation({
 function standardHeaders(share: ShareRecord, now: Ticks) {
   return {
     "x-ms-access-tier": share.settings.tier ?? defaultTier,
-    "x-ms-access-tier-change-time": tierChanged(share),
-    "x-ms-access-tier-transition-state": tierTransition(share, now),
+    "x-ms-access-tier-change-time": tierChangeTime(share),
+    "x-ms-access-tier-transition-state": tierTransitionState(share, now),
     "x-ms-share-provisioned-iops": text(share.settings.provisionedIops),
     "x-ms-share-provisioned-bandwidth-mibps": text(share.settings.provisionedMibps),
   };
 }
 
 function premiumHeaders(share: ShareRecord) {
-  const { iops, mibps, ingressMbps, egressMbps } = provisioned(share);
+  const { iops, mibps, ingressMbps, egressMbps } = provisionedRates(share);
   const { protocol = "SMB", rootSquash, snapshotDirectoryAccess } = share.settings;
   const isNfs = protocol === "NFS";
   return {
@@ -83,7 +83,7 @@ function premiumHeaders(share: ShareRecord) {
     "x-ms-enabled-protocols": protocol,
     "x-ms-root-squash": isNfs ? (rootSquash ?? "NoRootSquash") : undefined,
     "x-ms-enable-snapshot-virtual-directory-access": text(snapshotDirectoryAccess),
-    "x-ms-share-next-allowed-quota-downgrade-time": formatHttpDate(nextDowngrade(share)),
+    "x-ms-share-next-allowed-quota-downgrade-time": formatHttpDate(nextDowngradeTime(share)),
     "x-ms-share-provisioned-iops": String(iops),
     "x-ms-share-provisioned-bandwidth-mibps": String(mibps),
     "x-ms-share-provisioned-ingress-mbps": String(ingressMbps),
@@ -91,7 +91,7 @@ function premiumHeaders(share: ShareRecord) {
   };
 }
 
-/** Headers of settings that were requested explicitly. */
+/** Headers that are sent only if the setting was set explicitly. */
 function chosenHeaders({ settings }: ShareRecord) {
   return {
     "x-ms-enable-smb-directory-lease": text(settings.directoryLease),

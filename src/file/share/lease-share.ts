@@ -41,7 +41,8 @@ export const leaseShare = declareLease(
   "w",
 );
 
-/** The permission to delete the share includes that to break its lease. */
+/** Breaking a lease is a separate declaration, because the permission to delete the share also
+ *  permits it. */
 export const breakShareLease = declareLease(["Share_BreakLease"], "wd", {
   "x-ms-lease-action": "break",
 });

@@ -5,15 +5,16 @@ import { fail, ok, type Result } from "../../protocol/result.ts";
 import { permissions } from "../records.ts";
 import { operation } from "../resources.ts";
 import { isSddl, permissionKeyForm, wellKnownSddl } from "../shared/sddl.ts";
-import { keepPermission } from "../shared/smb-properties.ts";
+import { storePermission } from "../shared/smb-properties.ts";
 import { sddlFromBinary, sddlToBinary } from "../shared/sddl-binary.ts";
 
 const query = { restype: "share", comp: "filepermission" };
 const formatParam = header("x-ms-file-permission-format", oneOf("sddl", "binary"));
+/** Length of the request body. */
 const permissionBytesMax = 32 * 1024;
 
-/** For permissions too long for a header.
- *  learn.microsoft.com/rest/api/storageservices/create-permission */
+/** Stores a security descriptor and returns its key. For descriptors that are too long for a
+ *  header. learn.microsoft.com/rest/api/storageservices/create-permission */
 export const createPermission = operation({
   name: "Create Permission",
   ids: ["Share_CreatePermission"],
@@ -33,7 +34,7 @@ export const createPermission = operation({
     const isBinary = format === "binary";
     const sddl = isBinary ? sddlFromBinary(permission) : permission;
     if (sddl === undefined || !isSddl(sddl)) return fail("FileInvalidPermission");
-    const { key, effects } = keepPermission(target.id, sddl);
+    const { key, effects } = storePermission(target.id, sddl);
     return { effects, headers: { "x-ms-file-permission-key": key } };
   },
 });

@@ -7,7 +7,8 @@ import { deletedShares } from "../records.ts";
 import { operation } from "../resources.ts";
 import { parseDeletedVersion } from "../../protocol/deleted-version.ts";
 
-/** learn.microsoft.com/rest/api/storageservices/restore-share */
+/** Restores a soft-deleted share, perhaps under another name.
+ *  learn.microsoft.com/rest/api/storageservices/restore-share */
 export const restoreShare = operation({
   name: "Restore Share",
   ids: ["Share_Restore"],

@@ -2,8 +2,9 @@ import { noBody } from "../../operation/operation.ts";
 import { operation } from "../resources.ts";
 import { defaultTier, quota, settings } from "./share-settings.ts";
 
-/** Properties that the request leaves out do not change. A quota below the present size only
- *  prevents further writes. learn.microsoft.com/rest/api/storageservices/set-share-properties */
+/** Properties that the request does not have remain unchanged. A quota below the bytes in use is
+ *  accepted and only prevents further writes.
+ *  learn.microsoft.com/rest/api/storageservices/set-share-properties */
 export const setShareProperties = operation({
   name: "Set Share Properties",
   ids: ["Share_SetProperties"],

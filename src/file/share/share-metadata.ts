@@ -22,7 +22,8 @@ export const getShareMetadata = operation({
   decide: ({ target }) => ({ metadata: target.metadata }),
 });
 
-/** Replaces every pair. learn.microsoft.com/rest/api/storageservices/set-share-metadata */
+/** Replaces all metadata of the share.
+ *  learn.microsoft.com/rest/api/storageservices/set-share-metadata */
 export const setShareMetadata = operation({
   name: "Set Share Metadata",
   ids: ["Share_SetMetadata"],

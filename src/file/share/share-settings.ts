@@ -7,13 +7,14 @@ import type { ShareRecord, ShareSettings } from "../records.ts";
 const quotaGibDefault = 5120;
 const premiumQuotaGibDefault = 100;
 const quotaGibMax = 102_400;
+/** Largest accepted IOPS or MiB/s. */
 const rateMax = 1_000_000;
 
 export const quota = header("x-ms-share-quota", integer(1, quotaGibMax));
 
 const tier = header("x-ms-access-tier", oneOf("TransactionOptimized", "Hot", "Cool", "Premium"));
 
-const parts = {
+const settingParams = {
   tier,
   protocol: header("x-ms-enabled-protocols", oneOf("SMB", "NFS")),
   rootSquash: header("x-ms-root-squash", oneOf("NoRootSquash", "RootSquash", "AllSquash")),
@@ -26,12 +27,12 @@ const parts = {
   provisionedMibps: header("x-ms-share-provisioned-bandwidth-mibps", integer(0, rateMax)),
 } as const;
 
-/** The settings that the request names, to be merged into the present ones. */
+/** The settings that the request has, which are merged into the current ones. */
 export const settings: Param<ShareSettings> = {
-  sources: Object.values(parts).flatMap(({ sources }) => sources),
+  sources: Object.values(settingParams).flatMap(({ sources }) => sources),
   parse: (reader) => {
     const found: Record<string, unknown> = {};
-    for (const [name, part] of Object.entries(parts)) {
+    for (const [name, part] of Object.entries(settingParams)) {
       const parsed = part.parse(reader);
       if (!parsed.ok) return parsed;
       if (parsed.value !== undefined) found[name] = parsed.value;
@@ -40,18 +41,20 @@ export const settings: Param<ShareSettings> = {
   },
 };
 
-export function isPremium({ settings: { tier: held, protocol } }: Settled): boolean {
+/** Whether a share counts as a premium one; all NFS shares do. */
+export function isPremium({ settings: { tier: held, protocol } }: WithSettings): boolean {
   return held === "Premium" || protocol === "NFS";
 }
 
-type Settled = Pick<ShareRecord, "settings">;
+type WithSettings = Pick<ShareRecord, "settings">;
 
-export function defaultQuotaGib(share: Settled): number {
+export function defaultQuotaGib(share: WithSettings): number {
   return isPremium(share) ? premiumQuotaGibDefault : quotaGibDefault;
 }
 
-/** Defaults for a premium share of this size, as documented for provisioned capacity. */
-export function provisioned({ quotaGib, settings: held }: ShareRecord) {
+/** IOPS and rates of a premium share: those that were set, else the documented defaults for its
+ *  quota. */
+export function provisionedRates({ quotaGib, settings: held }: ShareRecord) {
   return {
     iops: held.provisionedIops ?? 3000 + quotaGib,
     mibps: held.provisionedMibps ?? 100 + Math.ceil(quotaGib * 0.1),
@@ -62,21 +65,26 @@ export function provisioned({ quotaGib, settings: held }: ShareRecord) {
 
 export const defaultTier = "TransactionOptimized";
 
-/** A premium share can be reduced one day after it was created or enlarged. */
-export function nextDowngrade({ etag }: ShareRecord): Ticks {
+/** When the quota of a premium share may be reduced: one day after the share last changed. */
+export function nextDowngradeTime({ etag }: ShareRecord): Ticks {
   return etag + ticksPerDay;
 }
 
+/** How long a share reports a transition after its tier was changed. */
 const tierMoveSeconds = 60;
 
-/** `pending-from-transactionOptimized` while a share moves from one tier to another. */
-export function tierTransition({ settings: held }: ShareRecord, now: Ticks): string | undefined {
+/** `pending-from-<previous tier>` for a while after the tier was changed; undefined otherwise. */
+export function tierTransitionState(
+  { settings: held }: ShareRecord,
+  now: Ticks,
+): string | undefined {
   const { tierBefore, tierChanged: at } = held;
   if (tierBefore === undefined || at === undefined) return undefined;
   if (now >= at + ticksFromSeconds(tierMoveSeconds)) return undefined;
   return `pending-from-${tierBefore.slice(0, 1).toLowerCase()}${tierBefore.slice(1)}`;
 }
 
-export function tierChanged({ settings: held, etag }: ShareRecord): string {
+/** When the tier was last changed, as an HTTP date. */
+export function tierChangeTime({ settings: held, etag }: ShareRecord): string {
   return formatHttpDate(held.tierChanged ?? etag);
 }

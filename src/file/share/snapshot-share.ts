@@ -8,8 +8,8 @@ import { shareSnapshots, type ShareSnapshotRecord } from "../records.ts";
 import { operation } from "../resources.ts";
 import { shareSnapshotsMax, snapshotsOf } from "./snapshots.ts";
 
-/** Ends an epoch: later writes store a version of the record they change first. The cost does
- *  not depend on the size of the share.
+/** Creates a share snapshot by raising the epoch of the share. Later writes first store a version
+ *  of the record that they change, so the cost does not depend on the size of the share.
  *  learn.microsoft.com/rest/api/storageservices/snapshot-share */
 export const snapshotShare = operation({
   name: "Snapshot Share",
@@ -28,7 +28,7 @@ export const snapshotShare = operation({
   reads: (view, { target }) => snapshotsOf(view, target.id),
   decide: ({ target, input, newETag, now, readResult }) => {
     if (readResult.length >= shareSnapshotsMax) return fail("ShareSnapshotCountExceeded");
-    const at = nextName(now, readResult.at(-1));
+    const at = nextSnapshotTime(now, readResult.at(-1));
     const given = input.metadata.length > 0;
     const etag = given ? newETag : target.etag;
     const pairs = given ? input.metadata : target.metadata;
@@ -48,8 +48,9 @@ export const snapshotShare = operation({
   },
 });
 
-/** Snapshot times are whole seconds, and unique. */
-function nextName(now: Ticks, last: ShareSnapshotRecord | undefined): Ticks {
+/** The time that identifies the new snapshot: whole seconds, later than that of the last
+ *  snapshot. */
+function nextSnapshotTime(now: Ticks, last: ShareSnapshotRecord | undefined): Ticks {
   const second = truncateToSecond(now);
   return last === undefined || last.at < second ? second : last.at + ticksPerSecond;
 }

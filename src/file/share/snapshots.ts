@@ -1,6 +1,7 @@
 import type { RecordView } from "../../operation/view.ts";
 import { shareSnapshots, type ShareSnapshotRecord } from "../records.ts";
 
+/** Azure's limit of snapshots per share. */
 export const shareSnapshotsMax = 200;
 
 /** All snapshots of a share, oldest first. */

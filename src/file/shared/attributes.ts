@@ -1,4 +1,5 @@
-/** File attributes with their SMB bits, in the order that REST lists them. */
+/** Names of the file attributes in REST with their SMB bits, in the order in which REST lists
+ *  them. */
 const names = [
   ["ReadOnly", 0x1],
   ["Hidden", 0x2],
@@ -19,7 +20,8 @@ export function isReadOnly({ attributes }: { readonly attributes: number }): boo
 export const directoryAttribute = 0x10;
 export const archiveAttribute = 0x20;
 
-/** `ReadOnly | Archive`; `None` alone means none at all. */
+/** Parses a list of names such as `ReadOnly | Archive`, or `None`. Undefined if a name is
+ *  unknown. */
 export function parseAttributes(text: string): number | undefined {
   const words = text.split("|").map((word) => word.trim().toLowerCase());
   if (words.length === 1 && words[0] === "none") return 0;

@@ -1,6 +1,7 @@
 import type { AccessEntry, AccessList, SecurityDescriptor } from "./security-descriptor.ts";
 
-/** The self-relative form of a security descriptor ([MS-DTYP] 2.4.6), as SMB carries it. */
+/** Encodes and decodes security descriptors in self-relative form ([MS-DTYP] 2.4.6), as SMB sends
+ *  them. The following constants are bits of its Control field. */
 
 const selfRelative = 0x8000;
 const accessPresent = 0x4;
@@ -12,16 +13,19 @@ const auditProtected = 0x2000;
 const headerBytes = 20;
 const listHeaderBytes = 8;
 const entryHeaderBytes = 8;
+/** Entries of an access list; further ones are ignored. */
 const entriesMax = 2000;
+/** [MS-DTYP] 2.4.2. */
 const subAuthoritiesMax = 15;
 
-/** The parts of a descriptor, in the bits of SECURITY_INFORMATION. */
+/** The parts of a descriptor, with the bits of SECURITY_INFORMATION ([MS-DTYP] 2.4.7). */
 export const SecurityPart = { owner: 1, group: 2, access: 4, audit: 8 } as const;
 
 const allParts = 0xf;
 const nothing = new Uint8Array(0);
 
-/** Omits the parts that are not requested, with their flags. */
+/** Encodes the parts of a descriptor that `asked` (bits of `SecurityPart`) contains. Other parts
+ *  and their flags are omitted. */
 export function encodeDescriptor(descriptor: SecurityDescriptor, asked = allParts): Uint8Array {
   const { owner, group, access, audit } = descriptor;
   const has = (part: number): boolean => (asked & part) !== 0;
@@ -91,6 +95,7 @@ function encodeEntry({ type, flags, mask, sid }: AccessEntry): Uint8Array {
   return bytes;
 }
 
+/** Encodes a SID such as `S-1-5-18` ([MS-DTYP] 2.4.2.2). */
 export function encodeSid(sid: string): Uint8Array {
   const [authority = "0", ...rest] = sid.split("-").slice(2);
   const bytes = new Uint8Array(8 + rest.length * 4);
@@ -127,7 +132,7 @@ export function decodeDescriptor(bytes: Uint8Array): SecurityDescriptor | undefi
         : undefined,
     };
   } catch (error) {
-    // Read past the end: a length in the bytes is wrong.
+    // A read beyond the end: an offset or a length in the bytes is wrong.
     if (error instanceof RangeError) return undefined;
     throw error;
   }

@@ -1,5 +1,6 @@
-/** Names that differ only in case are equal. Each code unit is upper-cased by itself, as file
- *  systems do, so that folding depends on no locale and never changes the length. */
+/** The form in which names are compared, because names that differ only in case are equal. Each
+ *  UTF-16 code unit is converted to upper case by itself, as NTFS does, so that the result depends
+ *  on no locale and has the length of the name. */
 export function foldName(name: string): string {
   if (plainForm.test(name)) return name.toUpperCase();
   let folded = "";

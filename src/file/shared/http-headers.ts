@@ -3,7 +3,7 @@ import type { Param } from "../../protocol/params.ts";
 import { fail, ok } from "../../protocol/result.ts";
 import type { HttpHeaders } from "../records.ts";
 
-/** `x-ms-content-type` and its like; undefined if the request names none of them. */
+/** The HTTP headers to store with a file; undefined if the request has none of them. */
 export const fileHeaders: Param<HttpHeaders | undefined> = {
   sources: [
     "x-ms-content-type",
@@ -16,7 +16,8 @@ export const fileHeaders: Param<HttpHeaders | undefined> = {
   parse: (reader) => {
     const md5Text = reader.header("x-ms-content-md5") || undefined;
     const contentMd5 = md5Text === undefined ? undefined : decodeBase64(md5Text);
-    // Recorded: stored as a property without a check, so that any length is accepted.
+    // Recorded: the service stores this value without comparing it with the content, and accepts
+    // any length.
     if (md5Text !== undefined && contentMd5 === undefined) return fail("InvalidMd5");
     const headers: HttpHeaders = {
       contentType: reader.header("x-ms-content-type"),
@@ -31,6 +32,7 @@ export const fileHeaders: Param<HttpHeaders | undefined> = {
   },
 };
 
+/** Names of the headers that `renderHttpHeaders` returns. */
 export const httpHeaderNames = [
   "Content-Type",
   "Content-Encoding",
@@ -42,7 +44,7 @@ export const httpHeaderNames = [
 
 export const defaultContentType = "application/octet-stream";
 
-/** An empty value counts as absent. */
+/** The stored headers for a response. A header with an empty value is not sent. */
 export function renderHttpHeaders(headers: HttpHeaders) {
   return {
     "Content-Type": headers.contentType || undefined,

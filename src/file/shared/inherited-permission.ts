@@ -6,22 +6,25 @@ import { permissions, type NodeKind, type NodeRecord, type ShareRecord } from ".
 import { inheritedSddl } from "./inherited-sddl.ts";
 import { fileInRootPermissionKey, keyOfText, rootPermissionKey, wellKnownSddl } from "./sddl.ts";
 
+/** Key of the security descriptor that a new file gets. */
 export interface NodePermission {
   readonly key: string;
-  /** Stores the text of the key; empty for well-known keys. */
+  /** Stores the security descriptor; empty if it is already stored or well known. */
   readonly effects: readonly Effect[];
 }
 
+/** A new file or directory and its parent. */
 export interface Inheritance {
   readonly share: ShareRecord;
   readonly parent: NodeRecord;
   readonly kind: NodeKind;
-  /** What `parentSddl` returned. */
+  /** Security descriptor of the parent that `readParentSddl` returned. */
   readonly parentSddl: string | undefined;
 }
 
-/** Reads the permission of the parent; undefined if its key alone says what children inherit. */
-export function parentSddl(
+/** Reads the security descriptor of the parent. Undefined if none is stored: it is the default one
+ *  of the root, or another well-known one. */
+export function readParentSddl(
   view: RecordView,
   share: ShareRecord,
   { permissionKey: key }: NodeRecord,
@@ -34,9 +37,9 @@ export function parentSddl(
 const fileInRoot: NodePermission = { key: fileInRootPermissionKey, effects: [] };
 const directoryInRoot: NodePermission = { key: rootPermissionKey, effects: [] };
 
-/** The permission that a new file or directory inherits. If the parent's permission is unknown
- *  or has no inheritable entry, the child gets the parent's key: no recording shows what the
- *  service does then. */
+/** The security descriptor that a new file or directory inherits. If that of the parent is unknown
+ *  or has no inheritable entry, the child gets the same one as the parent: no recording shows what
+ *  the service does in this case. */
 export function inheritPermission(inheritance: Inheritance): NodePermission {
   const { share, parent, kind } = inheritance;
   const parentKey = parent.permissionKey ?? rootPermissionKey;
@@ -44,11 +47,11 @@ export function inheritPermission(inheritance: Inheritance): NodePermission {
     return kind === "directory" ? directoryInRoot : fileInRoot;
   }
   const sddl = inheritance.parentSddl ?? wellKnownSddl(parentKey);
-  const inherited = sddl === undefined ? undefined : remembered(sddl, kind);
+  const inherited = sddl === undefined ? undefined : cachedInheritance(sddl, kind);
   if (inherited === undefined) return { key: parentKey, effects: [] };
   const { key, text } = inherited;
-  // The parent's own key has its text. Storing it again would conflict with every create that
-  // reads it.
+  // The descriptor of the parent is already stored. Storing it again would conflict with every
+  // create that reads it.
   if (key === parentKey) return { key, effects: [] };
   return { key, effects: [put(permissions, { share: share.id, key }, { sddl: text })] };
 }
@@ -58,11 +61,12 @@ interface KeyedText {
   readonly text: string;
 }
 
-/** Cached: all files of a directory usually inherit one permission. */
+/** Inherited descriptors, cached by kind and descriptor of the parent: all files of a directory
+ *  usually inherit one. */
 const recentMax = 256;
 const recent = new RecentMap<KeyedText>(recentMax);
 
-function remembered(sddl: string, kind: NodeKind): KeyedText | undefined {
+function cachedInheritance(sddl: string, kind: NodeKind): KeyedText | undefined {
   const form = kind === "directory" ? "directory" : "file";
   const name = `${form} ${sddl}`;
   const known = recent.get(name);

@@ -1,9 +1,9 @@
 import { formatSddl, parseSddl, type AccessEntry } from "./security-descriptor.ts";
 import { aceFlagWords, sidWords } from "./security-words.ts";
 
-/** Derives a child's security descriptor from its parent's by [MS-DTYP] 2.5.3.4, but without
- *  marking entries as inherited (ID), and with the system as owner and group. Recorded for
- *  directories and files in the root; a directory in the root inherits the root's own list. */
+/** Derives the security descriptor of a new file or directory from that of its parent by [MS-DTYP]
+ *  2.5.3.4, with two differences that the service has: entries are not marked as inherited (ID),
+ *  and owner and group are the system. Recorded for directories and files in the root. */
 
 const system = bit(sidWords, "SY");
 const creatorOwner = bit(sidWords, "CO");
@@ -19,7 +19,7 @@ function bit<T>(words: Readonly<Record<string, T>>, word: string): T {
   return value;
 }
 
-/** Generic rights and what they are for files ([MS-SMB2] 2.2.13.1). */
+/** Generic rights and the rights of files that they stand for ([MS-SMB2] 2.2.13.1). */
 const genericRights = [
   [0x1000_0000, 0x1f_01ff],
   [0x2000_0000, 0x12_00a0],
@@ -27,7 +27,8 @@ const genericRights = [
   [0x8000_0000, 0x12_0089],
 ] as const;
 
-/** Undefined if the text is no descriptor or has no entry that this kind of child inherits. */
+/** The security descriptor that a child inherits, in SDDL. Undefined if `parent` is malformed or
+ *  has no entry that a child of this kind inherits. */
 export function inheritedSddl(parent: string, kind: "directory" | "file"): string | undefined {
   const descriptor = parseSddl(withoutAudit(parent));
   if (descriptor === undefined) return undefined;
@@ -41,7 +42,8 @@ export function inheritedSddl(parent: string, kind: "directory" | "file"): strin
   });
 }
 
-/** Permissions set by clients end with this marker of an absent audit list. */
+/** Removes the marker of an absent audit list, which descriptors set by clients end with
+ *  (`normalSddl`). */
 function withoutAudit(sddl: string): string {
   return sddl.replace(/S:NO_ACCESS_CONTROL$/, "");
 }
@@ -64,12 +66,14 @@ function inheritedEntries(entry: AccessEntry, kind: "directory" | "file"): reado
     : [here, { ...entry, flags: passedOn | inheritOnly }];
 }
 
-/** The entry as it applies to the child itself: specific rights, and the owner for its creator. */
+/** The entry as it applies to the child itself: generic rights are replaced by specific ones, and
+ *  the SIDs of creator and creator group by the owner. */
 function effective({ type, mask, sid }: AccessEntry): AccessEntry {
   const isCreator = sid === creatorOwner || sid === creatorGroup;
   return { type, flags: 0, mask: specific(mask), sid: isCreator ? system : sid };
 }
 
+/** Replaces generic rights by specific ones. */
 function specific(mask: number): number {
   let bits = mask;
   for (const [generic, rights] of genericRights) {

@@ -1,12 +1,16 @@
 const mebibyte = 1024 * 1024;
 const gibibyte = 1024 * mebibyte;
 
+/** Azure's limit of the length of a file. */
 export const fileBytesMax = 4 * 1024 * gibibyte;
+/** Azure's limit of one Put Range. */
 export const rangeBytesMax = 4 * mebibyte;
+/** Azure's limit of a range whose MD5 is requested with it. */
 export const rangeChecksumBytesMax = 4 * mebibyte;
-/** Larger ranges go to extents: a file may consist of many ranges. */
+/** A written range of up to this many bytes is stored in the record of the file, a larger one in an
+ *  extent. Small, because a file may consist of many ranges. */
 export const inlineRangeBytesMax = 256;
-/** Ranges are listed, and space is freed, in units of this size. */
+/** Unit in which ranges are listed and freed. */
 export const sectorBytes = 512;
 
 export function quotaBytes({ quotaGib }: { readonly quotaGib: number }): bigint {

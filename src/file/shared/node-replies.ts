@@ -10,14 +10,16 @@ import {
   type ShareRecord,
 } from "../records.ts";
 
-interface NodePlace {
+/** The key of a file node, and the share that it is in. */
+interface NodeWriteTarget {
   readonly share: ShareRecord;
   readonly key: NodeKey;
 }
 
-/** Stores a version of a record that is about to change, if the newest snapshot shows it. */
+/** The effects that store a version of a record before it changes or is removed. Empty if no
+ *  snapshot shows the record. */
 export function keepForSnapshots(
-  { share, key }: NodePlace,
+  { share, key }: NodeWriteTarget,
   target: NodeRecord | undefined,
 ): readonly Effect[] {
   if (target === undefined || target.since > share.newestSnapshot) return nothing;
@@ -31,7 +33,7 @@ const nothing: readonly Effect[] = [];
 
 /** The reply that changes a file node in place. */
 export function updateNode(
-  { share, key }: NodePlace,
+  { share, key }: NodeWriteTarget,
   { target, next, content }: { target: NodeRecord; next: NodeRecord; content?: ContentPlan },
 ) {
   return {
@@ -44,7 +46,7 @@ export function updateNode(
 
 /** The reply that creates a file node, or replaces the one of the same name. */
 export function putNode(
-  { share, key }: NodePlace,
+  { share, key }: NodeWriteTarget,
   {
     target,
     next,
@@ -71,7 +73,7 @@ export function putNode(
 }
 
 /** The reply that deletes a file node. */
-export function deleteNode({ share, key }: NodePlace, target: NodeRecord) {
+export function deleteNode({ share, key }: NodeWriteTarget, target: NodeRecord) {
   return {
     remove: true as const,
     preserve: keepForSnapshots({ share, key }, target),
@@ -82,6 +84,7 @@ export function deleteNode({ share, key }: NodePlace, target: NodeRecord) {
   };
 }
 
+/** The effect that adds to the bytes in use of a share; `delta` may be negative. */
 export function useBytes(share: bigint, delta: number): readonly Effect[] {
   return delta === 0 ? nothing : [add(usageCounter(share), BigInt(delta))];
 }

@@ -8,7 +8,8 @@ import {
 } from "../../protocol/ranges.ts";
 import { ok } from "../../protocol/result.ts";
 
-/** `x-ms-range` wins over `Range`; a malformed one is ignored. */
+/** `x-ms-range` if it is sent, else `Range`. A malformed value means no range: the other header is
+ *  not tried. */
 export const readRange: Param<ByteRange | undefined> = {
   sources: ["x-ms-range", "Range"],
   parse: (reader) => {
@@ -17,6 +18,8 @@ export const readRange: Param<ByteRange | undefined> = {
   },
 };
 
+/** The range to write: `x-ms-range` if it is sent, else `Range`. A missing or malformed range is a
+ *  fault. */
 export const writeRange: Param<Span> = {
   sources: ["x-ms-range", "Range"],
   parse: (reader) => {

@@ -2,13 +2,15 @@ import { decodeBase64, encodeBase64 } from "../../base/base64.ts";
 import { decodeDescriptor, encodeDescriptor } from "./descriptor-bytes.ts";
 import { formatSddl, parseSddl } from "./security-descriptor.ts";
 
-/** `x-ms-file-permission-format: binary` is the self-relative descriptor in base64. */
+/** Converts from `x-ms-file-permission-format: binary`, which is the self-relative descriptor in
+ *  base64. Undefined if malformed. */
 export function sddlFromBinary(base64: string): string | undefined {
   const bytes = decodeBase64(base64);
   const descriptor = bytes && decodeDescriptor(bytes);
   return descriptor && formatSddl(descriptor);
 }
 
+/** Converts to the binary format. Undefined if the text is no valid SDDL. */
 export function sddlToBinary(sddl: string): string | undefined {
   const descriptor = parseSddl(sddl);
   return descriptor && encodeBase64(encodeDescriptor(descriptor));

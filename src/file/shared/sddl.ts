@@ -1,4 +1,5 @@
-/** Permissions are stored as text, in the security descriptor definition language. */
+/** Length of a security descriptor in SDDL (security descriptor definition language), the form in
+ *  which permissions are stored; in UTF-16 code units. */
 
 export const sddlUnitsMax = 8 * 1024;
 
@@ -10,7 +11,8 @@ const aceForm = new RegExp(
   `^\\([A-Z]{1,2};[A-Z]{0,16};[A-Z0-9a-fx]{0,64};[^;]{0,64};[^;]{0,64};${sid}(?:;.*)?\\)$`,
 );
 
-/** Owner, group and an access list are all needed. */
+/** Whether a text is a security descriptor that the service accepts: it must have an owner, a group
+ *  and an access list. */
 export function isSddl(text: string): boolean {
   if (text.length > sddlUnitsMax) return false;
   const found = descriptor.exec(text.replaceAll(/\s/g, ""));
@@ -19,14 +21,15 @@ export function isSddl(text: string): boolean {
   return entries.every((entry) => aceForm.test(entry));
 }
 
-/** Adds the marker of an absent audit list, so that both spellings have one key. */
+/** Adds the marker of an absent audit list if there is no audit list, so that both spellings have
+ *  the same key. */
 export function normalSddl(text: string): string {
   return text.includes("S:") && /\)?S:[A-Z_(]/.test(text.slice(text.indexOf("D:")))
     ? text
     : `${text}S:NO_ACCESS_CONTROL`;
 }
 
-/** The permission of a share's root, and so of the directories in it (recorded). */
+/** The default permission of the root directory of a share, and of directories in it (recorded). */
 export const rootSddl =
   "O:SYG:SYD:(A;OICI;FA;;;BA)(A;OICI;FA;;;SY)(A;;0x1200a9;;;BU)(A;OICIIO;GXGR;;;BU)" +
   "(A;OICI;0x1301bf;;;AU)(A;;FA;;;SY)(A;OICIIO;GA;;;CO)";
@@ -35,7 +38,8 @@ export const rootSddl =
 export const fileInRootSddl =
   "O:SYG:SYD:(A;;FA;;;BA)(A;;FA;;;SY)(A;;0x1200a9;;;BU)(A;;0x1301bf;;;AU)(A;;FA;;;SY)";
 
-/** The permission of all files and directories in data that earlier releases wrote. */
+/** The default permission of all files and directories that earlier releases created. Their records
+ *  have its key. */
 const formerSddl =
   "O:SYG:SYD:(A;OICIID;FA;;;BA)(A;OICIID;FA;;;SY)(A;OICIIOID;FA;;;CO)" +
   "(A;ID;0x1301bf;;;AU)(A;OICIIOID;SDGXGWGR;;;AU)(A;OICIID;0x1200a9;;;BU)";
@@ -44,7 +48,8 @@ const offsets = [0xcbf2_9ce4_8422_2325n, 0x8422_2325_cbf2_9ce4n] as const;
 const prime = 0x100_0000_01b3n;
 const mask = 0xffff_ffff_ffff_ffffn;
 
-/** The key is a hash of the text, so that a permission is stored once per share. */
+/** Key of a security descriptor: a hash of its normalised text, so that each descriptor is stored
+ *  once per share. */
 export function permissionKeyOf(sddl: string): string {
   return keyOfText(normalSddl(sddl));
 }
@@ -54,6 +59,7 @@ export function keyOfText(text: string): string {
   return offsets.map((offset) => hash(text, offset)).join("*");
 }
 
+/** 64-bit FNV-1a with a final mix. */
 function hash(text: string, offset: bigint): bigint {
   let value = offset;
   for (const byte of new TextEncoder().encode(text)) {
@@ -73,7 +79,7 @@ const wellKnown: ReadonlyMap<string, string> = new Map([
   [permissionKeyOf(formerSddl), formerSddl],
 ]);
 
-/** The text of a well-known permission, which shares do not store. */
+/** The text of a well-known permission, which shares do not store; undefined for other keys. */
 export function wellKnownSddl(key: string): string | undefined {
   return wellKnown.get(key);
 }

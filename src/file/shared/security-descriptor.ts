@@ -8,12 +8,14 @@ export interface SecurityDescriptor {
   readonly audit: AccessList | undefined;
 }
 
+/** A DACL (`access`) or SACL (`audit`). */
 export interface AccessList {
   readonly isProtected: boolean;
   readonly autoInherited: boolean;
   readonly entries: readonly AccessEntry[];
 }
 
+/** An access control entry (ACE) with the numbers of its binary form. */
 export interface AccessEntry {
   readonly type: number;
   readonly flags: number;
@@ -21,10 +23,12 @@ export interface AccessEntry {
   readonly sid: string;
 }
 
-/** Unambiguous, because no SID contains a colon. */
+/** Owner, group, DACL and optional SACL. The parts are unambiguous, because no SID contains a
+ *  colon. */
 const descriptorForm =
   /^O:([^:]+?)G:([^:]+?)D:([A-Z_]*)((?:\([^()]*\))*)(?:S:([A-Z_]*)((?:\([^()]*\))*))?$/;
 
+/** Undefined if the text is malformed or uses an unknown abbreviation. */
 export function parseSddl(text: string): SecurityDescriptor | undefined {
   const found = descriptorForm.exec(text.replaceAll(/\s/g, ""));
   if (found === null) return undefined;
@@ -59,6 +63,7 @@ function parseEntry(text: string): AccessEntry | undefined {
   return full === undefined ? undefined : { type: kind, flags: bits, mask, sid: full };
 }
 
+/** The sum of two-letter words; undefined if one is unknown. */
 function sumOf(text: string, words: Readonly<Record<string, number>>): number | undefined {
   if (text.length % 2 !== 0) return undefined;
   let bits = 0;
@@ -95,7 +100,8 @@ function formatEntry({ type, flags, mask, sid }: AccessEntry): string {
   return `(${kind};${bits};${formatMask(mask)};;;${wordOf(sid)})`;
 }
 
-/** Recorded in this order: `SDGXGWGR`, `GXGR`. Other combinations are written as a number. */
+/** Rights that are written as a sequence of words, in the recorded order: `SDGXGWGR`, `GXGR`. Other
+ *  combinations are written as a number. */
 const summedWords = ["SD", "GA", "GX", "GW", "GR"] as const;
 
 function formatMask(mask: number): string {

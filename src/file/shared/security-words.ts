@@ -27,6 +27,7 @@ export const sidWords: Readonly<Record<string, string>> = {
   SI: "S-1-16-16384",
 };
 
+/** Access rights. */
 export const rightWords: Readonly<Record<string, number>> = {
   FA: 0x1f_01ff,
   FR: 0x12_0089,
@@ -51,6 +52,7 @@ export const rightWords: Readonly<Record<string, number>> = {
   CR: 0x100,
 };
 
+/** Types of access control entries. */
 export const aceTypeWords: Readonly<Record<string, number>> = {
   A: 0,
   D: 1,
@@ -59,6 +61,7 @@ export const aceTypeWords: Readonly<Record<string, number>> = {
   ML: 0x11,
 };
 
+/** Flags of access control entries. */
 export const aceFlagWords: Readonly<Record<string, number>> = {
   OI: 0x1,
   CI: 0x2,

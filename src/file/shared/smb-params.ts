@@ -6,7 +6,7 @@ import type { Ticks } from "../../base/ticks.ts";
 import { parseAttributes } from "./attributes.ts";
 import { isSddl, permissionKeyForm } from "./sddl.ts";
 
-/** SMB properties in a request; undefined: not given. */
+/** The SMB and POSIX properties in a request; undefined if the request has no such header. */
 export interface SmbInput {
   readonly attributes: number | Word | undefined;
   readonly created: Ticks | Word | undefined;
@@ -16,6 +16,8 @@ export interface SmbInput {
   readonly posix: PosixInput;
 }
 
+/** Keywords that may replace the value of a property: the current time, the current value, the
+ *  value of the source of a copy, and for attributes none. */
 export type Word = "now" | "preserve" | "source" | "none";
 
 export type PermissionInput =
@@ -30,7 +32,7 @@ export interface PosixInput {
   readonly group: string | undefined;
 }
 
-/** Versions that required these properties because they had no defaults yet. */
+/** The service versions that required these properties, because they had no defaults yet. */
 const required = { from: "2019-02-02", before: "2021-06-08" };
 
 const sources = [
@@ -48,9 +50,11 @@ const sources = [
 interface SmbParamOptions {
   /** Keywords that are accepted instead of a value. */
   readonly words: readonly Word[];
+  /** Whether the versions in `required` require the properties for this operation. */
   readonly requiredOnce: boolean;
 }
 
+/** The parameter that reads all SMB and POSIX properties of a request. */
 export function smbProperties({ words, requiredOnce }: SmbParamOptions): Param<SmbInput> {
   return {
     sources,
@@ -95,7 +99,7 @@ function read<T>(
   return value === undefined ? invalidHeader(name, text) : ok(value);
 }
 
-/** At most one of the two; an empty value counts as absent. */
+/** A security descriptor or its key, but not both. An empty header counts as absent. */
 function readPermission(reader: ParamReader): Result<PermissionInput | undefined> {
   const text = reader.header("x-ms-file-permission") || undefined;
   const key = reader.header("x-ms-file-permission-key") || undefined;
@@ -126,6 +130,7 @@ function readPosix(reader: ParamReader): Result<PosixInput> {
   return ok({ mode: mode?.padStart(4, "0"), owner, group });
 }
 
-/** Accepted by every operation on a path: otherwise trailing dots of names are removed. */
+/** Whether names in the path keep dots at their end, which are removed otherwise. Every operation
+ *  on a path has this parameter. */
 export const keepsTrailingDots = header("x-ms-allow-trailing-dot", boolean);
 export const keepsSourceTrailingDots = header("x-ms-source-allow-trailing-dot", boolean);

@@ -14,7 +14,7 @@ import {
   type ShareRecord,
 } from "../records.ts";
 import { archiveAttribute, directoryAttribute, formatAttributes } from "./attributes.ts";
-import { inheritPermission, parentSddl } from "./inherited-permission.ts";
+import { inheritPermission, readParentSddl } from "./inherited-permission.ts";
 import { normalSddl, permissionKeyOf } from "./sddl.ts";
 import type { PermissionInput, PosixInput, SmbInput, Word } from "./smb-params.ts";
 
@@ -24,36 +24,41 @@ export type SmbProperties = Pick<
   "attributes" | "created" | "lastWrite" | "change" | "permissionKey" | "posix"
 >;
 
-export interface Settling {
+/** The properties in a request, and the file that they apply to. */
+export interface SmbPropertyChange {
   readonly share: ShareRecord;
   readonly kind: NodeKind;
   readonly parent: NodeRecord;
-  /** What `parentSddl` returned, where the permission may be inherited. */
+  /** Security descriptor of the parent (`readInheritedSddl`), if the permission may be
+   *  inherited. */
   readonly parentSddl?: string | undefined;
   readonly input: SmbInput;
-  /** The record before the change, or the source of a copy. */
+  /** The record before the change, whose values are kept where the request has none; undefined for
+   *  a new file. */
   readonly present: SmbProperties | undefined;
   /** The value of the keyword `now`; also the new ETag value. */
   readonly now: Ticks;
 }
 
-export interface SettledProperties {
+export interface ResolvedSmbProperties {
   readonly properties: SmbProperties;
   readonly effects: readonly Effect[];
 }
 
-/** Resolves the properties of a request: missing ones come from the present record, else from
- *  the service's defaults. */
-export function resolveSmbProperties(settling: Settling): Result<SettledProperties> {
-  const { share, kind, input, present, now } = settling;
-  const posix = settlePosix(settling);
+/** The properties that a file gets. Those that the request does not have come from the current
+ *  record, else from the defaults of the service. */
+export function resolveSmbProperties(
+  propertyChange: SmbPropertyChange,
+): Result<ResolvedSmbProperties> {
+  const { share, kind, input, present, now } = propertyChange;
+  const posix = resolvePosix(propertyChange);
   if (!posix.ok) return posix;
-  const { key, effects } = settlePermission(share, input.permission, settling);
+  const { key, effects } = resolvePermission(share, input.permission, propertyChange);
   return ok({
     properties: {
-      attributes: settleAttributes(input.attributes, kind, present?.attributes),
-      created: settleTime(input.created, present?.created, now),
-      lastWrite: settleTime(input.lastWrite, present?.lastWrite, now),
+      attributes: resolveAttributes(input.attributes, kind, present?.attributes),
+      created: resolveTime(input.created, present?.created, now),
+      lastWrite: resolveTime(input.lastWrite, present?.lastWrite, now),
       change: typeof input.change === "bigint" ? input.change : now,
       permissionKey: key,
       posix: posix.value,
@@ -62,80 +67,85 @@ export function resolveSmbProperties(settling: Settling): Result<SettledProperti
   });
 }
 
-/** Reads the parent's permission if it will be inherited. */
-export function inheritedFrom(
+/** Reads the security descriptor of the parent if the file will inherit it; otherwise undefined. */
+export function readInheritedSddl(
   view: RecordView,
-  { share, parent }: Pick<Settling, "share" | "parent">,
+  { share, parent }: Pick<SmbPropertyChange, "share" | "parent">,
   { permission }: SmbInput,
   present?: SmbProperties,
 ): Awaitable<string | undefined> {
   const isKept = permission !== "inherit" && present?.permissionKey !== undefined;
-  return isKept || typeof permission === "object" ? undefined : parentSddl(view, share, parent);
+  return isKept || typeof permission === "object" ? undefined : readParentSddl(view, share, parent);
 }
 
 /** A new file has the archive attribute; a directory always has the directory attribute. */
-function settleAttributes(
-  asked: number | Word | undefined,
+function resolveAttributes(
+  requested: number | Word | undefined,
   kind: NodeKind,
   present: number | undefined,
 ): number {
   const implied = kind === "directory" ? directoryAttribute : 0;
-  if (typeof asked === "number") {
-    return asked | implied | (kind === "directory" || present !== undefined ? 0 : archiveAttribute);
+  if (typeof requested === "number") {
+    return (
+      requested | implied | (kind === "directory" || present !== undefined ? 0 : archiveAttribute)
+    );
   }
-  const start = kind === "directory" ? directoryAttribute : archiveAttribute;
-  return asked === "none" ? start : (present ?? start);
+  const initial = kind === "directory" ? directoryAttribute : archiveAttribute;
+  return requested === "none" ? initial : (present ?? initial);
 }
 
-function settleTime(
-  asked: Ticks | Word | undefined,
+function resolveTime(
+  requested: Ticks | Word | undefined,
   present: Ticks | undefined,
   now: Ticks,
 ): Ticks {
-  if (typeof asked === "bigint") return asked;
-  return asked === "now" ? now : (present ?? now);
+  if (typeof requested === "bigint") return requested;
+  return requested === "now" ? now : (present ?? now);
 }
 
-function settlePermission(
+function resolvePermission(
   share: ShareRecord,
-  asked: PermissionInput | undefined,
-  { kind, parent, parentSddl: sddl, present }: Settling,
+  requested: PermissionInput | undefined,
+  { kind, parent, parentSddl: sddl, present }: SmbPropertyChange,
 ): { readonly key: string | undefined; readonly effects: readonly Effect[] } {
-  if (typeof asked === "object") {
-    return "key" in asked ? { key: asked.key, effects: [] } : keepPermission(share.id, asked.sddl);
+  if (typeof requested === "object") {
+    return "key" in requested
+      ? { key: requested.key, effects: [] }
+      : storePermission(share.id, requested.sddl);
   }
-  const kept = asked === "inherit" ? undefined : present?.permissionKey;
+  const kept = requested === "inherit" ? undefined : present?.permissionKey;
   if (kept !== undefined) return { key: kept, effects: [] };
   return inheritPermission({ share, parent, kind, parentSddl: sddl });
 }
 
-export function keepPermission(share: bigint, sddl: string) {
+/** The key of a security descriptor, and the effect that stores it. */
+export function storePermission(share: bigint, sddl: string) {
   const key = permissionKeyOf(sddl);
   return { key, effects: [put(permissions, { share, key }, { sddl: normalSddl(sddl) })] };
 }
 
-/** Modes and owners are allowed on NFS shares only. */
-function settlePosix({
+/** Mode, owner and group; a fault if the request has them on a share that is not NFS. */
+function resolvePosix({
   share,
   kind,
   input,
   present,
-}: Settling): Result<PosixProperties | undefined> {
+}: SmbPropertyChange): Result<PosixProperties | undefined> {
   const { mode, owner, group }: PosixInput = input.posix;
   if (share.settings.protocol !== "NFS") {
     const given = mode ?? owner ?? group;
-    return given === undefined ? ok(undefined) : unsupportedHeader(namePosix(input.posix));
+    return given === undefined ? ok(undefined) : unsupportedHeader(firstPosixHeader(input.posix));
   }
-  const start = present?.posix;
+  const current = present?.posix;
   const usual = kind === "directory" ? "0755" : "0664";
   return ok({
-    mode: mode ?? start?.mode ?? usual,
-    owner: owner ?? start?.owner ?? "0",
-    group: group ?? start?.group ?? "0",
+    mode: mode ?? current?.mode ?? usual,
+    owner: owner ?? current?.owner ?? "0",
+    group: group ?? current?.group ?? "0",
   });
 }
 
-function namePosix({ mode, owner }: PosixInput): string {
+function firstPosixHeader({ mode, owner }: PosixInput): string {
   return mode !== undefined ? "x-ms-mode" : owner !== undefined ? "x-ms-owner" : "x-ms-group";
 }
 
@@ -154,10 +164,12 @@ export const smbHeaderNames = [
   "x-ms-file-file-type",
 ] as const;
 
+/** The service version from which SMB properties exist. */
 const firstVersion = "2019-02-02";
 const fileTypes = { file: "Regular", directory: "Directory", symlink: "SymLink" } as const;
 
-/** The root directory has no permission key header; NFS shares have modes instead of attributes. */
+/** The response headers with SMB properties, or on NFS shares with POSIX properties. The root
+ *  directory has no header for its permission key. */
 export function smbHeaders(node: NodeRecord, version: string) {
   if (version < firstVersion) return {};
   const { posix, kind } = node;

@@ -54,7 +54,7 @@ export class BreakNotifier {
   }
 
   add(handle: FileHandle, held: number): void {
-    const { cache, place } = handle;
+    const { cache, reference } = handle;
     if (cache === undefined) return;
     const name = fileKeyOf(handle);
     const file = this.#files.get(name) ?? this.#watch(name, handle);
@@ -69,7 +69,7 @@ export class BreakNotifier {
       if (holder.lastBreakAt === undefined) holder.held = held;
     }
     // The grant may have been broken between the commit that granted it and this watch.
-    this.#check(file, place);
+    this.#check(file, reference);
   }
 
   remove(handle: FileHandle): void {
@@ -115,12 +115,12 @@ export class BreakNotifier {
     return key === undefined ? undefined : this.#files.get(fileKeyOf(handle))?.holders.get(key);
   }
 
-  #watch(name: string, { place }: FileHandle): WatchedFile {
-    const key = locks.key({ share: place.share.id, id: place.file });
+  #watch(name: string, { reference }: FileHandle): WatchedFile {
+    const key = locks.key({ share: reference.share.id, id: reference.file });
     const { store } = this.#server.world.runtime;
     const file: WatchedFile = {
       holders: new Map(),
-      unwatch: store.watch(key, () => this.#check(file, place)),
+      unwatch: store.watch(key, () => this.#check(file, reference)),
       isChecking: false,
       changedAgain: false,
     };
@@ -128,7 +128,7 @@ export class BreakNotifier {
     return file;
   }
 
-  #check(file: WatchedFile, place: FileHandle["place"]): void {
+  #check(file: WatchedFile, reference: FileHandle["reference"]): void {
     file.changedAgain = true;
     if (file.isChecking) return;
     file.isChecking = true;
@@ -136,7 +136,7 @@ export class BreakNotifier {
     const run = async (): Promise<void> => {
       while (file.changedAgain) {
         file.changedAgain = false;
-        const state = await lockStateOf(runtime, place);
+        const state = await lockStateOf(runtime, reference);
         // The record is read again between portions, so that each sends the latest state.
         if (!this.#notifyHolders(file, state)) file.changedAgain = true;
       }
@@ -221,6 +221,6 @@ export class BreakNotifier {
 }
 
 /** Identifies the file of a handle among all shares. */
-export function fileKeyOf({ place }: FileHandle): string {
-  return `${place.share.id}:${place.file}`;
+export function fileKeyOf({ reference }: FileHandle): string {
+  return `${reference.share.id}:${reference.file}`;
 }

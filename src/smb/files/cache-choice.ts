@@ -1,5 +1,5 @@
 import { cacheHandle, cacheRead, cacheWrite, type LockState } from "../../file/locks/lock-state.ts";
-import type { CacheRequest } from "../../file/locks/caching.ts";
+import type { CachingRequest } from "../../file/locks/caching.ts";
 import { oplockKey } from "../../file/locks/oplock-keys.ts";
 import type { Connection } from "../connection.ts";
 import type { TreeRequest } from "../request.ts";
@@ -18,7 +18,7 @@ import type { CacheHolding } from "./file-handle.ts";
 
 /** The caching that a CREATE requests, with its key in the file's lock record. */
 export interface CacheChoice {
-  readonly request: CacheRequest;
+  readonly request: CachingRequest;
   readonly lease: LeaseContext | undefined;
 }
 
@@ -73,7 +73,7 @@ export function leasedFile(
   const lease = context && decodeLease(context.data);
   if (lease === undefined) return undefined;
   const [handle] = connection.server.breakNotifier.handlesOf(leaseKeyOf(connection, lease.key));
-  return handle?.place.file;
+  return handle?.reference.file;
 }
 
 /** Valid lease states include read caching, or are empty ([MS-SMB2] 2.2.13.2.8). */

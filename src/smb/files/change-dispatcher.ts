@@ -1,4 +1,4 @@
-import { ancestorsOf, type TrailStep } from "../../file/filesystem/ancestors.ts";
+import { ancestorsOf, type Ancestor } from "../../file/filesystem/ancestors.ts";
 import type { NodeRecord } from "../../file/records.ts";
 import type { SmbServerState } from "../server.ts";
 import { Status } from "../status.ts";
@@ -126,7 +126,7 @@ async function eachInPortions(
 function report(
   watch: DirectoryWatch,
   changes: readonly FileChange[],
-  trails: readonly (readonly TrailStep[])[],
+  trails: readonly (readonly Ancestor[])[],
 ): void {
   const reported = changes.flatMap((change, index) => {
     const path = pathFor(watch, change, trails[index] ?? []);
@@ -139,7 +139,7 @@ function report(
 function pathFor(
   { directory, filter, watchesTree }: DirectoryWatch,
   change: FileChange,
-  trail: readonly TrailStep[],
+  trail: readonly Ancestor[],
 ): string | undefined {
   if ((filter & change.filter) === 0) return undefined;
   if (change.parent === directory) return change.name;

@@ -1,5 +1,5 @@
 import { maximalAccess } from "../../file/filesystem/open.ts";
-import type { FilePlace } from "../../file/filesystem/file-place.ts";
+import type { FileReference } from "../../file/filesystem/file-reference.ts";
 import type { NodeRecord } from "../../file/records.ts";
 import { Status } from "../status.ts";
 import type { CreateRequest } from "../wire/create.ts";
@@ -10,7 +10,7 @@ import { indexNumberOf } from "./facts.ts";
 /** Response contexts that depend on the file only: maximal access and on-disk id. */
 export function factContexts(
   create: CreateRequest,
-  place: FilePlace,
+  reference: FileReference,
   node: NodeRecord,
 ): readonly CreateContext[] {
   const contexts: CreateContext[] = [];
@@ -19,8 +19,8 @@ export function factContexts(
       const data = new Writer(8).u32(Status.success).u32(maximalAccess(node)).finish();
       contexts.push({ name, data });
     } else if (name === ContextName.diskId) {
-      const index = indexNumberOf(node, place.share.id);
-      const data = new Writer(32).u64(index).u64(place.share.id).zeros(16).finish();
+      const index = indexNumberOf(node, reference.share.id);
+      const data = new Writer(32).u64(index).u64(reference.share.id).zeros(16).finish();
       contexts.push({ name, data });
     }
   }

@@ -61,7 +61,7 @@ export async function reconnect(
   }
   server.durableHandles.remove(kept);
   const { runtime } = server.world;
-  const info = await fileInfo(runtime, kept.place, kept.id.persistent);
+  const info = await fileInfo(runtime, kept.reference, kept.id.persistent);
   // A break may have closed the handle while the file was read.
   if (server.handleCloser.isClosing(kept)) return errorResponse(Status.objectNameNotFound);
   if (info.kind === "fault") {
@@ -106,9 +106,9 @@ function isSameOpen(
   { connection, tree }: TreeRequest,
   create: CreateRequest,
   reconnection: Reconnect,
-  { cache, durable, place }: FileHandle,
+  { cache, durable, reference }: FileHandle,
 ): boolean {
-  if (place.share.id !== tree.shareId) return false;
+  if (reference.share.id !== tree.shareId) return false;
   // A version 1 handle has no CreateGuid, which equals one of zeros.
   const createGuid = durable?.createGuid ?? noGuid;
   if (reconnection.version === 2 && createGuid !== reconnection.createGuid) return false;

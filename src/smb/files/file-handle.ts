@@ -1,4 +1,4 @@
-import type { FilePlace } from "../../file/filesystem/file-place.ts";
+import type { FileReference } from "../../file/filesystem/file-reference.ts";
 import type { FileId } from "../response.ts";
 import type { Connection } from "../connection.ts";
 import type { Session } from "../session.ts";
@@ -13,7 +13,7 @@ export interface FileHandle {
   tree: TreeConnect;
   session: Session;
   connection: Connection;
-  readonly place: FilePlace;
+  readonly reference: FileReference;
   /** The path of the CREATE, in the client's case. */
   readonly path: readonly string[];
   readonly access: number;
@@ -35,9 +35,9 @@ export interface FileHandle {
   /** Requested allocation size; may exceed the end of the file. */
   reservedBytes: number;
   /** Writes leave the last write time alone, because the client has set it. */
-  keepsTimes: boolean;
+  keepsLastWrite: boolean;
   /** The same for the change time. */
-  keepsChange: boolean;
+  keepsChangeTime: boolean;
 }
 
 /** The caching grant of a handle: a lease shared by handles, or an oplock of its own. */

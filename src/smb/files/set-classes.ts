@@ -1,6 +1,6 @@
-import type { BasicChange } from "../../file/filesystem/set-info.ts";
+import type { BasicInfoChange } from "../../file/filesystem/set-info.ts";
 import type { Ticks } from "../../base/ticks.ts";
-import { keptAttributes } from "../../file/filesystem/new-node.ts";
+import { settableAttributes } from "../../file/filesystem/new-node.ts";
 import { ticksOfFileTime } from "../file-time.ts";
 import { Status, type NtStatus } from "../status.ts";
 import { Reader } from "../wire/reader.ts";
@@ -14,11 +14,11 @@ const stopUpdating = -1n;
 const resumeUpdating = -2n;
 
 export interface BasicInformation {
-  readonly change: BasicChange;
+  readonly change: BasicInfoChange;
   /** Whether writes leave the last write time alone; undefined: as before. */
-  readonly keepsTimes: boolean | undefined;
+  readonly keepsLastWrite: boolean | undefined;
   /** The same for the change time. */
-  readonly keepsChange: boolean | undefined;
+  readonly keepsChangeTime: boolean | undefined;
 }
 
 export function decodeBasic(data: Buffer, isDirectory: boolean): BasicInformation | NtStatus {
@@ -36,10 +36,10 @@ export function decodeBasic(data: Buffer, isDirectory: boolean): BasicInformatio
       lastAccess: timeOf(lastAccess),
       lastWrite: timeOf(lastWrite),
       change: timeOf(change),
-      attributes: attributes === 0 ? undefined : attributes & keptAttributes,
+      attributes: attributes === 0 ? undefined : attributes & settableAttributes,
     },
-    keepsTimes: lastWrite === 0n ? undefined : lastWrite !== resumeUpdating,
-    keepsChange: change === 0n ? undefined : change !== resumeUpdating,
+    keepsLastWrite: lastWrite === 0n ? undefined : lastWrite !== resumeUpdating,
+    keepsChangeTime: change === 0n ? undefined : change !== resumeUpdating,
   };
 }
 

@@ -1,7 +1,7 @@
 import { accounts } from "../../account/account-record.ts";
 import type { Runtime } from "../../operation/execute.ts";
 import { Records } from "../../operation/records.ts";
-import type { ShareAddress } from "../../file/filesystem/file-place.ts";
+import type { ShareAddress } from "../../file/filesystem/file-reference.ts";
 import { shares } from "../../file/records.ts";
 
 export interface NamedShare {

@@ -1,10 +1,10 @@
-import type { Space } from "../../file/filesystem/info.ts";
+import type { VolumeSpace } from "../../file/filesystem/info.ts";
 import { fileTimeOf } from "../file-time.ts";
 import { Writer } from "../wire/writer.ts";
 
 /** A share as the file system information classes describe it ([MS-FSCC] 2.5). */
 export interface Volume {
-  readonly space: Space;
+  readonly space: VolumeSpace;
   readonly name: string;
   readonly id: bigint;
   readonly created: bigint;

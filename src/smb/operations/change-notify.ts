@@ -21,7 +21,7 @@ export async function changeNotify(request: TreeRequest): Promise<SmbResponse> {
   if (!has(handle.access, Right.readData)) return errorResponse(Status.accessDenied);
   const { changeDispatcher: changes } = request.connection.server;
   handle.watch ??= new DirectoryWatch(
-    { directory: handle.place.file, filter: asked.filter, watchesTree: asked.watchesTree },
+    { directory: handle.reference.file, filter: asked.filter, watchesTree: asked.watchesTree },
     (watch) => changes.subscribe(request.tree.shareId, watch),
   );
   await changes.whenSubscribed(request.tree.shareId);

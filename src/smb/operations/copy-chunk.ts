@@ -132,7 +132,7 @@ async function copyOne(
 ): Promise<NtStatus | undefined> {
   const { runtime } = server.world;
   const reading = await readFile(runtime, {
-    place: source.place,
+    reference: source.reference,
     handle: source.id.persistent,
     from: Number(from),
     length,
@@ -152,9 +152,9 @@ async function copyOne(
     reader.close();
   }
   if (available < length) return Status.invalidViewSize;
-  const { place, id, keepsTimes } = target;
-  const request = { place, handle: id.persistent, keepsTimes, at: Number(to), bytes };
-  const outcome = await waitForLocks(server, place.share.id, lifetime, () =>
+  const { reference, id, keepsLastWrite } = target;
+  const request = { reference, handle: id.persistent, keepsLastWrite, at: Number(to), bytes };
+  const outcome = await waitForLocks(server, reference.share.id, lifetime, () =>
     writeFile(runtime, request),
   );
   return outcome.kind === "done" ? undefined : statusOfWait(outcome);

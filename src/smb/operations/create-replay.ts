@@ -30,15 +30,15 @@ export async function replayCreate(
   const lease = leaseOf(asked);
   const refused = checkReplay(request, handle, lease);
   if (refused !== undefined) return errorResponse(refused);
-  const { place, id } = handle;
-  const info = await fileInfo(connection.server.world.runtime, place, id.persistent);
+  const { reference, id } = handle;
+  const info = await fileInfo(connection.server.world.runtime, reference, id.persistent);
   if (info.kind === "fault") return errorResponse(statusOf(info.fault));
   if (session.handles.get(id.volatile) !== handle) return errorResponse(Status.fileClosed);
   handle.connection = connection;
   const { node, locks } = info.value;
   const cache = replayedCache(asked, handle, locks, lease);
   const durable = cache.keepsHandle ? handle.durable : undefined;
-  const contexts = [...durableContext(durable), ...factContexts(asked, place, node)];
+  const contexts = [...durableContext(durable), ...factContexts(asked, reference, node)];
   const body = encodeCreateResponse({
     oplock: cache.level,
     action,

@@ -1,11 +1,11 @@
 import { closeFile } from "../../file/filesystem/close.ts";
-import { openFile, type Opened } from "../../file/filesystem/open.ts";
+import { openFile, type OpenResult } from "../../file/filesystem/open.ts";
 import {
   OpenAction,
   type Disposition,
   type FileOpenRequest,
 } from "../../file/filesystem/file-open-request.ts";
-import type { FilePlace } from "../../file/filesystem/file-place.ts";
+import type { FileReference } from "../../file/filesystem/file-reference.ts";
 import { newResponse, errorResponse, type SmbResponse } from "../response.ts";
 import { has, resolveAccess, Right } from "../files/access.ts";
 import { chooseCache, grantedCache, leasedFile, type CacheChoice } from "../files/cache-choice.ts";
@@ -113,8 +113,8 @@ async function createFile(
     case "done":
       if (request.lifetime.isCancelled || !request.session.isValid) {
         // The client disconnected or cancelled during the wait: no request would close this handle.
-        const place = { share: tree.address, file: outcome.value.node.id };
-        await closeFile(server.world.runtime, place, [id.persistent]);
+        const reference = { share: tree.address, file: outcome.value.node.id };
+        await closeFile(server.world.runtime, reference, [id.persistent]);
         return errorResponse(Status.cancelled);
       }
       return succeed(request, asked, { id, cache, opened: outcome.value, epoch, path, durable });
@@ -168,7 +168,7 @@ function openRequestOf(
 
 interface Success extends Omit<Chosen, "id"> {
   readonly id: FileHandle["id"];
-  readonly opened: Opened;
+  readonly opened: OpenResult;
   readonly path: ParsedPath;
   readonly durable: DurableRequest | undefined;
 }
@@ -178,7 +178,7 @@ function succeed(request: TreeRequest, asked: CreateRequest, success: Success): 
   const { id, opened, cache, epoch, path } = success;
   const { node } = opened;
   const snapshot = epoch === undefined ? undefined : { epoch, path: path.components };
-  const place: FilePlace = { share: tree.address, file: node.id, snapshot };
+  const reference: FileReference = { share: tree.address, file: node.id, snapshot };
   const version = cache && connection.server.breakNotifier.leaseVersion(cache.request.key);
   const granted = grantedCache(cache, opened.locks, version);
   const handle: FileHandle = {
@@ -187,7 +187,7 @@ function succeed(request: TreeRequest, asked: CreateRequest, success: Success): 
     tree,
     session,
     connection,
-    place,
+    reference,
     path: path.components,
     access: opened.open.access,
     isDirectory: node.kind === "directory",
@@ -202,13 +202,13 @@ function succeed(request: TreeRequest, asked: CreateRequest, success: Success): 
     pendingOlderRequests: 0,
     lockNumbers: new Map(),
     reservedBytes: reservedBytes(asked),
-    keepsTimes: false,
-    keepsChange: false,
+    keepsLastWrite: false,
+    keepsChangeTime: false,
   };
   session.handles.set(id.volatile, handle);
   connection.server.breakNotifier.add(handle, granted.held);
   publishOpen(connection.server, handle, opened);
-  const contexts = [...durableContext(handle.durable), ...factContexts(asked, place, node)];
+  const contexts = [...durableContext(handle.durable), ...factContexts(asked, reference, node)];
   const body = encodeCreateResponse({
     oplock: granted.level,
     action: opened.action,
@@ -225,8 +225,8 @@ function succeed(request: TreeRequest, asked: CreateRequest, success: Success): 
 
 function publishOpen(
   { changeDispatcher: changes }: SmbServerState,
-  { place }: FileHandle,
-  opened: Opened,
+  { reference }: FileHandle,
+  opened: OpenResult,
 ): void {
   const { node, action } = opened;
   if (action === OpenAction.opened) return;
@@ -234,7 +234,7 @@ function publishOpen(
     action === OpenAction.created
       ? nameChange(ChangeAction.added, node)
       : modification(node, ChangeFilter.size | ChangeFilter.lastWrite | ChangeFilter.attributes);
-  changes.publish(place.share.id, [happening]);
+  changes.publish(reference.share.id, [happening]);
 }
 
 function reservedBytes({ contexts }: CreateRequest): number {

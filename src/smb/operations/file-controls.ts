@@ -52,10 +52,10 @@ export async function zeroData(
   const from = input.readBigInt64LE(0);
   const beyond = input.readBigInt64LE(8);
   if (from < 0n || beyond < from) return Status.invalidParameter;
-  const { place, id, keepsTimes } = handle;
+  const { reference, id, keepsLastWrite } = handle;
   const span = { from: Number(from), length: Number(beyond - from) };
-  const zeroing = { place, handle: id.persistent, keepsTimes, span };
-  const outcome = await waitForLocks(server, place.share.id, lifetime, () =>
+  const zeroing = { reference, handle: id.persistent, keepsLastWrite, span };
+  const outcome = await waitForLocks(server, reference.share.id, lifetime, () =>
     zeroFile(server.world.runtime, zeroing),
   );
   return outcome.kind === "done" ? Buffer.alloc(0) : statusOfWait(outcome);
@@ -76,9 +76,9 @@ export async function allocatedRanges(
     return Status.invalidParameter;
   }
   const { runtime } = connection.server.world;
-  const { place, id } = handle;
+  const { reference, id } = handle;
   const span = { from: Number(from), length: Number(length) };
-  const found = await writtenRanges(runtime, { place, handle: id.persistent, span });
+  const found = await writtenRanges(runtime, { reference, handle: id.persistent, span });
   if (found.kind === "fault") return statusOf(found.fault);
   const roomFor = Math.floor(outputBytesMax / rangeBytes);
   const writer = new Writer();

@@ -86,11 +86,11 @@ const objectIdBytes = 64;
 /** Derived from the file id, so that it need not be stored. */
 function objectId(
   { tree }: TreeRequest,
-  { place }: FileHandle,
+  { reference }: FileHandle,
   { outputBytesMax }: IoctlRequest,
 ): ControlAnswer {
   if (outputBytesMax < objectIdBytes) return Status.invalidParameter;
-  return new Writer(objectIdBytes).u64(place.file).u64(tree.shareId).zeros(48).finish();
+  return new Writer(objectIdBytes).u64(reference.file).u64(tree.shareId).zeros(48).finish();
 }
 
 /** FSCTL_PIPE_TRANSCEIVE: a call and its response in one request. */

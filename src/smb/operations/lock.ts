@@ -89,12 +89,12 @@ async function lockAll(
   ranges: readonly LockRequest[],
   waits: boolean,
 ): Promise<SmbResponse> {
-  const { place, id } = handle;
-  const request = { place, handle: id.persistent, ranges };
+  const { reference, id } = handle;
+  const request = { reference, handle: id.persistent, ranges };
   const attempt = async (): Promise<FileResultOrWait<undefined>> => {
     const outcome = await lockFile(server.world.runtime, request);
     const isTaken = outcome.kind === "fault" && outcome.fault === "lock-not-granted";
-    return waits && isTaken ? { kind: "wait", file: place.file } : outcome;
+    return waits && isTaken ? { kind: "wait", file: reference.file } : outcome;
   };
   const outcome = await waitForLocks(server, tree.shareId, lifetime, attempt);
   switch (outcome.kind) {
@@ -114,13 +114,13 @@ async function lockAll(
 
 async function unlock(
   { connection: { server } }: TreeRequest,
-  { place, id }: FileHandle,
+  { reference, id }: FileHandle,
   elements: readonly LockElement[],
 ): Promise<SmbResponse> {
   // In order: the ranges before an invalid element are unlocked all the same.
   const wrong = elements.findIndex(({ flags }) => flags !== LockFlag.unlock);
   const ranges = wrong < 0 ? elements : elements.slice(0, wrong);
-  const request = { place, handle: id.persistent, ranges };
+  const request = { reference, handle: id.persistent, ranges };
   const outcome = await unlockFile(server.world.runtime, request);
   if (outcome.kind === "fault") return errorResponse(statusOf(outcome.fault));
   return wrong < 0 ? emptyResponse() : errorResponse(Status.invalidParameter);

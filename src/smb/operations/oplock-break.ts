@@ -80,7 +80,7 @@ async function settle(
   const key = handle.cache?.key ?? "";
   server.replays.remove(handle);
   const notified = server.breakNotifier.beginAcknowledgement(handle, kept);
-  const acknowledgement = { place: handle.place, key, kept };
+  const acknowledgement = { reference: handle.reference, key, kept };
   const settled = await acknowledge(server.world.runtime, acknowledgement);
   server.breakNotifier.finishAcknowledgement(handle, notified, settled === "done");
   if (settled !== "done") return failures[settled];

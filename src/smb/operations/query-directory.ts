@@ -49,9 +49,9 @@ async function list(
   const listing = listingOf(handle, asked);
   const sheet = new Sheet(asked, request.tree.shareId);
   for (let page = 0; page < pagesMax && !listing.isFinished && !sheet.isFull; page += 1) {
-    const { place, id } = handle;
+    const { reference, id } = handle;
     const limit = isPattern(listing.pattern) ? pageEntries : 1;
-    const wanted = { place, handle: id.persistent, from: listing.from, limit };
+    const wanted = { reference, handle: id.persistent, from: listing.from, limit };
     const outcome = await listDirectory(request.connection.server.world.runtime, wanted);
     if (outcome.kind === "fault") return errorResponse(statusOf(outcome.fault));
     const { entries, directory } = outcome.value;

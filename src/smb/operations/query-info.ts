@@ -1,4 +1,4 @@
-import { fileInfo, securityOf, spaceOf } from "../../file/filesystem/info.ts";
+import { fileInfo, securityOf, volumeSpaceOf } from "../../file/filesystem/info.ts";
 import { newResponse, errorResponse, type SmbResponse } from "../response.ts";
 import { transactBytesMax } from "../limits.ts";
 import { coversBytes } from "../credit-charge.ts";
@@ -57,7 +57,7 @@ async function queryFile(
   if (!mayQuery(handle, asked)) return errorResponse(Status.accessDenied);
   if (outputBytesMax < asked.fixedBytes) return errorResponse(Status.infoLengthMismatch);
   const { runtime } = connection.server.world;
-  const info = await fileInfo(runtime, handle.place, handle.id.persistent);
+  const info = await fileInfo(runtime, handle.reference, handle.id.persistent);
   if (info.kind === "fault") return errorResponse(statusOf(info.fault));
   const data = asked.encode(info.value, handle);
   return data === undefined
@@ -73,13 +73,13 @@ function withinRoom(data: Buffer, bytesMax: number): SmbResponse {
 
 async function queryVolume(
   { connection, tree }: TreeRequest,
-  { place }: FileHandle,
+  { reference }: FileHandle,
   { infoClass, outputBytesMax }: QueryInfoRequest,
 ): Promise<SmbResponse> {
   const asked = volumeClasses[infoClass];
   if (asked === undefined) return errorResponse(Status.invalidInfoClass);
   if (outputBytesMax < asked.fixedBytes) return errorResponse(Status.infoLengthMismatch);
-  const space = await spaceOf(connection.server.world.runtime, place);
+  const space = await volumeSpaceOf(connection.server.world.runtime, reference);
   if (space.kind === "fault") return errorResponse(statusOf(space.fault));
   const volume = {
     space: space.value,
@@ -92,14 +92,14 @@ async function queryVolume(
 
 async function querySecurity(
   { connection }: TreeRequest,
-  { place, id, access }: FileHandle,
+  { reference, id, access }: FileHandle,
   { additional, outputBytesMax }: QueryInfoRequest,
 ): Promise<SmbResponse> {
   // A request for no part needs no access right: the descriptor is empty, as on Windows.
   if (additional !== 0 && !has(access, Right.readControl))
     return errorResponse(Status.accessDenied);
   const found = await securityOf(connection.server.world.runtime, {
-    place,
+    reference,
     handle: id.persistent,
   });
   if (found.kind === "fault") return errorResponse(statusOf(found.fault));

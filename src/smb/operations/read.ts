@@ -1,4 +1,4 @@
-import { readFile, type Reading } from "../../file/filesystem/read.ts";
+import { readFile, type FileReadResult } from "../../file/filesystem/read.ts";
 import { errorResponse, type SmbResponse } from "../response.ts";
 import { transactBytesMax } from "../limits.ts";
 import { coversBytes } from "../credit-charge.ts";
@@ -38,7 +38,7 @@ async function readBytes(
   // Exact: file lengths are below 2^53.
   const from = Number(asked.offset);
   const outcome = await readFile(connection.server.world.runtime, {
-    place: handle.place,
+    reference: handle.reference,
     handle: handle.id.persistent,
     from,
     length: asked.length,
@@ -56,7 +56,7 @@ async function readBytes(
   }
 }
 
-async function fill({ reader, length }: Reading, from: number, data: Buffer): Promise<void> {
+async function fill({ reader, length }: FileReadResult, from: number, data: Buffer): Promise<void> {
   let at = 0;
   for await (const chunk of reader.read(from, length)) {
     data.set(chunk, at);

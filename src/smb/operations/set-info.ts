@@ -2,10 +2,10 @@ import {
   setBasicInfo,
   setDeletePending,
   setSecurity,
-  type BasicChange,
+  type BasicInfoChange,
 } from "../../file/filesystem/set-info.ts";
 import { done, type FileResultOrWait } from "../../file/filesystem/file-result.ts";
-import { renameFile, type Renamed } from "../../file/filesystem/rename.ts";
+import { renameFile, type RenameResult } from "../../file/filesystem/rename.ts";
 import { resizeFile } from "../../file/filesystem/write.ts";
 import type { Runtime } from "../../operation/execute.ts";
 import type { NodeRecord } from "../../file/records.ts";
@@ -88,10 +88,10 @@ function setBasic(handle: FileHandle, data: Buffer): Step {
   if (!has(handle.access, Right.writeAttributes)) return Status.accessDenied;
   const decoded = decodeBasic(data, handle.isDirectory);
   if (typeof decoded === "number") return decoded;
-  if (decoded.keepsTimes !== undefined) handle.keepsTimes = decoded.keepsTimes;
-  if (decoded.keepsChange !== undefined) handle.keepsChange = decoded.keepsChange;
+  if (decoded.keepsLastWrite !== undefined) handle.keepsLastWrite = decoded.keepsLastWrite;
+  if (decoded.keepsChangeTime !== undefined) handle.keepsChangeTime = decoded.keepsChangeTime;
   if (Object.values(decoded.change).every((value) => value === undefined)) return Status.success;
-  const change: BasicChange = { ...decoded.change, keepsChange: handle.keepsChange };
+  const change: BasicInfoChange = { ...decoded.change, keepsChangeTime: handle.keepsChangeTime };
   return (runtime) =>
     changed(setBasicInfo(runtime, { ...targetOf(handle), ...change }), filterOf(change));
 }
@@ -107,7 +107,7 @@ function setMode(handle: FileHandle, data: Buffer): Step {
   return Status.success;
 }
 
-function filterOf({ created, lastWrite, attributes }: BasicChange): number {
+function filterOf({ created, lastWrite, attributes }: BasicInfoChange): number {
   return (
     (created === undefined ? 0 : ChangeFilter.creation) |
     (lastWrite === undefined ? 0 : ChangeFilter.lastWrite) |
@@ -126,7 +126,7 @@ async function changed(
 }
 
 /** Reported as a rename within a directory, as removed and added between two. */
-async function renamed(work: Promise<FileResultOrWait<Renamed>>): ChangesOutcome {
+async function renamed(work: Promise<FileResultOrWait<RenameResult>>): ChangesOutcome {
   const outcome = await work;
   if (outcome.kind !== "done") return outcome;
   const { before, after } = outcome.value;
@@ -155,12 +155,12 @@ function setDisposition(handle: FileHandle, data: Buffer, request: TreeRequest):
   if (data.length < 1) return Status.infoLengthMismatch;
   if (!has(handle.access, Right.delete)) return Status.accessDenied;
   const isPending = data[0] !== 0;
-  const { place } = handle;
+  const { reference } = handle;
   return async (runtime) => {
     const outcome = await setDeletePending(runtime, { ...targetOf(handle), isPending });
     if (outcome.kind !== "done") return outcome;
     const { changeDispatcher: changes } = request.connection.server;
-    if (isPending) changes.endWatchesOf(place.share.id, place.file);
+    if (isPending) changes.endWatchesOf(reference.share.id, reference.file);
     return done([]);
   };
 }
@@ -202,8 +202,8 @@ function decodeLength(handle: FileHandle, data: Buffer): bigint | { status: NtSt
 
 const sizeFilter = ChangeFilter.size | ChangeFilter.lastWrite;
 
-function targetOf({ place, id, keepsTimes }: FileHandle) {
-  return { place, handle: id.persistent, keepsTimes };
+function targetOf({ reference, id, keepsLastWrite }: FileHandle) {
+  return { reference, handle: id.persistent, keepsLastWrite };
 }
 
 function setSecurityInfo(handle: FileHandle, { data, additional }: SetInfoRequest): Step {

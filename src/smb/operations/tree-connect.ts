@@ -21,12 +21,12 @@ export async function treeConnect(request: SessionRequest): Promise<SmbResponse>
   const name = sharePath.exec(asked.path)?.[1]?.toLowerCase();
   if (name === undefined) return errorResponse(Status.badNetworkName);
   if (session.trees.size >= treesMax) return errorResponse(Status.insufficientResources);
-  const place = await find(request, name);
-  if (place === undefined) return errorResponse(Status.badNetworkName);
+  const treeTarget = await find(request, name);
+  if (treeTarget === undefined) return errorResponse(Status.badNetworkName);
   const id = session.nextTreeId();
-  session.trees.set(id, { id, shareName: name, requiresEncryption: false, ...place });
+  session.trees.set(id, { id, shareName: name, requiresEncryption: false, ...treeTarget });
   connection.server.world.log.debug({ share: name, peer: connection.peer }, "share connected");
-  const isDisk = place.kind === "disk";
+  const isDisk = treeTarget.kind === "disk";
   const body = encodeTreeConnectResponse({
     shareType: isDisk ? ShareType.disk : ShareType.pipe,
     shareFlags: isDisk ? 0 : noCaching,

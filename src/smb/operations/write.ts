@@ -46,13 +46,13 @@ async function writeBytes(
   { data }: WriteRequest,
   at: number | "end",
 ): Promise<SmbResponse> {
-  const { place, keepsTimes, id } = handle;
-  const writing = { place, handle: id.persistent, keepsTimes, at, bytes: data };
+  const { reference, keepsLastWrite, id } = handle;
+  const writing = { reference, handle: id.persistent, keepsLastWrite, at, bytes: data };
   const outcome = await waitForLocks(server, tree.shareId, lifetime, () =>
     writeFile(server.world.runtime, writing),
   );
   if (outcome.kind === "done") {
-    server.changeDispatcher.publish(place.share.id, [modification(outcome.value, writeFilter)]);
+    server.changeDispatcher.publish(reference.share.id, [modification(outcome.value, writeFilter)]);
     return newResponse(encodeWriteResponse(data.length));
   }
   return errorResponse(statusOfWait(outcome));

@@ -4,17 +4,19 @@ import type { Child } from "../directory/children.ts";
 import { nodes, nodeLocations, type NodeKey, type NodeRecord } from "../records.ts";
 import type { NodeScope } from "../resources.ts";
 import { keepForSnapshots } from "../shared/node-replies.ts";
-import { follow, type Alias, type ShareTree } from "../share-tree.ts";
+import { loadLinkedFile, type HardLink, type ShareTree } from "../share-tree.ts";
 
-/** A file with several names is stored under one of them. The other names are records with its
- *  id (`linkTo`), and it lists their keys (`links`). Only NFS shares have such files. */
+/** Hard links, which only NFS shares have. A file with several names is stored under one of them.
+ *  Each other name is a record with the id of the file (`linkTo`), and the record of the file lists
+ *  the keys of these records (`links`). */
 
-/** The name that a file is stored under after its present one is deleted. */
-export async function nextName(
+/** The first hard link of a file; undefined if it has none. When the name that the file is stored
+ *  under is deleted, the file moves to this one. */
+export async function firstHardLink(
   view: RecordView,
   share: bigint,
   { links = [] }: NodeRecord,
-): Promise<Alias | undefined> {
+): Promise<HardLink | undefined> {
   const [first] = links;
   if (first === undefined) return undefined;
   const key = { share, ...first };
@@ -22,59 +24,60 @@ export async function nextName(
   return node && { key, node };
 }
 
-/** Deletes a name that the file is not stored under. */
-export function dropName(
+/** Deletes a hard link: a name that the file is not stored under. */
+export function deleteHardLink(
   { share, key }: NodeScope,
   target: NodeRecord,
-  alias: Alias,
+  link: HardLink,
 ): readonly Effect[] {
-  const links = (target.links ?? []).filter((link) => !isAt(link, alias.key));
+  const links = (target.links ?? []).filter((each) => !isAt(each, link.key));
   const next = { ...target, links: orNone(links), since: share.epoch };
   return [
     ...keepForSnapshots({ share, key }, target),
-    ...keepForSnapshots({ share, key: alias.key }, alias.node),
-    remove(nodes, alias.key),
+    ...keepForSnapshots({ share, key: link.key }, link.node),
+    remove(nodes, link.key),
     put(nodes, key, next),
   ];
 }
 
-/** Stores the file under its next name and frees the present one. */
-export function moveToNextName(
+/** Deletes the name that a file is stored under: stores the file under the name of its first hard
+ *  link instead. */
+export function moveToHardLink(
   { share, key }: NodeScope,
   target: NodeRecord,
-  otherName: Alias,
+  link: HardLink,
 ): readonly Effect[] {
-  const { parent, folded } = otherName.key;
+  const { parent, folded } = link.key;
   const next = {
     ...target,
     parent,
-    name: otherName.node.name,
+    name: link.node.name,
     links: orNone((target.links ?? []).slice(1)),
     since: share.epoch,
   };
   return [
     ...keepForSnapshots({ share, key }, target),
-    ...keepForSnapshots({ share, key: otherName.key }, otherName.node),
-    put(nodes, otherName.key, next),
+    ...keepForSnapshots({ share, key: link.key }, link.node),
+    put(nodes, link.key, next),
     remove(nodes, key),
     put(nodeLocations, { share: share.id, id: target.id }, { parent, folded }),
   ];
 }
 
-/** Moves a name that the file is not stored under, and updates the file's list of names. */
-export function moveLink(
+/** Renames a hard link, and updates the list of hard links in the record of the file. */
+export function moveHardLink(
   { share, key }: NodeScope,
   target: NodeRecord,
-  move: { readonly link: Alias; readonly to: NodeKey; readonly called: NodeRecord },
+  move: { readonly link: HardLink; readonly to: NodeKey; readonly named: NodeRecord },
 ): readonly Effect[] {
-  const { link, to, called } = move;
+  const { link, to, named } = move;
   const { parent, folded } = to;
   const links = (target.links ?? []).map((each) =>
     isAt(each, link.key) ? { parent, folded } : each,
   );
   const since = share.epoch;
-  const file = { ...called, parent: target.parent, name: target.name, links, since };
-  const entry = { ...link.node, parent, name: called.name, since };
+  const file = { ...named, parent: target.parent, name: target.name, links, since };
+  const entry = { ...link.node, parent, name: named.name, since };
   return [
     ...keepForSnapshots({ share, key }, target),
     ...keepForSnapshots({ share, key: link.key }, link.node),
@@ -88,12 +91,13 @@ function isAt(link: Omit<NodeKey, "share">, key: NodeKey): boolean {
   return link.parent === key.parent && link.folded === key.folded;
 }
 
+/** The record of a file without hard links has no list. */
 function orNone<T>(list: readonly T[]): readonly T[] | undefined {
   return list.length === 0 ? undefined : list;
 }
 
-/** The record that a listing shows for a link: the file's, with the name of the link. */
-export function resolveLinks(
+/** Replaces each hard link in a listing by the record of its file, with the name of the link. */
+export function resolveHardLinks(
   view: RecordView,
   tree: ShareTree,
   children: readonly Child[],
@@ -103,7 +107,7 @@ export function resolveLinks(
     children.map(async (child) => {
       const { node } = child;
       if (node.linkTo === undefined) return child;
-      const { target } = await follow(view, tree, node.linkTo);
+      const { target } = await loadLinkedFile(view, tree, node.linkTo);
       return target === undefined ? child : { ...child, node: { ...target, name: node.name } };
     }),
   );

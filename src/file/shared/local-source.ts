@@ -2,19 +2,23 @@ import { fail, ok, type Result } from "../../protocol/result.ts";
 import type { CopySource } from "../../operation/source.ts";
 import type { RecordView } from "../../operation/view.ts";
 import type { NodeRecord } from "../records.ts";
-import { resources, type FileAddress, type NodeScope } from "../resources.ts";
+import type { FileAddress } from "../file-address.ts";
+import { resources, type NodeScope } from "../resources.ts";
 
-export interface OwnSource {
+/** The source of a copy or rename in the File service of this server. */
+export interface LocalSource {
   readonly scope: NodeScope;
   readonly node: NodeRecord;
 }
 
-/** Loads a source in this service; undefined for a source elsewhere. */
-export async function loadOwnSource(
+/** Loads the source of a copy or rename if it is in the File service of this server, after checking
+ *  that the caller may read it. Undefined for any other source, or none. `keepsTrailingDots`:
+ *  whether the names in the path of the source keep dots at their end. */
+export async function loadLocalSource(
   view: RecordView,
   source: CopySource | undefined,
   { keepsTrailingDots = false }: { readonly keepsTrailingDots: boolean | undefined },
-): Promise<Result<OwnSource> | undefined> {
+): Promise<Result<LocalSource> | undefined> {
   if (source?.kind !== "own") return undefined;
   const address = source.address as FileAddress;
   if (address.resource === "service") return fail("InvalidUri");
@@ -23,7 +27,7 @@ export async function loadOwnSource(
   const allowed = source.authorise(located.access);
   if (!allowed.ok) return allowed;
   if (!located.scope.ok) {
-    // A missing share or directory means that the source does not exist.
+    // A missing directory means that the source does not exist. A missing share has its own fault.
     const { code } = located.scope.fault;
     return code === "ParentNotFound" ? fail("ResourceNotFound") : located.scope;
   }

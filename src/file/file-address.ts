@@ -1,0 +1,54 @@
+import { parseSnapshotTime } from "../base/dates.ts";
+import type { Ticks } from "../base/ticks.ts";
+import type { Address } from "../operation/operation.ts";
+import type { QueryReader, SignedName } from "../operation/service.ts";
+import { invalidQuery } from "../protocol/faults.ts";
+import { checkShareName } from "../protocol/names.ts";
+import { ok, type Result } from "../protocol/result.ts";
+
+/** What the URL of a request addresses. */
+export interface FileAddress extends Address {
+  readonly resource: "service" | "share" | "directory" | "file" | "entry";
+  readonly share: string;
+  /** Path in the share, decoded from the URL. Dots at the end of names are still present;
+   *  `x-ms-allow-trailing-dot` decides whether they are kept. */
+  readonly path: string;
+  readonly snapshot: Ticks | undefined;
+}
+
+/** Values of `comp` whose operations accept both a file and a directory. */
+const entryComps: ReadonlySet<string> = new Set(["listhandles", "forceclosehandles", "rename"]);
+
+/** Finds what a URL addresses: `/` the service, `/share` a share, `/share/path?restype=directory` a
+ *  directory, `/share/path` a file. With a `comp` in `entryComps` it is an entry: a file or a
+ *  directory. */
+export function identify(path: string, query: QueryReader): Result<FileAddress> {
+  const at = parseTime(query, "sharesnapshot");
+  if (!at.ok) return at;
+  const snapshot = at.value;
+  if (path === "") return ok({ resource: "service", share: "", path: "", snapshot });
+  const slash = path.indexOf("/");
+  const share = slash < 0 ? path : path.slice(0, slash);
+  const rest = slash < 0 ? "" : path.slice(slash + 1);
+  const named = checkShareName(share);
+  if (!named.ok) return named;
+  const restype = query.get("restype")?.toLowerCase();
+  const comp = query.get("comp")?.toLowerCase() ?? "";
+  const address = { share, path: rest, snapshot };
+  if (entryComps.has(comp)) return ok({ resource: "entry", ...address });
+  if (restype === "directory") return ok({ resource: "directory", ...address });
+  return ok({ resource: rest === "" ? "share" : "file", ...address });
+}
+
+/** The names that the credentials of a request must cover. */
+export function signedName({ share, path }: FileAddress): SignedName {
+  return { name: share || undefined, path: path || undefined };
+}
+
+/** A snapshot time in the query; undefined if absent or empty. */
+function parseTime(query: QueryReader, name: string): Result<Ticks | undefined> {
+  const text = query.get(name);
+  if (text === undefined || text === "") return ok(undefined);
+  const time = parseSnapshotTime(text);
+  return time === undefined ? invalidQuery(name, text) : ok(time);
+}

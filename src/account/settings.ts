@@ -1,3 +1,5 @@
+import type { AccessRules } from "../protocol/roles/access-rules.ts";
+
 /** The settings that Azure has in its management plane. No REST operation of the four services
  *  changes them; they come from a configuration file or from the options of `start`. */
 export interface AccountSettings {
@@ -22,6 +24,9 @@ export interface AccountSettings {
   /** Whether paths consist of directories. Fixed once the account has a container. */
   readonly hierarchicalNamespace: boolean;
   readonly smb: { readonly requireEncryption: boolean };
+  /** The role assignments of the account. Undefined if no roles are configured: then an accepted
+   *  bearer token permits everything. */
+  readonly roles?: AccessRules | undefined;
 }
 
 export type AccountKeys = readonly [first: string] | readonly [first: string, second: string];
@@ -41,7 +46,7 @@ export const developmentAccountKey =
 export const softDeleteDaysMax = 365;
 export const deletedNameSecondsMax = 3600;
 
-export const accountDefaults: Omit<AccountSettings, "name" | "keys"> = {
+export const accountDefaults: Omit<AccountSettings, "name" | "keys" | "roles"> = {
   versioning: false,
   containerSoftDeleteDays: 0,
   shareSoftDeleteDays: 0,

@@ -6,13 +6,13 @@ import {
   mayUseTags,
 } from "../protocol/authorise.ts";
 import type { AuthorisationTarget } from "../protocol/authorise.ts";
-import { authoriseByAcl } from "../protocol/authorise-acl.ts";
 import { authoriseNamed } from "../protocol/authorise-named.ts";
 import type { Address } from "../operation/operation.ts";
 import type { AccountSettings } from "../account/settings.ts";
 import type { Principal } from "../protocol/principal.ts";
 import { fail, ok, type Result } from "../protocol/result.ts";
 import type { Call } from "../operation/execute.ts";
+import { authoriseCaller, checkRoles, namedRoleCheck } from "./authorise-roles.ts";
 import type { HttpService } from "./http-service.ts";
 import type { SelectedRequest } from "./request-context.ts";
 import type { WireRequest } from "./wire.ts";
@@ -20,16 +20,16 @@ import type { WireRequest } from "./wire.ts";
 const granted = ok(undefined);
 
 /** Checks the permission as far as no record is needed for it. */
-export function checkPermission(
-  http: HttpService,
-  { location, address, version, principal, operation, settings }: SelectedRequest,
-): Result<void> {
+export function checkPermission(http: HttpService, selected: SelectedRequest): Result<void> {
+  const { location, address, version, principal, operation, settings } = selected;
   if (location.secondary && operation.effect === "writes") {
     return fail("InsufficientAccountPermissions", { message: "Write operations are not allowed." });
   }
   const target = authorisationTarget(http, address, { version, settings });
   const allowed = authorise(principal, operation.permission, target);
   if (!allowed.ok) return allowed;
+  const permitted = checkRoles(http, selected);
+  if (!permitted.ok) return permitted;
   if (operation.namespace === undefined) return granted;
   return checkNamespace(operation.namespace, settings.hierarchicalNamespace);
 }
@@ -47,14 +47,16 @@ function checkNamespace(need: "hierarchical" | "flat", isHierarchical: boolean):
  *  other resources that the request names. */
 export function authoriserOf(
   http: HttpService,
-  { request, principal, settings, operation, version }: SelectedRequest,
+  selected: SelectedRequest,
   input: object,
 ): Call["authorise"] {
+  const { request, principal, settings, operation, version, location } = selected;
   return (access, exists, address) => {
     if (principal.kind === "key") return granted;
     const { permission: need, names } = operation;
-    const listed = authoriseByAcl(principal, need, access?.path?.());
-    if (!listed.ok) return listed;
+    const path = access?.path?.();
+    const permitted = authoriseCaller(http, selected, { exists, address, path });
+    if (!permitted.ok) return permitted;
     const tagged = usesTags(request);
     // `checkPermission` has decided what does not depend on a record.
     const isDecided = need.overwrite !== true && !tagged && names === undefined;
@@ -72,7 +74,9 @@ export function authoriserOf(
     const overwrites = exists && need.overwrite === true;
     if (overwrites && !mayOverwrite(resolved.value)) return fail("UnauthorizedBlobOverwrite");
     if (names === undefined) return granted;
-    return authoriseNamed(names, { principal, address, input, target, access: recordAccess });
+    const rolesAllow = namedRoleCheck(http, location.account, principal);
+    const naming = { principal, address, input, target, access: recordAccess, rolesAllow };
+    return authoriseNamed(names, naming);
   };
 }
 

@@ -111,6 +111,7 @@ function callAt(call: Call, address: Address, input: object): Required<Call> {
     source: call.source,
     delegate: call.delegate,
     callerId: call.callerId,
+    aclCaller: call.aclCaller,
     authorise: call.authorise,
   };
 }

@@ -11,6 +11,7 @@ import type { Principal } from "../protocol/principal.ts";
 import { ok, type Result } from "../protocol/result.ts";
 import { precheck, type Call, type Outcome } from "../operation/execute.ts";
 import { authoriserOf } from "./authorise-call.ts";
+import { aclCallerOf, currentRoles, namedRoleCheck } from "./authorise-roles.ts";
 import { delegationKeyValueFrom } from "./auth/delegation-key.ts";
 import type { ContentStore } from "../content/content.ts";
 import { checkAnnouncedLength, checkEmptyBody, receiveBody } from "./body.ts";
@@ -161,6 +162,7 @@ function callOf(
     clientIdentity: request.connection,
     delegate: delegateOf(selected),
     callerId: callerIdOf(principal),
+    aclCaller: aclCallerOf(http, selected),
     entities: entitiesOf(principal),
     authorise: authoriserOf(http, selected, input),
   };
@@ -215,6 +217,8 @@ function namingParts(http: HttpService): NamingParts {
       return authenticated.ok ? ok(authenticated.value.principal) : authenticated;
     },
     wallNow: () => clock.wall(),
+    hasRoles: (account) => currentRoles(http, account) !== undefined,
+    rolesAllow: (account, principal) => namedRoleCheck(http, account, principal),
   };
 }
 

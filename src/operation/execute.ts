@@ -1,6 +1,7 @@
 import type { ReceivedBody } from "../content/content-ref.ts";
 import { noConditions, type Conditions } from "../protocol/conditions.ts";
 import type { CorsRule } from "../protocol/cors.ts";
+import type { AclCaller } from "../protocol/posix-access.ts";
 import type { Delegate } from "../protocol/delegation.ts";
 import type { Fault } from "../protocol/faults.ts";
 import type { Lease } from "../protocol/lease.ts";
@@ -61,6 +62,8 @@ export interface Call {
   readonly delegate: Delegate | undefined;
   /** Object id of a caller with a bearer token. */
   readonly callerId?: string | undefined;
+  /** Returns the caller that access control lists limit; undefined for none. */
+  readonly aclCaller?: (() => AclCaller | undefined) | undefined;
   /** Checks access once the access policies and the target are loaded. */
   readonly authorise: (
     access: Access | undefined,

@@ -6,6 +6,7 @@ import type { Features } from "../protocol/features.ts";
 import type { NamedResource } from "../protocol/named-resource.ts";
 import type { InputOf, Params } from "../protocol/params.ts";
 import type { Permission } from "../protocol/permission.ts";
+import type { AclCaller } from "../protocol/posix-access.ts";
 import type { EntityRange } from "../protocol/principal.ts";
 import type { Failure, Result } from "../protocol/result.ts";
 import type { CopySource, SourceBody } from "./source.ts";
@@ -107,6 +108,9 @@ export interface DecisionContext<Scope, Target, Input, A, ReadResult> extends Re
   readonly secondary: boolean;
   /** Object id of a caller with a bearer token. */
   readonly callerId: string | undefined;
+  /** The caller, if access control lists limit what it may do: not for keys, signatures and callers
+   *  with a role that permits the operation. */
+  readonly aclCaller: AclCaller | undefined;
   /** Derives a user delegation key; undefined without a bearer token. */
   readonly delegate: Delegate | undefined;
   readonly newId: () => bigint;

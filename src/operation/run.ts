@@ -232,6 +232,7 @@ function contextOf(
     secondary: call.secondary,
     delegate: call.delegate,
     callerId: call.callerId,
+    aclCaller: call.aclCaller?.(),
     newId,
     newGuid,
   };

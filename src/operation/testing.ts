@@ -72,6 +72,7 @@ export function decideOn(
     readResult,
     now: testNow,
     callerId: undefined,
+    aclCaller: undefined,
     newETag: nextETag(testNow, tagged?.etag),
     newId: () => 99n,
     newGuid: () => testGuid,

@@ -3,7 +3,8 @@ import type { AuthorisationTarget, RecordAccess } from "./authorise.ts";
 import { parseSnapshotTime } from "../base/dates.ts";
 import type { CoveredResource, NamedResource, NamedTarget } from "./named-resource.ts";
 import type { Principal, SasResource } from "./principal.ts";
-import { ok, type Result } from "./result.ts";
+import type { Permission } from "./permission.ts";
+import { fail, ok, type Result } from "./result.ts";
 
 export interface NamingRequest<A> {
   readonly principal: Principal;
@@ -12,6 +13,8 @@ export interface NamingRequest<A> {
   readonly target: AuthorisationTarget;
   /** Access rules of the container or share that the request addresses. */
   readonly access: RecordAccess | undefined;
+  /** Whether roles permit it; `name` is the container, share, queue or table. */
+  readonly rolesAllow: (permission: Permission, name: string) => boolean;
 }
 
 /** Checks that the credentials of a request cover every resource that its parameters name. */
@@ -29,12 +32,13 @@ export function authoriseNamed<A>(
 
 function authoriseCovered<A>(
   { named, permission }: CoveredResource<A, object>,
-  { principal, address, input, target, access }: NamingRequest<A>,
+  { principal, address, input, target, access, rolesAllow }: NamingRequest<A>,
 ): Result<void> {
   const resource = named(address, input);
   if (resource === undefined) return ok(undefined);
   const covered = authoriseCoverage(principal, resource);
   if (!covered.ok) return covered;
+  if (!rolesAllow(permission, resource.name)) return fail("AuthorizationPermissionMismatch");
   const allowed = authoriseWithRecord(principal, permission, target, access);
   return allowed.ok ? ok(undefined) : allowed;
 }

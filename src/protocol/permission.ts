@@ -1,9 +1,11 @@
 import type { Ticks } from "../base/ticks.ts";
 import type { AccessNeed } from "./posix-access.ts";
+import type { ActionNeed } from "./roles/actions.ts";
 
 /**
- * The permission that an operation requires. Account keys and accepted bearer tokens permit
- * everything; the fields apply to SAS tokens and anonymous requests.
+ * The permission that an operation requires. Account keys permit everything, and so do accepted
+ * bearer tokens where no roles are configured; the fields apply to SAS tokens and anonymous
+ * requests. The actions of roles follow from them (`roles/action-need.ts`).
  *
  * Put Message: `{ letters: "a", resourceType: "o" }`.
  * Delete Container: `{ letters: "d", resourceType: "c", sas: "account-only" }`.
@@ -19,6 +21,8 @@ export interface Permission {
   /** What access control lists must grant a caller with a bearer token on an account with a
    *  hierarchical namespace; follows from the letters if absent. */
   readonly posix?: AccessNeed;
+  /** The actions that a role must grant, where they do not follow from the other fields. */
+  readonly actions?: ActionNeed;
   /** Letters of `srt`, of which an account SAS must have one: service, container, object. */
   readonly resourceType: ResourceTypeLetters;
   /** `account-only`: a service SAS is never accepted; `none`: no SAS is. */

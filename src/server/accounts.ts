@@ -1,7 +1,9 @@
 import { readFile } from "node:fs/promises";
+import { rulesOf, withDeveloper, type IdentitySettings } from "../account/identity.ts";
+import { identityFields, parseIdentity, type IdentityInput } from "../account/parse-identity.ts";
 import { isObject, parseAccounts } from "../account/parse-settings.ts";
 import type { AccountInputs, Parsed } from "../account/parse-settings.ts";
-import { accountsOf, developmentAccountName } from "../account/settings.ts";
+import { accountsOf, developmentAccountName, isDevelopmentAlone } from "../account/settings.ts";
 import type { Accounts, AccountSettings } from "../account/settings.ts";
 import type { Log } from "../base/world.ts";
 
@@ -10,32 +12,40 @@ export interface AccountSources {
   readonly config?: string | undefined;
   /** The accounts of `start({ accounts })`. */
   readonly given?: AccountInputs | undefined;
+  /** The principals and roles of `start({ identity })`. */
+  readonly identity?: IdentityInput | undefined;
   /** The text of AZURITE_ACCOUNTS. */
   readonly variable?: string | undefined;
   /** `--enableHierarchicalNamespace`: of the development account. */
   readonly hierarchicalNamespace?: boolean | undefined;
+  /** Whether every listener is on a loopback address. */
+  readonly isLocal?: boolean | undefined;
+  /** `--oauth`. With `verify`, roles decide even if none is assigned. */
+  readonly oauth?: string | undefined;
 }
 
 export interface ReloadableAccounts extends Accounts {
+  /** The current principals, roles and issuers. */
+  identity(): IdentitySettings;
   /** Rereads the configuration. If it is invalid, logs the problems and keeps the old accounts.
    *  `prepare` runs before the new accounts are used and returns further problems. */
   reload(log: Log, prepare: (accounts: Accounts) => Promise<readonly string[]>): Promise<void>;
 }
 
 export async function openAccounts(sources: AccountSources): Promise<Parsed<ReloadableAccounts>> {
-  const first = await readAccounts(sources);
+  const first = await readSettings(sources);
   if (!first.ok) return first;
-  let current = accountsOf(first.value);
+  let current = first.value;
   const accounts: ReloadableAccounts = {
-    get: (name) => current.get(name),
-    names: () => current.names(),
+    get: (name) => current.accounts.get(name),
+    names: () => current.accounts.names(),
+    identity: () => current.identity,
     async reload(log, prepare) {
-      const next = await readAccounts(sources);
-      const loaded = next.ok ? accountsOf(next.value) : undefined;
-      const problems = next.ok ? await prepare(accountsOf(next.value)) : next.problems;
-      if (loaded !== undefined && problems.length === 0) {
-        current = loaded;
-        log.info({ accounts: current.names() }, "account settings reloaded");
+      const next = await readSettings(sources);
+      const problems = next.ok ? await prepare(next.value.accounts) : next.problems;
+      if (next.ok && problems.length === 0) {
+        current = next.value;
+        log.info({ accounts: current.accounts.names() }, "account settings reloaded");
       } else {
         log.error({ problems }, "account settings not reloaded; correct the file");
       }
@@ -44,15 +54,39 @@ export async function openAccounts(sources: AccountSources): Promise<Parsed<Relo
   return { ok: true, value: accounts };
 }
 
-async function readAccounts(sources: AccountSources): Promise<Parsed<readonly AccountSettings[]>> {
-  const { config, given, variable } = sources;
-  const file = config === undefined ? undefined : await readConfig(config);
-  if (file?.ok === false) return file;
-  const input = file === undefined ? given : file.value;
-  const parsed = parseAccounts(input, variable);
-  const chosen = parsed.ok ? chooseNamespace(sources, input, parsed.value) : parsed;
-  if (chosen.ok || config === undefined) return chosen;
-  return { ok: false, problems: chosen.problems.map((problem) => `${config}: ${problem}`) };
+interface Settings {
+  readonly accounts: Accounts;
+  readonly identity: IdentitySettings;
+}
+
+type Content = Readonly<Record<string, unknown>>;
+
+async function readSettings(sources: AccountSources): Promise<Parsed<Settings>> {
+  const { config, given, identity } = sources;
+  const own: Content = { ...identity, accounts: given };
+  const content = config === undefined ? { ok: true as const, value: own } : await readFrom(config);
+  if (!content.ok) return content;
+  const parsed = parseSettings(sources, content.value);
+  if (parsed.ok || config === undefined) return parsed;
+  return { ok: false, problems: parsed.problems.map((problem) => `${config}: ${problem}`) };
+}
+
+function parseSettings(sources: AccountSources, content: Content): Parsed<Settings> {
+  const input = content["accounts"];
+  const parsed = parseAccounts(input, sources.variable);
+  if (!parsed.ok) return parsed;
+  const chosen = chooseNamespace(sources, input, parsed.value);
+  if (!chosen.ok) return chosen;
+  const list = chosen.value;
+  const names = list.map(({ name }) => name);
+  const identity = parseIdentity(content, names);
+  if (!identity.ok) return identity;
+  const hasRoles = identity.value.hasRoles || sources.oauth === "verify";
+  const configured = { ...identity.value, hasRoles };
+  const isDeveloper = sources.isLocal === true && isDevelopmentAlone(accountsOf(list));
+  const complete = isDeveloper ? withDeveloper(configured) : configured;
+  const withRoles = list.map((each) => ({ ...each, roles: rulesOf(complete, each.name) }));
+  return { ok: true, value: { accounts: accountsOf(withRoles), identity: complete } };
 }
 
 /** The switch stands for a setting of the development account. */
@@ -77,8 +111,10 @@ function chooseNamespace(
   return { ok: true, value: accounts.map((each) => (each === development ? changed : each)) };
 }
 
-async function readConfig(path: string): Promise<Parsed<unknown>> {
-  const refuse = (why: string): Parsed<unknown> => ({ ok: false, problems: [`${path}: ${why}`] });
+const contentFields: ReadonlySet<string> = new Set(["accounts", ...identityFields]);
+
+async function readFrom(path: string): Promise<Parsed<Content>> {
+  const refuse = (why: string): Parsed<never> => ({ ok: false, problems: [`${path}: ${why}`] });
   let text: string;
   try {
     text = await readFile(path, "utf8");
@@ -88,9 +124,9 @@ async function readConfig(path: string): Promise<Parsed<unknown>> {
   try {
     const content: unknown = JSON.parse(text);
     if (!isObject(content)) return refuse('must be an object: { "accounts": { … } }');
-    const unknown = Object.keys(content).find((name) => name !== "accounts");
+    const unknown = Object.keys(content).find((name) => !contentFields.has(name));
     if (unknown !== undefined) return refuse(`no setting "${unknown}"`);
-    return { ok: true, value: content["accounts"] };
+    return { ok: true, value: content };
   } catch {
     // Without the parser's message, which would quote the file and possibly a key.
     return refuse("is not valid JSON");

@@ -49,7 +49,7 @@ export const flags = {
   adminHost: { kind: "text", value: "HOST", help: "address of the explorer and admin API" },
   adminPort: { kind: "port", value: "PORT", help: "port of the explorer, admin API and metrics" },
   adminToken: { kind: "text", value: "TOKEN", help: "token for admin logins, 16+ characters" },
-  config: { kind: "text", value: "FILE", help: "settings per account (JSON), reread on SIGHUP" },
+  config: { kind: "text", value: "FILE", help: "accounts and roles (JSON), reread on SIGHUP" },
   allowedSources: {
     kind: "text",
     value: "RANGES",

@@ -1,5 +1,7 @@
+import type { IdentityInput } from "../account/parse-identity.ts";
 import type { AccountInputs, Parsed } from "../account/parse-settings.ts";
 import type { ServiceName } from "../protocol/service-name.ts";
+import { isLoopback } from "../admin/security/same-origin.ts";
 import { isAddressRange } from "../http/source/address-ranges.ts";
 import type { SourceRanges } from "../http/source/source-policy.ts";
 import { isDatabaseAddress } from "../store/postgres/addresses.ts";
@@ -13,6 +15,8 @@ export interface StartOptions extends FlagValues {
   readonly port?: 0;
   /** Settings per account, as in the file of `config`; the two exclude each other. */
   readonly accounts?: AccountInputs;
+  /** Principals, roles and issuers, as in the file of `config`; the two exclude each other. */
+  readonly identity?: IdentityInput;
   /** The services to serve; default all. SMB is served only with `file`. */
   readonly services?: readonly ServiceName[];
 }
@@ -30,6 +34,7 @@ export type Options = {
   readonly [N in Defaulted]: Widen<(typeof flagDefaults)[N]>;
 } & Omit<FlagValues, Defaulted> & {
     readonly accounts?: AccountInputs;
+    readonly identity?: IdentityInput;
     readonly services: readonly ServiceName[];
     /** Ports that were not given and may be replaced by a free one if in use, so that a second
      *  server starts with Azurite's flags alone. */
@@ -49,7 +54,7 @@ const freePorts = {
 const portMax = 65_535;
 const keepAliveSecondsMax = 3600;
 const tokenUnitsMin = 16;
-const notFlags: ReadonlySet<string> = new Set(["port", "accounts", "services"]);
+const notFlags: ReadonlySet<string> = new Set(["port", "accounts", "identity", "services"]);
 const allServices: readonly ServiceName[] = ["blob", "queue", "table", "file"];
 
 /** `spell` formats an option's name for messages: `--blobPort` or `blobPort`. */
@@ -141,8 +146,9 @@ function checkTogether(input: StartOptions, spell: (name: string) => string): re
   }
   const unknownService = input.services?.find((name) => !allServices.includes(name));
   if (unknownService !== undefined) problems.push(`services: no service ${show(unknownService)}`);
-  if (input.accounts !== undefined && input.config !== undefined) {
-    refuse("config", `contradicts ${spell("accounts")}`);
+  for (const name of ["accounts", "identity"] as const) {
+    const isTwofold = input[name] !== undefined && input.config !== undefined;
+    if (isTwofold) refuse("config", `contradicts ${spell(name)}`);
   }
   return problems;
 }
@@ -161,6 +167,12 @@ export function optionWarnings(
     `${spell("oauth")}: without ${spell("cert")} and ${spell("key")} every bearer token is ` +
       "rejected, because tokens are accepted over HTTPS only; keys and SAS work",
   ];
+}
+
+/** Whether other machines can reach no listener. */
+export function isLocal(options: Options): boolean {
+  const hosts = ["blobHost", "queueHost", "tableHost", "fileHost", "dfsHost", "adminHost"] as const;
+  return [...hosts, "smbHost" as const].every((name) => isLoopback(options[name]));
 }
 
 /** Address ranges that copies may read although they are blocked by default, and additional blocked

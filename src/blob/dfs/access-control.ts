@@ -1,12 +1,6 @@
 import { noBody } from "../../operation/operation.ts";
 import { query } from "../../protocol/params.ts";
-import {
-  executeBit,
-  grants,
-  readBit,
-  writeBit,
-  type AclCaller,
-} from "../../protocol/posix-access.ts";
+import { executeBit, grants, readBit, writeBit } from "../../protocol/posix-access.ts";
 import { formatAcl, setMode, type PosixAccess } from "../../protocol/posix-acl.ts";
 import { fail, ok, type Result } from "../../protocol/result.ts";
 import type { BlobRecord } from "../records.ts";
@@ -62,10 +56,9 @@ export const checkAccess = operation({
   etag: "keep",
   effect: "reads",
   success: { status: 200, headers: [] },
-  decide: ({ target, input, callerId }) => {
-    if (callerId === undefined) return {};
-    const caller: AclCaller = { objectId: callerId, groups: [] };
-    const mayDo = grants(accessOf(target), caller, input.bits ?? 0);
+  decide: ({ target, input, aclCaller }) => {
+    if (aclCaller === undefined) return {};
+    const mayDo = grants(accessOf(target), aclCaller, input.bits ?? 0);
     return mayDo ? {} : fail("AuthorizationPermissionMismatch");
   },
 });

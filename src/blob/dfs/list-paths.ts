@@ -4,7 +4,8 @@ import type { Ticks } from "../../base/ticks.ts";
 import { noBody } from "../../operation/operation.ts";
 import type { RecordView } from "../../operation/view.ts";
 import { boolean, integer, query, required, text } from "../../protocol/params.ts";
-import { executeBit, mayAccess, readBit, type PathAccess } from "../../protocol/posix-access.ts";
+import { executeBit, mayAccess, readBit } from "../../protocol/posix-access.ts";
+import type { AclCaller, PathAccess } from "../../protocol/posix-access.ts";
 import { formatPermissions } from "../../protocol/posix-acl.ts";
 import { fail } from "../../protocol/result.ts";
 import { blobs, type BlobRecord, type ContainerRecord } from "../records.ts";
@@ -63,7 +64,7 @@ export const listPaths = operation({
     upn,
   },
   body: noBody,
-  permission: { letters: "l", resourceType: "c" },
+  permission: { letters: "l", resourceType: "c", posix: {} },
   target: "must-exist",
   conditions: "none",
   lease: "none",
@@ -80,9 +81,9 @@ export const listPaths = operation({
     const selection = { container: target, directory, recursive, from, limit };
     return isHierarchical(scope) ? listTree(view, selection) : listFlat(view, selection);
   },
-  decide: ({ readResult, scope, callerId }) => {
+  decide: ({ readResult, scope, aclCaller }) => {
     if (readResult === undefined) return fail("PathNotFound");
-    if (!mayList(readResult.access, callerId)) return fail("AuthorizationPermissionMismatch");
+    if (!mayList(readResult.access, aclCaller)) return fail("AuthorizationPermissionMismatch");
     const withAccess = isHierarchical(scope);
     const paths = readResult.paths.map((path) => describe(path, withAccess));
     const { next } = readResult;
@@ -93,11 +94,9 @@ export const listPaths = operation({
   },
 });
 
-/** Lists apply to callers with a bearer token alone. */
-function mayList(access: PathAccess | undefined, callerId: string | undefined): boolean {
-  if (access === undefined || callerId === undefined) return true;
-  const need = { target: readBit | executeBit };
-  return mayAccess(access, { objectId: callerId, groups: [] }, need);
+function mayList(access: PathAccess | undefined, caller: AclCaller | undefined): boolean {
+  if (access === undefined || caller === undefined) return true;
+  return mayAccess(access, caller, { target: readBit | executeBit });
 }
 
 function joined(directory: string, name: string): string {

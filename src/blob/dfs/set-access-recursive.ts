@@ -77,9 +77,13 @@ export const setAccessControlRecursive = operation({
     const limit = Math.min(input.maxRecords ?? recordsMax, recordsMax);
     return pathsFrom(view, { scope, path: address.blob, target }, input.continuation, limit);
   },
-  decide: ({ input, readResult, callerId }) => {
+  decide: ({ input, readResult, aclCaller }) => {
     const change = changes[input.mode];
-    const { allowed, refused } = splitByOwner(readResult.paths, callerId, input.forced === true);
+    const { allowed, refused } = splitByOwner(
+      readResult.paths,
+      aclCaller?.objectId,
+      input.forced === true,
+    );
     const changed = allowed.map((path) => changePath(path, change, input.entries));
     const done = changed.filter((each) => each !== undefined);
     if (done.length < changed.length) return fail("InvaldAccessControlList");

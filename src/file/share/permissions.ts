@@ -7,6 +7,7 @@ import { operation } from "../resources.ts";
 import { isSddl, permissionKeyForm, wellKnownSddl } from "../shared/sddl.ts";
 import { storePermission } from "../shared/smb-properties.ts";
 import { sddlFromBinary, sddlToBinary } from "../shared/sddl-binary.ts";
+import { createPermissionNeed, getPermissionNeed } from "../../protocol/roles/action-need.ts";
 
 const query = { restype: "share", comp: "filepermission" };
 const formatParam = header("x-ms-file-permission-format", oneOf("sddl", "binary"));
@@ -22,7 +23,7 @@ export const createPermission = operation({
   since: "2019-02-02",
   params: { format: formatParam },
   body: { kind: "bytes", bytesMax: permissionBytesMax, parse: parseBody },
-  permission: { letters: "w", resourceType: "c" },
+  permission: { letters: "w", resourceType: "c", actions: createPermissionNeed },
   target: "must-exist",
   conditions: "none",
   lease: "none",
@@ -70,7 +71,7 @@ export const getPermission = operation({
   since: "2019-02-02",
   params: { key, format: formatParam },
   body: noBody,
-  permission: { letters: "r", resourceType: "c" },
+  permission: { letters: "r", resourceType: "c", actions: getPermissionNeed },
   target: "must-exist",
   conditions: "none",
   lease: "none",

@@ -6,6 +6,7 @@ import { fail } from "../../protocol/result.ts";
 import { deletedShares } from "../records.ts";
 import { operation } from "../resources.ts";
 import { parseDeletedVersion } from "../../protocol/deleted-version.ts";
+import { restoreShareNeed } from "../../protocol/roles/action-need.ts";
 
 /** Restores a soft-deleted share, perhaps under another name.
  *  learn.microsoft.com/rest/api/storageservices/restore-share */
@@ -23,11 +24,21 @@ export const restoreShare = operation({
     {
       kind: "covered",
       parameter: "x-ms-deleted-share-name",
-      permission: { letters: "w", resourceType: "c", sas: "account-only" },
+      permission: {
+        letters: "w",
+        resourceType: "c",
+        sas: "account-only",
+        actions: restoreShareNeed,
+      },
       named: (_, { deletedName: name }) => ({ name }),
     },
   ],
-  permission: { letters: "w", resourceType: "c", sas: "account-only" },
+  permission: {
+    letters: "w",
+    resourceType: "c",
+    sas: "account-only",
+    actions: restoreShareNeed,
+  },
   target: "must-not-exist",
   conditions: "none",
   lease: "none",

@@ -3,6 +3,7 @@ import { authoriseCoverage } from "../../protocol/authorise-named.ts";
 import { authoriseWithRecord } from "../../protocol/authorise.ts";
 import { faultMessage, faultStatus } from "../../protocol/faults.ts";
 import type { LinkedResource } from "../../protocol/named-resource.ts";
+import type { Permission } from "../../protocol/permission.ts";
 import { anonymousPrincipal, type Principal } from "../../protocol/principal.ts";
 import { fail, ok, type Failure, type Result } from "../../protocol/result.ts";
 import type { Service } from "../../operation/service.ts";
@@ -25,7 +26,12 @@ export interface NamingParts {
   /** Authenticates the credentials in or beside the source's URL. */
   readonly authenticate: (source: WireRequest, location: Location) => Result<Principal>;
   readonly wallNow: () => Ticks;
+  readonly hasRoles: (account: string) => boolean;
+  /** Whether roles permit reading a container or share of the account. */
+  readonly rolesAllow: (account: string, principal: Principal) => RoleCheck;
 }
+
+type RoleCheck = (permission: Permission, name: string) => boolean;
 
 export interface Asking {
   readonly account: string;
@@ -95,11 +101,26 @@ function ownSource(parts: NamingParts, asked: SourceRequest, asking: Asking): Re
       const isSigned = asking.linked.below !== "account";
       const covered = isSigned || authoriseCoverage(principal.value, { name, path: below });
       if (covered !== true && !covered.ok) return covered;
-      const listed = authoriseByAcl(principal.value, asking.linked.permission, access?.path?.());
+      const listed = authoriseReader(parts, principal.value, { account, name }, asking, access);
       if (!listed.ok) return unverified(listed, asking);
       return authoriseRead(parts, principal.value, access, { ...asking, account });
     },
   });
+}
+
+/** A role that permits the read makes access control lists irrelevant. */
+function authoriseReader(
+  { rolesAllow, hasRoles }: NamingParts,
+  principal: Principal,
+  { account, name }: { readonly account: string; readonly name: string },
+  { linked: { permission } }: Asking,
+  access: SourceAccess | undefined,
+): Result<void> {
+  const path = access?.path?.();
+  if (!hasRoles(account)) return authoriseByAcl(principal, permission, path);
+  if (rolesAllow(account, principal)(permission, name)) return ok(undefined);
+  if (path === undefined) return fail("AuthorizationPermissionMismatch");
+  return authoriseByAcl(principal, permission, path);
 }
 
 /** Inside one account the key that signs the copy also permits reading the source. */

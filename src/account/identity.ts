@@ -1,0 +1,130 @@
+import { AccessRules, type Assignment } from "../protocol/roles/access-rules.ts";
+import { builtInRolesByName } from "../protocol/roles/built-in-roles.ts";
+import { Role } from "../protocol/roles/role.ts";
+import type { ServiceName } from "../protocol/service-name.ts";
+
+/** Principals, role assignments and trusted issuers, which Azure has in Entra ID and in its
+ *  management plane. */
+export interface IdentitySettings {
+  readonly principals: readonly PrincipalSettings[];
+  readonly assignments: readonly RoleAssignment[];
+  readonly issuers: readonly IssuerSettings[];
+  readonly managedIdentity: ManagedIdentity | undefined;
+  /** Whether roles decide about bearer tokens. Otherwise an accepted token permits everything. */
+  readonly hasRoles: boolean;
+}
+
+/** A user or application to which the local token service issues tokens. */
+export interface PrincipalSettings {
+  readonly name: string;
+  readonly objectId: string;
+  /** The application id, with which clients ask for tokens. */
+  readonly clientId: string;
+  /** Undefined if it cannot log in with a secret. */
+  readonly secret: string | undefined;
+  /** Object ids of its groups. */
+  readonly groups: readonly string[];
+}
+
+export interface RoleAssignment {
+  /** Object id of a principal or group. */
+  readonly objectId: string;
+  readonly role: Role;
+  /** Undefined for all accounts. */
+  readonly account: string | undefined;
+  readonly scope: { readonly service: ServiceName; readonly name: string } | undefined;
+}
+
+/** An OpenID Connect provider whose tokens are accepted. */
+export interface IssuerSettings {
+  /** The value of `iss`. */
+  readonly issuer: string;
+  /** Accepted values of `aud`; empty: those of Azure Storage. */
+  readonly audiences: readonly string[];
+  /** The address of its keys; undefined: found in `/.well-known/openid-configuration`. */
+  readonly jwks: string | undefined;
+  /** Accounts that its tokens are for; undefined: all. */
+  readonly accounts: readonly string[] | undefined;
+  /** Names of the claims that identify a caller. */
+  readonly claims: ClaimNames;
+}
+
+export interface ClaimNames {
+  readonly objectId: string;
+  readonly tenantId: string;
+  readonly groups: string;
+}
+
+export const defaultClaims: ClaimNames = { objectId: "oid", tenantId: "tid", groups: "groups" };
+
+/** The principal of programs that use the managed-identity endpoint, and the secret for it. */
+export interface ManagedIdentity {
+  readonly principal: PrincipalSettings;
+  readonly secret: string;
+}
+
+export const noIdentity: IdentitySettings = {
+  principals: [],
+  assignments: [],
+  issuers: [],
+  managedIdentity: undefined,
+  hasRoles: false,
+};
+
+/** Exists only while every key is published and every listener is on a loopback address. */
+export const developerPrincipal: PrincipalSettings = {
+  name: "developer",
+  objectId: "d0000000-0000-4000-8000-000000000001",
+  clientId: "d0000000-0000-4000-8000-000000000002",
+  secret: undefined,
+  groups: [],
+};
+
+const developerRoles = [
+  "Storage Blob Data Owner",
+  "Storage Queue Data Contributor",
+  "Storage Table Data Contributor",
+  "Storage File Data Privileged Contributor",
+  "Storage Account Contributor",
+];
+
+/** Adds the developer identity with full access. */
+export function withDeveloper(identity: IdentitySettings): IdentitySettings {
+  const { objectId } = developerPrincipal;
+  const assignments = developerRoles.map((name) => ({
+    objectId,
+    role: builtInRole(name),
+    account: undefined,
+    scope: undefined,
+  }));
+  return {
+    ...identity,
+    principals: [developerPrincipal, ...identity.principals],
+    assignments: [...assignments, ...identity.assignments],
+  };
+}
+
+function builtInRole(name: string): Role {
+  const definition = builtInRolesByName.get(name.toLowerCase());
+  if (definition === undefined) throw new Error(`no built-in role ${name}`);
+  return new Role(definition);
+}
+
+/** The assignments that apply to an account. Those of a group also count for the principals that
+ *  the configuration lists in it: a signature names no groups. */
+export function rulesOf(identity: IdentitySettings, account: string): AccessRules | undefined {
+  if (!identity.hasRoles) return undefined;
+  const byId = new Map<string, Assignment[]>();
+  for (const { objectId, role, account: only, scope } of identity.assignments) {
+    if (only !== undefined && only !== account) continue;
+    const id = objectId.toLowerCase();
+    byId.set(id, [...(byId.get(id) ?? []), { role, scope }]);
+  }
+  const merged = new Map<string, readonly Assignment[]>(byId);
+  for (const { objectId, groups } of identity.principals) {
+    const inherited = groups.flatMap((group) => byId.get(group.toLowerCase()) ?? []);
+    const own = byId.get(objectId.toLowerCase()) ?? [];
+    if (inherited.length > 0) merged.set(objectId.toLowerCase(), [...own, ...inherited]);
+  }
+  return new AccessRules(merged);
+}

@@ -1,0 +1,135 @@
+import { describe, expect, it } from "vitest";
+import { rulesOf, withDeveloper } from "./identity.ts";
+import { parseIdentity } from "./parse-identity.ts";
+
+const secret = "a secret of sixteen or more".replaceAll(" ", "-");
+
+function accepted(input: Readonly<Record<string, unknown>>) {
+  const parsed = parseIdentity(input, ["main", "other"]);
+  if (!parsed.ok) throw new Error(parsed.problems.join("\n"));
+  return parsed.value;
+}
+
+function refused(input: Readonly<Record<string, unknown>>): readonly string[] {
+  const parsed = parseIdentity(input, ["main"]);
+  return parsed.ok ? [] : parsed.problems;
+}
+
+const read = [["Microsoft.Storage/storageAccounts/blobServices/containers/blobs/read"]];
+
+describe("the identity part of a configuration", () => {
+  it("is empty by default: roles do not decide", () => {
+    const identity = accepted({});
+    expect(identity.hasRoles).toBe(false);
+    expect(rulesOf(identity, "main")).toBeUndefined();
+  });
+
+  it("resolves principals by name, and roles by name or id in any case", () => {
+    const identity = accepted({
+      principals: { app: { objectId: "o1", clientId: "c1", secret } },
+      roleAssignments: [
+        { principal: "app", role: "storage blob data READER", account: "main" },
+        { principal: "o2", role: "2a2b9908-6ea1-4ae2-8e65-a410df84e7d1", container: "c" },
+      ],
+    });
+    const rules = rulesOf(identity, "main");
+    expect(rules?.allows(["O1"], read, { service: "blob", name: "x" })).toBe(true);
+    expect(rules?.allows(["o2"], read, { service: "blob", name: "x" })).toBe(false);
+    expect(rules?.allows(["o2"], read, { service: "blob", name: "c" })).toBe(true);
+    expect(rules?.allows(["o2"], read, { service: "file", name: "c" })).toBe(false);
+    const elsewhere = rulesOf(identity, "other");
+    expect(elsewhere?.allows(["o1"], read, { service: "blob", name: "x" })).toBe(false);
+  });
+
+  it("gives principals the roles of their configured groups", () => {
+    const identity = accepted({
+      principals: { app: { objectId: "o1", groups: ["g"] } },
+      roleAssignments: [{ principal: "g", role: "Storage Blob Data Reader" }],
+    });
+    const rules = rulesOf(identity, "main");
+    expect(rules?.allows(["o1"], read, { service: "blob", name: "x" })).toBe(true);
+  });
+
+  it("has custom roles with exclusions, and keeps data apart from management", () => {
+    const identity = accepted({
+      roles: {
+        "All but deletions": { dataActions: ["*"], notDataActions: ["*/delete"] },
+        Manager: { actions: ["*"] },
+      },
+      roleAssignments: [
+        { principal: "o1", role: "all but deletions" },
+        { principal: "o2", role: "Manager" },
+      ],
+    });
+    const rules = rulesOf(identity, "main");
+    const at = { service: "blob", name: "x" } as const;
+    const blobs = "Microsoft.Storage/storageAccounts/blobServices/containers/blobs";
+    expect(rules?.allows(["o1"], read, at)).toBe(true);
+    expect(rules?.allows(["o1"], [[`${blobs}/delete`]], at)).toBe(false);
+    expect(rules?.allows(["o2"], read, at)).toBe(false);
+    expect(
+      rules?.allows(["o2"], [["Microsoft.Storage/storageAccounts/blobServices/read"]], at),
+    ).toBe(true);
+  });
+
+  it("adds a developer with full access on request", () => {
+    const identity = withDeveloper({ ...accepted({}), hasRoles: true });
+    const id = identity.principals[0]?.objectId ?? "";
+    const rules = rulesOf(identity, "main");
+    expect(rules?.allows([id], read, { service: "blob", name: undefined })).toBe(true);
+    expect(rules?.allows(["o1"], read, { service: "blob", name: undefined })).toBe(false);
+  });
+
+  it.each([
+    [{ principals: [] }, '"principals" must be an object: { "name": { … } }'],
+    [{ principals: { app: {} } }, 'principal "app": "objectId" is missing'],
+    [
+      { principals: { app: { objectId: "o", secret: "short" } } },
+      'principal "app": "secret" must have 16 to 1024 characters',
+    ],
+    [
+      { principals: { app: { objectId: "o", colour: 1 } } },
+      'principal "app": there is no setting "colour"',
+    ],
+    [
+      { principals: { a: { objectId: "o" }, b: { objectId: "O", clientId: "c" } } },
+      '"principals": two have the objectId "o"',
+    ],
+    [
+      { roleAssignments: [{ principal: "o", role: "Reader of minds" }] },
+      'role assignment 1: "role" there is no role "Reader of minds"; docs/IDENTITY.md lists them',
+    ],
+    [
+      { roleAssignments: [{ principal: "o", role: "Storage Blob Data Reader", account: "none" }] },
+      'role assignment 1: "account" there is no account "none"',
+    ],
+    [
+      {
+        roleAssignments: [
+          { principal: "o", role: "Storage Blob Data Reader", container: "c", queue: "q" },
+        ],
+      },
+      'role assignment 1: "scope" name one container, queue, table or share',
+    ],
+    [
+      { roles: { "Storage Blob Data Reader": {} } },
+      'role "Storage Blob Data Reader": this name is taken',
+    ],
+    [
+      { managedIdentity: { principal: "none", secret } },
+      '"managedIdentity": "principal" there is no principal "none"',
+    ],
+    [
+      { issuers: [{ issuer: "http://login.example" }] },
+      'issuer 1: "issuer" must begin with https:// unless it is on this machine',
+    ],
+    [{ issuers: [{ issuer: "https://a.example", accounts: ["none"] }] }, "no account"],
+  ])("is rejected: %j", (input, problem) => {
+    expect(refused(input).join("\n")).toContain(problem);
+  });
+
+  it("never quotes a secret in a message", () => {
+    const problems = refused({ principals: { app: { objectId: "o", secret: "very secret" } } });
+    expect(problems.join()).not.toContain("very");
+  });
+});

@@ -1,0 +1,209 @@
+import { builtInRolesByName } from "../protocol/roles/built-in-roles.ts";
+import { Role } from "../protocol/roles/role.ts";
+import type { ServiceName } from "../protocol/service-name.ts";
+import type { IdentitySettings, PrincipalSettings, RoleAssignment } from "./identity.ts";
+import { ObjectReader } from "./object-reader.ts";
+import { parseIssuers } from "./parse-issuers.ts";
+import { isObject, type Parsed } from "./parse-settings.ts";
+
+/** The parts of a configuration beside "accounts". */
+export interface IdentityInput {
+  readonly principals?: Readonly<Record<string, PrincipalInput>>;
+  readonly roles?: Readonly<Record<string, RoleInput>>;
+  readonly roleAssignments?: readonly RoleAssignmentInput[];
+  readonly issuers?: readonly IssuerInput[];
+  readonly managedIdentity?: { readonly principal: string; readonly secret: string };
+}
+
+export interface PrincipalInput {
+  readonly objectId: string;
+  readonly clientId?: string;
+  readonly secret?: string;
+  readonly groups?: readonly string[];
+}
+
+export interface RoleInput {
+  readonly actions?: readonly string[];
+  readonly notActions?: readonly string[];
+  readonly dataActions?: readonly string[];
+  readonly notDataActions?: readonly string[];
+}
+
+export interface RoleAssignmentInput {
+  /** Name of a principal, or the object id of a principal or group. */
+  readonly principal: string;
+  /** Name or id of a built-in role, or the name of a custom one. */
+  readonly role: string;
+  readonly account?: string;
+  readonly container?: string;
+  readonly queue?: string;
+  readonly table?: string;
+  readonly share?: string;
+}
+
+export interface IssuerInput {
+  readonly issuer: string;
+  readonly audiences?: readonly string[];
+  readonly jwks?: string;
+  readonly accounts?: readonly string[];
+  readonly claims?: {
+    readonly objectId?: string;
+    readonly tenantId?: string;
+    readonly groups?: string;
+  };
+}
+
+export const identityFields = [
+  "principals",
+  "roles",
+  "roleAssignments",
+  "issuers",
+  "managedIdentity",
+] as const;
+
+const idPattern = /^[\w.@:|-]{1,128}$/;
+const actionForm = /^[A-Za-z0-9*./]{1,256}$/;
+const secretUnitsMin = 16;
+const secretUnitsMax = 1024;
+const listMax = 10_000;
+const actionLists = ["actions", "notActions", "dataActions", "notDataActions"] as const;
+
+/** Parses principals, roles and issuers. `accounts`: the names of the configured accounts. */
+export function parseIdentity(
+  input: Readonly<Record<string, unknown>>,
+  accounts: readonly string[],
+): Parsed<IdentitySettings> {
+  const problems: string[] = [];
+  const principals = parsePrincipals(input["principals"], problems);
+  const roles = parseRoles(input["roles"], problems);
+  const known = { principals, roles, accounts, problems };
+  const assignments = parseAssignments(input["roleAssignments"], known);
+  const issuers = parseIssuers(input["issuers"], accounts, problems);
+  const managedIdentity = parseManagedIdentity(input["managedIdentity"], known);
+  if (problems.length > 0) return { ok: false, problems };
+  const hasRoles = ["principals", "roleAssignments", "roles"].some((n) => input[n] !== undefined);
+  return { ok: true, value: { principals, assignments, issuers, managedIdentity, hasRoles } };
+}
+
+interface Known {
+  readonly principals: readonly PrincipalSettings[];
+  readonly roles: ReadonlyMap<string, Role>;
+  readonly accounts: readonly string[];
+  readonly problems: string[];
+}
+
+function parsePrincipals(input: unknown, problems: string[]): readonly PrincipalSettings[] {
+  const principals = entriesOf(input, "principals", problems).map(([name, value]) => {
+    const reader = new ObjectReader(`principal "${name}"`, value, problems);
+    const objectId = reader.text("objectId", idPattern) ?? "";
+    const parsed = {
+      name,
+      objectId,
+      clientId: reader.optionalText("clientId", idPattern) ?? objectId,
+      secret: secretOf(reader),
+      groups: reader.texts("groups", idPattern) ?? [],
+    };
+    reader.end();
+    return parsed;
+  });
+  for (const field of ["objectId", "clientId"] as const) {
+    const values = principals.map((each) => each[field].toLowerCase());
+    const twice = values.find((value, at) => value !== "" && values.indexOf(value) < at);
+    if (twice !== undefined) problems.push(`"principals": two have the ${field} "${twice}"`);
+  }
+  return principals;
+}
+
+function secretOf(reader: ObjectReader): string | undefined {
+  const secret = reader.optionalText("secret", /^[\x21-\x7e]*$/);
+  if (secret === undefined) return undefined;
+  if (secret.length < secretUnitsMin || secret.length > secretUnitsMax) {
+    reader.refuse("secret", `must have ${secretUnitsMin} to ${secretUnitsMax} characters`);
+  }
+  return secret;
+}
+
+/** Built-in and custom roles by name and id in lower case. */
+function parseRoles(input: unknown, problems: string[]): ReadonlyMap<string, Role> {
+  const roles = new Map<string, Role>();
+  for (const [key, definition] of builtInRolesByName) roles.set(key, new Role(definition));
+  for (const [name, value] of entriesOf(input, "roles", problems)) {
+    const reader = new ObjectReader(`role "${name}"`, value, problems);
+    const [actions = [], notActions = [], dataActions = [], notDataActions = []] = actionLists.map(
+      (list) => reader.texts(list, actionForm) ?? [],
+    );
+    reader.end();
+    if (roles.has(name.toLowerCase())) problems.push(`role "${name}": this name is taken`);
+    const definition = { name, actions, notActions, dataActions, notDataActions };
+    roles.set(name.toLowerCase(), new Role(definition));
+  }
+  return roles;
+}
+
+const scopeFields = [
+  ["container", "blob"],
+  ["queue", "queue"],
+  ["table", "table"],
+  ["share", "file"],
+] as const satisfies readonly (readonly [string, ServiceName])[];
+
+function parseAssignments(input: unknown, known: Known): readonly RoleAssignment[] {
+  if (input === undefined) return [];
+  if (!Array.isArray(input) || input.length > listMax) {
+    known.problems.push(`"roleAssignments" must be a list of at most ${listMax}`);
+    return [];
+  }
+  return input.flatMap((value: unknown, index) => {
+    const reader = new ObjectReader(`role assignment ${index + 1}`, value, known.problems);
+    const parsed = parseAssignment(reader, known);
+    reader.end();
+    return parsed === undefined ? [] : [parsed];
+  });
+}
+
+function parseAssignment(reader: ObjectReader, known: Known): RoleAssignment | undefined {
+  const principal = reader.text("principal", idPattern);
+  const roleName = reader.text("role", /^.{1,256}$/);
+  const account = reader.optionalText("account", /^.{1,128}$/);
+  const scopes = scopeFields.flatMap(([field, service]) => {
+    const name = reader.optionalText(field, /^.{1,256}$/);
+    return name === undefined ? [] : [{ service, name }];
+  });
+  if (account !== undefined && !known.accounts.includes(account)) {
+    reader.refuse("account", `there is no account "${account}"`);
+  }
+  if (scopes.length > 1) reader.refuse("scope", "name one container, queue, table or share");
+  const role = known.roles.get(roleName?.toLowerCase() ?? "");
+  if (roleName !== undefined && role === undefined) {
+    reader.refuse("role", `there is no role "${roleName}"; docs/IDENTITY.md lists them`);
+  }
+  if (principal === undefined || role === undefined) return undefined;
+  const named = known.principals.find(({ name }) => name === principal);
+  return { objectId: named?.objectId ?? principal, role, account, scope: scopes[0] };
+}
+
+function parseManagedIdentity(input: unknown, known: Known): IdentitySettings["managedIdentity"] {
+  if (input === undefined) return undefined;
+  const reader = new ObjectReader('"managedIdentity"', input, known.problems);
+  const name = reader.text("principal", /^.{1,128}$/);
+  const secret = secretOf(reader);
+  reader.end();
+  if (secret === undefined) reader.refuse("secret", "is missing");
+  const principal = known.principals.find((each) => each.name === name);
+  if (name !== undefined && principal === undefined) {
+    reader.refuse("principal", `there is no principal "${name}"`);
+  }
+  return principal && secret !== undefined ? { principal, secret } : undefined;
+}
+
+function entriesOf(
+  input: unknown,
+  field: string,
+  problems: string[],
+): readonly (readonly [string, unknown])[] {
+  if (input === undefined) return [];
+  const entries = isObject(input) ? Object.entries(input) : [];
+  if (isObject(input) && entries.length <= listMax) return entries;
+  problems.push(`"${field}" must be an object: { "name": { … } }`);
+  return [];
+}

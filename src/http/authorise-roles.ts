@@ -1,0 +1,125 @@
+import type { AccountSettings } from "../account/settings.ts";
+import type { Address, Operation } from "../operation/operation.ts";
+import { authoriseByAcl } from "../protocol/authorise-acl.ts";
+import type { Permission } from "../protocol/permission.ts";
+import type { AclCaller, PathAccess } from "../protocol/posix-access.ts";
+import type { Principal } from "../protocol/principal.ts";
+import { fail, ok, type Result } from "../protocol/result.ts";
+import type { AccessRules } from "../protocol/roles/access-rules.ts";
+import { actionNeedOf, overwriteNeed, tagNeed } from "../protocol/roles/action-need.ts";
+import type { ActionNeed } from "../protocol/roles/actions.ts";
+import { isRoleCaller, rolesAllow, type RoleCaller } from "../protocol/roles/authorise-roles.ts";
+import type { HttpService } from "./http-service.ts";
+import type { SelectedRequest } from "./request-context.ts";
+import type { WireRequest } from "./wire.ts";
+
+const granted = ok(undefined);
+const denied = fail("AuthorizationPermissionMismatch");
+const needs = new WeakMap<Operation, ActionNeed>();
+
+/** Derived once per declaration. */
+function needOf({ service }: HttpService, operation: Operation): ActionNeed {
+  const known = needs.get(operation);
+  if (known !== undefined) return known;
+  const need = actionNeedOf(service.name, operation);
+  needs.set(operation, need);
+  return need;
+}
+
+/** Checks the roles before the request is parsed, as far as no record is needed for it. */
+export function checkRoles(
+  http: HttpService,
+  { address, principal, operation, settings }: SelectedRequest,
+): Result<void> {
+  const { roles, hierarchicalNamespace } = settings;
+  if (roles === undefined || !isRoleCaller(principal)) return granted;
+  // Access control lists of paths may permit it, and the body may complete the address.
+  const isOpen = hierarchicalNamespace && http.service.name === "blob";
+  if (isOpen || operation.locate !== undefined) return granted;
+  const target = { service: http.service.name, name: http.service.signedName(address).name };
+  return rolesAllow(roles, principal, needOf(http, operation), target) ? granted : denied;
+}
+
+export interface RoleCheck {
+  readonly exists: boolean;
+  readonly address: Address;
+  /** The lists that apply to the path; undefined if the account has none. */
+  readonly path: PathAccess | undefined;
+}
+
+/** Decides inside the transaction, with the roles of that moment: one that was removed while the
+ *  body arrived does not count. A role that permits the request makes access control lists
+ *  irrelevant; otherwise they decide alone, as in the service. */
+export function authoriseCaller(
+  http: HttpService,
+  { request, principal, operation, location, settings }: SelectedRequest,
+  { exists, address, path }: RoleCheck,
+): Result<void> {
+  const { permission } = operation;
+  const roles = currentRoles(http, location.account);
+  if (roles === undefined) return authoriseByAcl(principal, permission, path);
+  if (!isRoleCaller(principal)) return granted;
+  const name = { service: http.service.name, name: http.service.signedName(address).name };
+  const allows = (need: ActionNeed): boolean => rolesAllow(roles, principal, need, name);
+  const overwrites = exists && permission.overwrite === true && http.service.name === "blob";
+  const isPermitted = allows(needOf(http, operation)) && (!overwrites || allows(overwriteNeed));
+  if (!isPermitted) {
+    // The decision of the operation applies the lists itself.
+    const isDeferred = permission.posix !== undefined && settings.hierarchicalNamespace;
+    if (path === undefined) return isDeferred ? granted : denied;
+    const { objectId, groups } = callerOf(principal);
+    const listed = authoriseByAcl(
+      { kind: "bearer", objectId, groups, tenantId: "" },
+      permission,
+      path,
+    );
+    if (!listed.ok) return listed;
+  }
+  return tagNeedsOf(request).every(allows) ? granted : denied;
+}
+
+function callerOf(principal: RoleCaller): AclCaller {
+  const { objectId } = principal;
+  return { objectId, groups: (principal.kind === "bearer" ? principal.groups : undefined) ?? [] };
+}
+
+/** Returns the caller that access control lists limit at the time of the decision. */
+export function aclCallerOf(
+  http: HttpService,
+  { principal, settings, location, address, operation }: SelectedRequest,
+): (() => AclCaller | undefined) | undefined {
+  if (!settings.hierarchicalNamespace || !isRoleCaller(principal)) return undefined;
+  return () => {
+    const roles = currentRoles(http, location.account);
+    // Without roles, a signature bypasses the lists.
+    if (roles === undefined) return principal.kind === "bearer" ? callerOf(principal) : undefined;
+    const target = { service: http.service.name, name: http.service.signedName(address).name };
+    const isPermitted = rolesAllow(roles, principal, needOf(http, operation), target);
+    return isPermitted ? undefined : callerOf(principal);
+  };
+}
+
+/** Needs of tags that a request for the blob itself sets or has a condition on. */
+function tagNeedsOf({ headers }: WireRequest): readonly ActionNeed[] {
+  const sets = headers["x-ms-tags"] === undefined ? [] : [tagNeed(true)];
+  return headers["x-ms-if-tags"] === undefined ? sets : [...sets, tagNeed(false)];
+}
+
+export function currentRoles({ accounts }: HttpService, account: string): AccessRules | undefined {
+  const settings: AccountSettings | undefined = accounts.get(account);
+  return settings?.roles;
+}
+
+/** Whether roles permit what an operation needs of a resource that is named beside its target. */
+export function namedRoleCheck(
+  { service, accounts }: Pick<HttpService, "service" | "accounts">,
+  account: string,
+  principal: Principal,
+): (permission: Permission, name: string) => boolean {
+  return (permission, name) => {
+    const roles = accounts.get(account)?.roles;
+    if (roles === undefined || !isRoleCaller(principal)) return true;
+    const need = actionNeedOf(service.name, { permission });
+    return rolesAllow(roles, principal, need, { service: service.name, name });
+  };
+}

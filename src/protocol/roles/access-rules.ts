@@ -1,0 +1,58 @@
+import type { ServiceName } from "../service-name.ts";
+import type { ActionNeed } from "./actions.ts";
+import type { Role } from "./role.ts";
+
+/** What a role assignment of an account applies to: all of it, or one container, queue, table or
+ *  share. */
+export interface AssignmentScope {
+  readonly service: ServiceName;
+  readonly name: string;
+}
+
+export interface Assignment {
+  readonly role: Role;
+  /** Undefined for the whole account. */
+  readonly scope: AssignmentScope | undefined;
+}
+
+/** The resource that a request addresses; without a name the account itself. */
+export interface RoleTarget {
+  readonly service: ServiceName;
+  readonly name: string | undefined;
+}
+
+const none: readonly Assignment[] = [];
+
+/** The role assignments of one account. Immutable: a changed configuration creates new ones. */
+export class AccessRules {
+  readonly #byPrincipal: ReadonlyMap<string, readonly Assignment[]>;
+
+  /** By object id of a user, application or group, in lower case. */
+  constructor(byPrincipal: ReadonlyMap<string, readonly Assignment[]>) {
+    this.#byPrincipal = byPrincipal;
+  }
+
+  /** Whether the assignments of a caller, together with those of its groups, grant all actions of
+   *  one alternative. */
+  allows(ids: readonly string[], need: ActionNeed, target: RoleTarget): boolean {
+    const held = this.#heldBy(ids);
+    return need.some((actions) =>
+      actions.every((action) =>
+        held.some(({ role, scope }) => role.grants(action) && covers(scope, target)),
+      ),
+    );
+  }
+
+  #heldBy(ids: readonly string[]): readonly Assignment[] {
+    const [only = ""] = ids;
+    if (ids.length <= 1) return this.#byPrincipal.get(only.toLowerCase()) ?? none;
+    return ids.flatMap((id) => this.#byPrincipal.get(id.toLowerCase()) ?? none);
+  }
+}
+
+function covers(scope: AssignmentScope | undefined, { service, name }: RoleTarget): boolean {
+  if (scope === undefined) return true;
+  if (scope.service !== service || name === undefined) return false;
+  // Names of tables are compared without case, the others are lower case.
+  return scope.name === name || scope.name.toLowerCase() === name.toLowerCase();
+}

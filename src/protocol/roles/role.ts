@@ -1,0 +1,47 @@
+import { actionPattern, isDataAction } from "./actions.ts";
+
+/** A role definition in Azure's form. `*` in an action stands for any text. */
+export interface RoleDefinition {
+  readonly name: string;
+  /** The id of the built-in role in Azure; undefined for a custom role. */
+  readonly id?: string | undefined;
+  /** Operations on the account, its containers, queues, tables and shares. */
+  readonly actions: readonly string[];
+  readonly notActions: readonly string[];
+  /** Operations on blobs, messages, entities and files. */
+  readonly dataActions: readonly string[];
+  readonly notDataActions: readonly string[];
+}
+
+/** Bounds the cache of a role: needs come from declarations, of which there are fewer. */
+const cachedMax = 256;
+
+/** A role with its patterns compiled. */
+export class Role {
+  readonly name: string;
+  readonly #granted: Readonly<Record<"control" | "data", readonly RegExp[]>>;
+  readonly #excluded: Readonly<Record<"control" | "data", readonly RegExp[]>>;
+  readonly #known = new Map<string, boolean>();
+
+  constructor(definition: RoleDefinition) {
+    this.name = definition.name;
+    this.#granted = {
+      control: definition.actions.map(actionPattern),
+      data: definition.dataActions.map(actionPattern),
+    };
+    this.#excluded = {
+      control: definition.notActions.map(actionPattern),
+      data: definition.notDataActions.map(actionPattern),
+    };
+  }
+
+  grants(action: string): boolean {
+    const known = this.#known.get(action);
+    if (known !== undefined) return known;
+    const kind = isDataAction(action) ? "data" : "control";
+    const matches = (pattern: RegExp): boolean => pattern.test(action);
+    const granted = this.#granted[kind].some(matches) && !this.#excluded[kind].some(matches);
+    if (this.#known.size < cachedMax) this.#known.set(action, granted);
+    return granted;
+  }
+}

@@ -1,0 +1,77 @@
+import { beforeEach, describe, expect, it } from "vitest";
+import type { RoleAssignmentInput } from "../../src/account/parse-identity.ts";
+import { accountsOf, developmentAccount } from "../../src/account/settings.ts";
+import type { Principal } from "../../src/protocol/principal.ts";
+import { simBlob, type SimBlob } from "../harness/sim-blob.ts";
+import { rulesFrom } from "./rules.ts";
+
+const me: Principal = { kind: "bearer", objectId: "me", tenantId: "t" };
+const mismatch = [403, "AuthorizationPermissionMismatch"];
+let sim: SimBlob;
+
+function assign(...roleAssignments: readonly RoleAssignmentInput[]): void {
+  const roles = rulesFrom({ roleAssignments });
+  const settings = { ...developmentAccount(), hierarchicalNamespace: true, roles };
+  Object.assign(sim.http.accounts, accountsOf([settings]));
+}
+
+async function send(method: string, path: string, headers: Record<string, string> = {}) {
+  const { status, code } = await sim.sendToDfs({ method, path, headers });
+  return code === undefined ? [status] : [status, code];
+}
+
+beforeEach(async () => {
+  sim = await simBlob({ hierarchicalNamespace: true });
+  await send("PUT", "/fff?resource=filesystem");
+  const create = (path: string, kind: string, permissions: string) =>
+    send("PUT", `/fff/${path}?resource=${kind}`, {
+      "x-ms-permissions": permissions,
+      "x-ms-umask": "0000",
+    });
+  await create("open", "directory", "0777");
+  await create("open/file", "file", "0644");
+  await create("shut", "directory", "0700");
+  await create("shut/file", "file", "0600");
+  await send("PATCH", "/fff/?action=setAccessControl", { "x-ms-permissions": "0755" });
+  sim.callAs(me);
+});
+
+describe("on an account with a hierarchical namespace", () => {
+  it("a role makes access control lists irrelevant", async () => {
+    assign({ principal: "me", role: "Storage Blob Data Reader" });
+    expect(await send("GET", "/fff/shut/file")).toEqual([200]);
+    expect(await send("GET", "/fff?resource=filesystem&directory=shut&recursive=false")).toEqual([
+      200,
+    ]);
+  });
+
+  it("without a role the lists decide about paths", async () => {
+    assign();
+    expect(await send("GET", "/fff/open/file")).toEqual([200]);
+    expect(await send("GET", "/fff/shut/file")).toEqual(mismatch);
+    expect(await send("PUT", "/fff/open/mine?resource=file")).toEqual([201]);
+    expect(await send("DELETE", "/fff/shut/file")).toEqual(mismatch);
+    const listed = "/fff?resource=filesystem&recursive=false&directory=";
+    expect(await send("GET", `${listed}open`)).toEqual([200]);
+    expect(await send("GET", `${listed}shut`)).toEqual(mismatch);
+  });
+
+  it("without a role the lists do not decide about filesystems", async () => {
+    assign();
+    expect(await send("PUT", "/ggg?resource=filesystem")).toEqual(mismatch);
+    expect(await send("HEAD", "/fff?resource=filesystem")).toEqual(mismatch);
+    expect(await send("DELETE", "/fff?resource=filesystem")).toEqual(mismatch);
+  });
+
+  it("a contributor changes no list of another owner, an owner role every list", async () => {
+    const change = { "x-ms-permissions": "0777" };
+    assign({ principal: "me", role: "Storage Blob Data Contributor" });
+    expect(await send("PATCH", "/fff/shut?action=setAccessControl", change)).toEqual(mismatch);
+    assign({ principal: "me", role: "Storage Blob Data Owner" });
+    expect(await send("PATCH", "/fff/shut?action=setAccessControl", change)).toEqual([200]);
+    const all = "/fff/shut?action=setAccessControlRecursive&mode=modify";
+    const acl = { "x-ms-acl": "user:me:rwx" };
+    const { body } = await sim.sendToDfs({ method: "PATCH", path: all, headers: acl });
+    expect(JSON.parse(body)).toMatchObject({ failureCount: 0, filesSuccessful: 1 });
+  });
+});

@@ -18,6 +18,8 @@ import {
   setQueueServiceProperties,
 } from "./service/service-properties.ts";
 
+/** All operations of the Queue service. The order matters only between routes with equally many
+ *  requirements: the first that matches is used. */
 export const operations: readonly Operation[] = [
   getQueueServiceProperties,
   setQueueServiceProperties,

@@ -14,9 +14,9 @@ import {
   visibilityIndex,
 } from "./records.ts";
 
-/** Index entries removed in one transaction. */
+/** Most index entries removed in one transaction. */
 const removalsMax = 1000;
-/** Messages removed in one transaction: fewer, because each has up to 64 KiB. */
+/** Most messages removed in one transaction: fewer, because each has up to 64 KiB. */
 const messageRemovalsMax = 250;
 
 const firstBelow = firstBelowUpTo(removalsMax);
@@ -35,8 +35,8 @@ async function reclaimMessagesOf(view: RecordView, id: bigint) {
 
 const reclaimMessages: ReclaimHandler = (view, [queue]) => reclaimMessagesOf(view, queue as bigint);
 
-/** Jobs of earlier releases, which kept the name of a large queue until its messages
- *  were removed. */
+/** Handles jobs that earlier releases stored. Those releases kept the name of a large deleted queue
+ *  until its messages were removed. */
 const reclaimQueue: ReclaimHandler = async (view, [account, name, id]) => {
   const step = await reclaimMessagesOf(view, id as bigint);
   if (!step.done) return step;
@@ -47,8 +47,8 @@ const reclaimQueue: ReclaimHandler = async (view, [account, name, id]) => {
   return { removals: [...step.removals, deletedName], done: true };
 };
 
-/** Removes expired messages. After a queue was cleared or deleted, an expiry entry may have no
- *  message any more: the other job has removed it. */
+/** Removes expired messages. The message of an expiry entry may be missing: the job
+ *  "queue-messages" removes messages before their expiry entries. */
 const reclaimExpired: ReclaimHandler = async (view, [queue]) => {
   const id = queue as bigint;
   const end = expiries.prefix([id, view.now + 1n]);

@@ -7,7 +7,8 @@ import type { Ticks } from "../base/ticks.ts";
 import { bytesOfMessageId } from "./message/message-id.ts";
 
 export interface QueueRecord {
-  /** Part of the keys of its messages. Clear Messages assigns a new id. */
+  /** Part of the keys of the queue's messages. Clear Messages assigns a new id, which makes all
+   *  messages unreachable at once; a reclaim job removes them. */
   readonly id: bigint;
   readonly metadata: Metadata;
   readonly policies: readonly StoredPolicy[];
@@ -37,6 +38,7 @@ export interface VisibilityRecord {
   readonly expires: Ticks;
 }
 
+/** Key of a message: the id of its queue and its own id. */
 export interface MessageKey {
   readonly queue: bigint;
   readonly id: string;
@@ -91,7 +93,8 @@ export const visibilityIndex = defineTable<MessageKey & { visibleAt: Ticks }, Vi
 const emptyCodec = recordCodec<object>({ version: 1 });
 const emptyRecord = emptyCodec.encode({});
 
-/** Messages by expiry time, for the reclaim job. The message record has the other key parts. */
+/** Index of messages by expiry time, for the reclaim job. Its records are empty: the key identifies
+ *  the message. */
 export const expiries = defineTable<MessageKey & { expires: Ticks }, object>({
   name: "message-expiries",
   tag: 0x44,

@@ -15,7 +15,8 @@ import { messages, queues, type MessageRecord, type QueueRecord } from "./record
 export interface QueueAddress extends Address {
   readonly resource: "service" | "queue" | "messages" | "message";
   readonly queue: string;
-  /** Empty for an id that no message can have. */
+  /** The normalised message id. Empty if the path has none or if it is not a GUID, which no message
+   *  can have. */
   readonly message: string;
 }
 
@@ -23,6 +24,7 @@ export interface QueueScope extends AccountScope {
   readonly queue: QueueRecord;
 }
 
+/** The types of scope and target of each resource of this service. */
 export interface QueueResources {
   readonly [name: string]: { scope: object; target: object };
   readonly service: { scope: AccountScope; target: AccountRecord };
@@ -36,7 +38,7 @@ export const operation = operationsOf<QueueResources, QueueAddress>();
 
 const messagesSegment = "messages";
 
-/** `/`, `/queue`, `/queue/messages` and `/queue/messages/id`. */
+/** Finds what a URL path addresses: `/`, `/queue`, `/queue/messages` or `/queue/messages/id`. */
 export function identify(path: string): Result<QueueAddress> {
   const [queue = "", segment = "", message = "", ...rest] = withoutLastSlash(path).split("/");
   if (queue === "" && segment === "") return ok({ resource: "service", queue, message });

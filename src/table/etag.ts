@@ -15,7 +15,7 @@ export function formatEntityETag(etag: Ticks): string {
   return lastText;
 }
 
-/** The last formatted ETag: all entities of one transaction have the same. */
+/** The last formatted ETag. All entities of one transaction have the same ETag. */
 let lastETag: Ticks | undefined;
 let lastText = "";
 
@@ -28,8 +28,8 @@ function parseEntityETag(text: string): Ticks | undefined {
 
 const weakForm = /^W\/"[^"]*"$/;
 
-/** Parses If-Match into the form that all services share. Recorded: a weak ETag in another form
- *  matches no entity (412); any other text is 400. */
+/** Parses If-Match into the conditions that all services share. Recorded: a weak ETag that is no
+ *  entity ETag matches no entity (412); any other text is 400. */
 export function readMatch(reader: ParamReader): Result<Conditions> {
   const text = reader.header("if-match");
   if (text === undefined) return missingHeader("If-Match");

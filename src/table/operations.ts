@@ -20,6 +20,8 @@ import { deleteTable } from "./tables/delete-table.ts";
 import { getTable, queryTables } from "./tables/query-tables.ts";
 import { getTableAcl, setTableAcl } from "./tables/table-acl.ts";
 
+/** All operations of the Table service. The order matters only between routes with equally many
+ *  requirements: the first that matches is used. */
 export const operations: readonly Operation[] = [
   getTableServiceProperties,
   setTableServiceProperties,

@@ -6,11 +6,13 @@ import type { QueryReader } from "../operation/service.ts";
 import { keyUnitsMax } from "./edm/limits.ts";
 
 export interface TableAddress extends Address {
+  /** `tables` and `entities` are collections; `nested` is a path below a table that ends with
+   *  `)`. */
   readonly resource: "service" | "batch" | "tables" | "table" | "entities" | "entity" | "nested";
   /** Empty if the path names no table. */
   readonly table: string;
   readonly keys: EntityKeys | undefined;
-  /** The path has a segment after the table. No such resource exists. */
+  /** Set if the path has a segment after the table. No such resource exists. */
   readonly isBelowTable?: true;
 }
 
@@ -21,7 +23,8 @@ const pathForm = /^([^(/]*)(?:\(((?:[^']|'[^']*')*?)\))?(\/.*)?$/s;
 const nameKeyForm = /^'((?:[^']|'')*)'$/;
 const entityKeysForm = /^\s*(\w+)='((?:[^']|'')*)'\s*,\s*(\w+)='((?:[^']|'')*)'\s*$/;
 
-/** `/`, `/$batch`, `/Tables`, `/Tables('t')`, `/t()`, `/t(PartitionKey='p',RowKey='r')`. */
+/** Finds what a URL path addresses: `/`, `/$batch`, `/Tables`, `/Tables('t')`, `/t()` or
+ *  `/t(PartitionKey='p',RowKey='r')`. */
 export function identify(path: string, query: QueryReader): Result<TableAddress> {
   const at = { table: "", keys: undefined };
   if (path === "") return ok({ resource: "service", ...at });
@@ -48,7 +51,7 @@ export function identify(path: string, query: QueryReader): Result<TableAddress>
   return keys.ok ? ok({ resource: "entity", table: name, keys: keys.value }) : keys;
 }
 
-/** An invalid table name is not a fault here: the table is not found. */
+/** A name that violates the naming rules is not a fault here: the table is not found. */
 function identifyTable(inside: string | undefined): Result<TableAddress> {
   if (inside === undefined || inside === "") {
     return ok({ resource: "tables", table: "", keys: undefined });

@@ -4,13 +4,13 @@ import { anyTable } from "../encoding/table.ts";
 import { firstBelowUpTo } from "../operation/first-below.ts";
 import { entities, tables } from "./records.ts";
 
-/** Records removed in one transaction. */
+/** Most records removed in one transaction. */
 const removalsMax = 500;
 
 const firstBelow = firstBelowUpTo(removalsMax);
 
-/** Removes all entities of a deleted table. Jobs of earlier releases also name the
- *  table's record. */
+/** Removes all entities of a deleted table. Jobs of earlier releases also name the table's record,
+ *  which is then removed with the last entities. */
 const reclaimEntities: ReclaimHandler = async (view, [table, account, name]) => {
   const found = await firstBelow(view, entities, table as bigint);
   if (found.length === removalsMax) return { removals: found, done: false };

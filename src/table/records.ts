@@ -17,7 +17,8 @@ export interface TableRecord {
   readonly isBeingDeleted?: true | undefined;
 }
 
-/** Table names are case-insensitive. */
+/** Key of a table's name among the reserved names of deleted tables. Table names are
+ *  case-insensitive. */
 export function nameKeyOf(account: bigint, name: string): DeletedName {
   return { account, service: "table", name: name.toLowerCase() };
 }

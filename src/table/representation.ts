@@ -41,15 +41,15 @@ function negotiateCached(accept: string, reader: ParamReader): Result<Representa
 }
 
 function negotiate(accept: string, { version }: ParamReader): Result<Representation> {
-  let refusal: Result<Representation> = fail("MediaTypeNotSupported");
+  let failure: Result<Representation> = fail("MediaTypeNotSupported");
   if (accept.trim() === "") return ok(defaultFor(version));
   for (const part of accept.split(",", acceptTypesMax)) {
     const [type = "", ...parameters] = part.toLowerCase().split(";");
     const chosen = parseMediaType(type.trim(), parameters.join(";"), version);
     if (chosen.ok) return chosen;
-    refusal = chosen;
+    failure = chosen;
   }
-  return refusal;
+  return failure;
 }
 
 function parseMediaType(type: string, parameters: string, version: string): Result<Representation> {

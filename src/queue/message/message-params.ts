@@ -9,11 +9,14 @@ const weekSeconds = 7 * daySeconds;
 const oldVisibilitySecondsMax = 7200;
 const int32Max = 2_147_483_647;
 
+/** Limit of the service for `numofmessages`. */
 export const messagesPerGetMax = 32;
+/** Visibility timeout of messages that Get Messages returns if the request has none. */
 export const defaultVisibilitySeconds = 30;
+/** Value of `messagettl` for a message that never expires. */
 export const neverExpires = -1;
 
-export interface SecondsRange {
+export interface NumberRange {
   readonly min: number;
   readonly max: number;
 }
@@ -22,7 +25,7 @@ export interface SecondsRange {
  *  names the range; the fault for any other text does not. */
 function boundedNumber(
   name: string,
-  rangeAt: (version: string) => SecondsRange,
+  rangeAt: (version: string) => NumberRange,
 ): Param<number | undefined> {
   return {
     sources: [`?${name}`],
@@ -43,11 +46,13 @@ function parseInt32(given: string): number | undefined {
   return Math.abs(value) > int32Max ? undefined : value;
 }
 
+/** `numofmessages` of Get Messages and Peek Messages. */
 export const messageCount = boundedNumber("numofmessages", () => ({
   min: 1,
   max: messagesPerGetMax,
 }));
 
+/** `visibilitytimeout` of Get Messages. */
 export const getVisibilityTimeout = boundedNumber("visibilitytimeout", (version) => ({
   min: 1,
   max: isAtLeast(version, "2011-08-18") ? weekSeconds : oldVisibilitySecondsMax,
@@ -55,6 +60,7 @@ export const getVisibilityTimeout = boundedNumber("visibilitytimeout", (version)
 
 const visibilityTimeout = boundedNumber("visibilitytimeout", () => ({ min: 0, max: weekSeconds }));
 
+/** `visibilitytimeout` of Update Message. */
 export const updateVisibilityTimeout = required(visibilityTimeout);
 
 export const popReceipt = required(query("popreceipt", text));

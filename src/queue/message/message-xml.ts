@@ -4,12 +4,14 @@ import { element, plainElement, textElement } from "../../encoding/xml-writer.ts
 import type { MessageRecord } from "../records.ts";
 import { popReceiptOf } from "./pop-receipt.ts";
 
+/** A message and its id, which is part of the key and not of the record. */
 export interface IdentifiedMessage {
   readonly id: string;
   readonly message: MessageRecord;
 }
 
-/** `plainElement` does not escape: ids, dates, receipts and numbers contain no markup. */
+/** `plainElement` does not escape its text. It is used for ids, dates, receipts and numbers, which
+ *  contain no markup. */
 function identityElements({ id, message }: IdentifiedMessage): string {
   return (
     plainElement("MessageId", id) +
@@ -43,7 +45,7 @@ function listOf(messages: readonly IdentifiedMessage[], renderers: readonly Elem
   return xmlBody(element("QueueMessagesList", inner));
 }
 
-/** The response to Put Message, without the text. */
+/** The response of Put Message: the new message with its pop receipt, without its text. */
 export function putResponse(message: IdentifiedMessage) {
   return listOf([message], [identityElements, receiptElements]);
 }

@@ -6,7 +6,7 @@ import type { QueueAddress } from "../resources.ts";
 
 const receiptBytes = 20;
 const receiptFormat = 2;
-/** Shared buffer: `popReceiptOf` returns text before it is written again. */
+/** Shared by all calls: `popReceiptOf` fills it and converts it to text synchronously. */
 const scratch = Buffer.alloc(receiptBytes);
 
 /** Identifies the Put, Get or Update Message that last changed the message. Opaque to clients. */

@@ -7,6 +7,7 @@ import type { VisibilityEntry } from "./message-effects.ts";
 import { messageIdOfBytes } from "./message-id.ts";
 import type { IdentifiedMessage } from "./message-xml.ts";
 
+/** The first visible messages of a queue. */
 export interface QueueHead {
   /** In order of their next-visible time. */
   readonly visible: readonly IdentifiedMessage[];
@@ -14,9 +15,10 @@ export interface QueueHead {
   readonly expired: readonly VisibilityEntry[];
 }
 
-/** Expired messages that one request skips. Get Messages removes them, so that the next request
- *  reaches the messages after them. */
-const expiredPassedMax = 500;
+/** One request skips at most this many expired messages. Get Messages removes them, so that the
+ *  next request reaches the messages after them. */
+const expiredSkippedMax = 500;
+/** Most index entries of a scan step that only continues after expired messages. */
 const expiredPerStepMax = 250;
 
 /**
@@ -29,7 +31,8 @@ export function readQueueHead(
   count: number,
 ): Awaitable<QueueHead> {
   const end = visibilityIndex.prefix([queue, view.now + 1n]);
-  // Every `visibleAt` of this era is encoded in the same number of bytes as `view.now`.
+  // Every `visibleAt` of our time is encoded in as many bytes as `view.now`. What follows the first
+  // `end.length` bytes of an index key is therefore the message id.
   const indexTarget = { skip: end.length, prefix: messages.prefix([queue]) };
   const scan: HeadScan = { view, count, end, indexTarget, visible: [], expired: [] };
   return mapAwaitable(scanFrom(scan, visibilityIndex.prefix([queue])), () =>
@@ -51,7 +54,7 @@ interface HeadScan {
 
 function scanFrom(scan: HeadScan, start: Uint8Array): Awaitable<void> {
   const { view, count, end, indexTarget, visible, expired } = scan;
-  if (visible.length >= count || expired.length >= expiredPassedMax) return undefined;
+  if (visible.length >= count || expired.length >= expiredSkippedMax) return undefined;
   const limit = Math.max(count - visible.length, Math.min(expired.length, expiredPerStepMax));
   return mapAwaitable(
     view.readHead(visibilityIndex, { start, end, limit, indexTarget }),

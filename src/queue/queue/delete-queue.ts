@@ -5,7 +5,8 @@ import { readAllVisibility } from "../message/queue-head.ts";
 import { removeMessage } from "../message/message-effects.ts";
 import { operation } from "../resources.ts";
 
-/** Up to this number the messages are removed in the same transaction, otherwise by a job. */
+/** A queue with at most this many messages is emptied in the transaction that deletes it; the
+ *  messages of a larger one are removed by a reclaim job. */
 const messagesRemovedAtOnceMax = 500;
 
 /** The name can be used again at once, unless the account sets `deletedNameSeconds`: messages are

@@ -39,7 +39,7 @@ export const listQueues = operation({
     const from = nameInMarker(input.marker, account);
     if (from === undefined) return undefined;
     const limit = pageSize(input.maxResults) + 1;
-    const found = await scan(view, target.id, { start: input.prefix ?? "", from, limit });
+    const found = await scan(view, target.id, { prefix: input.prefix ?? "", from, limit });
     const shown = found.slice(0, limit - 1);
     const withMetadata = input.include?.has("metadata") ?? false;
     const entries = await renderEntries(shown, (queue) => renderQueue(queue, withMetadata));
@@ -69,14 +69,15 @@ function nameInMarker(marker: string | undefined, account: string): string | und
   return marker.startsWith(start) ? marker.slice(start.length) : undefined;
 }
 
+/** `prefix`: what all listed names start with; `from`: the first name of the page. */
 interface ListBounds {
-  readonly start: string;
+  readonly prefix: string;
   readonly from: string;
   readonly limit: number;
 }
 
-async function scan(view: RecordView, account: bigint, { start, from, limit }: ListBounds) {
-  const within = queues.range([account], start);
+async function scan(view: RecordView, account: bigint, { prefix: namePrefix, from, limit }: ListBounds) {
+  const within = queues.range([account], namePrefix);
   const first = queues.prefix([account, from]);
   const isLater = Buffer.compare(first, within.start) > 0;
   const bounds = { ...within, start: isLater ? first : within.start, limit };

@@ -10,15 +10,15 @@ import { entityPath } from "../path.ts";
 
 type AtomOptions = Omit<RenderOptions, "level">;
 
-const services = "http://schemas.microsoft.com/ado/2007/08/dataservices";
+const dataServicesNamespace = "http://schemas.microsoft.com/ado/2007/08/dataservices";
 const namespaces = {
-  "xmlns:d": services,
-  "xmlns:m": `${services}/metadata`,
+  "xmlns:d": dataServicesNamespace,
+  "xmlns:m": `${dataServicesNamespace}/metadata`,
   xmlns: "http://www.w3.org/2005/Atom",
 };
 
-/** Atom is the only format of versions before 2013-08-15. learn.microsoft.com/rest/api/
- *  storageservices/payload-format-for-table-service-operations */
+/** Renders an entity as an Atom entry. Atom is the only format of versions before 2013-08-15.
+ *  learn.microsoft.com/rest/api/storageservices/payload-format-for-table-service-operations */
 export function atomEntity(row: Row, options: AtomOptions): TextBody {
   return document("entry", entityEntry(row, options, namespaces));
 }
@@ -89,6 +89,8 @@ function tableEntry(
   });
 }
 
+/** Only the outermost element declares the namespaces and `xml:base`; `names` is empty for an entry
+ *  of a feed. */
 function baseOf(endpoint: string, names: Readonly<Record<string, string>>) {
   return "xmlns" in names ? { "xml:base": `${endpoint}/`, ...names } : names;
 }
@@ -106,7 +108,7 @@ interface Entry {
 function entry({ path, title, term, endpoint, attributes, updated, properties }: Entry): string {
   const inner =
     `<id>${escapeText(`${endpoint}/${path}`)}</id>` +
-    element("category", "", { term, scheme: `${services}/scheme` }) +
+    element("category", "", { term, scheme: `${dataServicesNamespace}/scheme` }) +
     element("link", "", { rel: "edit", title, href: path }) +
     "<title />" +
     (updated === undefined ? "" : `<updated>${formatDateTime(updated)}</updated>`) +

@@ -3,11 +3,12 @@ import { ticksMax, ticksPerSecond, type Ticks } from "../../base/ticks.ts";
 
 const withoutZone = /^\d{4}-\d\d-\d\dT\d\d:\d\d(?::\d\d(?:\.\d{1,7})?)?$/;
 
-/** The Java client library sends nanoseconds: nine digits of a fraction. */
+/** The Java client library sends nanoseconds, which are nine digits after the point. */
 const fractionDigitsMax = 9;
 const longFraction = new RegExp(`^(.{19}\\.\\d{7})(\\d{1,${fractionDigitsMax - 7}})(.*)$`);
 
-/** A time without a zone is UTC (recorded). Digits beyond 100 ns are rounded half to even. */
+/** Parses an ISO 8601 time; undefined if it is malformed. A time without a zone is UTC (recorded).
+ *  Digits beyond 100 ns are rounded half to even. */
 export function parseDateTime(text: string): Ticks | undefined {
   const trimmed = text.trim();
   const [, sevenDigits, furtherDigits = "", zone = ""] = longFraction.exec(trimmed) ?? [];
@@ -27,7 +28,8 @@ function roundingTicks(furtherDigits: string, ticks: Ticks): Ticks {
   return fraction > 0.5 ? 1n : 0n;
 }
 
-/** Cached texts of seconds. Entities of one page often share theirs; a full cache is cleared. */
+/** Size of the cache of formatted seconds; a full cache is cleared. Entities of one page often have
+ *  the same second. */
 const cachedSecondsMax = 1024;
 const textsBySecond = new Map<number, string>();
 

@@ -1,27 +1,33 @@
 import { fail, ok, type Result } from "../../protocol/result.ts";
 import { edm, type EdmType, type EdmValue, type Property } from "./edm.ts";
 
+/** Limit of the service per entity, without PartitionKey, RowKey and Timestamp. */
 export const propertiesMax = 252;
+/** Limit of the service, in UTF-16 code units. */
 export const propertyNameUnitsMax = 255;
+/** Limit of the service per property value; a string counts 2 bytes per UTF-16 code unit. */
 export const valueBytesMax = 64 * 1024;
+/** Limit of the service for each of PartitionKey and RowKey, in UTF-16 code units. */
 export const keyUnitsMax = 512;
+/** Limit of the service per entity, computed as in `checkEntity`. */
 export const entityBytesMax = 1024 * 1024;
-/** Limit of a request body: larger than the entity, because of JSON's syntax and escapes. */
+/** Limit of a request body. Larger than that of the entity, because of the syntax and escapes of
+ *  JSON. */
 export const entityBodyBytesMax = 4 * 1024 * 1024;
 
 const passed = ok(undefined);
 
-/** A C# identifier. ASCII names are tested with the cheaper form first. */
-const identifierForm = /^[\p{L}\p{Nl}_][\p{L}\p{Nl}\p{Nd}\p{Mn}\p{Mc}\p{Pc}\p{Cf}]*$/u;
-const asciiIdentifierForm = /^[A-Za-z_][A-Za-z0-9_]*$/;
+/** Property names are C# identifiers. ASCII names are tested first with the cheaper pattern. */
+const identifierPattern = /^[\p{L}\p{Nl}_][\p{L}\p{Nl}\p{Nd}\p{Mn}\p{Mc}\p{Pc}\p{Cf}]*$/u;
+const asciiIdentifierPattern = /^[A-Za-z_][A-Za-z0-9_]*$/;
 
 export function checkPropertyName(name: string): Result<undefined> {
   if (name.length > propertyNameUnitsMax) return fail("PropertyNameTooLong");
-  if (asciiIdentifierForm.test(name) || identifierForm.test(name)) return passed;
+  if (asciiIdentifierPattern.test(name) || identifierPattern.test(name)) return passed;
   return fail("PropertyNameInvalid");
 }
 
-// eslint-disable-next-line no-control-regex -- the service refuses exactly these
+// eslint-disable-next-line no-control-regex -- the service rejects exactly these
 const forbiddenInKey = /[/\\#?\u0000-\u001F\u007F-\u009F]/;
 
 export function checkKey(which: "PartitionKey" | "RowKey", key: string): Result<undefined> {

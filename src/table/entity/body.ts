@@ -22,6 +22,7 @@ function parseEntity(bytes: Uint8Array, contentType: string): Result<EntityInput
 
 const decoder = new TextDecoder("utf-8", { fatal: true });
 
+/** Undefined if the bytes are not valid UTF-8. */
 export function decodeText(bytes: Uint8Array): string | undefined {
   try {
     return decoder.decode(bytes);

@@ -17,6 +17,7 @@ interface ChangeContext {
   readonly input: { readonly body: EntityInput };
 }
 
+/** The reply of an operation that changes an entity. */
 interface ChangeReply {
   readonly put: EntityRecord;
   readonly headers: typeof odataHeaders;
@@ -70,7 +71,8 @@ function checkKeys(keys: EntityKeys, body: EntityInput): Result<undefined> {
 
 const upsertVersionMin = "2011-08-18";
 
-/** Versions without Insert Or Replace and Insert Or Merge require If-Match. */
+/** Update and Merge Entity without If-Match fail in versions that do not have Insert Or Replace
+ *  Entity and Insert Or Merge Entity. */
 export function checkUpsert(version: string): Result<undefined> {
   return version < upsertVersionMin ? missingHeader("If-Match") : ok(undefined);
 }

@@ -25,8 +25,8 @@ export const deleteEntity = operation({
   decide: () => ({ remove: true, headers: odataHeaders }),
 });
 
-/** A path below a table, sent by clients whose endpoint already includes the table. Always a fault
- *  (recorded). */
+/** Always fails, as recorded from the service. The path continues after the table; clients send it
+ *  if their endpoint already includes the table. */
 export const deleteBelowTable = operation({
   name: "Delete Entity",
   ids: [],

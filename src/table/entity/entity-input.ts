@@ -2,7 +2,8 @@ import { fail, ok, type Failure, type Result } from "../../protocol/result.ts";
 import { edm, type Property, type TypedValue } from "../edm/edm.ts";
 import { checkKey, checkPropertyName, checkValue, propertiesMax } from "../edm/limits.ts";
 
-/** An entity in a request body, JSON or Atom. Null properties are left out. */
+/** An entity in a request body, JSON or Atom. Null properties are left out. A key is undefined if
+ *  the body does not contain it. */
 export interface EntityInput {
   readonly partitionKey: string | undefined;
   readonly rowKey: string | undefined;
@@ -42,7 +43,7 @@ export class EntityBuilder {
     this.#rowKey = undefined;
   }
 
-  /** `value` is undefined for null. */
+  /** `value` is undefined for a property that is null. */
   add(name: string, value: TypedValue | undefined): Result<undefined> {
     if (!this.#isNew(name)) return fail("DuplicatePropertiesSpecified");
     if (name === "Timestamp") return added;

@@ -121,7 +121,7 @@ function spanOf(comparison: Comparison, key: string): KeySpan {
   }
 }
 
-/** Undefined if the two do not overlap. */
+/** The keys that are in both ranges; undefined if the ranges do not overlap. */
 export function intersect(one: KeySpan, other: KeySpan): KeySpan | undefined {
   const low = tighter(one.low, other.low, (key, than) => key > than);
   const high = tighter(one.high, other.high, (key, than) => key < than);

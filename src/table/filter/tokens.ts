@@ -8,6 +8,7 @@ export interface Token {
   readonly text: string;
   /** The type name before the quotes of a typed literal, for example `guid`; otherwise empty. */
   readonly prefix: string;
+  /** Position in the filter after the token. */
   readonly end: number;
 }
 

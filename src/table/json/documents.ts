@@ -34,24 +34,24 @@ export function entitiesDocument(rows: readonly Row[], options: RenderOptions): 
   const metadata = metadataMember(options, options.table);
   const paged = new PagedText();
   paged.append(`{${metadata}${metadata === "" ? "" : ","}"value":[`);
-  const form = options.select === undefined ? cacheableForms[options.level] : undefined;
+  const cacheKey = options.select === undefined ? cacheKeys[options.level] : undefined;
   for (let index = 0; index < rows.length; index += 1) {
     if (index > 0) paged.append(",");
     const row = rows[index]!;
-    if (form === undefined || row.renderCached === undefined) {
+    if (cacheKey === undefined || row.renderCached === undefined) {
       paged.appendBytes(writeToBuffer(row, options).bytes());
     } else {
       const render = () => ({ text: writeToBuffer(row, options).text(), isCacheable: true });
-      paged.append(row.renderCached(form, render));
+      paged.append(row.renderCached(cacheKey, render));
     }
   }
   paged.append("]}");
   return { type: jsonType(options.level), paged };
 }
 
-/** Cache keys of the forms that depend on the entity alone. Full metadata contains links with the
- *  server's address and is not cached. */
-const cacheableForms: Partial<Record<MetadataLevel, number>> = {
+/** Cache keys of the metadata levels whose JSON depends on the entity alone. Full metadata contains
+ *  links with the server's address and is not cached. */
+const cacheKeys: Partial<Record<MetadataLevel, number>> = {
   nometadata: 1,
   minimalmetadata: 2,
 };

@@ -14,9 +14,9 @@ import { PropertyCursor } from "../stored/property-cursor.ts";
 /** An entity with its keys, ready to be rendered. */
 export interface Row extends EntityKeys {
   readonly record: EntityRecord;
-  /** Returns the cached text of this form of the row, or renders and caches it. Only rows of a scan
-   *  have it. */
-  readonly renderCached?: (form: number, render: () => Rendered) => string;
+  /** Returns the text that was cached for the row and `cacheKey`, which stands for a metadata
+   *  level, or renders and caches it. Undefined for a row that was not read by a scan. */
+  readonly renderCached?: (cacheKey: number, render: () => Rendered) => string;
 }
 
 export interface RenderOptions {
@@ -25,7 +25,8 @@ export interface RenderOptions {
   readonly table: string;
   readonly account: string;
   readonly endpoint: string;
-  /** `$select`: the properties to write, in this order; undefined for all. */
+  /** `$select`: the properties to write, in this order, as null if the entity lacks them; undefined
+   *  for all. */
   readonly select: readonly string[] | undefined;
 }
 

@@ -5,7 +5,8 @@ import { resourceNameUnitsMax } from "../../protocol/names.ts";
 import { fail, ok } from "../../protocol/result.ts";
 import { keyUnitsMax } from "../edm/limits.ts";
 
-/** The service's form: `1!`, the length, `!`, and the Base64 of the key with `-` for `=`. */
+/** Formats a continuation token as the service does: `1!`, the length of the rest, `!`, and the
+ *  Base64 of the key with `-` for `=`. */
 export function formatToken(text: string): string {
   const encoded = encodeBase64(new TextEncoder().encode(text)).replaceAll("=", "-");
   return `1!${encoded.length}!${encoded}`;
@@ -13,7 +14,8 @@ export function formatToken(text: string): string {
 
 const tokenForm = /^1!(\d{1,5})!([A-Za-z0-9+/-]*)$/;
 
-/** A token in any other form is the key itself, as older clients send it. */
+/** Returns the key in a continuation token. A token in any other format is the key itself, as older
+ *  clients send it. */
 export function parseToken(token: string): string {
   const encoded = tokenForm.exec(token)?.[2];
   const bytes = encoded === undefined ? undefined : decodeBase64(encoded.replaceAll("-", "="));
@@ -33,6 +35,7 @@ export const nextEntity: Param<EntityKeys | undefined> = {
   },
 };
 
+/** The name of the first table of the next page. */
 export const nextTable: Param<string | undefined> = {
   sources: ["?NextTableName"],
   parse: (reader) => {

@@ -6,6 +6,7 @@ import type { Box } from "../filter/key-boxes.ts";
 import { encodeKeyText } from "../key-text.ts";
 import { entities } from "../records.ts";
 
+/** What determines the key ranges of a page of entities. */
 export interface ScanScope {
   readonly table: bigint;
   readonly boxes: readonly Box[];

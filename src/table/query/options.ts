@@ -3,7 +3,9 @@ import { fail, ok } from "../../protocol/result.ts";
 import { parseFilter } from "../filter/parse-filter.ts";
 import type { Filter } from "../filter/tree.ts";
 
+/** Limit of the service for one page. */
 export const pageRowsMax = 1000;
+/** Most properties in `$select`. */
 const selectedMax = 255;
 
 export const filter: Param<Filter | undefined> = {

@@ -13,6 +13,7 @@ import { KeyReader } from "./key-reader.ts";
 import { ScannedRow } from "./scanned-row.ts";
 import { keyRanges, type ScanScope } from "./key-ranges.ts";
 
+/** What a page of entities contains: the matches of `filter`, at most `limit`. */
 export interface Selection extends Omit<ScanScope, "boxes"> {
   readonly filter: Filter | undefined;
   readonly limit: number;

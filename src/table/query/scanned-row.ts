@@ -5,7 +5,8 @@ import type { EntityRecord } from "../stored/entity-record.ts";
 import type { KeyReader } from "./key-reader.ts";
 
 /** A row of a scan. Decodes its keys on first use: most rows are filtered out, or rendered from the
- *  cache. `Required`: without `renderCached` every row would be rendered anew. */
+ *  cache. `Required<Row>` makes `renderCached` mandatory, without which every row would be rendered
+ *  anew. */
 export class ScannedRow implements Required<Row> {
   readonly #view: RecordView;
   readonly #reader: KeyReader;
@@ -32,7 +33,7 @@ export class ScannedRow implements Required<Row> {
     return this.#keys.rowKey;
   }
 
-  renderCached(form: number, render: () => Rendered): string {
-    return this.#view.renderCached(this.#entry, form, render) ?? "";
+  renderCached(cacheKey: number, render: () => Rendered): string {
+    return this.#view.renderCached(this.#entry, cacheKey, render) ?? "";
   }
 }

@@ -5,8 +5,8 @@ import {
 import { timeout } from "../../operation/common-params.ts";
 import { declareServiceStats } from "../../account/declare-service-stats.ts";
 
-const form = { title: "Table", since: "2009-09-19", params: { timeout } } as const;
+const declarationOptions = { title: "Table", since: "2009-09-19", params: { timeout } } as const;
 
-export const getTableServiceProperties = declareGetServiceProperties("table", form);
-export const setTableServiceProperties = declareSetServiceProperties("table", form);
+export const getTableServiceProperties = declareGetServiceProperties("table", declarationOptions);
+export const setTableServiceProperties = declareSetServiceProperties("table", declarationOptions);
 export const getTableServiceStats = declareServiceStats({ title: "Table", params: { timeout } });

@@ -9,7 +9,9 @@ import type {
 import { operation } from "../resources.ts";
 import type { TableAddress } from "../path.ts";
 
+/** Limit of the service for the request body. */
 export const transactionBytesMax = 4 * 1024 * 1024;
+/** Limit of the service per transaction. */
 const operationsMax = 100;
 
 /** Up to 100 writes to one partition in one transaction. Its parts are executed as operations of

@@ -3,6 +3,7 @@ import type { Ticks } from "../../base/ticks.ts";
 import { edm, type EdmType, type EdmValue, type Property } from "../edm/edm.ts";
 import { entityVersion, headBytes, isPlain, isWide } from "./form.ts";
 
+/** Initial size of the buffer that all calls share; it grows for larger entities. */
 const bufferBytesMin = 64 * 1024;
 /** Most bytes of a UTF-16 code unit, encoded in UTF-8 or UTF-16. */
 const bytesPerUnitMax = 3;

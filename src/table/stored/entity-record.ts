@@ -27,6 +27,7 @@ export class EntityRecord {
     return properties;
   }
 
+  /** Undefined if the entity has no such property. */
   find(name: string): TypedValue | undefined {
     const encoded = encodedName(name);
     cursor.start(this.bytes);
@@ -46,8 +47,8 @@ const cachedNamesMax = 4096;
 const encodedNames = new Map<string, Uint8Array>();
 
 function encodedName(name: string): Uint8Array {
-  const supported = encodedNames.get(name);
-  if (supported !== undefined) return supported;
+  const cached = encodedNames.get(name);
+  if (cached !== undefined) return cached;
   if (encodedNames.size >= cachedNamesMax) encodedNames.clear();
   const encoded = new Uint8Array(Buffer.from(name, "utf8"));
   encodedNames.set(name, encoded);

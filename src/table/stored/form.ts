@@ -8,10 +8,12 @@
  * Example: `num` = 5 is `02  03 00  6E 75 6D  05 00 00 00`.
  */
 export const entityVersion = 2;
+/** Length of version and ETag. */
 export const headBytes = 9;
 
+/** Bits of the first byte of a property that contain its type. */
 export const typeBits = 0x07;
-/** The text needs no escaping in JSON. */
+/** Flag: the text needs no escaping in JSON. */
 export const isPlain = 0x40;
-/** The text is UTF-16, because it contains a surrogate without its pair. */
+/** Flag: the text is UTF-16, because it contains a surrogate without its pair. */
 export const isWide = 0x80;

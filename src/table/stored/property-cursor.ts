@@ -10,17 +10,20 @@ const loopBytesMax = 24;
 export class PropertyCursor {
   bytes: Uint8Array = new Uint8Array();
   type: EdmType = edm.string;
+  // Positions in `bytes` of the name and value of the current property.
   nameFrom = 0;
   nameTo = 0;
   valueFrom = 0;
   valueTo = 0;
   #flags = 0;
 
+  /** Positions the cursor before the first property; `next` must follow. */
   start(bytes: Uint8Array): void {
     this.bytes = bytes;
     this.valueTo = headBytes;
   }
 
+  /** Moves to the next property; false at the end. */
   next(): boolean {
     const { bytes, valueTo: at } = this;
     if (at >= bytes.length) return false;
@@ -55,6 +58,7 @@ export class PropertyCursor {
     }
   }
 
+  /** Whether the value is a text that needs no escaping in JSON. */
   get isPlainText(): boolean {
     return (this.#flags & isPlain) !== 0;
   }

@@ -1,5 +1,5 @@
 import { formatIso, parseIso } from "../base/dates.ts";
-import { about } from "../protocol/faults.ts";
+import { withSubject } from "../protocol/faults.ts";
 import type { XmlParser } from "../operation/operation.ts";
 import type { StoredPolicy } from "../protocol/permission.ts";
 import { fail, ok, type Result } from "../protocol/result.ts";
@@ -49,7 +49,7 @@ function parsePolicy(child: XmlElement, letters: string | undefined): Result<Sto
   if (!expiry.ok) return expiry;
   const permission = (policy && xmlChildText(policy, "Permission")?.trim()) || undefined;
   if (letters !== undefined && permission !== undefined && !isWithin(permission, letters)) {
-    return about(invalidXmlAt(child.start, ""), "Permission");
+    return withSubject(invalidXmlAt(child.start, ""), "Permission");
   }
   return ok({ id, start: start.value, expiry: expiry.value, permission });
 }

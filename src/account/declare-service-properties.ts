@@ -6,7 +6,7 @@ import { parseServiceProperties, servicePropertiesBytesMax } from "./parse-servi
 import { renderServiceProperties } from "./service-properties-xml.ts";
 import { serviceOperation } from "./service-operation.ts";
 
-export interface ServiceForm {
+export interface ServiceDeclaration {
   /** The service in the names of operations: `Blob`. */
   readonly title: string;
   /** The first x-ms-version that has it. */
@@ -24,13 +24,16 @@ const notKept = {
 } as const;
 
 /** The caching headers of a service, as declared names and as values. */
-export function cacheHeadersOf({ noCache }: Pick<ServiceForm, "noCache">) {
+export function cacheHeadersOf({ noCache }: Pick<ServiceDeclaration, "noCache">) {
   return noCache === true ? notKept : kept;
 }
 
 /** Get Service Properties of any service.
  *  learn.microsoft.com/rest/api/storageservices/get-blob-service-properties */
-export function declareGetServiceProperties(service: ServiceName, form: ServiceForm): Operation {
+export function declareGetServiceProperties(
+  service: ServiceName,
+  form: ServiceDeclaration,
+): Operation {
   const { title, since, params = {} } = form;
   const cacheHeaders = cacheHeadersOf(form);
   return serviceOperation({
@@ -56,7 +59,10 @@ export function declareGetServiceProperties(service: ServiceName, form: ServiceF
 
 /** Set Service Properties of any service: elements that the body omits stay unchanged.
  *  learn.microsoft.com/rest/api/storageservices/set-blob-service-properties */
-export function declareSetServiceProperties(service: ServiceName, form: ServiceForm): Operation {
+export function declareSetServiceProperties(
+  service: ServiceName,
+  form: ServiceDeclaration,
+): Operation {
   const { title, since, params = {} } = form;
   const parse = parseServiceProperties(service);
   return serviceOperation({

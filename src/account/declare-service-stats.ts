@@ -3,12 +3,12 @@ import { invalidQuery } from "../protocol/faults.ts";
 import { noBody, type Operation } from "../operation/operation.ts";
 import { xmlBody } from "../encoding/xml-body.ts";
 import { element, textElement } from "../encoding/xml-writer.ts";
-import { cacheHeadersOf, type ServiceForm } from "./declare-service-properties.ts";
+import { cacheHeadersOf, type ServiceDeclaration } from "./declare-service-properties.ts";
 import { serviceOperation } from "./service-operation.ts";
 
 /** Get Service Stats of any service, only on the secondary endpoint, which has no replication lag
  *  here. learn.microsoft.com/rest/api/storageservices/get-blob-service-stats */
-export function declareServiceStats(form: Omit<ServiceForm, "since">): Operation {
+export function declareServiceStats(form: Omit<ServiceDeclaration, "since">): Operation {
   const { title, params = {} } = form;
   const cacheHeaders = cacheHeadersOf(form);
   return serviceOperation({

@@ -9,7 +9,7 @@ export interface HeldLeaseKey {
   readonly ends: Ticks;
   readonly kind: LeaseKind;
   /** The key of the leased record. */
-  readonly below: readonly KeyPart[];
+  readonly recordKey: readonly KeyPart[];
 }
 
 const kinds: readonly LeaseKind[] = ["blob", "container", "file", "share"];
@@ -20,7 +20,7 @@ const kinds: readonly LeaseKind[] = ["blob", "container", "file", "share"];
 export const heldLeases = defineTable<HeldLeaseKey, Lease>({
   name: "held-leases",
   tag: 0x04,
-  key: ({ ends, kind, below }) => [ends, kinds.indexOf(kind), ...below],
+  key: ({ ends, kind, recordKey: below }) => [ends, kinds.indexOf(kind), ...below],
   codec: recordCodec<Lease>({ version: 1 }),
 });
 
@@ -32,7 +32,7 @@ export function leaseEntries(
   parts: () => readonly KeyPart[],
 ): readonly IndexEntry[] {
   if (lease === undefined) return none;
-  const key = heldLeases.key({ ends: endOf(lease), kind, below: parts() });
+  const key = heldLeases.key({ ends: endOf(lease), kind, recordKey: parts() });
   return [{ key, value: heldLeases.codec.encode(lease) }];
 }
 
@@ -43,5 +43,5 @@ function endOf({ expiresAt, breaksAt }: Lease): Ticks {
 
 export function parseHeldLeaseKey(key: Uint8Array): HeldLeaseKey {
   const [ends, kind, ...below] = heldLeases.parts(key);
-  return { ends: ends as Ticks, kind: kinds[kind as number] ?? "blob", below };
+  return { ends: ends as Ticks, kind: kinds[kind as number] ?? "blob", recordKey: below };
 }

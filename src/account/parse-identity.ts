@@ -4,7 +4,7 @@ import type { ServiceName } from "../protocol/service-name.ts";
 import type { IdentitySettings, PrincipalSettings, RoleAssignment } from "./identity.ts";
 import { ObjectReader } from "./object-reader.ts";
 import { parseIssuers } from "./parse-issuers.ts";
-import { isObject, type Parsed } from "./parse-settings.ts";
+import { isObject, type SettingsResult } from "./parse-settings.ts";
 
 /** The parts of a configuration beside "accounts". */
 export interface IdentityInput {
@@ -72,7 +72,7 @@ const actionLists = ["actions", "notActions", "dataActions", "notDataActions"] a
 export function parseIdentity(
   input: Readonly<Record<string, unknown>>,
   accounts: readonly string[],
-): Parsed<IdentitySettings> {
+): SettingsResult<IdentitySettings> {
   const problems: string[] = [];
   const principals = parsePrincipals(input["principals"], problems);
   const roles = parseRoles(input["roles"], problems);

@@ -25,7 +25,7 @@ export interface AccountInput {
 export type AccountInputs = Readonly<Record<string, AccountInput>>;
 
 /** The value, or one line per problem. */
-export type Parsed<T> =
+export type SettingsResult<T> =
   | { readonly ok: true; readonly value: T }
   | { readonly ok: false; readonly problems: readonly string[] };
 
@@ -58,7 +58,7 @@ export function isConfigurableName(name: string): boolean {
 export function parseAccounts(
   input: unknown,
   variable: string | undefined,
-): Parsed<readonly AccountSettings[]> {
+): SettingsResult<readonly AccountSettings[]> {
   const problems: string[] = [];
   const keysByName = parseVariable(variable, problems);
   const configured = new Map<string, unknown>();

@@ -1,4 +1,4 @@
-import { preflight } from "../protocol/cors.ts";
+import { preflightHeaders } from "../protocol/cors.ts";
 import { noBody } from "../operation/operation.ts";
 import type { ServiceName } from "../protocol/service-name.ts";
 import { header, text } from "../protocol/params.ts";
@@ -18,7 +18,7 @@ export function declarePreflight(service: ServiceName, name: string) {
       requestHeaders: header("access-control-request-headers", text),
     },
     body: noBody,
-    permission: { letters: "", resourceType: "sco", open: true },
+    permission: { resourceType: "sco", allowsAnonymous: true },
     target: "must-exist",
     conditions: "none",
     lease: "none",
@@ -35,7 +35,7 @@ export function declarePreflight(service: ServiceName, name: string) {
       ],
     },
     decide: ({ target, input }) => {
-      const answer = preflight(target.properties[service]?.cors ?? [], input);
+      const answer = preflightHeaders(target.properties[service]?.cors ?? [], input);
       return answer.ok ? { headers: answer.value } : answer;
     },
   });

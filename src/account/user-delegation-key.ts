@@ -38,7 +38,7 @@ export function declareUserDelegationKey(service: ServiceName, since: string) {
     since,
     params: {},
     body: { kind: "xml", bytesMax: keyInfoBytesMax, parse: parseKeyInfo },
-    permission: { letters: "", resourceType: "s", bearerOnly: true },
+    permission: { resourceType: "s", bearerOnly: true },
     target: "must-exist",
     conditions: "none",
     lease: "none",

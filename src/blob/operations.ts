@@ -34,7 +34,7 @@ import { queryBlob } from "./query/query-blob.ts";
 import { getBlobMetadata } from "./read/get-blob-metadata.ts";
 import { getBlobProperties } from "./read/get-blob-properties.ts";
 import { getBlob } from "./read/get-blob.ts";
-import { getAccountInformation } from "./service/account-information.ts";
+import { accountInformationOperations } from "./service/account-information.ts";
 import { listContainers } from "./service/list-containers.ts";
 import {
   getBlobServiceProperties,
@@ -64,7 +64,7 @@ export const operations: readonly Operation[] = [
   getBlobServiceProperties,
   setBlobServiceProperties,
   getBlobServiceStats,
-  ...getAccountInformation,
+  ...accountInformationOperations,
   listContainers,
   createContainer,
   getContainerProperties,

@@ -3,7 +3,7 @@ import type { ReclaimJob } from "../operation/effects.ts";
 import type { ReclaimHandler } from "../operation/service.ts";
 import { anyTable } from "../encoding/table.ts";
 import { ticksPerDay, type Ticks } from "../base/ticks.ts";
-import { firstBelowUpTo } from "../operation/first-below.ts";
+import { removalFinder } from "../operation/find-removals.ts";
 import { blockCounter, uploadEnds } from "./block/read-blocks.ts";
 import {
   blobs,
@@ -22,11 +22,11 @@ import { retentionEnds } from "./shared/soft-delete.ts";
 /** Records removed in one transaction. */
 const removalsMax = 500;
 
-const firstBelow = firstBelowUpTo(removalsMax);
+const findRemovals = removalFinder(removalsMax);
 
 const reclaimBlocks: ReclaimHandler = async (view, [upload]) => {
   const id = upload as bigint;
-  const removals = await firstBelow(view, blocks, id);
+  const removals = await findRemovals(view, blocks, id);
   if (removals.length === removalsMax) return { removals, done: false };
   return { removals: [...removals, { key: blockCounter(id) }], done: true };
 };
@@ -34,13 +34,13 @@ const reclaimBlocks: ReclaimHandler = async (view, [upload]) => {
 /** Everything keyed by the id of a container or directory, a bounded number of records at once. */
 const reclaimContainer: ReclaimHandler = async (view, [container]) => {
   const id = container as bigint;
-  const current = await firstBelow(view, blobs, id);
+  const current = await findRemovals(view, blobs, id);
   if (current.length > 0)
     return { removals: current, jobs: directoryJobs(current, id), done: false };
-  const earlier = await firstBelow(view, generations, id);
+  const earlier = await findRemovals(view, generations, id);
   if (earlier.length > 0)
     return { removals: earlier, jobs: directoryJobs(earlier, id), done: false };
-  const staged = await firstBelow(view, uploads, id);
+  const staged = await findRemovals(view, uploads, id);
   const jobs = staged.map(({ record }) => ({ kind: "blob-blocks", scope: [record.id] }));
   return { removals: staged, jobs, done: staged.length < removalsMax };
 };
@@ -116,8 +116,8 @@ function directoryJobs(
 
 const reclaimAccount: ReclaimHandler = async (view, [account]) => {
   const id = account as bigint;
-  const live = await firstBelow(view, containers, id);
-  const deleted = await firstBelow(view, deletedContainers, id);
+  const live = await findRemovals(view, containers, id);
+  const deleted = await findRemovals(view, deletedContainers, id);
   const removals = [...live, ...deleted];
   const jobs = removals.map(({ record }) => containerJob(record));
   return { removals, jobs, done: removals.length === 0 };

@@ -223,7 +223,13 @@ describe("Copy Blob within the server", () => {
   ] as const)("%s", (_case, source, target, headers, expected) => {
     const url = "http://localhost/account/container/source";
     const { address } = blobState(blob);
-    const own = { kind: "own", url, account: "account", address, authorise: () => ok(undefined) };
+    const own = {
+      kind: "same-service",
+      url,
+      account: "account",
+      address,
+      authorise: () => ok(undefined),
+    };
     const readResult = { upload: undefined, own: ok(source) };
     const state = blobState(target, { readResult });
     const request = { headers, source: own as unknown as NonNullable<TestRequest["source"]> };

@@ -3,7 +3,7 @@ import type { ReclaimJob } from "../operation/effects.ts";
 import type { ReclaimHandler } from "../operation/service.ts";
 import { anyTable, type DefinedTable } from "../encoding/table.ts";
 import type { Ticks } from "../base/ticks.ts";
-import { firstBelowUpTo } from "../operation/first-below.ts";
+import { removalFinder } from "../operation/find-removals.ts";
 import { notices, watchedShares } from "./notices.ts";
 import {
   deletedShares,
@@ -24,7 +24,7 @@ import { reclaimSnapshot } from "./reclaim-snapshot.ts";
 /** Records removed in one transaction. */
 const removalsMax = 500;
 
-const firstBelow = firstBelowUpTo(removalsMax);
+const findRemovals = removalFinder(removalsMax);
 
 /** The tables whose keys start with the id of a share. */
 const belowShare = [
@@ -43,7 +43,7 @@ const belowShare = [
 const reclaimShare: ReclaimHandler = async (view, [share]) => {
   const id = share as bigint;
   for (const table of belowShare) {
-    const removals = await firstBelow(view, table as DefinedTable<unknown, object>, id);
+    const removals = await findRemovals(view, table as DefinedTable<unknown, object>, id);
     if (removals.length > 0) return { removals, done: false };
   }
   return { removals: [{ key: usageCounter(id) }], done: true };
@@ -73,8 +73,8 @@ const forgetDeletion: ReclaimHandler = async (view, [account, name]) => {
 /** Removes all shares of a deleted account. */
 const reclaimAccount: ReclaimHandler = async (view, [account]) => {
   const id = account as bigint;
-  const live = await firstBelow(view, shares, id);
-  const deleted = await firstBelow(view, deletedShares, id);
+  const live = await findRemovals(view, shares, id);
+  const deleted = await findRemovals(view, deletedShares, id);
   const removals = [...live, ...deleted];
   const jobs = removals.map(({ record }) => shareJob(record));
   return { removals, jobs, done: removals.length === 0 };

@@ -44,7 +44,7 @@ function checkNamespace(need: "hierarchical" | "flat", isHierarchical: boolean):
 }
 
 /** Returns the check that runs inside the transaction, on the target's access policies and on the
- *  other resources that the request names. */
+ *  other resources that the request namedResources. */
 export function authoriserOf(
   http: HttpService,
   selected: SelectedRequest,
@@ -53,13 +53,13 @@ export function authoriserOf(
   const { request, principal, settings, operation, version, location } = selected;
   return (access, exists, address) => {
     if (principal.kind === "key") return granted;
-    const { permission: need, names } = operation;
+    const { permission: need, namedResources } = operation;
     const path = access?.path?.();
     const permitted = authoriseCaller(http, selected, { exists, address, path });
     if (!permitted.ok) return permitted;
     const tagged = usesTags(request);
     // `checkPermission` has decided what does not depend on a record.
-    const isDecided = need.overwrite !== true && !tagged && names === undefined;
+    const isDecided = need.overwrite !== true && !tagged && namedResources === undefined;
     if (isDecided && !dependsOnRecord(http, principal)) return granted;
     const target = authorisationTarget(http, address, { version, settings });
     const recordAccess = access && {
@@ -73,10 +73,10 @@ export function authoriserOf(
     if (tagged && !mayUseTags(resolved.value)) return fail("AuthorizationPermissionMismatch");
     const overwrites = exists && need.overwrite === true;
     if (overwrites && !mayOverwrite(resolved.value)) return fail("UnauthorizedBlobOverwrite");
-    if (names === undefined) return granted;
+    if (namedResources === undefined) return granted;
     const rolesAllow = namedRoleCheck(http, location.account, principal);
     const naming = { principal, address, input, target, access: recordAccess, rolesAllow };
-    return authoriseNamed(names, naming);
+    return authoriseNamed(namedResources, naming);
   };
 }
 

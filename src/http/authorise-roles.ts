@@ -35,7 +35,7 @@ export function checkRoles(
   if (roles === undefined || !isRoleCaller(principal)) return granted;
   // Access control lists of paths may permit it, and the body may complete the address.
   const isOpen = hierarchicalNamespace && http.service.name === "blob";
-  if (isOpen || operation.locate !== undefined) return granted;
+  if (isOpen || operation.completeAddress !== undefined) return granted;
   const target = { service: http.service.name, name: http.service.signedName(address).name };
   return rolesAllow(roles, principal, needOf(http, operation), target) ? granted : denied;
 }

@@ -1,6 +1,6 @@
 import { mapAwaitable, type Awaitable } from "../base/awaitable.ts";
 import type { ReceivedBody } from "../content/content-ref.ts";
-import { about, invalidHeader } from "../protocol/faults.ts";
+import { withSubject, invalidHeader } from "../protocol/faults.ts";
 import type { BodySpec, ContentBody, Operation } from "../operation/operation.ts";
 import { fail, ok, type Result } from "../protocol/result.ts";
 import { crc64Since } from "../protocol/versions.ts";
@@ -196,7 +196,7 @@ function parseSmall(
 ): Awaitable<Result<Body>> {
   const parsed = spec.kind === "xml" ? parseXmlBody(spec, bytes) : parseBytes(spec, bytes, request);
   return mapAwaitable(parsed, (done) =>
-    done.ok ? ok({ parsed: done.value, received }) : about(done, "request body"),
+    done.ok ? ok({ parsed: done.value, received }) : withSubject(done, "request body"),
   );
 }
 

@@ -4,7 +4,7 @@ import { fail, type Failure, type Result } from "../protocol/result.ts";
 import type { TextBytes } from "../encoding/text-bytes.ts";
 import { executeAll } from "../operation/execute-all.ts";
 import type { Call, Outcome } from "../operation/execute.ts";
-import { TransactionRefused } from "../operation/transaction-refused.ts";
+import { TransactionRejected } from "../operation/transaction-rejected.ts";
 import { diagnose } from "./diagnosis/diagnose.ts";
 import { withoutSecrets } from "./diagnosis/secrets.ts";
 import { checkPermission } from "./authorise-call.ts";
@@ -78,7 +78,7 @@ export async function runChangeSet(
   // Kept only while the event feed needs them: referred to by the response, which may be sent
   // late, the parts would survive several collections of the garbage collector's young generation.
   const observed = http.observer?.watch === undefined ? undefined : { contexts, calls, outcomes };
-  if (outcomes instanceof TransactionRefused) {
+  if (outcomes instanceof TransactionRejected) {
     const { index, outcome } = outcomes;
     return { ...refuse({ index, fault: faultOf(outcome).fault }), parts: observed };
   }

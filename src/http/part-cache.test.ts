@@ -17,7 +17,10 @@ const operation = {
       return text === "bad" ? fail("InvalidInput") : ok(`${type} ${text}`);
     },
   },
-  locate: (address: object, input: { body: string }) => ({ ...address, named: input.body }),
+  completeAddress: (address: object, input: { body: string }) => ({
+    ...address,
+    named: input.body,
+  }),
 } as unknown as Operation;
 const address = { resource: "entities" };
 const batch = { headers: { host: "h" } } as unknown as WireRequest;

@@ -62,8 +62,11 @@ export interface CachedPart {
   readonly call: Result<Call>;
 }
 
-function isIndependentOfBody({ headers }: WireRequest, { body, names }: Operation): boolean {
-  if (body.kind !== "bytes" || names !== undefined) return false;
+function isIndependentOfBody(
+  { headers }: WireRequest,
+  { body, namedResources }: Operation,
+): boolean {
+  if (body.kind !== "bytes" || namedResources !== undefined) return false;
   return (
     headers["content-md5"] === undefined &&
     headers["x-ms-content-crc64"] === undefined &&
@@ -87,7 +90,7 @@ function callWith({ context, call, contentType }: Template, bytes: Uint8Array): 
   const parsed = operation.body.parse(bytes, contentType);
   if (!parsed.ok) return parsed;
   const input = { ...call.input, body: parsed.value };
-  const address = operation.locate?.(target, input) ?? target;
+  const address = operation.completeAddress?.(target, input) ?? target;
   return ok(callAt(call, address, input));
 }
 

@@ -1,5 +1,5 @@
 import { STATUS_CODES } from "node:http";
-import type { DialectWithTransactions, PartAnswer } from "../operation/dialect.ts";
+import type { DialectWithTransactions, PartResponse } from "../operation/dialect.ts";
 import type { HeaderGroup } from "../operation/reply.ts";
 import type { TextBytes } from "../encoding/text-bytes.ts";
 import type { Ticks } from "../base/ticks.ts";
@@ -13,7 +13,7 @@ const noHeaders: HeaderGroup = {};
 /** Writes the responses of a transaction that have no body, without the headers of the whole
  *  response. Consecutive responses differ in a line or two: the text before and after these lines
  *  is reused. */
-export class PartResponseWriter implements PartAnswer {
+export class PartResponseWriter implements PartResponse {
   method = "";
   status = 0;
   readonly #dialect: DialectWithTransactions;

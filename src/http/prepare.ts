@@ -144,13 +144,13 @@ function callOf(
   const { operation, location, version, settings, principal, address } = selected;
   const input = parsed === undefined ? params : { ...params, body: parsed };
   // Without a parsed body the address may be incomplete: the precheck does not run then.
-  const isComplete = operation.locate === undefined || parsed === undefined;
+  const isComplete = operation.completeAddress === undefined || parsed === undefined;
   return {
     operation,
     resource: http.service.resources[address.resource]!,
     account: location.account,
     features: settings,
-    address: isComplete ? address : operation.locate(address, input),
+    address: isComplete ? address : operation.completeAddress(address, input),
     version,
     endpoint: location.endpoint,
     secondary: location.secondary,
@@ -183,9 +183,9 @@ function readConditions(http: HttpService, operation: Operation, reader: ParamRe
 
 /** The linked resource whose record the decision reads. The bytes of a `source` body come by a
  *  request of their own, which is authorised like any other. */
-function linkedRecord({ names, body }: Operation): LinkedResource | undefined {
-  if (names === undefined || body.kind === "source") return undefined;
-  return names.find((named) => named.kind === "linked");
+function linkedRecord({ namedResources, body }: Operation): LinkedResource | undefined {
+  if (namedResources === undefined || body.kind === "source") return undefined;
+  return namedResources.find((named) => named.kind === "linked");
 }
 
 /** Finds the record that an operation copies from. */
@@ -239,7 +239,7 @@ async function receive(
     }
     if (isPrechecked(request)) {
       // Where the body completes the address, the target cannot be loaded yet.
-      if (operation.locate === undefined) {
+      if (operation.completeAddress === undefined) {
         const call = callOf(http, parsed, { ...noBody, source });
         const outcome = await precheck(http.runtime, call);
         if (outcome !== undefined) return { call, outcome };

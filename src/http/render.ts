@@ -96,10 +96,10 @@ function bodyOf(
     return undefined;
   }
   if ("content" in body) {
-    if (body.through !== undefined) {
-      const passed = transformed(body.content, reader, body.through);
-      const { lengthThrough } = body;
-      if (lengthThrough !== undefined) headers["Content-Length"] = String(lengthThrough);
+    if (body.transform !== undefined) {
+      const passed = transformed(body.content, reader, body.transform);
+      const { transformedLength } = body;
+      if (transformedLength !== undefined) headers["Content-Length"] = String(transformedLength);
       return { kind: "stream", reader: passed, ...span(body) };
     }
     headers["Content-Length"] = String(body.length);

@@ -4,7 +4,7 @@ import type { Principal } from "../protocol/principal.ts";
 import type { Result } from "../protocol/result.ts";
 import type { Call, Outcome } from "../operation/execute.ts";
 import type { Address, Operation } from "../operation/operation.ts";
-import type { TransactionRefused } from "../operation/transaction-refused.ts";
+import type { TransactionRejected } from "../operation/transaction-rejected.ts";
 import type { Location } from "./location.ts";
 import type { WireRequest } from "./wire.ts";
 
@@ -70,5 +70,5 @@ export interface CompletedRequest {
 export interface TransactionParts {
   readonly contexts: readonly RequestContext[];
   readonly calls: readonly Call[];
-  readonly outcomes: readonly Outcome[] | TransactionRefused;
+  readonly outcomes: readonly Outcome[] | TransactionRejected;
 }

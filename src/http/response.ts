@@ -1,4 +1,4 @@
-import { actual } from "../protocol/cors.ts";
+import { corsHeaders } from "../protocol/cors.ts";
 import type { ServiceName } from "../protocol/service-name.ts";
 import type { HttpService } from "./http-service.ts";
 import { renderFault, renderOutcome, type Envelope } from "./render.ts";
@@ -56,7 +56,7 @@ function addCors(response: WireResponse, { context, result }: CompletedRequest):
   if (cors === undefined || cors.length === 0) return;
   const { method, headers } = context.request;
   if (method === "OPTIONS") return;
-  Object.assign(response.headers, actual(cors, { origin: headers["origin"], method }));
+  Object.assign(response.headers, corsHeaders(cors, { origin: headers["origin"], method }));
 }
 
 /** Confirms to the client that the checksums inside its body were verified. */

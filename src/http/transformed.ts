@@ -7,12 +7,12 @@ import type { ContentReader } from "../content/content.ts";
 export function transformed(
   content: ContentRef,
   reader: ContentReader | undefined,
-  through: Transform,
+  transform: Transform,
 ): ContentReader {
   return {
     length: content.length,
     read: (from, length) =>
-      through(reader?.read(from, length) ?? inlineBytes(content, from, length)),
+      transform(reader?.read(from, length) ?? inlineBytes(content, from, length)),
     close: () => reader?.close(),
   };
 }

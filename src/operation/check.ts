@@ -4,6 +4,7 @@ import {
   checkWriteDates,
   noConditions,
   unmodifiedBy,
+  type WriteCheck,
 } from "../protocol/conditions.ts";
 import type { ConditionName, Fault } from "../protocol/faults.ts";
 import { checkLease } from "../protocol/lease.ts";
@@ -16,12 +17,12 @@ const done = ok(undefined);
 
 /** The check that rejected the request and the record it saw. For the event feed; never sent to the
  *  client. */
-export interface Refusal {
+export interface Rejection {
   readonly rule: Rule;
   readonly target: ETaggedRecord | undefined;
   readonly now: Ticks;
   /** The conditional header that failed. */
-  readonly unmet: ConditionName | undefined;
+  readonly failedCondition: ConditionName | undefined;
 }
 
 export type Rule = "access" | "place" | "existence" | "lease" | "condition" | "guard" | "decision";
@@ -31,13 +32,13 @@ export type Rule = "access" | "place" | "existence" | "lease" | "condition" | "g
 export function check(call: Call, loaded: LoadedResource, now: Ticks): Outcome | undefined {
   const target: ETaggedRecord | undefined = loaded.target;
   const allowed = call.authorise(loaded.access, target !== undefined, call.address);
-  if (!allowed.ok) return refused("access", allowed.fault, loaded, now);
-  if (!loaded.scope.ok) return refused("place", loaded.scope.fault, loaded, now);
+  if (!allowed.ok) return rejected("access", allowed.fault, loaded, now);
+  if (!loaded.scope.ok) return rejected("place", loaded.scope.fault, loaded, now);
   const existence = checkExistence(call, loaded);
-  if (!existence.ok) return refused("existence", existence.fault, loaded, now);
+  if (!existence.ok) return rejected("existence", existence.fault, loaded, now);
   if (target === undefined && call.operation.target === "optional") return undefined;
   const leased = checkTargetLease(call, target, now);
-  if (!leased.ok) return refused("lease", leased.fault, loaded, now);
+  if (!leased.ok) return rejected("lease", leased.fault, loaded, now);
   return checkConditions(call, loaded, now) ?? checkGuard(call, loaded, now);
 }
 
@@ -54,16 +55,21 @@ export function checkDatesWithoutTarget(
   const lastModified = operation.lastModifiedOf(readResult);
   if (lastModified === undefined) return undefined;
   const verdict = checkWriteDates(conditions, lastModified);
-  return verdict.ok ? undefined : refused("condition", verdict.fault, loaded, now);
+  return verdict.ok ? undefined : rejected("condition", verdict.fault, loaded, now);
 }
 
-export function refused(
+export function rejected(
   rule: Rule,
   fault: Fault,
   { target, cors }: LoadedResource,
   now: Ticks,
 ): Outcome {
-  return { kind: "fault", fault, refusal: { rule, target, now, unmet: fault.detail?.unmet }, cors };
+  return {
+    kind: "fault",
+    fault,
+    rejection: { rule, target, now, failedCondition: fault.detail?.failedCondition },
+    cors,
+  };
 }
 
 function checkGuard(call: Call, loaded: LoadedResource, now: Ticks): Outcome | undefined {
@@ -72,7 +78,7 @@ function checkGuard(call: Call, loaded: LoadedResource, now: Ticks): Outcome | u
   if (guard === undefined) return undefined;
   const { operation, address, input, features } = call;
   const verdict = guard({ operation, address, input, features, target, now });
-  return verdict.ok ? undefined : refused("guard", verdict.fault, loaded, now);
+  return verdict.ok ? undefined : rejected("guard", verdict.fault, loaded, now);
 }
 
 function checkExistence(
@@ -104,19 +110,23 @@ function checkConditions(call: Call, loaded: LoadedResource, now: Ticks): Outcom
   if (policy === "read" || (policy === "tags" && effect === "reads")) {
     const verdict = checkRead(conditions, present);
     if (verdict === "not-modified") {
-      const unmet = unmodifiedBy(conditions);
-      return { kind: "not-modified", refusal: { rule: "condition", target, now, unmet }, cors };
+      const failedCondition = unmodifiedBy(conditions);
+      return {
+        kind: "not-modified",
+        rejection: { rule: "condition", target, now, failedCondition },
+        cors,
+      };
     }
-    return verdict.ok ? undefined : refused("condition", verdict.fault, loaded, now);
+    return verdict.ok ? undefined : rejected("condition", verdict.fault, loaded, now);
   }
   const creates = operation.conditions === "create";
   const holdsLease = call.leaseId !== undefined;
-  const { any, noETag, outOfRange } = operation.unmet ?? {};
-  const unmet = {
-    ...(any === undefined ? {} : { unmet: any }),
-    ...(noETag === undefined ? {} : { unmetNoETag: noETag }),
-    ...(outOfRange === undefined ? {} : { unmetOutOfRange: outOfRange }),
+  const { any, noETag, outOfRange } = operation.conditionFaults ?? {};
+  const codes: Partial<WriteCheck> = {
+    ...(any === undefined ? {} : { failedCode: any }),
+    ...(noETag === undefined ? {} : { notAnETagCode: noETag }),
+    ...(outOfRange === undefined ? {} : { outOfRangeCode: outOfRange }),
   };
-  const verdict = checkWrite(conditions, present, { creates, holdsLease, ...unmet });
-  return verdict.ok ? undefined : refused("condition", verdict.fault, loaded, now);
+  const verdict = checkWrite(conditions, present, { creates, holdsLease, ...codes });
+  return verdict.ok ? undefined : rejected("condition", verdict.fault, loaded, now);
 }

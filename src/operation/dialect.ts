@@ -49,7 +49,7 @@ export interface TransactionDialect {
   /** The response to the whole transaction if one part fails. */
   readonly fault: (failure: IndexedFault, count: number) => Fault;
   /** Passes the headers of a part's response to `name`, in the service's order. */
-  readonly partHeaders: (answer: PartAnswer, name: NameHeader) => void;
+  readonly partHeaders: (answer: PartResponse, name: AddHeader) => void;
 }
 
 export interface TransactionPart {
@@ -62,9 +62,9 @@ export interface IndexedFault {
   readonly fault: Fault;
 }
 
-export type NameHeader = (name: string, value: string) => void;
+export type AddHeader = (name: string, value: string) => void;
 
-export interface PartAnswer {
+export interface PartResponse {
   readonly method: string;
   readonly status: number;
   header(name: string): string | undefined;

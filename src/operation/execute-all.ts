@@ -4,14 +4,14 @@ import { mayUseReserve } from "./operation.ts";
 import { prefetchOptions } from "./prefetch.ts";
 import { Records } from "./records.ts";
 import { run, type PreviousOperation } from "./run.ts";
-import { TransactionRefused } from "./transaction-refused.ts";
+import { TransactionRejected } from "./transaction-rejected.ts";
 import { isWaitOutcome } from "./wait.ts";
 
 /** Runs several operations in one transaction: all of them take effect, or none does. */
 export async function executeAll(
   runtime: Runtime,
   calls: readonly Call[],
-): Promise<readonly Outcome[] | TransactionRefused> {
+): Promise<readonly Outcome[] | TransactionRejected> {
   const work = async (tx: Transaction): Promise<readonly Outcome[]> => {
     const outcomes: Outcome[] = [];
     const records = new Records(tx, runtime.content, { decoded: new Map() });
@@ -23,7 +23,7 @@ export async function executeAll(
         throw new Error(
           `${call.operation.name} must not wait inside a transaction of several operations`,
         );
-      if (outcome.kind !== "reply") throw new TransactionRefused(outcomes.length, outcome);
+      if (outcome.kind !== "reply") throw new TransactionRejected(outcomes.length, outcome);
       outcomes.push(outcome);
     }
     return outcomes;
@@ -34,7 +34,7 @@ export async function executeAll(
       mayUseReserve: calls.every(({ operation }) => mayUseReserve(operation)),
     });
   } catch (error) {
-    if (error instanceof TransactionRefused) return error;
+    if (error instanceof TransactionRejected) return error;
     throw error;
   }
 }

@@ -18,7 +18,7 @@ import type { Clock, Log, Random } from "../base/world.ts";
 import type { ContentReader, ContentStore } from "../content/content.ts";
 import type { Store, View } from "../store/store.ts";
 import { applyDeferredUpdate } from "./apply.ts";
-import { check, type Refusal } from "./check.ts";
+import { check, type Rejection } from "./check.ts";
 import { prefetchOptions } from "./prefetch.ts";
 import type { ClientIdentity, ContentionQueues } from "./contention-queues.ts";
 import { Records } from "./records.ts";
@@ -38,7 +38,7 @@ export interface Runtime {
   /** Cache of rendered listing entries. */
   readonly renderings?: RenderCache;
   /** FIFO queues of clients that retry conditional writes. */
-  readonly contests?: ContentionQueues;
+  readonly contentionQueues?: ContentionQueues;
 }
 
 /** A request after parsing. */
@@ -85,11 +85,11 @@ export type Outcome =
       readonly reader: ContentReader | undefined;
       readonly cors?: CorsRules;
     }
-  | { readonly kind: "not-modified"; readonly refusal?: Refusal; readonly cors?: CorsRules }
+  | { readonly kind: "not-modified"; readonly rejection?: Rejection; readonly cors?: CorsRules }
   | {
       readonly kind: "fault";
       readonly fault: Fault;
-      readonly refusal?: Refusal;
+      readonly rejection?: Rejection;
       readonly cors?: CorsRules;
     };
 
@@ -106,7 +106,7 @@ export interface ETaggedRecord {
 /** Executes one call: load, check and decide on one state, commit only if nothing that was read has
  *  changed. */
 export function execute(runtime: Runtime, call: Call): Promise<Outcome> {
-  const { contests } = runtime;
+  const { contentionQueues: contests } = runtime;
   const { clientIdentity: client } = call;
   if (contests === undefined || client === undefined) return executeNow(runtime, call);
   const isContested =
@@ -130,7 +130,7 @@ async function executeInOrder(
   let hasFailed = false;
   try {
     const outcome = await executeNow(runtime, call);
-    hasFailed = outcome.kind === "fault" && outcome.refusal?.rule === "condition";
+    hasFailed = outcome.kind === "fault" && outcome.rejection?.rule === "condition";
     return outcome;
   } finally {
     contests.leave(name, client, hasFailed);

@@ -9,12 +9,12 @@ import { blobNameUnitsMax } from "../protocol/names.ts";
 export const pageEntriesMax = 5000;
 
 /** No name is longer, so no position in a listing is; a longer one would not fit into a key. */
-const isPlace = (value: string): boolean => value.length <= blobNameUnitsMax;
+const fitsName = (value: string): boolean => value.length <= blobNameUnitsMax;
 
 /** A name or a prefix of one. */
-export const place: TextParser<string> = (value) => (isPlace(value) ? value : undefined);
+export const nameText: TextParser<string> = (value) => (fitsName(value) ? value : undefined);
 
-export const prefix = query("prefix", place);
+export const prefix = query("prefix", nameText);
 export const delimiter = query("delimiter", text);
 
 /** A value above the page size is reduced to it; one below 1 is rejected. */
@@ -59,7 +59,7 @@ export const nameMarker: Param<string | undefined> = {
   parse: (reader) => {
     const value = reader.query("marker");
     if (value === undefined || value === "") return ok(undefined);
-    return isPlace(value) ? ok(value) : fail("OutOfRangeInput");
+    return fitsName(value) ? ok(value) : fail("OutOfRangeInput");
   },
 };
 
@@ -71,7 +71,7 @@ function parseMarker(value: string): readonly string[] | undefined {
   if (bytes === undefined) return undefined;
   try {
     const parts: unknown = JSON.parse(new TextDecoder("utf-8", { fatal: true }).decode(bytes));
-    return Array.isArray(parts) && parts.every((part) => typeof part === "string" && isPlace(part))
+    return Array.isArray(parts) && parts.every((part) => typeof part === "string" && fitsName(part))
       ? parts
       : undefined;
   } catch {

@@ -154,7 +154,7 @@ export interface OperationSpec<
   readonly body: BodySpec<B>;
   /** Resources that a request names beside its target. `decide` gets the record of a linked one as
    *  `source`. */
-  readonly names?: readonly NamedResource<A, InputOf<P> & BodyInput<B>>[];
+  readonly namedResources?: readonly NamedResource<A, InputOf<P> & BodyInput<B>>[];
   readonly permission: Permission;
   /** `hierarchical`: rejected by accounts whose namespace is flat; `flat`: by those whose namespace
    *  is hierarchical. */
@@ -164,7 +164,7 @@ export interface OperationSpec<
   /** Fault codes of a failed condition instead of ConditionNotMet. `any`: every condition;
    *  `noETag`: an If-Match value that cannot be an ETag; `outOfRange`: a number outside the range
    *  of ETags. */
-  readonly unmet?: {
+  readonly conditionFaults?: {
     readonly any?: FaultCode;
     readonly noETag?: FaultCode;
     readonly outOfRange?: FaultCode;
@@ -172,12 +172,12 @@ export interface OperationSpec<
   readonly lease: LeasePolicy;
   readonly etag: ETagPolicy;
   /** Completes the address from the body: the keys of an inserted entity. */
-  readonly locate?: (address: A, input: InputOf<P> & BodyInput<B>) => A;
+  readonly completeAddress?: (address: A, input: InputOf<P> & BodyInput<B>) => A;
   /** `writes` runs in a transaction, `reads` on a store snapshot. */
   readonly effect: "reads" | "writes";
   /** Deletes the target or, like Clear Messages, what it contains. Such an operation may use the
    *  space that is reserved for a full disk. */
-  readonly removes?: true;
+  readonly isDeletion?: true;
   /** May use the reserved space although it removes nothing: a client needs it before a deletion,
    *  as Get Messages before Delete Message. */
   readonly mayUseReserve?: true;
@@ -231,11 +231,11 @@ export type Operation = Omit<
     unknown,
     string
   >,
-  "reads" | "decide" | "locate" | "names" | "lastModifiedOf"
+  "reads" | "decide" | "completeAddress" | "namedResources" | "lastModifiedOf"
 > & {
   readonly policy?: object | undefined;
-  readonly names?: readonly NamedResource<Address, object>[];
-  readonly locate?: (address: Address, input: object) => Address;
+  readonly namedResources?: readonly NamedResource<Address, object>[];
+  readonly completeAddress?: (address: Address, input: object) => Address;
   readonly reads?: (view: RecordView, context: AnyReadContext) => Awaitable<unknown>;
   readonly lastModifiedOf?: (readResult: unknown) => Ticks | undefined;
   readonly decide: (context: AnyDecisionContext) => Reply<object, string> | Failure | WaitDecision;
@@ -267,10 +267,10 @@ export function operationsOf<Rs extends ResourceTypes, A extends Address>() {
 
 export const noBody = { kind: "none" } as const;
 
-type ReservePolicy = Pick<Operation, "removes" | "mayUseReserve" | "lease">;
+type ReservePolicy = Pick<Operation, "isDeletion" | "mayUseReserve" | "lease">;
 
 /** Whether an operation may use the space that is reserved for deletions on a full disk. Lease
  *  actions may: a lease must be broken before its blob can be deleted. */
-export function mayUseReserve({ removes, mayUseReserve: may, lease }: ReservePolicy): boolean {
-  return removes === true || may === true || lease === "action";
+export function mayUseReserve({ isDeletion, mayUseReserve: may, lease }: ReservePolicy): boolean {
+  return isDeletion === true || may === true || lease === "action";
 }

@@ -106,7 +106,8 @@ export class Records implements RecordView {
     const known = renderings.get(key, revision, form);
     if (known !== undefined) return known;
     const made = render();
-    if (made?.isCacheable === true) renderings.set(key, { revision, form, text: made.text });
+    if (made?.isCacheable === true)
+      renderings.set(key, { revision, variant: form, text: made.text });
     return made?.text;
   }
 

@@ -12,7 +12,7 @@ export class RenderCache {
 
   get(key: string, revision: number, form: number): string | undefined {
     const known = this.#recent.get(key);
-    return known?.revision === revision && known.form === form ? known.text : undefined;
+    return known?.revision === revision && known.variant === form ? known.text : undefined;
   }
 
   set(key: string, rendering: CachedRendering): void {
@@ -23,7 +23,7 @@ export class RenderCache {
 export interface CachedRendering {
   readonly revision: number;
   /** Which of several renderings of a record it is. */
-  readonly form: number;
+  readonly variant: number;
   readonly text: string;
 }
 

@@ -18,8 +18,8 @@ export type ReplyBody =
       readonly checksum?: "md5" | "crc64" | undefined;
       /** Transforms the bytes while they are sent; the length of the response is then unknown,
        *  unless `lengthThrough` has it. */
-      readonly through?: Transform;
-      readonly lengthThrough?: number;
+      readonly transform?: Transform;
+      readonly transformedLength?: number;
     };
 
 export type Transform = (chunks: AsyncIterable<Uint8Array>) => AsyncIterable<Uint8Array>;

@@ -10,7 +10,7 @@ import type { LoadedResource, PreparedScope } from "./service.ts";
 import type { Ticks } from "../base/ticks.ts";
 import type { Transaction, View } from "../store/store.ts";
 import { applyEffects, applyReply } from "./apply.ts";
-import { check, checkDatesWithoutTarget, refused } from "./check.ts";
+import { check, checkDatesWithoutTarget, rejected } from "./check.ts";
 import type { Call, Outcome, Runtime, ETaggedRecord } from "./execute.ts";
 import { newGuid as guidFrom, newId as idFrom } from "./identifiers.ts";
 import { Records } from "./records.ts";
@@ -86,7 +86,7 @@ function runOn(
   const context = contextOf(runtime, call, { scope, target, newETag, now: view.now });
   if (target === undefined && call.resource.prepareCreation !== undefined) {
     const prepared = prepareCreation(execution, context);
-    if (prepared?.ok === false) return refused("place", prepared.fault, loaded, view.now);
+    if (prepared?.ok === false) return rejected("place", prepared.fault, loaded, view.now);
     if (prepared !== undefined) {
       context.scope = prepared.value.scope;
       execution.preparation = prepared.value.effects;
@@ -137,7 +137,7 @@ function decideOn(
   const { scope, newETag } = context;
   const target: ETaggedRecord | undefined = context.target;
   const decision = call.operation.decide(context);
-  if ("fault" in decision) return refused("decision", decision.fault, loaded, view.now);
+  if ("fault" in decision) return rejected("decision", decision.fault, loaded, view.now);
   if ("wait" in decision) {
     const pending: WaitOutcome = { kind: "wait", ...decision };
     if (tx === undefined) return pending;

@@ -24,7 +24,7 @@ export interface SourceBody {
 }
 
 /** Properties of a copy source, from the response to the request that read it. */
-export interface SourceFound {
+export interface FetchedProperties {
   /** A response header, by lower-case name. */
   readonly header: (name: string) => string | undefined;
   readonly metadata: Metadata;
@@ -42,7 +42,7 @@ export interface SourceFound {
  */
 export type CopySource =
   | {
-      readonly kind: "own";
+      readonly kind: "same-service";
       readonly url: string;
       readonly account: string;
       readonly address: { readonly resource: string };
@@ -50,11 +50,11 @@ export type CopySource =
       readonly authorise: (access: SourceAccess | undefined) => Result<void>;
     }
   | {
-      readonly kind: "elsewhere";
+      readonly kind: "fetched";
       readonly url: string;
       /** Undefined if the source is read over the network. */
-      readonly own?: OtherService | undefined;
-      readonly found: SourceFound;
+      readonly otherService?: OtherService | undefined;
+      readonly properties: FetchedProperties;
     };
 
 export interface SourceAccess {

@@ -1,4 +1,4 @@
-import { authenticationFailed, checkWindow } from "./authentication-faults.ts";
+import { authenticationFailed, checkValidityPeriod } from "./authentication-faults.ts";
 import type { StoredPolicy } from "./permission.ts";
 import type { Principal, ServiceSasPrincipal } from "./principal.ts";
 import { ok, type Failure, type Result } from "./result.ts";
@@ -35,7 +35,7 @@ function merge(
   if (permissions === undefined) return authenticationFailed("sp is mandatory. Cannot be empty");
   const start = principal.start ?? policy.start;
   const expiry = principal.expiry ?? policy.expiry;
-  const window = checkWindow({ start, expiry }, wallNow);
+  const window = checkValidityPeriod({ start, expiry }, wallNow);
   if (!window.ok) return window;
   return ok({ ...principal, permissions, start, expiry, identifier: undefined });
 }

@@ -39,7 +39,7 @@ export function noCredentials(service: ServiceName, version: string | undefined)
 }
 
 /** A well-formed bearer token that is not accepted. */
-export function tokenRefused(
+export function tokenRejected(
   service: ServiceName,
   version: string | undefined,
   detail: string,
@@ -59,7 +59,7 @@ function challenges(service: ServiceName, version: string | undefined): boolean 
   return since !== undefined && version !== undefined && version >= since;
 }
 
-export interface Window {
+export interface ValidityPeriod {
   readonly start: Ticks | undefined;
   readonly expiry: Ticks | undefined;
 }
@@ -67,7 +67,7 @@ export interface Window {
 const inWindow = ok(undefined);
 
 /** A signature is valid from its start until just before its expiry. */
-export function checkWindow({ start, expiry }: Window, now: Ticks): Result<void> {
+export function checkValidityPeriod({ start, expiry }: ValidityPeriod, now: Ticks): Result<void> {
   if (expiry === undefined) return authenticationFailed("se is mandatory. Cannot be empty");
   if (now < expiry && (start === undefined || now >= start)) return inWindow;
   if ((start ?? now) >= expiry) {

@@ -5,10 +5,13 @@ import type { Principal } from "./principal.ts";
 import { fail, ok, type Result } from "./result.ts";
 
 /** What entering or leaving a directory takes. */
-export const directoryChange: AccessNeed = { parent: writeBit | executeBit, removes: true };
+export const directoryChange: AccessNeed = {
+  parent: writeBit | executeBit,
+  removesFromParent: true,
+};
 
 /** The bits that an operation needs, which follow from its letters unless it declares them. */
-export function accessNeed({ letters, posix }: Permission, exists: boolean): AccessNeed {
+export function accessNeed({ letters = "", posix }: Permission, exists: boolean): AccessNeed {
   if (posix !== undefined) return posix;
   if (!exists) return { parent: writeBit | executeBit };
   if (letters.includes("w") || letters.includes("a")) return { target: writeBit };

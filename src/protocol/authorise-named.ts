@@ -1,7 +1,7 @@
-import { authoriseWithRecord, refuse } from "./authorise.ts";
+import { authoriseWithRecord, rejectToken } from "./authorise.ts";
 import type { AuthorisationTarget, RecordAccess } from "./authorise.ts";
 import { parseSnapshotTime } from "../base/dates.ts";
-import type { CoveredResource, NamedResource, NamedTarget } from "./named-resource.ts";
+import type { SameCredentialsResource, NamedResource, NamedTarget } from "./named-resource.ts";
 import type { Principal, SasResource } from "./principal.ts";
 import type { Permission } from "./permission.ts";
 import { fail, ok, type Result } from "./result.ts";
@@ -23,7 +23,7 @@ export function authoriseNamed<A>(
   request: NamingRequest<A>,
 ): Result<void> {
   for (const resource of resources) {
-    if (resource.kind !== "covered") continue;
+    if (resource.kind !== "same-credentials") continue;
     const allowed = authoriseCovered(resource, request);
     if (!allowed.ok) return allowed;
   }
@@ -31,10 +31,10 @@ export function authoriseNamed<A>(
 }
 
 function authoriseCovered<A>(
-  { named, permission }: CoveredResource<A, object>,
+  { resourceOf, permission }: SameCredentialsResource<A, object>,
   { principal, address, input, target, access, rolesAllow }: NamingRequest<A>,
 ): Result<void> {
-  const resource = named(address, input);
+  const resource = resourceOf(address, input);
   if (resource === undefined) return ok(undefined);
   const covered = authoriseCoverage(principal, resource);
   if (!covered.ok) return covered;
@@ -46,7 +46,7 @@ function authoriseCovered<A>(
 /** Whether a signature is about a resource, whatever it permits there. */
 export function authoriseCoverage(principal: Principal, resource: NamedTarget): Result<void> {
   if (isResourceSas(principal) && !covers(principal.resource, resource)) {
-    return refuse(principal, "AuthorizationFailure");
+    return rejectToken(principal, "AuthorizationFailure");
   }
   return ok(undefined);
 }
@@ -61,7 +61,7 @@ function isResourceSas(principal: Principal) {
 
 /** Whether a token covers a resource. A token for a file covers that file alone, one for a blob
  *  also the blob's snapshots, one for a blob snapshot only that snapshot. */
-function covers({ kind, name, path, moment }: SasResource, named: NamedTarget): boolean {
+function covers({ kind, name, path, snapshotOrVersion }: SasResource, named: NamedTarget): boolean {
   if (name !== named.name) return false;
   switch (kind) {
     case "container":
@@ -73,7 +73,9 @@ function covers({ kind, name, path, moment }: SasResource, named: NamedTarget): 
     case "file":
       return path !== undefined && path === named.path;
     case "snapshot":
-      return path === named.path && parseSnapshotTime(moment ?? "") === named.moment;
+      return (
+        path === named.path && parseSnapshotTime(snapshotOrVersion ?? "") === named.snapshotTime
+      );
     case "directory":
       return path === undefined || named.path === path || isBelow(named.path, path);
     case "version":

@@ -15,8 +15,8 @@ const blob = { service: "blob", version: "2021-06-08" } as const;
 const read: Permission = { letters: "r", resourceType: "o", publicRead: "blob" };
 const list: Permission = { letters: "l", resourceType: "c", publicRead: "container" };
 const create: Permission = { letters: "cw", resourceType: "c", sas: "account-only" };
-const acl: Permission = { letters: "", resourceType: "c", sas: "none" };
-const upsert: Permission = { letters: "au", every: true, resourceType: "o" };
+const acl: Permission = { resourceType: "c", sas: "none" };
+const upsert: Permission = { letters: "au", needsEveryLetter: true, resourceType: "o" };
 
 const accountSas: AccountSasPrincipal = {
   kind: "account-sas",
@@ -80,7 +80,7 @@ describe("before a record is read", () => {
       "AuthorizationPermissionMismatch",
     ],
     ["both are", { ...accountSas, permissions: "ua" }, upsert, "ok"],
-    ["any token will do", accountSas, { letters: "", resourceType: "sco" }, "ok"],
+    ["any token will do", accountSas, { resourceType: "sco" }, "ok"],
     ["anonymous reads may turn out well", anonymousPrincipal, read, "ok"],
     ["anonymous writes never", anonymousPrincipal, create, "NoAuthenticationInformation"],
     [
@@ -94,7 +94,7 @@ describe("before a record is read", () => {
   });
 
   test("a delegation key requires a bearer token", () => {
-    const need: Permission = { letters: "", resourceType: "s", bearerOnly: true };
+    const need: Permission = { resourceType: "s", bearerOnly: true };
     expect(authorise(keyPrincipal, need, blob)).toMatchObject({
       fault: {
         code: "AuthenticationFailed",
@@ -119,7 +119,7 @@ describe("before a record is read", () => {
 });
 
 describe("without credentials", () => {
-  const hiddenNeed: Permission = { letters: "", resourceType: "sco", hidden: true };
+  const hiddenNeed: Permission = { resourceType: "sco", notFoundIfAnonymous: true };
   test.each([
     ["blob", "2019-12-12", create, "NoAuthenticationInformation"],
     ["blob", "2019-02-02", create, "ResourceNotFound"],

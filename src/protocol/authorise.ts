@@ -49,10 +49,10 @@ export function authorise(
   need: Permission,
   target: AuthorisationTarget,
 ): Result<void> {
-  if (need.open === true) return granted;
+  if (need.allowsAnonymous === true) return granted;
   if (principal.kind === "anonymous") {
     if (need.publicRead !== undefined && target.service === "blob") return granted;
-    return anonymousRefused(need, target);
+    return rejectAnonymous(need, target);
   }
   if (need.bearerOnly === true && principal.kind !== "bearer") {
     return authenticationFailed("Only authentication scheme Bearer is supported");
@@ -86,7 +86,7 @@ export function authoriseWithRecord(
   target: AuthorisationTarget,
   access: RecordAccess | undefined,
 ): Result<Principal> {
-  if (need.open === true) return ok(principal);
+  if (need.allowsAnonymous === true) return ok(principal);
   if (principal.kind === "anonymous") {
     const open = authoriseAnonymous(need, target, access);
     return open.ok ? ok(principal) : open;
@@ -131,15 +131,15 @@ function authoriseAnonymous(
   access: RecordAccess | undefined,
 ): Result<void> {
   if (need.publicRead === undefined || access?.publicAccess === undefined) {
-    return anonymousRefused(need, target);
+    return rejectAnonymous(need, target);
   }
   const open = need.publicRead === "blob" || access.publicAccess === "container";
-  if (!open) return anonymousRefused(need, target);
+  if (!open) return rejectAnonymous(need, target);
   return access.publicAccessPermitted ? granted : fail("PublicAccessNotPermitted");
 }
 
-function anonymousRefused(need: Permission, target: AuthorisationTarget): Result<void> {
-  if (need.hidden === true) return fail("ResourceNotFound");
+function rejectAnonymous(need: Permission, target: AuthorisationTarget): Result<void> {
+  if (need.notFoundIfAnonymous === true) return fail("ResourceNotFound");
   return noCredentials(target.service, target.version);
 }
 
@@ -165,12 +165,12 @@ function authoriseResourceSas(
 ): Result<void> {
   // Directory tokens need a hierarchical namespace.
   const isMisplaced = principal.resource.kind === "directory" && target.hierarchical !== true;
-  if (need.sas !== undefined || isMisplaced) return refuse(principal, "AuthorizationFailure");
+  if (need.sas !== undefined || isMisplaced) return rejectToken(principal, "AuthorizationFailure");
   if (target.table !== undefined && !coversTable(principal, target.table)) {
-    return refuse(principal, "AuthorizationFailure");
+    return rejectToken(principal, "AuthorizationFailure");
   }
   if (principal.permissions !== undefined && !holds(principal.permissions, need)) {
-    return refuse(principal, "AuthorizationPermissionMismatch");
+    return rejectToken(principal, "AuthorizationPermissionMismatch");
   }
   if (target.entity === undefined || coversEntity(principal, target.entity)) return granted;
   // Recorded: a read outside the range gets 404, a write 403.
@@ -178,7 +178,7 @@ function authoriseResourceSas(
 }
 
 /** Before 2015-04-05 a rejection is 404 instead of 403. */
-export function refuse(
+export function rejectToken(
   principal: ServiceSasPrincipal | DelegationSasPrincipal,
   code: FaultCode,
 ): Result<void> {
@@ -194,8 +194,8 @@ function coversTable(
 }
 
 function holds(permissions: string, need: Permission): boolean {
-  if (need.letters === "") return true;
-  return need.every === true
+  if (need.letters === undefined) return true;
+  return need.needsEveryLetter === true
     ? holdsEvery(permissions, need.letters)
     : holdsAny(permissions, need.letters);
 }

@@ -124,8 +124,8 @@ describe("writes", () => {
   });
 
   test("copies have their own codes", () => {
-    const copy = { creates: true, unmet: "TargetConditionNotMet" } as const;
-    const fromUrl = { creates: true, unmetNoETag: "TargetConditionNotMet" } as const;
+    const copy = { creates: true, failedCode: "TargetConditionNotMet" } as const;
+    const fromUrl = { creates: true, notAnETagCode: "TargetConditionNotMet" } as const;
     const stale = parsed({ "if-match": other });
     const garbage = parsed({ "if-match": '"garbage"' });
     expect(describeResult(checkWrite(stale, target, copy))).toBe("412 TargetConditionNotMet");

@@ -99,10 +99,11 @@ export function checkRead(
   target: ConditionTarget | undefined,
 ): Result<undefined> | "not-modified" {
   if (conditions === noConditions) return passed;
-  if (conditions.ifNoneMatch === "*") return unmetBy("If-None-Match", "UnsatisfiableCondition");
+  if (conditions.ifNoneMatch === "*")
+    return conditionFailure("If-None-Match", "UnsatisfiableCondition");
   const { matches, noneMatches, modified, unmodified } = evaluate(conditions, target);
-  if (matches === false) return unmetBy("If-Match", "ConditionNotMet");
-  if (unmodified === false) return unmetBy("If-Unmodified-Since", "ConditionNotMet");
+  if (matches === false) return conditionFailure("If-Match", "ConditionNotMet");
+  if (unmodified === false) return conditionFailure("If-Unmodified-Since", "ConditionNotMet");
   if (noneMatches === false && modified !== true) return "not-modified";
   if (modified === false && noneMatches !== true) return "not-modified";
   return checkTagCondition(conditions, target);
@@ -114,11 +115,11 @@ export interface WriteCheck {
   /** The request has the correct lease id: recorded to take precedence over that 409. */
   readonly holdsLease?: boolean;
   /** Fault code of Copy Blob: TargetConditionNotMet, or SourceConditionNotMet for its source. */
-  readonly unmet?: FaultCode;
+  readonly failedCode?: FaultCode;
   /** Fault code of some copies for an If-Match value that cannot be an ETag. */
-  readonly unmetNoETag?: FaultCode;
+  readonly notAnETagCode?: FaultCode;
   /** Fault code of Append Block for an If-Match value outside the range of ETags. */
-  readonly unmetOutOfRange?: FaultCode;
+  readonly outOfRangeCode?: FaultCode;
 }
 
 /** Writes accept one header, or a pair in which one decides; a failed condition is always 412. */
@@ -129,19 +130,21 @@ export function checkWrite(
 ): Result<undefined> {
   if (conditions === noConditions) return passed;
   if (!isWriteCombination(conditions)) return fail("MultipleConditionHeadersNotSupported");
-  const unmet = check.unmet ?? "ConditionNotMet";
+  const failedCode = check.failedCode ?? "ConditionNotMet";
   if (conditions.ifNoneMatch === "*" && target !== undefined && check.creates) {
-    if (check.holdsLease !== true) return unmetBy("If-None-Match", "BlobAlreadyExists");
+    if (check.holdsLease !== true) return conditionFailure("If-None-Match", "BlobAlreadyExists");
     return checkTagCondition(conditions, target);
   }
   const { matches, noneMatches, modified, unmodified } = evaluate(conditions, target);
-  if (noneMatches === false) return unmetBy("If-None-Match", unmet);
+  if (noneMatches === false) return conditionFailure("If-None-Match", failedCode);
   if (matches === false) {
-    return unmetBy("If-Match", unmatchedCode(conditions.ifMatch, check) ?? unmet);
+    return conditionFailure("If-Match", unmatchedCode(conditions.ifMatch, check) ?? failedCode);
   }
   // In a pair the ETag decides alone.
-  if (modified === false && noneMatches === undefined) return unmetBy("If-Modified-Since", unmet);
-  if (unmodified === false && matches === undefined) return unmetBy("If-Unmodified-Since", unmet);
+  if (modified === false && noneMatches === undefined)
+    return conditionFailure("If-Modified-Since", failedCode);
+  if (unmodified === false && matches === undefined)
+    return conditionFailure("If-Unmodified-Since", failedCode);
   return checkTagCondition(conditions, target);
 }
 
@@ -152,24 +155,24 @@ export function checkWriteDates(conditions: Conditions, lastModified: Ticks): Re
   if ((ifMatch ?? ifNoneMatch) !== undefined) return passed;
   const changed = truncateToSecond(lastModified);
   if (ifModifiedSince !== undefined && changed <= ifModifiedSince) {
-    return unmetBy("If-Modified-Since", "ConditionNotMet");
+    return conditionFailure("If-Modified-Since", "ConditionNotMet");
   }
   return ifUnmodifiedSince !== undefined && changed > ifUnmodifiedSince
-    ? unmetBy("If-Unmodified-Since", "ConditionNotMet")
+    ? conditionFailure("If-Unmodified-Since", "ConditionNotMet")
     : passed;
 }
 
 function unmatchedCode(
   list: ETagList | undefined,
-  { unmetNoETag, unmetOutOfRange }: WriteCheck,
+  { notAnETagCode, outOfRangeCode }: WriteCheck,
 ): FaultCode | undefined {
-  if (unmetNoETag !== undefined && namesNoETag(list)) return unmetNoETag;
-  if (unmetOutOfRange === undefined || list === undefined || list === "*") return undefined;
-  return list.every(isETagOutOfRange) ? unmetOutOfRange : undefined;
+  if (notAnETagCode !== undefined && namesNoETag(list)) return notAnETagCode;
+  if (outOfRangeCode === undefined || list === undefined || list === "*") return undefined;
+  return list.every(isETagOutOfRange) ? outOfRangeCode : undefined;
 }
 
-function unmetBy(unmet: ConditionName, code: FaultCode): Failure {
-  return fail(code, { unmet });
+function conditionFailure(failedCondition: ConditionName, code: FaultCode): Failure {
+  return fail(code, { failedCondition });
 }
 
 /** The header that made a read respond with 304. */
@@ -209,7 +212,7 @@ function checkTagCondition(
   target: ConditionTarget | undefined,
 ): Result<undefined> {
   if (ifTags === undefined || matchesTags(ifTags, target?.tags)) return passed;
-  return unmetBy("x-ms-if-tags", "ConditionNotMet");
+  return conditionFailure("x-ms-if-tags", "ConditionNotMet");
 }
 
 function isWriteCombination(conditions: Conditions): boolean {

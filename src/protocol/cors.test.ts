@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { actual, preflight, type CorsRule } from "./cors.ts";
+import { corsHeaders, preflightHeaders, type CorsRule } from "./cors.ts";
 
 const base = { allowedHeaders: [], exposedHeaders: [], maxAgeSeconds: 60 };
 const everyone: CorsRule = {
@@ -48,26 +48,26 @@ describe("actual requests, row by row of the documented table", () => {
       { [star]: "*", "Access-Control-Expose-Headers": "x-ms-meta-*,ETag" },
     ],
   ])("GET: %s", (_, rules, from, headers) => {
-    expect(actual(rules, { origin: from, method: "GET" })).toEqual(headers);
+    expect(corsHeaders(rules, { origin: from, method: "GET" })).toEqual(headers);
   });
 
   test("writes have no Vary header, and no CORS headers without an origin", () => {
-    expect(actual([named], { origin: "https://b.example", method: "PUT" })).toEqual({});
-    expect(actual([everyone], { origin: undefined, method: "PUT" })).toEqual({});
-    expect(actual([named], { origin, method: "PUT" })).not.toHaveProperty("Vary");
+    expect(corsHeaders([named], { origin: "https://b.example", method: "PUT" })).toEqual({});
+    expect(corsHeaders([everyone], { origin: undefined, method: "PUT" })).toEqual({});
+    expect(corsHeaders([named], { origin, method: "PUT" })).not.toHaveProperty("Vary");
   });
 });
 
 describe("preflight", () => {
   const asked = { origin: "https://a.example", method: "PUT", requestHeaders: undefined };
   const code = (rules: readonly CorsRule[], change: object) => {
-    const answer = preflight(rules, { ...asked, ...change });
+    const answer = preflightHeaders(rules, { ...asked, ...change });
     return answer.ok ? "ok" : answer.fault.code;
   };
 
   test("returns the allowed origin, method and headers", () => {
     const requestHeaders = "X-Ms-Meta-Name, content-type";
-    expect(preflight([named], { ...asked, requestHeaders })).toEqual({
+    expect(preflightHeaders([named], { ...asked, requestHeaders })).toEqual({
       ok: true,
       value: {
         "Access-Control-Allow-Origin": "https://a.example",

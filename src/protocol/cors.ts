@@ -27,7 +27,10 @@ export interface CrossOriginRequest {
 
 /** Evaluates a preflight request.
  *  learn.microsoft.com/rest/api/storageservices/preflight-blob-request */
-export function preflight(rules: readonly CorsRule[], asked: Preflight): Result<CorsHeaders> {
+export function preflightHeaders(
+  rules: readonly CorsRule[],
+  asked: Preflight,
+): Result<CorsHeaders> {
   const { origin, method } = asked;
   if (isBlank(origin)) return missingHeader("Origin");
   if (isBlank(method)) return invalidHeader("Access-Control-Request-Method", "");
@@ -52,7 +55,7 @@ const variesByOrigin: CorsHeaders = { Vary: "Origin" };
 
 /** The CORS headers of the response to an actual request; CORS never rejects one. Caches store the
  *  responses to reads, so these must state whether they depend on the origin (`Vary`). */
-export function actual(rules: readonly CorsRule[], request: CrossOriginRequest): CorsHeaders {
+export function corsHeaders(rules: readonly CorsRule[], request: CrossOriginRequest): CorsHeaders {
   if (rules.length === 0) return noHeaders;
   const isRead = request.method === "GET" || request.method === "HEAD";
   const rule = isBlank(request.origin)

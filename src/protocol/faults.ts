@@ -13,7 +13,7 @@ export interface FaultDetail {
   readonly elements?: Readonly<Record<string, string>>;
   readonly headers?: Readonly<Record<string, string>>;
   /** The conditional header that failed; for the event feed, never sent to the client. */
-  readonly unmet?: ConditionName;
+  readonly failedCondition?: ConditionName;
   /** The property, header, parameter or element at fault; only for the debug log. */
   readonly subject?: string;
   /** Clients whose open handles caused the conflict; for the event feed. */
@@ -46,7 +46,7 @@ export function faultMessage(fault: Fault): string {
 }
 
 /** Adds a subject for the debug log; an existing one is kept. */
-export function about(failure: Failure, subject: string): Failure {
+export function withSubject(failure: Failure, subject: string): Failure {
   const { code, detail } = failure.fault;
   if (detail?.subject !== undefined) return failure;
   return { ok: false, fault: { code, detail: { ...detail, subject } } };

@@ -13,7 +13,7 @@ export type LeaseAction =
   | { readonly action: "release"; readonly id: string }
   | { readonly action: "break"; readonly periodSeconds?: number };
 
-export interface LeaseMoment {
+export interface LeaseActionContext {
   readonly now: Ticks;
   readonly kind: LeaseKind;
   /** The id of an acquire that proposes none. */
@@ -31,7 +31,7 @@ export interface LeaseOutcome {
 export function applyLeaseAction(
   lease: Lease | undefined,
   action: LeaseAction,
-  moment: LeaseMoment,
+  moment: LeaseActionContext,
 ): Result<LeaseOutcome> {
   switch (action.action) {
     case "acquire":
@@ -52,7 +52,7 @@ function acquire(
   lease: Lease | undefined,
   proposedId: string | undefined,
   durationSeconds: number,
-  { now, freshId }: LeaseMoment,
+  { now, freshId }: LeaseActionContext,
 ): Result<LeaseOutcome> {
   const state = leaseState(lease, now);
   if (state === "leased" && proposedId !== lease?.id) return fail("LeaseAlreadyPresent");
@@ -67,7 +67,7 @@ function acquire(
 function renew(
   lease: Lease | undefined,
   id: string,
-  { now, kind }: LeaseMoment,
+  { now, kind }: LeaseActionContext,
 ): Result<LeaseOutcome> {
   if (lease?.id !== id) return leaseMismatch(kind, "action");
   if (lease.breaksAt !== undefined) return fail("LeaseIsBrokenAndCannotBeRenewed");
@@ -77,7 +77,7 @@ function renew(
 function change(
   lease: Lease | undefined,
   { id, proposedId }: { readonly id: string; readonly proposedId: string },
-  { now, kind }: LeaseMoment,
+  { now, kind }: LeaseActionContext,
 ): Result<LeaseOutcome> {
   const state = leaseState(lease, now);
   if (lease === undefined || state === "broken" || state === "expired") {
@@ -96,7 +96,7 @@ function change(
 function breakLease(
   lease: Lease | undefined,
   periodSeconds: number | undefined,
-  { now, kind }: LeaseMoment,
+  { now, kind }: LeaseActionContext,
 ): Result<LeaseOutcome> {
   if (lease === undefined) return leaseNotPresent(kind, "action");
   const breaksAt = kind === "file" ? now : breakTime(lease, periodSeconds, now);

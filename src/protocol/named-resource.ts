@@ -6,7 +6,7 @@ import type { Ticks } from "../base/ticks.ts";
  *  permission that the caller needs for it; the pipeline checks it, so that a token for one
  *  resource is useless for another. Copy Blob: `[copySource]`. Create Hard Link: the file in
  *  `x-ms-file-target-file`, which the token of the request must cover. */
-export type NamedResource<A, I> = LinkedResource | CoveredResource<A, I> | PartResources;
+export type NamedResource<A, I> = LinkedResource | SameCredentialsResource<A, I> | PartResources;
 
 /** Named by a URL, with its own credentials in the URL or in `x-ms-copy-source-authorization`. A
  *  caller with the account key needs none inside the account. */
@@ -21,12 +21,12 @@ export interface LinkedResource {
 }
 
 /** Named by a parameter, in the same account: the credentials of the request must cover it. */
-export interface CoveredResource<A, I> {
-  readonly kind: "covered";
+export interface SameCredentialsResource<A, I> {
+  readonly kind: "same-credentials";
   readonly parameter: string;
   readonly permission: Permission;
   /** Returns undefined if the request does not name it. */
-  readonly named: (address: A, input: I) => NamedTarget | undefined;
+  readonly resourceOf: (address: A, input: I) => NamedTarget | undefined;
 }
 
 /** Named by the parts of the body: each part is a request that is authorised with the permission of
@@ -41,7 +41,7 @@ export interface NamedTarget {
   readonly name: string;
   readonly path?: string | undefined;
   /** Time of a blob snapshot. */
-  readonly moment?: Ticks | undefined;
+  readonly snapshotTime?: Ticks | undefined;
 }
 
 export const copySource: LinkedResource = {

@@ -1,4 +1,4 @@
-import { about, invalidHeader, invalidQuery, missingHeader, missingQuery } from "./faults.ts";
+import { withSubject, invalidHeader, invalidQuery, missingHeader, missingQuery } from "./faults.ts";
 import { ok, type Result } from "./result.ts";
 
 /** The parts of a request that parameter parsers read. Header names are lower case. */
@@ -89,7 +89,7 @@ export function parseParams<P extends Params>(params: P, reader: ParamReader): R
   for (const name in params) {
     const param = params[name]!;
     const parsed = param.parse(reader);
-    if (!parsed.ok) return about(parsed, param.sources.join(", "));
+    if (!parsed.ok) return withSubject(parsed, param.sources.join(", "));
     input[name] = parsed.value;
   }
   return ok(input as InputOf<P>);

@@ -9,15 +9,15 @@ import type { ActionNeed } from "./roles/actions.ts";
  *
  * Put Message: `{ letters: "a", resourceType: "o" }`.
  * Delete Container: `{ letters: "d", resourceType: "c", sas: "account-only" }`.
- * Set Container ACL: `{ letters: "", resourceType: "c", sas: "none" }`.
+ * Set Container ACL: `{ resourceType: "c", sas: "none" }`.
  * Get Blob: `{ letters: "r", resourceType: "o", publicRead: "blob" }`.
- * Insert Or Merge Entity: `{ letters: "au", every: true, resourceType: "o" }`.
+ * Insert Or Merge Entity: `{ letters: "au", needsEveryLetter: true, resourceType: "o" }`.
  */
 export interface Permission {
-  /** Letters of `sp`, of which one suffices; `""`: any valid token suffices. */
-  readonly letters: string;
+  /** Letters of `sp`, of which a SAS must have one; undefined: any valid SAS suffices. */
+  readonly letters?: string;
   /** Requires all letters instead of one: an upsert both adds and updates. */
-  readonly every?: true;
+  readonly needsEveryLetter?: true;
   /** What access control lists must grant a caller with a bearer token on an account with a
    *  hierarchical namespace; follows from the letters if absent. */
   readonly posix?: AccessNeed;
@@ -32,11 +32,11 @@ export interface Permission {
   /** Requires a bearer token: a delegation key belongs to a user. */
   readonly bearerOnly?: true;
   /** Allowed without credentials: a browser sends none with a preflight request. */
-  readonly open?: true;
+  readonly allowsAnonymous?: true;
   /** Replacing an existing target needs `w`; `c` alone only creates. */
   readonly overwrite?: true;
   /** Without credentials the status is 404 in every version, as for Get Account Information. */
-  readonly hidden?: true;
+  readonly notFoundIfAnonymous?: true;
 }
 
 export type ResourceTypeLetters = "s" | "c" | "o" | "sc" | "so" | "co" | "sco";

@@ -85,7 +85,7 @@ export interface AccessNeed {
   readonly target?: number;
   readonly parent?: number;
   /** It takes the path away from its parent: the sticky bit then asks for an owner. */
-  readonly removes?: boolean;
+  readonly removesFromParent?: boolean;
   /** Only the owner of the path may. */
   readonly owner?: boolean;
 }
@@ -99,7 +99,11 @@ export function mayAccess(path: PathAccess, caller: AclCaller, need: AccessNeed)
   if (parent !== undefined && !grants(parent, caller, parentBits)) return false;
   if (target === undefined) return true;
   if (need.owner === true && target.owner !== caller.objectId) return false;
-  if (need.removes === true && parent !== undefined && !mayRemove(parent, target, caller)) {
+  if (
+    need.removesFromParent === true &&
+    parent !== undefined &&
+    !mayRemove(parent, target, caller)
+  ) {
     return false;
   }
   return grants(target, caller, need.target ?? 0);

@@ -67,7 +67,7 @@ export interface SasResource {
   /** The blob, file or directory in it; undefined for all of it. */
   readonly path: string | undefined;
   /** The snapshot or version id, as in the URL. */
-  readonly moment?: string | undefined;
+  readonly snapshotOrVersion?: string | undefined;
 }
 
 export type SasResourceKind =

@@ -15,7 +15,7 @@ export function checkSource(
   style: SourceStyle,
 ): Result<undefined> {
   if (style === "copy") {
-    return checkWrite(conditions, source, { creates: false, unmet: "SourceConditionNotMet" });
+    return checkWrite(conditions, source, { creates: false, failedCode: "SourceConditionNotMet" });
   }
   const verdict = checkRead(conditions, source);
   if (verdict === "not-modified") return fail("CannotVerifyCopySource", { status: 304 });

@@ -21,12 +21,12 @@ export const whereUnitsMax = 4096;
 /** Parses the `where` of Find Blobs by Tags: only AND, no `<>`, no parentheses, and `@container`.
  *  Faults have the service's messages. */
 export function parseTagSearch(text: string, options: TagSearchOptions): Result<TagSearch> {
-  if (text.length > whereUnitsMax) return refused(text, `the query is too long`);
+  if (text.length > whereUnitsMax) return invalidSearch(text, `the query is too long`);
   const found = readSearch(scanTagTokens(text), options);
-  return "problem" in found ? refused(text, found.problem) : ok(found);
+  return "problem" in found ? invalidSearch(text, found.problem) : ok(found);
 }
 
-function refused(text: string, problem: string): Result<never> {
+function invalidSearch(text: string, problem: string): Result<never> {
   const separator = problem.startsWith("at or near") ? " " : ": ";
   return fail("InvalidQueryParameterValue", {
     message: `Error parsing query${separator}${problem}`,

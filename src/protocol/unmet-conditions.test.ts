@@ -47,13 +47,13 @@ describe("the header that a check found unmet", () => {
     const conditions = parsed(headers);
     const verdict = checkRead(conditions, target);
     if (verdict === "not-modified") expect(unmodifiedBy(conditions)).toBe(expected);
-    else expect(verdict).toMatchObject({ fault: { detail: { unmet: expected } } });
+    else expect(verdict).toMatchObject({ fault: { detail: { failedCondition: expected } } });
   });
 
   test.each(writes)("of a write with %j is %s", (headers, expected) => {
     for (const creates of [false, true]) {
       const verdict = checkWrite(parsed(headers), target, { creates });
-      expect(verdict).toMatchObject({ fault: { detail: { unmet: expected } } });
+      expect(verdict).toMatchObject({ fault: { detail: { failedCondition: expected } } });
     }
   });
 });

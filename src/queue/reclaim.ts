@@ -3,7 +3,7 @@ import type { ReclaimHandler, Removal } from "../operation/service.ts";
 import { anyTable } from "../encoding/table.ts";
 import type { Ticks } from "../base/ticks.ts";
 import type { RecordView } from "../operation/view.ts";
-import { firstBelowUpTo } from "../operation/first-below.ts";
+import { removalFinder } from "../operation/find-removals.ts";
 import { messageIdOfBytes } from "./message/message-id.ts";
 import {
   deletedQueues,
@@ -19,15 +19,15 @@ const removalsMax = 1000;
 /** Most messages removed in one transaction: fewer, because each has up to 64 KiB. */
 const messageRemovalsMax = 250;
 
-const firstBelow = firstBelowUpTo(removalsMax);
+const findRemovals = removalFinder(removalsMax);
 
 /** Removes all records under the id of a queue that was deleted or cleared. */
 async function reclaimMessagesOf(view: RecordView, id: bigint) {
-  const firstMessages = await firstBelow(view, messages, id, messageRemovalsMax);
+  const firstMessages = await findRemovals(view, messages, id, messageRemovalsMax);
   if (firstMessages.length > 0) return { removals: firstMessages, done: false };
-  const visibilityEntries = await firstBelow(view, visibilityIndex, id);
+  const visibilityEntries = await findRemovals(view, visibilityIndex, id);
   if (visibilityEntries.length > 0) return { removals: visibilityEntries, done: false };
-  const expiryEntries = await firstBelow(view, expiries, id);
+  const expiryEntries = await findRemovals(view, expiries, id);
   const isLast = expiryEntries.length < removalsMax;
   const removals = isLast ? [...expiryEntries, { key: messageCounter(id) }] : expiryEntries;
   return { removals, done: isLast };
@@ -78,8 +78,8 @@ function visibilityRemoval(key: { queue: bigint; id: string }, visibleAt: Ticks)
 
 const reclaimAccount: ReclaimHandler = async (view, [account]) => {
   const id = account as bigint;
-  const live = await firstBelow(view, queues, id);
-  const deleted = await firstBelow(view, deletedQueues, id);
+  const live = await findRemovals(view, queues, id);
+  const deleted = await findRemovals(view, deletedQueues, id);
   const jobs = live.map(({ record }) => ({ kind: "queue-messages", scope: [record.id] }));
   const removals = [...live, ...deleted];
   return { removals, jobs, done: removals.length === 0 };

@@ -2,7 +2,7 @@ import { readFile } from "node:fs/promises";
 import { rulesOf, withDeveloper, type IdentitySettings } from "../account/identity.ts";
 import { identityFields, parseIdentity, type IdentityInput } from "../account/parse-identity.ts";
 import { isObject, parseAccounts } from "../account/parse-settings.ts";
-import type { AccountInputs, Parsed } from "../account/parse-settings.ts";
+import type { AccountInputs, SettingsResult } from "../account/parse-settings.ts";
 import { accountsOf, developmentAccountName, isDevelopmentAlone } from "../account/settings.ts";
 import type { Accounts, AccountSettings } from "../account/settings.ts";
 import type { Log } from "../base/world.ts";
@@ -32,7 +32,9 @@ export interface ReloadableAccounts extends Accounts {
   reload(log: Log, prepare: (accounts: Accounts) => Promise<readonly string[]>): Promise<void>;
 }
 
-export async function openAccounts(sources: AccountSources): Promise<Parsed<ReloadableAccounts>> {
+export async function openAccounts(
+  sources: AccountSources,
+): Promise<SettingsResult<ReloadableAccounts>> {
   const first = await readSettings(sources);
   if (!first.ok) return first;
   let current = first.value;
@@ -61,7 +63,7 @@ interface Settings {
 
 type Content = Readonly<Record<string, unknown>>;
 
-async function readSettings(sources: AccountSources): Promise<Parsed<Settings>> {
+async function readSettings(sources: AccountSources): Promise<SettingsResult<Settings>> {
   const { config, given, identity } = sources;
   const own: Content = { ...identity, accounts: given };
   const content = config === undefined ? { ok: true as const, value: own } : await readFrom(config);
@@ -71,7 +73,7 @@ async function readSettings(sources: AccountSources): Promise<Parsed<Settings>> 
   return { ok: false, problems: parsed.problems.map((problem) => `${config}: ${problem}`) };
 }
 
-function parseSettings(sources: AccountSources, content: Content): Parsed<Settings> {
+function parseSettings(sources: AccountSources, content: Content): SettingsResult<Settings> {
   const input = content["accounts"];
   const parsed = parseAccounts(input, sources.variable);
   if (!parsed.ok) return parsed;
@@ -94,9 +96,9 @@ function chooseNamespace(
   { hierarchicalNamespace }: AccountSources,
   input: unknown,
   accounts: readonly AccountSettings[],
-): Parsed<readonly AccountSettings[]> {
+): SettingsResult<readonly AccountSettings[]> {
   if (hierarchicalNamespace !== true) return { ok: true, value: accounts };
-  const refuse = (why: string): Parsed<never> => ({
+  const refuse = (why: string): SettingsResult<never> => ({
     ok: false,
     problems: [`enableHierarchicalNamespace: ${why}`],
   });
@@ -113,8 +115,11 @@ function chooseNamespace(
 
 const contentFields: ReadonlySet<string> = new Set(["accounts", ...identityFields]);
 
-async function readFrom(path: string): Promise<Parsed<Content>> {
-  const refuse = (why: string): Parsed<never> => ({ ok: false, problems: [`${path}: ${why}`] });
+async function readFrom(path: string): Promise<SettingsResult<Content>> {
+  const refuse = (why: string): SettingsResult<never> => ({
+    ok: false,
+    problems: [`${path}: ${why}`],
+  });
   let text: string;
   try {
     text = await readFile(path, "utf8");

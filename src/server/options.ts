@@ -1,5 +1,5 @@
 import type { IdentityInput } from "../account/parse-identity.ts";
-import type { AccountInputs, Parsed } from "../account/parse-settings.ts";
+import type { AccountInputs, SettingsResult } from "../account/parse-settings.ts";
 import type { ServiceName } from "../protocol/service-name.ts";
 import { isLoopback } from "../admin/security/same-origin.ts";
 import { isAddressRange } from "../http/source/address-ranges.ts";
@@ -61,7 +61,7 @@ const allServices: readonly ServiceName[] = ["blob", "queue", "table", "file"];
 export function resolveOptions(
   input: StartOptions,
   spell: (name: string) => string = (name) => name,
-): Parsed<Options> {
+): SettingsResult<Options> {
   const problems: string[] = [];
   for (const [name, value] of Object.entries(input)) {
     if (value === undefined || notFlags.has(name)) continue;

@@ -21,7 +21,7 @@ import type { WriteAccess } from "../http/access-log.ts";
 import type { HttpService } from "../http/http-service.ts";
 import type { Observer } from "../http/observer.ts";
 import { OwnEndpoints } from "../http/source/own-endpoints.ts";
-import { transferSources } from "../http/source/own-source.ts";
+import { transferSources } from "../http/source/source-readers.ts";
 import { remoteSources } from "../http/source/remote-source.ts";
 import { sourcePolicy } from "../http/source/source-policy.ts";
 import type { SourceReader } from "../http/source/source-reader.ts";

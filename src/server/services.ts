@@ -20,7 +20,7 @@ import { compileRoutes } from "../http/routing.ts";
 import { handleRequest, meterOf, serveRequest } from "../http/pipeline.ts";
 import type { WireRequest } from "../http/wire.ts";
 import type { OwnEndpoints } from "../http/source/own-endpoints.ts";
-import { openSources } from "../http/source/own-source.ts";
+import { openSources } from "../http/source/source-readers.ts";
 import type { SourceReader } from "../http/source/source-reader.ts";
 import type { DataStores } from "./data-stores.ts";
 import type { Handler } from "./listener.ts";
@@ -94,7 +94,7 @@ export function httpServiceOf(service: Service, world: ServiceEnvironment): Http
       clock,
       log,
       renderings: new RenderCache(),
-      contests: new ContentionQueues(clock),
+      contentionQueues: new ContentionQueues(clock),
     },
     accounts,
     authenticator: new Authenticator(),

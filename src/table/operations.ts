@@ -7,7 +7,7 @@ import {
   setTableServiceProperties,
 } from "./service/service-properties.ts";
 import { entityGroupTransaction } from "./service/transaction.ts";
-import { deleteEntity, deleteBelowTable } from "./entity/delete-entity.ts";
+import { deleteEntity, rejectDeleteBelowTable } from "./entity/delete-entity.ts";
 import { insertEntity } from "./entity/insert-entity.ts";
 import { insertOrMergeEntity } from "./entity/insert-or-merge-entity.ts";
 import { insertOrReplaceEntity } from "./entity/insert-or-replace-entity.ts";
@@ -41,7 +41,7 @@ export const operations: readonly Operation[] = [
   updateEntity,
   mergeEntity,
   deleteEntity,
-  deleteBelowTable,
+  rejectDeleteBelowTable,
   insertOrReplaceEntity,
   insertOrMergeEntity,
 ];

@@ -48,7 +48,9 @@ async function statusOf(path: string): Promise<number> {
 
 it("parts of batches that name resources are those tested here", () => {
   const holders = services.flatMap(({ operations }) =>
-    operations.filter(({ names = [] }) => names.some(({ kind }) => kind === "parts")),
+    operations.filter(({ namedResources = [] }) =>
+      namedResources.some(({ kind }) => kind === "parts"),
+    ),
   );
   const names = new Set(holders.map(({ name }) => name));
   expect([...names].toSorted()).toEqual(["Blob Batch", "Entity Group Transaction"]);

@@ -1,6 +1,6 @@
 import { beforeAll, describe, expect, it } from "vitest";
 import type {
-  CoveredResource,
+  SameCredentialsResource,
   LinkedResource,
   NamedResource,
 } from "../../src/protocol/named-resource.ts";
@@ -43,7 +43,7 @@ function rowsOf<K extends Named["kind"]>(kind: K): readonly Row<Extract<Named, {
   const isKind = (named: Named): named is Extract<Named, { kind: K }> => named.kind === kind;
   return services.flatMap(({ operations }) =>
     operations.flatMap((operation) =>
-      (operation.names ?? []).filter(isKind).map((named) => {
+      (operation.namedResources ?? []).filter(isKind).map((named) => {
         const by = "parameter" in named ? named.parameter : "body";
         return { title: `${operation.name}: ${by}`, operation, named };
       }),
@@ -72,7 +72,7 @@ const isOpenToSas = ({ operation, named }: Row<{ permission: Operation["permissi
   operation.permission.sas === undefined && named.permission.sas === undefined;
 
 /** The request's credentials must cover the target and the named resource. */
-const covering: readonly Credential<CoveredResource<Address, object>>[] = [
+const covering: readonly Credential<SameCredentialsResource<Address, object>>[] = [
   {
     name: "the account key",
     apply: ({ call }) => ({ ...call, authorization: accountKey }),
@@ -100,7 +100,10 @@ const covering: readonly Credential<CoveredResource<Address, object>>[] = [
     name: "a SAS for the container or share without the second resource's permission",
     apply: ({ call, service, owner }, { named }) => ({
       ...call,
-      token: resourceToken({ service, name: owner }, without(service, named.permission.letters)),
+      token: resourceToken(
+        { service, name: owner },
+        without(service, named.permission.letters ?? ""),
+      ),
     }),
     expected: () => false,
   },
@@ -166,7 +169,7 @@ const linking: readonly Credential<LinkedResource>[] = [
     name: "a SAS for its container or share",
     apply: (sample, { named }) => {
       const { service, owner } = sample;
-      const token = resourceToken({ service, name: owner }, named.permission.letters);
+      const token = resourceToken({ service, name: owner }, named.permission.letters ?? "");
       return linked(sample, urlOf(pathOf(sample), token));
     },
     expected: () => true,
@@ -176,7 +179,10 @@ const linking: readonly Credential<LinkedResource>[] = [
     apply: (sample, { named }) => {
       const { service, owner, second = "" } = sample;
       const scope = { service, name: owner, path: second };
-      return linked(sample, urlOf(pathOf(sample), resourceToken(scope, named.permission.letters)));
+      return linked(
+        sample,
+        urlOf(pathOf(sample), resourceToken(scope, named.permission.letters ?? "")),
+      );
     },
     expected: () => true,
   },
@@ -186,7 +192,7 @@ const linking: readonly Credential<LinkedResource>[] = [
       const { service, owner, second = "" } = sample;
       const letters = (objectLetters[service] ?? "")
         .split("")
-        .filter((letter) => !named.permission.letters.includes(letter));
+        .filter((letter) => !named.permission.letters?.includes(letter));
       const token = resourceToken({ service, name: owner, path: second }, letters.join(""));
       return linked(sample, urlOf(pathOf(sample), token));
     },
@@ -235,7 +241,7 @@ async function verdictOf(sample: NamedSample, call: WorldCall): Promise<boolean>
 }
 
 describe("a resource that the request's credentials must cover", () => {
-  describe.each(rowsOf("covered"))("$title", (row) => {
+  describe.each(rowsOf("same-credentials"))("$title", (row) => {
     it.each(covering)("by $name", async ({ apply, expected }) => {
       const sample = await newSample(row.title);
       expect(await verdictOf(sample, apply(sample, row))).toBe(expected(sample, row));
@@ -273,12 +279,14 @@ describe("declarations", () => {
   it("define the required permission for every parameter that names a resource", () => {
     const undeclared = services.flatMap(({ operations }) =>
       operations.flatMap((operation) => {
-        const { params, route, names = [], body } = operation;
+        const { params, route, namedResources = [], body } = operation;
         const parameters = Object.values(params).flatMap(({ sources }) => sources);
         const all = [...parameters, ...Object.keys(route.headers ?? {})];
         if (body.kind === "source") all.push("x-ms-copy-source");
         if (body.kind === "transaction") all.push("body");
-        const declared = new Set(names.map((one) => ("parameter" in one ? one.parameter : "body")));
+        const declared = new Set(
+          namedResources.map((one) => ("parameter" in one ? one.parameter : "body")),
+        );
         const isNaming = (name: string) => naming.test(name) || name === "body";
         return all
           .filter((name) => isNaming(name) && !declared.has(name))
@@ -290,7 +298,7 @@ describe("declarations", () => {
   });
 
   it("have exactly one sample each", () => {
-    const titles = [...rowsOf("covered"), ...rowsOf("linked")].map(({ title }) => title);
+    const titles = [...rowsOf("same-credentials"), ...rowsOf("linked")].map(({ title }) => title);
     expect(Object.keys(samples).toSorted()).toEqual([...new Set(titles)].toSorted());
   });
 });

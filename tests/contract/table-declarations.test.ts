@@ -27,10 +27,12 @@ describe.each(rows)("4 table $operation", ({ operation, returnsETag, requiresIfM
     expect(declared).toHaveLength(1);
   });
   it("matches the contract", () => {
-    for (const { etag, conditions, unmet } of declared) {
+    for (const { etag, conditions, conditionFaults } of declared) {
       expect(etag !== "none").toBe(returnsETag);
       expect(conditions === "match").toBe(requiresIfMatch);
-      expect(unmet?.any).toBe(requiresIfMatch ? "UpdateConditionNotSatisfied" : undefined);
+      expect(conditionFaults?.any).toBe(
+        requiresIfMatch ? "UpdateConditionNotSatisfied" : undefined,
+      );
     }
   });
 });

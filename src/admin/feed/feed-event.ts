@@ -7,7 +7,7 @@ import type { SignedName } from "../../operation/service.ts";
 import type { Ticks } from "../../base/ticks.ts";
 import type { Rule } from "../../operation/check.ts";
 import type { Call, Outcome } from "../../operation/execute.ts";
-import { TransactionRefused } from "../../operation/transaction-refused.ts";
+import { TransactionRejected } from "../../operation/transaction-rejected.ts";
 import type { ObservedRequest } from "../../http/observer.ts";
 import type { WireRequest } from "../../http/wire.ts";
 
@@ -88,7 +88,7 @@ function feedEventsOfParts(observed: ObservedRequest, emit: (event: FeedEvent) =
     const event = feedEventOf(observed, one);
     if (event !== undefined) emit(event);
   };
-  if (outcomes instanceof TransactionRefused) emitPart(outcomes.index, outcomes.outcome);
+  if (outcomes instanceof TransactionRejected) emitPart(outcomes.index, outcomes.outcome);
   else for (const [index, outcome] of outcomes.entries()) emitPart(index, outcome);
 }
 
@@ -131,9 +131,9 @@ function feedEventOf(
 const noResource: SignedName = {};
 
 function refusalOf({ request, call, outcome, fault }: EventSource): FeedRefusal {
-  const refusal = outcome === undefined || outcome.kind === "reply" ? undefined : outcome.refusal;
+  const refusal = outcome === undefined || outcome.kind === "reply" ? undefined : outcome.rejection;
   const action = call?.operation.lease === "action" ? actionOf(call) : undefined;
-  const unmet = refusal?.unmet;
+  const unmet = refusal?.failedCondition;
   return {
     fault,
     rule: refusal?.rule ?? "request",

@@ -43,7 +43,7 @@ export function signSas(
           service: sasRequest.service,
           name: sasRequest.container,
           path: sasRequest.path,
-          moment: sasRequest.snapshot ?? sasRequest.versionId ?? "",
+          snapshotOrVersion: sasRequest.snapshot ?? sasRequest.versionId ?? "",
         });
   values.set("sig", sign(createSecretKey(Buffer.from(account.keys[0], "base64")), text));
   const signed = [...values].map(([name, value]) => `${name}=${encodeURIComponent(value)}`);

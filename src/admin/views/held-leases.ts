@@ -99,7 +99,7 @@ function leaseFacts(lease: Lease, now: Ticks): object {
 async function targetOf(
   view: RecordView,
   names: Names,
-  { kind, below }: HeldLeaseKey,
+  { kind, recordKey: below }: HeldLeaseKey,
 ): Promise<LeaseTarget | undefined> {
   const [first, second] = below as [bigint, string | bigint];
   if (kind === "share" && typeof second === "bigint") return snapshotTarget(names, first, second);

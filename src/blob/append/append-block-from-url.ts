@@ -26,7 +26,7 @@ export const appendBlockFromUrl = operation({
     md5Always: true,
     nonEmpty: true,
   },
-  names: [copySource],
+  namedResources: [copySource],
   permission: { letters: "aw", resourceType: "o" },
   target: "must-exist",
   conditions: "write",

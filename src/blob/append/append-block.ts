@@ -25,7 +25,7 @@ export const appendBlock = operation({
   permission: { letters: "aw", resourceType: "o" },
   target: "must-exist",
   conditions: "write",
-  unmet: { outOfRange: "OutOfRangeInput" },
+  conditionFaults: { outOfRange: "OutOfRangeInput" },
   lease: "match-if-leased",
   etag: "renew",
   effect: "writes",

@@ -27,7 +27,7 @@ export const putBlockFromUrl = operation({
     md5Always: false,
     nonEmpty: true,
   },
-  names: [copySource],
+  namedResources: [copySource],
   permission: { letters: "w", resourceType: "o" },
   target: "may-exist",
   conditions: "none",

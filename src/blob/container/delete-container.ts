@@ -23,7 +23,7 @@ export const deleteContainer = operation({
   lease: "match-if-leased",
   etag: "none",
   effect: "writes",
-  removes: true,
+  isDeletion: true,
   success: { status: 202, headers: [] },
   reads: (view, { target }) => protectionFault(view, target.id),
   decide: ({ target, scope, address, features, now, readResult }) => {

@@ -20,12 +20,12 @@ export const renameContainer = operation({
     sourceLeaseId: header("x-ms-source-lease-id", parseGuid),
   },
   body: noBody,
-  names: [
+  namedResources: [
     {
-      kind: "covered",
+      kind: "same-credentials",
       parameter: "x-ms-source-container-name",
       permission: { letters: "w", resourceType: "c", sas: "account-only" },
-      named: (_, { source: name }) => ({ name }),
+      resourceOf: (_, { source: name }) => ({ name }),
     },
   ],
   permission: { letters: "w", resourceType: "c", sas: "account-only" },

@@ -1,7 +1,7 @@
 import { otherName } from "../../operation/common-params.ts";
 import { remove } from "../../operation/effects.ts";
 import { invalidQuery } from "../../protocol/faults.ts";
-import type { CoveredResource } from "../../protocol/named-resource.ts";
+import type { SameCredentialsResource } from "../../protocol/named-resource.ts";
 import { noBody } from "../../operation/operation.ts";
 import { header, required, text } from "../../protocol/params.ts";
 import { fail } from "../../protocol/result.ts";
@@ -17,11 +17,11 @@ const params = {
 };
 
 const permission = { letters: "w", resourceType: "c", sas: "account-only" } as const;
-const deletedContainer: CoveredResource<BlobAddress, { readonly name: string }> = {
-  kind: "covered",
+const deletedContainer: SameCredentialsResource<BlobAddress, { readonly name: string }> = {
+  kind: "same-credentials",
   parameter: "x-ms-deleted-container-name",
   permission,
-  named: (_, { name }) => ({ name }),
+  resourceOf: (_, { name }) => ({ name }),
 };
 
 /** Restores the record; the blobs were never removed. The new name may differ from the old one.
@@ -33,7 +33,7 @@ export const restoreContainer = operation({
   since: "2019-12-12",
   params,
   body: noBody,
-  names: [deletedContainer],
+  namedResources: [deletedContainer],
   permission,
   target: "must-not-exist",
   conditions: "none",
@@ -68,7 +68,7 @@ export const restoreNoContainer = operation({
   since: "2019-12-12",
   params,
   body: noBody,
-  names: [deletedContainer],
+  namedResources: [deletedContainer],
   permission,
   target: "must-exist",
   conditions: "none",

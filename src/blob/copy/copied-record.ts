@@ -3,7 +3,7 @@ import { invalidHeader } from "../../protocol/faults.ts";
 import type { Metadata } from "../../protocol/metadata.ts";
 import { integer } from "../../protocol/params.ts";
 import { fail, ok, type Result } from "../../protocol/result.ts";
-import type { SourceFound } from "../../operation/source.ts";
+import type { FetchedProperties } from "../../operation/source.ts";
 import type { Tags } from "../../protocol/tags.ts";
 import type { Ticks } from "../../base/ticks.ts";
 import { parseSequenceNumber } from "../page/page-params.ts";
@@ -100,7 +100,11 @@ const md5Bytes = 16;
 const parseBlockCount = integer(0, appendedBlocksMax);
 
 /** Reads the properties of a remote source from the headers of its response. */
-export function remoteSourceProperties({ header, metadata, tags }: SourceFound): SourceProperties {
+export function remoteSourceProperties({
+  header,
+  metadata,
+  tags,
+}: FetchedProperties): SourceProperties {
   const type = header("x-ms-blob-type");
   const md5 = decodeBase64(header("content-md5") ?? header("x-ms-blob-content-md5") ?? "");
   return {

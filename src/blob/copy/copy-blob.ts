@@ -35,7 +35,7 @@ import {
   sourceLeaseId,
   tagOption,
 } from "./copy-params.ts";
-import { checkOwnSource, loadOwnSource, type SourceRequirements } from "./own-source.ts";
+import { checkLocalSource, loadLocalSource, type SourceRequirements } from "./local-source.ts";
 
 /** A copy within the server adds a reference to the same content and is complete with the response.
  *  A copy from another server continues as a job after the response.
@@ -57,11 +57,11 @@ export const copyBlob = operation({
     protection,
   },
   body: noBody,
-  names: [copySource],
+  namedResources: [copySource],
   permission: { letters: "cw", resourceType: "o", overwrite: true },
   target: "may-exist",
   conditions: "create",
-  unmet: { any: "TargetConditionNotMet" },
+  conditionFaults: { any: "TargetConditionNotMet" },
   lease: "match-if-leased",
   etag: "renew",
   effect: "writes",
@@ -75,7 +75,7 @@ export const copyBlob = operation({
   success: { status: 202, headers: ["x-ms-copy-id", "x-ms-copy-status", "x-ms-version-id"] },
   reads: async (view, { scope, source }) => ({
     upload: await view.get(uploads, blobKey({ scope })),
-    own: await loadOwnSource(view, source),
+    own: await loadLocalSource(view, source),
   }),
   decide: (context) => {
     const { input, source, readResult, newGuid } = context;
@@ -107,7 +107,7 @@ interface CopyRequest {
 
 function copyFrom(context: OverwriteContext, copying: CopyRequest) {
   const { own, source } = copying;
-  if (source.kind === "own") {
+  if (source.kind === "same-service") {
     if (own === undefined) throw new Error("the source of a copy within the server is not loaded");
     return own.ok ? copyWithinServer(context, copying, own.value) : own;
   }
@@ -120,7 +120,7 @@ function copyWithinServer(
   original: BlobRecord,
 ) {
   const { now } = context;
-  const allowed = checkOwnSource(original, input, now);
+  const allowed = checkLocalSource(original, input, now);
   if (!allowed.ok) return allowed;
   const record = prepareRecord(context, original, input);
   if (!record.ok) return record;
@@ -139,7 +139,7 @@ function copyWithinServer(
 function startRemoteCopy(
   context: OverwriteContext,
   { id, input }: CopyRequest,
-  { url, own, found }: Extract<CopySource, { kind: "elsewhere" }>,
+  { url, otherService, properties }: Extract<CopySource, { kind: "fetched" }>,
 ) {
   const { target, now } = context;
   const lease = target?.lease;
@@ -147,24 +147,24 @@ function startRemoteCopy(
     return fail("InfiniteLeaseDurationRequired");
   }
   // The bytes of an archived remote blob cannot be read, whatever the tier of the copy.
-  if (found.header("x-ms-access-tier") === archive) return fail("BlobArchived");
-  const original = remoteSourceProperties(found);
-  const totalBytes = found.length ?? 0;
+  if (properties.header("x-ms-access-tier") === archive) return fail("BlobArchived");
+  const original = remoteSourceProperties(properties);
+  const totalBytes = properties.length ?? 0;
   if (original.type === "PageBlob" && !isPageBlobLength(totalBytes)) {
     return fail("CannotVerifyCopySource", { status: 400 });
   }
   const record = prepareRecord(context, original, input);
   if (!record.ok) return record;
   const { container, name } = blobKey(context);
-  const etag = found.header("etag");
+  const etag = properties.header("etag");
   const job = startTransfer({
     id,
     kind: "blob-copy",
     scope: [container, name],
     url,
     headers: etag === undefined || etag.startsWith("W/") ? {} : { "if-match": etag },
-    length: found.length,
-    own,
+    length: properties.length,
+    own: otherService,
   });
   const source = withoutSignature(url);
   const copy = { id, source, status: "pending" as const, copiedBytes: 0, totalBytes };

@@ -11,7 +11,7 @@ import { operation, type BlobAddress } from "../resources.ts";
 import { blobKey, preservePrevious, nextVersion, versionHeader } from "../shared/overwrite.ts";
 import { copiedRecord } from "./copied-record.ts";
 import { sourceConditions } from "./copy-params.ts";
-import { checkOwnSource, loadOwnSource, cannotVerifySource } from "./own-source.ts";
+import { checkLocalSource, loadLocalSource, cannotVerifySource } from "./local-source.ts";
 
 const noOptions = { metadata: [], tags: undefined, tier: undefined };
 
@@ -25,12 +25,12 @@ export const incrementalCopyBlob = operation({
   since: "2016-05-31",
   params: { sourceConditions },
   body: noBody,
-  names: [copySource],
+  namedResources: [copySource],
   permission: { letters: "cw", resourceType: "o", overwrite: true },
   namespace: "flat",
   target: "may-exist",
   conditions: "write",
-  unmet: { noETag: "TargetConditionNotMet" },
+  conditionFaults: { noETag: "TargetConditionNotMet" },
   lease: "match-if-leased",
   etag: "renew",
   effect: "writes",
@@ -42,13 +42,13 @@ export const incrementalCopyBlob = operation({
     incrementalCopy: true,
   },
   success: { status: 202, headers: ["x-ms-copy-id", "x-ms-copy-status", "x-ms-version-id"] },
-  reads: (view, { source }) => loadOwnSource(view, source),
+  reads: (view, { source }) => loadLocalSource(view, source),
   decide: (context) => {
     const { target, input, source, readResult, newETag, now, newGuid } = context;
     if (source === undefined || readResult === undefined) return fail("CannotVerifyCopySource");
     if (!readResult.ok) return cannotVerifySource(readResult);
     const sourceRecord = readResult.value;
-    const allowed = checkOwnSource(sourceRecord, input, now);
+    const allowed = checkLocalSource(sourceRecord, input, now);
     if (!allowed.ok) return allowed;
     const follows = checkSnapshotOrder(target, sourceRecord, source);
     if (!follows.ok) return follows;
@@ -94,7 +94,7 @@ function checkSnapshotOrder(
   }
   if (withoutQuery(last.source) !== withoutQuery(source.url))
     return fail("IncrementalCopyBlobMismatch");
-  const { address } = source as Extract<CopySource, { kind: "own" }>;
+  const { address } = source as Extract<CopySource, { kind: "same-service" }>;
   const snapshotTime = (address as BlobAddress).snapshot ?? snapshot;
   const lastSnapshotTime = snapshotOf(last.source);
   return lastSnapshotTime !== undefined && snapshotTime < lastSnapshotTime

@@ -2,7 +2,7 @@ import { encodeBase64 } from "../../base/base64.ts";
 import type { ReceivedBody } from "../../content/content-ref.ts";
 import { header, text } from "../../protocol/params.ts";
 import { crc64Since } from "../../protocol/versions.ts";
-import type { CopySource, SourceBody, SourceFound } from "../../operation/source.ts";
+import type { CopySource, SourceBody, FetchedProperties } from "../../operation/source.ts";
 import { inlineBlobBytesMax } from "../shared/limits.ts";
 
 /** The body of operations that read a whole blob from a URL. */
@@ -30,7 +30,7 @@ export function sourceChecksumHeader(
     : { "Content-MD5": md5 && encodeBase64(md5) };
 }
 
-export function remoteSourceOf(source: CopySource | undefined): SourceFound {
-  if (source?.kind !== "elsewhere") throw new Error("a body from a URL has no remote source");
-  return source.found;
+export function remoteSourceOf(source: CopySource | undefined): FetchedProperties {
+  if (source?.kind !== "fetched") throw new Error("a body from a URL has no remote source");
+  return source.properties;
 }

@@ -32,7 +32,7 @@ export const deleteAnyPath = operation({
   policy: { content: "remove", generations: "current", pendingCopy: "reject", clientKey: "none" },
   etag: "none",
   effect: "writes",
-  removes: true,
+  isDeletion: true,
   success: { status: 200, headers: deletionHeaderNames },
   reads: async (view, { scope, target, input }) => ({
     upload: await view.get(uploads, blobKey({ scope })),

@@ -37,11 +37,11 @@ const codes: Partial<Readonly<Record<FaultCode, FaultCode>>> = {
 function translate(fault: Fault): Fault {
   const code = codes[fault.code];
   if (code === undefined) return fault;
-  const { elements, subject, unmet } = fault.detail ?? {};
+  const { elements, subject, failedCondition } = fault.detail ?? {};
   const detail = {
     ...(elements && { elements }),
     ...(subject && { subject }),
-    ...(unmet && { unmet }),
+    ...(failedCondition && { failedCondition }),
   };
   return { code, detail };
 }

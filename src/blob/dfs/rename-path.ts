@@ -50,7 +50,7 @@ export const renamePath = operation({
     sourceLease,
   },
   body: noBody,
-  names: [pathRenameSource],
+  namedResources: [pathRenameSource],
   permission: { letters: "cwm", resourceType: "o", posix: directoryChange, overwrite: true },
   target: "optional",
   conditions: "create",
@@ -101,7 +101,7 @@ async function loadSource(
   view: RecordView,
   source: CopySource | undefined,
 ): Promise<Result<RenameSource>> {
-  if (source?.kind !== "own") return fail("InvalidSourceUri");
+  if (source?.kind !== "same-service") return fail("InvalidSourceUri");
   const address = source.address as BlobAddress;
   if (address.resource !== "blob") return fail("InvalidSourceUri");
   const located = await resources.blob.load(view, { account: source.account, address });
@@ -127,8 +127,8 @@ function checkSource(
   const { lease, etag } = record;
   const leased = checkLease(lease, demands.sourceLease, "match-if-leased", "blob", now);
   if (!leased.ok) return leased;
-  const unmet = "SourceConditionNotMet";
-  const met = checkWrite(demands.sourceConditions, { etag }, { creates: false, unmet });
+  const failedCode = "SourceConditionNotMet";
+  const met = checkWrite(demands.sourceConditions, { etag }, { creates: false, failedCode });
   if (!met.ok) return met;
   const free = checkProtection(record, now);
   return free.ok ? ok(undefined) : free;

@@ -1,5 +1,5 @@
 import { arrowStreamType, writeArrowStream } from "../../encoding/arrow/stream.ts";
-import { formatMarker, place } from "../../operation/listing.ts";
+import { formatMarker, nameText } from "../../operation/listing.ts";
 import { noBody } from "../../operation/operation.ts";
 import { query } from "../../protocol/params.ts";
 import { isHierarchical, operation } from "../resources.ts";
@@ -9,7 +9,7 @@ import { checkList, entryOptions, listParams, selectionOf } from "./list-request
 import { scanBlobs, type ListEntry } from "./scan-blobs.ts";
 
 /** The first name after the listing (exclusive end). */
-const endBefore = query("endbefore", place);
+const endBefore = query("endbefore", nameText);
 
 /** List Blobs in Arrow format. The continuation is in the schema's metadata; prefixes are rows.
  *  learn.microsoft.com/rest/api/storageservices/list-blobs */

@@ -4,7 +4,7 @@ import {
   marker,
   maxResults,
   pageSize,
-  place,
+  nameText,
   prefix,
   wordSet,
 } from "../../operation/listing.ts";
@@ -34,7 +34,7 @@ const include = wordSet(
 const showOnly = wordSet("showonly", "deleted", "files", "directories");
 
 /** The first name to list. Ignored on later pages, which have a marker. */
-const startFrom = query("startfrom", place);
+const startFrom = query("startfrom", nameText);
 
 /** Parameters of List Blobs, as XML and as Arrow. */
 export const listParams = { prefix, delimiter, marker, maxResults, include, showOnly, startFrom };

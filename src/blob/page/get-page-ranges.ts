@@ -2,7 +2,7 @@ import { parseSnapshotTime } from "../../base/dates.ts";
 import { invalidHeader } from "../../protocol/faults.ts";
 import type { ContentRef } from "../../content/content-ref.ts";
 import { maxResults } from "../../operation/listing.ts";
-import type { CoveredResource } from "../../protocol/named-resource.ts";
+import type { SameCredentialsResource } from "../../protocol/named-resource.ts";
 import { noBody } from "../../operation/operation.ts";
 import { query, type Param } from "../../protocol/params.ts";
 import { pageBytes, parseReadRange, type ByteRange, type Span } from "../../protocol/ranges.ts";
@@ -48,16 +48,16 @@ interface PreviousInput {
 
 /** A SAS for one snapshot does not permit reading another: the earlier one needs
  *  permission, too. */
-function previousSnapshot(parameter: string): CoveredResource<BlobAddress, PreviousInput> {
+function previousSnapshot(parameter: string): SameCredentialsResource<BlobAddress, PreviousInput> {
   const field = parameter === "prevsnapshot" ? "previous" : "previousUrl";
   return {
-    kind: "covered",
+    kind: "same-credentials",
     parameter,
     permission: readPermission,
-    named: ({ container, blob }, { [field]: snapshotTime }) =>
+    resourceOf: ({ container, blob }, { [field]: snapshotTime }) =>
       snapshotTime === undefined
         ? undefined
-        : { name: container, path: blob, moment: snapshotTime },
+        : { name: container, path: blob, snapshotTime: snapshotTime },
   };
 }
 
@@ -83,7 +83,10 @@ export const getPageRanges = operation({
     maxResults,
   },
   body: noBody,
-  names: [previousSnapshot("prevsnapshot"), previousSnapshot("x-ms-previous-snapshot-url")],
+  namedResources: [
+    previousSnapshot("prevsnapshot"),
+    previousSnapshot("x-ms-previous-snapshot-url"),
+  ],
   permission: readPermission,
   namespace: "flat",
   target: "must-exist",

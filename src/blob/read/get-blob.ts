@@ -114,8 +114,8 @@ function bodyOf(span: ContentSpan, structured: boolean | undefined): ReplyBody {
   const { length } = span;
   return {
     ...span,
-    through: (chunks) => writeStructured(chunks, length),
-    lengthThrough: structuredLength(length),
+    transform: (chunks) => writeStructured(chunks, length),
+    transformedLength: structuredLength(length),
   };
 }
 

@@ -15,7 +15,7 @@ function declareAccountInformation(id: string, resource: "service" | "container"
     since: "2018-03-28",
     params: {},
     body: noBody,
-    permission: { letters: "", resourceType: "sco", hidden: true },
+    permission: { resourceType: "sco", notFoundIfAnonymous: true },
     target: "optional",
     conditions: "none",
     lease: "none",
@@ -36,7 +36,7 @@ function declareAccountInformation(id: string, resource: "service" | "container"
   });
 }
 
-export const getAccountInformation = [
+export const accountInformationOperations = [
   declareAccountInformation("Service_GetAccountInfo", "service"),
   declareAccountInformation("Container_GetAccountInfo", "container"),
   declareAccountInformation("Blob_GetAccountInfo", "blob"),

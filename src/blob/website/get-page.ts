@@ -25,7 +25,7 @@ export const getPage = operation({
   since: "2018-03-28",
   params: { range },
   body: noBody,
-  permission: { letters: "", resourceType: "o", open: true },
+  permission: { resourceType: "o", allowsAnonymous: true },
   target: "must-exist",
   conditions: "read",
   lease: "none",

@@ -2,7 +2,7 @@ import { decodeBase64 } from "../../base/base64.ts";
 import { put, type Effect } from "../../operation/effects.ts";
 import type { Metadata } from "../../protocol/metadata.ts";
 import { ok, type Result } from "../../protocol/result.ts";
-import type { SourceFound } from "../../operation/source.ts";
+import type { FetchedProperties } from "../../operation/source.ts";
 import type { Ticks } from "../../base/ticks.ts";
 import {
   permissions,
@@ -127,7 +127,7 @@ const md5Bytes = 16;
 
 /** Properties of a source outside the File service of this server, from the headers of its
  *  response. */
-export function remoteSourceProperties({ header, metadata }: SourceFound): SourceProperties {
+export function remoteSourceProperties({ header, metadata }: FetchedProperties): SourceProperties {
   const md5 = decodeBase64(header("content-md5") ?? "");
   return {
     headers: {

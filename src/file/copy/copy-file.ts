@@ -53,7 +53,7 @@ export const copyFile = fileOperation({
     keepsSourceTrailingDots,
   },
   body: noBody,
-  names: [copySource],
+  namedResources: [copySource],
   permission: { letters: "cw", resourceType: "o", overwrite: true },
   target: "may-exist",
   conditions: "none",
@@ -139,7 +139,7 @@ function planCopy(
   { scope, copying }: { scope: NodeScope; copying: CopyRequest },
 ) {
   const { source } = copying;
-  if (source.kind === "elsewhere") return copyLater(scope, copying, source);
+  if (source.kind === "fetched") return copyLater(scope, copying, source);
   if (localSource === undefined) throw new Error("a source of this service is loaded");
   return localSource.ok ? copyWithinServer(localSource.value, copying) : localSource;
 }
@@ -174,22 +174,22 @@ function copyWithinServer(
 function copyLater(
   { account, share }: NodeScope,
   { id, shareName, freshId }: CopyRequest,
-  { url, own, found }: Extract<CopySource, { kind: "elsewhere" }>,
+  { url, otherService, properties }: Extract<CopySource, { kind: "fetched" }>,
 ): Result<CopyPlan> {
-  const { length = 0 } = found;
+  const { length = 0 } = properties;
   if (length > fileBytesMax) return fail("RequestBodyTooLarge");
-  const etag = found.header("etag");
+  const etag = properties.header("etag");
   const job = startTransfer({
     id,
     kind: "file-copy",
     scope: [account.id, shareName, share.id, freshId],
     url,
     headers: etag === undefined || etag.startsWith("W/") ? {} : { "if-match": etag },
-    length: found.length,
-    own,
+    length: properties.length,
+    own: otherService,
   });
   return ok({
-    original: remoteSourceProperties(found),
+    original: remoteSourceProperties(properties),
     content: empty(length),
     copy: { id, source: withoutSignature(url), status: "pending", progress: `0/${length}` },
     allocated: length,

@@ -23,7 +23,7 @@ export const deleteDirectory = fileOperation({
   etag: "none",
   fileAccess: removeAccess,
   effect: "writes",
-  removes: true,
+  isDeletion: true,
   success: { status: 202, headers: [] },
   reads: (view, { scope, target }) => hasChildren(view, scope.share.id, target.id),
   decide: ({ target, scope, readResult }) => {

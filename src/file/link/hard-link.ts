@@ -35,12 +35,12 @@ export const createHardLink = fileOperation({
   body: noBody,
   // The credentials of the request must also permit writing the linked file: its record changes,
   // and its content becomes reachable under the new name.
-  names: [
+  namedResources: [
     {
-      kind: "covered",
+      kind: "same-credentials",
       parameter: targetFileHeader,
       permission: { letters: "w", resourceType: "o" },
-      named: ({ share }, { linkedPath: path }) => ({
+      resourceOf: ({ share }, { linkedPath: path }) => ({
         name: share,
         path: path.replace(/^\//, ""),
       }),

@@ -23,7 +23,7 @@ export const deleteFile = fileOperation({
   etag: "none",
   fileAccess: removeAccess,
   effect: "writes",
-  removes: true,
+  isDeletion: true,
   success: { status: 202, headers: [] },
   reads: (view, { scope, target }) => firstHardLink(view, scope.share.id, target),
   decide: ({ target, scope, readResult: firstLink }) => {

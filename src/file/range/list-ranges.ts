@@ -36,12 +36,12 @@ export const listRanges = fileOperation({
     keepsTrailingDots,
   },
   body: noBody,
-  names: [
+  namedResources: [
     {
-      kind: "covered",
+      kind: "same-credentials",
       parameter: "prevsharesnapshot",
       permission: { letters: "r", resourceType: "o" },
-      named: ({ share, path }, input) =>
+      resourceOf: ({ share, path }, input) =>
         input.previous === undefined ? undefined : { name: share, path },
     },
   ],

@@ -51,7 +51,7 @@ export const putRangeFromUrl = fileOperation({
     range: "x-ms-source-range",
     md5Always: false,
   },
-  names: [copySource],
+  namedResources: [copySource],
   permission: { letters: "w", resourceType: "o" },
   target: "must-exist",
   conditions: "none",

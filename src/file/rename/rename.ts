@@ -61,7 +61,7 @@ function declareRename(kind: "file" | "directory") {
     since: "2021-04-10",
     params,
     body: noBody,
-    names: [renameSource],
+    namedResources: [renameSource],
     permission: { letters: "w", resourceType: "o" },
     target: "optional",
     conditions: "none",

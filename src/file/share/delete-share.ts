@@ -41,7 +41,7 @@ export const deleteShare = operation({
   etag: "none",
   effect: "writes",
   acceptsSnapshot: true,
-  removes: true,
+  isDeletion: true,
   success: { status: 202, headers: [] },
   reads: async (view, { scope, address }) => {
     const key = { account: scope.account.id, name: address.share };

@@ -20,9 +20,9 @@ export const restoreShare = operation({
     version: required(header("x-ms-deleted-share-version", parseDeletedVersion)),
   },
   body: noBody,
-  names: [
+  namedResources: [
     {
-      kind: "covered",
+      kind: "same-credentials",
       parameter: "x-ms-deleted-share-name",
       permission: {
         letters: "w",
@@ -30,7 +30,7 @@ export const restoreShare = operation({
         sas: "account-only",
         actions: restoreShareNeed,
       },
-      named: (_, { deletedName: name }) => ({ name }),
+      resourceOf: (_, { deletedName: name }) => ({ name }),
     },
   ],
   permission: {

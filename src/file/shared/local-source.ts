@@ -19,7 +19,7 @@ export async function loadLocalSource(
   source: CopySource | undefined,
   { keepsTrailingDots = false }: { readonly keepsTrailingDots: boolean | undefined },
 ): Promise<Result<LocalSource> | undefined> {
-  if (source?.kind !== "own") return undefined;
+  if (source?.kind !== "same-service") return undefined;
   const address = source.address as FileAddress;
   if (address.resource === "service") return fail("InvalidUri");
   const where = { account: source.account, address, input: { keepsTrailingDots } };

@@ -1,7 +1,7 @@
 import {
   authenticationFailed,
   malformedAuthorization,
-  tokenRefused,
+  tokenRejected,
 } from "../../protocol/authentication-faults.ts";
 import { missingHeader } from "../../protocol/faults.ts";
 import type { BearerPrincipal } from "../../protocol/principal.ts";
@@ -43,7 +43,7 @@ export function authenticateBearer(
 ): Result<BearerPrincipal> {
   const claims = readClaims(token);
   if (claims === undefined) return malformedAuthorization();
-  const refused = (detail: string) => tokenRefused(request.service, request.version, detail);
+  const refused = (detail: string) => tokenRejected(request.service, request.version, detail);
   if (options.oauth === undefined)
     return refused("Bearer tokens are not accepted by this account.");
   if (request.version === undefined || request.version < bearerSince) {

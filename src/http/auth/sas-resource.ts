@@ -7,7 +7,7 @@ import { directoryOf, mandatory, notWellFormed } from "./sas-fields.ts";
 
 export interface TokenResource extends SasResource {
   /** The snapshot or version id in the string to sign. */
-  readonly moment: string;
+  readonly snapshotOrVersion: string;
 }
 
 /** The resource that the token is for: the URL names it, `sr` its kind. */
@@ -47,13 +47,13 @@ function blobResource(request: AuthRequest): Result<TokenResource> {
   if (name === undefined) return wrongLevel();
   const version = queryText(request, "sv");
   if (version < (kindSince[kind] ?? "")) return notWellFormed();
-  const resource = { service: request.service, kind, name, moment: "" };
+  const resource = { service: request.service, kind, name, snapshotOrVersion: "" };
   if (kind === "container") return ok({ ...resource, path: undefined });
   if (kind === "directory") return directoryResource(request, resource);
   if (path === undefined) return wrongLevel();
   if (kind === "blob") return ok({ ...resource, path });
-  const moment = queryText(request, kind === "snapshot" ? "snapshot" : "versionid");
-  return moment === "" ? wrongLevel() : ok({ ...resource, path, moment });
+  const snapshotOrVersion = queryText(request, kind === "snapshot" ? "snapshot" : "versionid");
+  return snapshotOrVersion === "" ? wrongLevel() : ok({ ...resource, path, snapshotOrVersion });
 }
 
 function directoryResource(
@@ -72,7 +72,7 @@ function fileResource(request: AuthRequest): Result<TokenResource> {
   if (signed !== "s" && signed !== "f") return notWellFormed();
   const { name, path } = request.resource;
   if (name === undefined) return wrongLevel();
-  const resource = { service: request.service, name, moment: "" };
+  const resource = { service: request.service, name, snapshotOrVersion: "" };
   if (signed === "s") return ok({ ...resource, kind: "share", path: undefined });
   return path === undefined ? wrongLevel() : ok({ ...resource, kind: "file", path });
 }
@@ -80,7 +80,13 @@ function fileResource(request: AuthRequest): Result<TokenResource> {
 function queueResource(request: AuthRequest): Result<TokenResource> {
   const { name } = request.resource;
   if (name === undefined) return wrongLevel();
-  return ok({ service: request.service, kind: "queue", name, path: undefined, moment: "" });
+  return ok({
+    service: request.service,
+    kind: "queue",
+    name,
+    path: undefined,
+    snapshotOrVersion: "",
+  });
 }
 
 /** The token itself names its table, because the URL of a batch has none. */
@@ -91,7 +97,13 @@ function tableResource(request: AuthRequest): Result<TokenResource> {
   if (addressed !== undefined && addressed.toLowerCase() !== name.toLowerCase()) {
     return fail("AuthorizationFailure");
   }
-  return ok({ service: request.service, kind: "table", name, path: undefined, moment: "" });
+  return ok({
+    service: request.service,
+    kind: "table",
+    name,
+    path: undefined,
+    snapshotOrVersion: "",
+  });
 }
 
 /** Recorded for a container's token at the account's batch. */

@@ -1,4 +1,4 @@
-import { checkWindow } from "../../protocol/authentication-faults.ts";
+import { checkValidityPeriod } from "../../protocol/authentication-faults.ts";
 import { sourceIpMismatch } from "../../protocol/faults.ts";
 import type { Principal } from "../../protocol/principal.ts";
 import { fail, ok, type Result } from "../../protocol/result.ts";
@@ -19,7 +19,7 @@ export interface SasVerdict {
 export function applyVerdict(verdict: SasVerdict, request: AuthRequest): Result<Principal> {
   const { start, expiry, addresses, principal } = verdict;
   if (expiry !== undefined || !awaitsPolicy(principal)) {
-    const window = checkWindow({ start, expiry }, request.wallNow);
+    const window = checkValidityPeriod({ start, expiry }, request.wallNow);
     if (!window.ok) return window;
   }
   if (verdict.httpsOnly && !request.secure) return fail("AuthorizationProtocolMismatch");

@@ -8,7 +8,7 @@ import { keyPrincipal, type Principal } from "../../protocol/principal.ts";
 import { ok, type Failure, type Result } from "../../protocol/result.ts";
 import { repeatedSignedHeader } from "../../protocol/signing/canonical-headers.ts";
 import {
-  readings,
+  stringToSignVariants,
   sharedKeyText,
   type SharedKeyScheme,
 } from "../../protocol/signing/shared-key.ts";
@@ -52,7 +52,7 @@ function checkSignature(
 ): Result<Principal> {
   const tried: string[] = [];
   for (const signable of signableForms(request)) {
-    for (const reading of readings) {
+    for (const reading of stringToSignVariants) {
       const text = sharedKeyText(signable, request.service, scheme, reading);
       if (tried.includes(text)) continue;
       if (isSignedByAny(ring, text, signature)) return accepted;

@@ -20,7 +20,7 @@ export interface Diagnosis {
 
 /** Parses the request again: nothing is stored for it while no debug log is written. */
 export function diagnose(http: HttpService, request: WireRequest, fault: Fault): Diagnosis {
-  const { elements, unmet, subject = unmet } = fault.detail ?? {};
+  const { elements, failedCondition, subject = failedCondition } = fault.detail ?? {};
   const signature = isMismatch(fault) ? signatureReport(http, request) : undefined;
   return {
     reason: withoutSecrets(faultMessage(fault)),

@@ -100,7 +100,10 @@ function* resourceMistakes(request: AuthRequest, resource: SignedResource): Iter
     const other = { ...resource, path: isWhole ? undefined : own };
     yield [`the client signed sr=${sr}`, serviceSasText(withField(request, "sr", sr), other)];
   }
-  yield ["the client did not sign the moment of the snapshot or version", text({ moment: "" })];
+  yield [
+    "the client did not sign the moment of the snapshot or version",
+    text({ snapshotOrVersion: "" }),
+  ];
   const whole = text({});
   const canonical = `/${service}/${account}/`;
   const instead = (other: string) => whole.replace(canonical, () => other);

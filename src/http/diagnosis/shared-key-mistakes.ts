@@ -1,7 +1,7 @@
 import type { ServiceName } from "../../protocol/service-name.ts";
 import { canonicalResource } from "../../protocol/signing/canonical-resource.ts";
 import {
-  readings,
+  stringToSignVariants,
   sharedKeyText,
   type SharedKeyScheme,
 } from "../../protocol/signing/shared-key.ts";
@@ -9,7 +9,7 @@ import { knownVersions, latestVersion, oldestVersion } from "../../protocol/vers
 import type { AuthRequest } from "../auth/request.ts";
 import { decoded, type Mistake } from "./signature-checks.ts";
 
-const firstReading = readings[0]!;
+const firstReading = stringToSignVariants[0]!;
 const signedHeader = /^(x-ms-.*|content-.*|date|if-.*|range)$/;
 /** Lines of the string to sign before the canonical headers. */
 const headLines = 12;

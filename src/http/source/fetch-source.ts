@@ -10,7 +10,7 @@ import { BodyLengthMismatch } from "../../content/receive.ts";
 import { compare, needsMd5, parseChecksums, tooLarge } from "../body.ts";
 import type { WireRequest } from "../wire.ts";
 import { clientSignal, requireClient, whileConnected } from "./client-signal.ts";
-import { sourceFoundIn } from "./source-found.ts";
+import { fetchedPropertiesOf } from "./fetched-properties.ts";
 import { readSourceTags } from "./source-tags.ts";
 import {
   ask,
@@ -70,8 +70,8 @@ export async function fetchSource(
     try {
       const url = withoutSignature(asked.value.url.href);
       const tags = await readSourceTags(read, request, asked.value);
-      const found = { ...sourceFoundIn(answer), tags };
-      return ok({ received: received.value, source: { kind: "elsewhere", url, found } });
+      const properties = { ...fetchedPropertiesOf(answer), tags };
+      return ok({ received: received.value, source: { kind: "fetched", url, properties } });
     } catch (error) {
       // The caller does not get these bytes, so they are discarded here.
       content.discard(received.value);

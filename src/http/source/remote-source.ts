@@ -3,7 +3,7 @@ import { request as requestHttp, type IncomingMessage, type RequestOptions } fro
 import { request as requestHttps } from "node:https";
 import { isIP } from "node:net";
 import { portOf } from "./own-names.ts";
-import { metadataIn } from "./source-found.ts";
+import { metadataIn } from "./fetched-properties.ts";
 import type { SourcePolicy } from "./source-policy.ts";
 import {
   sourceMarkHeader,

@@ -12,8 +12,8 @@ import type { Ticks } from "../../base/ticks.ts";
 import { locate, type Location, type LocationOptions } from "../location.ts";
 import type { WireRequest } from "../wire.ts";
 import { clientSignal, requireClient } from "./client-signal.ts";
-import { wireRequestOf } from "./own-source.ts";
-import { sourceFoundIn } from "./source-found.ts";
+import { wireRequestOf } from "./source-readers.ts";
+import { fetchedPropertiesOf } from "./fetched-properties.ts";
 import { ask, type SourceRequest, type Sources } from "./source-reader.ts";
 import { parseSourcePath, parseSourceUrl, sourceHeaders } from "./source-url.ts";
 
@@ -74,8 +74,13 @@ export async function resolveSource(
     return fail("CannotVerifyCopySource", { status: reported, ...(reason && { message: reason }) });
   }
   // Keeps the signature: the bytes will be fetched with it.
-  const own = service && { service, remoteAddress, secure };
-  return ok({ kind: "elsewhere", url: url.href, own, found: sourceFoundIn(answer) });
+  const otherService = service && { service, remoteAddress, secure };
+  return ok({
+    kind: "fetched",
+    url: url.href,
+    otherService,
+    properties: fetchedPropertiesOf(answer),
+  });
 }
 
 function ownSource(parts: NamingParts, asked: SourceRequest, asking: Asking): Result<CopySource> {
@@ -92,7 +97,7 @@ function ownSource(parts: NamingParts, asked: SourceRequest, asking: Asking): Re
   const principal = principalOf(parts, source, location.value, asking);
   if (!principal.ok) return unverified(principal, asking);
   return ok({
-    kind: "own",
+    kind: "same-service",
     url: withoutSignature(asked.url.href),
     account,
     address: address.value,

@@ -1,12 +1,19 @@
 import { describe, expect, it } from "vitest";
 import { metadataBytesMax, type Metadata } from "../../protocol/metadata.ts";
-import { sourceFoundIn } from "./source-found.ts";
+import { fetchedPropertiesOf } from "./fetched-properties.ts";
 import type { SourceResponse } from "./source-reader.ts";
 
 async function* nothing(): AsyncGenerator<Uint8Array> {}
 
 const found = (headers: SourceResponse["headers"], metadata: Metadata = []) =>
-  sourceFoundIn({ status: 200, reason: "", headers, metadata, body: nothing(), close: () => {} });
+  fetchedPropertiesOf({
+    status: 200,
+    reason: "",
+    headers,
+    metadata,
+    body: nothing(),
+    close: () => {},
+  });
 
 describe("the properties of a source", () => {
   it.each([

@@ -7,7 +7,7 @@ export interface ActionSource {
   readonly permission: Permission;
   readonly effect?: "reads" | "writes" | undefined;
   readonly lease?: string | undefined;
-  readonly removes?: true | undefined;
+  readonly isDeletion?: true | undefined;
 }
 
 interface Facts extends ActionSource {
@@ -24,9 +24,9 @@ interface Facts extends ActionSource {
  */
 export function actionNeedOf(service: ServiceName, source: ActionSource): ActionNeed {
   const { permission, effect } = source;
-  const { letters } = permission;
+  const { letters = "" } = permission;
   if (permission.actions !== undefined) return permission.actions;
-  if (permission.open === true) return nothingNeeded;
+  if (permission.allowsAnonymous === true) return nothingNeeded;
   if (permission.bearerOnly === true) {
     return every(`${service}Services/generateUserDelegationKey/action`);
   }
@@ -87,7 +87,7 @@ const addOrWrite = either(`${blobs}/write`, `${blobs}/add/action`);
 
 const ofContents: Readonly<Record<ServiceName, (facts: Facts) => ActionNeed>> = {
   blob: ({ letters, has, isRead, permission, lease }) => {
-    if (permission.hidden === true) return every("blobServices/getInfo/action");
+    if (permission.notFoundIfAnonymous === true) return every("blobServices/getInfo/action");
     // A batch: each part is checked by itself.
     if (letters === "") return every("blobServices/containers/write");
     if (has("t")) return every(`${blobs}/tags/${isRead ? "read" : "write"}`);
@@ -98,12 +98,12 @@ const ofContents: Readonly<Record<ServiceName, (facts: Facts) => ActionNeed>> = 
     if (has("c") || has("a")) return has("m") ? every(`${blobs}/write`) : addOrWrite;
     return every(`${blobs}/${has("w") ? "write" : "read"}`);
   },
-  queue: ({ letters, removes }) => {
+  queue: ({ letters, isDeletion }) => {
     switch (letters) {
       case "a":
         return either(`${messages}/add/action`, `${messages}/write`);
       case "p":
-        return removes === true
+        return isDeletion === true
           ? either(`${messages}/process/action`, `${messages}/delete`)
           : [
               [storageAction(`${messages}/process/action`)],

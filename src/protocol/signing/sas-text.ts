@@ -22,7 +22,7 @@ export interface SignedResource {
   /** The blob, file or directory in it, not encoded; undefined for all of it. */
   readonly path: string | undefined;
   /** The snapshot or version id; empty if the token is for neither. */
-  readonly moment: string;
+  readonly snapshotOrVersion: string;
 }
 
 const responseFields = ["rscc", "rscd", "rsce", "rscl", "rsct"];
@@ -37,7 +37,7 @@ export function serviceSasText(request: SignableRequest, resource: SignedResourc
   if (version >= "2012-02-12") parts.push(version);
   switch (resource.service) {
     case "blob":
-      if (version >= "2018-11-09") parts.push(queryText(request, "sr"), resource.moment);
+      if (version >= "2018-11-09") parts.push(queryText(request, "sr"), resource.snapshotOrVersion);
       if (version >= "2020-12-06") parts.push(queryText(request, "ses"));
       if (version >= "2013-08-15") parts.push(...fields(responseFields));
       break;
@@ -72,7 +72,7 @@ export function delegationSasText(
   parts.push(...fields("sip", "spr"), version);
   if (service === "queue") return parts.join("\n");
   if (service === "blob") {
-    parts.push(queryText(request, "sr"), resource.moment);
+    parts.push(queryText(request, "sr"), resource.snapshotOrVersion);
     if (version >= "2020-12-06") parts.push(queryText(request, "ses"));
     if (version >= "2026-04-06") parts.push(boundHeaders(request), boundQuery(request));
   }

@@ -1,10 +1,10 @@
 import { describe, expect, test } from "vitest";
 import { requestOf, type WireRequest } from "../../../tests/auth/request-of.ts";
 import { asciiOrder, serviceOrder } from "./header-order.ts";
-import { readings, sharedKeyText, type SharedKeyScheme } from "./shared-key.ts";
+import { stringToSignVariants, sharedKeyText, type SharedKeyScheme } from "./shared-key.ts";
 
 function text(wire: WireRequest, scheme: SharedKeyScheme = "SharedKey"): string {
-  return sharedKeyText(requestOf(wire), wire.service ?? "blob", scheme, readings[0]!);
+  return sharedKeyText(requestOf(wire), wire.service ?? "blob", scheme, stringToSignVariants[0]!);
 }
 
 const dated = ["x-ms-date", "Fri, 26 Jun 2015 23:39:12 GMT", "x-ms-version", "2015-02-21"];

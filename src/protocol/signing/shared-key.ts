@@ -9,14 +9,14 @@ import type { SignableRequest } from "./request.ts";
 export type SharedKeyScheme = "SharedKey" | "SharedKeyLite";
 
 /** A variant of the string to sign: client libraries differ in details. */
-export interface Reading {
+export interface StringToSignVariant {
   readonly order: HeaderOrder;
   /** One library signs Content-Language before Content-Encoding. */
   readonly languageFirst: boolean;
 }
 
 /** The documented variant first: nearly all clients use it. */
-export const readings: readonly Reading[] = [
+export const stringToSignVariants: readonly StringToSignVariant[] = [
   { order: serviceOrder, languageFirst: false },
   { order: serviceOrder, languageFirst: true },
   { order: asciiOrder, languageFirst: false },
@@ -27,7 +27,7 @@ export function sharedKeyText(
   request: SignableRequest,
   service: ServiceName,
   scheme: SharedKeyScheme,
-  reading: Reading,
+  reading: StringToSignVariant,
 ): string {
   if (service === "table") return tableText(request, scheme);
   return scheme === "SharedKey" ? fullText(request, reading) : liteText(request, reading);
@@ -36,7 +36,7 @@ export function sharedKeyText(
 /** Versions up to 2014-02-14 sign a length of zero as `0`, later ones as an empty string. */
 const emptyLengthSince = "2015-02-21";
 
-function fullText(request: SignableRequest, { order, languageFirst }: Reading): string {
+function fullText(request: SignableRequest, { order, languageFirst }: StringToSignVariant): string {
   const encoding = signed(request, "content-encoding");
   const language = signed(request, "content-language");
   return (
@@ -50,7 +50,7 @@ function fullText(request: SignableRequest, { order, languageFirst }: Reading): 
   );
 }
 
-function liteText(request: SignableRequest, { order }: Reading): string {
+function liteText(request: SignableRequest, { order }: StringToSignVariant): string {
   return (
     `${request.method}\n${signed(request, "content-md5")}\n${signed(request, "content-type")}\n` +
     `${dateLine(request)}\n${canonicalHeaders(request, order)}${canonicalResourceLite(request)}`

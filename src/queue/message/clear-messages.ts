@@ -18,7 +18,7 @@ export const clearMessages = operation({
   lease: "none",
   etag: "none",
   effect: "writes",
-  removes: true,
+  isDeletion: true,
   success: { status: 204, headers: [] },
   decide: ({ target, newId }) => ({
     put: { ...target, id: newId() },

@@ -18,7 +18,7 @@ export const deleteMessage = operation({
   lease: "none",
   etag: "none",
   effect: "writes",
-  removes: true,
+  isDeletion: true,
   success: { status: 204, headers: [] },
   decide: ({ target, scope, address, input }) => {
     const message = checkPopReceipt({ target, address }, input.popReceipt);

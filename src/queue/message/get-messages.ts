@@ -4,7 +4,7 @@ import { operation } from "../resources.ts";
 import { readQueueHead } from "./queue-head.ts";
 import { updateVisibility, removeMessage } from "./message-effects.ts";
 import { defaultVisibilitySeconds, messageCount, getVisibilityTimeout } from "./message-params.ts";
-import { getResponse } from "./message-xml.ts";
+import { renderGetResponse } from "./message-xml.ts";
 
 /** Returns the first visible messages and hides them for the visibility timeout. Also removes the
  *  expired messages that it had to skip.
@@ -41,7 +41,7 @@ export const getMessages = operation({
     }));
     return {
       headers: { "Cache-Control": "no-cache" },
-      body: getResponse(updates.map(({ id, to }) => ({ id, message: to }))),
+      body: renderGetResponse(updates.map(({ id, to }) => ({ id, message: to }))),
       effects: [
         ...updates.flatMap(updateVisibility),
         ...readResult.expired.flatMap((entry) => removeMessage(target.id, entry)),

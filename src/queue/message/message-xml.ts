@@ -46,15 +46,15 @@ function listOf(messages: readonly IdentifiedMessage[], renderers: readonly Elem
 }
 
 /** The response of Put Message: the new message with its pop receipt, without its text. */
-export function putResponse(message: IdentifiedMessage) {
+export function renderPutResponse(message: IdentifiedMessage) {
   return listOf([message], [identityElements, receiptElements]);
 }
 
-export function getResponse(messages: readonly IdentifiedMessage[]) {
+export function renderGetResponse(messages: readonly IdentifiedMessage[]) {
   return listOf(messages, [identityElements, receiptElements, contentElements]);
 }
 
 /** Without pop receipts: a peeked message can be neither deleted nor updated. */
-export function peekResponse(messages: readonly IdentifiedMessage[]) {
+export function renderPeekResponse(messages: readonly IdentifiedMessage[]) {
   return listOf(messages, [identityElements, contentElements]);
 }

@@ -2,7 +2,7 @@ import { noBody } from "../../operation/operation.ts";
 import { operation } from "../resources.ts";
 import { readQueueHead } from "./queue-head.ts";
 import { messageCount } from "./message-params.ts";
-import { peekResponse } from "./message-xml.ts";
+import { renderPeekResponse } from "./message-xml.ts";
 
 /** learn.microsoft.com/rest/api/storageservices/peek-messages */
 export const peekMessages = operation({
@@ -22,6 +22,6 @@ export const peekMessages = operation({
   reads: (view, { target, input }) => readQueueHead(view, target.id, input.count ?? 1),
   decide: ({ readResult }) => ({
     headers: { "Cache-Control": "no-cache" },
-    body: peekResponse(readResult.visible),
+    body: renderPeekResponse(readResult.visible),
   }),
 });

@@ -4,7 +4,7 @@ import { messageBodyBytesMax, parseNewMessage } from "./message-body.ts";
 import { insertMessage } from "./message-effects.ts";
 import { newMessageId } from "./message-id.ts";
 import { lifetime, neverExpires } from "./message-params.ts";
-import { putResponse } from "./message-xml.ts";
+import { renderPutResponse } from "./message-xml.ts";
 
 /** learn.microsoft.com/rest/api/storageservices/put-message */
 export const putMessage = operation({
@@ -32,7 +32,10 @@ export const putMessage = operation({
       text: input.body,
     };
     const id = newMessageId(now, newGuid());
-    return { body: putResponse({ id, message }), effects: insertMessage(target.id, id, message) };
+    return {
+      body: renderPutResponse({ id, message }),
+      effects: insertMessage(target.id, id, message),
+    };
   },
 });
 

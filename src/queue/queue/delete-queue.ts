@@ -25,7 +25,7 @@ export const deleteQueue = operation({
   lease: "none",
   etag: "none",
   effect: "writes",
-  removes: true,
+  isDeletion: true,
   success: { status: 204, headers: [] },
   reads: (view, { target }) => readAllVisibility(view, target.id, messagesRemovedAtOnceMax),
   decide: ({ target, scope, address, features, readResult, now }) => {

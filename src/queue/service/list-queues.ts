@@ -76,7 +76,11 @@ interface ListBounds {
   readonly limit: number;
 }
 
-async function scan(view: RecordView, account: bigint, { prefix: namePrefix, from, limit }: ListBounds) {
+async function scan(
+  view: RecordView,
+  account: bigint,
+  { prefix: namePrefix, from, limit }: ListBounds,
+) {
   const within = queues.range([account], namePrefix);
   const first = queues.prefix([account, from]);
   const isLater = Buffer.compare(first, within.start) > 0;

@@ -1,4 +1,4 @@
-import { about } from "../../protocol/faults.ts";
+import { withSubject } from "../../protocol/faults.ts";
 import { ok, type Result } from "../../protocol/result.ts";
 import { parseXml, xmlChild } from "../../encoding/xml.ts";
 import { edm, edmTypeOf, type TypedValue } from "../edm/edm.ts";
@@ -19,7 +19,7 @@ export function readAtomEntity(text: string): Result<EntityInput> {
     const value = isIgnored ? undefined : parseAtomValue(attributes, inner);
     if (value === "malformed") return malformedEntity(`property ${name}`);
     const added = builder.add(name, value);
-    if (!added.ok) return about(added, `property ${name}`);
+    if (!added.ok) return withSubject(added, `property ${name}`);
   }
   return ok(builder.entity);
 }

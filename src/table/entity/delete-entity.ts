@@ -16,18 +16,18 @@ export const deleteEntity = operation({
   permission: { letters: "d", resourceType: "o" },
   target: "must-exist",
   conditions: "match",
-  unmet: { any: "UpdateConditionNotSatisfied" },
+  conditionFaults: { any: "UpdateConditionNotSatisfied" },
   lease: "none",
   etag: "none",
   effect: "writes",
-  removes: true,
+  isDeletion: true,
   success: { status: 204, headers: odataHeaderNames },
   decide: () => ({ remove: true, headers: odataHeaders }),
 });
 
 /** Always fails, as recorded from the service. The path continues after the table; clients send it
  *  if their endpoint already includes the table. */
-export const deleteBelowTable = operation({
+export const rejectDeleteBelowTable = operation({
   name: "Delete Entity",
   ids: [],
   route: { method: "DELETE", resource: "nested" },
@@ -40,7 +40,7 @@ export const deleteBelowTable = operation({
   lease: "none",
   etag: "none",
   effect: "writes",
-  removes: true,
+  isDeletion: true,
   success: { status: 204, headers: [] },
   decide: ({ account, scope }) =>
     fail("InvalidInput", {

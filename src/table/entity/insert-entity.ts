@@ -27,7 +27,7 @@ export const insertEntity = operation({
     status: 201,
     headers: [...odataHeaderNames, "Preference-Applied", "Location", "DataServiceId"],
   },
-  locate: (address, { body: { partitionKey, rowKey } }) => {
+  completeAddress: (address, { body: { partitionKey, rowKey } }) => {
     if (partitionKey === undefined || rowKey === undefined) return address;
     const { resource, table, isBelowTable } = address;
     const located = { resource, table, keys: { partitionKey, rowKey } };

@@ -14,7 +14,7 @@ export const insertOrReplaceEntity = operation({
   since: "2011-08-18",
   params: { representation, unconditional, timeout },
   body: entityBody,
-  permission: { letters: "au", every: true, resourceType: "o" },
+  permission: { letters: "au", needsEveryLetter: true, resourceType: "o" },
   target: "may-exist",
   conditions: "none",
   lease: "none",

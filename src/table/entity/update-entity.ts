@@ -16,7 +16,7 @@ export const updateEntity = operation({
   permission: { letters: "u", resourceType: "o" },
   target: "must-exist",
   conditions: "match",
-  unmet: { any: "UpdateConditionNotSatisfied" },
+  conditionFaults: { any: "UpdateConditionNotSatisfied" },
   lease: "none",
   etag: "renew",
   effect: "writes",

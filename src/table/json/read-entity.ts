@@ -1,4 +1,4 @@
-import { about } from "../../protocol/faults.ts";
+import { withSubject } from "../../protocol/faults.ts";
 import { ok, type Result } from "../../protocol/result.ts";
 import { edm, edmTypeOf, type EdmType, type TypedValue } from "../edm/edm.ts";
 import { parseDouble, parseInt32, parseValue } from "../edm/parse-value.ts";
@@ -28,7 +28,7 @@ export function readJsonEntity(text: string): Result<EntityInput> {
     const value = name === timestamp ? undefined : parseJsonValue(type, values[index]!);
     if (value === "malformed") return malformedEntity(`property ${name}`);
     const added = builder.add(name, value);
-    if (!added.ok) return about(added, `property ${name}`);
+    if (!added.ok) return withSubject(added, `property ${name}`);
   }
   return ok(builder.entity);
 }

@@ -1,8 +1,8 @@
 import { faultMessage, type FaultCode } from "../../protocol/faults.ts";
 import type {
   IndexedFault,
-  NameHeader,
-  PartAnswer,
+  AddHeader,
+  PartResponse,
   TransactionDialect,
   TransactionPart,
 } from "../../operation/dialect.ts";
@@ -24,8 +24,8 @@ export const entityGroupTransaction = operation({
   since: "2009-09-19",
   params: {},
   body: { kind: "transaction", bytesMax: transactionBytesMax },
-  names: [{ kind: "parts", credentials: "request" }],
-  permission: { letters: "", resourceType: "o" },
+  namedResources: [{ kind: "parts", credentials: "request" }],
+  permission: { resourceType: "o" },
   target: "must-exist",
   conditions: "none",
   lease: "none",
@@ -96,7 +96,7 @@ const partHeaderOrder = [
 
 /** Headers of one part's response. Recorded: updates and deletes have the older
  *  protocol version. */
-function partHeaders(answer: PartAnswer, name: NameHeader): void {
+function partHeaders(answer: PartResponse, name: AddHeader): void {
   const { method, status } = answer;
   const isOlderVersion = method !== "POST" && method !== "GET" && status < 300;
   for (const each of partHeaderOrder) {

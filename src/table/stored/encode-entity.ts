@@ -1,7 +1,7 @@
 import { copyBytes } from "../../encoding/slabs.ts";
 import type { Ticks } from "../../base/ticks.ts";
 import { edm, type EdmType, type EdmValue, type Property } from "../edm/edm.ts";
-import { entityVersion, headBytes, isPlain, isWide } from "./form.ts";
+import { entityVersion, headBytes, isPlain, isWide } from "./entity-format.ts";
 
 /** Initial size of the buffer that all calls share; it grows for larger entities. */
 const bufferBytesMin = 64 * 1024;
@@ -15,7 +15,7 @@ let position = 0;
 /** The ETag at the start of the buffer: all entities of a transaction have the same. */
 let bufferedETag: Ticks | undefined;
 
-/** Encodes an entity in the format of `form.ts`. */
+/** Encodes an entity in the format of `entity-format.ts`. */
 export function encodeEntity(etag: Ticks, properties: readonly Property[]): Uint8Array {
   if (etag !== bufferedETag) {
     buffer[0] = entityVersion;

@@ -2,7 +2,7 @@ import { recordCodec, RecordTooNew, type RecordCodec } from "../../encoding/reco
 import type { Ticks } from "../../base/ticks.ts";
 import type { Property, TypedValue } from "../edm/edm.ts";
 import { encodeEntity } from "./encode-entity.ts";
-import { entityVersion } from "./form.ts";
+import { entityVersion } from "./entity-format.ts";
 import { PropertyCursor, readInt64 } from "./property-cursor.ts";
 
 const cursor = new PropertyCursor();

@@ -1,5 +1,5 @@
 import { edm, type EdmType, type EdmValue } from "../edm/edm.ts";
-import { headBytes, isPlain, isWide, typeBits } from "./form.ts";
+import { headBytes, isPlain, isWide, typeBits } from "./entity-format.ts";
 
 const valueView = new DataView(new ArrayBuffer(8));
 const asciiEnd = 0x80;

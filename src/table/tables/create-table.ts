@@ -24,7 +24,7 @@ export const createTable = operation({
     status: 201,
     headers: [...odataHeaderNames, "Preference-Applied", "Location", "DataServiceId"],
   },
-  locate: (address, { body: table }) => {
+  completeAddress: (address, { body: table }) => {
     return checkTableName(table).ok ? { ...address, table } : address;
   },
   decide: ({ input, newId, account, endpoint }) => {

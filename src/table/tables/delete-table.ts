@@ -28,7 +28,7 @@ export const deleteTable = operation({
   lease: "none",
   etag: "none",
   effect: "writes",
-  removes: true,
+  isDeletion: true,
   success: { status: 204, headers: odataHeaderNames },
   reads: (view, { target }) => firstEntities(view, target.id),
   decide: ({ target, readResult, scope, features, now }) => {

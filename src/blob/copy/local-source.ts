@@ -11,11 +11,11 @@ import { resources } from "../resources.ts";
 
 /** Loads a source that is stored in this server, if the caller may read it. Undefined for a remote
  *  source. */
-export async function loadOwnSource(
+export async function loadLocalSource(
   view: RecordView,
   source: CopySource | undefined,
 ): Promise<Result<BlobRecord> | undefined> {
-  if (source?.kind !== "own") return undefined;
+  if (source?.kind !== "same-service") return undefined;
   const { account, address } = source;
   if (address.resource !== "blob") return fail("InvalidSourceBlobUrl");
   const located = await resources.blob.load(view, { account, address });
@@ -38,7 +38,7 @@ export interface SourceRequirements {
   readonly sourceLeaseId?: string | undefined;
 }
 
-export function checkOwnSource(
+export function checkLocalSource(
   record: BlobRecord,
   { sourceConditions, sourceLeaseId }: SourceRequirements,
   now: Ticks,

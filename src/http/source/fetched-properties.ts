@@ -1,9 +1,9 @@
 import { validPairs, metadataPrefix, type Metadata } from "../../protocol/metadata.ts";
-import type { SourceFound } from "../../operation/source.ts";
+import type { FetchedProperties } from "../../operation/source.ts";
 import type { SourceResponse } from "./source-reader.ts";
 
 /** The valid properties in a source's response. */
-export function sourceFoundIn({ headers, metadata }: SourceResponse): SourceFound {
+export function fetchedPropertiesOf({ headers, metadata }: SourceResponse): FetchedProperties {
   return {
     header: (name) => headers[name],
     metadata: validPairs(metadata),

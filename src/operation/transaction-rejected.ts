@@ -1,7 +1,7 @@
 import type { Outcome } from "./execute.ts";
 
 /** Thrown to abort the transaction, so that the writes of earlier operations are not committed. */
-export class TransactionRefused extends Error {
+export class TransactionRejected extends Error {
   override readonly name = "TransactionRefused";
   readonly index: number;
   readonly outcome: Outcome;

@@ -1,6 +1,6 @@
 import type { ServiceName } from "../../protocol/service-name.ts";
 import { bufferBody, type WireResponse, type WireRequest } from "../wire.ts";
-import { metadataIn } from "./source-found.ts";
+import { metadataIn } from "./fetched-properties.ts";
 import type { OwnEndpoints } from "./own-endpoints.ts";
 import type { SourceResponse, SourceReader, SourceRequest, Sources } from "./source-reader.ts";
 

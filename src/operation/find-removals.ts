@@ -2,20 +2,20 @@ import type { Removal } from "./service.ts";
 import { anyTable, type DefinedTable } from "../encoding/table.ts";
 import type { RecordView, Scanned } from "./view.ts";
 
-export interface FoundBelow<R> extends Removal {
+export interface RemovableRecord<R> extends Removal {
   readonly record: R;
 }
 
 /** Returns a function that finds the first records below an id, at most `removalsMax`: they are
  *  removed in one transaction. */
-export function firstBelowUpTo(removalsMax: number) {
+export function removalFinder(removalsMax: number) {
   return async function firstBelow<K, R extends object>(
     view: RecordView,
     table: DefinedTable<K, R>,
     id: bigint,
     limit: number = removalsMax,
-  ): Promise<readonly FoundBelow<R>[]> {
-    const found: FoundBelow<R>[] = [];
+  ): Promise<readonly RemovableRecord<R>[]> {
+    const found: RemovableRecord<R>[] = [];
     for await (const batch of view.scan(table, { ...table.range([id]), limit })) {
       for (const scanned of batch) found.push(removalOf(table, scanned));
     }
@@ -26,7 +26,7 @@ export function firstBelowUpTo(removalsMax: number) {
 function removalOf<K, R extends object>(
   table: DefinedTable<K, R>,
   scanned: Scanned<R>,
-): FoundBelow<R> {
+): RemovableRecord<R> {
   return {
     table: anyTable(table),
     key: scanned.key,

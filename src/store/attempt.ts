@@ -10,6 +10,8 @@ import type { HeadRead } from "./range-heads.ts";
 import { scanLayers, readLayers } from "./layered-scan.ts";
 import type { CoveredRange, ScanLayers } from "./layered-scan.ts";
 import type { BatchChanges } from "./batch-changes.ts";
+import { intersects, isStale } from "./read-set.ts";
+import type { KeyRevision } from "./read-set.ts";
 import type { Bounds, Entry, Key, LimitedBounds, Transaction, Value } from "./store.ts";
 
 /** An uncommitted change of the batch, and the attempts it results from: one for a put or delete,
@@ -19,10 +21,7 @@ export type BatchChange = Change & { readonly writers: Attempt[] };
 /** Keys that start with this byte belong to the engine. */
 const reservedFirstByte = 0;
 
-export interface KeyRead {
-  readonly key: Key;
-  /** 0 if the key was absent. */
-  readonly revision: number;
+export interface KeyRead extends KeyRevision {
   readonly value: Value | undefined;
 }
 
@@ -129,20 +128,13 @@ export class Attempt implements Transaction {
 
   /** Whether the read set intersects changes that this attempt did not see. */
   conflictsWith(changes: WriteSet<Change>): boolean {
-    if (changes.isEmpty) return false;
-    for (const text of this.#keyReads.keys()) if (changes.get(text) !== undefined) return true;
-    return this.#rangeReads.some(({ start, end }) =>
-      changes.intersects({ start, end, reverse: false }),
-    );
+    return intersects(this, changes);
   }
 
   /** Whether `current` has another revision for a key of the read set, or other entries in a
    *  range. */
   isStaleAgainst(current: EngineReader): boolean {
-    for (const [text, read] of this.#keyReads) {
-      if ((current.get(read.key, text)?.revision ?? 0) !== read.revision) return true;
-    }
-    return this.#rangeReads.some((read) => !isUnchanged(current, read));
+    return isStale(this, current);
   }
 
   /** Converts a synchronous throw into a rejected promise, so that callers handle local and remote
@@ -244,15 +236,4 @@ const noDependencies: ReadonlySet<Attempt> = new Set();
 
 function overlaid(value: Value | undefined, change: Change | undefined): Value | undefined {
   return change === undefined ? value : changedValue(value, change);
-}
-
-function isUnchanged(current: EngineReader, read: RangeRead): boolean {
-  const { start, end, entries } = read;
-  const found = current.scan({ start, end, reverse: false }, entries.length + 1);
-  if (found.length !== entries.length) return false;
-  const isReversed = (entries[0]?.text ?? "") > (entries.at(-1)?.text ?? "");
-  return found.every((entry, index) => {
-    const before = entries[isReversed ? entries.length - 1 - index : index];
-    return before?.text === entry.text && before.revision === entry.revision;
-  });
 }

@@ -1,4 +1,5 @@
 import type { Attempt, BatchChange } from "./attempt.ts";
+import type { PendingAttempt } from "./commit-batch.ts";
 import { WriteSet, changedValue, combine } from "./write-set.ts";
 import type { Change } from "./write-set.ts";
 import type { EngineReader, EngineWrite } from "./engine.ts";
@@ -54,7 +55,10 @@ function withWriters(writers: Attempt[], change: Change): BatchChange {
 
 /** The writes of a batch: the last value of each key, with the revision of the attempt that wrote
  *  it. Counter additions are applied to the value in `current`. */
-export function writesOf(attempts: readonly Attempt[], current: EngineReader): EngineWrite[] {
+export function writesOf(
+  attempts: readonly PendingAttempt[],
+  current: EngineReader,
+): EngineWrite[] {
   const last = new Map<KeyText, EngineWrite>();
   let revision = current.sequence;
   for (const attempt of attempts) {

@@ -1,4 +1,5 @@
-import type { Engine, EngineReader } from "./engine.ts";
+import { mustYield } from "./commit-batch.ts";
+import type { Engine } from "./engine.ts";
 
 /** Conflicts with other processes after which a transaction claims commit priority for its
  *  process. */
@@ -20,28 +21,30 @@ export class CommitPriority {
     this.#owner = owner;
   }
 
-  mustYield({ priorityOwner }: EngineReader): boolean {
-    return priorityOwner !== 0 && priorityOwner !== this.#owner && priorityOwner !== this.#ignored;
+  /** Process whose priority is ignored, because it has stopped running; 0 for none. */
+  get ignoredOwner(): number {
+    return this.#ignored;
   }
 
-  /** The priority owner to store with a commit after which these transactions must be retried; 0
-   *  for none. */
-  next(conflicting: readonly { readonly externalConflicts: number }[]): number {
+  /** A commit has stored a new priority owner. */
+  committed(): void {
     this.#ignored = 0;
-    return conflicting.some(
-      ({ externalConflicts }) => externalConflicts + 1 >= conflictsBeforePriority,
-    )
-      ? this.#owner
-      : 0;
   }
 
   async yieldToOwner(): Promise<void> {
     for (let polls = 0; polls < yieldPollsMax; polls += 1) {
       const view = this.#engine.open();
       view.close();
-      if (!this.mustYield(view)) return;
+      const process = { owner: this.#owner, ignoredOwner: this.#ignored };
+      if (!mustYield(process, view.priorityOwner)) return;
       if (polls === yieldPollsMax - 1) this.#ignored = view.priorityOwner;
       await new Promise((resolve) => setImmediate(resolve));
     }
   }
+}
+
+/** Whether the process of a transaction claims commit priority if the transaction conflicts once
+ *  more. */
+export function isStarving({ externalConflicts }: { readonly externalConflicts: number }): boolean {
+  return externalConflicts + 1 >= conflictsBeforePriority;
 }

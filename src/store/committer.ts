@@ -1,13 +1,15 @@
 import type { Ticks } from "../base/ticks.ts";
 import type { Clock } from "../base/world.ts";
 import { Attempt } from "./attempt.ts";
-import type { Engine, EngineBatch, EngineReader, EngineWrite } from "./engine.ts";
-import { latestTicks, mayRetry, BatchRetries, failUncommitted } from "./queued-transaction.ts";
+import { noAttempts } from "./commit-batch.ts";
+import type { BatchResult, BatchWriter, CommitBatch } from "./commit-batch.ts";
+import type { Engine, EngineReader } from "./engine.ts";
+import { mayRetry, BatchRetries, failUncommitted } from "./queued-transaction.ts";
 import type { QueuedTransaction } from "./queued-transaction.ts";
 import { cachingReader } from "./caching-reader.ts";
-import { BatchChanges, writesOf } from "./batch-changes.ts";
+import { BatchChanges } from "./batch-changes.ts";
 import { StoreBusy, StoreFull } from "./store.ts";
-import { CommitPriority } from "./commit-priority.ts";
+import { CommitPriority, isStarving } from "./commit-priority.ts";
 
 export interface CommitterOptions {
   readonly engine: Engine;
@@ -15,16 +17,7 @@ export interface CommitterOptions {
   /** Identifies this process among those that have the store open; not 0. */
   readonly owner: number;
   readonly nextTicks: (reader: EngineReader) => Ticks;
-  /** Called after each durable commit; `previous` is the sequence before it. */
-  readonly onCommitted: (commit: Committed) => void;
-}
-
-export interface Committed {
-  readonly previous: number;
-  readonly sequence: number;
-  readonly writes: readonly EngineWrite[];
-  /** Attempts that conflicted since the previous commit. */
-  readonly conflicts: number;
+  readonly writer: BatchWriter;
 }
 
 const batchTransactionsMax = 512;
@@ -36,9 +29,9 @@ const queueTransactionsMax = 100_000;
  *
  * A transaction that conflicts is retried inside the batch, on top of the changes of the
  * transactions before it. A hot key therefore costs no wasted flush, and transactions are served in
- * the order of arrival. Commits of other processes are detected under the engine's write lock:
- * transactions of the batch that conflict with them, and those that depend on these, go into the
- * next batch.
+ * the order of arrival. Commits of other processes are detected under the engine's write lock
+ * (`group-writer.ts`): transactions of the batch that conflict with them, and those that depend on
+ * these, go into the next batch.
  */
 export class Committer {
   readonly #options: CommitterOptions;
@@ -110,33 +103,13 @@ export class Committer {
   }
 
   async #write(accepted: readonly QueuedTransaction[], sequence: number): Promise<void> {
-    const writers = accepted.filter(({ attempt }) => !attempt.changes.isEmpty);
-    let conflicting: ReadonlySet<Attempt> = new Set();
-    let committed: Committed | undefined;
-    let isPostponed = false;
-    const mayUseReserve = writers.every((queued) => queued.mayUseReserve === true);
-    const decide = (current: EngineReader): EngineBatch | undefined => {
-      isPostponed = this.#priority.mustYield(current);
-      if (isPostponed) return undefined;
-      if (current.sequence !== sequence) conflicting = invalidatedBy(accepted, current);
-      const priorityOwner = this.#priority.next(
-        accepted.filter(({ attempt }) => conflicting.has(attempt)),
-      );
-      const attempts = writers
-        .map(({ attempt }) => attempt)
-        .filter((each) => !conflicting.has(each));
-      if (attempts.length === 0 && priorityOwner === current.priorityOwner) return undefined;
-      const writes = writesOf(attempts, current);
-      const next = current.sequence + attempts.length;
-      if (attempts.length > 0) {
-        const conflicts = this.#conflicts;
-        committed = { previous: current.sequence, sequence: next, writes, conflicts };
-      }
-      const ticks = latestTicks(attempts, current.ticks);
-      return { sequence: next, ticks, priorityOwner, writes, mayUseReserve };
-    };
+    if (accepted.every(({ attempt }) => attempt.changes.isEmpty)) {
+      for (const queued of accepted) queued.settle(queued.result);
+      return;
+    }
+    let result: BatchResult;
     try {
-      if (writers.length > 0) await this.#options.engine.commit(decide, countOf(writers));
+      result = await this.#options.writer.write(this.#batchOf(accepted, sequence));
     } catch (error) {
       if (error instanceof StoreFull && accepted.length > 1) {
         this.#batchMax = Math.ceil(accepted.length / 2);
@@ -144,15 +117,32 @@ export class Committer {
       } else failUncommitted(accepted, error);
       return;
     }
-    if (isPostponed) return this.#postpone(accepted);
+    if (result.kind === "postponed") return this.#postpone(accepted);
+    const { dropped } = result;
+    this.#priority.committed();
+    const isWritten = ({ attempt }: QueuedTransaction): boolean =>
+      !attempt.changes.isEmpty && !dropped.has(attempt);
+    if (dropped.size === 0 || accepted.some(isWritten)) this.#conflicts = 0;
     this.#batchMax = Math.min(2 * this.#batchMax, batchTransactionsMax);
-    this.#requeue(accepted.filter(({ attempt }) => conflicting.has(attempt)));
+    if (dropped.size > 0) this.#requeue(accepted.filter(({ attempt }) => dropped.has(attempt)));
     for (const queued of accepted) {
-      if (!conflicting.has(queued.attempt)) queued.settle(queued.result);
+      if (!dropped.has(queued.attempt)) queued.settle(queued.result);
     }
-    if (committed === undefined) return;
-    this.#conflicts = 0;
-    this.#options.onCommitted(committed);
+  }
+
+  #batchOf(accepted: readonly QueuedTransaction[], sequence: number): CommitBatch {
+    const starving = accepted.filter(isStarving).map(({ attempt }) => attempt);
+    const isFreeing = ({ attempt, mayUseReserve }: QueuedTransaction): boolean =>
+      mayUseReserve === true || attempt.changes.isEmpty;
+    return {
+      attempts: accepted.map(({ attempt }) => attempt),
+      starving: starving.length === 0 ? noAttempts : new Set(starving),
+      sequence,
+      owner: this.#options.owner,
+      ignoredOwner: this.#priority.ignoredOwner,
+      mayUseReserve: accepted.every(isFreeing),
+      conflicts: this.#conflicts,
+    };
   }
 
   #postpone(accepted: readonly QueuedTransaction[]): void {
@@ -169,12 +159,6 @@ export class Committer {
   }
 }
 
-function countOf(writers: readonly QueuedTransaction[]): number {
-  let count = 0;
-  for (const { attempt } of writers) count += attempt.changes.count;
-  return count;
-}
-
 function hasConflict(
   queued: QueuedTransaction,
   latest: EngineReader,
@@ -183,18 +167,4 @@ function hasConflict(
   const { attempt } = queued;
   if (queued.isStale || attempt.conflictsWith(shared.changes)) return true;
   return attempt.sequence !== latest.sequence && attempt.isStaleAgainst(latest);
-}
-
-/** Another process committed before this batch got the write lock. Returns the attempts whose read
- *  set is now invalid and those that depend on them. */
-function invalidatedBy(
-  accepted: readonly QueuedTransaction[],
-  current: EngineReader,
-): ReadonlySet<Attempt> {
-  const conflicting = new Set<Attempt>();
-  for (const { attempt } of accepted) {
-    const dependsOnConflict = [...attempt.dependencies].some((each) => conflicting.has(each));
-    if (dependsOnConflict || attempt.isStaleAgainst(current)) conflicting.add(attempt);
-  }
-  return conflicting;
 }

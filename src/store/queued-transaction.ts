@@ -129,7 +129,7 @@ export function failUncommitted(accepted: readonly QueuedTransaction[], error: u
   }
 }
 
-export function latestTicks(attempts: readonly Attempt[], floor: Ticks): Ticks {
+export function latestTicks(attempts: readonly { readonly now: Ticks }[], floor: Ticks): Ticks {
   let latest = floor;
   for (const { now } of attempts) if (now > latest) latest = now;
   return latest;

@@ -5,6 +5,7 @@ import type { Clock, Log } from "../base/world.ts";
 import { Attempt } from "./attempt.ts";
 import { Committer } from "./committer.ts";
 import type { Awaitable, Engine, StateReader } from "./engine.ts";
+import { GroupWriter } from "./group-writer.ts";
 import { OpenViews } from "./open-views.ts";
 import { runAttempt } from "./queued-transaction.ts";
 import type { WorkResult } from "./queued-transaction.ts";
@@ -64,17 +65,12 @@ export class TransactionalStore implements Store {
     this.#views = new OpenViews({ clock, snapshotAgeMax });
     this.#shared = new SharedViews(() => engine.open(), this.#views);
     this.#watchers = new Watchers(engine, clock, log);
-    this.#committer = new Committer({
-      engine,
-      clock,
-      owner: process.pid,
-      nextTicks: this.#nextTicks,
-      onCommitted: (commit) => {
-        const { sequence, previous, conflicts } = commit;
-        meter?.commit({ transactions: sequence - previous, conflicts });
-        this.#watchers.committed(commit);
-      },
+    const writer = new GroupWriter(engine, (commit) => {
+      meter?.commit(commit);
+      this.#watchers.committed(commit);
     });
+    const { pid: owner } = process;
+    this.#committer = new Committer({ engine, clock, owner, nextTicks: this.#nextTicks, writer });
   }
 
   async transact<T>(

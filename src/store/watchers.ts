@@ -1,5 +1,5 @@
 import type { Clock, Log } from "../base/world.ts";
-import type { Committed } from "./committer.ts";
+import type { Committed } from "./group-writer.ts";
 import type { Engine } from "./engine.ts";
 import { textOfKey } from "./key-text.ts";
 import type { KeyText } from "./key-text.ts";

@@ -1,0 +1,103 @@
+import { postponed } from "./commit-batch.ts";
+import type { BatchResult, BatchWriter, CommitBatch } from "./commit-batch.ts";
+import { decideGroup } from "./decide-group.ts";
+import type { GroupDecision } from "./decide-group.ts";
+import type { Engine } from "./engine.ts";
+import type { KeyText } from "./key-text.ts";
+
+/** A durable commit. */
+export interface Committed {
+  /** The sequence before it. */
+  readonly previous: number;
+  readonly sequence: number;
+  /** The written keys. */
+  readonly writes: readonly { readonly text: KeyText }[];
+}
+
+/** A durable commit of this process. */
+export interface GroupCommit extends Committed {
+  readonly transactions: number;
+  /** Attempts that conflicted since the previous commit. */
+  readonly conflicts: number;
+}
+
+interface QueuedBatch {
+  readonly batch: CommitBatch;
+  readonly resolve: (result: BatchResult) => void;
+  readonly reject: (error: unknown) => void;
+}
+
+/** Commits batches through the engine: all that are queued with one flush, while the next ones are
+ *  collected. Without followers the queue never holds more than one batch. */
+export class GroupWriter implements BatchWriter {
+  readonly #engine: Engine;
+  readonly #onCommitted: (commit: GroupCommit) => void;
+  readonly #queue: QueuedBatch[] = [];
+  #running: Promise<void> | undefined;
+
+  constructor(engine: Engine, onCommitted: (commit: GroupCommit) => void) {
+    this.#engine = engine;
+    this.#onCommitted = onCommitted;
+  }
+
+  write(batch: CommitBatch): Promise<BatchResult> {
+    const result = this.#add(batch);
+    this.#running ??= this.#run();
+    return result;
+  }
+
+  /** Commits the batch with those that arrive until the end of this event-loop iteration. */
+  writeLater(batch: CommitBatch): Promise<BatchResult> {
+    const result = this.#add(batch);
+    setImmediate(() => {
+      if (this.#queue.length > 0) this.#running ??= this.#run();
+    });
+    return result;
+  }
+
+  #add(batch: CommitBatch): Promise<BatchResult> {
+    return new Promise((resolve, reject) => {
+      this.#queue.push({ batch, resolve, reject });
+    });
+  }
+
+  async #run(): Promise<void> {
+    while (this.#queue.length > 0) await this.#commit(this.#queue.splice(0));
+    this.#running = undefined;
+  }
+
+  async #commit(group: readonly QueuedBatch[]): Promise<void> {
+    const batches = group.map(({ batch }) => batch);
+    let decision: GroupDecision | undefined;
+    let previous = 0;
+    try {
+      await this.#engine.commit((current) => {
+        decision = decideGroup(batches, current);
+        previous = current.sequence;
+        return decision.engineBatch;
+      }, countOf(batches));
+    } catch (error) {
+      if (group.length === 1) return group[0]?.reject(error);
+      // One of the batches may be too large for a full disk, or fail for a reason of its own.
+      for (const each of group) await this.#commit([each]);
+      return;
+    }
+    for (const [index, each] of group.entries())
+      each.resolve(decision?.results[index] ?? postponed);
+    if (decision !== undefined) this.#report(decision, batches, previous);
+  }
+
+  #report(decision: GroupDecision, batches: readonly CommitBatch[], previous: number): void {
+    const { engineBatch, transactions } = decision;
+    if (engineBatch === undefined || transactions === 0) return;
+    const { sequence, writes } = engineBatch;
+    const conflicts = batches.reduce((sum, batch) => sum + batch.conflicts, 0);
+    this.#onCommitted({ previous, sequence, writes, transactions, conflicts });
+  }
+}
+
+function countOf(batches: readonly CommitBatch[]): number {
+  let count = 0;
+  for (const { attempts } of batches) for (const { changes } of attempts) count += changes.count;
+  return count;
+}

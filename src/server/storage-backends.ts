@@ -124,7 +124,8 @@ async function onDisk(
   const ephemeral = await openLmdbStore({ ...ephemeralOptions, clock, log });
   opened.push(() => ephemeral.close());
   const processes = await openProcesses({ store: ephemeral });
-  return { store, ephemeral, processes, setCommitRole: keepCommitRole };
+  const setCommitRole: SetCommitRole = (role) => store.setCommitRole(role);
+  return { store, ephemeral, processes, setCommitRole };
 }
 
 /** The driver is loaded on demand: most servers do not use PostgreSQL. */

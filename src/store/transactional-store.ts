@@ -3,9 +3,12 @@ import type { Ticks } from "../base/ticks.ts";
 import type { Meter } from "../protocol/meter.ts";
 import type { Clock, Log } from "../base/world.ts";
 import { Attempt } from "./attempt.ts";
+import type { CommitRole } from "./commit-role.ts";
+import { newFollowerIdentity } from "./commit-sharing/follower-identity.ts";
+import { SharedWriter } from "./commit-sharing/shared-writer.ts";
 import { Committer } from "./committer.ts";
 import type { Awaitable, Engine, StateReader } from "./engine.ts";
-import { GroupWriter } from "./group-writer.ts";
+import type { KeyText } from "./key-text.ts";
 import { OpenViews } from "./open-views.ts";
 import { runAttempt } from "./queued-transaction.ts";
 import type { WorkResult } from "./queued-transaction.ts";
@@ -23,6 +26,10 @@ export interface TransactionalStoreOptions {
   readonly log?: Log;
   readonly meter?: Pick<Meter, "commit"> | undefined;
   readonly snapshotAgeMax?: Ticks;
+  /** Identifies this process among those that have the store open; not 0. Default: its id. */
+  readonly owner?: number | undefined;
+  /** Whether commits that change only such keys are not flushed. Default: all are. */
+  readonly isVolatile?: ((text: KeyText) => boolean) | undefined;
 }
 
 export const attemptsMaxDefault = 64;
@@ -53,6 +60,7 @@ export class TransactionalStore implements Store {
   readonly #views: OpenViews;
   readonly #shared: SharedViews;
   readonly #watchers: Watchers;
+  readonly #writer: SharedWriter;
   readonly #committer: Committer;
   #closing: Promise<void> | undefined;
   /** The committer has stopped. */
@@ -64,13 +72,36 @@ export class TransactionalStore implements Store {
     this.#nextTicks = storeTime(clock);
     this.#views = new OpenViews({ clock, snapshotAgeMax });
     this.#shared = new SharedViews(() => engine.open(), this.#views);
-    this.#watchers = new Watchers(engine, clock, log);
-    const writer = new GroupWriter(engine, (commit) => {
-      meter?.commit(commit);
-      this.#watchers.committed(commit);
+    this.#watchers = new Watchers({
+      engine,
+      clock,
+      log,
+      onWatchingChanged: () => this.#writer.watchingChanged(),
     });
-    const { pid: owner } = process;
-    this.#committer = new Committer({ engine, clock, owner, nextTicks: this.#nextTicks, writer });
+    const identity = newFollowerIdentity(options.owner);
+    this.#writer = new SharedWriter({
+      identity,
+      engine,
+      clock,
+      log,
+      isVolatile: options.isVolatile ?? (() => false),
+      isWatching: () => this.#watchers.isWatching,
+      onGroupCommit: (commit) => meter?.commit(commit),
+      onCommitted: (commit) => this.#watchers.committed(commit),
+    });
+    this.#committer = new Committer({
+      engine,
+      clock,
+      owner: identity.owner,
+      nextTicks: this.#nextTicks,
+      writer: this.#writer,
+    });
+  }
+
+  /** Sets which process commits the transactions; takes effect between two batches. */
+  setCommitRole(role: CommitRole): Promise<void> {
+    this.#checkOpen();
+    return this.#writer.setRole(role);
   }
 
   async transact<T>(
@@ -139,6 +170,7 @@ export class TransactionalStore implements Store {
     await this.#shared.idle();
     await this.#committer.idle();
     this.#isEnded = true;
+    await this.#writer.setRole({ kind: "alone" });
     this.#views.closeAll(new StoreClosed(closedMessage));
     await this.#engine.close();
   }

@@ -38,7 +38,7 @@ it("logs a failing poll once and continues polling", async () => {
     return { ...emptyState, get: () => undefined, scan: () => [], sequence, close: () => {} };
   };
   const unused = () => Promise.reject(new Error("not used by this test"));
-  const watchers = new Watchers({ open, commit: unused, close: unused }, clock, log);
+  const watchers = new Watchers({ engine: { open, commit: unused, close: unused }, clock, log });
   let calls = 0;
   watchers.watch(k("w"), () => void (calls += 1));
   isBroken = true;

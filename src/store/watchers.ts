@@ -10,30 +10,45 @@ interface Watcher {
   readonly onChange: () => void;
 }
 
+export interface WatchersOptions {
+  readonly engine: Engine;
+  readonly clock: Clock;
+  readonly log?: Log | undefined;
+  /** Called after the first watcher was added or the last one removed. */
+  readonly onWatchingChanged?: () => void;
+}
+
 /** Interval of polling for commits of other processes. */
 const pollMilliseconds = 50;
 
-/** Calls watchers after commits. For commits of this process the written keys are known. A commit
- *  of another process shows only as a higher sequence, so it calls every watcher. */
+/** Calls watchers after commits. For commits of this process and of its commit leader the written
+ *  keys are known. Any other commit shows only as a higher sequence, so it calls every watcher. */
 export class Watchers {
   readonly #engine: Engine;
   readonly #clock: Clock;
   readonly #log: Log | undefined;
+  readonly #onWatchingChanged: (() => void) | undefined;
   readonly #watchers = new Set<Watcher>();
   #lastSequence = 0;
   #cancelPoll: (() => void) | undefined;
   #isFailing = false;
 
-  constructor(engine: Engine, clock: Clock, log?: Log) {
+  constructor({ engine, clock, log, onWatchingChanged }: WatchersOptions) {
     this.#engine = engine;
     this.#clock = clock;
     this.#log = log;
+    this.#onWatchingChanged = onWatchingChanged;
+  }
+
+  get isWatching(): boolean {
+    return this.#watchers.size > 0;
   }
 
   watch(prefix: Key, onChange: () => void): Unwatch {
     if (this.#watchers.size === 0) this.#lastSequence = this.#latestSequence();
     const watcher: Watcher = { prefix: textOfKey(prefix), onChange };
     this.#watchers.add(watcher);
+    if (this.#watchers.size === 1) this.#onWatchingChanged?.();
     this.#cancelPoll ??= this.#schedulePoll();
     return () => {
       this.#watchers.delete(watcher);
@@ -53,6 +68,7 @@ export class Watchers {
 
   stop(): void {
     this.#watchers.clear();
+    this.#onWatchingChanged?.();
     this.#cancelPoll?.();
     this.#cancelPoll = undefined;
   }

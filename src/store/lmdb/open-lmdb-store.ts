@@ -4,6 +4,8 @@ import { join } from "node:path";
 import type { Meter } from "../../protocol/meter.ts";
 import type { Ticks } from "../../base/ticks.ts";
 import type { Clock, Log } from "../../base/world.ts";
+import type { SetCommitRole } from "../commit-role.ts";
+import type { KeyText } from "../key-text.ts";
 import { makePrivateFolder } from "../private-folder.ts";
 import type { Key, Store } from "../store.ts";
 import { setClockOffset } from "../time.ts";
@@ -13,7 +15,7 @@ import { awaitLocation } from "./await-location.ts";
 import { removeSparseLockFile } from "./lock-file.ts";
 import { ensureStoreFile } from "./new-store-file.ts";
 import { isAheadOf, OverlayEngine } from "./overlay-engine.ts";
-import { volatileRange } from "./overlay-view.ts";
+import { isVolatile, volatileRange } from "./overlay-view.ts";
 
 export interface LmdbStoreOptions {
   /** The store's own folder; created if missing. */
@@ -28,6 +30,13 @@ export interface LmdbStoreOptions {
   readonly volatilePrefix?: Key;
   /** Maximum age of a view; older ones would make the file grow. */
   readonly snapshotAgeMax?: Ticks;
+  /** Identifies this opening among the processes that share the store. Default: the process id. */
+  readonly owner?: number;
+}
+
+/** A store whose commits may be shared with other processes. */
+export interface LmdbStore extends Store {
+  readonly setCommitRole: SetCommitRole;
 }
 
 const readersCheckMilliseconds = 30_000;
@@ -36,7 +45,7 @@ const readersCheckMilliseconds = 30_000;
  *  or, for an ephemeral store and for volatile keys, `ephemeral-<boot>.mdb`. A loss of power may
  *  corrupt a file that is never flushed, so a file of an earlier boot is removed without being
  *  opened. */
-export async function openLmdbStore(options: LmdbStoreOptions): Promise<Store> {
+export async function openLmdbStore(options: LmdbStoreOptions): Promise<LmdbStore> {
   const { location, clock, log, ephemeral = false } = options;
   makePrivateFolder(location, log);
   const claim = await awaitLocation({ location, clock }, log);
@@ -56,11 +65,28 @@ export async function openLmdbStore(options: LmdbStoreOptions): Promise<Store> {
       claim.release();
     };
     const closing = { open: () => engine.open(), commit: engine.commit.bind(engine), close };
-    return new TransactionalStore({ ...options, engine: closing });
+    const isVolatileKey = volatileKeysOf(options);
+    const store = new TransactionalStore({
+      ...options,
+      engine: closing,
+      isVolatile: isVolatileKey,
+    });
+    return store;
   } catch (error) {
     claim.release();
     throw error;
   }
+}
+
+/** Which keys need no flush; an ephemeral store flushes nothing. */
+function volatileKeysOf({
+  ephemeral,
+  volatilePrefix,
+}: LmdbStoreOptions): ((text: KeyText) => boolean) | undefined {
+  if (ephemeral === true) return () => true;
+  if (volatilePrefix === undefined) return undefined;
+  const range = volatileRange(volatilePrefix);
+  return (text) => isVolatile(range, text);
 }
 
 /** Adds the file of volatile keys. The file is discarded if it follows commits that the durable

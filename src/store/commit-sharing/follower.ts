@@ -1,0 +1,160 @@
+import type { Clock, Log } from "../../base/world.ts";
+import { postponed } from "../commit-batch.ts";
+import type { BatchResult, BatchWriter, CommitBatch } from "../commit-batch.ts";
+import type { Engine } from "../engine.ts";
+import type { Committed } from "../group-writer.ts";
+import type { KeyText } from "../key-text.ts";
+import { attemptsAt, batchRecordWrite, readBatchRecord, recordPosition } from "./batch-record.ts";
+import type { BatchRecord } from "./batch-record.ts";
+import { LeaderConnection } from "./leader-connection.ts";
+import { batchFrame, helloFrame, watchingFrame } from "./messages.ts";
+import type { Answer, Notice } from "./messages.ts";
+
+export interface FollowerOptions {
+  /** Path of the leader's Unix socket. */
+  readonly socket: string;
+  readonly identity: FollowerIdentity;
+  /** Commits in this process. */
+  readonly alone: BatchWriter;
+  readonly engine: Engine;
+  readonly clock: Clock;
+  readonly log: Log | undefined;
+  /** Whether commits that change only such keys need no flush, so that there is none to share. */
+  readonly isVolatile: (text: KeyText) => boolean;
+  readonly isWatching: () => boolean;
+  /** Called for commits of the leader. */
+  readonly onCommitted: (commit: Committed) => void;
+}
+
+/** One opening of a store. */
+export interface FollowerIdentity {
+  /** Id of the process, for commit priority. */
+  readonly owner: number;
+  /** Key of the batch records; never used again. */
+  readonly id: string;
+  /** Number of the last batch that was sent to a leader. */
+  lastNumber: number;
+}
+
+const reconnectMilliseconds = 100;
+
+/** Sends the batches of this process to the leader. While there is no connection, it commits them
+ *  alone. If the connection is lost before the answer, the batch record says whether the batch was
+ *  committed. */
+export class CommitFollower implements BatchWriter {
+  readonly #options: FollowerOptions;
+  #connection: LeaderConnection | undefined;
+  /** Settles when the batch in progress was decided. */
+  #writing: Promise<unknown> = Promise.resolve();
+  #isClosed = false;
+  /** One message per outage. */
+  #hasFailed = false;
+  #cancelReconnect = (): void => undefined;
+
+  constructor(options: FollowerOptions) {
+    this.#options = options;
+  }
+
+  /** Resolves when the connection is open or the first attempt has failed. */
+  async connect(): Promise<void> {
+    const { socket, clock, identity, log } = this.#options;
+    const connection = await LeaderConnection.open({
+      socket,
+      clock,
+      onNotice: (notice) => this.#notice(notice),
+      onClose: (reason) => this.#disconnected(reason),
+    });
+    if (connection === undefined) return;
+    if (this.#isClosed) return connection.end();
+    connection.send(helloFrame({ owner: identity.owner, follower: identity.id }));
+    this.#connection = connection;
+    this.#hasFailed = false;
+    this.watchingChanged();
+    log?.debug({ socket }, "connected to commit leader");
+  }
+
+  write(batch: CommitBatch): Promise<BatchResult> {
+    const { identity, alone } = this.#options;
+    const connection = this.#connection;
+    if (connection === undefined || this.#isClosed || !this.#needsFlush(batch)) {
+      return alone.write(batch);
+    }
+    const number = identity.lastNumber + 1;
+    const frame = batchFrame(batch, number);
+    if (frame === undefined) return alone.write(batch);
+    identity.lastNumber = number;
+    const result = connection
+      .exchange(frame, number)
+      .then((answer) =>
+        answer === undefined ? this.#resolveDoubt(batch, number) : resultOf(batch, answer),
+      );
+    this.#writing = result.catch(() => undefined);
+    return result;
+  }
+
+  /** The first watcher was added, or the last one removed. */
+  watchingChanged(): void {
+    this.#connection?.send(watchingFrame(this.#options.isWatching()));
+  }
+
+  /** Waits until the batch in progress is decided, then closes the connection. */
+  async close(): Promise<void> {
+    this.#isClosed = true;
+    this.#cancelReconnect();
+    await this.#writing;
+    this.#connection?.end();
+    this.#connection = undefined;
+  }
+
+  /** Decides a batch whose answer is missing. Its record says whether it was committed. If there is
+   *  none yet, a record that fences the batch is written, so that the leader, which may still be
+   *  running, will not commit it; then it is written again as a new batch. */
+  async #resolveDoubt(batch: CommitBatch, number: number): Promise<BatchResult> {
+    const { engine, identity, log } = this.#options;
+    const position = recordPosition(identity.id, number);
+    let found: BatchRecord | undefined;
+    await engine.commit((current) => {
+      found = readBatchRecord(position, current);
+      if (found?.number === number) return undefined;
+      // Other processes recognise a commit by its sequence.
+      const sequence = current.sequence + 1;
+      const fence = { number, isCommitted: false, dropped: [] };
+      const writes = [batchRecordWrite(position, fence, sequence)];
+      return { sequence, ticks: current.ticks, writes, mayUseReserve: true };
+    });
+    const isCommitted = found?.number === number && found.isCommitted;
+    log?.info({ batch: number, isCommitted }, "decided the batch that the commit leader had");
+    if (found === undefined || !isCommitted) return postponed;
+    return { kind: "committed", dropped: attemptsAt(batch, found.dropped) };
+  }
+
+  #needsFlush({ attempts }: CommitBatch): boolean {
+    for (const { changes } of attempts) {
+      for (const { text } of changes.inInsertionOrder()) {
+        if (!this.#options.isVolatile(text)) return true;
+      }
+    }
+    return false;
+  }
+
+  #notice({ hasAllKeys, previous, sequence, writes }: Notice): void {
+    // A gap in the sequence calls all watchers.
+    this.#options.onCommitted({ previous: hasAllKeys ? previous : -1, sequence, writes });
+  }
+
+  #disconnected(reason: unknown): void {
+    this.#connection = undefined;
+    if (this.#isClosed) return;
+    const { clock, log, socket } = this.#options;
+    if (!this.#hasFailed) {
+      log?.warn({ err: reason, socket }, "no connection to commit leader; committing alone");
+    }
+    this.#hasFailed = true;
+    this.#cancelReconnect = clock.after(reconnectMilliseconds, () => void this.connect());
+  }
+}
+
+function resultOf(batch: CommitBatch, { isPostponed, dropped }: Answer): BatchResult {
+  if (isPostponed) return postponed;
+  return { kind: "committed", dropped: attemptsAt(batch, dropped) };
+}

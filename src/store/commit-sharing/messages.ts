@@ -1,0 +1,174 @@
+import type { BatchRecordPosition, CommitBatch } from "../commit-batch.ts";
+import type { Committed } from "../group-writer.ts";
+import { StoreBusy, StoreFull, StoreUnavailable } from "../store.ts";
+import { readBatch, writeBatch } from "./batch-codec.ts";
+import { ByteReader, MalformedFrame } from "./byte-reader.ts";
+import { ByteWriter, FrameTooLarge } from "./byte-writer.ts";
+import { recordPosition } from "./batch-record.ts";
+
+/** The first message of a follower. */
+export interface Hello {
+  readonly kind: "hello";
+  /** Id of the process, for commit priority. */
+  readonly owner: number;
+  /** Id of the follower, for batch records. */
+  readonly follower: string;
+}
+
+export type FollowerMessage =
+  | Hello
+  | { readonly kind: "batch"; readonly batch: CommitBatch & { record: BatchRecordPosition } }
+  /** Whether the follower has watchers, and thus needs notices. */
+  | { readonly kind: "watching"; readonly isWatching: boolean };
+
+export type LeaderMessage =
+  | Answer
+  | { readonly kind: "failure"; readonly number: number; readonly error: Error }
+  | Notice;
+
+/** The result of a batch. */
+export interface Answer {
+  readonly kind: "answer";
+  readonly number: number;
+  readonly isPostponed: boolean;
+  readonly dropped: readonly number[];
+}
+
+/** A commit of the leader. Without the written keys if there are too many. */
+export interface Notice extends Committed {
+  readonly kind: "notice";
+  readonly hasAllKeys: boolean;
+}
+
+const version = 1;
+const codes = { hello: 1, batch: 2, watching: 3, answer: 4, failure: 5, notice: 6 } as const;
+const followerPattern = /^[0-9]+-[0-9]*-[0-9]+-[0-9]+$/;
+const followerCharactersMax = 100;
+const noticeKeysMax = 10_000;
+const messageCharactersMax = 1000;
+
+export function helloFrame({ owner, follower }: Omit<Hello, "kind">): Buffer {
+  const to = begin(codes.hello);
+  to.uint8(version);
+  to.uint32(owner);
+  to.text(follower);
+  return to.frame();
+}
+
+/** The frame of a batch; `undefined` if it is larger than a frame may be. */
+export function batchFrame(batch: CommitBatch, number: number): Buffer | undefined {
+  const to = begin(codes.batch);
+  try {
+    to.number(number);
+    writeBatch(to, batch);
+    return to.frame();
+  } catch (error) {
+    if (error instanceof FrameTooLarge) return undefined;
+    throw error;
+  }
+}
+
+export function watchingFrame(isWatching: boolean): Buffer {
+  const to = begin(codes.watching);
+  to.uint8(isWatching ? 1 : 0);
+  return to.frame();
+}
+
+export function answerFrame({ number, isPostponed, dropped }: Omit<Answer, "kind">): Buffer {
+  const to = begin(codes.answer);
+  to.number(number);
+  to.uint8(isPostponed ? 1 : 0);
+  to.uint32(dropped.length);
+  for (const index of dropped) to.uint16(index);
+  return to.frame();
+}
+
+export function failureFrame(number: number, error: unknown): Buffer {
+  const { name, message } = error instanceof Error ? error : { name: "", message: String(error) };
+  const to = begin(codes.failure);
+  to.number(number);
+  to.text(name in errors ? name : "");
+  to.bytes(new TextEncoder().encode(message.slice(0, messageCharactersMax)));
+  return to.frame();
+}
+
+export function noticeFrame({ previous, sequence, writes }: Committed): Buffer {
+  const to = begin(codes.notice);
+  to.number(previous);
+  to.number(sequence);
+  const hasAllKeys = writes.length <= noticeKeysMax;
+  to.uint8(hasAllKeys ? 1 : 0);
+  to.uint32(hasAllKeys ? writes.length : 0);
+  if (hasAllKeys) for (const { text } of writes) to.text(text);
+  return to.frame();
+}
+
+/** Reads a message of a follower. Only the first one may be a `hello`, and it must be. */
+export function readFollowerMessage(content: Buffer, hello: Hello | undefined): FollowerMessage {
+  const from = new ByteReader(content);
+  const code = from.uint8();
+  const message = hello === undefined ? readHello(from, code) : readNext(from, code, hello);
+  from.end();
+  return message;
+}
+
+function readHello(from: ByteReader, code: number): Hello {
+  if (code !== codes.hello) throw new MalformedFrame("message before the first one");
+  if (from.uint8() !== version) throw new MalformedFrame("other version of the protocol");
+  const [owner, follower] = [from.uint32(), from.text()];
+  if (owner === 0 || follower.length > followerCharactersMax || !followerPattern.test(follower)) {
+    throw new MalformedFrame("invalid id of a follower");
+  }
+  return { kind: "hello", owner, follower };
+}
+
+function readNext(
+  from: ByteReader,
+  code: number,
+  { owner, follower }: Pick<Hello, "owner" | "follower">,
+): FollowerMessage {
+  if (code === codes.watching) return { kind: "watching", isWatching: from.uint8() === 1 };
+  if (code !== codes.batch) throw new MalformedFrame("unknown kind of message");
+  const record = recordPosition(follower, from.number());
+  return { kind: "batch", batch: { ...readBatch(from, { owner, record }), record } };
+}
+
+export function readLeaderMessage(content: Buffer): LeaderMessage {
+  const from = new ByteReader(content);
+  const message = readLeaderContent(from);
+  from.end();
+  return message;
+}
+
+function readLeaderContent(from: ByteReader): LeaderMessage {
+  const code = from.uint8();
+  if (code === codes.notice) {
+    const [previous, sequence] = [from.number(), from.number()];
+    const hasAllKeys = from.uint8() === 1;
+    const writes = from.list(() => ({ text: from.text() }));
+    return { kind: "notice", previous, sequence, hasAllKeys, writes };
+  }
+  const number = from.number();
+  if (code === codes.answer) {
+    const isPostponed = from.uint8() === 1;
+    return { kind: "answer", number, isPostponed, dropped: from.list(() => from.uint16()) };
+  }
+  if (code !== codes.failure) throw new MalformedFrame("unknown kind of message");
+  const name = from.text();
+  const message = new TextDecoder().decode(from.bytes());
+  const { [name]: Failure = Error } = errors;
+  return { kind: "failure", number, error: new Failure(message) };
+}
+
+const errors: Readonly<Record<string, new (message: string) => Error>> = {
+  StoreBusy,
+  StoreFull,
+  StoreUnavailable,
+  RangeError,
+};
+
+function begin(code: number): ByteWriter {
+  const to = new ByteWriter();
+  to.uint8(code);
+  return to;
+}

@@ -1,0 +1,64 @@
+import type { BatchResult, BatchWriter, CommitBatch } from "../commit-batch.ts";
+import type { CommitRole } from "../commit-role.ts";
+import { GroupWriter } from "../group-writer.ts";
+import type { Committed, GroupCommit } from "../group-writer.ts";
+import { CommitFollower } from "./follower.ts";
+import type { FollowerOptions } from "./follower.ts";
+import { CommitLeader } from "./leader.ts";
+
+export interface SharedWriterOptions extends Omit<FollowerOptions, "socket" | "alone"> {
+  /** Called for commits of this process, which may contain transactions of its followers. */
+  readonly onGroupCommit: (commit: GroupCommit) => void;
+  /** Called for all commits that this process learns of. */
+  readonly onCommitted: (commit: Committed) => void;
+}
+
+/** Writes batches as the commit role of the process requires. */
+export class SharedWriter implements BatchWriter {
+  readonly #options: SharedWriterOptions;
+  readonly #group: GroupWriter;
+  #leader: CommitLeader | undefined;
+  #follower: CommitFollower | undefined;
+  #changing: Promise<void> = Promise.resolve();
+
+  constructor(options: SharedWriterOptions) {
+    this.#options = options;
+    this.#group = new GroupWriter(options.engine, (commit) => {
+      options.onGroupCommit(commit);
+      options.onCommitted(commit);
+      this.#leader?.notify(commit);
+    });
+  }
+
+  write(batch: CommitBatch): Promise<BatchResult> {
+    return (this.#follower ?? this.#group).write(batch);
+  }
+
+  watchingChanged(): void {
+    this.#follower?.watchingChanged();
+  }
+
+  /** One change at a time, in the order of the calls. */
+  setRole(role: CommitRole): Promise<void> {
+    const changed = this.#changing.then(() => this.#change(role));
+    this.#changing = changed.catch(() => undefined);
+    return changed;
+  }
+
+  async #change(role: CommitRole): Promise<void> {
+    const [leader, follower] = [this.#leader, this.#follower];
+    this.#follower = undefined;
+    await follower?.close();
+    await leader?.close();
+    this.#leader = undefined;
+    const { engine, log } = this.#options;
+    if (role.kind === "leader") {
+      const { socket } = role;
+      this.#leader = await CommitLeader.listen({ socket, group: this.#group, engine, log });
+    } else if (role.kind === "follower") {
+      const { socket } = role;
+      this.#follower = new CommitFollower({ ...this.#options, socket, alone: this.#group });
+      await this.#follower.connect();
+    }
+  }
+}

@@ -33,7 +33,7 @@ export class GroupWriter implements BatchWriter {
   readonly #engine: Engine;
   readonly #onCommitted: (commit: GroupCommit) => void;
   readonly #queue: QueuedBatch[] = [];
-  #running: Promise<void> | undefined;
+  #isRunning = false;
 
   constructor(engine: Engine, onCommitted: (commit: GroupCommit) => void) {
     this.#engine = engine;
@@ -42,7 +42,7 @@ export class GroupWriter implements BatchWriter {
 
   write(batch: CommitBatch): Promise<BatchResult> {
     const result = this.#add(batch);
-    this.#running ??= this.#run();
+    if (!this.#isRunning) void this.#run();
     return result;
   }
 
@@ -50,7 +50,7 @@ export class GroupWriter implements BatchWriter {
   writeLater(batch: CommitBatch): Promise<BatchResult> {
     const result = this.#add(batch);
     setImmediate(() => {
-      if (this.#queue.length > 0) this.#running ??= this.#run();
+      if (!this.#isRunning) void this.#run();
     });
     return result;
   }
@@ -62,8 +62,9 @@ export class GroupWriter implements BatchWriter {
   }
 
   async #run(): Promise<void> {
+    this.#isRunning = true;
     while (this.#queue.length > 0) await this.#commit(this.#queue.splice(0));
-    this.#running = undefined;
+    this.#isRunning = false;
   }
 
   async #commit(group: readonly QueuedBatch[]): Promise<void> {

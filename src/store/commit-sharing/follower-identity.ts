@@ -5,8 +5,8 @@ import type { FollowerIdentity } from "./follower.ts";
 
 let openedCount = 0;
 
-/** A new identity. Its id is `<process>-<start time>-<thread>-<opening>`: a process may open a store
- *  several times, also in several threads. */
+/** A new identity. Its id is `<process>-<start time>-<thread>-<opening>`: a process may open a
+ *  store several times, also in several threads. */
 export function newFollowerIdentity(owner = process.pid): FollowerIdentity {
   const { pid, startTime } = identifyProcess(process.pid);
   openedCount += 1;

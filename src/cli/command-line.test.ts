@@ -76,6 +76,9 @@ describe("the command line", () => {
 
   it("describes every flag and command within 100 columns", () => {
     const help = helpText();
+    const lines = help.split("\n").filter((line) => line !== "");
+    const starts = lines.map((line) => line.trim().split("  ", 1)[0]);
+    expect(starts.length).toBe(new Set(starts).size);
     for (const name of subcommands.keys()) expect(help).toMatch(new RegExp(`^  ${name} `, "m"));
     for (const name of Object.keys(flags)) expect(help).toContain(`--${name}`);
     for (const line of help.split("\n")) expect(line.length).toBeLessThanOrEqual(100);

@@ -50,8 +50,8 @@ export function parseCommandLine(words: readonly string[]): Command {
   }
   return { run: "serve", values: values as FlagValues, problems };
 }
-/** `spelled` may also be a value after a flag that takes none, or a command after an option. */
-/** A word may also be a value whose flag takes none, or a command behind its options. */
+
+/** A word may also be a value after an option that takes none, or a command after an option. */
 function whyUnknown(spelled: string): string {
   const isCommand = subcommands.has(spelled) || serviceModeOf(spelled) !== undefined;
   if (isCommand) return "a command must come before all options";
@@ -104,7 +104,6 @@ export function helpText(): string {
   return [
     "etagere: an Azure-Storage-compatible server",
     "",
-    "usage: etagere [options]             serve; --option value and --option=value are the same",
     "usage: etagere [options]             serve all services; --name value or --name=value",
     "       etagere SERVICE [options]     serve one service: blob, queue, table or file",
     "       etagere COMMAND …             run a command; etagere COMMAND --help describes it",
@@ -113,7 +112,6 @@ export function helpText(): string {
     "options:",
     ...lines,
     `  ${"-v, --version".padEnd(leftColumns)} print the version`,
-    `  ${"-h, --help".padEnd(leftColumns)} print this`,
     `  ${"-h, --help".padEnd(leftColumns)} print this help`,
     "AZURITE_ACCOUNTS=name:key1[:key2];… replaces the development account devstoreaccount1.",
     "",

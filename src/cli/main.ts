@@ -107,13 +107,20 @@ async function azuriteDataNotice(options: Options): Promise<string | undefined> 
   return `${resolve(folder)} contains Azurite data, which is not served; to import it: ${command}`;
 }
 
+/** Signals within this time count as one: Ctrl-C reaches every process of the terminal, and
+ *  `npm start` passes it on to the server as well. */
+const repeatedSignalMilliseconds = 1000;
+
 /** Registered before the server listens: a script may signal as soon as it sees the lines. */
 function handleSignals(starting: Promise<EtagereServer>): void {
-  let stopping = false;
+  let stoppedAt: number | undefined;
   const stop = (): void => {
-    // A second signal ends the process without waiting for running requests.
-    if (stopping) process.exit(1);
-    stopping = true;
+    if (stoppedAt !== undefined) {
+      // A second signal ends the process without waiting for running requests.
+      if (performance.now() - stoppedAt >= repeatedSignalMilliseconds) process.exit(1);
+      return;
+    }
+    stoppedAt = performance.now();
     void withServer(starting, (server) => server.stop()).then(() => process.exit());
   };
   process.on("SIGTERM", stop);

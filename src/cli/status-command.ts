@@ -41,7 +41,8 @@ async function status(words: readonly string[]): Promise<number> {
   }
   const found = options.url === undefined ? await findServer(options.location) : options;
   if (found?.url === undefined) {
-    process.stderr.write(`etagere: no server uses ${options.location}\n`);
+    const problem = `no server uses ${options.location}, or this user may not read that folder`;
+    process.stderr.write(`etagere: ${problem}\n`);
     return 1;
   }
   const { url } = found;
@@ -98,5 +99,12 @@ function describeError(error: unknown, url: string): string {
   const isUnreachable = error instanceof TypeError && error.message === "fetch failed";
   return isUnreachable
     ? `no server responds at ${url}; choose one with --location or --url`
-    : messageOf(error);
+    : `${messageOf(error)}${adviceFor(error)}`;
+}
+
+/** The token is in the data folder, or given at the start of the server. */
+function adviceFor(error: unknown): string {
+  return messageOf(error).endsWith("log in first")
+    ? "; name the data folder with --location, or the admin token with --token"
+    : "";
 }

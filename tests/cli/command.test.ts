@@ -64,6 +64,13 @@ describe("etagere", () => {
     expect(await server.end("SIGINT")).toBe(0);
   });
 
+  it("takes a signal that arrives twice, as from a terminal and from npm, as one", async () => {
+    const words = [...command, ...freePorts, "--inMemoryPersistence"];
+    const server = await startCommand(words, { folder });
+    server.child.kill("SIGINT");
+    expect(await server.end("SIGTERM")).toBe(0);
+  });
+
   it("reports every invalid flag, one per line", () => {
     const { status, stdout, stderr } = run("--blobPort", "http", "--nonsense", "--key", "a");
     expect(status).toBe(1);

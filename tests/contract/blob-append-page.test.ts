@@ -136,4 +136,16 @@ describe("page blobs", () => {
     await put("/ccc/disk", { "x-ms-blob-type": "PageBlob", ...size });
     expect((await diff("", at)).code).toBe("BlobOverwritten");
   });
+
+  it.each([
+    ["ccc/disk", undefined],
+    ["ccc/other", "PreviousSnapshotNotFound"],
+    ["other/disk", "PreviousSnapshotNotFound"],
+  ])("compare with a snapshot of %s given by its URL: %s", async (blob, code) => {
+    const at = (await put("/ccc/disk?comp=snapshot")).headers["x-ms-snapshot"] ?? "";
+    const url = `http://127.0.0.1/devstoreaccount1/${blob}?snapshot=${encodeURIComponent(at)}`;
+    const headers = { "x-ms-previous-snapshot-url": url };
+    const diff = await sim.send({ method: "GET", path: "/ccc/disk?comp=pagelist", headers });
+    expect(diff.code).toBe(code);
+  });
 });

@@ -45,7 +45,10 @@ export const incrementalCopyBlob = operation({
   reads: (view, { source }) => loadLocalSource(view, source),
   decide: (context) => {
     const { target, input, source, readResult, newETag, now, newGuid } = context;
-    if (source === undefined || readResult === undefined) return fail("CannotVerifyCopySource");
+    if (source === undefined || readResult === undefined) {
+      // Only a blob snapshot of this server can be copied incrementally.
+      return fail("CannotVerifyCopySource", { status: 400 });
+    }
     if (!readResult.ok) return cannotVerifySource(readResult);
     const sourceRecord = readResult.value;
     const allowed = checkLocalSource(sourceRecord, input, now);

@@ -27,37 +27,63 @@ const range: Param<ByteRange | undefined> = {
   },
 };
 
+/** The snapshot that a URL names. */
+interface NamedSnapshot {
+  /** Decoded; ends in container and blob. */
+  readonly path: string;
+  readonly at: Ticks;
+}
+
 /** The URL of the earlier snapshot; used for managed disks. */
-const previousUrl: Param<Ticks | undefined> = {
+const previousUrl: Param<NamedSnapshot | undefined> = {
   sources: ["x-ms-previous-snapshot-url"],
   parse: (reader) => {
     const text = reader.header("x-ms-previous-snapshot-url");
     if (text === undefined || text === "") return ok(undefined);
-    const snapshot = URL.parse(text)?.searchParams.get("snapshot");
-    const time = parseSnapshotTime(snapshot ?? "");
-    return time === undefined ? invalidHeader("x-ms-previous-snapshot-url", text) : ok(time);
+    const url = URL.parse(text);
+    const path = decodePath(url?.pathname ?? "");
+    const at = parseSnapshotTime(url?.searchParams.get("snapshot") ?? "");
+    return at === undefined || path === undefined
+      ? invalidHeader("x-ms-previous-snapshot-url", text)
+      : ok({ path, at });
   },
 };
+
+function decodePath(path: string): string | undefined {
+  try {
+    return decodeURIComponent(path);
+  } catch {
+    return undefined;
+  }
+}
 
 const readPermission = { letters: "r", resourceType: "o", publicRead: "blob" } as const;
 
 interface PreviousInput {
   readonly previous: Ticks | undefined;
-  readonly previousUrl: Ticks | undefined;
+  readonly previousUrl: NamedSnapshot | undefined;
+}
+
+function previousTime({ previous, previousUrl: url }: PreviousInput): Ticks | undefined {
+  return previous ?? url?.at;
+}
+
+/** Whether the URL of the earlier snapshot, if there is one, is that of the addressed blob. */
+function isOfBlob({ previousUrl: url }: PreviousInput, { container, blob }: BlobAddress): boolean {
+  return url === undefined || url.path.endsWith(`/${container}/${blob}`);
 }
 
 /** A SAS for one snapshot does not permit reading another: the earlier one needs
  *  permission, too. */
 function previousSnapshot(parameter: string): SameCredentialsResource<BlobAddress, PreviousInput> {
-  const field = parameter === "prevsnapshot" ? "previous" : "previousUrl";
   return {
     kind: "same-credentials",
     parameter,
     permission: readPermission,
-    resourceOf: ({ container, blob }, { [field]: snapshotTime }) =>
-      snapshotTime === undefined
-        ? undefined
-        : { name: container, path: blob, snapshotTime: snapshotTime },
+    resourceOf: ({ container, blob }, { previous, previousUrl: url }) => {
+      const snapshotTime = parameter === "prevsnapshot" ? previous : url?.at;
+      return snapshotTime === undefined ? undefined : { name: container, path: blob, snapshotTime };
+    },
   };
 }
 
@@ -98,7 +124,7 @@ export const getPageRanges = operation({
   largeResponse: true,
   success: { status: 200, headers: ["x-ms-blob-content-length"] },
   reads: async (view, { scope, target, input }): Promise<PageRangesRead> => {
-    const at = input.previous ?? input.previousUrl;
+    const at = previousTime(input);
     const key = blobKey({ scope });
     const previous = at === undefined ? undefined : await findPrevious(view, key, at);
     const span = requestedSpan(input.range, target.content.length, input.marker);
@@ -112,11 +138,12 @@ export const getPageRanges = operation({
     const contents = [previous.content, ...laterContents, target.content];
     return { page: await changedPages(view, contents, requested), previous };
   },
-  decide: ({ target, input, readResult }) => {
+  decide: ({ address, target, input, readResult }) => {
     if (target.type !== "PageBlob") return fail("InvalidBlobType");
-    const at = input.previous ?? input.previousUrl;
+    const at = previousTime(input);
     if (at !== undefined) {
-      if (readResult.previous === undefined) return fail("PreviousSnapshotNotFound");
+      const isFound = readResult.previous !== undefined && isOfBlob(input, address);
+      if (!isFound) return fail("PreviousSnapshotNotFound");
       if (target.snapshot !== undefined && at > target.snapshot) {
         return fail("PreviousSnapshotCannotBeNewer");
       }

@@ -4,7 +4,7 @@ import type { SourceBody } from "../../operation/source.ts";
 import { once, openContentFixture, pattern } from "../../content/testing.ts";
 import { BodyAborted } from "../request-body.ts";
 import type { WireRequest } from "../wire.ts";
-import type { SourceResponse, SourceReader } from "./source-reader.ts";
+import { SourceUnreachable, type SourceReader, type SourceResponse } from "./source-reader.ts";
 import { fetchSource } from "./fetch-source.ts";
 
 const body: SourceBody = {
@@ -49,6 +49,18 @@ it("discards the bytes of a source whose tags cannot be read", async () => {
   const taking = fetchSource({ read, content }, request, body, "2023-11-03");
   await expect(taking).rejects.toThrow("the connection broke");
   expect(discard.mock.calls).toEqual([[await receive.mock.results[0]?.value]]);
+  await content.close();
+});
+
+it("names the blocked address for the debug log, not in the response", async () => {
+  const { content } = await openContentFixture();
+  const read: SourceReader = async () => {
+    throw new SourceUnreachable("copy source 127.0.0.1 has a blocked address", 403);
+  };
+  const taken = await fetchSource({ read, content }, request, body, "2023-11-03");
+  const subject = "copy source 127.0.0.1 has a blocked address";
+  const fault = { code: "CannotVerifyCopySource", detail: { status: 403, subject } };
+  expect(taken).toEqual({ ok: false, fault });
   await content.close();
 });
 

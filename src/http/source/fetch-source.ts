@@ -103,7 +103,7 @@ function sourceRequest(
 
 /** Recorded: the status of the source and, except for pages and appends, its message. */
 function refusal(
-  { status, reason, headers }: SourceResponse,
+  { status, reason, failure, headers }: SourceResponse,
   { style }: SourceBody,
   asked: SourceRequest,
 ): Result<never> {
@@ -113,6 +113,7 @@ function refusal(
   if (style === "blob-from-url" && unmet && namesNoETag(ifMatch)) {
     return fail("SourceConditionNotMet");
   }
+  if (failure !== undefined) return fail("CannotVerifyCopySource", { status, subject: failure });
   if (style === "range-from-url" || reason === "")
     return fail("CannotVerifyCopySource", { status });
   return fail("CannotVerifyCopySource", { status, message: reason });

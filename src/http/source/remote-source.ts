@@ -62,7 +62,8 @@ function requestOptions(
 }
 
 function blocked(host: string): SourceUnreachable {
-  return new SourceUnreachable(`source address ${host} is blocked`, 403);
+  const advice = "--allowedSources permits a range of addresses, except the admin listener";
+  return new SourceUnreachable(`copy source ${host} has a blocked address; ${advice}`, 403);
 }
 
 type DoneWithAll = (error: Error | null, addresses: LookupAddress[]) => void;

@@ -67,7 +67,8 @@ export async function resolveSource(
   const answer = await ask(sources.read, asked);
   answer.close();
   requireClient(signal);
-  const { status, reason } = answer;
+  const { status, reason, failure } = answer;
+  if (failure !== undefined) return fail("CannotVerifyCopySource", { status, subject: failure });
   if (status === 412 || status === 304) return fail("SourceConditionNotMet");
   if (status >= 300) {
     const reported = status >= 400 ? status : 409;

@@ -27,6 +27,8 @@ export interface SourceResponse {
   readonly status: number;
   /** The reason phrase, e.g. "The specified blob does not exist." */
   readonly reason: string;
+  /** Why there was no response, for the debug log; undefined if the source responded. */
+  readonly failure?: string;
   /** By lower-case name. */
   readonly headers: Readonly<Record<string, string | undefined>>;
   /** Metadata with the source's spelling of names. */
@@ -64,8 +66,9 @@ export async function ask(read: SourceReader, request: SourceRequest): Promise<S
     return await read(request);
   } catch (error) {
     if (!(error instanceof SourceUnreachable)) throw error;
-    const { status } = error;
-    return { status, reason: "", headers: {}, metadata: [], body: nothing(), close: () => {} };
+    const { status, message: failure } = error;
+    const noBody = { headers: {}, metadata: [], body: nothing(), close: () => {} };
+    return { status, reason: "", failure, ...noBody };
   }
 }
 

@@ -2,6 +2,7 @@
 // server with Azurite and plain Node (scripts/bench/main.ts; `-- --help` lists its options).
 //   --profile OPERATION…   flame graphs of the server under load (scripts/bench/profile.ts)
 //   --large                lists and searches a container of a million blobs (bench/large.ts)
+//   --tree                 renames a directory with a million files below (bench/tree.ts)
 //   --nodes                several server nodes on PostgreSQL, 4 minutes (bench/nodes.ts)
 //   --store [FOLDER [URL]] the storage engines without HTTP (bench/store.ts)
 //   --explorer [BLOBS]     the explorer on a million blobs (bench/explorer.mjs)
@@ -17,6 +18,7 @@ const [first = ""] = process.argv.slice(2);
 const measurements = {
   "--profile": () => runBench("profile", { needsServer: needsServer() }),
   "--large": () => runBench("large"),
+  "--tree": () => runBench("tree", { needsServer: false }),
   "--nodes": measureNodes,
   "--store": () => runBench("store", { needsServer: false }),
   "--explorer": () => import("./bench/explorer.mjs"),

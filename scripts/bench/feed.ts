@@ -17,7 +17,7 @@ const body = Buffer.alloc(1024, "x");
 const blobType = "x-ms-blob-type: BlockBlob\r\n";
 
 const observer = { watch: undefined };
-const server = await openInProcess(undefined, observer);
+const server = await openInProcess(undefined, { observer });
 const blob = server.httpService("blob");
 const client = server.connect("blob");
 const metrics = newMetrics();

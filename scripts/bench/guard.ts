@@ -36,6 +36,8 @@ const guarded: readonly Guarded[] = [
   { name: "file-create", steps: 3000 },
   { name: "file-put-4k", steps: 2000 },
   { name: "file-get-4k", steps: 6000 },
+  { name: "dfs-write-1k", steps: 1500, requestsPerStep: 3 },
+  { name: "dfs-rename", steps: 3000 },
 ];
 const workers = 64;
 const rounds = 5;
@@ -53,12 +55,13 @@ if (values.update) update(now);
 else judge(now);
 
 async function measureAll(): Promise<Baseline> {
-  const folder = newFolder("guard");
-  const target = await openInProcess(folder);
+  const folders = [newFolder("guard"), newFolder("guard")] as const;
+  const flat = await openInProcess(folders[0]);
+  const tree = await openInProcess(folders[1], { hierarchical: true });
   const costs: Record<string, Cost> = {};
   const sticks = [yardstick(), yardstick()];
   for (const one of wanted) {
-    const cost = await measure(target, one);
+    const cost = await measure(scenarioOf(one.name).hierarchical === true ? tree : flat, one);
     sticks.push(yardstick());
     costs[one.name] = cost;
     const { cpuMicroseconds, allocatedBytes } = cost;
@@ -67,8 +70,8 @@ async function measureAll(): Promise<Baseline> {
         `${allocatedBytes.toFixed(0).padStart(9)} bytes per request`,
     );
   }
-  await target.stop();
-  rmSync(folder, { recursive: true, force: true });
+  for (const target of [flat, tree]) await target.stop();
+  for (const folder of folders) rmSync(folder, { recursive: true, force: true });
   const yardstickMicroseconds = Math.min(...sticks);
   return { node: process.versions.node, yardstickMicroseconds, costs };
 }

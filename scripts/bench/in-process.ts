@@ -3,8 +3,12 @@ import {
   accountsOf,
   developmentAccount,
   developmentAccountName,
+  type AccountSettings,
 } from "../../src/account/settings.ts";
+import { dfsService } from "../../src/blob/dfs/service.ts";
+import { isPathRequest } from "../../src/blob/dfs/which-api.ts";
 import { disablePretenuring } from "../../src/server/gc-flags.ts";
+import type { Service } from "../../src/operation/service.ts";
 import { noMeter } from "../../src/protocol/meter.ts";
 import type { ServiceName } from "../../src/protocol/service-name.ts";
 import { Authenticator } from "../../src/http/auth/authenticator.ts";
@@ -33,20 +37,27 @@ const nothing = Buffer.alloc(0);
 const fillers = 256;
 const log = { debug() {}, info() {}, warn() {}, error: console.error };
 
+export interface InProcessOptions {
+  readonly observer?: Observer;
+  /** Whether the account has directories. */
+  readonly hierarchical?: boolean;
+}
+
 /** Without a location everything is in memory. Collects garbage as the command line does. */
 export async function openInProcess(
   location: string | undefined,
-  observer?: Observer,
+  { observer, hierarchical = false }: InProcessOptions = {},
 ): Promise<InProcess> {
   disablePretenuring();
   const clock = realClock();
   const random = realRandom();
   const elsewhere = { storeUrl: undefined, contentUrl: undefined, memoryBytesMax: undefined };
   const engines = await openDataStores({ ...elsewhere, location, services, clock, random, log });
-  await ensureAccountRecords(engines.store, [developmentAccount()], random);
-  const httpServices = new Map(
-    services.map(({ name }) => [name, httpServiceOf(name, engines, observer)]),
-  );
+  const account = { ...developmentAccount(), hierarchicalNamespace: hierarchical };
+  await ensureAccountRecords(engines.store, [account], random);
+  const open = (service: Service) => httpServiceOf({ service, account, engines, observer });
+  const httpServices = new Map(services.map((service) => [service.name, open(service)]));
+  const dfs = open(dfsService);
   const httpService = (name: ServiceName): HttpService => {
     const found = httpServices.get(name);
     if (found === undefined) throw new Error(`${name} is not served`);
@@ -56,24 +67,30 @@ export async function openInProcess(
     name: "in-process",
     fillers,
     httpService,
-    connect: (service) => clientOf(httpService(service)),
+    connect: (name) => {
+      const service = httpService(name);
+      if (name !== "blob") return clientOf(() => service);
+      return clientOf((request) => (isPathRequest(request, "blob") ? dfs : service));
+    },
     stop: () => engines.close(),
   };
 }
 
-function httpServiceOf(
-  name: ServiceName,
-  { store, content }: DataStores,
-  observer: Observer | undefined,
-): HttpService {
-  const service = services.find((one) => one.name === name);
-  if (service === undefined) throw new Error(`${name} is not served`);
+interface Opening {
+  readonly service: Service;
+  readonly account: AccountSettings;
+  readonly engines: DataStores;
+  readonly observer: Observer | undefined;
+}
+
+function httpServiceOf({ service, account, engines, observer }: Opening): HttpService {
+  const { store, content } = engines;
   const clock = realClock();
   return {
     service,
     router: compileRoutes(service.operations),
     runtime: { store, content, random: realRandom(), clock },
-    accounts: accountsOf([developmentAccount()]),
+    accounts: accountsOf([account]),
     authenticator: new Authenticator(),
     sources: {
       read: () => Promise.reject(new Error("no copy sources in this benchmark")),
@@ -87,15 +104,21 @@ function httpServiceOf(
   };
 }
 
-function clientOf(httpService: HttpService): Client {
+function clientOf(serviceFor: (request: WireRequest) => HttpService): Client {
   return {
     async send(request) {
-      const reply = await serveRequest(httpService, wireRequestOf(request));
+      const wire = wireRequestOf(request);
+      const reply = await serveRequest(serviceFor(wire), wire);
       return checked(request, await answerOf(reply));
     },
     async open() {},
     close() {},
   };
+}
+
+/** Methods that have a length, also without a body. */
+function isLong(method: string): boolean {
+  return method === "PUT" || method === "PATCH";
 }
 
 function wireRequestOf({ method, path, headers: lines = "", body }: Request): WireRequest {
@@ -110,7 +133,7 @@ function wireRequestOf({ method, path, headers: lines = "", body }: Request): Wi
     const colon = line.indexOf(": ");
     if (colon > 0) add(line.slice(0, colon), line.slice(colon + 2));
   }
-  if (bytes !== undefined || method === "PUT") add("Content-Length", String(bytes?.length ?? 0));
+  if (bytes !== undefined || isLong(method)) add("Content-Length", String(bytes?.length ?? 0));
   return {
     method,
     target: `/${developmentAccountName}/${path}${path.includes("?") ? "&" : "?"}${accountSas}`,

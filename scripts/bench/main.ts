@@ -39,19 +39,16 @@ async function compareAll({ only, azurite, program }: BenchOptions): Promise<voi
   const wanted = scenarios.filter(({ name }) => only.test(name));
   const peer = azurite ? installAzurite() : undefined;
   const results: Result[] = [];
+  const isPlain = ({ secure, hierarchical }: Scenario) => secure !== true && hierarchical !== true;
   const open = await openField(undefined, peer?.program);
   let anonymousMegabytes = Number.NaN;
   try {
-    results.push(
-      ...(await compareOn(
-        open,
-        wanted.filter(({ secure }) => secure !== true),
-      )),
-    );
+    results.push(...(await compareOn(open, wanted.filter(isPlain))));
     anonymousMegabytes = anonymousMegabytesOf(open.servers[0]?.pid ?? 0);
   } finally {
     await Promise.all(open.servers.map((server) => server.stop()));
   }
+  results.push(...(await compareWithDirectories(wanted)));
   results.push(...(await compareSecurely(wanted, peer?.program)));
   const whole = {
     machine: machineNow(),
@@ -67,6 +64,17 @@ async function compareAll({ only, azurite, program }: BenchOptions): Promise<voi
     const servers = [await startEtagere({ program, tls })];
     if (other !== undefined) servers.push(await startAzurite({ program: other, tls }));
     return { servers, tls };
+  }
+
+  async function compareWithDirectories(all: readonly Scenario[]) {
+    const chosen = all.filter((scenario) => scenario.hierarchical === true);
+    if (chosen.length === 0) return [];
+    const server = await startEtagere({ program, hierarchical: true });
+    try {
+      return await compareOn({ servers: [server], tls: undefined }, chosen);
+    } finally {
+      await server.stop();
+    }
   }
 
   async function compareSecurely(all: readonly Scenario[], other: string | undefined) {

@@ -38,7 +38,8 @@ async function profileOne(scenario: Scenario): Promise<void> {
   const folder = newFolder("profile");
   const how = ["--cpu-prof", `--cpu-prof-dir=${folder}`];
   const nodeWords = [...how, `--cpu-prof-interval=${sampleMicroseconds}`];
-  const server = await startEtagere({ program: values.program, nodeWords });
+  const { hierarchical } = scenario;
+  const server = await startEtagere({ program: values.program, nodeWords, hierarchical });
   const generator = new Generator(scenario.name);
   let from = 0;
   let to = 0;

@@ -31,6 +31,8 @@ export interface ServerOptions {
   readonly location?: string;
   /** URL of the database for records. */
   readonly store?: string;
+  /** Whether the account has directories. */
+  readonly hierarchical?: boolean | undefined;
 }
 
 const startMillisecondsMax = 60_000;
@@ -38,9 +40,12 @@ const stopMillisecondsMax = 60_000;
 const listening = /(\w+)(?: service| endpoint)? is successfully listening at \w+:\/\/[^:]+:(\d+)/;
 
 export function startEtagere(options: Omit<ServerOptions, "name" | "words">): Promise<Server> {
-  const free = ["blob", "queue", "table", "file", "smb", "admin"].map((name) => `--${name}Port=0`);
+  const free = ["blob", "dfs", "queue", "table", "file", "smb", "admin"].map(
+    (name) => `--${name}Port=0`,
+  );
   const kept = options.store === undefined ? [] : [`--store=${options.store}`];
-  const words = [...free, "--silent", ...kept];
+  const tree = options.hierarchical === true ? ["--enableHierarchicalNamespace"] : [];
+  const words = [...free, "--silent", ...kept, ...tree];
   return startServer({ ...options, name: "etagere", words }, "admin");
 }
 

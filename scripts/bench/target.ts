@@ -76,7 +76,7 @@ class HttpClient implements Client {
   async send(request: Request): Promise<Answer> {
     const { method, path, headers = "", body } = request;
     const separator = path.includes("?") ? "&" : "?";
-    const isLong = body !== undefined || method === "PUT";
+    const isLong = body !== undefined || method === "PUT" || method === "PATCH";
     const length = isLong ? `Content-Length: ${body?.length ?? 0}\r\n` : "";
     const start = `${method} /${developmentAccountName}/${path}${separator}${this.#common}`;
     sent.requests += 1;

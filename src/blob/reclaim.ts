@@ -1,6 +1,6 @@
 import { nameReclaimers } from "../account/deleted-names.ts";
 import type { ReclaimJob } from "../operation/effects.ts";
-import type { ReclaimHandler } from "../operation/service.ts";
+import type { ReclaimHandler, Removal } from "../operation/service.ts";
 import { anyTable } from "../encoding/table.ts";
 import { ticksPerDay, type Ticks } from "../base/ticks.ts";
 import { removalFinder } from "../operation/find-removals.ts";
@@ -17,6 +17,7 @@ import {
   type GenerationKey,
 } from "./records.ts";
 import { isExpired } from "./shared/expiry.ts";
+import { hasBlocks } from "./shared/overwrite.ts";
 import { retentionEnds } from "./shared/soft-delete.ts";
 
 /** Records removed in one transaction. */
@@ -57,6 +58,29 @@ const expireUpload: ReclaimHandler = async (view, scope) => {
   }
   const removals = [{ table: anyTable(uploads), key: uploads.key(key) }];
   return { removals, jobs: [{ kind: "blob-blocks", scope: [upload.id] }], done: true };
+};
+
+/** The same for uploads that are kept with their data, below one directory: the job is shared by
+ *  all of them that were opened in one hour. */
+const expireUploads: ReclaimHandler = async (view, [container, from]) => {
+  const below = [container as bigint, from as string];
+  const bounds = { ...uploads.range([container as bigint]), start: uploads.prefix(below) };
+  const removals: Removal[] = [];
+  const jobs: ReclaimJob[] = [];
+  let seen = 0;
+  let last = "";
+  for await (const batch of view.scan(uploads, { ...bounds, limit: removalsMax })) {
+    for (const { key, record } of batch) {
+      seen += 1;
+      last = uploads.parts(key)[1] as string;
+      if (uploadEnds(record) > view.now) continue;
+      removals.push({ table: anyTable(uploads), key });
+      if (hasBlocks(record)) jobs.push({ kind: "blob-blocks", scope: [record.id] });
+    }
+  }
+  if (seen < removalsMax) return { removals, jobs, done: true };
+  const rest = { kind: "blob-uploads", scope: [container as bigint, `${last}\u0000`] };
+  return { removals, jobs: [...jobs, rest], done: true };
 };
 
 /** Removes a deleted container after its retention time. */
@@ -137,4 +161,5 @@ export const reclaimers: Readonly<Record<string, ReclaimHandler>> = {
   "blob-generation": expireGeneration,
   "blob-deleted-container": expireContainer,
   "blob-upload": expireUpload,
+  "blob-uploads": expireUploads,
 };

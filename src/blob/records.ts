@@ -1,5 +1,5 @@
 import { leaseEntries } from "../account/held-leases.ts";
-import type { ContentRef } from "../content/content-ref.ts";
+import type { BytesSource, ContentRef } from "../content/content-ref.ts";
 import type { Lease } from "../protocol/lease.ts";
 import type { Metadata } from "../protocol/metadata.ts";
 import type { PosixAccess } from "../protocol/posix-acl.ts";
@@ -132,6 +132,18 @@ export interface UploadRecord {
   readonly blockIdLength: number;
   /** Time of the last Put Block, to the hour. The blocks expire a week later. */
   readonly touched: Ticks;
+  /** Small appended data, which costs no record of its own; undefined if `blocks` has all of it. */
+  readonly inline?: readonly InlineAppend[] | undefined;
+  /** Beside `inline` there is data in `blocks`. */
+  readonly hasBlocks?: true | undefined;
+}
+
+/** Data that was appended and not flushed. */
+export interface InlineAppend {
+  /** As the id of a block with appended data. */
+  readonly id: string;
+  readonly position: number;
+  readonly source: BytesSource;
 }
 
 export interface BlockRecord {

@@ -26,7 +26,12 @@ export type SliceSource =
       readonly crc64?: bigint;
       readonly cipher?: SliceCipher;
     }
-  | { readonly bytes: Uint8Array; readonly cipher?: SliceCipher };
+  | BytesSource;
+
+export interface BytesSource {
+  readonly bytes: Uint8Array;
+  readonly cipher?: SliceCipher;
+}
 
 /** The bytes are encrypted with a key that is not stored: AES-256 in counter mode with this nonce.
  *  The slice starts `at` bytes into the stream. */

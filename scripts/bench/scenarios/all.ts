@@ -1,6 +1,7 @@
 import { blobScenarios, secureScenarios } from "./blobs.ts";
 import { blockScenarios } from "./blocks.ts";
 import { concurrencyScenarios } from "./concurrency.ts";
+import { dfsScenarios } from "./dfs.ts";
 import { fileScenarios } from "./files.ts";
 import { queueCycle, queueScenarios } from "./queues.ts";
 import type { Scenario } from "./scenario.ts";
@@ -13,6 +14,7 @@ export const scenarios: readonly Scenario[] = [
   ...tableScenarios,
   ...queueScenarios,
   ...fileScenarios,
+  ...dfsScenarios,
   ...secureScenarios,
 ];
 

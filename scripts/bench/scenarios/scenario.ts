@@ -37,6 +37,8 @@ export interface Scenario {
   /** Mode of the plain server with the same unavoidable work. */
   readonly plain?: PlainMode;
   readonly secure?: boolean;
+  /** Runs on an account with a hierarchical namespace. */
+  readonly hierarchical?: boolean;
   /** Content bytes per step. */
   readonly mebibytes?: number;
   /** Creates the container and its objects. */

@@ -16,7 +16,8 @@ import { bodyChecksum } from "../shared/checksum-headers.ts";
 import { uncommittedBlocksMax } from "../shared/limits.ts";
 import { blockCounter, findUpload, uploadEnds, type UploadLookup } from "./read-blocks.ts";
 
-const touchEvery = 3600n * ticksPerSecond;
+/** How exactly the time of the last change of an upload is known. */
+export const touchEvery = 3600n * ticksPerSecond;
 
 export const stageReplyHeaders = [
   "Content-MD5",

@@ -1,27 +1,18 @@
-import { whole } from "../../content/plan.ts";
-import { emptyContent, type ReceivedBody } from "../../content/content-ref.ts";
+import type { ReceivedBody } from "../../content/content-ref.ts";
 import { encodeBase64 } from "../../base/base64.ts";
-import { add, put, type Effect } from "../../operation/effects.ts";
 import type { ContentBody } from "../../operation/operation.ts";
-import type { RecordView } from "../../operation/view.ts";
 import { encryption } from "../../protocol/encryption.ts";
 import { required, type Param } from "../../protocol/params.ts";
-import { fail, ok, type Result } from "../../protocol/result.ts";
-import type { Ticks } from "../../base/ticks.ts";
-import { openUpload } from "../block/stage-block.ts";
-import { blockCounter, findUpload, type UploadLookup } from "../block/read-blocks.ts";
+import { ok } from "../../protocol/result.ts";
 import { encryptionHeaderNames, encryptionHeaders } from "../shared/blob-encryption.ts";
-import { blocks, type BlobKey, type BlobRecord } from "../records.ts";
 import { operation } from "../resources.ts";
 import { inlineBlobBytesMax, putBlockBytesMax } from "../shared/limits.ts";
 import { blobKey } from "../shared/overwrite.ts";
 import { appendedId } from "./appended-data.ts";
 import { commitAppended, readAppended } from "./commit-appended.ts";
 import { position } from "./params.ts";
+import { checkAppend, readAppends, stageAppend } from "./stage-append.ts";
 import { leaseAfterWrite, leaseRenewed, leaseRenewedHeader, writeLease } from "./write-lease.ts";
-
-/** Appends that are not flushed yet, of one file. */
-const appendsMax = 50_000;
 
 const body: ContentBody = {
   kind: "content",
@@ -72,10 +63,10 @@ export const appendPath = operation({
   etag: "none",
   effect: "writes",
   success: { status: 202, headers: replyHeaders },
-  reads: async (view, { scope }) => readAppends(view, blobKey({ scope })),
+  reads: (view, { scope }) => readAppends(view, blobKey({ scope })),
   decide: (context) => {
     const { target, input, received, now } = context;
-    const appended = appendData(context, context.readResult);
+    const appended = stageAppend(context, context.readResult);
     if (!appended.ok) return appended;
     const leased = leaseAfterWrite(target.lease, input.lease, now);
     if (!leased.ok) return leased;
@@ -144,12 +135,16 @@ export const appendAndFlush = operation({
     });
     if (!committed.ok) return committed;
     const { contentType = target.headers.contentType } = input;
+    const { headers, content, effects } = committed.value;
     return {
-      ...committed.value,
+      ...content,
+      effects,
       put: {
-        ...committed.value.put,
-        headers: { ...committed.value.put.headers, contentType },
+        ...target,
+        etag: newETag,
+        headers: { ...headers, contentType },
         lease: leased.value.lease,
+        writtenBy: "dfs" as const,
       },
       headers: {
         ...checksumsOf(received, input.sent),
@@ -160,48 +155,6 @@ export const appendAndFlush = operation({
     };
   },
 });
-
-interface Appends {
-  readonly staged: UploadLookup;
-  readonly count: bigint;
-}
-
-async function readAppends(view: RecordView, key: BlobKey): Promise<Appends> {
-  const staged = await findUpload(view, key);
-  const { live } = staged;
-  return { staged, count: live === undefined ? 0n : await view.count(blockCounter(live.id)) };
-}
-
-/** Blocks of the Blob API and appended data do not mix. */
-function checkAppend(target: BlobRecord, { staged, count }: Appends): Result<undefined> {
-  if (target.directory !== undefined) return fail("PathConflict");
-  const isOfBlobApi = target.type !== "BlockBlob" || (staged.live?.blockIdLength ?? 0) > 0;
-  if (isOfBlobApi) return fail("InvalidAppendOperation");
-  return count >= BigInt(appendsMax) ? fail("BlockCountExceedsLimit") : ok(undefined);
-}
-
-interface Append {
-  readonly scope: { readonly key: BlobKey };
-  readonly target: BlobRecord;
-  readonly input: { readonly position: number };
-  readonly received: ReceivedBody;
-  readonly now: Ticks;
-  readonly newETag: Ticks;
-  readonly newId: () => bigint;
-}
-
-function appendData(append: Append, found: Appends): Result<readonly Effect[]> {
-  const { scope, target, input, received, now, newETag, newId } = append;
-  const checked = checkAppend(target, found);
-  if (!checked.ok) return checked;
-  const { key } = scope;
-  const opened = openUpload(key, found.staged, { now, newId, blockIdLength: 0 });
-  const id = appendedId(input.position, newETag, newId());
-  const { keySha256 } = target;
-  const record = { content: emptyContent, keySha256, position: input.position };
-  const block = put(blocks, { upload: opened.upload.id, id }, record, whole(received));
-  return ok([...opened.effects, block, add(blockCounter(opened.upload.id), 1n)]);
-}
 
 function checksumsOf(
   { md5, crc64 }: ReceivedBody,

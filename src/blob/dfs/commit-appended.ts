@@ -1,4 +1,4 @@
-import { add, remove, type Effect } from "../../operation/effects.ts";
+import { add, put, remove, type Effect } from "../../operation/effects.ts";
 import type { ContentPlan } from "../../content/content-ref.ts";
 import type { RecordView } from "../../operation/view.ts";
 import { fail, ok, type Result } from "../../protocol/result.ts";
@@ -9,8 +9,9 @@ import {
   piecesOf,
   type UploadLookup,
 } from "../block/read-blocks.ts";
-import { blocks, type BlobKey, type BlobRecord, type UploadRecord } from "../records.ts";
-import { dropUpload } from "../shared/overwrite.ts";
+import { blocks, uploads } from "../records.ts";
+import type { BlobKey, BlobRecord, HttpHeaders, InlineAppend, UploadRecord } from "../records.ts";
+import { dropUpload, hasBlocks } from "../shared/overwrite.ts";
 import { planFlush, type AppendedData } from "./appended-data.ts";
 
 /** What a flush finds beside the file. */
@@ -18,7 +19,7 @@ export interface Appended {
   readonly staged: UploadLookup;
   readonly data: readonly AppendedData[];
   /** The file was written by blocks of the Blob API. */
-  readonly hasBlocks: boolean;
+  readonly isOfBlobApi: boolean;
 }
 
 export async function readAppended(
@@ -27,12 +28,13 @@ export async function readAppended(
 ): Promise<Appended> {
   const staged = await findUpload(view, key);
   const data = staged.live === undefined ? [] : await readData(view, staged.live);
-  return { staged, data, hasBlocks: await isOfBlocks(view, target) };
+  return { staged, data, isOfBlobApi: await isOfBlocks(view, target) };
 }
 
-async function readData(view: RecordView, { id: upload }: UploadRecord): Promise<AppendedData[]> {
-  const data: AppendedData[] = [];
-  for await (const batch of view.scan(blocks, blocks.range([upload]))) {
+async function readData(view: RecordView, upload: UploadRecord): Promise<AppendedData[]> {
+  const data = (upload.inline ?? []).map(inlineData);
+  if (!hasBlocks(upload)) return data;
+  for await (const batch of view.scan(blocks, blocks.range([upload.id]))) {
     for (const { key, record } of batch) {
       const { content, position } = record;
       if (position === undefined) continue;
@@ -42,6 +44,11 @@ async function readData(view: RecordView, { id: upload }: UploadRecord): Promise
     }
   }
   return data;
+}
+
+function inlineData({ id, position, source }: InlineAppend): AppendedData {
+  const { length } = source.bytes;
+  return { id, position, length, part: { pieces: [{ length, source }] } };
 }
 
 async function isOfBlocks(view: RecordView, target: BlobRecord): Promise<boolean> {
@@ -60,9 +67,10 @@ export interface Commit {
   readonly keeps: boolean;
 }
 
+/** The record itself is copied once, by the operation. */
 interface Committed {
-  readonly put: BlobRecord;
-  readonly content?: ContentPlan;
+  readonly headers: HttpHeaders;
+  readonly content: { readonly content?: ContentPlan };
   readonly effects: readonly Effect[];
 }
 
@@ -71,32 +79,37 @@ export function commitAppended(
   key: BlobKey,
   { target, appended, length, keeps }: Commit,
 ): Result<Committed> {
-  const { staged, data, hasBlocks } = appended;
+  const { staged, data, isOfBlobApi: isWritten } = appended;
   if (target.directory !== undefined) return fail("PathConflict");
-  const isOfBlobApi = hasBlocks || (staged.live?.blockIdLength ?? 0) > 0;
+  const isOfBlobApi = isWritten || (staged.live?.blockIdLength ?? 0) > 0;
   if (isOfBlobApi) return fail("InvalidFlushOperation");
   const plan = planFlush(target.content, data, length);
   if (!plan.ok) return plan;
   const { content, beyond } = plan.value;
   const hasRest = keeps && beyond.length > 0 && staged.live !== undefined;
   const effects = hasRest
-    ? removeCommitted(staged.live, data, beyond)
+    ? removeCommitted(key, staged.live, data, beyond)
     : dropUpload(key, staged.stored);
-  const headers =
-    content === undefined ? target.headers : { ...target.headers, contentMd5: undefined };
-  const put: BlobRecord = { ...target, headers, writtenBy: "dfs" };
-  return ok({ put, ...(content !== undefined && { content }), effects });
+  if (content === undefined) return ok({ headers: target.headers, content: {}, effects });
+  return ok({
+    headers: { ...target.headers, contentMd5: undefined },
+    content: { content },
+    effects,
+  });
 }
 
 function removeCommitted(
-  { id: upload }: UploadRecord,
+  key: BlobKey,
+  upload: UploadRecord,
   data: readonly AppendedData[],
   beyond: readonly AppendedData[],
 ): readonly Effect[] {
-  const kept = new Set(beyond);
-  const gone = data.filter((each) => !kept.has(each));
-  return [
-    ...gone.map(({ id }) => remove(blocks, { upload, id })),
-    add(blockCounter(upload), BigInt(-gone.length)),
-  ];
+  const kept = new Set(beyond.map(({ id }) => id));
+  const inline = new Set(upload.inline?.map(({ id }) => id));
+  const gone = data.filter(({ id }) => !kept.has(id) && !inline.has(id));
+  const removed = gone.map(({ id }) => remove(blocks, { upload: upload.id, id }));
+  const counted = gone.length === 0 ? [] : [add(blockCounter(upload.id), BigInt(-gone.length))];
+  if (upload.inline === undefined) return [...removed, ...counted];
+  const rest = upload.inline.filter(({ id }) => kept.has(id));
+  return [put(uploads, key, { ...upload, inline: rest }), ...removed, ...counted];
 }

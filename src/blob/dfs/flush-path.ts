@@ -40,17 +40,23 @@ export const flushPath = operation({
   },
   reads: (view, { scope, target }) => readAppended(view, { key: blobKey({ scope }), target }),
   decide: (context) => {
-    const { target, input, now, readResult: appended } = context;
+    const { target, input, now, newETag, readResult: appended } = context;
     const { position: length, retains: keeps = false } = input;
     const committed = commitAppended(blobKey(context), { target, appended, length, keeps });
     if (!committed.ok) return committed;
     const leased = leaseAfterWrite(target.lease, input.lease, now);
     if (!leased.ok) return leased;
-    const { put } = committed.value;
-    const headers = { ...put.headers, ...input.headers };
+    const { headers, content, effects } = committed.value;
     return {
-      ...committed.value,
-      put: { ...put, headers, lease: leased.value.lease },
+      ...content,
+      effects,
+      put: {
+        ...target,
+        etag: newETag,
+        headers: { ...headers, ...input.headers },
+        lease: leased.value.lease,
+        writtenBy: "dfs" as const,
+      },
       headers: {
         ...leaseRenewed(leased.value),
         ...encryptionHeaders(target),

@@ -57,8 +57,16 @@ export function versionHeader(versionId: Ticks | undefined): string | undefined 
   return versionId === undefined ? undefined : formatIso(versionId);
 }
 
+const noEffects: readonly Effect[] = [];
+
+/** Whether `blocks` may have records of the upload. */
+export function hasBlocks(upload: UploadRecord): boolean {
+  return upload.inline === undefined || upload.hasBlocks === true;
+}
+
 /** A new content makes blocks that were waiting to be committed worthless. */
 export function dropUpload(key: BlobKey, upload: UploadRecord | undefined): readonly Effect[] {
-  if (upload === undefined) return [];
-  return [remove(uploads, key), reclaim("blob-blocks", upload.id)];
+  if (upload === undefined) return noEffects;
+  const removed = remove(uploads, key);
+  return hasBlocks(upload) ? [removed, reclaim("blob-blocks", upload.id)] : [removed];
 }

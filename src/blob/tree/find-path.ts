@@ -1,3 +1,4 @@
+import { mapAwaitable } from "../../base/awaitable.ts";
 import { resolveParents, type Tree } from "../../namespace/resolve.ts";
 import { splitPath } from "../../namespace/paths.ts";
 import type { RecordView } from "../../operation/view.ts";
@@ -24,10 +25,10 @@ export const rootName = "";
 
 export function blobTree(view: RecordView): Tree<BlobRecord> {
   return {
-    lookup: async (container, name) => {
-      const record = await view.get(blobs, { container, name });
-      return record === undefined || isExpired(record, view.now) ? undefined : record;
-    },
+    lookup: (container, name) =>
+      mapAwaitable(view.get(blobs, { container, name }), (record) =>
+        record === undefined || isExpired(record, view.now) ? undefined : record,
+      ),
     directoryId: ({ directory }) => directory,
   };
 }
@@ -44,7 +45,8 @@ export async function findPath(
   const none = { ancestors: [], missingParents: [], isParentFile: false };
   if (name === undefined) return { key: { container, name: rootName }, ...none };
   const tree = blobTree(view);
-  const root = await view.get(blobs, { container, name: rootName });
+  const top = view.get(blobs, { container, name: rootName });
+  const root = top instanceof Promise ? await top : top;
   const { ancestors, missing, id, isBlocked } = await resolveParents(
     tree,
     container,

@@ -1,0 +1,126 @@
+import { whole } from "../../content/plan.ts";
+import { emptyContent } from "../../content/content-ref.ts";
+import type { BytesSource, ReceivedBody } from "../../content/content-ref.ts";
+import { add, put, reclaim, reclaimAt, type Effect } from "../../operation/effects.ts";
+import type { RecordView } from "../../operation/view.ts";
+import { fail, ok, type Result } from "../../protocol/result.ts";
+import type { Ticks } from "../../base/ticks.ts";
+import { openUpload, touchEvery } from "../block/stage-block.ts";
+import { blockCounter, findUpload, uploadEnds, type UploadLookup } from "../block/read-blocks.ts";
+import { blocks, uploads } from "../records.ts";
+import type { BlobKey, BlobRecord, InlineAppend, UploadRecord } from "../records.ts";
+import { hasBlocks } from "../shared/overwrite.ts";
+import { appendedId } from "./appended-data.ts";
+
+/** Appends that are not flushed yet, of one file. */
+const appendsMax = 50_000;
+
+/** Bounds of the data in the record of an upload, which each such append writes again. */
+const inlineAppendsMax = 16;
+const inlineAppendBytesMax = 8192;
+
+export interface Appends {
+  readonly staged: UploadLookup;
+  /** Of those in records of their own. */
+  readonly count: bigint;
+}
+
+export async function readAppends(view: RecordView, key: BlobKey): Promise<Appends> {
+  const staged = await findUpload(view, key);
+  const { live } = staged;
+  const isCounted = live !== undefined && hasBlocks(live);
+  return { staged, count: isCounted ? await view.count(blockCounter(live.id)) : 0n };
+}
+
+/** Blocks of the Blob API and appended data do not mix. */
+export function checkAppend(target: BlobRecord, { staged, count }: Appends): Result<undefined> {
+  if (target.directory !== undefined) return fail("PathConflict");
+  const isOfBlobApi = target.type !== "BlockBlob" || (staged.live?.blockIdLength ?? 0) > 0;
+  if (isOfBlobApi) return fail("InvalidAppendOperation");
+  return count >= BigInt(appendsMax) ? fail("BlockCountExceedsLimit") : ok(undefined);
+}
+
+export interface Append {
+  readonly scope: { readonly key: BlobKey };
+  readonly target: BlobRecord;
+  readonly input: { readonly position: number };
+  readonly received: ReceivedBody;
+  readonly now: Ticks;
+  readonly newETag: Ticks;
+  readonly newId: () => bigint;
+}
+
+/** Keeps small data in the record of the upload: one write, and nothing to remove later. Other data
+ *  is stored as blocks are, so that appends to one file do not wait for each other. */
+export function stageAppend(append: Append, found: Appends): Result<readonly Effect[]> {
+  const checked = checkAppend(append.target, found);
+  if (!checked.ok) return checked;
+  const source = smallSource(append.received);
+  const isSmall = source !== undefined && hasRoom(found.staged.live, source);
+  return ok(isSmall ? stageInline(append, found, source) : stageBlock(append, found));
+}
+
+function smallSource({ pieces }: ReceivedBody): BytesSource | undefined {
+  const source = pieces.length === 1 ? pieces[0]?.source : undefined;
+  return source !== undefined && "bytes" in source ? source : undefined;
+}
+
+function hasRoom(live: UploadRecord | undefined, { bytes }: BytesSource): boolean {
+  if (live === undefined) return true;
+  const { inline } = live;
+  if (inline === undefined || inline.length >= inlineAppendsMax) return false;
+  const total = inline.reduce((sum, { source }) => sum + source.bytes.length, bytes.length);
+  return total <= inlineAppendBytesMax;
+}
+
+function stageInline(append: Append, found: Appends, source: BytesSource): readonly Effect[] {
+  const { scope, input, now, newETag, newId } = append;
+  const { key } = scope;
+  const { live, stored } = found.staged;
+  const { position } = input;
+  const added: InlineAppend = { id: appendedId(position, newETag, newId()), position, source };
+  if (live !== undefined) {
+    const isStale = now - live.touched > touchEvery;
+    const upload = {
+      ...live,
+      touched: isStale ? now : live.touched,
+      inline: [...(live.inline ?? []), added],
+    };
+    return [put(uploads, key, upload), ...(isStale ? [expiry(key, upload)] : [])];
+  }
+  const upload: UploadRecord = { id: newId(), blockIdLength: 0, touched: now, inline: [added] };
+  const opened = [put(uploads, key, upload), expiry(key, upload)];
+  return stored === undefined ? opened : [...opened, reclaim("blob-blocks", stored.id)];
+}
+
+/** One job for all uploads that are opened in a directory in an hour: a job for each would remain
+ *  for a week after the upload is committed. */
+function expiry({ container }: BlobKey, upload: UploadRecord): Effect {
+  const due = (uploadEnds(upload) / touchEvery + 1n) * touchEvery;
+  return reclaimAt(due, "blob-uploads", container, "");
+}
+
+function stageBlock(append: Append, found: Appends): readonly Effect[] {
+  const { scope, target, input, received, now, newETag, newId } = append;
+  const { live } = found.staged;
+  const opened =
+    live?.inline === undefined
+      ? openUpload(scope.key, found.staged, { now, newId, blockIdLength: 0 })
+      : openBesideInline(scope.key, live, now);
+  const id = appendedId(input.position, newETag, newId());
+  const { keySha256 } = target;
+  const record = { content: emptyContent, keySha256, position: input.position };
+  const block = put(blocks, { upload: opened.upload.id, id }, record, whole(received));
+  return [...opened.effects, block, add(blockCounter(opened.upload.id), 1n)];
+}
+
+/** As `openUpload`, for an upload that has small data and needs a mark that there is other. */
+function openBesideInline(key: BlobKey, live: UploadRecord, now: Ticks) {
+  const isStale = now - live.touched > touchEvery;
+  if (live.hasBlocks === true && !isStale) return { upload: live, effects: [] };
+  const upload = { ...live, touched: isStale ? now : live.touched, hasBlocks: true as const };
+  return {
+    upload,
+    effects: [put(uploads, key, upload), ...(isStale ? [expiry(key, upload)] : [])],
+  };
+}

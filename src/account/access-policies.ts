@@ -7,16 +7,20 @@ import type { Ticks } from "../base/ticks.ts";
 import { invalidXmlAt, xmlChild, xmlChildText, type XmlElement } from "../encoding/xml.ts";
 import { element, textElement } from "../encoding/xml-writer.ts";
 
+/** Limit of the service per container, queue, table or share. */
 export const storedPoliciesMax = 5;
+/** Limit of the service for the id of a policy, in UTF-16 code units. */
 export const policyIdUnitsMax = 64;
+/** Limit of the body of Set ACL. */
 export const accessPoliciesBytesMax = 64 * 1024;
 
-/** Parses the body of Set ACL of any service; an empty one removes all policies. */
+/** Parses the body of Set ACL of any service; an empty body removes all policies. */
 export function parseAccessPolicies(root: XmlElement | undefined): Result<readonly StoredPolicy[]> {
   return parsePolicies(root, undefined);
 }
 
-/** As `parseAccessPolicies`, but rejects permissions other than these `letters`. */
+/** As `parseAccessPolicies`, but rejects a policy with a permission letter that is not in
+ *  `letters`. */
 export function accessPoliciesWithin(letters: string): XmlParser<readonly StoredPolicy[]> {
   return (root) => parsePolicies(root, letters);
 }

@@ -3,8 +3,8 @@ import { recordCodec, withDecodeCache } from "../encoding/record.ts";
 import { defineTable } from "../encoding/table.ts";
 import type { ServiceProperties } from "./service-properties.ts";
 
-/** The stored record of an account. All other records are keyed by `id`, never by name, so that a
- *  reset assigns a new id and reclaims the old records later. */
+/** The stored record of an account. All other records are keyed by `id`, never by name: a reset
+ *  assigns a new id, which makes them unreachable at once, and reclaim jobs remove them later. */
 export interface AccountRecord {
   readonly id: bigint;
   readonly properties: Readonly<Partial<Record<ServiceName, ServiceProperties>>>;
@@ -19,6 +19,7 @@ export const accounts = defineTable<string, AccountRecord>({
   codec: withDecodeCache(recordCodec<AccountRecord>({ version: 1 })),
 });
 
+/** The scope of operations on the account: its record. */
 export interface AccountScope {
   readonly account: AccountRecord;
 }

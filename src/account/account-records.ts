@@ -6,18 +6,20 @@ import { newId } from "../operation/identifiers.ts";
 import { enqueueJob } from "../operation/reclaim-jobs.ts";
 import type { Store, Transaction } from "../store/store.ts";
 
-/** An account as it is configured. */
+/** An account as the configuration describes it. */
 export interface ConfiguredAccount {
   readonly name: string;
   readonly hierarchicalNamespace: boolean;
 }
 
-/** Whether anything is stored below an account's id that depends on its namespace. */
+/** Whether records that depend on the namespace of an account, flat or hierarchical, are stored
+ *  under its id. */
 export type IsUsed = (tx: Transaction, account: bigint) => Promise<boolean>;
 
 /** Creates records for configured accounts that have none. An account that is no longer configured
- *  keeps its data. The namespace of an account is that of its record and changes only while nothing
- *  depends on it: for other accounts the problem is returned, and nothing is written. */
+ *  keeps its data. If the configured namespace differs from the stored one, the record is changed,
+ *  but only if `isUsed` returns false. Otherwise the returned list describes the problem, and
+ *  nothing is written for any account. */
 export async function ensureAccountRecords(
   store: Store,
   configured: readonly ConfiguredAccount[],
@@ -60,8 +62,8 @@ function contradiction(name: string, { hierarchicalNamespace }: AccountRecord): 
   );
 }
 
-/** Assigns new ids to all accounts: in one commit all data is unreachable. Reclaim jobs free its
- *  space later. */
+/** Assigns new ids to all accounts. This makes all their data unreachable in one commit; reclaim
+ *  jobs free its space later. */
 export async function resetAccounts(
   store: Store,
   services: readonly ServiceName[],

@@ -6,36 +6,39 @@ import { parseServiceProperties, servicePropertiesBytesMax } from "./parse-servi
 import { renderServiceProperties } from "./service-properties-xml.ts";
 import { serviceOperation } from "./service-operation.ts";
 
+/** How the operations on the properties and statistics of one service differ from those of the
+ *  others. */
 export interface ServiceDeclaration {
-  /** The service in the names of operations: `Blob`. */
+  /** The service as it is written in the names of operations, for example `Blob`. */
   readonly title: string;
-  /** The first x-ms-version that has it. */
+  /** The first x-ms-version that has these operations. */
   readonly since: string;
   readonly params?: Params;
-  /** The queue service sends headers that forbid caching; the others do not. */
+  /** The queue service sends `Cache-Control: no-cache`; the other services do not. */
   readonly noCache?: true;
 }
 
 const query = { restype: "service", comp: "properties" };
-const kept = { names: [], answered: {} } as const;
-const notKept = {
+const noHeaders = { names: [], reply: {} } as const;
+const noCacheHeaders = {
   names: ["Cache-Control"],
-  answered: { headers: { "Cache-Control": "no-cache" } },
+  reply: { headers: { "Cache-Control": "no-cache" } },
 } as const;
 
-/** The caching headers of a service, as declared names and as values. */
+/** The caching headers of a service: their names for the declaration, their values for the
+ *  reply. */
 export function cacheHeadersOf({ noCache }: Pick<ServiceDeclaration, "noCache">) {
-  return noCache === true ? notKept : kept;
+  return noCache === true ? noCacheHeaders : noHeaders;
 }
 
-/** Get Service Properties of any service.
+/** Declares Get Service Properties of a service.
  *  learn.microsoft.com/rest/api/storageservices/get-blob-service-properties */
 export function declareGetServiceProperties(
   service: ServiceName,
-  form: ServiceDeclaration,
+  declaration: ServiceDeclaration,
 ): Operation {
-  const { title, since, params = {} } = form;
-  const cacheHeaders = cacheHeadersOf(form);
+  const { title, since, params = {} } = declaration;
+  const cacheHeaders = cacheHeadersOf(declaration);
   return serviceOperation({
     name: `Get ${title} Service Properties`,
     ids: ["Service_GetProperties"],
@@ -51,19 +54,19 @@ export function declareGetServiceProperties(
     effect: "reads",
     success: { status: 200, headers: cacheHeaders.names },
     decide: ({ target }) => ({
-      ...cacheHeaders.answered,
+      ...cacheHeaders.reply,
       body: xmlBody(renderServiceProperties(service, target.properties[service] ?? {})),
     }),
   });
 }
 
-/** Set Service Properties of any service: elements that the body omits stay unchanged.
+/** Declares Set Service Properties of a service: elements that the body omits stay unchanged.
  *  learn.microsoft.com/rest/api/storageservices/set-blob-service-properties */
 export function declareSetServiceProperties(
   service: ServiceName,
-  form: ServiceDeclaration,
+  declaration: ServiceDeclaration,
 ): Operation {
-  const { title, since, params = {} } = form;
+  const { title, since, params = {} } = declaration;
   const parse = parseServiceProperties(service);
   return serviceOperation({
     name: `Set ${title} Service Properties`,

@@ -6,11 +6,12 @@ import { element, textElement } from "../encoding/xml-writer.ts";
 import { cacheHeadersOf, type ServiceDeclaration } from "./declare-service-properties.ts";
 import { serviceOperation } from "./service-operation.ts";
 
-/** Get Service Stats of any service, only on the secondary endpoint, which has no replication lag
- *  here. learn.microsoft.com/rest/api/storageservices/get-blob-service-stats */
-export function declareServiceStats(form: Omit<ServiceDeclaration, "since">): Operation {
-  const { title, params = {} } = form;
-  const cacheHeaders = cacheHeadersOf(form);
+/** Declares Get Service Stats of a service. Only the secondary endpoint has it, here with the
+ *  current time as last synchronisation: both endpoints show the same data.
+ *  learn.microsoft.com/rest/api/storageservices/get-blob-service-stats */
+export function declareServiceStats(declaration: Omit<ServiceDeclaration, "since">): Operation {
+  const { title, params = {} } = declaration;
+  const cacheHeaders = cacheHeadersOf(declaration);
   return serviceOperation({
     name: `Get ${title} Service Stats`,
     ids: ["Service_GetStatistics"],
@@ -30,7 +31,7 @@ export function declareServiceStats(form: Omit<ServiceDeclaration, "since">): Op
       const synced = textElement("LastSyncTime", formatHttpDate(now));
       const state = element("GeoReplication", textElement("Status", "live") + synced);
       return {
-        ...cacheHeaders.answered,
+        ...cacheHeaders.reply,
         body: xmlBody(element("StorageServiceStats", state)),
       };
     },

@@ -8,14 +8,15 @@ import { anyTable, defineTable } from "../encoding/table.ts";
 import { ticksFromSeconds, type Ticks } from "../base/ticks.ts";
 import type { RecordView } from "../operation/view.ts";
 
-/** Names of deleted containers, queues, tables and shares that cannot be reused yet. By default a
- *  deletion frees a name at once; Azure takes 30 s or more and responds with 409 `…BeingDeleted`
- *  until then. An account with `deletedNameSeconds` gets the same, for all four kinds. The expiry
- *  is computed when a name is read; the job only removes the record. */
+/** The name of a deleted container, queue, table or share that cannot be reused yet. By default a
+ *  deletion frees a name at once. Azure takes 30 s or more and responds with 409 `…BeingDeleted`
+ *  until then. In an account with `deletedNameSeconds`, all four kinds respond like this for so
+ *  many seconds. A reservation ends at `until`, even if the job that removes its record runs
+ *  later. */
 export interface DeletedName {
   readonly account: bigint;
   readonly service: ServiceName;
-  /** The name in the form in which the service compares names. */
+  /** The name normalised as the service compares it, for example in lower case. */
   readonly name: string;
 }
 
@@ -26,7 +27,8 @@ export const deletedNames = defineTable<DeletedName, { readonly until: Ticks }>(
   codec: recordCodec<{ readonly until: Ticks }>({ version: 1 }),
 });
 
-/** Effects of an operation that deletes: reserves the name for `deletedNameSeconds`. */
+/** Returns the effects that reserve the name of a deleted resource for `deletedNameSeconds`; none
+ *  if the account does not set them. */
 export function reserveName(features: Features, key: DeletedName, now: Ticks): readonly Effect[] {
   const seconds = features.deletedNameSeconds ?? 0;
   if (seconds === 0) return [];
@@ -38,8 +40,8 @@ export function reserveName(features: Features, key: DeletedName, now: Ticks): r
   ];
 }
 
-/** For `load` of an absent container, queue, table or share: whether its name is reserved. Reads
- *  only for an operation that would create it, as its declaration's `target` says. */
+/** Whether the name of an absent container, queue, table or share is reserved. Called by the `load`
+ *  of its resource; reads the store only if the operation may create it (`target`). */
 export function isNameReserved(
   view: RecordView,
   { operation, features }: Pick<LoadRequest, "operation" | "features">,
@@ -57,7 +59,8 @@ function jobKind(service: ServiceName): string {
   return `${service}-deleted-name`;
 }
 
-/** If the name was deleted again meanwhile, a later job removes the record. */
+/** Removes the record of an expired reservation. Keeps a record whose `until` was moved by another
+ *  deletion: the job of that deletion removes it. */
 const reclaimName: ReclaimHandler = async (view, [account, service, name]) => {
   const key = {
     account: account as bigint,
@@ -66,10 +69,11 @@ const reclaimName: ReclaimHandler = async (view, [account, service, name]) => {
   };
   const record = await view.get(deletedNames, key);
   if (record === undefined || record.until > view.now) return { done: true };
-  const gone = { table: anyTable(deletedNames), key: deletedNames.key(key) };
-  return { removals: [gone], done: true };
+  const removal = { table: anyTable(deletedNames), key: deletedNames.key(key) };
+  return { removals: [removal], done: true };
 };
 
+/** The handlers of the jobs that `reserveName` stores. */
 export function nameReclaimers(service: ServiceName): Readonly<Record<string, ReclaimHandler>> {
   return { [jobKind(service)]: reclaimName };
 }

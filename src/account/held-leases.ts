@@ -4,19 +4,20 @@ import { recordCodec } from "../encoding/record.ts";
 import { defineTable, type IndexEntry } from "../encoding/table.ts";
 import { ticksMax, type Ticks } from "../base/ticks.ts";
 
+/** The key of an entry of the lease index. */
 export interface HeldLeaseKey {
   /** When the lease ends; `ticksMax` for an infinite one. */
   readonly ends: Ticks;
   readonly kind: LeaseKind;
-  /** The key of the leased record. */
+  /** The decoded parts of the key of the leased record. */
   readonly recordKey: readonly KeyPart[];
 }
 
 const kinds: readonly LeaseKind[] = ["blob", "container", "file", "share"];
 
-/** Index of all leases by end time: the active ones come after the current time. An ended lease
- *  stays until its record is written again; it has no effect. Only operations that change a lease
- *  write here. */
+/** Index of all leases by end time: the active leases come after the current time. The entry of an
+ *  ended lease stays until its record is written again, and has no effect. Entries are written and
+ *  removed together with the leased record. */
 export const heldLeases = defineTable<HeldLeaseKey, Lease>({
   name: "held-leases",
   tag: 0x04,
@@ -26,6 +27,8 @@ export const heldLeases = defineTable<HeldLeaseKey, Lease>({
 
 const none: readonly IndexEntry[] = [];
 
+/** The index entry of a record with a lease; none without a lease. `parts` returns the key of the
+ *  record. */
 export function leaseEntries(
   kind: LeaseKind,
   lease: Lease | undefined,

@@ -14,16 +14,21 @@ import type {
   StaticWebsite,
 } from "./service-properties.ts";
 
+/** Limit of the service. */
 export const corsRulesMax = 5;
+/** Limit of the service for retention policies. */
 export const retentionDaysMax = 365;
 export const servicePropertiesBytesMax = 64 * 1024;
 const corsMethods = new Set(["DELETE", "GET", "HEAD", "MERGE", "POST", "PATCH", "OPTIONS", "PUT"]);
+// Limits of the service per CORS rule: text length in UTF-16 code units, number of header names,
+// number of prefixes such as `x-ms-meta-*`.
 const corsTextUnitsMax = 256;
 const corsHeadersMax = 64;
-const corsPrefixesMax = 2;
+const corsHeaderPrefixesMax = 2;
 
-type Part = Partial<ServiceProperties>;
-type PartParser = (child: XmlElement) => Result<Part>;
+/** The service properties that one element of the body sets. */
+type PropertiesPart = Partial<ServiceProperties>;
+type PartParser = (child: XmlElement) => Result<PropertiesPart>;
 
 const commonParts: Readonly<Record<string, PartParser>> = {
   Logging: (child) => map(parseLogging(child), (logging) => ({ logging })),
@@ -46,19 +51,22 @@ const fileParts: Readonly<Record<string, PartParser>> = {
   ProtocolSettings: (child) => map(parseProtocol(child), (protocol) => ({ protocol })),
 };
 
-const ownParts: Readonly<Partial<Record<ServiceName, Readonly<Record<string, PartParser>>>>> = {
-  blob: blobParts,
-  file: fileParts,
-};
+/** The elements that only one service has. */
+const partsOfService: Readonly<Partial<Record<ServiceName, Readonly<Record<string, PartParser>>>>> =
+  {
+    blob: blobParts,
+    file: fileParts,
+  };
 
-/** Parses the body of Set Service Properties; elements that it omits stay unchanged. */
+/** Returns the parser of the body of Set Service Properties. The result contains only the
+ *  properties that the body sets. */
 export function parseServiceProperties(service: ServiceName) {
-  const parts = { ...commonParts, ...ownParts[service] };
-  return (root: XmlElement | undefined): Result<Part> => {
+  const parts = { ...commonParts, ...partsOfService[service] };
+  return (root: XmlElement | undefined): Result<PropertiesPart> => {
     if (root === undefined || root.name !== "StorageServiceProperties") {
       return root === undefined ? fail("InvalidXmlDocument") : invalidXmlAt(root.start, "");
     }
-    let parsed: Part = {};
+    let parsed: PropertiesPart = {};
     for (const child of root.children) {
       const part = parts[child.name]?.(child) ?? fail("UnsupportedXmlNode");
       if (!part.ok) return part;
@@ -175,7 +183,7 @@ function words(rule: XmlElement, name: string): readonly string[] {
 function headersFit(headers: readonly string[]): boolean {
   const prefixes = headers.filter((header) => header.endsWith("*") && header !== "*");
   return (
-    prefixes.length <= corsPrefixesMax &&
+    prefixes.length <= corsHeaderPrefixesMax &&
     headers.length - prefixes.length <= corsHeadersMax &&
     headers.every((header) => header.length <= corsTextUnitsMax && isHeaderText(header))
   );

@@ -8,7 +8,8 @@ import {
 } from "./settings.ts";
 import type { AccountKeys, AccountSettings } from "./settings.ts";
 
-/** The settings of an account; omitted ones come from `accountDefaults`. */
+/** The settings of one account in the configuration; omitted ones have the values of
+ *  `accountDefaults`. */
 export interface AccountInput {
   readonly keys?: readonly string[];
   readonly versioning?: boolean;
@@ -22,16 +23,17 @@ export interface AccountInput {
   readonly smb?: { readonly requireEncryption?: boolean };
 }
 
+/** The accounts of the configuration by name. */
 export type AccountInputs = Readonly<Record<string, AccountInput>>;
 
-/** The value, or one line per problem. */
+/** The parsed value, or one line for each problem of the configuration. */
 export type SettingsResult<T> =
   | { readonly ok: true; readonly value: T }
   | { readonly ok: false; readonly problems: readonly string[] };
 
 /** Accepts more than Azure: Azurite allows any name, and tests use capitals and underscores. */
 const namePattern = /^[A-Za-z0-9][A-Za-z0-9._~-]{0,127}$/;
-/** Suffixes in URLs that do not belong to the account name. */
+/** Suffixes that URLs append to the account name: the secondary endpoint and the static website. */
 const urlSuffixPattern = /(?:-secondary|\.web)$/;
 const base64Pattern = /^(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?$/;
 const booleanFields = [
@@ -53,8 +55,8 @@ export function isConfigurableName(name: string): boolean {
 
 /** Parses the accounts of a server. `variable` is the text of AZURITE_ACCOUNTS
  *  (`name:key1[:key2];…`), `input` the "accounts" object of a configuration. An account without
- *  configured keys takes them from the variable; the development account has its published one.
- *  Without both sources there is only the development account. */
+ *  configured keys has those of the variable; the development account has its published key. If
+ *  neither names an account, there is only the development account. */
 export function parseAccounts(
   input: unknown,
   variable: string | undefined,
@@ -87,8 +89,8 @@ function parseVariable(text: string | undefined, problems: string[]): Map<string
   return found;
 }
 
-/** Azurite accepts any text and ignores characters that are not base64. A text without a single
- *  byte becomes the empty key, which is rejected. */
+/** The key as this server stores it. Azurite accepts any text and ignores characters that are not
+ *  base64. A text without a single byte of key becomes the empty key, which is rejected later. */
 function canonicalKey(text: string): string {
   return Buffer.from(text, "base64").toString("base64");
 }
@@ -111,42 +113,48 @@ function parseAccount(
   for (const field of Object.keys(object)) {
     if (!fields.has(field)) problems.push(`${where}: there is no setting "${field}"`);
   }
-  const pick = { where, object, problems };
+  const reader = { where, object, problems };
   if (object["versioning"] === true && object["hierarchicalNamespace"] === true) {
     problems.push(`${where}: "versioning" contradicts "hierarchicalNamespace"`);
   }
   return {
     name,
-    keys: parseKeys(pick, name, fallbackKeys),
-    versioning: parseBoolean(pick, "versioning"),
-    publicAccess: parseBoolean(pick, "publicAccess"),
-    sharedKey: parseBoolean(pick, "sharedKey"),
-    lastAccessTracking: parseBoolean(pick, "lastAccessTracking"),
-    containerSoftDeleteDays: parseDays(pick, "containerSoftDeleteDays"),
-    shareSoftDeleteDays: parseDays(pick, "shareSoftDeleteDays"),
-    deletedNameSeconds: parseSeconds(pick, "deletedNameSeconds"),
-    hierarchicalNamespace: parseBoolean(pick, "hierarchicalNamespace"),
-    smb: parseSmb(pick),
+    keys: parseKeys(reader, name, fallbackKeys),
+    versioning: parseBoolean(reader, "versioning"),
+    publicAccess: parseBoolean(reader, "publicAccess"),
+    sharedKey: parseBoolean(reader, "sharedKey"),
+    lastAccessTracking: parseBoolean(reader, "lastAccessTracking"),
+    containerSoftDeleteDays: parseDays(reader, "containerSoftDeleteDays"),
+    shareSoftDeleteDays: parseDays(reader, "shareSoftDeleteDays"),
+    deletedNameSeconds: parseSeconds(reader, "deletedNameSeconds"),
+    hierarchicalNamespace: parseBoolean(reader, "hierarchicalNamespace"),
+    smb: parseSmb(reader),
   };
 }
 
-interface Pick {
+/** What the parsers of single settings need. `where` starts the text of a problem; problems are
+ *  added to `problems`. */
+interface SettingsReader {
   readonly where: string;
   readonly object: Readonly<Record<string, unknown>>;
   readonly problems: string[];
 }
 
-function parseKeys(pick: Pick, name: string, fallback: readonly string[] | undefined): AccountKeys {
+function parseKeys(
+  reader: SettingsReader,
+  name: string,
+  fallback: readonly string[] | undefined,
+): AccountKeys {
   const development = name === developmentAccountName ? [developmentAccountKey] : undefined;
-  const given = pick.object["keys"] ?? fallback ?? development;
+  const given = reader.object["keys"] ?? fallback ?? development;
   if (given === undefined) {
-    pick.problems.push(`${pick.where}: "keys" is missing: one or two keys in base64`);
+    reader.problems.push(`${reader.where}: "keys" is missing: one or two keys in base64`);
     return [""];
   }
   const keys: readonly unknown[] = Array.isArray(given) ? given : [];
   const [first, second, ...more] = keys;
   if (!isKey(first) || (second !== undefined && !isKey(second)) || more.length > 0) {
-    pick.problems.push(`${pick.where}: "keys" must be a list of one or two keys in base64`);
+    reader.problems.push(`${reader.where}: "keys" must be a list of one or two keys in base64`);
     return [""];
   }
   return second === undefined ? [first] : [first, second];
@@ -156,39 +164,41 @@ function isKey(value: unknown): value is string {
   return typeof value === "string" && value !== "" && base64Pattern.test(value);
 }
 
-function parseBoolean(pick: Pick, field: (typeof booleanFields)[number]): boolean {
-  const value = pick.object[field] ?? accountDefaults[field];
+function parseBoolean(reader: SettingsReader, field: (typeof booleanFields)[number]): boolean {
+  const value = reader.object[field] ?? accountDefaults[field];
   if (typeof value === "boolean") return value;
-  pick.problems.push(`${pick.where}: "${field}" must be true or false`);
+  reader.problems.push(`${reader.where}: "${field}" must be true or false`);
   return accountDefaults[field];
 }
 
-function parseDays(pick: Pick, field: (typeof dayFields)[number]): number {
-  return parseWhole(pick, field, { unit: "days", max: softDeleteDaysMax });
+function parseDays(reader: SettingsReader, field: (typeof dayFields)[number]): number {
+  return parseWhole(reader, field, { unit: "days", max: softDeleteDaysMax });
 }
 
-function parseSeconds(pick: Pick, field: (typeof secondFields)[number]): number {
-  return parseWhole(pick, field, { unit: "seconds", max: deletedNameSecondsMax });
+function parseSeconds(reader: SettingsReader, field: (typeof secondFields)[number]): number {
+  return parseWhole(reader, field, { unit: "seconds", max: deletedNameSecondsMax });
 }
 
 function parseWhole(
-  pick: Pick,
+  reader: SettingsReader,
   field: (typeof dayFields)[number] | (typeof secondFields)[number],
   { unit, max }: { readonly unit: string; readonly max: number },
 ): number {
-  const value = pick.object[field] ?? accountDefaults[field];
+  const value = reader.object[field] ?? accountDefaults[field];
   const whole = typeof value === "number" && Number.isInteger(value) ? value : -1;
   if (whole >= 0 && whole <= max) return whole;
-  pick.problems.push(`${pick.where}: "${field}" must be a whole number of ${unit}, 0 to ${max}`);
+  reader.problems.push(
+    `${reader.where}: "${field}" must be a whole number of ${unit}, 0 to ${max}`,
+  );
   return 0;
 }
 
-function parseSmb(pick: Pick): AccountSettings["smb"] {
-  const value = pick.object["smb"] ?? {};
+function parseSmb(reader: SettingsReader): AccountSettings["smb"] {
+  const value = reader.object["smb"] ?? {};
   const known = isObject(value) && Object.keys(value).every((key) => key === "requireEncryption");
   const required = isObject(value) ? (value["requireEncryption"] ?? false) : undefined;
   if (known && typeof required === "boolean") return { requireEncryption: required };
-  pick.problems.push(`${pick.where}: "smb" must be { "requireEncryption": true or false }`);
+  reader.problems.push(`${reader.where}: "smb" must be { "requireEncryption": true or false }`);
   return accountDefaults.smb;
 }
 

@@ -4,8 +4,8 @@ import type { ServiceName } from "../protocol/service-name.ts";
 import { header, text } from "../protocol/params.ts";
 import { serviceOperation } from "./service-operation.ts";
 
-/** Preflight request of a browser, the same for every service: it depends only on the CORS rules,
- *  not on credentials or on the path. */
+/** Declares the preflight request that browsers send before a cross-origin request. It depends only
+ *  on the CORS rules of the service, not on credentials or on the path. */
 export function declarePreflight(service: ServiceName, name: string) {
   return serviceOperation({
     name,

@@ -3,9 +3,10 @@ import type { XmlElement } from "../encoding/xml.ts";
 import { element, textElement } from "../encoding/xml-writer.ts";
 import type { ProtocolSetting } from "./service-properties.ts";
 
+// Limits of this server; Azure's documented settings need far less.
 const settingsMax = 32;
 const depthMax = 4;
-/** All known element names, of any level. */
+/** The element names that the service documents, of any level. */
 const known: ReadonlySet<string> = new Set([
   "SMB",
   "NFS",
@@ -19,7 +20,8 @@ const known: ReadonlySet<string> = new Set([
   "ChannelEncryption",
 ]);
 
-/** Returns the leaves of the tree with their paths: `SMB/Multichannel/Enabled` is `true`. */
+/** Parses the ProtocolSettings of the file service. Returns the leaves of the element tree with
+ *  their paths: `SMB/Multichannel/Enabled` is `true`. */
 export function parseProtocol(root: XmlElement): Result<readonly ProtocolSetting[]> {
   const found: ProtocolSetting[] = [];
   const fits = collect(root, [], found);
@@ -37,7 +39,7 @@ function collect(parent: XmlElement, path: readonly string[], found: ProtocolSet
   return true;
 }
 
-/** Empty if nothing was set. */
+/** Renders what `parseProtocol` has parsed; an empty text if nothing was set. */
 export function renderProtocol(settings: readonly ProtocolSetting[] = []): string {
   if (settings.length === 0) return "";
   return element("ProtocolSettings", renderLevel(settings));

@@ -14,7 +14,8 @@ import {
   type StaticWebsite,
 } from "./service-properties.ts";
 
-/** Renders the elements in the service's order; each service has some of them. */
+/** Renders the properties of a service in the element order of Azure. Properties that were never
+ *  set have their defaults; each service has only some of the elements. */
 export function renderServiceProperties(
   service: ServiceName,
   properties: ServiceProperties,
@@ -23,13 +24,13 @@ export function renderServiceProperties(
   const hour = renderMetrics("HourMetrics", properties.hourMetrics ?? defaultHourMetrics);
   const minute = renderMetrics("MinuteMetrics", properties.minuteMetrics ?? defaultMinuteMetrics);
   const inner = logging + hour + minute + renderCors(properties.cors ?? []);
-  const own =
+  const serviceSpecific =
     service === "blob"
       ? renderDeleteRetention(properties.deleteRetention ?? { enabled: false }) +
         renderStaticWebsite(properties.staticWebsite ?? { enabled: false }) +
         textElement("DefaultServiceVersion", properties.defaultServiceVersion)
       : renderProtocol(properties.protocol);
-  return element("StorageServiceProperties", inner + own);
+  return element("StorageServiceProperties", inner + serviceSpecific);
 }
 
 function renderRetention({ enabled, days }: Retention): string {

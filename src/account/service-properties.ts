@@ -1,6 +1,7 @@
 import type { CorsRule } from "../protocol/cors.ts";
 
-/** The stored service properties of one of the four services. */
+/** The properties that Set Service Properties has stored for one of the four services; undefined:
+ *  never set, the default applies. */
 export interface ServiceProperties {
   readonly logging?: Logging;
   readonly hourMetrics?: Metrics;

@@ -7,7 +7,8 @@ import { anyTable } from "../encoding/table.ts";
 import type { RecordView } from "../operation/view.ts";
 import { accounts, type AccountRecord } from "./account-record.ts";
 
-/** Loads the record of the account; the pipeline has checked that the account is configured. */
+/** Loads the record of the requested account; the pipeline has checked before that the account is
+ *  configured. */
 export function loadAccount(
   view: RecordView,
   { account }: Pick<LoadRequest, "account">,
@@ -20,14 +21,15 @@ export function loadAccount(
 
 const noRules: readonly CorsRule[] = [];
 
-/** The CORS rules of a service of the account. */
+/** Returns the function that reads the CORS rules of a service from an account record. */
 export function corsRulesFor(
   service: ServiceName,
 ): (account: AccountRecord) => readonly CorsRule[] {
   return ({ properties }) => properties[service]?.cors ?? noRules;
 }
 
-/** The service itself as a resource. It has no lease. */
+/** The resource of operations on a service itself. Its target is the account record. It has no
+ *  leases, so `leaseKind` has no effect. */
 export function serviceResource(
   service: ServiceName,
   leaseKind: Resource["leaseKind"] = "container",

@@ -1,10 +1,12 @@
 import type { AccessRules } from "../protocol/roles/access-rules.ts";
 
-/** The settings that Azure has in its management plane. No REST operation of the four services
- *  changes them; they come from a configuration file or from the options of `start`. */
+/** The settings of an account that Azure keeps in its management plane. No REST operation of the
+ *  four services changes them; they come from a configuration file or from the options of
+ *  `start`. */
 export interface AccountSettings {
   readonly name: string;
-  /** Base64. Both keys are accepted, so that one can be replaced while the other is in use. */
+  /** One or two keys in base64. Each is accepted, so that one can be replaced while clients use the
+   *  other. */
   readonly keys: AccountKeys;
   /** Every overwrite and delete of a blob keeps the previous version. */
   readonly versioning: boolean;
@@ -31,8 +33,8 @@ export interface AccountSettings {
 
 export type AccountKeys = readonly [first: string] | readonly [first: string, second: string];
 
-/** The current accounts. They may change when the configuration is read again, so each request
- *  looks them up. */
+/** The accounts that are configured now. They may change when the configuration is read again, so
+ *  each request looks its account up. */
 export interface Accounts {
   get(name: string): AccountSettings | undefined;
   names(): readonly string[];
@@ -43,7 +45,9 @@ export const developmentAccountName = "devstoreaccount1";
 export const developmentAccountKey =
   "Eby8vdM02xNOcqFlqUwJPLlmEtlCDXJ1OUzFT50uSRZ6IFsuFq2UVErCz4I6tq/K1SZFPTOtr/KBHBeksoGMGw==";
 
+/** Limit of Azure for soft delete of containers and shares. */
 export const softDeleteDaysMax = 365;
+/** Limit of this server: Azure has no such setting. */
 export const deletedNameSecondsMax = 3600;
 
 export const accountDefaults: Omit<AccountSettings, "name" | "keys" | "roles"> = {
@@ -62,7 +66,8 @@ export function developmentAccount(): AccountSettings {
   return { name: developmentAccountName, keys: [developmentAccountKey], ...accountDefaults };
 }
 
-/** Whether every key of every account is published, so that there is no secret to protect. */
+/** Whether the only account is the development account with its published key, so that there is no
+ *  secret to protect. */
 export function isDevelopmentAlone(accounts: Accounts): boolean {
   return accounts.names().every((name) => {
     const keys = accounts.get(name)?.keys ?? [];

@@ -8,7 +8,9 @@ import { element, textElement } from "../encoding/xml-writer.ts";
 import { invalidXmlAt, xmlChildText, type XmlElement } from "../encoding/xml.ts";
 import { serviceOperation } from "./service-operation.ts";
 
+/** Limit of the request body. */
 const keyInfoBytesMax = 64 * 1024;
+/** Limit of the service: a key is valid for at most seven days from now. */
 const keyDaysMax = 7n;
 const serviceLetters: Readonly<Record<ServiceName, string>> = {
   blob: "b",
@@ -17,16 +19,20 @@ const serviceLetters: Readonly<Record<ServiceName, string>> = {
   file: "f",
 };
 
+/** The parsed body. `start` is undefined for now. */
 interface KeyInfo {
   readonly start: Ticks | undefined;
   readonly expiry: Ticks;
   readonly delegatedUserTenantId: string;
 }
 
-/** Get User Delegation Key, the same for every service: a key with which a user signs SAS tokens
- *  instead of an account key.
+/** Declares Get User Delegation Key of a service: a key with which a user signs SAS tokens instead
+ *  of an account key. `since` is the first x-ms-version in which the service has it.
  *  learn.microsoft.com/rest/api/storageservices/get-user-delegation-key */
-export function declareUserDelegationKey(service: ServiceName, since: string) {
+export function declareUserDelegationKey(
+  service: ServiceName,
+  { since }: { readonly since: string },
+) {
   return serviceOperation({
     name: "Get User Delegation Key",
     ids: ["Service_GetUserDelegationKey"],

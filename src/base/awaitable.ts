@@ -1,11 +1,11 @@
-/** A value, or a promise of it. Engines in this process return values, PostgreSQL returns
- *  promises. Awaiting an available value costs more than most decisions, so hot paths await
- *  only promises. Among the effective optimisations of docs/bench/README.md, which has no
- *  separate figure for it. */
+/** A value, or a promise of one. Engines in this process (memory, LMDB) return values, the
+ *  PostgreSQL engine returns promises. Awaiting an available value costs more than most decisions,
+ *  so frequently executed code awaits only promises. Listed among the effective optimisations in
+ *  docs/bench/README.md, without a separate figure. */
 export type Awaitable<T> = T | Promise<T>;
 
-/** Converts a synchronous throw into a rejected promise, so that callers handle local and remote
- *  engines alike. */
+/** Calls `read` and converts a synchronous exception into a rejected promise, so that callers
+ *  handle both kinds of engine alike. */
 export function tryAwaitable<T>(read: () => Awaitable<T>): Awaitable<T> {
   try {
     return read();

@@ -1,15 +1,15 @@
 const alphabet = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
 const notInAlphabet = /[^A-Za-z0-9+/]/;
 
-/** Whether the text consists of whole groups of four letters, the last one padded if necessary. A
- *  regular expression with a repeated group would need a stack as deep as the text is long. */
+/** Whether the text consists of whole groups of four characters, the last one padded if necessary.
+ *  A regular expression with a repeated group would need a stack as deep as the text is long. */
 function isBase64(text: string): boolean {
   if (text.length % 4 !== 0) return false;
   const padding = text.endsWith("==") ? 2 : text.endsWith("=") ? 1 : 0;
   return !notInAlphabet.test(padding === 0 ? text : text.slice(0, -padding));
 }
 
-/** Stricter than `Buffer`: a wrong length, padding or letter gives `undefined`. */
+/** Decodes strictly, unlike `Buffer`: undefined if length, padding or a character is wrong. */
 export function decodeBase64(text: string): Uint8Array | undefined {
   if (!isBase64(text)) return undefined;
   return new Uint8Array(Buffer.from(text, "base64"));
@@ -26,7 +26,7 @@ export function base64ByteLength(text: string): number | undefined {
   return (text.length / 4) * 3 - padding;
 }
 
-/** Whether the unused bits of the last letter are zero. Only then do equal bytes have equal
+/** Whether the unused bits of the last character are zero. Only then do equal bytes have equal
  *  texts. */
 export function isCanonicalBase64(text: string): boolean {
   if (!isBase64(text)) return false;

@@ -1,4 +1,5 @@
-/** The proleptic Gregorian calendar, in days since 0001-01-01 (a Monday). */
+/** A date of the Gregorian calendar, which is extended to years before its introduction. The
+ *  functions below convert it to and from days since 0001-01-01, a Monday. */
 export interface CivilDate {
   readonly year: number;
   /** 1 to 12. */
@@ -10,10 +11,11 @@ export interface CivilDate {
 export const yearMax = 9999;
 
 /**
- * Years are counted from March so that the leap day comes last: 0000-03-01 is day 0 of that count,
- * and 0001-01-01 its day 306.
+ * The conversion counts years from March, so that the leap day is the last day of a year. Day 0 of
+ * this count is 0000-03-01; 0001-01-01 is its day 306.
  */
 const daysBeforeEpoch = 306;
+/** Days in 400 years, after which the calendar repeats. */
 const daysPerEra = 146_097;
 
 export function daysFromCivil(date: CivilDate): number {
@@ -50,6 +52,7 @@ export function weekdayFromDays(days: number): number {
   return (days + 1) % 7;
 }
 
+/** Whether the date exists in the calendar, from year 1 to 9999. */
 export function isCivilDate(date: CivilDate): boolean {
   if (date.year < 1 || date.year > yearMax || date.month < 1 || date.month > 12) return false;
   return date.day >= 1 && date.day <= daysInMonth(date.year, date.month);

@@ -7,16 +7,17 @@ const weekdays = ["Sunday", "Monday", "Tuesday", "Wednesday", "Thursday", "Frida
 const months = "Jan Feb Mar Apr May Jun Jul Aug Sep Oct Nov Dec".split(" ");
 
 const secondsPerDay = 86_400;
-/** Entries of the cache of formatted dates, 4,096 at most: a listing repeats a few thousand
- *  Last-Modified seconds. */
+/** Size of the cache of formatted dates; a full cache is cleared. A listing repeats a few thousand
+ *  Last-Modified times. */
 const cachedSecondsMax = 4096;
 const httpDatesBySecond = new Map<number, string>();
 
-/** RFC 1123, for `Date` and `Last-Modified`: `Sat, 01 Jan 2022 00:00:00 GMT`. */
+/** Formats a time to the second as RFC 1123, for `Date` and `Last-Modified`: `Sat, 01 Jan 2022
+ *  00:00:00 GMT`. */
 export function formatHttpDate(ticks: Ticks): string {
   const second = Number(ticks / ticksPerSecond);
-  const known = httpDatesBySecond.get(second);
-  if (known !== undefined) return known;
+  const cached = httpDatesBySecond.get(second);
+  if (cached !== undefined) return cached;
   if (httpDatesBySecond.size >= cachedSecondsMax) httpDatesBySecond.clear();
   const days = Math.floor(second / secondsPerDay);
   const { year, month, day } = civilFromDays(days);
@@ -28,37 +29,38 @@ export function formatHttpDate(ticks: Ticks): string {
   return text;
 }
 
-/** Seven digits, as in snapshots, versions and error messages: `2022-01-01T00:00:00.0000000Z`. */
+/** Formats a time with seven decimal places, as in snapshot names, version ids and error messages:
+ *  `2022-01-01T00:00:00.0000000Z`. */
 export function formatIso(ticks: Ticks): string {
   const fraction = padded(Number(ticks % ticksPerSecond), 7);
   return `${isoToSecond(ticks)}.${fraction}Z`;
 }
 
-/** Whole seconds, as in user delegation keys: `2022-01-01T00:00:00Z`. */
+/** Formats a time to the second, as in user delegation keys: `2022-01-01T00:00:00Z`. */
 export function formatIsoSeconds(ticks: Ticks): string {
   return `${isoToSecond(ticks)}Z`;
 }
 
-/** Parses RFC 1123 and the two obsolete forms that RFC 9110 obliges a server to accept. A date with
- *  the wrong weekday is rejected. */
+/** Parses RFC 1123 and the two obsolete formats that RFC 9110 obliges a server to accept; undefined
+ *  if malformed. A date with the wrong weekday is rejected. */
 export function parseHttpDate(text: string): Ticks | undefined {
   return parseRfc1123(text) ?? parseRfc850(text) ?? parseAsctime(text);
 }
 
-const isoForm =
+const isoPattern =
   /^(\d{4})-(\d\d)-(\d\d)(?:T(\d\d):(\d\d)(?::(\d\d)(?:\.(\d{1,7}))?)?(?:Z|([+-])(\d\d):(\d\d)))?$/;
 
-/** Parses every form that a shared access signature may use: a date, or a time to the minute,
- *  second or fraction of 1 to 7 digits. */
+/** Parses every ISO 8601 format that a shared access signature may have: a date, or a time to the
+ *  minute, second or fraction of 1 to 7 digits, with `Z` or an offset. Undefined if malformed. */
 export function parseIso(text: string): Ticks | undefined {
-  const found = isoForm.exec(text);
+  const found = isoPattern.exec(text);
   if (found === null) return undefined;
-  const moment = ticksOf(
+  const ticks = ticksOf(
     { year: Number(found[1]), month: Number(found[2]), day: Number(found[3]) },
     { hour: Number(found[4] ?? 0), minute: Number(found[5] ?? 0), second: Number(found[6] ?? 0) },
   );
-  if (moment === undefined) return undefined;
-  const withFraction = moment + BigInt((found[7] ?? "").padEnd(7, "0"));
+  if (ticks === undefined) return undefined;
+  const withFraction = ticks + BigInt((found[7] ?? "").padEnd(7, "0"));
   if (found[8] === undefined) return withFraction;
   const offsetMinutes = Number(found[9]) * 60 + Number(found[10]);
   if (offsetMinutes > 14 * 60) return undefined;
@@ -67,39 +69,41 @@ export function parseIso(text: string): Ticks | undefined {
   return utc < 0n ? undefined : utc;
 }
 
-const snapshotForm = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{7}Z$/;
+const snapshotPattern = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{7}Z$/;
 
-/** Parses the name of a snapshot or version, which has exactly one spelling. */
+/** Parses the name of a blob snapshot or the id of a version, which has exactly one spelling;
+ *  undefined if malformed. */
 export function parseSnapshotTime(text: string): Ticks | undefined {
-  return snapshotForm.test(text) ? parseIso(text) : undefined;
+  return snapshotPattern.test(text) ? parseIso(text) : undefined;
 }
 
-const rfc1123Form = /^([A-Z][a-z]{2}), (\d\d) ([A-Z][a-z]{2}) (\d{4}) (\d\d):(\d\d):(\d\d) GMT$/;
+const rfc1123Pattern = /^([A-Z][a-z]{2}), (\d\d) ([A-Z][a-z]{2}) (\d{4}) (\d\d):(\d\d):(\d\d) GMT$/;
 
 function parseRfc1123(text: string): Ticks | undefined {
-  const [, weekday, day, month, year, ...time] = rfc1123Form.exec(text) ?? [];
+  const [, weekday, day, month, year, ...time] = rfc1123Pattern.exec(text) ?? [];
   if (weekday === undefined) return undefined;
   return fromNames({ weekday, day, month, year: Number(year), time });
 }
 
-const rfc850Form = /^([A-Z][a-z]+day), (\d\d)-([A-Z][a-z]{2})-(\d\d) (\d\d):(\d\d):(\d\d) GMT$/;
+const rfc850Pattern = /^([A-Z][a-z]+day), (\d\d)-([A-Z][a-z]{2})-(\d\d) (\d\d):(\d\d):(\d\d) GMT$/;
 
 function parseRfc850(text: string): Ticks | undefined {
-  const [, weekday, day, month, shortYear, ...time] = rfc850Form.exec(text) ?? [];
+  const [, weekday, day, month, shortYear, ...time] = rfc850Pattern.exec(text) ?? [];
   if (weekday === undefined || !weekdays.includes(weekday)) return undefined;
   const yearInCentury = Number(shortYear);
   const year = yearInCentury < 50 ? 2000 + yearInCentury : 1900 + yearInCentury;
   return fromNames({ weekday: weekday.slice(0, 3), day, month, year, time });
 }
 
-const asctimeForm = /^([A-Z][a-z]{2}) ([A-Z][a-z]{2}) ([ \d]\d) (\d\d):(\d\d):(\d\d) (\d{4})$/;
+const asctimePattern = /^([A-Z][a-z]{2}) ([A-Z][a-z]{2}) ([ \d]\d) (\d\d):(\d\d):(\d\d) (\d{4})$/;
 
 function parseAsctime(text: string): Ticks | undefined {
-  const [, weekday, month, day, hour, minute, second, year] = asctimeForm.exec(text) ?? [];
+  const [, weekday, month, day, hour, minute, second, year] = asctimePattern.exec(text) ?? [];
   if (weekday === undefined) return undefined;
   return fromNames({ weekday, day, month, year: Number(year), time: [hour, minute, second] });
 }
 
+/** A date as HTTP writes it, with names of weekday and month. */
 interface NamedDate {
   readonly weekday: string;
   readonly day: string | undefined;
@@ -111,10 +115,10 @@ interface NamedDate {
 function fromNames({ weekday, day, month, year, time }: NamedDate): Ticks | undefined {
   const date = { year, month: months.indexOf(month ?? "") + 1, day: Number(day) };
   const [hour, minute, second] = time.map(Number);
-  const moment = ticksOf(date, { hour: hour ?? 0, minute: minute ?? 0, second: second ?? 0 });
-  if (moment === undefined) return undefined;
+  const ticks = ticksOf(date, { hour: hour ?? 0, minute: minute ?? 0, second: second ?? 0 });
+  if (ticks === undefined) return undefined;
   const actual = weekdays[weekdayFromDays(daysFromCivil(date))];
-  return actual?.slice(0, 3) === weekday ? moment : undefined;
+  return actual?.slice(0, 3) === weekday ? ticks : undefined;
 }
 
 interface TimeOfDay {

@@ -1,6 +1,6 @@
 /** Limits the work per event-loop iteration. Work whose length a client chooses (a scan, a long
  *  body, a list of blocks) is divided into steps. All requests share one limit per iteration, so
- *  that neither a single request nor many of them together delay the others for long. */
+ *  that neither a single request nor many requests together delay other requests for long. */
 
 /** One unit is the work of decoding and rendering one record: about 10 µs. */
 export const unitsPerIterationMax = 256;

@@ -19,7 +19,8 @@ export class MemoryBudget {
     return true;
   }
 
-  /** Counts bytes that are already in memory, even beyond the limit. */
+  /** Counts bytes that are already in memory. They are counted even if they exceed the limit, so
+   *  that later reservations fail. */
   add(bytes: number): void {
     this.#used += bytes;
   }

@@ -1,5 +1,6 @@
-/** A time in steps of 100 ns since 0001-01-01 UTC, as Azure Storage counts: an ETag is its
- *  hexadecimal form, and a snapshot name has its seven decimal places. */
+/** A time in steps of 100 ns since 0001-01-01 UTC, as Azure Storage counts. An ETag is such a
+ *  number in hexadecimal digits, and the name of a snapshot has its seven decimal places.
+ *  Differences of times are also in ticks. */
 export type Ticks = bigint;
 
 export const ticksPerSecond = 10_000_000n;
@@ -27,7 +28,7 @@ export function ticksFromSeconds(seconds: number): Ticks {
   return BigInt(seconds) * ticksPerSecond;
 }
 
-/** Whole seconds, rounded down as the service does for `x-ms-lease-time`. */
+/** A duration in whole seconds, rounded down as the service does for `x-ms-lease-time`. */
 export function wholeSeconds(duration: Ticks): number {
   return Number(duration / ticksPerSecond);
 }

@@ -3,24 +3,29 @@ import type { Ticks } from "./ticks.ts";
 /** The clock of a running server; tests use a manual one. */
 export interface Clock {
   /** Wall time, for request dates and signatures. */
+  /** Wall-clock time, for the dates of requests and signatures. Unlike store time it may be set
+   *  back. */
   wall(): Ticks;
-  /** Ticks since an arbitrary point before or at this boot. Never decreases; counts suspended
-   *  time. */
+  /** Ticks since an arbitrary time at or before the start of this boot. Never decreases, and counts
+   *  the time while the machine was suspended. */
   monotonic(): Ticks;
   /** Identifies the boot that `monotonic` counts from. */
   readonly bootId: string;
-  /** Calls `run` after this time; the returned function cancels it. Timers only trigger work: what
-   *  a request may do depends on store time alone. */
+  /** Calls `run` after this time; the returned function cancels the call. Timers only trigger work:
+   *  what a request may do depends on store time alone. */
   after(milliseconds: number, run: () => void): () => void;
 }
 
+/** The source of random numbers; tests use a deterministic one. */
 export interface Random {
   bytes(count: number): Uint8Array;
 }
 
+/** The log of a running server. Messages are constant; values are in `fields`, an exception is in
+ *  its `err`. */
 export interface Log {
-  /** Whether `debug` messages are written. Callers skip building costly fields otherwise;
-   *  `undefined` means no. */
+  /** Whether `debug` messages are written; undefined means no. If they are not, callers skip
+   *  building costly fields. */
   readonly verbose?: boolean;
   debug(fields: object, message: string): void;
   info(fields: object, message: string): void;

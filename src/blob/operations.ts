@@ -60,7 +60,7 @@ import { getPage } from "./website/get-page.ts";
 
 export const operations: readonly Operation[] = [
   declarePreflight("blob", "Preflight Blob Request"),
-  declareUserDelegationKey("blob", "2018-11-09"),
+  declareUserDelegationKey("blob", { since: "2018-11-09" }),
   getBlobServiceProperties,
   setBlobServiceProperties,
   getBlobServiceStats,

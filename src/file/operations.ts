@@ -47,7 +47,7 @@ import { snapshotShare } from "./share/snapshot-share.ts";
 export const operations: readonly Operation[] = [
   getFileServiceProperties,
   setFileServiceProperties,
-  declareUserDelegationKey("file", "2025-07-05"),
+  declareUserDelegationKey("file", { since: "2025-07-05" }),
   declarePreflight("file", "Preflight File Request"),
   listShares,
   createShare,

@@ -11,37 +11,40 @@ import type { Call, ETaggedRecord } from "./execute.ts";
 import { updateIndexes } from "./indexes.ts";
 import { enqueueJob } from "./reclaim-jobs.ts";
 
+/** What a decision was based on, and the ETag and time of its write. */
 export interface WriteContext {
   readonly call: Call;
   readonly scope: object;
+  /** The target's record before the write; undefined if it did not exist. */
   readonly before: ETaggedRecord | undefined;
   readonly newETag: Ticks;
   readonly now: Ticks;
 }
 
-/** Applies a decision to the transaction that made it. */
+/** Applies a reply to the transaction that decided it: first `preserve`, then the target's record,
+ *  then `effects`. */
 export function applyReply(
   content: ContentStore,
   tx: Transaction,
-  settled: WriteContext,
+  context: WriteContext,
   reply: Reply<object, string>,
 ): Awaitable<void> {
-  const isAlone = reply.preserve === undefined && reply.effects === undefined;
-  if (isAlone) return applyRecord(content, tx, settled, reply);
-  return applyWithEffects(content, tx, settled, reply);
+  const isRecordOnly = reply.preserve === undefined && reply.effects === undefined;
+  if (isRecordOnly) return applyRecord(content, tx, context, reply);
+  return applyWithEffects(content, tx, context, reply);
 }
 
-/** A separate function: closures created in `applyReply` would cost calls without effects, too. */
+/** A separate function, so that replies without effects do not create its closures. */
 function applyWithEffects(
   content: ContentStore,
   tx: Transaction,
-  settled: WriteContext,
+  context: WriteContext,
   reply: Reply<object, string>,
 ): Awaitable<void> {
   const { preserve = noEffects, effects = noEffects } = reply;
-  return mapAwaitable(applyEffects(content, tx, preserve, settled.now), () =>
-    mapAwaitable(applyRecord(content, tx, settled, reply), () =>
-      applyEffects(content, tx, effects, settled.now),
+  return mapAwaitable(applyEffects(content, tx, preserve, context.now), () =>
+    mapAwaitable(applyRecord(content, tx, context, reply), () =>
+      applyEffects(content, tx, effects, context.now),
     ),
   );
 }
@@ -51,33 +54,34 @@ const noEffects: readonly Effect[] = [];
 function applyRecord(
   content: ContentStore,
   tx: Transaction,
-  settled: WriteContext,
+  context: WriteContext,
   reply: Reply<object, string>,
 ): Awaitable<void> {
   if (reply.put === undefined && !reply.remove) return undefined;
-  const { call, scope, before } = settled;
+  const { call, scope, before } = context;
   const { table, keyOf } = call.resource;
   if (table === undefined)
     throw new Error(`${call.operation.name} has no table to write its target to`);
-  const record = reply.put === undefined ? undefined : withETag(settled, reply.put);
+  const record = reply.put === undefined ? undefined : withETag(context, reply.put);
   const key = keyOf(scope, call);
   if (!hasDependents(table)) return writePlain(tx, table, key, record);
   return writeWithDependents(content, tx, { table, key, record, plan: reply.content }, before);
 }
 
-/** Applies the update unless the record no longer needs it. */
+/** Applies the update to the current record, unless the record is gone or no longer needs it. */
 export async function applyDeferredUpdate(
   content: ContentStore,
   tx: Transaction,
   { table, key, change }: DeferredUpdate,
 ): Promise<void> {
-  const before = await present(tx, table, key);
+  const before = await readRecord(tx, table, key);
   const record = before && change(before);
   if (record !== undefined)
     await write(content, tx, { table, key, before, record, plan: undefined });
 }
 
-/** Applies the effects in order, synchronously unless the store returns a promise. */
+/** Applies the effects in order, synchronously unless the store returns a promise. `origin`
+ *  identifies the session that made the changes, which gets no change notices. */
 export function applyEffects(
   content: ContentStore,
   tx: Transaction,
@@ -95,17 +99,18 @@ export function applyEffects(
   return applyFrom(0);
 }
 
-/** Sets the new ETag if the operation renews it, and removes an expired lease. */
+/** Sets the new ETag if the operation renews it. A write that checked the lease also removes a
+ *  lease that has ended. */
 function withETag({ call, newETag, now }: WriteContext, record: object): object {
   if (call.operation.etag !== "renew") return record;
   const lease = (record as ETaggedRecord).lease;
-  const kept =
+  const keptLease =
     call.operation.lease === "match-if-leased"
       ? afterWrite(lease, now, call.resource.leaseKind)
       : lease;
-  // The decision has set the ETag itself: no copy is needed.
-  const hasETag = (record as ETaggedRecord).etag === newETag && lease === kept;
-  return hasETag ? record : { ...record, etag: newETag, lease: kept };
+  // No copy is needed if the decision has set the ETag itself.
+  const hasETag = (record as ETaggedRecord).etag === newETag && lease === keptLease;
+  return hasETag ? record : { ...record, etag: newETag, lease: keptLease };
 }
 
 function applyEffect(
@@ -136,7 +141,8 @@ function applyEffect(
   }
 }
 
-/** Whether content, index entries or change notices depend on the record. */
+/** Whether the table's definition requires content, index entries or change notices to be written
+ *  with the record. */
 function hasDependents({ content, indexes, changeNotices }: AnyTable): boolean {
   return content !== undefined || indexes !== undefined || changeNotices !== undefined;
 }
@@ -154,21 +160,21 @@ function writePlain(
 async function writeWithDependents(
   content: ContentStore,
   tx: Transaction,
-  writing: Omit<Writing, "before">,
-  known: object | undefined,
+  recordWrite: Omit<RecordWrite, "before">,
+  loadedBefore: object | undefined,
 ): Promise<void> {
   // An expired blob loads as absent although its record exists; read the record so that its content
   // references are released.
-  const before = known ?? (await present(tx, writing.table, writing.key));
-  await write(content, tx, { ...writing, before });
+  const before = loadedBefore ?? (await readRecord(tx, recordWrite.table, recordWrite.key));
+  await write(content, tx, { ...recordWrite, before });
 }
 
-async function present(tx: Transaction, table: AnyTable, key: unknown) {
+async function readRecord(tx: Transaction, table: AnyTable, key: unknown) {
   const value = await tx.get(table.key(key));
   return value === undefined ? undefined : table.codec.decode(value);
 }
 
-interface Writing {
+interface RecordWrite {
   readonly table: AnyTable;
   readonly key: unknown;
   readonly before: object | undefined;
@@ -177,34 +183,38 @@ interface Writing {
   readonly origin?: string | undefined;
 }
 
-async function write(content: ContentStore, tx: Transaction, writing: Writing): Promise<void> {
-  const { table, record, before, origin } = writing;
-  const key = table.key(writing.key);
-  const settledRecord =
-    table.content === undefined ? record : await settleContent(content, tx, key, writing);
-  if (table.indexes !== undefined) updateIndexes(tx, table, { key, before, after: settledRecord });
-  if (settledRecord !== undefined) tx.put(key, table.codec.encode(settledRecord));
+async function write(
+  content: ContentStore,
+  tx: Transaction,
+  recordWrite: RecordWrite,
+): Promise<void> {
+  const { table, record, before, origin } = recordWrite;
+  const key = table.key(recordWrite.key);
+  const finalRecord =
+    table.content === undefined ? record : await applyContent(content, tx, key, recordWrite);
+  if (table.indexes !== undefined) updateIndexes(tx, table, { key, before, after: finalRecord });
+  if (finalRecord !== undefined) tx.put(key, table.codec.encode(finalRecord));
   else if (before !== undefined || table.content === undefined) tx.delete(key);
   if (table.changeNotices === undefined) return;
-  const change = { key, before, after: settledRecord, origin };
-  for (const echo of await table.changeNotices(change, tx)) tx.put(echo.key, echo.value);
+  const change = { key, before, after: finalRecord, origin };
+  for (const notice of await table.changeNotices(change, tx)) tx.put(notice.key, notice.value);
 }
 
-async function settleContent(
+async function applyContent(
   content: ContentStore,
   tx: Transaction,
   key: Uint8Array,
-  { table, before, record, plan }: Writing,
+  { table, before, record, plan }: RecordWrite,
 ): Promise<object | undefined> {
   const field = table.content ?? "";
-  const held = (before as Record<string, ContentRef> | undefined)?.[field];
-  const wanted = (record as Record<string, ContentRef> | undefined)?.[field];
+  const oldContent = (before as Record<string, ContentRef> | undefined)?.[field];
+  const newContent = (record as Record<string, ContentRef> | undefined)?.[field];
   if (record === undefined) {
-    if (held !== undefined) await content.applyPlan(tx, key, held, undefined);
+    if (oldContent !== undefined) await content.applyPlan(tx, key, oldContent, undefined);
     return undefined;
   }
-  if (plan === undefined && wanted === held) return record;
+  if (plan === undefined && newContent === oldContent) return record;
   const effective: ContentPlan | undefined =
-    plan ?? (wanted === undefined ? undefined : { plan: "share", ref: wanted });
-  return { ...record, [field]: await content.applyPlan(tx, key, held, effective) };
+    plan ?? (newContent === undefined ? undefined : { plan: "share", ref: newContent });
+  return { ...record, [field]: await content.applyPlan(tx, key, oldContent, effective) };
 }

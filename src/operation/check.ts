@@ -15,20 +15,22 @@ import type { Call, Outcome, ETaggedRecord } from "./execute.ts";
 
 const done = ok(undefined);
 
-/** The check that rejected the request and the record it saw. For the event feed; never sent to the
- *  client. */
+/** Which check rejected a request, and the record that the check saw. For the event feed; never
+ *  sent to the client. */
 export interface Rejection {
   readonly rule: Rule;
   readonly target: ETaggedRecord | undefined;
   readonly now: Ticks;
-  /** The conditional header that failed. */
+  /** The conditional header that failed; undefined if another check failed. */
   readonly failedCondition: ConditionName | undefined;
 }
 
+/** The checks in their order. `place` is the check of the scope, that is of the target's parent
+ *  records; the event feed sends these names. */
 export type Rule = "access" | "place" | "existence" | "lease" | "condition" | "guard" | "decision";
 
 /** Runs the checks in the service's order: access, scope, existence, lease, conditions, guard.
- *  Undefined if all pass. */
+ *  Returns the outcome of the first check that fails; undefined if all pass. */
 export function check(call: Call, loaded: LoadedResource, now: Ticks): Outcome | undefined {
   const target: ETaggedRecord | undefined = loaded.target;
   const allowed = call.authorise(loaded.access, target !== undefined, call.address);
@@ -42,8 +44,8 @@ export function check(call: Call, loaded: LoadedResource, now: Ticks): Outcome |
   return checkConditions(call, loaded, now) ?? checkGuard(call, loaded, now);
 }
 
-/** Checks the dates in the conditions of a write whose target is missing although records that
- *  belong to it exist: a blob that has only uncommitted blocks. */
+/** Checks If-Modified-Since and If-Unmodified-Since of a write whose target does not exist, but has
+ *  a date from `lastModifiedOf`: a blob with only uncommitted blocks. Undefined if they hold. */
 export function checkDatesWithoutTarget(
   call: Call,
   loaded: LoadedResource,
@@ -58,6 +60,7 @@ export function checkDatesWithoutTarget(
   return verdict.ok ? undefined : rejected("condition", verdict.fault, loaded, now);
 }
 
+/** The outcome of a request that fails a check or that its decision rejects. */
 export function rejected(
   rule: Rule,
   fault: Fault,

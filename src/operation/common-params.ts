@@ -12,16 +12,17 @@ export const metadata: Param<Metadata> = {
   parse: parseMetadata,
 };
 
-/** The name of another container or share. A longer one cannot exist and would not fit into a
- *  key. */
+/** The name of another container or share, in a header. A longer name cannot exist and would not
+ *  fit into a key. */
 export const otherName: TextParser<string> = (value) =>
   value.length <= resourceNameUnitsMax ? value : undefined;
 
 const timeoutSecondsMax = 2_147_483_647;
 
-/** Validated, otherwise ignored: no operation runs long enough to need it. */
+/** `timeout` is validated and otherwise ignored: no operation runs long enough to need it. */
 export const timeout = query("timeout", integer(0, timeoutSecondsMax));
 
+/** The action of a Lease operation on this kind of resource. */
 export function leaseAction(kind: LeaseKind): Param<LeaseAction> {
   return {
     sources: ["x-ms-lease-action", "x-ms-lease-duration", "x-ms-proposed-lease-id"],

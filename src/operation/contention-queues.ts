@@ -1,19 +1,21 @@
 import type { Clock } from "../base/world.ts";
 
-/** Longest reservation: a client that does not write within it loses its reservation. */
+/** Longest reservation. A client that does not write within this time loses its reservation. */
 const reservationMillisecondsMax = 25;
 /** A queue without conditional writes for this long is removed. */
 const idleMillisecondsMax = 1000;
+/** Most resources with a queue at a time; further ones have no fair order. */
 const queuesMax = 10_000;
-/** Further clients proceed at once: the last in the queue waits a few seconds at most. */
+/** Most waiting clients per resource. Further clients proceed at once, so that the last client in
+ *  the queue waits a few seconds at most. */
 export const waitingMax = 256;
 
 /** A connection or any other object that identifies a client. */
 export type ClientIdentity = object;
 
 /** Gives fair access to clients that change one resource in a loop of read and conditional write.
- *  Without it the client that has just written is ahead of those that must read first, and wins
- *  again. A client whose precondition failed and that reads the resource again holds a reservation
+ *  Without it, the client that wrote last would win again: it need not read first, unlike the other
+ *  clients. A client whose precondition failed and that reads the resource again gets a reservation
  *  until its next conditional write, for 25 ms at most; the other contending clients wait in FIFO
  *  order. Affects latency and fairness, never results (docs/adr/009-fair-conditional-writes.md). */
 export class ContentionQueues {
@@ -28,18 +30,20 @@ export class ContentionQueues {
     return this.#queues.size === 0;
   }
 
-  /** Called before a conditional write. Undefined if the client may proceed at once. */
+  /** Called before a conditional write. Returns a promise that resolves when the client may write;
+   *  undefined if it may at once. */
   write(name: string, client: ClientIdentity): Promise<void> | undefined {
     return this.#queues.get(name)?.enter(client);
   }
 
-  /** Called before a read. Only clients whose last conditional write failed wait. */
+  /** Called before a read. Returns a promise that resolves when the client may read; undefined if
+   *  it may at once. Only clients whose last conditional write failed wait. */
   read(name: string, client: ClientIdentity): Promise<void> | undefined {
     const queue = this.#queues.get(name);
     return queue?.consumeFailure(client) === true ? queue.enter(client) : undefined;
   }
 
-  /** Called after a conditional write. */
+  /** Called after a conditional write. The first failure creates the queue of the resource. */
   leave(name: string, client: ClientIdentity, hasFailed: boolean): void {
     let queue = this.#queues.get(name);
     if (queue === undefined && hasFailed && this.#queues.size < queuesMax) {
@@ -50,6 +54,7 @@ export class ContentionQueues {
   }
 }
 
+/** The clients that contend for one resource. */
 class ContentionQueue {
   readonly #clock: Clock;
   readonly #end: () => void;
@@ -65,13 +70,14 @@ class ContentionQueue {
     this.#end = end;
   }
 
-  /** Whether the client's last write failed. Each failure counts once: a client that only goes on
-   *  reading, such as another user of the same connection, delays no other. */
+  /** Whether the client's last write failed. Each failure is consumed by one read: otherwise a
+   *  client that only reads, such as another user of the same connection, would delay others. */
   consumeFailure(client: ClientIdentity): boolean {
     return this.#failed.delete(client);
   }
 
-  /** Undefined if the client may proceed at once. */
+  /** Returns a promise that resolves when the client gets the reservation; undefined if it gets it
+   *  at once, or if too many clients wait. */
   enter(client: ClientIdentity): Promise<void> | undefined {
     if (this.#current === client) return undefined;
     if (this.#current === undefined) {
@@ -104,7 +110,7 @@ class ContentionQueue {
     next.resolve();
   }
 
-  /** Lets all waiting clients proceed. */
+  /** Ends the queue; all waiting clients proceed. */
   #stop(): void {
     this.#cancelReservation();
     this.#end();

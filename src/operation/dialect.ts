@@ -5,26 +5,32 @@ import type { ParamReader } from "../protocol/params.ts";
 import type { Result } from "../protocol/result.ts";
 import type { Ticks } from "../base/ticks.ts";
 
-/** Wire forms of a service or API that differ from those of the others. */
+/** How one service or API differs from the others in HTTP: method override, ETag headers, format of
+ *  faults, transactions. */
 export interface Dialect {
-  /** The method, or the one in X-HTTP-Method for clients whose proxies allow only POST. */
+  /** Returns the method that selects the operation: that of the request, or of X-HTTP-Method for
+   *  clients whose proxies allow only POST. */
   readonly method: (method: string, rawHeaders: readonly string[]) => Result<string>;
-  /** Parses `If-Match` under the `match` policy; undefined if no operation has it. */
+  /** Parses `If-Match` for operations with the conditions policy `match`; undefined if no operation
+   *  has it. */
   readonly readMatch?: (reader: ParamReader) => Result<Conditions>;
+  /** The headers with the ETag of a reply. */
   readonly etagHeaders: (newETag: Ticks) => Readonly<Record<string, string>>;
-  readonly renderFault: (fault: Fault, asked: RequestInfo) => RenderedFault;
-  /** Only if operations have a `transaction` body. */
+  readonly renderFault: (fault: Fault, request: RequestInfo) => RenderedFault;
+  /** Undefined if no operation has a `transaction` body. */
   readonly transaction?: TransactionDialect;
-  /** The fault that clients get in place of one of another service's. */
+  /** Replaces the fault of an operation that was declared for another API to the same records;
+   *  undefined if there is none. */
   readonly translate?: (fault: Fault) => Fault;
 }
 
 export type DialectWithTransactions = Dialect & Required<Pick<Dialect, "transaction">>;
 
-/** The request of a fault, as far as it was parsed. */
+/** What is known of the request when its fault is rendered. */
 export interface RequestInfo {
   readonly header: (name: string) => string | undefined;
-  /** Path and query as sent. */
+  /** The path and query of the URL as sent. */
+  /** Undefined if the fault occurred before the version was parsed, as for `operation`. */
   readonly target: string;
   readonly version: string | undefined;
   readonly operation: Operation | undefined;
@@ -36,20 +42,22 @@ export interface RenderedFault {
   readonly headers: Readonly<Record<string, string>>;
   readonly type: string;
   readonly text: string;
-  /** Rejected before the service was reached: recorded without version and client request id. */
+  /** Whether the response has neither x-ms-version nor x-ms-client-request-id: recorded for faults
+   *  that the gateway before the service reports. */
   readonly bare: boolean;
 }
 
-/** Several writes in one request, all or nothing. */
+/** How a service combines several writes in one request that all take effect, or none does. */
 export interface TransactionDialect {
+  /** Limit of the service. */
   readonly operationsMax: number;
-  /** Checks what the parts must have in common. Gets at most `operationsMax` parts; `count` is the
-   *  number sent. */
+  /** Checks what the parts must have in common, for example the partition. Gets at most
+   *  `operationsMax` parts; `count` is the number that was sent. */
   readonly check: (parts: readonly TransactionPart[], count: number) => IndexedFault | undefined;
-  /** The response to the whole transaction if one part fails. */
+  /** The fault of the whole transaction if one part fails. */
   readonly fault: (failure: IndexedFault, count: number) => Fault;
-  /** Passes the headers of a part's response to `name`, in the service's order. */
-  readonly partHeaders: (answer: PartResponse, name: AddHeader) => void;
+  /** Passes the headers of a part's response to `add`, in the service's order. */
+  readonly partHeaders: (response: PartResponse, add: AddHeader) => void;
 }
 
 export interface TransactionPart {
@@ -57,6 +65,7 @@ export interface TransactionPart {
   readonly address: Address;
 }
 
+/** The fault of one part; `index` counts parts from 0. */
 export interface IndexedFault {
   readonly index: number;
   readonly fault: Fault;
@@ -64,6 +73,7 @@ export interface IndexedFault {
 
 export type AddHeader = (name: string, value: string) => void;
 
+/** What the headers of a part's response depend on. */
 export interface PartResponse {
   readonly method: string;
   readonly status: number;

@@ -2,7 +2,8 @@ import type { ContentPlan } from "../content/content-ref.ts";
 import type { Ticks } from "../base/ticks.ts";
 import { anyTable, type AnyTable, type Table } from "../encoding/table.ts";
 
-/** A change that a decision requests; applied in the transaction that decided. */
+/** A change that a decision requests; it is applied in the transaction that made the decision.
+ *  `add` changes a commutative counter. */
 export type Effect =
   | {
       readonly effect: "put";
@@ -19,13 +20,14 @@ export type Effect =
 export interface ReclaimJob {
   /** Names the handler, e.g. `blob-container`. */
   readonly kind: string;
+  /** Key of what is removed, for example the id of a container. */
   readonly scope: readonly (string | bigint)[];
-  /** Earliest time; undefined: at once. */
+  /** The job runs at this time or later; undefined: at once. */
   readonly due?: Ticks;
 }
 
-/** Writes a record. On a table with content, `content` is the new content; without it the record
- *  keeps its content (or, if new, shares the one it refers to). */
+/** Writes a record. On a table with content, `content` is the record's new content; without it an
+ *  existing record keeps its content, and a new record shares the content that it refers to. */
 export function put<K, R extends object>(
   table: Table<K, R>,
   key: K,
@@ -39,10 +41,12 @@ export function remove<K, R extends object>(table: Table<K, R>, key: K): Effect 
   return { effect: "remove", table: anyTable(table), key };
 }
 
+/** Adds to a commutative counter: concurrent additions do not conflict. */
 export function add(counter: Uint8Array, delta: bigint): Effect {
   return { effect: "add", counter, delta };
 }
 
+/** Stores a reclaim job. */
 export function reclaim(kind: string, ...scope: readonly (string | bigint)[]): Effect {
   return { effect: "reclaim", job: { kind, scope } };
 }

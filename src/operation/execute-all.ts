@@ -7,7 +7,8 @@ import { run, type PreviousOperation } from "./run.ts";
 import { TransactionRejected } from "./transaction-rejected.ts";
 import { isWaitOutcome } from "./wait.ts";
 
-/** Runs several operations in one transaction: all of them take effect, or none does. */
+/** Runs several operations in one transaction: all of them take effect, or none does. Returns their
+ *  outcomes, or the rejection of the first operation that fails. */
 export async function executeAll(
   runtime: Runtime,
   calls: readonly Call[],

@@ -26,22 +26,24 @@ import type { RenderCache } from "./render-cache.ts";
 import { run } from "./run.ts";
 import { isWaitOutcome, runUntilReady } from "./wait.ts";
 
+/** What operations are executed with. */
 export interface Runtime {
   readonly store: Store;
   readonly content: ContentStore;
   readonly random: Random;
-  /** For time-outs only; the current time is the store's. */
+  /** For time-outs only. The current time of an operation is that of the store. */
   readonly clock: Clock;
   readonly log?: Log;
-  /** Identifies this runtime as the origin of changes, so that its own watchers ignore them. */
+  /** Identifies this runtime as the origin of changes, so that its own watchers ignore them;
+   *  undefined: all watchers are notified. */
   readonly origin?: string;
-  /** Cache of rendered listing entries. */
+  /** Cache of rendered listing entries; undefined: each entry is rendered. */
   readonly renderings?: RenderCache;
-  /** FIFO queues of clients that retry conditional writes. */
+  /** FIFO queues of clients that retry conditional writes; undefined: no fair order. */
   readonly contentionQueues?: ContentionQueues;
 }
 
-/** A request after parsing. */
+/** A request after parsing and authentication: an operation with its input. */
 export interface Call {
   readonly operation: Operation;
   readonly resource: Resource;
@@ -49,16 +51,22 @@ export interface Call {
   readonly features: Features;
   readonly address: Address;
   readonly version: string;
+  /** The service URL that the client used. */
   readonly endpoint: string;
+  /** Whether the request was sent to the secondary endpoint, which only reads. */
   readonly secondary: boolean;
   readonly input: object;
   readonly conditions: Conditions;
   readonly leaseId: string | undefined;
+  /** The stored body of an operation with a `content` body or a fetched source. */
   readonly received: ReceivedBody | undefined;
+  /** The range of entities that a table SAS is limited to. */
   readonly entities?: EntityRange | undefined;
-  /** Identifies the client in the contention queues. */
+  /** Identifies the client in the contention queues; undefined: it does not wait. */
   readonly clientIdentity?: ClientIdentity | undefined;
+  /** The source of a copy; undefined if the operation has none. */
   readonly source: CopySource | undefined;
+  /** Derives a user delegation key; undefined without a bearer token. */
   readonly delegate: Delegate | undefined;
   /** Object id of a caller with a bearer token. */
   readonly callerId?: string | undefined;
@@ -72,6 +80,7 @@ export interface Call {
   ) => Result<void>;
 }
 
+/** The result of a call. `rejection` is for the event feed. */
 export type Outcome =
   | {
       readonly kind: "reply";
@@ -81,7 +90,8 @@ export type Outcome =
       readonly etag: Ticks | undefined;
       readonly body: ReplyBody | undefined;
       readonly deferredUpdate?: DeferredUpdate | undefined;
-      /** Opened inside the transaction, so that it reads the same state. */
+      /** The bytes of a body that is streamed. Opened inside the transaction, so that it reads the
+       *  state of the decision. */
       readonly reader: ContentReader | undefined;
       readonly cors?: CorsRules;
     }
@@ -106,34 +116,39 @@ export interface ETaggedRecord {
 /** Executes one call: load, check and decide on one state, commit only if nothing that was read has
  *  changed. */
 export function execute(runtime: Runtime, call: Call): Promise<Outcome> {
-  const { contentionQueues: contests } = runtime;
+  const { contentionQueues: contentionQueues } = runtime;
   const { clientIdentity: client } = call;
-  if (contests === undefined || client === undefined) return executeNow(runtime, call);
+  if (contentionQueues === undefined || client === undefined) return executeNow(runtime, call);
   const isContested =
-    call.operation.effect === "reads" ? !contests.isEmpty : call.conditions !== noConditions;
-  return isContested ? executeInOrder(runtime, call, contests, client) : executeNow(runtime, call);
+    call.operation.effect === "reads"
+      ? !contentionQueues.isEmpty
+      : call.conditions !== noConditions;
+  return isContested
+    ? executeInOrder(runtime, call, contentionQueues, client)
+    : executeNow(runtime, call);
 }
 
-/** Waits for the preceding clients of the contention queue first. */
+/** Waits for the clients before this one in the contention queue of the resource, then executes the
+ *  call. */
 async function executeInOrder(
   runtime: Runtime,
   call: Call,
-  contests: ContentionQueues,
+  contentionQueues: ContentionQueues,
   client: ClientIdentity,
 ): Promise<Outcome> {
   const name = nameOf(call);
   if (call.operation.effect === "reads") {
-    await contests.read(name, client);
+    await contentionQueues.read(name, client);
     return executeNow(runtime, call);
   }
-  await contests.write(name, client);
+  await contentionQueues.write(name, client);
   let hasFailed = false;
   try {
     const outcome = await executeNow(runtime, call);
     hasFailed = outcome.kind === "fault" && outcome.rejection?.rule === "condition";
     return outcome;
   } finally {
-    contests.leave(name, client, hasFailed);
+    contentionQueues.leave(name, client, hasFailed);
   }
 }
 
@@ -162,7 +177,7 @@ async function executeNow(runtime: Runtime, call: Call): Promise<Outcome> {
   return outcome;
 }
 
-/** The read has succeeded and must not fail because this write does. */
+/** A failure is only logged: the read has succeeded, and must not fail because of this write. */
 async function tryDeferredUpdate(
   { store, content, log }: Runtime,
   update: DeferredUpdate,
@@ -174,8 +189,8 @@ async function tryDeferredUpdate(
   }
 }
 
-/** Runs the checks alone, so that an upload that must fail is rejected before its body is
- *  received. */
+/** Runs the checks without the decision, so that an upload that must fail is rejected before its
+ *  body is received. Undefined if all pass. */
 export function precheck(runtime: Runtime, call: Call): Promise<Outcome | undefined> {
   const { store, content } = runtime;
   const work = async (view: View): Promise<Outcome | undefined> =>

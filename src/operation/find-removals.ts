@@ -2,14 +2,15 @@ import type { Removal } from "./service.ts";
 import { anyTable, type DefinedTable } from "../encoding/table.ts";
 import type { RecordView, Scanned } from "./view.ts";
 
+/** A record that a reclaim job removes. */
 export interface RemovableRecord<R> extends Removal {
   readonly record: R;
 }
 
-/** Returns a function that finds the first records below an id, at most `removalsMax`: they are
- *  removed in one transaction. */
+/** Returns a function that finds the first records of a table whose keys begin with an id, for one
+ *  step of a reclaim job. It returns at most `removalsMax` records, or `limit`. */
 export function removalFinder(removalsMax: number) {
-  return async function firstBelow<K, R extends object>(
+  return async function findRemovals<K, R extends object>(
     view: RecordView,
     table: DefinedTable<K, R>,
     id: bigint,
@@ -30,7 +31,7 @@ function removalOf<K, R extends object>(
   return {
     table: anyTable(table),
     key: scanned.key,
-    // Decoded on access: most records are removed without being read.
+    // Decoded on first access: most records are removed without being read.
     get record() {
       return scanned.record;
     },

@@ -1,6 +1,7 @@
 import type { Random } from "../base/world.ts";
 
-/** Ids of containers, shares and directories: random, so that no counter is contended. */
+/** The id of a new container, share, queue, table or directory. Random, so that creations do not
+ *  contend for a counter. */
 export function newId(random: Random): bigint {
   const bytes = random.bytes(8);
   return new DataView(bytes.buffer, bytes.byteOffset).getBigUint64(0) >> 1n;

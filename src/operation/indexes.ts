@@ -2,6 +2,7 @@ import { decodeKey } from "../encoding/key-decoding.ts";
 import type { AnyTable, IndexEntry } from "../encoding/table.ts";
 import type { Transaction } from "../store/store.ts";
 
+/** A change of a record; `before` is undefined for a new record, `after` for a deleted one. */
 export interface Change {
   readonly key: Uint8Array;
   readonly before: object | undefined;
@@ -11,7 +12,8 @@ export interface Change {
 const tagBytes = 1;
 const none: readonly IndexEntry[] = [];
 
-/** Updates the index entries of a record in the transaction that changes it. */
+/** Writes and deletes the index entries of a record in the transaction that changes the record.
+ *  Entries that stay the same are not written. */
 export function updateIndexes(
   tx: Transaction,
   { indexes }: AnyTable,

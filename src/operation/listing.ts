@@ -6,18 +6,20 @@ import { blobNameUnitsMax } from "../protocol/names.ts";
 
 /** Parameters that all listings share: prefix, page size, marker. */
 
+/** Limit of the service for one page. */
 export const pageEntriesMax = 5000;
 
-/** No name is longer, so no position in a listing is; a longer one would not fit into a key. */
+/** Whether the text is short enough to be a name in a listing or the start of one. A longer text
+ *  would not fit into a key. */
 const fitsName = (value: string): boolean => value.length <= blobNameUnitsMax;
 
-/** A name or a prefix of one. */
+/** A name or the start of a name. */
 export const nameText: TextParser<string> = (value) => (fitsName(value) ? value : undefined);
 
 export const prefix = query("prefix", nameText);
 export const delimiter = query("delimiter", text);
 
-/** A value above the page size is reduced to it; one below 1 is rejected. */
+/** `maxresults`. `pageSize` reduces a value above the page size; a value below 1 is rejected. */
 export const maxResults: Param<number | undefined> = {
   sources: ["?maxresults"],
   parse: (reader) => {
@@ -30,19 +32,21 @@ export const maxResults: Param<number | undefined> = {
   },
 };
 
-export function pageSize(asked: number | undefined): number {
-  return Math.min(asked ?? pageEntriesMax, pageEntriesMax);
+export function pageSize(requested: number | undefined): number {
+  return Math.min(requested ?? pageEntriesMax, pageEntriesMax);
 }
 
 const markerForm = /^2!(\d{1,5})!([A-Za-z0-9+/-]*)$/;
 
-/** Encodes a position in a listing, opaque to clients, in the service's form of markers. */
+/** Formats a position in a listing as a marker: opaque to clients, and similar to the markers of
+ *  the service. */
 export function formatMarker(parts: readonly string[]): string {
   const bytes = new TextEncoder().encode(JSON.stringify(parts));
   const encoded = encodeBase64(bytes).replaceAll("=", "-");
   return `2!${encoded.length}!${encoded}`;
 }
 
+/** The position in a marker that `formatMarker` has written. */
 export const marker: Param<readonly string[] | undefined> = {
   sources: ["?marker"],
   parse: (reader) => {
@@ -53,7 +57,8 @@ export const marker: Param<readonly string[] | undefined> = {
   },
 };
 
-/** The marker of listings that show their position: `/account/name` of the next entry. */
+/** The marker of listings in which the service shows the position: `/account/name` of the next
+ *  entry. */
 export const nameMarker: Param<string | undefined> = {
   sources: ["?marker"],
   parse: (reader) => {
@@ -79,7 +84,7 @@ function parseMarker(value: string): readonly string[] | undefined {
   }
 }
 
-/** Parses a comma-separated set of the given words; undefined if one is unknown. */
+/** A query parameter with a comma-separated set of the given words; an unknown word is a fault. */
 export function wordSet<const T extends string>(name: string, ...words: readonly T[]) {
   return query(name, (value): ReadonlySet<T> | undefined => {
     const chosen = new Set<T>();

@@ -20,6 +20,7 @@ import type { Reply, WaitDecision } from "./reply.ts";
 
 export type Method = "GET" | "HEAD" | "PUT" | "POST" | "DELETE" | "PATCH" | "MERGE" | "OPTIONS";
 
+/** Which requests select an operation. */
 export interface Route<N extends string = string> {
   readonly method: Method | readonly Method[];
   readonly resource: N;
@@ -28,26 +29,31 @@ export interface Route<N extends string = string> {
   /** Headers that distinguish operations of the same method and query; `true`: any value, `false`:
    *  absent. */
   readonly headers?: Readonly<Record<string, string | boolean>>;
-  /** A media type that `Accept` must contain. Requests with a version before `since` get another
-   *  operation of the route. */
+  /** A media type that `Accept` must contain. If the x-ms-version is older than `since`, the
+   *  request selects another operation of the same route. */
   readonly accepts?: string;
 }
 
-/** `must-exist` and `must-not-exist` fail with the codes of the resource. `may-exist`: the
- *  operation creates a missing target, so conditions and leases are checked for a missing one, too.
- *  `optional`: `decide` handles a missing target; conditions and leases apply only to an existing
- *  one. */
+/** `must-exist` and `must-not-exist`: otherwise the request fails with the codes `missing` or
+ *  `present` of the resource. `may-exist`: the operation creates a missing target, so conditions
+ *  and leases are checked for a missing target, too. `optional`: `decide` handles a missing target;
+ *  conditions and leases are checked only for an existing one. */
 export type TargetPolicy = "must-exist" | "may-exist" | "must-not-exist" | "optional";
-/** `read`: 304 or 412; `write`: 412; `create`: 412, and 409 for `If-None-Match: *`; `tags`: only
- *  `x-ms-if-tags` and the `x-ms-blob-if-…` headers; `match`: `If-Match` alone, which is required,
- *  in the form of the service's dialect. */
+/** Which conditional headers an operation has, and the status if one fails. `read`: 304 or 412;
+ *  `write`: 412; `create`: 412, and 409 for `If-None-Match: *`; `tags`: only `x-ms-if-tags` and the
+ *  `x-ms-blob-if-…` headers; `match`: `If-Match` alone, which is required, parsed by the service's
+ *  dialect. */
 export type ConditionsPolicy = "read" | "write" | "create" | "tags" | "match" | "none";
-/** `match-if-leased`: a leased target needs its lease id; `match-if-given`: a given id must be the
- *  current one; `action`: the operation changes the lease; `none`: it takes no id. */
+/** How `x-ms-lease-id` is checked. `match-if-leased`: a leased target needs its lease id;
+ *  `match-if-given`: an id that is sent must be the current one; `action`: the operation changes
+ *  the lease; `none`: the header is ignored. */
 export type LeasePolicy = "match-if-leased" | "match-if-given" | "action" | "none";
-/** `renew`: sets and returns a new ETag; `keep`: returns the current one; `none`: returns none. */
+/** What happens to the target's ETag. `renew`: sets and returns a new one; `keep`: returns the
+ *  current one; `none`: the response has none. */
 export type ETagPolicy = "renew" | "keep" | "none";
 
+/** How the body of a request is received. `transaction`: several requests that are executed
+ *  together. */
 export type BodySpec<B> =
   | { readonly kind: "none" }
   | { readonly kind: "xml"; readonly bytesMax: number; readonly parse: XmlParser<B> }
@@ -60,22 +66,28 @@ export type XmlParser<B> = (root: XmlElement | undefined) => Awaitable<Result<B>
 export type BytesParser<B> = (bytes: Uint8Array, contentType: string) => Result<B>;
 
 /** The body is stored as content before `decide` runs. */
+/** The request body becomes the content of a blob or file: it is stored before `decide` runs, which
+ *  gets it as `received`. */
 export interface ContentBody {
   readonly kind: "content";
   readonly lengthMax: (version: string) => number;
+  /** A body of up to this many bytes is stored in the record instead of an extent. */
   readonly inlineBytesMax: number;
   /** Computes the MD5 even if the request has none. */
   readonly md5Always: boolean;
-  /** A header with the MD5 of the body that takes precedence over Content-MD5. */
+  /** The header with the MD5 of the body that takes precedence over Content-MD5; undefined: only
+   *  Content-MD5. */
   readonly md5Header?: string;
   /** Rejects an empty body. */
   readonly nonEmpty: boolean;
 }
 
+/** What a URL addresses. Each service extends it with the names in the URL. */
 export interface Address {
   readonly resource: string;
 }
 
+/** What `reads` and `decide` know of a request. */
 export interface ReadContext<Scope, Target, Input, A> {
   readonly now: Ticks;
   readonly version: string;
@@ -87,24 +99,27 @@ export interface ReadContext<Scope, Target, Input, A> {
   readonly input: Input;
   /** The range of entities that a table SAS is limited to. */
   readonly entities?: EntityRange | undefined;
-  /** The copy source of an operation with a `source` body or a linked resource. */
+  /** The copy source of an operation with a `source` body or with a linked resource; undefined if
+   *  the request names none. */
   readonly source: CopySource | undefined;
 }
 
+/** What `decide` knows in addition. */
 export interface DecisionContext<Scope, Target, Input, A, ReadResult> extends ReadContext<
   Scope,
   Target,
   Input,
   A
 > {
-  /** The new ETag of the target under the policy `renew`. */
+  /** The new ETag of the target for operations with the ETag policy `renew`. */
   readonly newETag: Ticks;
   /** Result of `reads`. */
   readonly readResult: ReadResult;
-  /** The stored body of an operation with a `content` body. */
+  /** The stored request body of an operation with a `content` body; empty for other operations. */
   readonly received: ReceivedBody;
   /** The service URL that the client used, for `ServiceEndpoint` attributes and markers. */
   readonly endpoint: string;
+  /** Whether the request was sent to the secondary endpoint. */
   readonly secondary: boolean;
   /** Object id of a caller with a bearer token. */
   readonly callerId: string | undefined;
@@ -113,12 +128,14 @@ export interface DecisionContext<Scope, Target, Input, A, ReadResult> extends Re
   readonly aclCaller: AclCaller | undefined;
   /** Derives a user delegation key; undefined without a bearer token. */
   readonly delegate: Delegate | undefined;
+  // Random ids; each call returns another one.
   readonly newId: () => bigint;
   readonly newGuid: () => string;
 }
 
-/** Scope and record types of a service's resources, e.g. `{ blob: { scope: …; target: … } }`. If
- *  a resource has a `policy`, every operation on it must declare one; its `guard` applies it. */
+/** The types of scope and target of a service's resources by name, for example `{ blob: { scope: …;
+ *  target: … } }`. If a resource has a `policy`, every operation on it must declare one of this
+ *  type; the `guard` of the resource enforces it. */
 export type ResourceTypes = Readonly<
   Record<string, { scope: object; target: object; policy?: object }>
 >;
@@ -143,27 +160,27 @@ export interface OperationSpec<
   S,
   H extends string,
 > {
-  /** Azure's name for it, e.g. "Set Blob Metadata". */
+  /** Azure's name of the operation, for example "Set Blob Metadata". */
   readonly name: string;
-  /** Its operation ids in Microsoft's OpenAPI documents. */
+  /** The operation ids in Microsoft's OpenAPI documents. */
   readonly ids: readonly string[];
   readonly route: Route<N>;
-  /** The first x-ms-version that has it. */
+  /** The first x-ms-version that has the operation. */
   readonly since: string;
   readonly params: P;
   readonly body: BodySpec<B>;
-  /** Resources that a request names beside its target. `decide` gets the record of a linked one as
-   *  `source`. */
+  /** Resources that a request names beside its target, with the permission that it needs for each.
+   *  `decide` gets the record of a linked resource as `source`. */
   readonly namedResources?: readonly NamedResource<A, InputOf<P> & BodyInput<B>>[];
   readonly permission: Permission;
-  /** `hierarchical`: rejected by accounts whose namespace is flat; `flat`: by those whose namespace
-   *  is hierarchical. */
+  /** `hierarchical`: accounts with a flat namespace reject the operation; `flat`: accounts with a
+   *  hierarchical namespace do. Undefined: both have it. */
   readonly namespace?: "hierarchical" | "flat";
   readonly target: T;
   readonly conditions: ConditionsPolicy;
-  /** Fault codes of a failed condition instead of ConditionNotMet. `any`: every condition;
-   *  `noETag`: an If-Match value that cannot be an ETag; `outOfRange`: a number outside the range
-   *  of ETags. */
+  /** Fault codes of a failed condition instead of ConditionNotMet. `any`: of every condition;
+   *  `noETag`: of an If-Match value that cannot be an ETag; `outOfRange`: of an If-Match value
+   *  outside the range of ETags. */
   readonly conditionFaults?: {
     readonly any?: FaultCode;
     readonly noETag?: FaultCode;
@@ -171,20 +188,20 @@ export interface OperationSpec<
   };
   readonly lease: LeasePolicy;
   readonly etag: ETagPolicy;
-  /** Completes the address from the body: the keys of an inserted entity. */
+  /** Completes the address with keys from the body: those of an inserted entity. */
   readonly completeAddress?: (address: A, input: InputOf<P> & BodyInput<B>) => A;
-  /** `writes` runs in a transaction, `reads` on a store snapshot. */
+  /** Whether the operation runs in a transaction (`writes`) or on a store snapshot (`reads`). */
   readonly effect: "reads" | "writes";
-  /** Deletes the target or, like Clear Messages, what it contains. Such an operation may use the
-   *  space that is reserved for a full disk. */
+  /** The operation deletes the target or, like Clear Messages, what it contains. It may therefore
+   *  use the space that is reserved for a full disk. */
   readonly isDeletion?: true;
-  /** May use the reserved space although it removes nothing: a client needs it before a deletion,
-   *  as Get Messages before Delete Message. */
+  /** The operation may use the reserved space although it deletes nothing, because clients need it
+   *  before a deletion, as Get Messages before Delete Message. */
   readonly mayUseReserve?: true;
   /** May be a part of a Blob Batch. */
   readonly mayBeBatched?: true;
-  /** Runs only inside the commit batch: concurrent calls change the same records, so an attempt
-   *  before the batch would conflict. */
+  /** The operation runs only inside the commit batch: concurrent calls change the same records, so
+   *  that an attempt before the batch would conflict. */
   readonly runInBatch?: true;
   /** The response may be megabytes long and is built in memory. */
   readonly largeResponse?: true;
@@ -199,10 +216,11 @@ export interface OperationSpec<
       A
     >,
   ) => Awaitable<S>;
-  /** Last change of records that belong to a missing target, such as uncommitted blocks: dates in
-   *  conditions are compared with it. Undefined if there are none. */
+  /** The last change of records that belong to a missing target, such as uncommitted blocks. Dates
+   *  in conditions are compared with it. Undefined if there are no such records. */
   readonly lastModifiedOf?: (readResult: S) => Ticks | undefined;
-  /** Pure and synchronous: it runs again on new data after a conflict. */
+  /** Decides the result of the request. Pure and synchronous, because it runs again on new data
+   *  after a conflict. */
   readonly decide: (
     context: DecisionContext<
       Rs[N]["scope"],
@@ -250,8 +268,8 @@ export type AnyDecisionContext = DecisionContext<
   unknown
 >;
 
-/** Returns a service's `operation` function, which infers the input from `params` and checks the
- *  header names. */
+/** Returns the function with which a service declares its operations. It infers the input from
+ *  `params`, and checks the names of response headers. */
 export function operationsOf<Rs extends ResourceTypes, A extends Address>() {
   return function operation<
     const N extends keyof Rs & string,

@@ -4,7 +4,7 @@ import type { SnapshotOptions, View } from "../store/store.ts";
 import type { Call } from "./execute.ts";
 import { Records } from "./records.ts";
 
-/** Lets a remote engine fetch all records of these calls in one round trip. */
+/** Options that let a remote engine fetch all records of these calls in one round trip. */
 export function prefetchOptions(content: ContentStore, ...calls: readonly Call[]): SnapshotOptions {
   const [only] = calls;
   if (only !== undefined && calls.length === 1) {
@@ -14,26 +14,26 @@ export function prefetchOptions(content: ContentStore, ...calls: readonly Call[]
   return { prefetch: (view) => Promise.allSettled(all(view)) };
 }
 
-/** Reads what the operation will read: target, scope and declared reads. Decides nothing: the view
- *  may be stale. */
+/** Reads what the operation will read: target, scope and its `reads`. Decides nothing, because the
+ *  view may be stale. */
 async function prefetch(content: ContentStore, call: Call, view: View): Promise<void> {
   const records = new Records(view, content);
   const { operation } = call;
-  const located = await call.resource.load(records, call);
-  if (!located.scope.ok || operation.reads === undefined) return;
-  const { target } = located;
+  const loaded = await call.resource.load(records, call);
+  if (!loaded.scope.ok || operation.reads === undefined) return;
+  const { target } = loaded;
   if (target === undefined && operation.target === "must-exist") return;
-  const sighting: AnyReadContext = {
+  const context: AnyReadContext = {
     now: view.now,
     version: call.version,
     account: call.account,
     features: call.features,
     address: call.address,
-    scope: located.scope.value,
+    scope: loaded.scope.value,
     target,
     input: call.input,
     entities: call.entities,
     source: call.source,
   };
-  await operation.reads(records, sighting);
+  await operation.reads(records, context);
 }

@@ -4,7 +4,7 @@ import { defineTable } from "../encoding/table.ts";
 import type { Ticks } from "../base/ticks.ts";
 import type { Transaction, View } from "../store/store.ts";
 
-/** Ordered by due time. */
+/** The stored reclaim jobs, ordered by due time. */
 export const reclaimJobs = defineTable<{ due: Ticks; kind: string; scope: string }, ReclaimJob>({
   name: "reclaim-jobs",
   tag: 0x02,
@@ -18,10 +18,11 @@ interface EncodedJob {
   readonly value: Uint8Array;
 }
 
-/** The last encoded job: many records that expire in one interval request the same job, and
- *  encoding it again for each cost more than the comparison. */
+/** The last encoded job. Many records that expire in one interval request the same job; encoding it
+ *  for each would cost more than the comparison. */
 let latest: EncodedJob | undefined;
 
+/** Stores the job. A job without a due time is due now. */
 export function enqueueJob(tx: Transaction, job: ReclaimJob, now: Ticks): void {
   if (latest === undefined || !isSame(latest.job, job)) latest = encoded(job, now);
   tx.put(latest.key, latest.value);
@@ -32,7 +33,8 @@ function encoded(job: ReclaimJob, now: Ticks): EncodedJob {
   return { job, key: reclaimJobs.key(key), value: reclaimJobs.codec.encode(job) };
 }
 
-/** A job without a due time is due at another time on each call, so it is never the same. */
+/** Whether two jobs have the same key. A job without a due time never has: it is due at the time of
+ *  the call. */
 function isSame(left: ReclaimJob, right: ReclaimJob): boolean {
   return (
     left.due !== undefined &&
@@ -43,12 +45,13 @@ function isSame(left: ReclaimJob, right: ReclaimJob): boolean {
   );
 }
 
+/** A stored job with its key. */
 export interface DueJob {
   readonly key: Uint8Array;
   readonly job: ReclaimJob;
 }
 
-/** The first job that is due. */
+/** The first job whose due time has come; undefined if there is none. */
 export async function firstDueJob(view: View): Promise<DueJob | undefined> {
   const bounds = {
     start: reclaimJobs.prefix([]),

@@ -8,24 +8,27 @@ import { updateIndexes } from "./indexes.ts";
 import { enqueueJob, firstDueJob, type DueJob } from "./reclaim-jobs.ts";
 import { Records } from "./records.ts";
 
+/** What reclaim jobs run with. `reclaimers` are the handlers by kind of job. */
 export interface ReclaimParts {
   readonly store: Store;
   readonly content: ContentStore;
   readonly reclaimers: ReadonlyMap<string, ReclaimHandler>;
 }
 
-/** A failed job is reattempt after this time. */
+/** A failed job is retried after this time. */
 const postponementTicks = 300n * ticksPerSecond;
 
+/** Most steps per round of background work. */
 const stepsPerRoundMax = 16;
 
-/** Runs one bounded step of the first due job. Returns whether there was one. */
+/** Runs one step of the first due job, in one bounded transaction. Returns false if no job is
+ *  due. */
 export function reclaimStep(parts: ReclaimParts): Promise<boolean> {
   return step(parts, {});
 }
 
-/** As `reclaimStep`, but postpones a job that fails, so that it does not block the jobs behind it.
- *  If the store is unavailable every job would fail, so none is postponed. */
+/** As `reclaimStep`, but postpones a job that fails, so that it does not block the jobs after it.
+ *  No job is postponed if the store is unavailable, because then every job fails. */
 export async function reclaimOrPostpone(parts: ReclaimParts, log: Log): Promise<boolean> {
   const attempt: StepAttempt = {};
   try {
@@ -42,8 +45,8 @@ export async function reclaimOrPostpone(parts: ReclaimParts, log: Log): Promise<
   }
 }
 
-/** Runs up to 16 steps: one per background round was slower than clients delete. Returns whether
- *  more may be due. */
+/** Runs up to 16 steps, because one step per round of background work was slower than clients
+ *  delete. Returns whether more jobs may be due. */
 export async function runReclaimSteps(parts: ReclaimParts, log: Log): Promise<boolean> {
   for (let steps = 0; steps < stepsPerRoundMax; steps += 1) {
     if (!(await reclaimOrPostpone(parts, log))) return steps > 0;
@@ -51,7 +54,7 @@ export async function runReclaimSteps(parts: ReclaimParts, log: Log): Promise<bo
   return true;
 }
 
-/** The job of the last attempt, for error handling. */
+/** The job that the last attempt of the transaction tried to run, for error handling. */
 interface StepAttempt {
   due?: DueJob | undefined;
 }
@@ -76,6 +79,7 @@ function postpone(store: Store, { key, job }: DueJob): Promise<void> {
   });
 }
 
+/** Runs one step of the job, and deletes the job after its last step. */
 async function workOn(
   tx: Transaction,
   { key, job }: DueJob,

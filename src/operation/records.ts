@@ -10,6 +10,9 @@ import type { Transaction, View } from "../store/store.ts";
 import type { RenderCache } from "./render-cache.ts";
 import { ScannedRecord } from "./scanned-record.ts";
 
+/** `decoded`: records by their stored bytes, shared by operations of one transaction that read the
+ *  same records; the store returns the same byte array for an unchanged value. Undefined: each read
+ *  decodes. */
 export interface RecordsOptions {
   readonly decoded?: Map<Uint8Array, unknown>;
   readonly renderings?: RenderCache | undefined;
@@ -18,7 +21,8 @@ export interface RecordsOptions {
 /** Records per array of a scan; between two arrays other requests may run. */
 const recordsAtOnceMax = 1024;
 const bytesAtOnceMax = 512 * 1024;
-/** Units of the event loop's time per record: listings find most records in the render cache. */
+/** Units of event-loop time (`base/loop-share.ts`) per record: most records of a listing are found
+ *  in the render cache. */
 const unitsPerRecord = 0.25;
 const bytesPerUnit = 4096;
 
@@ -29,8 +33,6 @@ export class Records implements RecordView {
   readonly #decoded: Map<Uint8Array, unknown> | undefined;
   readonly #renderings: RenderCache | undefined;
 
-  /** `decoded`: records by their stored bytes, for operations of one transaction that read the same
-   *  records. The store returns the same byte array for an unchanged value. */
   constructor(
     view: View | Transaction,
     content: ContentStore,
@@ -54,17 +56,18 @@ export class Records implements RecordView {
 
   #decode<K, R>(table: Table<K, R>, value: Uint8Array | undefined): R | undefined {
     if (value === undefined) return undefined;
-    const known = this.#decoded?.get(value);
-    if (known !== undefined) return known as R;
+    const cached = this.#decoded?.get(value);
+    if (cached !== undefined) return cached as R;
     const record = table.codec.decode(value);
     this.#decoded?.set(value, record);
     return record;
   }
 
   async *scan<K, R>(table: Table<K, R>, bounds: ScanBounds): AsyncIterable<readonly Scanned<R>[]> {
-    // Also before the first record: a scan that ends with it does not reach the code below.
-    const begun = spend(1);
-    if (begun !== undefined) await begun;
+    // Counted before the first record, too: a caller that needs only the first one leaves the loop
+    // at `yield`.
+    const wait = spend(1);
+    if (wait !== undefined) await wait;
     for await (const entries of this.#view.range(bounds)) {
       let bytes = 0;
       let records: ScannedRecord<R>[] = [];
@@ -96,19 +99,19 @@ export class Records implements RecordView {
 
   renderCached<R>(
     entry: Scanned<R>,
-    form: number,
+    variant: number,
     render: () => Rendered | undefined,
   ): string | undefined {
     const renderings = this.#renderings;
     if (renderings === undefined || !(entry instanceof ScannedRecord)) return render()?.text;
     const { text: key, revision } = entry.entry;
     if (key === undefined || revision === undefined) return render()?.text;
-    const known = renderings.get(key, revision, form);
-    if (known !== undefined) return known;
-    const made = render();
-    if (made?.isCacheable === true)
-      renderings.set(key, { revision, variant: form, text: made.text });
-    return made?.text;
+    const cached = renderings.get(key, revision, variant);
+    if (cached !== undefined) return cached;
+    const rendered = render();
+    if (rendered?.isCacheable === true)
+      renderings.set(key, { revision, variant: variant, text: rendered.text });
+    return rendered?.text;
   }
 
   async count(counter: Uint8Array, isExact = false): Promise<bigint> {

@@ -1,8 +1,8 @@
 import { RecentMap } from "../encoding/recent-map.ts";
 
-/** Cache of rendered listing entries. A revision belongs to one write of a key and is never used
- *  again, so entries need no invalidation. With it 5,000 listing entries take a quarter of the time
- *  (docs/bench/README.md, docs/adr/010-render-cache.md). */
+/** Cache of rendered listing entries by record key. A revision belongs to one write of a key and is
+ *  never used again, so entries need no invalidation. With it a listing of 5,000 entries takes a
+ *  quarter of the time (docs/bench/README.md, docs/adr/010-render-cache.md). */
 export class RenderCache {
   readonly #recent: RecentMap<CachedRendering>;
 
@@ -10,9 +10,11 @@ export class RenderCache {
     this.#recent = new RecentMap(unitsMax, (key, { text }) => key.length + text.length);
   }
 
-  get(key: string, revision: number, form: number): string | undefined {
-    const known = this.#recent.get(key);
-    return known?.revision === revision && known.variant === form ? known.text : undefined;
+  /** Returns the cached text if it was rendered from this revision of the record in this
+   *  variant. */
+  get(key: string, revision: number, variant: number): string | undefined {
+    const cached = this.#recent.get(key);
+    return cached?.revision === revision && cached.variant === variant ? cached.text : undefined;
   }
 
   set(key: string, rendering: CachedRendering): void {
@@ -22,7 +24,8 @@ export class RenderCache {
 
 export interface CachedRendering {
   readonly revision: number;
-  /** Which of several renderings of a record it is. */
+  /** Which of several renderings of a record this is, for example with or without metadata. A
+   *  number that the operation chooses. */
   readonly variant: number;
   readonly text: string;
 }

@@ -5,6 +5,8 @@ import type { AnyTable } from "../encoding/table.ts";
 import type { Ticks } from "../base/ticks.ts";
 import type { Metadata } from "../protocol/metadata.ts";
 
+/** The body of a response: a text or bytes in memory, the responses of a batch, or stored content
+ *  that is streamed. */
 export type ReplyBody =
   | { readonly type: string; readonly text: string }
   | { readonly type: string; readonly bytes: Uint8Array }
@@ -14,11 +16,11 @@ export type ReplyBody =
       readonly content: ContentRef;
       readonly from: number;
       readonly length: number;
-      /** Adds the checksum of exactly these bytes to the response. */
+      /** Sends the checksum of exactly these bytes in a header. */
       readonly checksum?: "md5" | "crc64" | undefined;
-      /** Transforms the bytes while they are sent; the length of the response is then unknown,
-       *  unless `lengthThrough` has it. */
+      /** Transforms the bytes while they are sent. */
       readonly transform?: Transform;
+      /** Length of the transformed bytes; undefined: unknown before they are sent. */
       readonly transformedLength?: number;
     };
 
@@ -28,46 +30,52 @@ export type Transform = (chunks: AsyncIterable<Uint8Array>) => AsyncIterable<Uin
 export interface Batch {
   readonly bytes: Uint8Array;
   readonly contentType: string;
-  /** The container that all parts must address; undefined in a batch for the account. */
+  /** The container that all parts must address; undefined for a batch that is sent to the
+   *  account. */
   readonly within?: string;
 }
 
-/** Several groups instead of one object: merging those of a blob cost more than finding it. */
+/** Header values by name. A reply has several groups instead of one object, because merging the
+ *  headers of a blob costs more than finding the blob. */
 export type HeaderGroup<H extends string = string> = Readonly<
   Partial<Record<H, string | undefined>>
 >;
 
+/** What a decision returns if the request succeeds: the response, and the changes to write. */
 export interface Reply<Target, H extends string> {
   readonly status?: number;
-  /** One group or several; a later one takes precedence. Undefined values are omitted. */
+  /** One group or several; of equal names the last one applies. Undefined values are omitted. */
   readonly headers?: HeaderGroup<H> | readonly HeaderGroup<H>[];
   readonly metadata?: Metadata;
   readonly body?: ReplyBody;
-  /** The target's new record; the policy `renew` sets its ETag. */
+  /** The target's new record; undefined: unchanged. The ETag policy `renew` sets its ETag. */
   readonly put?: Target;
   /** The target's new content; undefined: unchanged. */
   readonly content?: ContentPlan;
   /** Deletes the target. */
   readonly remove?: true;
   readonly effects?: readonly Effect[];
-  /** Effects that share the target's current content; applied before the target changes. */
+  /** Effects that share the target's current content, such as a new snapshot. They are applied
+   *  before the target changes. */
   readonly preserve?: readonly Effect[];
-  /** The ETag of the response if it is not the target's: a blob snapshot's. */
+  /** The ETag of the response if it is not the target's, for example that of a new blob
+   *  snapshot. */
   readonly etag?: Ticks;
-  /** A small write after a successful read. */
+  /** A small write that follows a successful read. */
   readonly deferredUpdate?: DeferredUpdate;
 }
 
-/** A write that is not part of the operation and applies to the record as it is by then. */
+/** A small write after a successful read, in a transaction of its own. It applies to the record as
+ *  it is then. */
 export interface DeferredUpdate {
   readonly table: AnyTable;
   readonly key: unknown;
-  /** Returns undefined if nothing has to change. */
+  /** Returns the changed record; undefined if nothing has to change. */
   readonly change: (record: object) => object | undefined;
 }
 
-/** The operation must wait. Its effects are committed, also for a read; then it runs again from the
- *  start when a key under `key` changes, or at `until`. */
+/** The decision that an operation must wait. Its effects are committed, also for a read. It then
+ *  runs again from the start when a key under `key` changes, or at `until`. */
 export interface WaitDecision {
   readonly wait: { readonly key: Uint8Array; readonly until: Ticks };
   readonly effects: readonly Effect[];

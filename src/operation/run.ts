@@ -16,14 +16,16 @@ import { newGuid as guidFrom, newId as idFrom } from "./identifiers.ts";
 import { Records } from "./records.ts";
 import type { WaitOutcome } from "./wait.ts";
 
-/** What the preceding operation of the same transaction loaded. */
+/** What the preceding operation of the same transaction loaded; undefined fields for the first
+ *  operation. */
 export interface PreviousOperation {
   call: Call | undefined;
   loaded: LoadedResource | undefined;
 }
 
-/** Runs one call on a view: load, check, read, decide, apply. Synchronous unless a read returns a
- *  promise: awaiting available values costs more than most decisions. */
+/** Runs one call on a view: load, check, read, decide, apply. A call with effect `reads` has no
+ *  `tx`. Synchronous unless a read returns a promise, because awaiting available values costs more
+ *  than most decisions. */
 export function run(
   runtime: Runtime,
   call: Call,
@@ -39,8 +41,8 @@ export function run(
     : runOn(execution, loaded, previous);
 }
 
-/** A separate function: an async function or a closure in `run` would cost the synchronous path,
- *  too. */
+/** A separate function, because an async function or a closure in `run` would slow down the
+ *  synchronous path. */
 async function runLater(
   execution: Execution,
   loaded: Promise<LoadedResource>,
@@ -49,21 +51,25 @@ async function runLater(
   return runOn(execution, await loaded, previous);
 }
 
+/** What the preceding operation loaded, if it addressed the same kind of resource in the same
+ *  account. */
 function loadedBy(
   previous: PreviousOperation,
   { resource, account }: Call,
 ): LoadedResource | undefined {
-  const isAlike = previous.call?.resource === resource && previous.call.account === account;
-  return isAlike ? previous.loaded : undefined;
+  const isSameResource = previous.call?.resource === resource && previous.call.account === account;
+  return isSameResource ? previous.loaded : undefined;
 }
 
+/** One run of a call. */
 interface Execution {
   readonly runtime: Runtime;
   readonly call: Call;
   readonly view: View;
   readonly tx: Transaction | undefined;
   readonly records: Records;
-  /** Effects that come before those of the decision. */
+  /** Effects of `prepareCreation`, which come before those of the decision; undefined if there are
+   *  none. */
   preparation?: readonly Effect[];
 }
 
@@ -78,8 +84,8 @@ function runOn(
     previous.call = call;
     previous.loaded = loaded;
   }
-  const refusal = check(call, loaded, view.now);
-  if (refusal !== undefined) return refusal;
+  const rejection = check(call, loaded, view.now);
+  if (rejection !== undefined) return rejection;
   const scope = valueOf(loaded.scope);
   const target: ETaggedRecord | undefined = loaded.target;
   const newETag = nextETag(view.now, target?.etag);
@@ -96,7 +102,8 @@ function runOn(
   return decideAfterReads(execution, loaded, context, operation.reads(records, context));
 }
 
-/** Only an operation that may create its target prepares for it. */
+/** Prepares the creation of a missing target, such as its missing parent directories. Undefined if
+ *  the operation does not create its target, or if there is nothing to prepare. */
 function prepareCreation(
   { call }: Execution,
   context: AnyDecisionContext,
@@ -106,8 +113,8 @@ function prepareCreation(
     return undefined;
   }
   const { address, input, features, now, newETag, newId, scope, callerId } = context;
-  const made = { now, newETag, newId, callerId };
-  const creation = { operation: call.operation, address, input, features, ...made };
+  const generated = { now, newETag, newId, callerId };
+  const creation = { operation: call.operation, address, input, features, ...generated };
   return call.resource.prepareCreation?.(scope, creation);
 }
 
@@ -120,11 +127,11 @@ function decideAfterReads(
   return mapAwaitable(readResult, (result) => {
     context.readResult = result;
     const { call, view } = execution;
-    const refusal =
+    const rejection =
       context.target === undefined
         ? checkDatesWithoutTarget(call, loaded, result, view.now)
         : undefined;
-    return refusal ?? decideOn(execution, loaded, context);
+    return rejection ?? decideOn(execution, loaded, context);
   });
 }
 
@@ -139,9 +146,9 @@ function decideOn(
   const decision = call.operation.decide(context);
   if ("fault" in decision) return rejected("decision", decision.fault, loaded, view.now);
   if ("wait" in decision) {
-    const pending: WaitOutcome = { kind: "wait", ...decision };
-    if (tx === undefined) return pending;
-    return after(applyEffects(runtime.content, tx, decision.effects, view.now), pending);
+    const waitOutcome: WaitOutcome = { kind: "wait", ...decision };
+    if (tx === undefined) return waitOutcome;
+    return after(applyEffects(runtime.content, tx, decision.effects, view.now), waitOutcome);
   }
   if (tx === undefined) return outcomeOf(execution, loaded, decision, context);
   const writeContext = { call, scope, before: target, newETag, now: view.now };
@@ -207,7 +214,7 @@ interface DecisionInputs {
   readonly now: Ticks;
 }
 
-/** Lists the fields: spreading the call would cost more than most decisions. */
+/** Lists the fields, because spreading the call would cost more than most decisions. */
 function contextOf(
   runtime: Runtime,
   call: Call,
@@ -250,7 +257,7 @@ function outcomeOf(
   const current =
     policy === "renew" ? newETag : policy === "keep" ? (next?.etag ?? target?.etag) : undefined;
   const body = reply.body;
-  const streams = body !== undefined && "content" in body && body.content.kind !== "inline";
+  const isStreamed = body !== undefined && "content" in body && body.content.kind !== "inline";
   return {
     kind: "reply",
     status: reply.status ?? success.status,
@@ -259,12 +266,12 @@ function outcomeOf(
     etag: reply.etag ?? current,
     deferredUpdate: reply.deferredUpdate,
     body,
-    reader: streams ? runtime.content.open(view, body.content, keyOf(call)) : undefined,
+    reader: isStreamed ? runtime.content.open(view, body.content, keyOf(call)) : undefined,
     cors,
   };
 }
 
-/** The customer-provided key of encrypted content. */
+/** The customer-provided key with which the content is decrypted. */
 function keyOf({ input }: Call): Uint8Array | undefined {
   return "encryption" in input ? (input.encryption as Encryption).clientKey?.key : undefined;
 }

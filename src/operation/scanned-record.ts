@@ -2,7 +2,7 @@ import type { RecordCodec } from "../encoding/record.ts";
 import type { Scanned } from "./view.ts";
 import type { Entry } from "../store/store.ts";
 
-/** A scanned entry that is decoded on first access. */
+/** An entry of a scan whose record is decoded on first access. */
 export class ScannedRecord<R> implements Scanned<R> {
   readonly entry: Entry;
   readonly #codec: RecordCodec<R>;

@@ -16,69 +16,78 @@ import type { Ticks } from "../base/ticks.ts";
 import type { TransferHandler } from "./transfer-handler.ts";
 import type { RecordView } from "./view.ts";
 
-/** Access rules that the owner of a container or share has set. */
+/** Access rules of the container, share, queue or table that the target is in. */
 export interface Access {
   readonly policies: readonly StoredPolicy[];
   readonly publicAccess?: "container" | "blob";
-  /** The access control lists that apply to the target; undefined if the account has none. */
+  /** Returns the access control lists that apply to the target; undefined if the account's
+   *  namespace is flat. */
   readonly path?: () => PathAccess;
 }
 
+/** What a resource is loaded for. */
 export interface LoadRequest<A = Address> {
   readonly account: string;
   readonly address: A;
-  /** Parsed parameters of the operation, where they affect what the address means. */
+  /** The parsed parameters of the operation; undefined if only the resource is read. */
   readonly input?: object;
-  /** The operation that will run; undefined if the resource is only read. */
+  /** The operation that will run; undefined if only the resource is read. */
   readonly operation?: Operation;
   readonly features?: Features;
 }
 
+/** The records that a request addresses. */
 export interface LoadedResource {
-  /** Present even if the target is missing, because 403 comes before 404. */
+  /** Access rules; undefined if the container, share, queue or table does not exist. Present even
+   *  if the target is missing, because 403 comes before 404. */
   readonly access: Access | undefined;
   /** The parent records of the target, or the fault if one of them is missing. */
   readonly scope: Result<object>;
+  /** Undefined if the target does not exist. */
   readonly target: object | undefined;
-  /** Further details of the fault if a required target is missing. */
+  /** Details of the fault if a required target is missing. */
   readonly missing?: FaultDetail;
-  /** The target is absent and its name cannot be used again yet (`account/deleted-names.ts`). Only
-   *  looked up for operations that create. */
+  /** Set if the target does not exist and its name cannot be reused yet
+   *  (`account/deleted-names.ts`). Read only for operations that may create the target. */
   readonly isNameReserved?: boolean;
   /** The CORS rules of the service. */
   readonly cors: readonly CorsRule[];
 }
 
-/** How one kind of resource is loaded, and its fault codes. */
+/** A kind of resource: how its records are loaded and stored, and its fault codes. */
 export interface Resource<A = Address> {
-  /** `previous`: what the preceding operation of the same transaction loaded, if it addresses the
-   *  same kind of resource in the same account. */
+  /** Loads the target and its parents. `previous`: what the preceding operation of the same
+   *  transaction loaded, if it addressed the same kind of resource in the same account. */
   readonly load: (
     view: RecordView,
     where: LoadRequest<A>,
     previous?: LoadedResource,
   ) => Awaitable<LoadedResource>;
-  /** The table of the target's record. */
+  /** The table of the target's record; undefined if the target is not one record. */
   readonly table: AnyTable | undefined;
   readonly keyOf: (scope: object, where: LoadRequest<A>) => unknown;
-  /** Run before a write that may create its target reads and decides, if the target is absent. The
-   *  decision gets the scope that it returns, and its effects come before those of the decision.
-   *  Undefined if there is nothing to prepare. */
+  /** Called if the target is absent and the operation may create it, before `reads` and `decide`.
+   *  The decision gets the returned scope; the returned effects are applied before those of the
+   *  decision. Undefined if there is nothing to prepare. */
   readonly prepareCreation?: (
     scope: object,
     creation: CreationContext<A>,
   ) => Result<PreparedScope> | undefined;
-  /** Completes every record of the target that a decision puts. */
+  /** Called with every record of the target that a decision writes; returns the record to store. */
   readonly completeRecord?: (record: object, creation: RecordCreation) => object;
+  /** Fault code if a required target does not exist. */
   readonly missing: FaultCode;
+  /** Fault code if the target exists and must not. */
   readonly present: FaultCode;
-  /** Fault of every operation that would create a target with a reserved name. */
+  /** Fault code of an operation that would create a target with a reserved name. */
   readonly reserved?: FaultCode;
+  /** Which lease codes and texts apply; without effect on resources that have no leases. */
   readonly leaseKind: LeaseKind;
-  /** Checks that apply to every operation on such a resource. */
+  /** Checks that apply to every operation on such a resource, after all others. */
   readonly guard?: (guarded: GuardContext<A>) => Result<void>;
 }
 
+/** What `prepareCreation` knows of the request. */
 export interface CreationContext<A = Address> {
   readonly operation: Operation;
   readonly address: A;
@@ -91,18 +100,22 @@ export interface CreationContext<A = Address> {
   readonly callerId: string | undefined;
 }
 
+/** What `completeRecord` knows of the request. */
 export interface RecordCreation {
   readonly scope: object;
+  /** The record that is replaced; undefined for a new one. */
   readonly before: object | undefined;
   /** Object id of a caller with a bearer token. */
   readonly callerId: string | undefined;
 }
 
+/** The scope with prepared parents, and the effects that create them. */
 export interface PreparedScope {
   readonly scope: object;
   readonly effects: readonly Effect[];
 }
 
+/** What `guard` knows of the request. */
 export interface GuardContext<A = Address> {
   readonly operation: Operation;
   readonly address: A;
@@ -112,30 +125,33 @@ export interface GuardContext<A = Address> {
   readonly now: Ticks;
 }
 
-/** A service: everything that listeners do is derived from this. */
+/** The declaration of a service: what listeners and background tasks do is derived from it. */
 export interface Service {
   readonly name: ServiceName;
-  /** Another API to the records of the service; undefined for its own. */
+  /** Set for another API to the records of the service; undefined for the service's own API. */
   readonly api?: "dfs";
-  /** Finds the resource that a decoded path below the account names. */
+  /** Finds the resource that a decoded path below the account addresses. */
   readonly identify: (path: string, query: QueryReader) => Result<Address>;
-  /** The same for a path of the account's static website. */
+  /** As `identify`, for a path of the account's static website. */
   readonly identifyPage?: (path: string) => Result<Address>;
-  /** The names that a SAS is checked against: container, share, queue or table, and the path
+  /** The names that a SAS is compared with: container, share, queue or table, and the path
    *  below. */
   readonly signedName: (address: Address) => SignedName;
   readonly resources: Readonly<Record<string, Resource>>;
   readonly operations: readonly Operation[];
   /** Tables whose records refer to content. */
   readonly contentTables: readonly AnyTable[];
-  /** Wire forms that differ from those of the other services. */
+  /** How the service differs from the others in HTTP; undefined: not at all. */
   readonly dialect?: Dialect;
-  /** By kind of job; `<service>-account` removes all records of an account id. */
+  /** Handlers of reclaim jobs by kind of job. `<service>-account` removes all records of an account
+   *  id. */
   readonly reclaimers: Readonly<Record<string, ReclaimHandler>>;
   /** Handlers of asynchronous copies, by kind of job. */
   readonly transfers?: Readonly<Record<string, TransferHandler>>;
 }
 
+/** The names of a request that a SAS is compared with. `name` is the container, share, queue or
+ *  table; undefined if the URL names none. */
 export interface SignedName {
   readonly name?: string | undefined;
   readonly path?: string | undefined;
@@ -146,13 +162,15 @@ export interface QueryReader {
   get(name: string): string | undefined;
 }
 
-/** Reads a bounded part of what a job names and returns the records to remove, further jobs, and
- *  whether the job is done. Called again in a new transaction until it is. */
+/** Handles one step of a reclaim job: reads a bounded number of records, and returns what to
+ *  remove, further jobs, and whether the job is done. Called again in a new transaction until it is
+ *  done. */
 export type ReclaimHandler = (
   view: RecordView,
   scope: readonly (string | bigint)[],
 ) => Promise<Reclamation>;
 
+/** What one step of a reclaim job changes. */
 export interface Reclamation {
   readonly removals?: readonly Removal[];
   /** Changes of commutative counters. */

@@ -6,14 +6,14 @@ import type { SourceStyle } from "../protocol/source-conditions.ts";
 import type { Tags } from "../protocol/tags.ts";
 import type { OtherService } from "./transfer-handler.ts";
 
-/** The source of a copy. A record of the same service is read by the decision, in the same
- *  transaction. Anything else was requested before it, and its bytes are in `received` or will be
- *  fetched by a transfer job. */
+/** The body of a copy operation: its bytes come from the URL in `x-ms-copy-source`. */
 export interface SourceBody {
   readonly kind: "source";
+  /** Limit of the bytes to copy. */
   readonly lengthMax: (version: string) => number;
+  /** Up to this many bytes are stored in the record instead of an extent. */
   readonly inlineBytesMax: number;
-  /** Which faults report a failed read of the source. */
+  /** Which fault codes report a failed read of the source. */
   readonly style: SourceStyle;
   /** The header that selects a range of the source, or `none` for all of it. */
   readonly range: "x-ms-source-range" | "none";
@@ -23,7 +23,7 @@ export interface SourceBody {
   readonly nonEmpty?: true;
 }
 
-/** Properties of a copy source, from the response to the request that read it. */
+/** Properties of a copy source that was read by a request, from the response. */
 export interface FetchedProperties {
   /** A response header, by lower-case name. */
   readonly header: (name: string) => string | undefined;
@@ -31,14 +31,14 @@ export interface FetchedProperties {
   /** Length of the whole source, even if a range was read; undefined if the source does not state
    *  it. */
   readonly length: number | undefined;
-  /** Present only if the request copies them. */
+  /** Undefined unless the request copies the source's tags. */
   readonly tags?: Tags | undefined;
 }
 
 /**
- * The source of a copy. One that lies in the service itself is read by the decision, in the same
- * transaction; anything else was asked for before it, and its bytes are in `received`, or still
- * to be fetched by a transfer.
+ * The source of a copy. A source in the same service of this server is read by `reads`, in the
+ * transaction of the copy. Any other source was requested before the transaction: its bytes are in
+ * `received`, or a transfer job will fetch them.
  */
 export type CopySource =
   | {
@@ -52,18 +52,21 @@ export type CopySource =
   | {
       readonly kind: "fetched";
       readonly url: string;
-      /** Undefined if the source is read over the network. */
+      /** The other service of this server that the source is in; undefined if the source is read
+       *  over the network. */
       readonly otherService?: OtherService | undefined;
       readonly properties: FetchedProperties;
     };
 
+/** Access rules of the container or share that the source is in. */
 export interface SourceAccess {
   readonly policies: readonly StoredPolicy[];
   readonly publicAccess?: "container" | "blob";
   readonly path?: () => PathAccess;
 }
 
-/** The source URL as reads of the target show it: without the signature, which is a secret. */
+/** The source URL as the properties of the copy show it: without the signature, which is a
+ *  secret. */
 export function withoutSignature(url: string): string {
   const mark = url.indexOf("?");
   if (mark < 0) return url;

@@ -3,9 +3,9 @@ import type { Effect } from "./effects.ts";
 import type { ServiceName } from "../protocol/service-name.ts";
 import type { RecordView } from "./view.ts";
 
-/** A job that fetches bytes after the response was sent: an asynchronous copy. */
+/** A stored job that fetches bytes after the response was sent, for an asynchronous copy. */
 export interface TransferJob {
-  /** Unique: the copy id. */
+  /** Unique; the copy id. */
   readonly id: string;
   /** Names the handler, e.g. `blob-copy`. */
   readonly kind: string;
@@ -15,26 +15,29 @@ export interface TransferJob {
   readonly url: string;
   /** Headers of the request for the source, e.g. an `if-match` that pins its state. */
   readonly headers: Readonly<Record<string, string>>;
-  /** Length of the source in bytes; undefined if it does not state one. */
+  /** Length of the source in bytes; undefined if the source did not state one. */
   readonly length?: number | undefined;
-  /** Undefined if the source is read over the network. */
+  /** The other service of this server that the source is in; undefined if the source is read over
+   *  the network. */
   readonly own?: OtherService | undefined;
 }
 
-/** A source in another service of this server, with the address of the client: signatures may be
- *  limited to an address and to HTTPS. */
+/** A copy source in another service of this server. It is read with the address and protocol of the
+ *  client that requested the copy, because a SAS may be limited to an address or to HTTPS. */
 export interface OtherService {
   readonly service: ServiceName;
   readonly remoteAddress: string;
   readonly secure: boolean;
 }
 
+/** How a transfer ended: with the fetched bytes, or with the text of a failure. */
 export type TransferEnd =
   | { readonly ended: "success"; readonly received: ReceivedBody }
   | { readonly ended: "failed"; readonly description: string };
 
-/** Applies a transfer to the records of a service. Both functions run in a transaction of their own
- *  and return undefined if the target no longer waits for these bytes. */
+/** Applies the progress and the end of a transfer to the records of a service. Each function runs
+ *  in a transaction of its own. Both return undefined if the target no longer waits for these
+ *  bytes. */
 export interface TransferHandler {
   readonly progress: (
     view: RecordView,

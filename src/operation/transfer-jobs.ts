@@ -3,11 +3,12 @@ import { defineTable } from "../encoding/table.ts";
 import type { Ticks } from "../base/ticks.ts";
 import type { TransferJob } from "./transfer-handler.ts";
 
-/** A stored transfer job. It stays until the target has the bytes or the fault, and survives a
- *  restart. */
+/** A stored transfer job. It stays, also over restarts, until the target has the bytes or the
+ *  failure. */
 export interface StoredTransfer extends TransferJob {
   readonly attempts: number;
-  /** While this time is in the future, the process that claimed the job works on it. */
+  /** While this time is in the future, the process that claimed the job works on it. Undefined: not
+   *  claimed. */
   readonly claimedUntil?: Ticks | undefined;
 }
 

@@ -7,27 +7,31 @@ import { applyEffects } from "./apply.ts";
 import { Records } from "./records.ts";
 import { transferJobs, type StoredTransfer } from "./transfer-jobs.ts";
 
+/** What transfers run with. `handlers` are the handlers by kind of job. */
 export interface TransferStore {
   readonly store: Store;
   readonly content: ContentStore;
   readonly handlers: ReadonlyMap<string, TransferHandler>;
 }
 
-/** Duration of a claim. The process renews it in time; after its death another one claims the
- *  job. */
+/** Duration of a claim. The process that works on a job renews its claim in time; if that process
+ *  ends, another one claims the job afterwards. */
 const claimTicks = 15n * ticksPerSecond;
+/** Most jobs that a search for an unclaimed job reads, without those of this process. */
 const scanMax = 100;
 
+/** Stores a transfer job. */
 export function startTransfer(job: TransferJob): Effect {
   return put(transferJobs, { id: job.id }, { ...job, attempts: 0 });
 }
 
+/** Removes a transfer job, for example of an aborted copy. */
 export function dropTransfer(id: string): Effect {
   return remove(transferJobs, { id });
 }
 
-/** Claims a job that no process works on; undefined if there is none. `busy`: jobs of this
- *  process. */
+/** Claims a job that no process works on; undefined if there is none. `busy`: ids of the jobs that
+ *  this process works on. */
 export function claimTransfer(
   { store }: TransferStore,
   busy: ReadonlySet<string>,
@@ -48,7 +52,8 @@ export function claimTransfer(
   });
 }
 
-/** Stores the number of copied bytes in the target. False if it no longer waits for them. */
+/** Stores the number of copied bytes in the target and renews the claim. Returns false if the
+ *  target no longer waits for these bytes. */
 export function reportProgress(
   { store, content, handlers }: TransferStore,
   job: StoredTransfer,
@@ -59,7 +64,7 @@ export function reportProgress(
     if ((await records.get(transferJobs, job)) === undefined) return false;
     const effects = await handlerOf(handlers, job).progress(records, job, copiedBytes);
     if (effects === undefined) {
-      // Without this the next claim would fetch the bytes again.
+      // Otherwise the next claim would fetch the bytes again.
       await applyEffects(content, tx, [dropTransfer(job.id)], tx.now);
       return false;
     }
@@ -69,7 +74,8 @@ export function reportProgress(
   });
 }
 
-/** Stores the content or the fault in the target and removes the job. */
+/** Stores the content or the failure in the target and removes the job. Returns false if the target
+ *  no longer waits for these bytes. */
 export function endTransfer(
   { store, content, handlers }: TransferStore,
   job: StoredTransfer,
@@ -84,7 +90,7 @@ export function endTransfer(
   });
 }
 
-/** Renews the claim of this process. */
+/** Renews the claim of this process on a job. */
 export function renewClaim({ store }: TransferStore, id: string): Promise<void> {
   return store.transact(async (tx) => {
     const key = transferJobs.key({ id });
@@ -95,7 +101,7 @@ export function renewClaim({ store }: TransferStore, id: string): Promise<void> 
   });
 }
 
-/** Ends the claim, so that the job is claimed again. */
+/** Ends the claim of this process, so that a process can claim the job again. */
 export function releaseTransfer({ store }: TransferStore, job: StoredTransfer): Promise<void> {
   return store.transact(async (tx) => {
     const key = transferJobs.key(job);

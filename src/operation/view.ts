@@ -3,48 +3,51 @@ import type { ContentRef, Slice } from "../content/content-ref.ts";
 import type { Table } from "../encoding/table.ts";
 import type { Ticks } from "../base/ticks.ts";
 
-/** Read access of an operation: decoded records of one consistent state. */
+/** How operations read: decoded records of one state. */
 export interface RecordView {
   readonly now: Ticks;
   get<K, R>(table: Table<K, R>, key: K): Awaitable<R | undefined>;
-  /** Records between two encoded keys (`table.range(…)`), in arrays. */
+  /** Records between two encoded keys (`table.range(…)`), in order, in arrays of bounded length. */
   scan<K, R>(table: Table<K, R>, bounds: ScanBounds): AsyncIterable<readonly Scanned<R>[]>;
-  /** The first records of a range, for operations that remove what they read: they start at the
-   *  range head (glossary). */
+  /** The first records of a range, for operations that delete what they read. Starts after the
+   *  records that earlier transactions of the batch have deleted (range head in the glossary). */
   readHead<K, R>(
     table: Table<K, R>,
     bounds: ScanBounds & { readonly limit: number },
   ): Awaitable<readonly Scanned<R>[]>;
-  /** Renders a scanned record, from the cache if the rendering depends only on the record and
-   *  `form`. */
+  /** Renders a scanned record, or returns the cached text. A text is cached if it depends only on
+   *  the record and `variant`. Undefined if `render` returns undefined. */
   renderCached<R>(
     entry: Scanned<R>,
-    form: number,
+    variant: number,
     render: () => Rendered | undefined,
   ): string | undefined;
-  /** A commutative counter, 0 if never written. Validated at commit only if `isExact`; then
-   *  concurrent additions conflict. */
+  /** The value of a commutative counter; 0 if it was never written. Validated at commit only if
+   *  `isExact`; concurrent additions then conflict. */
   count(counter: Uint8Array, isExact?: boolean): Promise<bigint>;
   /** The slices of a content that overlap a range of bytes. */
   slices(ref: ContentRef, from: number, length: number): AsyncIterable<readonly Slice[]>;
 }
 
+/** A rendered record. */
 export interface Rendered {
   readonly text: string;
-  /** Whether the text depends only on the record and the form. */
+  /** Whether the text depends only on the record and the variant. */
   readonly isCacheable: boolean;
 }
 
+/** The range of keys of a scan. */
 export interface ScanBounds {
   readonly start: Uint8Array;
   readonly end: Uint8Array;
   readonly reverse?: boolean;
   readonly limit?: number;
-  /** For index scans: the key of the record that is read next is `prefix` and the index key without
-   *  its first `skip` bytes. */
+  /** For scans of an index, whose records are read next: the key of such a record is `prefix`
+   *  followed by the index key without its first `skip` bytes. */
   readonly indexTarget?: { readonly skip: number; readonly prefix: Uint8Array };
 }
 
+/** A record of a scan with its encoded key. */
 export interface Scanned<R> {
   readonly key: Uint8Array;
   readonly record: R;

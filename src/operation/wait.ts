@@ -3,20 +3,22 @@ import { ticksPerMillisecond } from "../base/ticks.ts";
 import type { Clock } from "../base/world.ts";
 import type { Store } from "../store/store.ts";
 
-/** More attempts than 30 s of waiting can take. */
+/** Far more attempts than a wait of 30 s has; reaching it is a bug. */
 const attemptsMax = 10_000;
 
+/** The outcome of a run whose decision must wait. */
 export interface WaitOutcome extends WaitDecision {
   readonly kind: "wait";
 }
 
+/** What waiting needs: notifications of changes, and timers. */
 export interface WaitParts {
   readonly store: Store;
   readonly clock: Clock;
 }
 
-/** Runs `attempt` until it no longer returns a wait: when a key under `wait.key` changes, and at
- *  `wait.until`, when the decision itself handles the time-out. */
+/** Runs `attempt` again, when a key under `wait.key` changes and at `wait.until`, until its outcome
+ *  is not a wait. The decision itself handles the time-out. */
 export async function runUntilReady<T extends { readonly kind: string }>(
   { store, clock }: WaitParts,
   { wait }: WaitDecision,

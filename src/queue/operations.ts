@@ -24,7 +24,7 @@ export const operations: readonly Operation[] = [
   getQueueServiceProperties,
   setQueueServiceProperties,
   getQueueServiceStats,
-  declareUserDelegationKey("queue", "2026-02-06"),
+  declareUserDelegationKey("queue", { since: "2026-02-06" }),
   declarePreflight("queue", "Preflight Queue Request"),
   listQueues,
   createQueue,

@@ -26,7 +26,7 @@ export const operations: readonly Operation[] = [
   getTableServiceProperties,
   setTableServiceProperties,
   getTableServiceStats,
-  declareUserDelegationKey("table", "2026-02-06"),
+  declareUserDelegationKey("table", { since: "2026-02-06" }),
   declarePreflight("table", "Preflight Table Request"),
   entityGroupTransaction,
   queryTables,

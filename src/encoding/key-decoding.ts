@@ -8,7 +8,8 @@ interface Cursor {
   at: number;
 }
 
-/** Inverse of `encodeKey`. `from` skips a tag byte before the tuple. */
+/** Inverse of `encodeKey`. `from` is the offset of the tuple, 1 for a key with a tag byte. Throws
+ *  for bytes that are no encoded key. */
 export function decodeKey(bytes: Uint8Array, from = 0): KeyPart[] {
   const parts: KeyPart[] = [];
   const cursor: Cursor = { at: from };

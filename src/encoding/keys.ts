@@ -1,25 +1,26 @@
 import { copyBytes } from "./slabs.ts";
 
 /**
- * Keys are tuples whose encoding compares byte by byte in the order of the parts.
+ * A key is a tuple of parts, encoded so that comparing the bytes gives the order of the tuples.
  *
- * Every part starts with a byte that says its kind, and the kinds are ordered by that byte:
- * bytes `02`, strings `03`, numbers `10`–`17`, big integers `20`–`28`. Bytes and strings end in
- * `00`; inside them `00` becomes `01 01` and `01` becomes `01 02`, so that the encoding of a tuple
- * is a prefix of exactly those keys whose tuples begin with the same parts. The kinds of integers
- * carry the count of the big-endian bytes that follow.
+ * Every part starts with a byte that says its kind, and kinds are ordered by that byte: bytes `02`,
+ * strings `03`, numbers `10`–`17`, big integers `20`–`28`. Bytes and strings end in `00`; inside
+ * them `00` becomes `01 01` and `01` becomes `01 02`. The encoding of a tuple is therefore a prefix
+ * of exactly those keys whose tuples begin with the same parts. The kind of an integer includes the
+ * number of big-endian bytes that follow.
  *
  * Example: `["ab", 258]` is `03 61 62 00  12 01 02`.
  */
 export type KeyPart = string | number | bigint | Uint8Array;
 
+/** A range of encoded keys: `start` is inside, `end` is not. */
 export interface KeyBounds {
   readonly start: Uint8Array;
   readonly end: Uint8Array;
 }
 
-/** Enough for a blob name of 1,024 three-byte characters, or for the two keys of a table entity,
- *  and their ids. */
+/** Limit of an encoded key. Enough for a blob name of 1,024 three-byte characters, or for the two
+ *  keys of a table entity, and the ids before them. */
 export const keyBytesMax = 4000;
 
 const kindBytes = 0x02;
@@ -27,12 +28,12 @@ const kindString = 0x03;
 const kindNumber = 0x10;
 const kindBigint = 0x20;
 const escapeByte = 0x01;
-/** Greater than every byte that can follow a complete part or a prefix of a string. */
+/** Greater than every byte that can follow a complete part or the start of a string. */
 const beyondAnyPart = 0xff;
 const uint64Max = 0xffff_ffff_ffff_ffffn;
 
-/** Scratch buffer for one key. A UTF-16 code unit becomes at most three bytes; longer parts are
- *  rejected before writing. */
+/** Shared buffer in which a key is encoded. A UTF-16 code unit becomes at most three bytes; longer
+ *  parts are rejected before they are written. */
 const scratch = new Uint8Array(3 * keyBytesMax + 32);
 
 export function encodeKey(parts: readonly KeyPart[]): Uint8Array {
@@ -63,11 +64,13 @@ export function prefixBounds(prefix: Uint8Array): KeyBounds {
   return { start: prefix, end };
 }
 
-/** The range of keys below `parts` whose next part is a string that starts with `stringPrefix`. */
+/** The range of keys that start with `parts` and whose next part is a string that starts with
+ *  `stringPrefix`. */
 export function stringPrefixBounds(parts: readonly KeyPart[], stringPrefix: string): KeyBounds {
   return stringBoundsAt(writeParts(parts, 0), stringPrefix);
 }
 
+/** As `stringPrefixBounds`, for keys with the tag byte of a table. */
 export function taggedStringPrefixBounds(
   tag: number,
   parts: readonly KeyPart[],
@@ -126,8 +129,8 @@ function writePart(part: KeyPart, at: number): number {
   return writeBytes(part, at);
 }
 
-/** Encodes lone surrogates as three bytes of their own: replacing them would map two different
- *  names to one key. */
+/** Encodes a surrogate without its pair as three bytes of its own. Replacing it would give two
+ *  different names the same key. */
 function writeText(text: string, from: number): number {
   if (text.length > keyBytesMax) checkLength(text.length);
   let at = from;
@@ -195,8 +198,8 @@ function writeNumber(value: number, at: number): number {
   return at + 1 + count;
 }
 
-/** Splits a big integer into two 32-bit halves; shifting it would allocate two more big
- *  integers. */
+/** Shared memory that splits a big integer into two 32-bit halves; shifting it would allocate two
+ *  more big integers. */
 const halves = new DataView(new ArrayBuffer(8));
 
 function writeBigint(value: bigint, at: number): number {

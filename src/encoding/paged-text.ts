@@ -1,27 +1,30 @@
+/** Size of a page. */
 const pageBytes = 64 * 1024;
 /** A UTF-16 code unit becomes at most three bytes of UTF-8. */
 const bytesPerUnitMax = 3;
+/** Most unused pages that are kept. */
 const freePagesMax = 128;
 
-/** Unused pages, kept for reuse. Memory outside the heap triggers full garbage collections, however
- *  briefly it is used: a third of the time of a listing of 5,000 blobs. With reused pages such
- *  listings take half the time (docs/adr/012-reusable-response-pages.md). */
+/** Unused pages, kept for reuse. Memory outside the heap causes full garbage collections, however
+ *  briefly it is used: they took a third of the time of a listing of 5,000 blobs. With reused pages
+ *  such listings take half the time (docs/adr/012-reusable-response-pages.md). */
 const freePages: Page[] = [];
 
-/** A Buffer with Node's undocumented `utf8Write`: `write` without argument checks. Saves the checks
- *  for each piece of a listing. */
+/** A Buffer with Node's undocumented `utf8Write`, which is `write` without argument checks. It
+ *  saves the checks for each piece of a listing. */
 interface Page extends Buffer {
   utf8Write(text: string, offset: number): number;
 }
 
-/** Text of a large response, encoded while it is written. Its pages are reused after it was
- *  sent. */
+/** The text of a large response, encoded while it is written. Its pages are reused after the
+ *  response was sent. */
 export class PagedText {
   readonly #pieces: Buffer[] = [];
   #pages: Page[] = [];
   #page: Page | undefined;
   /** Bytes written to the current page. */
   #used = 0;
+  /** Bytes of all earlier pages and pieces. */
   #fullBytes = 0;
 
   get length(): number {
@@ -48,7 +51,7 @@ export class PagedText {
     this.#used += bytes.length;
   }
 
-  /** Inserts text at the start, for a document head that is only known at the end. */
+  /** Inserts text at the start, for the head of a document that is known only after its entries. */
   prepend(text: string): void {
     const piece = Buffer.from(text, "utf8");
     this.#pieces.unshift(piece);
@@ -62,7 +65,7 @@ export class PagedText {
   }
 
   /** Returns the pages for reuse. Must be called once, after the last use of `pieces()`: the next
-   *  response overwrites them. */
+   *  response overwrites the pages. */
   release(): void {
     this.#endPage();
     this.#pieces.length = 0;

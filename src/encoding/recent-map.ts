@@ -1,25 +1,25 @@
 /**
- * A bounded cache that evicts entries not used recently; the only implementation of that kind.
+ * A cache with a limit that evicts entries not used recently; the only implementation of that kind.
  *
- * It has two generations instead of a list ordered by use: when the young generation is full it
- * becomes the old one, and the previous old one is dropped. A hit in the old generation moves the
- * entry to the young one. A hit therefore costs one or two lookups and allocates nothing, and at
- * least the last half of the bound is always kept.
+ * Instead of a list ordered by use it has two maps. When the young map is full it replaces the old
+ * one, whose entries are dropped. A hit in the old map adds the entry to the young one. A hit
+ * therefore costs one or two look-ups and allocates nothing, and the entries used last, up to half
+ * of the limit, are always kept.
  *
- * Example with a bound of 4: after a, b, c the generations are {c} and {a, b}. A hit on a makes
- * them {c, a} and {a, b}; then d makes them {d} and {c, a}, and b is gone.
+ * Example with a limit of 4: after a, b, c the maps are young {c} and old {a, b}. A hit on a makes
+ * them {c, a} and {a, b}; then d makes them {d} and {c, a}, and b is evicted.
  */
 export class RecentMap<V, K = string> {
-  readonly #generationMax: number;
+  readonly #mapWeightMax: number;
   readonly #weigh: ((key: K, value: V) => number) | undefined;
   #young = new Map<K, V>();
   #old = new Map<K, V>();
   #youngWeight = 0;
 
-  /** `max` bounds the total weight; without `weigh` each entry counts 1. An entry heavier than a
-   *  generation (half of `max`) is not kept. */
+  /** `max` limits the total weight; without `weigh` each entry weighs 1. An entry heavier than one
+   *  of the two maps may be (half of `max`) is not kept. */
   constructor(max: number, weigh?: (key: K, value: V) => number) {
-    this.#generationMax = weigh === undefined ? Math.max(1, Math.floor(max / 2)) : max / 2;
+    this.#mapWeightMax = weigh === undefined ? Math.max(1, Math.floor(max / 2)) : max / 2;
     this.#weigh = weigh;
   }
 
@@ -34,11 +34,11 @@ export class RecentMap<V, K = string> {
   set(key: K, value: V): void {
     this.#removeYoung(key);
     const weight = this.#weightOf(key, value);
-    if (weight > this.#generationMax) {
+    if (weight > this.#mapWeightMax) {
       this.#old.delete(key);
       return;
     }
-    if (this.#youngWeight + weight > this.#generationMax) {
+    if (this.#youngWeight + weight > this.#mapWeightMax) {
       this.#old = this.#young;
       this.#young = new Map();
       this.#youngWeight = 0;
@@ -52,7 +52,7 @@ export class RecentMap<V, K = string> {
     this.#old.delete(key);
   }
 
-  /** Entries in both generations; one that was moved to the young one counts twice. */
+  /** Entries of both maps; an entry that is in both counts twice. */
   get size(): number {
     return this.#young.size + this.#old.size;
   }

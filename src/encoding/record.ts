@@ -1,25 +1,25 @@
 import { Packr, RESERVE_START_SPACE } from "msgpackr";
 import { fromValues, positionsOf, toValues, type Shape } from "./positional.ts";
 
-/** Encodes records as bytes. The first byte is the format version; older versions are migrated when
- *  read, newer ones throw `RecordTooNew`. */
+/** Encodes records as bytes. The first byte is the version of the format; records of older versions
+ *  are migrated when they are read, for newer ones `RecordTooNew` is thrown. */
 export interface RecordCodec<R> {
   encode(record: R): Uint8Array;
   decode(bytes: Uint8Array): R;
 }
 
 export interface RecordCodecOptions<R> {
-  /** 1 to 255; raised whenever the stored form changes. */
+  /** 1 to 255; raised whenever the stored format changes. */
   readonly version: number;
   /** `migrate[n]` converts a record of version `n` to version `n + 1`. */
   readonly migrate?: Readonly<Record<number, (old: never) => unknown>>;
-  /** Stores the values by position instead of by name. Records stored by name, as before the shape
-   *  was introduced, can still be read. */
+  /** Stores the values by position instead of by name. Records that were stored by name, before the
+   *  shape was introduced, can still be read. */
   readonly shape?: Shape<R>;
 }
 
-/** The record was written by a newer release. Reading it would drop the fields that release
- *  added. */
+/** Thrown for a record that a newer release has written. Decoding it would drop the fields that the
+ *  newer release added. */
 export class RecordTooNew extends Error {
   override readonly name = "RecordTooNew";
 }
@@ -39,13 +39,13 @@ const versionBytes = 1;
 export interface DecodeCacheOptions {
   /** Maximum number of cached records. */
   readonly slots?: number;
-  /** Records below this length are not cached. */
+  /** Shorter records are not cached. */
   readonly bytesMin?: number;
 }
 
 /** Adds a cache of decoded records to a codec, keyed by their bytes, for records that nearly every
- *  request reads, such as accounts and containers. Direct mapped: a record replaces the one in its
- *  slot. */
+ *  request reads, such as accounts and containers. Each record has one possible slot, and replaces
+ *  the record in it. */
 export function withDecodeCache<R>(
   codec: RecordCodec<R>,
   { slots = slotsDefault, bytesMin = 0 }: DecodeCacheOptions = {},
@@ -58,9 +58,9 @@ export function withDecodeCache<R>(
       const slot = hashOf(bytes) % slots;
       const cached = cache[slot];
       if (cached !== undefined && isSame(cached.bytes, bytes)) return cached.record;
-      const own = new Uint8Array(bytes);
-      const record = codec.decode(own);
-      cache[slot] = { bytes: own, record };
+      const ownBytes = new Uint8Array(bytes);
+      const record = codec.decode(ownBytes);
+      cache[slot] = { bytes: ownBytes, record };
       return record;
     },
   };
@@ -72,7 +72,8 @@ const hashedBytesMax = 32;
 /** Up to this length a loop is faster than a native comparison. */
 const loopBytesMax = 1024;
 
-/** Samples at most 32 bytes, spread over the whole record: records may differ anywhere. */
+/** A hash of at most 32 bytes, spread over the whole record, because records may differ
+ *  anywhere. */
 function hashOf(bytes: Uint8Array): number {
   const step = Math.ceil(bytes.length / hashedBytesMax);
   let hash = bytes.length;
@@ -88,26 +89,27 @@ function isSame(left: Uint8Array, right: Uint8Array): boolean {
   return true;
 }
 
+/** Returns the codec of a table's records: MessagePack after the version byte. */
 export function recordCodec<R>(options: RecordCodecOptions<R>): RecordCodec<R> {
   const { version, migrate = {} } = options;
   const positions = options.shape && positionsOf(options.shape);
   return {
     encode(record) {
-      const form = positions === undefined ? record : toValues(positions, record as object);
-      const packed = packr.pack(form, RESERVE_START_SPACE + versionBytes);
+      const stored = positions === undefined ? record : toValues(positions, record as object);
+      const packed = packr.pack(stored, RESERVE_START_SPACE + versionBytes);
       packed[0] = version;
       return new Uint8Array(packed.buffer, packed.byteOffset, packed.length);
     },
     decode(bytes) {
-      const found = bytes[0] ?? 0;
-      if (found > version) {
+      const foundVersion = bytes[0] ?? 0;
+      if (foundVersion > version) {
         throw new RecordTooNew(
-          `record has version ${found}; this release supports up to ${version}`,
+          `record has version ${foundVersion}; this release supports up to ${version}`,
         );
       }
       let record: unknown = packr.unpack(bytes.subarray(versionBytes));
       if (positions !== undefined && Array.isArray(record)) record = fromValues(positions, record);
-      for (let step = found; step < version; step += 1) {
+      for (let step = foundVersion; step < version; step += 1) {
         const migrateStep = migrate[step];
         if (migrateStep === undefined) {
           throw new Error(`no migration from record version ${step} to ${step + 1}`);

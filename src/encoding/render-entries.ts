@@ -1,7 +1,7 @@
 import { spend } from "../base/loop-share.ts";
 import { PagedText } from "./paged-text.ts";
 
-/** Entries rendered per step, 64 at most: an entry may have 8 KiB of metadata. */
+/** Most entries rendered per step: each may have 8 KiB of metadata. */
 const entriesAtOnceMax = 64;
 
 /** Renders the entries of a listing, yielding to the event loop between steps. */

@@ -1,8 +1,9 @@
-/** Allocates small byte arrays as parts of shared slabs of 64 KiB: each typed array with its own
- *  buffer is an allocation outside the heap that the garbage collector has to track. Among the
- *  effective optimisations of docs/bench/README.md, which has no separate figure for it. Code that
- *  keeps such bytes for long must copy them again, because a few bytes keep a whole slab alive. */
+/** Allocates small byte arrays as parts of shared slabs of 64 KiB. A typed array with a buffer of
+ *  its own is an allocation outside the heap that the garbage collector has to track. Listed among
+ *  the effective optimisations in docs/bench/README.md, without a separate figure. Code that keeps
+ *  such bytes for long must copy them again, because a few bytes keep a whole slab in memory. */
 const slabBytes = 64 * 1024;
+/** Longer arrays get a buffer of their own. */
 const pieceBytesMax = 8 * 1024;
 /** Up to this length a loop is faster than a native copy. */
 const loopBytesMax = 64;
@@ -10,7 +11,7 @@ const loopBytesMax = 64;
 let slab = new Uint8Array(slabBytes);
 let used = 0;
 
-/** Copies bytes from a buffer that is about to be reused. */
+/** Copies bytes, for example from a buffer that is about to be reused. */
 export function copyBytes(bytes: Uint8Array, from = 0, to = bytes.length): Uint8Array {
   const length = to - from;
   // Not `slice`: on a Buffer it returns a view.

@@ -5,22 +5,22 @@ import type { KeyBounds, KeyPart } from "./keys.ts";
 import type { RecordCodec } from "./record.ts";
 import type { Ticks } from "../base/ticks.ts";
 
-/** The records of one kind in the key space. `tag` is the first byte of all their keys; a tag is
- *  never reused for another table. */
+/** The records of one kind. `tag` is the first byte of all their keys; a tag is never reused for
+ *  another table. */
 export interface Table<K, R> {
   readonly name: string;
   readonly tag: number;
-  /** Encodes the tag and the tuple, for example `[containerId, blobName]`. */
+  /** Encodes the tag and the key tuple, for example `[containerId, blobName]`. */
   readonly key: (key: K) => Uint8Array;
   readonly codec: RecordCodec<R>;
-  /** The field that refers to stored content, if any; the execution layer maintains its
+  /** The field that refers to stored content, if any; `operation/apply.ts` maintains its
    *  references. */
   readonly content?: keyof R & string;
-  /** Computes the index entries of a record. The execution layer writes and removes them together
+  /** Computes the index entries of a record; `operation/apply.ts` writes and deletes them together
    *  with the record. `parts` returns the tuple of the record's key. */
   readonly indexes?: IndexesOf<R>;
-  /** Computes the notices to store with a change, for processes that wait for changes of these
-   *  records. */
+  /** Computes the notices that are stored with a change, for processes that wait for changes of
+   *  these records. */
   readonly changeNotices?: ChangeNoticesOf<R>;
 }
 
@@ -29,15 +29,17 @@ export type ChangeNoticesOf<R> = (
   view: NoticeView,
 ) => Promise<IndexEntry[]>;
 
+/** A change of a record; `before` is undefined for a new record, `after` for a deleted one. */
 export interface RecordChange<R> {
   readonly key: Uint8Array;
   readonly before: R | undefined;
   readonly after: R | undefined;
-  /** Identifies the session that made the change and needs no notice; `undefined` if there is
-   *  none. */
+  /** Identifies the session that made the change and needs no notice; undefined if no session
+   *  did. */
   readonly origin: string | undefined;
 }
 
+/** What the computation of notices may read. */
 export interface NoticeView {
   readonly now: Ticks;
   get(key: Uint8Array): Awaitable<Uint8Array | undefined>;
@@ -52,16 +54,17 @@ export interface IndexEntry {
 
 /** A table with the functions that scans need: ranges, prefixes and key decoding. */
 export interface DefinedTable<K, R> extends Table<K, R> {
-  /** The range of records below a partial tuple. With a string prefix: those whose next part is a
-   *  string that starts with it. `range([])` is the whole table. */
+  /** The range of the records whose keys begin with `parts`. With a string prefix: those whose next
+   *  part is a string that starts with it. `range([])` is the whole table. */
   readonly range: (parts: readonly KeyPart[], stringPrefix?: string) => KeyBounds;
-  /** The common prefix of all keys below a partial tuple, for `watch` and as the start of a
+  /** The bytes that all keys beginning with `parts` begin with, for `watch` and as the start of a
    *  range. */
   readonly prefix: (parts: readonly KeyPart[]) => Uint8Array;
   /** Decodes the tuple after the tag. */
   readonly parts: (key: Uint8Array) => KeyPart[];
 }
 
+/** A table as it is declared: `key` returns the tuple instead of its encoding. */
 export interface TableDefinition<K, R> {
   readonly name: string;
   readonly tag: number;
@@ -94,7 +97,7 @@ export function defineTable<K, R>(definition: TableDefinition<K, R>): DefinedTab
   };
 }
 
-/** A table whose record type is unknown, for layers that handle all tables alike. */
+/** A table whose record type is unknown, for code that handles all tables alike. */
 export interface AnyTable {
   readonly name: string;
   readonly tag: number;

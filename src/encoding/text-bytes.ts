@@ -1,12 +1,12 @@
+/** Initial size of the buffer. */
 const firstBytes = 32 * 1024;
 /** A UTF-16 code unit becomes at most three bytes of UTF-8. */
 const bytesPerUnitMax = 3;
 /** Up to this length a loop is faster than a native encode or copy. */
 const loopBytesMax = 48;
 
-/** A growing buffer of UTF-8 text, encoded while it is written. A long listing therefore never
- *  exists as strings and as bytes at the same time, which would make the garbage collector copy
- *  both. */
+/** A growing buffer of UTF-8 text, encoded while it is written. A long text therefore never exists
+ *  as strings and as bytes at the same time, which would make the garbage collector copy both. */
 export class TextBytes {
   #buffer = Buffer.allocUnsafe(firstBytes);
   #length = 0;
@@ -69,6 +69,7 @@ export class TextBytes {
     return this.#buffer.toString("utf8", 0, this.#length);
   }
 
+  /** A view of the written bytes, valid until the next change. */
   bytes(): Uint8Array {
     return this.#buffer.subarray(0, this.#length);
   }

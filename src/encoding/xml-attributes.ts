@@ -1,10 +1,12 @@
 import { decodeXmlText } from "./xml-entities.ts";
 
+// Limits of this server; attributes that exceed them are malformed. The length is in UTF-16 code
+// units.
 const attributesMax = 32;
 const attributeUnitsMax = 64 * 1024;
-const attributeForm =
+const attributePattern =
   /[ \t\r\n]+([\p{L}_][\p{L}\p{N}\p{M}_.\-:]*)[ \t\r\n]*=[ \t\r\n]*(?:"([^<"]*)"|'([^<']*)')/uy;
-const spaceForm = /[ \t\r\n]*/y;
+const spacePattern = /[ \t\r\n]*/y;
 
 export interface ReadAttributes {
   readonly attributes: Readonly<Record<string, string>>;
@@ -12,14 +14,18 @@ export interface ReadAttributes {
   readonly at: number;
 }
 
-/** Parses attributes from the end of a tag name. Returns the offset of a malformed attribute as a
- *  number. */
+/** Parses the attributes after a tag name. Returns the offset of a malformed attribute instead, as
+ *  a number. Namespace declarations are skipped, and prefixes of names removed. */
 export function readAttributes(text: string, from: number): ReadAttributes | number {
   const pairs = new Map<string, string>();
   const names = new Set<string>();
-  attributeForm.lastIndex = from;
+  attributePattern.lastIndex = from;
   let at = from;
-  for (let found = attributeForm.exec(text); found !== null; found = attributeForm.exec(text)) {
+  for (
+    let found = attributePattern.exec(text);
+    found !== null;
+    found = attributePattern.exec(text)
+  ) {
     const name = found[1] ?? "";
     const raw = found[2] ?? found[3] ?? "";
     if (raw.length > attributeUnitsMax) return at;
@@ -29,9 +35,9 @@ export function readAttributes(text: string, from: number): ReadAttributes | num
     if (name !== "xmlns" && !name.startsWith("xmlns:")) {
       pairs.set(name.slice(name.indexOf(":") + 1), value);
     }
-    at = attributeForm.lastIndex;
+    at = attributePattern.lastIndex;
   }
-  spaceForm.lastIndex = at;
-  spaceForm.exec(text);
-  return { attributes: Object.fromEntries(pairs), at: spaceForm.lastIndex };
+  spacePattern.lastIndex = at;
+  spacePattern.exec(text);
+  return { attributes: Object.fromEntries(pairs), at: spacePattern.lastIndex };
 }

@@ -1,7 +1,8 @@
-/** Characters that XML 1.0 cannot represent, not even escaped. Lone surrogates belong to them. */
+/** Characters that XML 1.0 cannot represent, not even escaped; surrogates without their pair are
+ *  among them. */
 const illegal = /[^\t\n\r\u0020-\uD7FF\uE000-\uFFFD\u{10000}-\u{10FFFF}]/u;
 
-/** Offset of the first illegal character, -1 if there is none. */
+/** Offset of the first character that XML cannot represent; -1 if there is none. */
 export function firstIllegalCharacter(text: string): number {
   return text.search(illegal);
 }

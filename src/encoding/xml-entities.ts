@@ -11,8 +11,8 @@ const predefined: Readonly<Record<string, string>> = {
 /** Long enough for `&#x10FFFF;` with some leading zeros. */
 const entityUnitsMax = 16;
 
-/** Resolves entities and normalises line ends. Returns the offset of an unknown entity as a
- *  number. */
+/** Replaces entities by their characters and normalises line ends. Returns the offset of an unknown
+ *  entity instead, as a number. */
 export function decodeXmlText(text: string): string | number {
   let ampersand = text.indexOf("&");
   if (ampersand === -1) return withLineFeeds(text);

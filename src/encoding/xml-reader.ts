@@ -3,6 +3,7 @@ import { decodeXmlText, withLineFeeds } from "./xml-entities.ts";
 import { readAttributes } from "./xml-attributes.ts";
 import type { XmlElement, XmlLocation } from "./xml.ts";
 
+/** Limit of this server for the nesting of elements. */
 const depthMax = 64;
 /** Far more elements than a block list may have blocks (50,000), so that a list that is too long
  *  gets the fault for its length and not an XML fault. */
@@ -11,6 +12,7 @@ const elementsMax = 200_000;
  *  every character written as an entity. */
 export const textUnitsMax = 512 * 1024;
 
+/** An element whose end tag has not been read yet. */
 interface OpenElement {
   readonly qualifiedName: string;
   readonly name: string;
@@ -21,23 +23,27 @@ interface OpenElement {
   end: XmlLocation;
 }
 
-/** State of a parser that can stop and continue. Lines are counted while reading, because offsets
- *  are visited in order. */
+/** State of a parser that can stop and continue. */
 export interface Reader {
   readonly text: string;
-  /** The document has no entity, carriage return or `]]>`, so text needs no decoding. */
+  /** Whether the document has no entity, carriage return or `]]>`, so that text needs no
+   *  decoding. */
   readonly isPlain: boolean;
   at: number;
   readonly open: OpenElement[];
+  /** Undefined until the root element is closed. */
   root: XmlElement | undefined;
   elements: number;
+  // The line of the last offset that `locationAt` was called for: its number, its start, and its
+  // end.
   line: number;
   lineStart: number;
   nextNewline: number;
-  /** Offset at which the document is malformed, -1 if it is well-formed, `undefined` while
-   *  reading. */
+  /** Offset at which the document is malformed; -1 if it is well-formed; undefined while it is
+   *  read. */
   failedAt: number | undefined;
-  /** Local names by qualified name: names other than plain letters are validated once. */
+  /** Local names by qualified name, so that a name with other characters than letters is validated
+   *  once. */
   readonly localNames: Map<string, string>;
 }
 
@@ -47,6 +53,7 @@ const noAttributes: Readonly<Record<string, string>> = {};
 const noChildren: XmlElement[] = [];
 const whitespaceOnly = /^[ \t\r\n]*$/;
 
+/** The root element, or the location at which the document is malformed. */
 export type ReadDocument = { readonly root: XmlElement } | XmlLocation;
 
 export function readDocument(text: string): ReadDocument {
@@ -55,6 +62,7 @@ export function readDocument(text: string): ReadDocument {
   return endDocument(reading);
 }
 
+/** Starts a parser that reads in steps: `readSome` until it returns true, then `endDocument`. */
 export function beginDocument(text: string): Reader {
   return {
     text,
@@ -218,17 +226,20 @@ function skipTo(reader: Reader, tag: number, closing: string): number {
   return -1;
 }
 
-const nameForm =
+const namePattern =
   /^[\p{L}_][\p{L}\p{N}\p{M}_.\-\u00B7]*(?::[\p{L}_][\p{L}\p{N}\p{M}_.\-\u00B7]*)?$/u;
+/** Most different names with other characters than letters; bounds `localNames`. */
 const distinctNamesMax = 10_000;
 
 const lettersOnly = /^[A-Za-z]+$/;
 
+/** The name without its namespace prefix; undefined if it is malformed. */
 function localNameOf(reader: Reader, qualifiedName: string): string | undefined {
   if (lettersOnly.test(qualifiedName)) return qualifiedName;
   const known = reader.localNames.get(qualifiedName);
   if (known !== undefined) return known;
-  if (!nameForm.test(qualifiedName) || reader.localNames.size >= distinctNamesMax) return undefined;
+  if (!namePattern.test(qualifiedName) || reader.localNames.size >= distinctNamesMax)
+    return undefined;
   const local = qualifiedName.slice(qualifiedName.indexOf(":") + 1);
   reader.localNames.set(qualifiedName, local);
   return local;
@@ -247,6 +258,8 @@ function isSpace(code: number): boolean {
   return code === 0x20 || code === 0x0a || code === 0x0d || code === 0x09;
 }
 
+/** The line and position of an offset. Offsets must not decrease from call to call, so that each
+ *  line is counted once. */
 function locationAt(reader: Reader, offset: number): XmlLocation {
   while (reader.nextNewline < offset) {
     reader.line += 1;

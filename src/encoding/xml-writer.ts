@@ -30,7 +30,7 @@ export function textElement(name: string, value: string | number | bigint | unde
   return text === "" ? `<${name} />` : `<${name}>${text}</${name}>`;
 }
 
-/** As `textElement` without escaping, for dates and numbers. */
+/** As `textElement` without escaping and for non-empty texts, such as dates and numbers. */
 export function plainElement(name: string, text: string | number): string {
   return `<${name}>${text}</${name}>`;
 }
@@ -45,7 +45,7 @@ export function element(
   return inner === "" ? `<${open} />` : `<${open}>${inner}</${name}>`;
 }
 
-/** Only the start tag, for an element whose content is written later. */
+/** The start tag alone, for an element whose content is written later. */
 export function startTag(name: string, attributes: Readonly<Record<string, string>>): string {
   return `<${withAttributes(name, attributes)}>`;
 }
@@ -58,15 +58,15 @@ function withAttributes(name: string, attributes: Readonly<Record<string, string
   return open;
 }
 
-/** A name in a listing. A name that XML cannot represent is percent-encoded and marked
- *  `Encoded="true"`. */
+/** The element of a name in a listing. A name that XML cannot represent is percent-encoded and
+ *  marked `Encoded="true"`. */
 export function nameElement(name: string, value: string): string {
   if (isXmlText(value)) return textElement(name, value);
   return `<${name} Encoded="true">${encodeName(value)}</${name}>`;
 }
 
-/** Replaces lone surrogates, on which `encodeURIComponent` would throw: one such name must not make
- *  a listing fail. */
+/** Percent-encodes a name. Replaces surrogates without their pair, for which `encodeURIComponent`
+ *  would throw: one such name must not make a listing fail. */
 function encodeName(value: string): string {
   const wellFormed = value.replaceAll(/\p{Surrogate}/gu, "\uFFFD");
   return encodeURIComponent(wellFormed);

@@ -5,8 +5,8 @@ import { spend, unitsPerIterationMax } from "../base/loop-share.ts";
 import { beginDocument, endDocument, readDocument, readSome } from "./xml-reader.ts";
 import type { ReadDocument } from "./xml-reader.ts";
 
-/** A position in the document, as the service reports it: both count from 1, and `position` is that
- *  of the element's name. */
+/** A position in a document as the service reports it. Both numbers count from 1; `position` is
+ *  that of the element's name. */
 export interface XmlLocation {
   readonly line: number;
   readonly position: number;
@@ -27,18 +27,18 @@ export interface XmlElement {
  *  has about 6 MB. */
 export const xmlUnitsMax = 8 * 1024 * 1024;
 
-/** The reason that Azure Storage gives for every document its parser rejects. */
+/** The reason that Azure Storage gives for every document that its parser rejects. */
 const parseReason = "Error parsing Xml content";
 
-/** A strict, bounded parser: no document type, no custom entities, one root element, every tag
- *  closed. */
+/** Parses a document strictly: no document type, no custom entities, one root element, every tag
+ *  closed. All limits are checked. */
 export function parseXml(body: Uint8Array | string): Result<XmlElement> {
   const text = typeof body === "string" ? withoutMark(body) : decode(body);
   if (text === undefined || text.length > xmlUnitsMax) return invalidXml(1, 1, parseReason);
   return resultOf(readDocument(text));
 }
 
-/** Tags per step: a few milliseconds of work. */
+/** Most tags read per step: a few milliseconds of work. */
 const tagsPerStepMax = 8192;
 
 /** As `parseXml`, yielding to the event loop between steps, for long documents such as a list of
@@ -57,8 +57,8 @@ function resultOf(read: ReadDocument): Result<XmlElement> {
   return invalidXml(read.line, read.position, parseReason);
 }
 
-/** An XML fault at an element. Azure Storage reports an invalid value at the end tag of its element
- *  (recorded for retention days). */
+/** The fault for an invalid element at this location. Azure Storage reports an invalid value at the
+ *  end tag of its element (recorded for retention days). */
 export function invalidXmlAt(location: XmlLocation, reason: string): Failure {
   return invalidXml(location.line, location.position, reason);
 }

@@ -1,17 +1,17 @@
-/** Paths of trees: names separated by slashes. Empty components do not count, so that `a//b/` and
- *  `a/b` are the same path, and the path of the root has none. */
+/** The path of a file or directory in a tree: names separated by slashes. Empty names do not count,
+ *  so that `a//b/` and `a/b` are the same path, and the path of the root is empty. */
 
 export function splitPath(path: string): readonly string[] {
   return path.split("/").filter((component) => component !== "");
 }
 
-/** The path of an entry of a directory; the root's path is empty. */
+/** The path of an entry of `directory`; the path of the root is empty. */
 export function joinPath(directory: string, name: string): string {
   return directory === "" ? name : `${directory}/${name}`;
 }
 
-/** The order of a walk through a tree: by components, so that what is in a directory comes right
- *  after it, and in the order of keys, which is that of UTF-8. */
+/** Depth-first order: a directory comes before its entries, and these before its next sibling.
+ *  Siblings are ordered by the UTF-8 bytes of their names, like the keys of the store. */
 export function comparePaths(left: readonly string[], right: readonly string[]): number {
   for (const [at, name] of left.entries()) {
     const other = right[at];

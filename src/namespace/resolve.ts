@@ -1,26 +1,26 @@
 import type { Awaitable } from "../base/awaitable.ts";
 
-/** A tree of entries that are keyed by the id of their directory and their own name. A rename
- *  therefore changes one key, whatever is below the directory. */
+/** A tree whose entries are keyed by the id of their directory and by their own name. Renaming a
+ *  directory therefore changes one key, however many entries are below it. */
 export interface Tree<R> {
   readonly lookup: (directory: bigint, name: string) => Awaitable<R | undefined>;
   /** The id that the entries of a directory are keyed by; undefined for a file. */
   readonly directoryId: (record: R) => bigint | undefined;
 }
 
-/** The directories that a path leads through. */
+/** The directories that a path consists of, without its last name. */
 export interface ResolvedParents<R> {
-  /** The directories that exist, from the top down, without the root. */
+  /** The records of the directories that exist, from the top down, without the root. */
   readonly ancestors: readonly R[];
-  /** The names of those that do not, from the top down. */
+  /** The names of the directories that do not exist, from the top down. */
   readonly missing: readonly string[];
-  /** The id of the last of them; undefined if any is missing. */
+  /** The id of the last directory; undefined if any is missing. */
   readonly id: bigint | undefined;
-  /** A file has the name of the first missing directory. */
+  /** Whether a file has the name of the first missing directory. */
   readonly isBlocked: boolean;
 }
 
-/** Follows the directories of a path from the root, one look-up for each. */
+/** Looks up the directories of a path from the root down, one by one. */
 export async function resolveParents<R>(
   tree: Tree<R>,
   root: bigint,
@@ -44,7 +44,7 @@ export async function resolveParents<R>(
 
 const noNames: readonly string[] = [];
 
-/** Whether a move would put a directory into itself. */
+/** Whether a directory is moved into itself or below itself. */
 export function isWithin<R>(
   { directoryId }: Pick<Tree<R>, "directoryId">,
   moved: R,

@@ -3,7 +3,7 @@ import { joinPath } from "./paths.ts";
 /** One entry of a directory. */
 export interface WalkEntry {
   readonly name: string;
-  /** The id of the directory that it is; undefined for anything else. */
+  /** The id of the entry if it is a directory; undefined otherwise. */
   readonly directory?: bigint | undefined;
 }
 
@@ -14,28 +14,34 @@ export interface DirectoryPage<E> {
   readonly next: Position | undefined;
 }
 
-/** A name, and what tells several entries of that name apart. */
+/** A name, followed by texts that distinguish several entries of that name: states of one blob.
+ *  Empty: before the first entry. */
 export type Position = readonly string[];
 
+/** What a walk visits, and how it reads directories. */
 export interface Walk<E extends WalkEntry> {
-  /** The directory whose entries are visited, and its path. */
+  /** The id of the directory at which the walk starts; its entries are visited. */
   readonly root: bigint;
+  // The path of that directory.
   readonly rootPath: string;
-  /** Only entries of the first directory whose names begin so. */
+  /** Only entries of the first directory whose names start with this text are visited. */
   readonly namePrefix: string;
-  /** Whether entries of directories follow the directory. */
+  /** Whether the walk also visits the entries of the directories that it meets. */
   readonly recursive: boolean;
-  /** The components of the path to start from, relative to the root, and what follows a name in a
-   *  position. Entries that were deleted meanwhile are passed over. */
+  /** Where to start: the names of the path of the first entry, relative to the root. Empty: at the
+   *  start. If the entry was deleted meanwhile, the next one in order is first. */
   readonly from: readonly string[];
-  readonly fromBelow?: Position | undefined;
+  /** The part of the first entry's position after its name. */
+  readonly fromRest?: Position | undefined;
   readonly limit: number;
-  /** At most `limit` entries from a position on; with limit 0 it tells whether there is one. */
+  /** Returns at most `limit` entries of a directory from a position on. With limit 0 the result
+   *  only says whether there is an entry. */
   readonly readPage: (request: PageRequest) => Promise<DirectoryPage<E>>;
-  /** May end the walk, as if nothing came after. */
+  /** Called for each entry; "stop" ends the walk as if there were no further entries. */
   readonly visit: (path: string, entry: E) => "stop" | undefined;
 }
 
+/** A read of one page of a directory. `from` is undefined for the start of the directory. */
 export interface PageRequest {
   readonly directory: bigint;
   readonly namePrefix: string;
@@ -43,33 +49,35 @@ export interface PageRequest {
   readonly limit: number;
 }
 
-/** Where a walk goes on: the whole path of the next entry, and the rest of its position. */
+/** Where the next walk must start: the path of its first entry, and the part of that entry's
+ *  position after its name. */
 export interface WalkEnd {
   readonly path: string;
-  readonly below: Position;
+  readonly rest: Position;
 }
 
+/** A directory on the way from the root to the current entry, and how far it is read. */
 interface Level<E> {
   readonly directory: bigint;
   readonly path: string;
   readonly namePrefix: string;
   entries: readonly E[];
   at: number;
-  /** Undefined when the directory is read to its end. */
+  /** Position of the next page; undefined if the directory is read to its end. */
   next: Position | undefined;
 }
 
-/** Entries that are read at a time; the first page of a directory is shorter, because most of them
- *  are. */
+/** Most entries that are read at a time. The first page of a directory is shorter, because most
+ *  directories are. */
 const pageEntriesMax = 256;
 const firstPageEntriesMax = 32;
-/** Directories can be moved below others until no path can name what is in them. Walks do not go
- *  there. */
+/** Directories can be moved rest others until the paths of their entries are longer than a path
+ *  may be. A walk does not enter directories rest this depth. */
 export const walkDepthMax = 254;
 
-/** Visits a tree depth first, a directory before its entries, names ascending. The cost is that of
- *  the entries it visits and of the directories above the first one. Returns where to go on, or
- *  undefined at the end. */
+/** Visits the entries of a tree depth first, a directory before its entries, in the order of names.
+ *  Its cost is proportional to the number of visited entries and to the depth of the first one.
+ *  Returns where the next walk must start, or undefined at the end. */
 export async function walk<E extends WalkEntry>(options: Walk<E>): Promise<WalkEnd | undefined> {
   const { recursive, visit } = options;
   const stack = await openLevels(options);
@@ -100,18 +108,18 @@ function newLevel<E>(level: Pick<Level<E>, "directory" | "path" | "namePrefix" |
   return { ...level, entries: [], at: 0 };
 }
 
-/** The levels from the root to the first entry. Above it they go on after the directory that leads
- *  to it. */
+/** Opens the directories from the root to the first entry. Each continues after the directory that
+ *  leads to the first entry. */
 async function openLevels<E extends WalkEntry>(options: Walk<E>): Promise<Level<E>[]> {
-  const { root, rootPath, namePrefix, from, fromBelow = [], readPage } = options;
+  const { root, rootPath, namePrefix, from, fromRest = [], readPage } = options;
   const stack: Level<E>[] = [];
   let level = { directory: root, path: rootPath, namePrefix };
   for (const [depth, name] of from.entries()) {
     if (depth === from.length - 1) {
-      stack.push(newLevel({ ...level, next: [name, ...fromBelow] }));
+      stack.push(newLevel({ ...level, next: [name, ...fromRest] }));
       return stack;
     }
-    const { entries } = await readPage({ ...level, from: [name, ...baseOnly], limit: 1 });
+    const { entries } = await readPage({ ...level, from: [name, ...currentState], limit: 1 });
     const [found] = entries;
     const directory = found?.name === name ? found.directory : undefined;
     const next = directory === undefined ? [name] : [after(name)];
@@ -123,15 +131,16 @@ async function openLevels<E extends WalkEntry>(options: Walk<E>): Promise<Level<
   return stack;
 }
 
-/** The position of the current state of a name, behind its earlier ones. */
-const baseOnly: Position = ["base"];
+/** Position, rest a name, of the current state of a blob, which comes after its earlier states. */
+const currentState: Position = ["base"];
 
-/** The first name in order that comes after another one. */
+/** The first name in order after `name`. */
 function after(name: string): string {
   return `${name}\u0000`;
 }
 
-/** Reads on in a directory; false if it has a next entry and none may be visited any more. */
+/** Reads the next page of a directory. Returns false if the directory has further entries and the
+ *  walk must not visit more. */
 async function fill<E extends WalkEntry>(
   { readPage }: Walk<E>,
   level: Level<E>,
@@ -148,6 +157,6 @@ async function fill<E extends WalkEntry>(
   return limit > 0 || page.next === undefined;
 }
 
-function endOf<E>(level: Level<E>, [name = "", ...below]: Position): WalkEnd {
-  return { path: joinPath(level.path, name), below };
+function endOf<E>(level: Level<E>, [name = "", ...rest]: Position): WalkEnd {
+  return { path: joinPath(level.path, name), rest };
 }

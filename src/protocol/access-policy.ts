@@ -4,8 +4,8 @@ import type { Principal, ServiceSasPrincipal } from "./principal.ts";
 import { ok, type Failure, type Result } from "./result.ts";
 import type { Ticks } from "../base/ticks.ts";
 
-/** Merges a SAS with the stored access policy that it names. Runs inside the transaction that reads
- *  the policy, so that revoking a policy takes effect with its commit. */
+/** Completes a SAS with the fields of the stored access policy that it names. Runs inside the
+ *  transaction that reads the policy, so that revoking a policy takes effect with its commit. */
 export function resolvePolicy(
   principal: Principal,
   policies: readonly StoredPolicy[],
@@ -19,8 +19,8 @@ export function resolvePolicy(
   return merge(principal, policy, wallNow);
 }
 
-/** Every field must come from exactly one of the two. Otherwise the owner could not narrow a token
- *  by changing the policy, or the client could not know what its token permits. */
+/** Each field must come from exactly one of SAS and policy. Otherwise the owner could not restrict
+ *  a SAS by changing the policy, or the client could not know what its SAS permits. */
 function merge(
   principal: ServiceSasPrincipal,
   policy: StoredPolicy,

@@ -3,17 +3,18 @@ import type { ServiceName } from "./service-name.ts";
 import { fail, ok, type Failure, type Result } from "./result.ts";
 import type { Ticks } from "../base/ticks.ts";
 
-/** The challenge of a 401 response: where to get a token. An account without a tenant has the zero
- *  id. */
+/** The challenge in a 401 response: where a client gets a token. The tenant is the zero id, because
+ *  accounts of this server have none. */
 const challenge =
   "Bearer authorization_uri=https://login.microsoftonline.com/" +
   "00000000-0000-0000-0000-000000000000/oauth2/authorize resource_id=https://storage.azure.com";
 
-const refusedText =
+const rejectedText =
   "Server failed to authenticate the request. Please refer to the information in the " +
   "www-authenticate header.";
 
-/** The first version that sends a challenge; the file service never does (recorded). */
+/** The first version in which a service sends a challenge; the file service never does
+ *  (recorded). */
 const challengeSince: Readonly<Record<ServiceName, string | undefined>> = {
   blob: "2019-12-12",
   queue: "2019-12-12",
@@ -21,24 +22,25 @@ const challengeSince: Readonly<Record<ServiceName, string | undefined>> = {
   file: undefined,
 };
 
-/** 403; `detail` explains to the client how the server read its request. */
+/** 403. `detail` is sent to the client: it explains how the server interpreted the request. */
 export function authenticationFailed(detail?: string): Failure {
   if (detail === undefined) return fail("AuthenticationFailed");
   return fail("AuthenticationFailed", { elements: { AuthenticationErrorDetail: detail } });
 }
 
-/** 400: the Authorization header does not have the form of its scheme. */
+/** 400, for an Authorization header that is malformed. */
 export function malformedAuthorization(): Failure {
   return fail("InvalidAuthenticationInfo");
 }
 
-/** No credentials: newer versions respond with a challenge, older ones with 404. */
+/** The fault of a request without credentials: newer versions respond with a challenge, older ones
+ *  with 404. */
 export function noCredentials(service: ServiceName, version: string | undefined): Failure {
   if (!challenges(service, version)) return fail("ResourceNotFound");
   return fail("NoAuthenticationInformation", { headers: { "WWW-Authenticate": challenge } });
 }
 
-/** A well-formed bearer token that is not accepted. */
+/** 401, for a well-formed bearer token that is not accepted. */
 export function tokenRejected(
   service: ServiceName,
   version: string | undefined,
@@ -48,7 +50,7 @@ export function tokenRejected(
   if (service === "table" && !challenges(service, version)) return authenticationFailed();
   return fail("InvalidAuthenticationInfo", {
     status: 401,
-    message: refusedText,
+    message: rejectedText,
     elements: { AuthenticationErrorDetail: detail },
     headers: { "WWW-Authenticate": challenge },
   });
@@ -59,6 +61,7 @@ function challenges(service: ServiceName, version: string | undefined): boolean 
   return since !== undefined && version !== undefined && version >= since;
 }
 
+/** When a signature is valid. `start` is undefined for a signature that is valid at once. */
 export interface ValidityPeriod {
   readonly start: Ticks | undefined;
   readonly expiry: Ticks | undefined;
@@ -66,7 +69,7 @@ export interface ValidityPeriod {
 
 const inWindow = ok(undefined);
 
-/** A signature is valid from its start until just before its expiry. */
+/** Checks that a signature is valid now: from its start until just before its expiry. */
 export function checkValidityPeriod({ start, expiry }: ValidityPeriod, now: Ticks): Result<void> {
   if (expiry === undefined) return authenticationFailed("se is mandatory. Cannot be empty");
   if (now < expiry && (start === undefined || now >= start)) return inWindow;

@@ -4,13 +4,14 @@ import type { AccessNeed, PathAccess } from "./posix-access.ts";
 import type { Principal } from "./principal.ts";
 import { fail, ok, type Result } from "./result.ts";
 
-/** What entering or leaving a directory takes. */
+/** The bits that creating, deleting or renaming a path requires of its parent directory. */
 export const directoryChange: AccessNeed = {
   parent: writeBit | executeBit,
   removesFromParent: true,
 };
 
-/** The bits that an operation needs, which follow from its letters unless it declares them. */
+/** The permission bits that an operation needs. They follow from its SAS letters unless the
+ *  declaration has `posix`. */
 export function accessNeed({ letters = "", posix }: Permission, exists: boolean): AccessNeed {
   if (posix !== undefined) return posix;
   if (!exists) return { parent: writeBit | executeBit };
@@ -19,8 +20,8 @@ export function accessNeed({ letters = "", posix }: Permission, exists: boolean)
   return letters.includes("r") ? { target: readBit } : {};
 }
 
-/** Access control lists apply to callers with a bearer token. Account keys and signatures bypass
- *  them, as in the service. */
+/** Checks access control lists. They apply to callers with a bearer token; account keys and
+ *  signatures bypass them, as in the service. */
 export function authoriseByAcl(
   principal: Principal,
   need: Permission,

@@ -6,6 +6,7 @@ import type { Principal, SasResource } from "./principal.ts";
 import type { Permission } from "./permission.ts";
 import { fail, ok, type Result } from "./result.ts";
 
+/** The request whose named resources are checked. */
 export interface NamingRequest<A> {
   readonly principal: Principal;
   readonly address: A;
@@ -17,7 +18,8 @@ export interface NamingRequest<A> {
   readonly rolesAllow: (permission: Permission, name: string) => boolean;
 }
 
-/** Checks that the credentials of a request cover every resource that its parameters name. */
+/** Checks that the credentials of a request permit access to every resource that its parameters
+ *  name. */
 export function authoriseNamed<A>(
   resources: readonly NamedResource<A, object>[],
   request: NamingRequest<A>,
@@ -43,7 +45,7 @@ function authoriseCovered<A>(
   return allowed.ok ? ok(undefined) : allowed;
 }
 
-/** Whether a signature is about a resource, whatever it permits there. */
+/** Whether a SAS is valid for a resource, whatever it permits there. */
 export function authoriseCoverage(principal: Principal, resource: NamedTarget): Result<void> {
   if (isResourceSas(principal) && !covers(principal.resource, resource)) {
     return rejectToken(principal, "AuthorizationFailure");
@@ -59,8 +61,8 @@ function isResourceSas(principal: Principal) {
   return principal.kind === "service-sas" || principal.kind === "delegation-sas";
 }
 
-/** Whether a token covers a resource. A token for a file covers that file alone, one for a blob
- *  also the blob's snapshots, one for a blob snapshot only that snapshot. */
+/** Whether a SAS is valid for a resource. A SAS for a file is valid for that file alone, one for a
+ *  blob also for the blob's snapshots, one for a blob snapshot only for that snapshot. */
 function covers({ kind, name, path, snapshotOrVersion }: SasResource, named: NamedTarget): boolean {
   if (name !== named.name) return false;
   switch (kind) {

@@ -13,22 +13,23 @@ import type {
 import { fail, ok, type Result } from "./result.ts";
 import type { Ticks } from "../base/ticks.ts";
 
+/** What a request accesses, as far as it matters to authorisation. */
 export interface AuthorisationTarget {
   readonly service: ServiceName;
   /** The x-ms-version; undefined if the request has none. */
   readonly version: string | undefined;
-  /** Whether the account has directories. */
+  /** Whether the account has a hierarchical namespace. */
   readonly hierarchical?: boolean | undefined;
-  /** The table of an entity operation, also inside a batch. */
+  /** The table of an operation on entities, also of one inside a transaction. */
   readonly table?: string | undefined;
   readonly entity?: EntityKeys | undefined;
 }
 
-/** Access rules from the record of the container, share, queue or table. */
+/** Access rules from the record of the container, share, queue or table that is accessed. */
 export interface RecordAccess {
   readonly policies: readonly StoredPolicy[];
   readonly publicAccess?: "container" | "blob" | undefined;
-  /** Whether the account allows public containers. */
+  /** Whether the account permits containers with public access. */
   readonly publicAccessPermitted: boolean;
   readonly wallNow: Ticks;
 }
@@ -43,7 +44,7 @@ const serviceLetters: Readonly<Record<ServiceName, string>> = {
 };
 
 /** Decides what does not depend on a record. Anonymous reads and signatures with a stored policy
- *  pass here if a record may still permit them: see `isDecidedByRecord`. */
+ *  pass here if a record may still permit them: `authoriseWithRecord` decides those. */
 export function authorise(
   principal: Principal,
   need: Permission,
@@ -69,8 +70,7 @@ export function authorise(
   }
 }
 
-/** Whether `authoriseWithRecord` must decide, because the record may permit or forbid the
- *  request. */
+/** Whether `authoriseWithRecord` must decide, because a record may permit or forbid the request. */
 export function isDecidedByRecord(principal: Principal): boolean {
   return (
     principal.kind === "anonymous" ||
@@ -78,8 +78,9 @@ export function isDecidedByRecord(principal: Principal): boolean {
   );
 }
 
-/** The final decision, inside the transaction that read the record. `access` is undefined if the
- *  container, share, queue or table does not exist. */
+/** The final decision, inside the transaction that read the record. Returns the principal,
+ *  completed with the fields of its stored policy. `access` is undefined if the container, share,
+ *  queue or table does not exist. */
 export function authoriseWithRecord(
   principal: Principal,
   need: Permission,
@@ -99,18 +100,19 @@ export function authoriseWithRecord(
   return allowed.ok ? resolved : allowed;
 }
 
-/** Whether the signature permits replacing an existing blob or file: `c` alone only creates. */
+/** Whether the principal may replace an existing blob or file: a SAS with `c` but without `w` may
+ *  only create. */
 export function mayOverwrite(principal: Principal): boolean {
   return mayBeyond(principal, "w");
 }
 
-/** Whether tags may be read or set by another operation: a SAS needs `t`, and public access does
- *  not include them. */
+/** Whether the principal may read or set tags in an operation on the blob itself: a SAS needs `t`,
+ *  and public access does not include tags. */
 export function mayUseTags(principal: Principal): boolean {
   return mayBeyond(principal, "t");
 }
 
-/** Whether the principal has a permission beyond the operation's own. */
+/** Whether the principal has a permission in addition to that of the operation. */
 function mayBeyond(principal: Principal, letter: string): boolean {
   switch (principal.kind) {
     case "key":
@@ -177,7 +179,8 @@ function authoriseResourceSas(
   return fail(need.letters === "r" ? "ResourceNotFound" : "AuthorizationFailure");
 }
 
-/** Before 2015-04-05 a rejection is 404 instead of 403. */
+/** The fault of a SAS that does not permit a request: tokens of versions before 2015-04-05 get 404
+ *  instead of 403. */
 export function rejectToken(
   principal: ServiceSasPrincipal | DelegationSasPrincipal,
   code: FaultCode,

@@ -10,7 +10,8 @@ import type { TagPredicate, Tags } from "./tags.ts";
 import { truncateToSecond } from "../base/ticks.ts";
 import type { Ticks } from "../base/ticks.ts";
 
-/** The conditional headers of a request, for its target or for the source of a copy. */
+/** The conditional headers of a request, for its target or for the source of a copy. Undefined: the
+ *  request does not have the header. */
 export interface Conditions {
   readonly ifMatch?: ETagList;
   readonly ifNoneMatch?: ETagList;
@@ -19,20 +20,22 @@ export interface Conditions {
   readonly ifTags?: TagPredicate;
 }
 
-/** The state that conditions are compared with; undefined: the resource does not exist. */
+/** The state of a resource that conditions are compared with. */
 export interface ConditionTarget {
   readonly etag: Ticks;
-  /** If it differs from the time of the ETag. */
+  /** The time of the last change if it differs from the ETag. */
   readonly lastModified?: Ticks;
   readonly tags?: Tags | undefined;
 }
 
 export const noConditions: Conditions = {};
 
-/** `source`: for the source of a copy; `blob`: the `x-ms-blob-if-…` form of the tag operations. */
+/** Which headers are parsed. `plain`: those of the target; `source`: those of a copy source;
+ *  `blob`: the `x-ms-blob-if-…` headers of the tag operations. */
 export type ConditionHeaders = "plain" | "source" | "blob";
 
-/** Created once: a header name concatenated per request is looked up at many times the cost. */
+/** Created once: looking up a header name that was concatenated for the request costs many times
+ *  more. */
 const headersOf = {
   plain: namesWith("", "x-ms-if-tags"),
   source: namesWith("x-ms-source-", "x-ms-source-if-tags"),
@@ -49,7 +52,8 @@ function namesWith(prefix: string, ifTags: string) {
   } as const;
 }
 
-/** Empty headers count as absent: recorded for the source headers of copies. */
+/** Parses the conditional headers. Empty headers count as absent (recorded for the source headers
+ *  of copies). */
 export function parseConditions(
   reader: Pick<ParamReader, "header">,
   which: ConditionHeaders = "plain",
@@ -60,7 +64,7 @@ export function parseConditions(
   const modified = reader.header(names.ifModifiedSince);
   const unmodified = reader.header(names.ifUnmodifiedSince);
   const tags = reader.header(names.ifTags);
-  // Most requests have none; a shared constant lets the checks return at once.
+  // Most requests have none. The shared constant lets the checks return at once.
   if (!(match || noneMatch || modified || unmodified || tags)) return unconditional;
   const conditions: Mutable<Conditions> = {};
   const ifMatch = parseETagList(match ?? "");
@@ -92,8 +96,9 @@ type Mutable<T> = { -readonly [K in keyof T]: T[K] };
 
 const passed = ok(undefined);
 
-/** Reads accept any combination: If-Match and If-Unmodified-Since must both hold (412); of
- *  If-None-Match and If-Modified-Since one is enough (304). */
+/** Checks the conditions of a read; `target` is undefined if the resource does not exist. Any
+ *  combination is allowed. If-Match and If-Unmodified-Since must both hold (412). Of If-None-Match
+ *  and If-Modified-Since one is enough (304). */
 export function checkRead(
   conditions: Conditions,
   target: ConditionTarget | undefined,
@@ -109,12 +114,16 @@ export function checkRead(
   return checkTagCondition(conditions, target);
 }
 
+/** How the conditions of a write are checked. */
 export interface WriteCheck {
-  /** For Put Blob and similar: `If-None-Match: *` then fails with 409 BlobAlreadyExists. */
+  /** Whether the operation creates its target, like Put Blob: `If-None-Match: *` then fails with
+   *  409 BlobAlreadyExists. */
   readonly creates: boolean;
-  /** The request has the correct lease id: recorded to take precedence over that 409. */
+  /** Whether the request has the correct lease id. Recorded: it is then not rejected with
+   *  BlobAlreadyExists. */
   readonly holdsLease?: boolean;
-  /** Fault code of Copy Blob: TargetConditionNotMet, or SourceConditionNotMet for its source. */
+  /** Fault code of a failed condition instead of ConditionNotMet: Copy Blob has
+   *  TargetConditionNotMet, and SourceConditionNotMet for its source. */
   readonly failedCode?: FaultCode;
   /** Fault code of some copies for an If-Match value that cannot be an ETag. */
   readonly notAnETagCode?: FaultCode;
@@ -122,7 +131,8 @@ export interface WriteCheck {
   readonly outOfRangeCode?: FaultCode;
 }
 
-/** Writes accept one header, or a pair in which one decides; a failed condition is always 412. */
+/** Checks the conditions of a write. One header is allowed, or a pair in which the ETag decides; a
+ *  failed condition is always 412. */
 export function checkWrite(
   conditions: Conditions,
   target: ConditionTarget | undefined,
@@ -140,7 +150,7 @@ export function checkWrite(
   if (matches === false) {
     return conditionFailure("If-Match", unmatchedCode(conditions.ifMatch, check) ?? failedCode);
   }
-  // In a pair the ETag decides alone.
+  // In a pair of an ETag and a date, the ETag decides alone.
   if (modified === false && noneMatches === undefined)
     return conditionFailure("If-Modified-Since", failedCode);
   if (unmodified === false && matches === undefined)
@@ -148,8 +158,8 @@ export function checkWrite(
   return checkTagCondition(conditions, target);
 }
 
-/** Checks the dates of a write whose target has no ETag yet, only a time of its last change. Dates
- *  are ignored if there is an ETag condition as well. */
+/** Checks the dates of a write whose target has no ETag yet, only the time of its last change.
+ *  Dates are ignored if the request also has an ETag condition. */
 export function checkWriteDates(conditions: Conditions, lastModified: Ticks): Result<undefined> {
   const { ifMatch, ifNoneMatch, ifModifiedSince, ifUnmodifiedSince } = conditions;
   if ((ifMatch ?? ifNoneMatch) !== undefined) return passed;
@@ -180,7 +190,8 @@ export function unmodifiedBy({ ifNoneMatch }: Conditions): ConditionName {
   return ifNoneMatch === undefined ? "If-Modified-Since" : "If-None-Match";
 }
 
-/** Evaluates each header; undefined if it is absent or there is nothing to compare with. */
+/** Evaluates each header. A result is undefined if the header is absent or the target does not
+ *  exist; ETag conditions are evaluated without a target, too. */
 function evaluate(conditions: Conditions, target: ConditionTarget | undefined) {
   const { ifMatch, ifNoneMatch, ifModifiedSince, ifUnmodifiedSince } = conditions;
   const changed =
@@ -206,7 +217,7 @@ function compareDates(
   return changed === undefined || date === undefined ? undefined : holds(changed, date);
 }
 
-/** A failed tag condition has the same code everywhere, copies included (recorded). */
+/** A failed tag condition always has the code ConditionNotMet, also in copies (recorded). */
 function checkTagCondition(
   { ifTags }: Conditions,
   target: ConditionTarget | undefined,
@@ -226,7 +237,7 @@ function isSeveral(list: ETagList | undefined): boolean {
   return list !== undefined && list !== "*" && list.length > 1;
 }
 
-/** Whether no value of the list can be an ETag; some copies have a code for it. */
+/** Whether no value of the list can be an ETag; some copies have a fault code for this case. */
 export function namesNoETag(list: ETagList | undefined): boolean {
   return list !== undefined && list !== "*" && !list.some(isETag);
 }

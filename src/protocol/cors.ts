@@ -1,8 +1,8 @@
 import { invalidHeader, missingHeader } from "./faults.ts";
 import { fail, ok, type Result } from "./result.ts";
 
-/** One rule of a service's CORS settings. `*` among origins or headers matches any; `x-ms-meta-*`
- *  every header name with this prefix; `https://*.contoso.com` subdomains. */
+/** One rule of a service's CORS settings. Among origins and headers `*` matches any; `x-ms-meta-*`
+ *  matches every header name with this prefix, and `https://*.contoso.com` every subdomain. */
 export interface CorsRule {
   readonly allowedOrigins: readonly string[];
   readonly allowedMethods: readonly string[];
@@ -13,6 +13,7 @@ export interface CorsRule {
 
 export type CorsHeaders = Readonly<Record<string, string>>;
 
+/** The headers of a preflight request; undefined if absent. */
 export interface Preflight {
   readonly origin: string | undefined;
   readonly method: string | undefined;
@@ -25,18 +26,18 @@ export interface CrossOriginRequest {
   readonly method: string;
 }
 
-/** Evaluates a preflight request.
+/** Evaluates a preflight request: the headers of its response, or the fault.
  *  learn.microsoft.com/rest/api/storageservices/preflight-blob-request */
 export function preflightHeaders(
   rules: readonly CorsRule[],
-  asked: Preflight,
+  request: Preflight,
 ): Result<CorsHeaders> {
-  const { origin, method } = asked;
+  const { origin, method } = request;
   if (isBlank(origin)) return missingHeader("Origin");
   if (isBlank(method)) return invalidHeader("Access-Control-Request-Method", "");
   const rule = ruleFor(rules, origin, method);
   // Later rules are not tried if the first matching one does not allow a header.
-  if (rule === undefined || !allowsHeaders(rule, namesIn(asked.requestHeaders))) {
+  if (rule === undefined || !allowsHeaders(rule, namesIn(request.requestHeaders))) {
     return fail("CorsPreflightFailure");
   }
   const headers: Record<string, string> = {
@@ -44,8 +45,8 @@ export function preflightHeaders(
     "Access-Control-Allow-Methods": method,
     "Access-Control-Max-Age": String(rule.maxAgeSeconds),
   };
-  if (!isBlank(asked.requestHeaders)) {
-    headers["Access-Control-Allow-Headers"] = asked.requestHeaders;
+  if (!isBlank(request.requestHeaders)) {
+    headers["Access-Control-Allow-Headers"] = request.requestHeaders;
   }
   return ok(headers);
 }
@@ -53,8 +54,8 @@ export function preflightHeaders(
 const noHeaders: CorsHeaders = {};
 const variesByOrigin: CorsHeaders = { Vary: "Origin" };
 
-/** The CORS headers of the response to an actual request; CORS never rejects one. Caches store the
- *  responses to reads, so these must state whether they depend on the origin (`Vary`). */
+/** The CORS headers of the response to an actual request, which CORS never rejects. Caches store
+ *  the responses to reads, so `Vary` must state whether a response depends on the origin. */
 export function corsHeaders(rules: readonly CorsRule[], request: CrossOriginRequest): CorsHeaders {
   if (rules.length === 0) return noHeaders;
   const isRead = request.method === "GET" || request.method === "HEAD";
@@ -91,7 +92,8 @@ function allowsOrigin(rule: CorsRule, origin: string): boolean {
   return rule.allowedOrigins.some((allowed) => matchesOrigin(allowed, origin));
 }
 
-/** Origins are compared exactly, including case. `*.` matches one or more leading labels. */
+/** Whether an origin is allowed. Origins are compared exactly, including case; `*.` matches one or
+ *  more leading labels. */
 function matchesOrigin(allowed: string, origin: string): boolean {
   if (allowed === "*" || allowed === origin) return true;
   const star = allowed.indexOf("*.");

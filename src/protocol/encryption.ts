@@ -4,16 +4,17 @@ import { isHeaderText } from "./header-text.ts";
 import type { Param, ParamReader } from "./params.ts";
 import { ok, type Result } from "./result.ts";
 
-/** A customer-provided key: sent with every request and never stored. */
+/** A customer-provided key. Clients send it with every request; it is never stored. */
 export interface ClientKey {
   readonly key: Uint8Array;
-  /** The hash that the client sent; compared with the key in `http/client-key.ts`. */
+  /** The hash of the key that the client sent; `http/client-key.ts` checks it. */
   readonly sha256: Uint8Array;
 }
 
+/** How a request encrypts the content that it reads or writes. At most one of the two is set. */
 export interface Encryption {
   readonly clientKey: ClientKey | undefined;
-  /** Name of an encryption scope, whose key belongs to the service. */
+  /** Name of an encryption scope. Its key is managed by the service, not sent by the client. */
   readonly scope: string | undefined;
 }
 
@@ -25,8 +26,8 @@ const keyBytes = 32;
 const clientKeyHeaders = [keyHeader, sha256Header, algorithmHeader] as const;
 const unencrypted = ok<Encryption>({ clientKey: undefined, scope: undefined });
 
-/** For operations that read or write bytes that may be encrypted with a customer-provided key. The
- *  parameter must be named `encryption`: `http/client-key.ts` reads it under this name. */
+/** The encryption headers of an operation that reads or writes content. The parameter must be named
+ *  `encryption`, because `http/client-key.ts` and `operation/run.ts` read it by this name. */
 export const encryption: Param<Encryption> = {
   sources: [keyHeader, sha256Header, algorithmHeader, scopeHeader],
   parse: (reader) => {
@@ -37,7 +38,8 @@ export const encryption: Param<Encryption> = {
     if (!clientKey.ok) return clientKey;
     const scope = reader.header(scopeHeader) || undefined;
     const both = scope !== undefined && clientKey.value !== undefined;
-    // A part of a batch may contain any text, but the scope is returned in a header.
+    // The scope is returned in a header. A part of a batch may contain any text, so the text is
+    // checked.
     if (scope !== undefined && (both || !isHeaderText(scope))) {
       return invalidHeader(scopeHeader, scope);
     }
@@ -45,8 +47,8 @@ export const encryption: Param<Encryption> = {
   },
 };
 
-/** As `encryption`, for reading properties: without a key and its hash the algorithm alone is
- *  ignored (recorded). For a write this would store plain bytes that the client believes to be
+/** As `encryption`, for operations that read properties. The algorithm alone, without key and hash,
+ *  is ignored (recorded). In a write this would store plain bytes that the client believes to be
  *  encrypted. */
 export const encryptionOfProperties: Param<Encryption> = {
   sources: encryption.sources,
@@ -62,7 +64,7 @@ function withoutAlgorithm(reader: ParamReader): ParamReader {
   return { ...reader, header };
 }
 
-/** Requires all three headers or none. */
+/** Parses the three headers of a customer-provided key. All must be sent, or none. */
 function parseClientKey(reader: ParamReader): Result<ClientKey | undefined> {
   const headers = clientKeyHeaders;
   if (headers.every((name) => !reader.header(name))) return ok(undefined);
@@ -72,7 +74,7 @@ function parseClientKey(reader: ParamReader): Result<ClientKey | undefined> {
   );
   if (algorithm !== "AES256") return invalidHeader(algorithmHeader, algorithm);
   const key = decodeBase64(keyText);
-  // A key must not be returned to the client, not even an invalid one.
+  // The fault must not contain the key, not even an invalid one.
   if (key?.length !== keyBytes) return invalidHeader(keyHeader, "");
   const sha256 = decodeBase64(sha256Text);
   if (sha256?.length !== keyBytes) return invalidHeader(sha256Header, sha256Text);

@@ -1,12 +1,13 @@
 import type { EntityRange, Principal } from "./principal.ts";
 
+/** The two keys that identify an entity within its table. */
 export interface EntityKeys {
   readonly partitionKey: string;
   readonly rowKey: string;
 }
 
-/** Whether a table SAS covers this entity. Both bounds are inclusive and compare the pair of keys
- *  in order: with spk=A, srk=5 the entity (A, 4) is outside and (B, 1) inside. */
+/** Whether a table SAS is valid for an entity. Both bounds are inclusive and compare the pair of
+ *  keys in order: with spk=A, srk=5 the entity (A, 4) is outside and (B, 1) inside. */
 export function coversEntity(principal: Principal, entity: EntityKeys): boolean {
   if (principal.kind !== "service-sas" || principal.entities === undefined) return true;
   const { startPartitionKey, startRowKey, endPartitionKey, endRowKey }: EntityRange =

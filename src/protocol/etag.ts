@@ -1,11 +1,12 @@
 import type { Ticks } from "../base/ticks.ts";
 
-/** The unquoted form of listings: `0x8D9A30B68B73CB9`. */
+/** Formats an ETag without quotes, as in listings: `0x8D9A30B68B73CB9`. */
 export function bareETag(newETag: Ticks): string {
   return `0x${newETag.toString(16).toUpperCase()}`;
 }
 
-/** The header form. It is the time of the change, so equal ETags mean the same change. */
+/** Formats an ETag with quotes, as in headers. It is the time of the change, so equal ETags mean
+ *  the same change. */
 export function formatETag(newETag: Ticks): string {
   return `"${bareETag(newETag)}"`;
 }
@@ -16,31 +17,32 @@ export function nextETag(now: Ticks, previous?: Ticks): Ticks {
   return previous === undefined || now > previous ? now : previous + 1n;
 }
 
-const bareForm = /^0x[0-9A-Fa-f]{1,16}$/;
+const bareETagPattern = /^0x[0-9A-Fa-f]{1,16}$/;
 
-/** Whether the text can be an ETag: some copy operations have another fault code if it cannot. */
+/** Whether the text can be an ETag; some copy operations have another fault code if it cannot. */
 export function isETag(text: string): boolean {
-  return bareForm.test(unquoted(text));
+  return bareETagPattern.test(unquoted(text));
 }
 
-/** 1601-01-01 to the end of 9999: the range of the service's times. */
+/** 1601-01-01 and the end of 9999, which bound the times of the service. */
 const oldestTicks = 504_911_232_000_000_000n;
 const latestTicks = 3_155_378_975_999_999_999n;
 
-/** Whether an unquoted value has the form of an ETag but is outside the range of times. */
+/** Whether an unquoted value has the format of an ETag but is outside the times of the service. */
 export function isETagOutOfRange(text: string): boolean {
-  if (!bareForm.test(text)) return false;
+  if (!bareETagPattern.test(text)) return false;
   const ticks = BigInt(text);
   return ticks < oldestTicks || ticks > latestTicks;
 }
 
+/** The values of If-Match or If-None-Match without quotes. */
 export type ETagList = "*" | readonly string[];
 
-/** A longer list is rejected as malformed. */
+/** Values after this many are ignored. */
 export const etagsInHeaderMax = 1000;
 
-/** The ETags of an If-Match or If-None-Match header without quotes; undefined if there are none. A
- *  weak ETag keeps its prefix, which no stored ETag has, so it never matches. */
+/** Parses an If-Match or If-None-Match header; undefined if it has no values. A weak ETag keeps its
+ *  prefix `W/`, which no stored ETag has, so it never matches. */
 export function parseETagList(header: string): ETagList | undefined {
   const text = header.trim();
   if (text === "*") return "*";

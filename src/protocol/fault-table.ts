@@ -1,12 +1,13 @@
-/** Status and first line of the message as the service sends them. */
+/** Status and first line of the message, as the service sends them. */
 export interface FaultEntry {
   readonly status: number;
   readonly message: string;
 }
 
-/** Every error code of the services with its status and text. Where a code has several texts,
- *  this is the most frequent one and `FaultDetail` has the others. Misspellings such as "specifed"
- *  are the service's: clients are known to compare texts. */
+/** Every error code of the services with its status and text. For a code with several texts this is
+ *  the most frequent one; the functions in `faults.ts` and `FaultDetail` supply the others.
+ *  Misspellings such as "specifed" are the service's, and are kept because clients compare
+ *  texts. */
 export const faults = {
   // Every service.
   NoAuthenticationInformation: {

@@ -5,7 +5,7 @@ export { faults };
 
 export type FaultCode = keyof typeof faults;
 
-/** Deviations from the fault table in one occurrence. */
+/** What one occurrence of a fault overrides in, or adds to, its entry of the fault table. */
 export interface FaultDetail {
   readonly status?: number;
   readonly message?: string;
@@ -16,10 +16,11 @@ export interface FaultDetail {
   readonly failedCondition?: ConditionName;
   /** The property, header, parameter or element at fault; only for the debug log. */
   readonly subject?: string;
-  /** Clients whose open handles caused the conflict; for the event feed. */
+  /** The clients whose open handles caused the conflict; for the event feed. */
   readonly heldBy?: readonly HandleHolder[];
 }
 
+/** A client with an open handle. */
 export interface HandleHolder {
   readonly id: bigint;
   readonly client: string;
@@ -65,7 +66,8 @@ export function unsupportedHeader(name: string): Failure {
   return withElements("UnsupportedHeader", { HeaderName: name });
 }
 
-/** The service omits `Reason` for some faults, such as a malformed snapshot. */
+/** Without `reason` the element `Reason` is omitted, as the service does for example for a
+ *  malformed `snapshot` parameter. */
 export function invalidQuery(name: string, value: string, reason?: string): Failure {
   const elements = { QueryParameterName: name, QueryParameterValue: value };
   return withElements(
@@ -92,7 +94,8 @@ export function outOfRangeQuery(
   });
 }
 
-/** `position` starts at 1; the service sends 0, 0 for a fault of the whole document. */
+/** `position` counts from 1. For a fault of the whole document the service sends line 0, position
+ *  0. */
 export function invalidXml(line: number, position: number, reason: string): Failure {
   return withElements("InvalidXmlDocument", {
     LineNumber: String(line),
@@ -117,12 +120,14 @@ export function bodyTooLarge(maxLimit: number): Failure {
   return withElements("RequestBodyTooLarge", { MaxLimit: String(maxLimit) });
 }
 
-/** A well-formed name of the wrong length: the general code with another text. */
+/** For a resource name that is too short or too long: OutOfRangeInput with the service's text for
+ *  this case. */
 export function nameLengthOutOfRange(): Failure {
   const message = "The specified resource name length is not within the permissible limits.";
   return { ok: false, fault: { code: "OutOfRangeInput", detail: { message } } };
 }
 
+/** For a SAS that is limited to other client addresses. */
 export function sourceIpMismatch(address: string): Failure {
   const message =
     "This request is not authorized to perform this operation using this source IP " +

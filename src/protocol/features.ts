@@ -1,12 +1,16 @@
-/** The settings of an account that operations depend on. */
+/** The account settings that change how operations behave. */
 export interface Features {
+  /** Every overwrite and delete of a blob keeps the previous version. */
   readonly versioning: boolean;
+  /** How long a deleted container can be restored, in days; 0: not at all. */
   readonly containerSoftDeleteDays: number;
+  /** How long a deleted share can be restored, in days; 0: not at all. */
   readonly shareSoftDeleteDays: number;
+  /** Whether containers may have public access. */
   readonly publicAccess: boolean;
   /** Whether reads of a blob store the day of the last access. */
   readonly lastAccessTracking?: boolean;
-  /** Whether paths consist of directories; otherwise the namespace is flat. */
+  /** Whether the account has a hierarchical namespace. */
   readonly hierarchicalNamespace?: boolean;
   /** How long the name of a deleted container, queue, table or share cannot be reused, in
    *  seconds. */

@@ -1,11 +1,14 @@
 import { fail, ok, type Result } from "./result.ts";
 
+/** Limit of the service for a path, in UTF-16 code units. */
 export const pathUnitsMax = 2048;
+/** Limit of the service for the number of names in a path. */
 export const pathDepthMax = 250;
+/** Limit of the service for one name, in UTF-16 code units. */
 export const componentUnitsMax = 255;
 
 const forbiddenCharacters = /["\\/:|<>*?\p{Cc}]/u;
-/** DOS device names, which SMB clients cannot open as files. */
+/** DOS device names. SMB clients cannot open files of these names, so the service rejects them. */
 const deviceNames = /^(?:LPT[1-9]|COM[1-9]|PRN|AUX|NUL|CON|CLOCK\$)$/i;
 
 const tooLong = fail("InvalidFileOrDirectoryPathName");
@@ -14,11 +17,13 @@ const tooDeep = fail("InvalidFileOrDirectoryPathName", {
 });
 
 export interface FilePathOptions {
-  /** `x-ms-allow-trailing-dot`; otherwise dots at the end of a component are removed. */
+  /** `x-ms-allow-trailing-dot`: whether names keep dots at their end. Otherwise these are
+   *  removed. */
   readonly keepsTrailingDots: boolean;
 }
 
-/** The components of a path below a share, as they are stored. */
+/** Splits a path below a share into names as they are stored; faults for names that are not
+ *  allowed. */
 export function parseFilePath(
   path: string,
   { keepsTrailingDots }: FilePathOptions,
@@ -37,6 +42,7 @@ export function parseFilePath(
   return ok(components);
 }
 
+/** Checks one name of a path. */
 export function checkFileName(name: string): Result<undefined> {
   if (name.length > componentUnitsMax) return tooLong;
   if (name === "" || isDots(name)) return fail("InvalidResourceName");

@@ -1,14 +1,14 @@
-const compactForm = /^[0-9a-f]{32}$/i;
-const dashedForm = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i;
+const compactPattern = /^[0-9a-f]{32}$/i;
+const dashedPattern = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i;
 
-/** Parses the four .NET formats (N compact, D dashed, B in braces, P in parentheses) and returns
- *  the lower-case dashed one, so that ids can be compared as strings. */
+/** Parses the four .NET formats (N compact, D dashed, B in braces, P in parentheses). Returns the
+ *  lower-case dashed format, so that ids can be compared as strings; undefined if malformed. */
 export function parseGuid(text: string): string | undefined {
-  if (compactForm.test(text)) return dashed(text.toLowerCase());
+  if (compactPattern.test(text)) return dashed(text.toLowerCase());
   const enclosed =
     (text.startsWith("{") && text.endsWith("}")) || (text.startsWith("(") && text.endsWith(")"));
   const inner = enclosed ? text.slice(1, -1) : text;
-  return dashedForm.test(inner) ? inner.toLowerCase() : undefined;
+  return dashedPattern.test(inner) ? inner.toLowerCase() : undefined;
 }
 
 /** A version 4 GUID from 16 random bytes. */

@@ -5,7 +5,7 @@ import { fail, ok, type Result } from "./result.ts";
 import { ticksFromSeconds } from "../base/ticks.ts";
 import type { Ticks } from "../base/ticks.ts";
 
-/** Ids are canonical lower-case GUIDs. */
+/** A parsed lease action. Ids are canonical: lower-case dashed GUIDs. */
 export type LeaseAction =
   | { readonly action: "acquire"; readonly proposedId?: string; readonly durationSeconds: number }
   | { readonly action: "renew"; readonly id: string }
@@ -13,21 +13,24 @@ export type LeaseAction =
   | { readonly action: "release"; readonly id: string }
   | { readonly action: "break"; readonly periodSeconds?: number };
 
+/** What the result of a lease action depends on beside the lease. */
 export interface LeaseActionContext {
   readonly now: Ticks;
   readonly kind: LeaseKind;
-  /** The id of an acquire that proposes none. */
+  /** The id of a new lease if the request proposes none. */
   readonly freshId: string;
 }
 
+/** The lease after an action. */
 export interface LeaseOutcome {
-  /** Undefined: the state "available". */
+  /** Undefined: the lease state is "available". */
   readonly lease: Lease | undefined;
-  /** Full seconds until the lease is broken; only for breaks. */
+  /** Full seconds until the lease is broken; only set by a break. */
   readonly leaseTimeSeconds?: number;
 }
 
-/** Applies an action to a lease as in the documented state table: the next lease or a 409. */
+/** Applies an action to a lease: returns the next lease, or a 409. Implements the state table of
+ *  Azure's documentation. */
 export function applyLeaseAction(
   lease: Lease | undefined,
   action: LeaseAction,
@@ -63,7 +66,8 @@ function acquire(
   return ok({ lease: startLease(proposedId ?? freshId, durationSeconds, now) });
 }
 
-/** An expired lease can be renewed: a write of the blob since then would have removed it. */
+/** Renews a lease. An expired lease can be renewed, too: had the blob been written since, that
+ *  write would have removed the lease. */
 function renew(
   lease: Lease | undefined,
   id: string,
@@ -88,7 +92,7 @@ function change(
       ? fail("LeaseIsBreakingAndCannotBeChanged")
       : leaseMismatch(kind, "action");
   }
-  // A client repeats a change whose response was lost: the lease then has the proposed id already.
+  // The lease may already have the proposed id: a client repeats a change whose response was lost.
   if (lease.id !== id && lease.id !== proposedId) return leaseMismatch(kind, "action");
   return ok({ lease: { ...lease, id: proposedId } });
 }
@@ -106,11 +110,11 @@ function breakLease(
   });
 }
 
-/** The end of a break. A period never prolongs the remaining time of the lease or of an earlier
- *  break. */
+/** When a break takes effect. A break period never prolongs the remaining time of the lease or of
+ *  an earlier break. */
 function breakTime(lease: Lease, periodSeconds: number | undefined, now: Ticks): Ticks {
-  const asked = periodSeconds === undefined ? undefined : now + ticksFromSeconds(periodSeconds);
+  const requested = periodSeconds === undefined ? undefined : now + ticksFromSeconds(periodSeconds);
   const natural = lease.breaksAt ?? lease.expiresAt;
-  if (natural === undefined) return isInfinite(lease) ? (asked ?? now) : now;
-  return asked === undefined || natural < asked ? natural : asked;
+  if (natural === undefined) return isInfinite(lease) ? (requested ?? now) : now;
+  return requested === undefined || natural < requested ? natural : requested;
 }

@@ -19,7 +19,7 @@ export interface LeaseContext<T> {
 
 const statuses = { acquire: 201, renew: 200, change: 200, release: 200, break: 202 } as const;
 
-/** The reply to a lease action: the target with its new lease, and the lease id or the remaining
+/** The reply of a lease action: the target with its new lease, and the lease id or the remaining
  *  time. */
 export function leaseReply<T extends Leasable>(context: LeaseContext<T>) {
   const { target, action, kind, now, newGuid } = context;

@@ -6,13 +6,16 @@ import type { LeaseAction } from "./lease-action.ts";
 import type { ParamReader } from "./params.ts";
 import { ok, type Result } from "./result.ts";
 
+// Limits of the service for leases that are not infinite.
 export const leaseSecondsMin = 15;
 export const leaseSecondsMax = 60;
+/** Limit of the service. */
 export const breakPeriodSecondsMax = 60;
 
 type HeaderReader = Pick<ParamReader, "header">;
 
-/** Parses the lease id of a data operation into its canonical form. */
+/** Parses a header with a lease id; returns the id as a lower-case dashed GUID, or undefined if the
+ *  header is absent. */
 export function parseLeaseId(
   reader: HeaderReader,
   name = "x-ms-lease-id",
@@ -23,6 +26,7 @@ export function parseLeaseId(
   return id === undefined ? invalidHeader(name, text) : ok(id);
 }
 
+/** Parses the headers of a Lease operation on this kind of resource. */
 export function parseLeaseAction(reader: HeaderReader, kind: LeaseKind): Result<LeaseAction> {
   const name = "x-ms-lease-action";
   const text = reader.header(name);
@@ -45,7 +49,8 @@ export function parseLeaseAction(reader: HeaderReader, kind: LeaseKind): Result<
   }
 }
 
-/** The duration that a lease may have; undefined if this is none. */
+/** Parses the duration of a lease; undefined if a lease of this kind cannot have it. File leases
+ *  are always infinite. */
 export function leaseSeconds(text: string, kind: LeaseKind): number | undefined {
   const seconds = /^-?\d{1,10}$/.test(text) ? Number(text) : Number.NaN;
   const finite = seconds >= leaseSecondsMin && seconds <= leaseSecondsMax && kind !== "file";

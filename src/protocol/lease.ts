@@ -3,21 +3,25 @@ import { ok, type Result } from "./result.ts";
 import { ticksFromSeconds, wholeSeconds } from "../base/ticks.ts";
 import type { Ticks } from "../base/ticks.ts";
 
-/** The kind of the leased resource: the rules are nearly the same, codes and texts differ. */
+/** The kind of a leased resource. The rules are nearly the same for all kinds; fault codes and
+ *  texts differ. */
 export type LeaseKind = "blob" | "container" | "file" | "share";
 
+/** Value of `x-ms-lease-duration` and `durationSeconds` for a lease that does not expire. */
 export const infiniteLeaseSeconds = -1;
 
-/** A lease that was acquired and not released; undefined is the state "available". The other four
- *  states follow from the current time, so that no timer is needed: broken after `breaksAt`,
- *  breaking before it; expired after `expiresAt`, else leased. */
+/** A lease that was acquired and not released. Undefined is the state "available". The other four
+ *  states follow from the current time, so that no timer is needed: broken from `breaksAt` on,
+ *  breaking before it; expired from `expiresAt` on, else leased. */
 export interface Lease {
   /** Canonical lower-case GUID. */
   readonly id: string;
-  /** Duration for renewals; `infiniteLeaseSeconds` has no `expiresAt`. */
+  /** The duration that a renewal starts again; `infiniteLeaseSeconds` for a lease that has no
+   *  `expiresAt`. */
   readonly durationSeconds: number;
   readonly expiresAt?: Ticks;
-  /** Set by a break; after that the lease can neither be renewed nor changed. */
+  /** When a break takes effect; set by Break Lease. Once it is set, even before this time, Renew
+   *  Lease and Change Lease fail. */
   readonly breaksAt?: Ticks;
 }
 
@@ -29,6 +33,7 @@ export function leaseState(lease: Lease | undefined, now: Ticks): LeaseState {
   return lease.expiresAt !== undefined && now >= lease.expiresAt ? "expired" : "leased";
 }
 
+/** Whether a write needs the lease id. */
 export function isLocked(lease: Lease | undefined, now: Ticks): boolean {
   const state = leaseState(lease, now);
   return state === "leased" || state === "breaking";
@@ -41,7 +46,7 @@ export interface LeaseProperties {
   readonly duration?: "infinite" | "fixed";
 }
 
-/** The lease properties of reads and listings. */
+/** The lease properties in responses to reads and in listings. */
 export function leaseProperties(lease: Lease | undefined, now: Ticks): LeaseProperties {
   const state = leaseState(lease, now);
   const status = isLocked(lease, now) ? "locked" : "unlocked";
@@ -62,7 +67,7 @@ export function remainingSeconds(until: Ticks, now: Ticks): number {
   return until > now ? wholeSeconds(until - now) : 0;
 }
 
-/** The lease after a successful write. A blob or file drops a lease that has ended, so that a
+/** The lease after a successful write. A blob or file drops a lease that has ended, so that a later
  *  renewal cannot hide the write. Containers and shares keep it. */
 export function afterWrite(
   lease: Lease | undefined,
@@ -73,13 +78,14 @@ export function afterWrite(
   return isLocked(lease, now) ? lease : undefined;
 }
 
-/** `match-if-leased` is for writes; `match-if-given` for reads, and for containers except Delete
- *  Container. */
+/** How the lease id of a data operation is checked. `match-if-leased` is for writes;
+ *  `match-if-given` for reads, and for operations on containers except Delete Container. */
 export type LeaseCheckPolicy = "match-if-leased" | "match-if-given" | "none";
 
 const passed = ok(undefined);
 
-/** Checks whether a data operation with `givenId` (canonical, or undefined) is allowed. */
+/** Checks whether a data operation with the lease id `givenId` (lower-case dashed, or undefined) is
+ *  allowed. */
 export function checkLease(
   lease: Lease | undefined,
   givenId: string | undefined,

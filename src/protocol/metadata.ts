@@ -1,17 +1,17 @@
 import type { ParamReader } from "./params.ts";
 import { fail, ok, type Result } from "./result.ts";
 
-/** In request order, with the client's spelling of names. */
+/** Metadata pairs in the order of the request, with the client's spelling of names. */
 export type Metadata = readonly (readonly [name: string, value: string])[];
 
 export const metadataPrefix = "x-ms-meta-";
-/** Bytes of all names and values. */
+/** Limit of the service for the sum of all names and values. */
 export const metadataBytesMax = 8192;
 
 export const noMetadata: Metadata = [];
 
 /** Names must be C# identifiers. */
-const identifierForm = /^[\p{L}\p{Nl}_][\p{L}\p{Nl}\p{Nd}\p{Pc}\p{Mn}\p{Mc}\p{Cf}]*$/u;
+const identifierPattern = /^[\p{L}\p{Nl}_][\p{L}\p{Nl}\p{Nd}\p{Pc}\p{Mn}\p{Mc}\p{Cf}]*$/u;
 
 export function parseMetadata(reader: Pick<ParamReader, "headersWith">): Result<Metadata> {
   const pairs: (readonly [string, string])[] = [];
@@ -21,7 +21,8 @@ export function parseMetadata(reader: Pick<ParamReader, "headersWith">): Result<
   return pairs.length === 0 ? ok(noMetadata) : checkMetadata(pairs);
 }
 
-/** Selects the pairs of a remote source that are valid metadata here. */
+/** Selects those pairs of a copy source outside this service that are valid metadata, up to the
+ *  limit. */
 export function validPairs(pairs: Metadata): Metadata {
   const names = new Set<string>();
   let bytes = 0;
@@ -37,13 +38,13 @@ export function validPairs(pairs: Metadata): Metadata {
   });
 }
 
-/** Validates metadata of a request, a body or another record. */
+/** Checks names, duplicates and the total length of metadata. */
 export function checkMetadata(pairs: Metadata): Result<Metadata> {
   const names = new Set<string>();
   let bytes = 0;
   for (const [name, value] of pairs) {
     if (name === "") return fail("EmptyMetadataKey");
-    if (!identifierForm.test(name)) return fail("InvalidMetadata");
+    if (!identifierPattern.test(name)) return fail("InvalidMetadata");
     const folded = name.toLowerCase();
     if (names.has(folded)) return fail("InvalidMetadata");
     names.add(folded);

@@ -1,6 +1,7 @@
 import type { ServiceName } from "./service-name.ts";
 
-/** Metrics of a running server. Calls are cheap and never fail; tests pass `noMeter`. */
+/** Receives the metrics of a running server. Calls are cheap and never fail; tests pass
+ *  `noMeter`. */
 export interface Meter {
   request(done: RequestDone): void;
   /** One flushed commit batch. */
@@ -8,6 +9,7 @@ export interface Meter {
   contentBytes(direction: "received" | "sent", count: number): void;
 }
 
+/** A request whose response was sent. */
 export interface RequestDone {
   readonly service: ServiceName;
   /** Name of the operation; `none` if none was selected. */

@@ -2,35 +2,39 @@ import { directoryChange } from "./authorise-acl.ts";
 import type { Permission } from "./permission.ts";
 import type { Ticks } from "../base/ticks.ts";
 
-/** A resource that a request names beside its target. An operation declares each with the
- *  permission that the caller needs for it; the pipeline checks it, so that a token for one
- *  resource is useless for another. Copy Blob: `[copySource]`. Create Hard Link: the file in
- *  `x-ms-file-target-file`, which the token of the request must cover. */
+/** A resource that a request names beside its target. An operation declares each one with the
+ *  permission that the request needs for it. The pipeline checks it, so that a SAS for one resource
+ *  gives no access to another. Copy Blob declares `copySource`. Create Hard Link declares the file
+ *  in `x-ms-file-target-file`, for which the credentials of the request must be valid. */
 export type NamedResource<A, I> = LinkedResource | SameCredentialsResource<A, I> | PartResources;
 
-/** Named by a URL, with its own credentials in the URL or in `x-ms-copy-source-authorization`. A
- *  caller with the account key needs none inside the account. */
+/** A resource named by a URL with its own credentials, in the URL or in
+ *  `x-ms-copy-source-authorization`. A request that is signed with the account key needs no other
+ *  credentials inside the account. */
 export interface LinkedResource {
   readonly kind: "linked";
   /** The header with the URL. */
   readonly parameter: string;
   readonly permission: Permission;
-  /** The header holds a path below the account instead. Without a signature of its own, the
-   *  credentials of the request must cover it. */
+  /** The header contains a path below the account instead of a URL. If it has no SAS of its own,
+   *  the credentials of the request must be valid for it. */
   readonly below?: "account";
 }
 
-/** Named by a parameter, in the same account: the credentials of the request must cover it. */
+/** A resource in the same account that is named by a parameter. The credentials of the request must
+ *  be valid for it. */
 export interface SameCredentialsResource<A, I> {
   readonly kind: "same-credentials";
+  /** The header or query parameter that names it. */
   readonly parameter: string;
   readonly permission: Permission;
-  /** Returns undefined if the request does not name it. */
+  /** Returns the resource; undefined if the request does not name it. */
   readonly resourceOf: (address: A, input: I) => NamedTarget | undefined;
 }
 
-/** Named by the parts of the body: each part is a request that is authorised with the permission of
- *  its own operation, with its own credentials or with those of the whole request. */
+/** The resources that the parts of a body address. Each part is a request; it is authorised with
+ *  the permission of its own operation, with its own credentials or with those of the whole
+ *  request. */
 export interface PartResources {
   readonly kind: "parts";
   readonly credentials: "own" | "request";
@@ -44,21 +48,23 @@ export interface NamedTarget {
   readonly snapshotTime?: Ticks | undefined;
 }
 
+/** The source of a copy. */
 export const copySource: LinkedResource = {
   kind: "linked",
   parameter: "x-ms-copy-source",
   permission: { letters: "r", resourceType: "o", publicRead: "blob" },
 };
 
-/** A rename removes its source, so the read permission is not enough. */
+/** The source of a rename of a file. A rename removes its source, so read permission is not
+ *  enough. */
 export const renameSource: LinkedResource = {
   kind: "linked",
   parameter: "x-ms-file-rename-source",
   permission: { letters: "w", resourceType: "o" },
 };
 
-/** `/filesystem/path` or `/filesystem/path?signature`. A rename takes its source away, so that a
- *  signature that only writes is not enough. */
+/** The source of a rename of a path: `/filesystem/path`, or `/filesystem/path?signature` with a
+ *  SAS. */
 export const pathRenameSource: LinkedResource = {
   kind: "linked",
   parameter: "x-ms-rename-source",

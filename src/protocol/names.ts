@@ -1,20 +1,25 @@
 import { nameLengthOutOfRange } from "./faults.ts";
 import { fail, ok, type Result } from "./result.ts";
 
+// Limits of the service for the names of containers, queues, tables and shares, in UTF-16 code
+// units.
 export const resourceNameUnitsMin = 3;
 export const resourceNameUnitsMax = 63;
+/** Limit of the service. */
 export const accountNameUnitsMax = 24;
+/** Limit of the service, in UTF-16 code units. */
 export const blobNameUnitsMax = 1024;
+/** Limit of the service for the number of path segments in a blob name. */
 export const blobSegmentsMax = 254;
 
 const passed = ok(undefined);
 
-/** Lower-case letters, digits and single dashes between them. */
-const resourceForm = /^[a-z0-9]+(?:-[a-z0-9]+)*$/;
-const tableForm = /^[A-Za-z][A-Za-z0-9]*$/;
-const accountForm = /^[a-z0-9]+$/;
+/** Lower-case letters, digits and single hyphens between them. */
+const resourcePattern = /^[a-z0-9]+(?:-[a-z0-9]+)*$/;
+const tablePattern = /^[A-Za-z][A-Za-z0-9]*$/;
+const accountPattern = /^[a-z0-9]+$/;
 
-/** System containers; other names must not have a dollar sign. */
+/** The system containers. Other names must not contain a dollar sign. */
 const systemContainers: ReadonlySet<string> = new Set([
   "$root",
   "$logs",
@@ -23,31 +28,33 @@ const systemContainers: ReadonlySet<string> = new Set([
 ]);
 
 export function checkContainerName(name: string): Result<undefined> {
-  return systemContainers.has(name) ? passed : checkName(name, resourceForm);
+  return systemContainers.has(name) ? passed : checkName(name, resourcePattern);
 }
 
 export function checkQueueName(name: string): Result<undefined> {
-  return checkName(name, resourceForm);
+  return checkName(name, resourcePattern);
 }
 
 export function checkShareName(name: string): Result<undefined> {
-  return checkName(name, resourceForm);
+  return checkName(name, resourcePattern);
 }
 
-/** Table names are case-insensitive; `tables` is the collection itself. */
+/** Checks a table name. Names are case-insensitive; `tables` is reserved for the collection of
+ *  tables. */
 export function checkTableName(name: string): Result<undefined> {
-  const checked = checkName(name, tableForm);
+  const checked = checkName(name, tablePattern);
   if (!checked.ok) return checked;
   return name.toLowerCase() === "tables" ? fail("InvalidResourceName") : passed;
 }
 
+/** Whether an account of Azure can have this name. */
 export function isAccountName(name: string): boolean {
   const { length } = name;
   const fits = length >= resourceNameUnitsMin && length <= accountNameUnitsMax;
-  return fits && accountForm.test(name);
+  return fits && accountPattern.test(name);
 }
 
-/** Checks only the length: nearly all characters are allowed. */
+/** Checks length and number of segments; nearly all characters are allowed. */
 export function checkBlobName(name: string): Result<undefined> {
   if (name.length === 0 || name.length > blobNameUnitsMax) return nameLengthOutOfRange();
   return countSegments(name) > blobSegmentsMax ? fail("InvalidUri") : passed;
@@ -59,9 +66,9 @@ function countSegments(name: string): number {
   return segments;
 }
 
-function checkName(name: string, form: RegExp): Result<undefined> {
+function checkName(name: string, pattern: RegExp): Result<undefined> {
   if (name.length < resourceNameUnitsMin || name.length > resourceNameUnitsMax) {
     return nameLengthOutOfRange();
   }
-  return form.test(name) ? passed : fail("InvalidResourceName");
+  return pattern.test(name) ? passed : fail("InvalidResourceName");
 }

@@ -1,7 +1,8 @@
 import { withSubject, invalidHeader, invalidQuery, missingHeader, missingQuery } from "./faults.ts";
 import { ok, type Result } from "./result.ts";
 
-/** The parts of a request that parameter parsers read. Header names are lower case. */
+/** The parts of a request that parameter parsers read. Names of headers and query parameters are
+ *  passed in lower case. */
 export interface ParamReader {
   /** The x-ms-version of the request. */
   readonly version: string;
@@ -11,24 +12,28 @@ export interface ParamReader {
   headersWith(prefix: string): Iterable<readonly [name: string, value: string]>;
 }
 
-/** A typed input of an operation. `sources`: the headers and query parameters it reads, for
- *  documents and tests. */
+/** A typed input of an operation. `sources` are the headers and query parameters that it reads, for
+ *  documents and tests; a query parameter starts with `?`. */
 export interface Param<T> {
   readonly sources: readonly string[];
   readonly parse: (reader: ParamReader) => Result<T>;
 }
 
+/** The parameters of an operation by field of its input. */
 export type Params = Readonly<Record<string, Param<unknown>>>;
 
+/** The input that parameters are parsed into. */
 export type InputOf<P extends Params> = {
   readonly [K in keyof P]: P[K] extends Param<infer T> ? T : never;
 };
 
-/** Parses the text of one header or query parameter; undefined if malformed. */
+/** Parses the text of one header or query parameter. Undefined means malformed: the request
+ *  fails. */
 export type TextParser<T> = (text: string) => T | undefined;
 
 const absent = ok(undefined);
 
+/** A parameter in a header; undefined if the header is absent or empty. */
 export function header<T>(name: string, parse: TextParser<T>): Param<T | undefined> {
   const lowerName = name.toLowerCase();
   return {
@@ -42,6 +47,8 @@ export function header<T>(name: string, parse: TextParser<T>): Param<T | undefin
   };
 }
 
+/** A parameter in the query; undefined if it is absent or empty. `reason` is sent with the fault of
+ *  a malformed value. */
 export function query<T>(
   name: string,
   parse: TextParser<T>,
@@ -59,7 +66,7 @@ export function query<T>(
   };
 }
 
-/** The same parameter; its absence is a fault. */
+/** Makes a parameter mandatory: its absence is a fault. */
 export function required<T>(param: Param<T | undefined>): Param<T> {
   return {
     sources: param.sources,
@@ -72,7 +79,7 @@ export function required<T>(param: Param<T | undefined>): Param<T> {
   };
 }
 
-/** Adds a check with its own fault to a parameter. */
+/** Adds a check with a fault of its own to a parameter. */
 export function checked<T>(param: Param<T>, check: (value: T) => Result<T>): Param<T> {
   return {
     sources: param.sources,
@@ -110,6 +117,7 @@ export function integer(min: number, max: number): TextParser<number> {
   };
 }
 
+/** One of several words, in any case. */
 export function oneOf<const T extends string>(...choices: readonly T[]): TextParser<T> {
   return (value) => choices.find((choice) => choice.toLowerCase() === value.toLowerCase());
 }

@@ -3,9 +3,8 @@ import type { AccessNeed } from "./posix-access.ts";
 import type { ActionNeed } from "./roles/actions.ts";
 
 /**
- * The permission that an operation requires. Account keys permit everything, and so do accepted
- * bearer tokens where no roles are configured; the fields apply to SAS tokens and anonymous
- * requests. The actions of roles follow from them (`roles/action-need.ts`).
+ * The permission that an operation requires. An account key permits everything; the fields apply to
+ * other credentials and to anonymous requests.
  *
  * Put Message: `{ letters: "a", resourceType: "o" }`.
  * Delete Container: `{ letters: "d", resourceType: "c", sas: "account-only" }`.
@@ -23,25 +22,26 @@ export interface Permission {
   readonly posix?: AccessNeed;
   /** The actions that a role must grant, where they do not follow from the other fields. */
   readonly actions?: ActionNeed;
-  /** Letters of `srt`, of which an account SAS must have one: service, container, object. */
+  /** Letters of `srt` (service, container, object), of which an account SAS must have one. */
   readonly resourceType: ResourceTypeLetters;
   /** `account-only`: a service SAS is never accepted; `none`: no SAS is. */
   readonly sas?: "account-only" | "none";
-  /** Allowed for anonymous requests if the container has at least this public access. */
+  /** Anonymous requests are allowed if the container has at least this public access. */
   readonly publicRead?: "container" | "blob";
-  /** Requires a bearer token: a delegation key belongs to a user. */
+  /** Only a bearer token is accepted: a delegation key belongs to a user. */
   readonly bearerOnly?: true;
-  /** Allowed without credentials: a browser sends none with a preflight request. */
+  /** Requests without credentials are allowed: a browser sends none with a preflight request. */
   readonly allowsAnonymous?: true;
-  /** Replacing an existing target needs `w`; `c` alone only creates. */
+  /** Replacing an existing target requires `w`; a SAS with `c` alone may only create. */
   readonly overwrite?: true;
-  /** Without credentials the status is 404 in every version, as for Get Account Information. */
+  /** A request without credentials gets 404 in every version, as for Get Account Information. */
   readonly notFoundIfAnonymous?: true;
 }
 
 export type ResourceTypeLetters = "s" | "c" | "o" | "sc" | "so" | "co" | "sco";
 
-/** A stored access policy of an ACL: supplies the fields that a SAS with its id omits. */
+/** A stored access policy of a container, queue, table or share: supplies the fields that a SAS
+ *  with its id omits. */
 export interface StoredPolicy {
   readonly id: string;
   readonly start?: Ticks | undefined;

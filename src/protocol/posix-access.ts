@@ -1,26 +1,29 @@
 import { entriesOf, setAcl, setMode, stickyBit, superuser } from "./posix-acl.ts";
 import type { AclEntry, PosixAccess } from "./posix-acl.ts";
 
-/** How the rules of `posix-acl.ts` apply: what a new path gets, and who may do what. */
+/** How the rules of `posix-acl.ts` apply: the access of new paths, and whether a caller may access
+ *  a path. */
 
 export type PathKind = "file" | "directory";
 
-/** Permission bits of what is created without any, before the umask. */
+/** Permission bits of a new path for which the request has none, before the umask is applied. */
 const createMode: Readonly<Record<PathKind, number>> = { file: 0o666, directory: 0o777 };
 
+/** What the access of a new path depends on. */
 export interface NewPathRequest {
   readonly kind: PathKind;
   readonly owner: string;
   readonly group: string;
-  /** As requested; undefined for the default of the kind. */
+  /** The requested permission bits; undefined: `createMode` of the kind. */
   readonly mode: number | undefined;
   readonly umask: number;
-  /** Of the directory it is created in. */
+  /** Access of the directory in which the path is created; undefined: it has the defaults. */
   readonly parent: PosixAccess | undefined;
 }
 
-/** The access of a new path. Default entries of the parent become its list; then the umask does not
- *  apply, but the requested bits bound owner, mask and other, as in POSIX.1e. */
+/** Owner, group, bits and list of a new path. If the parent has default entries, they become its
+ *  list and the umask does not apply; the requested bits then limit owner, mask and other, as in
+ *  POSIX.1e. */
 export function newPathAccess(request: NewPathRequest): PosixAccess {
   const { kind, owner, group, umask, parent } = request;
   const mode = request.mode ?? createMode[kind];
@@ -41,13 +44,14 @@ function defaultEntries(access: PosixAccess): readonly AclEntry[] {
   return entriesOf(access).filter(({ scope }) => scope === "default");
 }
 
-/** The root directory of a new filesystem, and a directory made on the way to another path. */
+/** The access of the root directory of a new filesystem, and of directories that are created
+ *  because they are missing in the path of another one. */
 export function defaultAccess(kind: PathKind, umask: number): PosixAccess {
   const mode = createMode[kind] & ~umask;
   return { owner: superuser, group: superuser, mode };
 }
 
-/** A caller that lists apply to. */
+/** A caller to whom access control lists apply. */
 export interface AclCaller {
   readonly objectId: string;
   readonly groups: readonly string[];
@@ -57,7 +61,8 @@ export const readBit = 4;
 export const writeBit = 2;
 export const executeBit = 1;
 
-/** The permission check of POSIX.1e: the first class that the caller belongs to decides. */
+/** Whether a list grants all these bits to a caller, as in POSIX.1e: the first class that the
+ *  caller belongs to decides (owner, named user, groups, other). */
 export function grants(access: PosixAccess, caller: AclCaller, bits: number): boolean {
   const entries = entriesOf(access).filter(({ scope }) => scope === "access");
   const mask = entries.find(({ type }) => type === "mask")?.bits ?? 0o7;
@@ -73,24 +78,27 @@ export function grants(access: PosixAccess, caller: AclCaller, bits: number): bo
   return allows(own("other")?.bits ?? 0);
 }
 
+/** The access control lists that apply to a path. */
 export interface PathAccess {
-  /** From the root directory to the parent of the path; of the root directory: none. */
+  /** Of the directories from the root to the parent of the path; empty for the root directory. */
   readonly ancestors: readonly PosixAccess[];
   /** Undefined if the path does not exist. */
   readonly target: PosixAccess | undefined;
 }
 
-/** What an operation needs: bits of the path itself, bits of its parent. */
+/** What an operation requires of a path and of its parent, as permission bits. */
 export interface AccessNeed {
   readonly target?: number;
   readonly parent?: number;
-  /** It takes the path away from its parent: the sticky bit then asks for an owner. */
+  /** Whether the path is removed from its parent. If that has the sticky bit, an owner is
+   *  required. */
   readonly removesFromParent?: boolean;
-  /** Only the owner of the path may. */
+  /** Whether only the owner of the path may do it. */
   readonly owner?: boolean;
 }
 
-/** Whether a caller may: every directory on the way needs the execute bit. */
+/** Whether a caller may access a path: every directory above it must grant the execute bit, the
+ *  parent and the path the bits that the operation requires. */
 export function mayAccess(path: PathAccess, caller: AclCaller, need: AccessNeed): boolean {
   const { ancestors, target } = path;
   if (!ancestors.every((directory) => grants(directory, caller, executeBit))) return false;
@@ -109,7 +117,8 @@ export function mayAccess(path: PathAccess, caller: AclCaller, need: AccessNeed)
   return grants(target, caller, need.target ?? 0);
 }
 
-/** In a directory with the sticky bit only the owner of it or of the path removes or renames. */
+/** In a directory with the sticky bit, only the owner of the directory or of the path may remove or
+ *  rename the path. */
 function mayRemove(parent: PosixAccess, target: PosixAccess, caller: AclCaller): boolean {
   if ((parent.mode & stickyBit) === 0) return true;
   return parent.owner === caller.objectId || target.owner === caller.objectId;

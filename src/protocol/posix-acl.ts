@@ -1,19 +1,22 @@
-/** Who may do what with a file or directory of a hierarchical namespace: owner, group, permission
- *  bits, and an access control list where the bits do not suffice.
+/** Access rights of a path in a hierarchical namespace: owner, group, permission bits, and an
+ *  access control list if the bits do not suffice.
  *  learn.microsoft.com/azure/storage/blobs/data-lake-storage-access-control */
 export interface PosixAccess {
   readonly owner: string;
   readonly group: string;
-  /** Nine permission bits and the sticky bit (0o1000). As in POSIX.1e the middle triple is the mask
-   *  if the list has one. */
+  /** Nine permission bits and the sticky bit (0o1000). As in POSIX.1e, the middle three bits are
+   *  those of the mask if the list has one. */
   readonly mode: number;
-  /** The canonical form of the whole list; undefined if `mode` says everything. */
+  /** The whole list in canonical order; undefined if `mode` expresses it. */
   readonly acl?: string | undefined;
 }
 
+/** `default` entries are inherited by new entries of a directory; `access` entries apply to the
+ *  path itself. */
 export type AclScope = "access" | "default";
 export type AclType = "user" | "group" | "mask" | "other";
 
+/** What identifies an entry of a list. */
 export interface AclName {
   readonly scope: AclScope;
   readonly type: AclType;
@@ -28,17 +31,18 @@ export interface AclEntry extends AclName {
 
 export const superuser = "$superuser";
 export const stickyBit = 0o1000;
-/** The umask of requests that name none. */
+/** The umask of requests that do not send one. */
 export const defaultUmask = 0o027;
 
 const bitsMax = 0o7;
-/** Of the access entries, and of the default entries. */
+/** Limit of the service for the access entries and for the default entries. */
 const entriesPerScopeMax = 32;
+/** Limit of this server, in UTF-16 code units. */
 const idUnitsMax = 256;
 const scopes: readonly AclScope[] = ["access", "default"];
 const types: readonly AclType[] = ["user", "group", "mask", "other"];
 
-/** `0777`, `1777` or `rwxr-x--t`; undefined if malformed. */
+/** Parses permission bits: `0777`, `1777` or `rwxr-x--t`; undefined if malformed. */
 export function parsePermissions(text: string): number | undefined {
   if (/^[01]?[0-7]{3}$/.test(text)) return Number.parseInt(text, 8);
   if (!/^([r-][w-][x-]){2}[r-][w-][xtT-]$/.test(text)) return undefined;
@@ -51,12 +55,13 @@ export function parsePermissions(text: string): number | undefined {
   return mode;
 }
 
-/** Octal only, without a sticky bit. */
+/** Parses a umask: octal, without a sticky bit; undefined if malformed. */
 export function parseUmask(text: string): number | undefined {
   return /^0?[0-7]{3}$/.test(text) ? Number.parseInt(text, 8) : undefined;
 }
 
-/** `rwxr-x---`; `t` or `T` at the end for the sticky bit, and `+` for a list beyond the bits. */
+/** Formats permission bits: `rwxr-x---`, with `t` or `T` at the end for the sticky bit, and `+` if
+ *  there is a list. */
 export function formatPermissions({ mode, acl }: PosixAccess): string {
   const plain = formatBits(mode >> 6) + formatBits(mode >> 3) + formatBits(mode);
   const isSticky = (mode & stickyBit) !== 0;
@@ -68,13 +73,14 @@ function formatBits(bits: number): string {
   return (bits & 4 ? "r" : "-") + (bits & 2 ? "w" : "-") + (bits & 1 ? "x" : "-");
 }
 
-/** The whole list in canonical order: access entries, then default entries; in each the owner,
- *  named users, the owning group, named groups, mask, other. */
+/** Formats the whole list in canonical order: access entries, then default entries; in each group
+ *  the owner, named users, the owning group, named groups, mask, other. */
 export function formatAcl({ mode, acl }: PosixAccess): string {
   return acl ?? formatEntries(plainEntries(mode));
 }
 
-/** `user::rwx,default:group:<id>:r-x`; undefined if malformed, too long or with a name twice. */
+/** Parses a list such as `user::rwx,default:group:<id>:r-x`; undefined if it is malformed, too long
+ *  or names an entry twice. */
 export function parseAcl(text: string): readonly AclEntry[] | undefined {
   return parseList(text, (parts) => {
     const [type = "", id = "", permissions = "", ...rest] = parts;
@@ -84,7 +90,8 @@ export function parseAcl(text: string): readonly AclEntry[] | undefined {
   });
 }
 
-/** The names of entries to remove: `mask,default:user,user:<id>`. Permissions are not allowed. */
+/** Parses the names of entries to remove, such as `mask,default:user,user:<id>`; undefined if
+ *  malformed. Permissions are not allowed. */
 export function parseAclNames(text: string): readonly AclName[] | undefined {
   return parseList(text, (parts) => {
     const [type = "", id = ""] = parts;
@@ -125,7 +132,7 @@ function parseList(
   return isBounded(entries) ? entries : undefined;
 }
 
-/** Lists are answered in a header. */
+/** Whether an id may be sent in a header, as lists are. */
 function isIdText(id: string): boolean {
   return /^[\x21-\x7e]*$/.test(id);
 }
@@ -171,7 +178,7 @@ function plainEntries(mode: number): readonly AclEntry[] {
   ];
 }
 
-/** The entries of a path, whether its list is stored or follows from the bits. */
+/** The entries of a path: those of its list, or those that follow from the bits. */
 export function entriesOf({ mode, acl }: PosixAccess): readonly AclEntry[] {
   return acl === undefined ? plainEntries(mode) : (parseAcl(acl) ?? plainEntries(mode));
 }
@@ -180,8 +187,8 @@ function find(entries: readonly AclEntry[], scope: AclScope, type: AclType): Acl
   return entries.find((entry) => entry.scope === scope && entry.type === type && entry.id === "");
 }
 
-/** The path with these entries as its list. Undefined if an owner, owning group or other entry is
- *  missing, or if there are more entries than a path may have. */
+/** Returns the access with these entries as its list. Undefined if an owner, owning group or other
+ *  entry is missing, or if there are more entries than a path may have. */
 function withEntries(access: PosixAccess, given: readonly AclEntry[]): PosixAccess | undefined {
   const complete = scopes.flatMap((scope) => completeScope(given, scope));
   const user = find(complete, "access", "user");
@@ -198,8 +205,9 @@ function withEntries(access: PosixAccess, given: readonly AclEntry[]): PosixAcce
   return { owner, group: owningGroup, mode, acl };
 }
 
-/** Named entries need a mask: without one it grants what the entries that it bounds grant. Default
- *  entries need those of owner, group and other, which follow from the access entries. */
+/** Adds the entries of one scope that a list must have. With named entries it needs a mask; if
+ *  there is none, the mask grants what the entries that it limits grant. Default entries need
+ *  owner, group and other, which are taken from the access entries. */
 function completeScope(entries: readonly AclEntry[], scope: AclScope): readonly AclEntry[] {
   const own = [...ofScope(entries, scope)];
   if (own.length === 0) return own;
@@ -219,12 +227,12 @@ function completeScope(entries: readonly AclEntry[], scope: AclScope): readonly 
   return own;
 }
 
-/** Owner and other are not bounded by the mask. */
+/** Whether the mask limits an entry: it does not limit owner and other. */
 function isMasked({ type, id }: AclEntry): boolean {
   return type === "group" || (type === "user" && id !== "");
 }
 
-/** Default entries are for directories. */
+/** Whether there are default entries, which only directories may have. */
 export function hasDefaults(entries: readonly AclName[]): boolean {
   return entries.some(({ scope }) => scope === "default");
 }
@@ -234,8 +242,8 @@ export function setAcl(access: PosixAccess, entries: readonly AclEntry[]): Posix
   return withEntries(access, entries);
 }
 
-/** Replaces entries of the same name and adds the others. A mask that is not given is computed
- *  again for each scope that changes. */
+/** Replaces the entries of the same name and adds the others; undefined if the result is too long.
+ *  A mask that is not given is computed again for each scope that changes. */
 export function modifyAcl(
   access: PosixAccess,
   entries: readonly AclEntry[],
@@ -252,8 +260,8 @@ function isChanged(entries: readonly AclName[], scope: AclScope): boolean {
   return entries.some((entry) => entry.scope === scope);
 }
 
-/** Removes entries; names that are not there are ignored, and so are the owner, group and other
- *  entries of the access scope, which every path has. */
+/** Removes entries. Names of entries that do not exist are ignored, and so are owner, group and
+ *  other of the access scope, which every path has. */
 export function removeAcl(access: PosixAccess, names: readonly AclName[]): PosixAccess | undefined {
   const named = new Set(names.map(keyOf));
   const removed = entriesOf(access).filter((entry) => {
@@ -267,7 +275,8 @@ export function removeAcl(access: PosixAccess, names: readonly AclName[]): Posix
   return withEntries(access, kept);
 }
 
-/** As chmod does: with a mask the middle triple becomes the mask's, not the owning group's. */
+/** Sets the permission bits as chmod does: if the list has a mask, the middle three bits become the
+ *  mask, not the entry of the owning group. */
 export function setMode(access: PosixAccess, mode: number): PosixAccess {
   const { owner, group, acl } = access;
   if (acl === undefined) return { owner, group, mode };

@@ -1,7 +1,8 @@
 import type { ServiceName } from "./service-name.ts";
 import type { Ticks } from "../base/ticks.ts";
 
-/** The authenticated caller. `authorise` decides what it may do. */
+/** The authenticated caller of a request; `authorise` decides what it may do. `key`: the request is
+ *  signed with an account key. */
 export type Principal =
   | { readonly kind: "key" }
   | AccountSasPrincipal
@@ -22,16 +23,18 @@ export interface AccountSasPrincipal {
   readonly encryptionScope: string | undefined;
 }
 
+// A SAS for one container, share, queue, table or an object in it, signed with an account key.
 export interface ServiceSasPrincipal {
   readonly kind: "service-sas";
-  /** `sv`; empty for tokens older than that parameter. */
+  /** The parameter `sv`; empty for tokens that are older than that parameter. */
   readonly version: string;
   readonly resource: SasResource;
-  /** Undefined if the stored policy supplies them. */
+  /** Undefined if a stored policy supplies them. */
   readonly permissions: string | undefined;
   readonly start: Ticks | undefined;
   readonly expiry: Ticks | undefined;
-  /** Id of the stored policy in the resource's record; removed by `resolvePolicy`. */
+  /** Id of the stored policy that completes the SAS; undefined if there is none, or once
+   *  `resolvePolicy` has applied it. */
   readonly identifier: string | undefined;
   readonly encryptionScope: string | undefined;
   readonly overrides: ResponseOverrides | undefined;
@@ -39,6 +42,7 @@ export interface ServiceSasPrincipal {
   readonly entities: EntityRange | undefined;
 }
 
+// A SAS for one resource, signed with a user delegation key.
 export interface DelegationSasPrincipal {
   readonly kind: "delegation-sas";
   readonly version: string;
@@ -46,7 +50,7 @@ export interface DelegationSasPrincipal {
   readonly permissions: string;
   readonly encryptionScope: string | undefined;
   readonly overrides: ResponseOverrides | undefined;
-  /** The user whose delegation key signed it. */
+  /** The user whose delegation key signed the SAS. */
   readonly objectId: string;
   readonly tenantId: string;
 }
@@ -59,14 +63,14 @@ export interface BearerPrincipal {
   readonly tenantId: string;
 }
 
-/** The resource that a SAS is for. `name` is the container, share, queue or table. */
+/** The resource that a SAS is valid for. `name` is the container, share, queue or table. */
 export interface SasResource {
   readonly service: ServiceName;
   readonly kind: SasResourceKind;
   readonly name: string;
-  /** The blob, file or directory in it; undefined for all of it. */
+  /** The blob, file or directory in it; undefined for all of them. */
   readonly path: string | undefined;
-  /** The snapshot or version id, as in the URL. */
+  /** The id of a snapshot or version, as in the URL. */
   readonly snapshotOrVersion?: string | undefined;
 }
 
@@ -81,8 +85,8 @@ export type SasResourceKind =
   | "queue"
   | "table";
 
-/** `rscc`, `rscd`, `rsce`, `rscl`, `rsct`: headers that replace the stored ones in responses to
- *  reads. */
+/** `rscc`, `rscd`, `rsce`, `rscl`, `rsct`: headers of the SAS that replace the stored ones in
+ *  responses to reads. */
 export interface ResponseOverrides {
   readonly "cache-control"?: string;
   readonly "content-disposition"?: string;
@@ -91,6 +95,7 @@ export interface ResponseOverrides {
   readonly "content-type"?: string;
 }
 
+/** The range of entities that a table SAS is limited to; an undefined bound is open. */
 export interface EntityRange {
   readonly startPartitionKey: string | undefined;
   readonly startRowKey: string | undefined;

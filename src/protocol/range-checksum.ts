@@ -4,7 +4,8 @@ import { fail, ok } from "./result.ts";
 const md5 = header("x-ms-range-get-content-md5", boolean);
 const crc64 = header("x-ms-range-get-content-crc64", boolean);
 
-/** Requests the checksum of the returned range; only one kind is allowed. */
+/** The checksum of the returned range that the request asks for. Only one kind is allowed;
+ *  undefined for none. */
 export const rangeChecksum: Param<"md5" | "crc64" | undefined> = {
   sources: [...md5.sources, ...crc64.sources],
   parse: (reader) => {

@@ -1,24 +1,24 @@
 import { invalidHeader } from "./faults.ts";
 import { ok, type Result } from "./result.ts";
 
-/** A range as requested; without `last` it extends to the end. */
+/** A byte range as requested; without `last` it extends to the end. */
 export interface ByteRange {
   readonly first: number;
   readonly last?: number;
 }
 
-/** A range inside an existing content. */
+/** A byte range inside an existing content. */
 export interface Span {
   readonly from: number;
   readonly length: number;
 }
 
-/** 19 digits: clients send the largest 64-bit number for "to the end". */
-const rangeForm = /^bytes=(\d{1,19})-(\d{1,19})?$/i;
+/** 19 digits, because clients send the largest 64-bit number for "to the end". */
+const rangePattern = /^bytes=(\d{1,19})-(\d{1,19})?$/i;
 
-/** Accepts only `bytes=a-` and `bytes=a-b`; reads ignore everything else. */
+/** Parses `bytes=a-` or `bytes=a-b`; undefined for any other text. Reads ignore other texts. */
 export function parseReadRange(text: string): ByteRange | undefined {
-  const found = rangeForm.exec(text.trim());
+  const found = rangePattern.exec(text.trim());
   if (found === null) return undefined;
   const first = Number(found[1]);
   if (found[2] === undefined) return { first };
@@ -26,14 +26,15 @@ export function parseReadRange(text: string): ByteRange | undefined {
   return last < first ? undefined : { first, last };
 }
 
-/** Undefined if the range is outside the content: 416 InvalidRange, also for an empty one. */
+/** The part of a range that is inside the content. Undefined if there is none, also for an empty
+ *  content: 416 InvalidRange. */
 export function clipRange({ first, last }: ByteRange, length: number): Span | undefined {
   if (first >= length) return undefined;
   const end = last === undefined ? length : Math.min(last + 1, length);
   return { from: first, length: end - first };
 }
 
-/** Writes need both ends. */
+/** Parses the range of a write, which needs both ends. */
 export function parseWriteRange(headerName: string, text: string): Result<Span> {
   const range = parseReadRange(text);
   if (range?.last === undefined || !Number.isSafeInteger(range.last)) {
@@ -42,9 +43,11 @@ export function parseWriteRange(headerName: string, text: string): Result<Span> 
   return ok({ from: range.first, length: range.last - range.first + 1 });
 }
 
+/** Page blobs are read and written in pages of this size. */
 export const pageBytes = 512;
 
-/** A range of full pages for Put Page. Does not check the length of the blob. */
+/** Parses the range of Put Page, which must consist of whole pages. Does not check the length of
+ *  the blob. */
 export function parsePageRange(headerName: string, text: string): Result<Span> {
   const parsed = parseWriteRange(headerName, text);
   if (!parsed.ok) return parsed;

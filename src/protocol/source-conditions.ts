@@ -3,12 +3,13 @@ import type { Conditions, ConditionTarget } from "./conditions.ts";
 import { faultMessage, faultStatus } from "./faults.ts";
 import { fail, type Result } from "./result.ts";
 
-/** Which fault codes report a failed source condition. `copy`: the asynchronous Copy Blob;
- *  `blob-from-url`: Copy Blob, Put Blob and Put Block From URL; `range-from-url`: Put Page and
- *  Append Block. */
+/** Which fault codes report a failed condition of a copy source. `copy`: those of the asynchronous
+ *  Copy Blob; `blob-from-url`: of Copy Blob, Put Blob and Put Block From URL; `range-from-url`: of
+ *  Put Page and Append Block From URL. */
 export type SourceStyle = "copy" | "blob-from-url" | "range-from-url";
 
-/** Recorded: the From URL operations return the fault of reading the source. */
+/** Checks the conditions of a copy source. Recorded: the From URL operations return the fault of
+ *  reading the source. */
 export function checkSource(
   conditions: Conditions,
   source: ConditionTarget,

@@ -3,23 +3,25 @@ import { invalidCharacter, tagNameUnitsMax, tagsMax, tagValueUnitsMax } from "./
 import { scanTagTokens, tokenText, type ScannedTags, type TagToken } from "./tag-tokens.ts";
 import type { TagComparison } from "./tags.ts";
 
-/** The parsed filter of Find Blobs by Tags: every term must hold. */
+/** The parsed filter of Find Blobs by Tags: every term must match. Without `container` it applies
+ *  to all containers. */
 export interface TagSearch {
   readonly container?: string;
   readonly terms: readonly TagComparison[];
 }
 
 export interface TagSearchOptions {
-  /** Whether `@container` is allowed: not in a search inside one container. */
+  /** Whether `@container` is allowed, which a search inside one container does not allow. */
   readonly takesContainer: boolean;
 }
 
-/** Two bounds for each tag. */
+/** Two bounds for each of ten tags. */
 const termsMax = 2 * tagsMax;
+/** Limit of this server for the length of `where`, in UTF-16 code units. */
 export const whereUnitsMax = 4096;
 
-/** Parses the `where` of Find Blobs by Tags: only AND, no `<>`, no parentheses, and `@container`.
- *  Faults have the service's messages. */
+/** Parses the `where` of Find Blobs by Tags: comparisons joined by AND, without `<>` and
+ *  parentheses, and `@container`. Faults have the service's messages. */
 export function parseTagSearch(text: string, options: TagSearchOptions): Result<TagSearch> {
   if (text.length > whereUnitsMax) return invalidSearch(text, `the query is too long`);
   const found = readSearch(scanTagTokens(text), options);
@@ -111,7 +113,8 @@ function checkCharacters({ text, at }: Pick<Word, "text" | "at">): Problem | und
     : near(at, `'${wrong}' not permitted in tag name or value`);
 }
 
-/** Describes the unexpected token at this index, invalid text, or the end of the text. */
+/** The problem that the token at this index is not allowed there: names the token, the text that is
+ *  no token, or the end of the text. */
 function unexpected({ tokens, stoppedAt, text }: ScannedTags, index: number): Problem {
   const token = tokens[index];
   if (token !== undefined) return near(token.at, `unexpected '${tokenText(token)}'`);

@@ -1,6 +1,6 @@
 import type { TagOperator } from "./tags.ts";
 
-/** `at` starts at 1. */
+/** A token of a tag expression. `at` is its position in the text, counted from 1. */
 export type TagToken =
   | { readonly kind: "name" | "value" | "parameter"; readonly text: string; readonly at: number }
   | { readonly kind: "operator"; readonly text: TagOperator; readonly at: number }
@@ -9,14 +9,14 @@ export type TagToken =
 export interface ScannedTags {
   readonly text: string;
   readonly tokens: readonly TagToken[];
-  /** Position of the first text that is no token, starting at 1. */
+  /** Position, counted from 1, of the first text that is no token; undefined if there is none. */
   readonly stoppedAt: number | undefined;
 }
 
 const operators: ReadonlySet<string> = new Set<TagOperator>(["=", "<>", ">", ">=", "<", "<="]);
 
-/** One token with the preceding white space; a quote is doubled inside quotes of its kind. */
-const tokenForm = new RegExp(
+/** One token with the white space before it. Inside quotation marks, the mark itself is doubled. */
+const tokenPattern = new RegExp(
   [
     /'((?:[^']|'')*)'/,
     /"((?:[^"]|"")+)"/,
@@ -30,15 +30,17 @@ const tokenForm = new RegExp(
   "y",
 );
 
+/** Limit of this server. */
 const tokensMax = 1000;
 
+/** Splits a text into tokens, as far as it consists of tokens. */
 export function scanTagTokens(written: string): ScannedTags {
   const text = written.trimEnd();
   const tokens: TagToken[] = [];
-  tokenForm.lastIndex = 0;
-  while (tokenForm.lastIndex < text.length) {
-    const start = tokenForm.lastIndex;
-    const found = tokenForm.exec(text);
+  tokenPattern.lastIndex = 0;
+  while (tokenPattern.lastIndex < text.length) {
+    const start = tokenPattern.lastIndex;
+    const found = tokenPattern.exec(text);
     const token = found === null ? undefined : tokenOf(found);
     if (token === undefined || tokens.length >= tokensMax) {
       return { text, tokens, stoppedAt: start + spacesAt(text, start) + 1 };
@@ -48,6 +50,7 @@ export function scanTagTokens(written: string): ScannedTags {
   return { text, tokens, stoppedAt: undefined };
 }
 
+/** Splits a text into tokens; undefined if it contains other text. */
 export function parseTagTokens(text: string): readonly TagToken[] | undefined {
   const { tokens, stoppedAt } = scanTagTokens(text);
   return stoppedAt === undefined ? tokens : undefined;

@@ -18,26 +18,30 @@ export type TagPredicate =
   | TagComparison
   | { readonly kind: "and" | "or"; readonly left: TagPredicate; readonly right: TagPredicate };
 
-/** The service rejects longer expressions; the bound also limits the recursion. */
+/** The service rejects expressions with more `and` and `or` than this. */
 export const logicalOperatorsMax = 10;
+/** Bounds the recursion of the parser. */
 const parenthesesMax = 100;
 
-/** Undefined if the text is not an expression of the grammar. */
+/** Parses an `x-ms-if-tags` expression; undefined if it is malformed or exceeds a limit. `and`
+ *  binds more tightly than `or`. */
 export function parseTagPredicate(text: string): TagPredicate | undefined {
   const tokens = parseTagTokens(text);
   if (tokens === undefined) return undefined;
-  const counts = { logical: 0, open: 0 };
+  const counts = { logicalOperators: 0, parentheses: 0 };
   for (const { kind } of tokens) {
-    if (kind === "and" || kind === "or") counts.logical += 1;
-    if (kind === "(") counts.open += 1;
+    if (kind === "and" || kind === "or") counts.logicalOperators += 1;
+    if (kind === "(") counts.parentheses += 1;
   }
-  if (counts.logical > logicalOperatorsMax || counts.open > parenthesesMax) return undefined;
+  if (counts.logicalOperators > logicalOperatorsMax || counts.parentheses > parenthesesMax)
+    return undefined;
   const cursor = { tokens, at: 0 };
   const predicate = parseOr(cursor);
   return cursor.at === tokens.length ? predicate : undefined;
 }
 
-/** Ordinal comparison. A missing tag compares as false, also with `<>`. */
+/** Whether tags match an expression. Values are compared by UTF-16 code unit. A comparison with a
+ *  missing tag is false, even with `<>`. */
 export function matchesTags(predicate: TagPredicate, tags: Tags | undefined): boolean {
   switch (predicate.kind) {
     case "and":

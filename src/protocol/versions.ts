@@ -1,6 +1,6 @@
 import { isCivilDate } from "../base/calendar.ts";
 
-/** All announced x-ms-versions, oldest first. */
+/** All x-ms-versions that Azure has announced, oldest first. */
 export const knownVersions = [
   "2009-04-14",
   "2009-07-17",
@@ -55,7 +55,7 @@ export const knownVersions = [
   "2026-12-06",
 ] as const;
 
-/** The first version whose responses have a CRC64. */
+/** The first version whose responses contain a CRC64. */
 export const crc64Since = "2019-02-02";
 
 export type Version = (typeof knownVersions)[number];
@@ -69,23 +69,25 @@ export function isVersion(text: string): text is Version {
   return known.has(text);
 }
 
-const versionForm = /^(\d{4})-(\d\d)-(\d\d)$/;
+const versionPattern = /^(\d{4})-(\d\d)-(\d\d)$/;
 
-/** Whether the text is a date, announced as a version or not. */
+/** Whether the text is a date, whether or not it was announced as a version. */
 export function isVersionShaped(text: string): boolean {
-  const [, year, month, day] = versionForm.exec(text) ?? [];
+  const [, year, month, day] = versionPattern.exec(text) ?? [];
   return year !== undefined && isCivilDate({ year: +year, month: Number(month), day: Number(day) });
 }
 
-/** A date after all announced versions, from a client library newer than this release. */
+/** Whether the text is a date after all announced versions, as a client library newer than this
+ *  release sends. */
 export function isLaterVersion(text: string): boolean {
   return text > latestVersion && isVersionShaped(text);
 }
 
-/** Which versions are accepted: announced ones, also later ones, or any text. */
+/** Which versions are accepted. `known`: announced ones; `later`: also dates after them; `any`: any
+ *  text. */
 export type VersionPolicy = "known" | "later" | "any";
 
-/** Versions are dates that sort as text. */
+/** Whether a version is `since` or later: versions are dates, which sort as text. */
 export function isAtLeast(version: string, since: string): boolean {
   return version >= since;
 }

@@ -41,7 +41,7 @@ export async function listTree(
     namePrefix: prefix.slice(prefix.lastIndexOf("/") + 1),
     recursive: delimiter === "",
     from: start,
-    fromBelow,
+    fromRest,
     limit,
     readPage: (request) => readDirectory(view, selection, request),
     visit: (path, { listed, directory }) => {
@@ -51,7 +51,7 @@ export async function listTree(
       return undefined;
     },
   });
-  return { next: next && [next.path, ...next.below] };
+  return { next: next && [next.path, ...next.rest] };
 }
 
 function kindOf(directory: bigint | undefined): "files" | "directories" {

@@ -1,5 +1,5 @@
-/** Cell types by column kind. Times count from 1970-01-01; a decimal is its digits without the
- *  decimal point. */
+/** The type of a cell by kind of column. Times count from 1970-01-01. A decimal is the number of
+ *  its digits without the decimal point. */
 export interface CellKinds {
   readonly text: string;
   readonly boolean: boolean;
@@ -22,8 +22,9 @@ export type Row<C extends Columns> = {
   readonly [N in keyof C]?: CellKinds[C[N]] | undefined;
 };
 
-/** An encoded column of a record batch: length and null count of the column and of its nested
- *  columns (those of a map), and their buffers. arrow.apache.org/docs/format/Columnar.html */
+/** An encoded column of a record batch. `nodes`: length and null count of the column and, for a
+ *  map, of its nested columns; `buffers`: their bytes.
+ *  arrow.apache.org/docs/format/Columnar.html */
 export interface ColumnBytes {
   readonly nodes: readonly (readonly [length: number, nulls: number])[];
   readonly buffers: readonly Uint8Array[];
@@ -66,7 +67,8 @@ function countPresent(cells: readonly unknown[]): number {
   return present;
 }
 
-/** The validity bitmap; empty for a column without nulls. */
+/** The validity bitmap, which has a bit for each cell that is not null; empty for a column without
+ *  nulls. */
 function validityOf(cells: readonly unknown[]): Uint8Array {
   if (countPresent(cells) === cells.length) return new Uint8Array(0);
   return bitsOf(cells, (cell) => cell !== undefined);
@@ -80,7 +82,7 @@ function bitsOf(cells: readonly unknown[], isSet: (cell: unknown) => boolean): U
   return bits;
 }
 
-/** Signed and unsigned integers have the same bits. */
+/** Encodes integers in 64 bits; signed and unsigned ones have the same bits. */
 function encodeNumbers(cells: readonly (number | bigint | undefined)[]): Uint8Array {
   const bytes = new Uint8Array(8 * cells.length);
   const view = new DataView(bytes.buffer);
@@ -97,7 +99,7 @@ function encodeDoubles(cells: Cells<"double">): Uint8Array {
   return bytes;
 }
 
-/** 128 bits each, the lower half first. */
+/** Encodes decimals in 128 bits, the lower half first. */
 function encodeDecimals(cells: Cells<"decimal">): Uint8Array {
   const bytes = new Uint8Array(16 * cells.length);
   const view = new DataView(bytes.buffer);

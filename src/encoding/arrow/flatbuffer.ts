@@ -1,12 +1,12 @@
-/** The parts of a FlatBuffer: tables whose fields are numbers or references to later parts.
- *  flatbuffers.dev/internals */
+/** A field of a FlatBuffer table: a number, or a reference to another part of the buffer, which is
+ *  written after the table. flatbuffers.dev/internals */
 export type FlatField =
   | { readonly bytes: 1 | 2 | 4 | 8; readonly value: number | bigint }
   | { readonly to: FlatNode };
 
 export type FlatNode = FlatTable | FlatText | FlatTables | FlatStructs;
 
-/** Fields by slot; an undefined field has its default. */
+/** A table: fields by slot. An undefined field has the default of the schema. */
 export interface FlatTable {
   readonly kind: "table";
   readonly fields: readonly (FlatField | undefined)[];
@@ -28,13 +28,14 @@ export interface FlatStructs {
   readonly items: readonly (readonly number[])[];
 }
 
+/** Initial size of the output buffer. */
 const firstBytes = 1024;
-/** The largest alignment of any field, so that it fits every table. */
+/** The largest alignment of any field: with it every field of a table is aligned. */
 const tableAlignment = 8;
 const referenceBytes = 4;
 
-/** Writes each part after the one that refers to it: references only point forward and are filled
- *  in once the offset of their target is known. */
+/** Writes each part after the part that refers to it. References therefore point forward; they are
+ *  filled in once the offset of their target is known. */
 export function writeFlatBuffer(root: FlatTable): Uint8Array {
   const output = new Output();
   const reference = output.reserve(referenceBytes, referenceBytes);
@@ -58,7 +59,8 @@ function writeNode(output: Output, node: FlatNode): number {
   }
 }
 
-/** The vtable precedes the table: its own size, the table's size, and the offset of each slot. */
+/** Writes a table after its vtable, which contains its own size, the size of the table, and the
+ *  offset of each slot. */
 function writeTable(output: Output, { fields }: FlatTable): number {
   const { offsets, size } = layoutOf(fields);
   const vtableBytes = 4 + 2 * fields.length;
@@ -106,7 +108,7 @@ function writeTables(output: Output, items: readonly FlatTable[]): number {
   return at;
 }
 
-/** The count directly precedes the first struct, which is aligned. */
+/** The number of structs directly precedes the first struct, which is aligned. */
 function writeStructs(output: Output, items: FlatStructs["items"]): number {
   const numbers = items.flat();
   output.reserve(4, 4);

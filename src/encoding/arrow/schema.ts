@@ -1,8 +1,8 @@
 import type { ColumnKind } from "./columns.ts";
 import type { FlatField, FlatTable } from "./flatbuffer.ts";
 
-/** Metadata messages of a stream. Numbers and slots are those of Schema.fbs and Message.fbs of
- *  Apache Arrow.
+/** Metadata messages of an Arrow stream. Numbers and slots are those of Schema.fbs and Message.fbs
+ *  of Apache Arrow.
  *  arrow.apache.org/docs/format/Columnar.html#serialization-and-interprocess-communication-ipc */
 
 const metadataVersion5 = 4;
@@ -32,11 +32,12 @@ export interface SchemaColumn {
   readonly name: string;
   readonly kind: ColumnKind;
   readonly nullable: boolean;
-  /** For decimals only. */
+  /** `precision` and `scale` are for decimals only. */
   readonly precision?: number;
   readonly scale?: number;
 }
 
+/** The schema message: names and types of the columns. */
 export function schemaMessage(
   columns: readonly SchemaColumn[],
   metadata: Readonly<Record<string, string>>,
@@ -47,15 +48,17 @@ export function schemaMessage(
   return message("schema", table([littleEndian, tables(fields), tables(pairs)]), 0);
 }
 
+/** Where the columns of a record batch are in its body. */
 export interface BatchLayout {
   readonly rows: number;
-  /** Of every column: its length and how many nulls it has. */
+  /** Length and number of nulls of every column. */
   readonly nodes: readonly (readonly [length: number, nulls: number])[];
-  /** Of every buffer in the body: its offset and length. */
+  /** Offset and length of every buffer in the body. */
   readonly buffers: readonly (readonly [offset: number, length: number])[];
   readonly bodyBytes: number;
 }
 
+/** The metadata message of a record batch. */
 export function batchMessage({ rows, nodes, buffers, bodyBytes }: BatchLayout): FlatTable {
   const batch = table([int64(rows), structs(nodes), structs(buffers)]);
   return message("recordBatch", batch, bodyBytes);

@@ -5,21 +5,22 @@ import { batchMessage, schemaMessage, type SchemaColumn } from "./schema.ts";
 
 export const arrowStreamType = "application/vnd.apache.arrow.stream";
 
+/** The rows of a stream with one record batch. */
 export interface ArrowTable<C extends Columns> {
   readonly columns: C;
-  /** Columns without nulls, present even in a table without rows. */
+  /** Names of the columns without nulls, which are present even if there are no rows. */
   readonly required: readonly (keyof C)[];
   readonly rows: readonly Row<C>[];
   readonly metadata: Readonly<Record<string, string>>;
 }
 
-/** Tables with fewer rows are encoded without yielding to the event loop. */
+/** A table with fewer rows is encoded without yielding to the event loop. */
 const rowsAtOnceMax = 256;
 const alignment = 8;
 const continuation = [0xff, 0xff, 0xff, 0xff] as const;
 const endOfArrowStream = new Uint8Array([...continuation, 0, 0, 0, 0]);
 
-/** Writes a stream with one record batch. Columns without values are omitted: they cost readers
+/** Writes a stream with one record batch. Columns without values are omitted: reading them takes
  *  time, and some readers reject columns that they do not know. */
 export async function writeArrowStream<C extends Columns>(
   table: ArrowTable<C>,

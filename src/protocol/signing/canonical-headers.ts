@@ -1,10 +1,11 @@
 import type { HeaderOrder } from "./header-order.ts";
 import type { SignableRequest } from "./request.ts";
 
-/** Since this version a header with an empty value is signed like any other. */
+/** From this version on, a header with an empty value is signed like any other. */
 const emptyHeadersSince = "2016-05-31";
 
-/** One line `name:value` for every `x-ms-` header, in the given order of names. */
+/** The part of a string to sign with the `x-ms-` headers: one line `name:value` for each, sorted
+ *  with `order`. */
 export function canonicalHeaders(request: SignableRequest, order: HeaderOrder): string {
   const { rawHeaders, version } = request;
   const keepsEmpty = version === undefined || version >= emptyHeadersSince;
@@ -27,7 +28,8 @@ interface SignedHeader {
   readonly value: string;
 }
 
-/** The name of an `x-ms-` header that occurs twice: it is unknown which one was signed. */
+/** The name of an `x-ms-` header that occurs twice; undefined if there is none. Such a request is
+ *  rejected, because it is unknown which value was signed. */
 export function repeatedSignedHeader(rawHeaders: readonly string[]): string | undefined {
   const seen = new Set<string>();
   for (let index = 0; index < rawHeaders.length; index += 2) {
@@ -40,7 +42,8 @@ export function repeatedSignedHeader(rawHeaders: readonly string[]): string | un
   return undefined;
 }
 
-/** Compares character by character: most headers of a request are not signed. */
+/** Whether the name starts with `x-ms-`, in any case. Compares character codes to avoid a
+ *  lower-case copy of every name: most headers are not signed. */
 function isSigned(name: string): boolean {
   return (
     name.length > 5 &&

@@ -1,7 +1,7 @@
 import type { SignableRequest } from "./request.ts";
 
-/** The account and the path as sent, then every query parameter on its own line. A path-style URL
- *  contains the account, so that it occurs twice:
+/** The part of a string to sign with account, path and query: the path as sent, then every query
+ *  parameter in a line. A path-style URL contains the account, which therefore occurs twice:
  *  `/devstoreaccount1/devstoreaccount1/photos\ncomp:list\nrestype:container`. */
 export function canonicalResource(request: SignableRequest): string {
   let text = `/${request.account}${request.rawPath === "" ? "/" : request.rawPath}`;
@@ -12,14 +12,15 @@ export function canonicalResource(request: SignableRequest): string {
   return text;
 }
 
-/** The older form, also used by tables: of the query only `comp` is signed. */
+/** As `canonicalResource`, in the older format, which tables use too: of the query only `comp` is
+ *  signed. */
 export function canonicalResourceLite(request: SignableRequest): string {
   const path = `/${request.account}${request.rawPath === "" ? "/" : request.rawPath}`;
   const comp = request.query.get("comp")?.[0];
   return comp === undefined ? path : `${path}?comp=${comp}`;
 }
 
-/** Merges names that differ only in case; a query without such names is not copied. */
+/** Merges names that differ only in case. A query without such names is not copied. */
 function grouped(
   query: ReadonlyMap<string, readonly string[]>,
 ): ReadonlyMap<string, readonly string[]> {

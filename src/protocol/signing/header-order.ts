@@ -1,16 +1,17 @@
-/** The order in which the service sorts header names before signing: punctuation before digits and
- *  letters; hyphens are ignored unless the names are otherwise equal. So `x-ms-meta-ab` comes
- *  before `x-ms-meta-a-c`, unlike in ASCII order. */
+/** Compares header names for sorting before signing. */
 export type HeaderOrder = (left: string, right: string) => number;
 
 const byWeight = "!#$%&*.^_`|~+0123456789abcdefghijklmnopqrstuvwxyz";
 const asciiCount = 128;
-/** 0: ignored in the comparison. */
+/** Weight of a character by its code; 0: ignored in the comparison. */
 const weights = new Uint8Array(asciiCount);
 for (let index = 0; index < byWeight.length; index += 1) {
   weights[byWeight.charCodeAt(index)] = index + 1;
 }
 
+/** The order of the service: punctuation before digits and letters; hyphens are ignored unless the
+ *  names are otherwise equal. So `x-ms-meta-ab` comes before `x-ms-meta-a-c`, unlike in ASCII
+ *  order. */
 export const serviceOrder: HeaderOrder = (left, right) => {
   let i = 0;
   let j = 0;
@@ -28,9 +29,11 @@ export const serviceOrder: HeaderOrder = (left, right) => {
   return byFirstHyphen(left, right);
 };
 
+/** The order that some client libraries use. */
 export const asciiOrder: HeaderOrder = (left, right) => (left < right ? -1 : left > right ? 1 : 0);
 
-/** For names that differ only in hyphens: the one whose first extra hyphen comes later is first. */
+/** Compares names that differ only in hyphens: the name whose first extra hyphen comes later is
+ *  first. */
 function byFirstHyphen(left: string, right: string): number {
   const length = Math.max(left.length, right.length);
   for (let index = 0; index < length; index += 1) {

@@ -15,7 +15,8 @@ export interface SignableRequest {
   header(name: string): string | undefined;
 }
 
-/** The first value of a query parameter, or an empty string, which signs the same. */
+/** The first value of a query parameter; an empty string if it is absent, which is signed in the
+ *  same way. */
 export function queryText(request: SignableRequest, name: string): string {
   return request.query.get(name)?.[0] ?? "";
 }

@@ -4,7 +4,7 @@ import { queryText, type SignableRequest } from "./request.ts";
 /** The strings to sign of shared access signatures, by the token's `sv`.
  *  learn.microsoft.com/rest/api/storageservices/delegate-access-with-shared-access-signature */
 
-/** Every field ends with a newline, also the last one. */
+/** The string to sign of an account SAS. Every field ends with a newline, also the last one. */
 export function accountSasText(request: SignableRequest): string {
   const field = (name: string) => queryText(request, name);
   const version = field("sv");
@@ -14,20 +14,21 @@ export function accountSasText(request: SignableRequest): string {
   return version >= "2020-12-06" ? `${text}${field("ses")}\n` : text;
 }
 
-/** The resource of a service SAS or user delegation SAS. */
+/** The resource that a service SAS or user delegation SAS is for. */
 export interface SignedResource {
   readonly service: ServiceName;
   /** The container, share, queue or table. */
   readonly name: string;
-  /** The blob, file or directory in it, not encoded; undefined for all of it. */
+  /** The blob, file or directory in it, not encoded; undefined for all of them. */
   readonly path: string | undefined;
-  /** The snapshot or version id; empty if the token is for neither. */
+  /** The id of a snapshot or version; empty if the SAS is for neither. */
   readonly snapshotOrVersion: string;
 }
 
 const responseFields = ["rscc", "rscd", "rsce", "rscl", "rsct"];
 const entityFields = ["spk", "srk", "epk", "erk"];
 
+/** The string to sign of a service SAS. */
 export function serviceSasText(request: SignableRequest, resource: SignedResource): string {
   const version = queryText(request, "sv");
   const fields = (names: readonly string[]) => names.map((name) => queryText(request, name));
@@ -53,7 +54,8 @@ export function serviceSasText(request: SignableRequest, resource: SignedResourc
   return parts.join("\n");
 }
 
-/** Undefined if the service and version have no such tokens. */
+/** The string to sign of a user delegation SAS; undefined if the service and version have no such
+ *  tokens. */
 export function delegationSasText(
   request: SignableRequest,
   resource: SignedResource,
@@ -80,7 +82,8 @@ export function delegationSasText(
   return parts.join("\n");
 }
 
-/** Before 2015-02-21 the resource name does not include the service. */
+/** The resource as the string to sign contains it. Before 2015-02-21 it does not include the
+ *  service. */
 function canonicalName(account: string, version: string, resource: SignedResource): string {
   const { service, path } = resource;
   const name = service === "table" ? resource.name.toLowerCase() : resource.name;
@@ -88,7 +91,7 @@ function canonicalName(account: string, version: string, resource: SignedResourc
   return version >= "2015-02-21" ? `/${service}${whole}` : whole;
 }
 
-/** Headers that the token requires with exactly these values. */
+/** The headers that the SAS requires with exactly these values (`srh`). */
 function boundHeaders(request: SignableRequest): string {
   let text = "";
   for (const name of namesIn(queryText(request, "srh"))) {
@@ -97,6 +100,7 @@ function boundHeaders(request: SignableRequest): string {
   return text;
 }
 
+/** The query parameters that the SAS requires with exactly these values (`srq`). */
 function boundQuery(request: SignableRequest): string {
   let text = "";
   for (const name of namesIn(queryText(request, "srq"))) {

@@ -4,18 +4,20 @@ import { canonicalResource, canonicalResourceLite } from "./canonical-resource.t
 import { asciiOrder, serviceOrder, type HeaderOrder } from "./header-order.ts";
 import type { SignableRequest } from "./request.ts";
 
-/** The strings to sign of Shared Key.
+/** The two schemes of Shared Key.
  *  learn.microsoft.com/rest/api/storageservices/authorize-with-shared-key */
 export type SharedKeyScheme = "SharedKey" | "SharedKeyLite";
 
-/** A variant of the string to sign: client libraries differ in details. */
+/** A variant of the string to sign, because client libraries differ in details. */
+// The order of the `x-ms-` headers.
 export interface StringToSignVariant {
   readonly order: HeaderOrder;
-  /** One library signs Content-Language before Content-Encoding. */
+  /** Whether Content-Language is signed before Content-Encoding, as one library does. */
   readonly languageFirst: boolean;
 }
 
-/** The documented variant first: nearly all clients use it. */
+/** The variants that are tried. The documented variant is the first, because nearly all clients use
+ *  it. */
 export const stringToSignVariants: readonly StringToSignVariant[] = [
   { order: serviceOrder, languageFirst: false },
   { order: serviceOrder, languageFirst: true },
@@ -27,13 +29,13 @@ export function sharedKeyText(
   request: SignableRequest,
   service: ServiceName,
   scheme: SharedKeyScheme,
-  reading: StringToSignVariant,
+  variant: StringToSignVariant,
 ): string {
   if (service === "table") return tableText(request, scheme);
-  return scheme === "SharedKey" ? fullText(request, reading) : liteText(request, reading);
+  return scheme === "SharedKey" ? fullText(request, variant) : liteText(request, variant);
 }
 
-/** Versions up to 2014-02-14 sign a length of zero as `0`, later ones as an empty string. */
+/** The first version that signs a length of zero as an empty string; earlier ones sign `0`. */
 const emptyLengthSince = "2015-02-21";
 
 function fullText(request: SignableRequest, { order, languageFirst }: StringToSignVariant): string {
@@ -57,7 +59,7 @@ function liteText(request: SignableRequest, { order }: StringToSignVariant): str
   );
 }
 
-/** Tables sign no `x-ms-` headers, but the date line has x-ms-date. */
+/** Tables sign no `x-ms-` headers; x-ms-date is in the date line instead. */
 function tableText(request: SignableRequest, scheme: SharedKeyScheme): string {
   const date = request.header("x-ms-date") ?? signed(request, "date");
   const resource = canonicalResourceLite(request);
@@ -72,7 +74,7 @@ function signed(request: SignableRequest, name: string): string {
   return request.header(name) ?? "";
 }
 
-/** Empty if x-ms-date is signed with the other headers. */
+/** Empty if x-ms-date is sent, because that is signed with the other headers. */
 function dateLine(request: SignableRequest): string {
   return request.header("x-ms-date") === undefined ? signed(request, "date") : "";
 }

@@ -71,8 +71,8 @@ interface Level<E> {
  *  directories are. */
 const pageEntriesMax = 256;
 const firstPageEntriesMax = 32;
-/** Directories can be moved rest others until the paths of their entries are longer than a path
- *  may be. A walk does not enter directories rest this depth. */
+/** Directories can be moved below others until the paths of their entries are longer than a path
+ *  may be. A walk does not enter directories below this depth. */
 export const walkDepthMax = 254;
 
 /** Visits the entries of a tree depth first, a directory before its entries, in the order of names.
@@ -131,7 +131,7 @@ async function openLevels<E extends WalkEntry>(options: Walk<E>): Promise<Level<
   return stack;
 }
 
-/** Position, rest a name, of the current state of a blob, which comes after its earlier states. */
+/** Position, after a name, of the current state of a blob, which comes after its earlier states. */
 const currentState: Position = ["base"];
 
 /** The first name in order after `name`. */

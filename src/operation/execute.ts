@@ -116,7 +116,7 @@ export interface ETaggedRecord {
 /** Executes one call: load, check and decide on one state, commit only if nothing that was read has
  *  changed. */
 export function execute(runtime: Runtime, call: Call): Promise<Outcome> {
-  const { contentionQueues: contentionQueues } = runtime;
+  const { contentionQueues } = runtime;
   const { clientIdentity: client } = call;
   if (contentionQueues === undefined || client === undefined) return executeNow(runtime, call);
   const isContested =

@@ -66,8 +66,8 @@ export class Records implements RecordView {
   async *scan<K, R>(table: Table<K, R>, bounds: ScanBounds): AsyncIterable<readonly Scanned<R>[]> {
     // Counted before the first record, too: a caller that needs only the first one leaves the loop
     // at `yield`.
-    const wait = spend(1);
-    if (wait !== undefined) await wait;
+    const firstWait = spend(1);
+    if (firstWait !== undefined) await firstWait;
     for await (const entries of this.#view.range(bounds)) {
       let bytes = 0;
       let records: ScannedRecord<R>[] = [];

@@ -29,7 +29,7 @@ export async function listTree(
 ): Promise<Page> {
   if (selection.onlyDeleted) return scanBlobs(view, { ...selection, delimiter: "" }, emit);
   const { container, prefix, delimiter, from = [], endBefore, limit } = selection;
-  const [fromPath = "", ...fromBelow] = from;
+  const [fromPath = "", ...fromRest] = from;
   const rootNames = splitPath(prefix.slice(0, prefix.lastIndexOf("/") + 1));
   const start = relativeTo(rootNames, splitPath(fromPath));
   const { id } = await resolveParents(blobTree(view), container, rootNames);

@@ -5,6 +5,7 @@ import type { Runtime } from "../operation/execute.ts";
 import type { HttpService } from "../http/http-service.ts";
 import type { Observer } from "../http/observer.ts";
 import type { SmbAdministration } from "../smb/administration.ts";
+import type { FeedEvent } from "./feed/feed-event.ts";
 import type { AdminSecurity } from "./security/admin-auth.ts";
 import type { Figures } from "./views/figures.ts";
 
@@ -19,6 +20,8 @@ export interface AdminContext {
   readonly accounts: Accounts;
   readonly httpServices: HttpServices;
   readonly observer: Observer;
+  /** Undefined if the server is one process. */
+  readonly otherWorkers?: OtherWorkers | undefined;
   /** Undefined if SMB is not served. */
   readonly smb: SmbAdministration | undefined;
   readonly facts: () => ServerFacts;
@@ -26,13 +29,21 @@ export interface AdminContext {
   readonly sizes: () => Promise<Sizes>;
   /** Resolves if requests can be served; otherwise rejects with the reason. */
   readonly ready: () => Promise<void>;
-  readonly metrics: () => string;
+  readonly metrics: () => Promise<string>;
   /** Undefined unless the server was started with `--enableReset`. */
   readonly reset: (() => Promise<void>) | undefined;
   /** Folder with the built files of the explorer. */
   readonly pageFolder: string;
   readonly security: AdminSecurity;
 }
+
+/** The other worker processes of this server, whose requests the event feed shows too. */
+export interface OtherWorkers {
+  /** Passes their events to `receive`, and how many were dropped; undefined ends it. */
+  observe(receive: ReceiveEvents | undefined): void;
+}
+
+export type ReceiveEvents = (events: readonly FeedEvent[], missed: number) => void;
 
 /** The context of views. The accounts come with each request: only those the caller administers. */
 export type ViewContext = Omit<AdminContext, "accounts" | "security">;

@@ -14,7 +14,7 @@ export function probeRoutes(context: ViewContext): readonly Route[] {
       method: "GET",
       path: "/metrics",
       access: "metrics",
-      answer: () => text(context.metrics(), 200, exposition),
+      answer: async () => text(await context.metrics(), 200, exposition),
     },
     {
       method: "POST",

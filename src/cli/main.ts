@@ -7,6 +7,8 @@ import type { EtagereServer } from "../server/start.ts";
 import { unimportedFolder } from "../server/azurite-import/import-mark.ts";
 import { defaultLocation } from "../server/flags.ts";
 import { optionWarnings, resolveOptions, type Options } from "../server/options.ts";
+import type { ServerEnvironment } from "../server/server-environment.ts";
+import { workerCountOf } from "../server/workers/worker-count.ts";
 import { StartRefused, systemErrorCode } from "../server/start-refused.ts";
 import { helpText, parseCommandLine } from "./command-line.ts";
 import type { Command } from "./command-line.ts";
@@ -84,17 +86,34 @@ async function serve(
   // Timers of a starting server are unreferenced: without this the process would end in a wait.
   const staying = setInterval(() => {}, keepAliveMilliseconds);
   try {
-    const environment = realEnvironment(log);
-    const accessLog = options.value.silent ? undefined : openAccessLog(environment.clock);
-    const starting = startWith(options.value, { ...environment, announce, accessLog });
+    const starting = startServer(options.value, { ...realEnvironment(log), announce });
     handleSignals(starting);
     await starting;
   } catch (error) {
     if (!(error instanceof StartRefused)) throw error;
     failWith(error.problems);
   } finally {
-    clearInterval(staying);
+    // With workers a replacement may be all that the process waits for.
+    if (workerCountOf(options.value.workers) === 1 || process.exitCode === 1) {
+      clearInterval(staying);
+    }
   }
+}
+
+type Server = Pick<EtagereServer, "stop" | "reload">;
+
+async function startServer(options: Options, environment: ServerEnvironment): Promise<Server> {
+  const workerCount = workerCountOf(options.workers);
+  if (workerCount === 1) {
+    const accessLog = options.silent ? undefined : openAccessLog(environment.clock);
+    return startWith(options, { ...environment, accessLog });
+  }
+  const onGivenUp = (problem: string): void => {
+    failWith([problem]);
+    process.exit();
+  };
+  const { startWorkers } = await import("../server/workers/start-workers.ts");
+  return startWorkers(options, { ...environment, workerCount, onGivenUp });
 }
 
 /** A notice if the default or given location contains Azurite data, which is not served. */
@@ -112,7 +131,7 @@ async function azuriteDataNotice(options: Options): Promise<string | undefined> 
 const repeatedSignalMilliseconds = 1000;
 
 /** Registered before the server listens: a script may signal as soon as it sees the lines. */
-function handleSignals(starting: Promise<EtagereServer>): void {
+function handleSignals(starting: Promise<Server>): void {
   let stoppedAt: number | undefined;
   const stop = (): void => {
     if (stoppedAt !== undefined) {
@@ -129,8 +148,8 @@ function handleSignals(starting: Promise<EtagereServer>): void {
 }
 
 async function withServer(
-  starting: Promise<EtagereServer>,
-  act: (server: EtagereServer) => Promise<void>,
+  starting: Promise<Server>,
+  act: (server: Server) => Promise<void>,
 ): Promise<void> {
   // The caller that awaits `starting` reports a failed start.
   const server = await starting.catch(() => undefined);

@@ -21,6 +21,11 @@ interface HealthResponse {
   readonly store: { readonly bytes?: number; readonly batch: { readonly mean?: number } };
   readonly content: { readonly bytes?: number; readonly reclaimableBytes: number };
   readonly process: { readonly residentBytes: number; readonly cpuPercent: number };
+  /** Absent if the server is one process. */
+  readonly workers?: {
+    readonly processes: readonly { readonly pid: number; readonly requests: number }[];
+    readonly restarts: number;
+  };
 }
 
 export interface LeaseRow {

@@ -34,7 +34,15 @@ function headline({ url, server, health }: StatusReport): string {
     `Etagere ${server.version} at ${url}, up ${up}, ${server.store} + ${server.content}`,
     `Requests ${requests.total} (${rates})`,
     sizes.join(", "),
+    ...workerLine(health.workers),
   ].join("\n");
+}
+
+function workerLine(workers: StatusReport["health"]["workers"]): readonly string[] {
+  if (workers === undefined) return [];
+  const { processes, restarts } = workers;
+  const each = processes.map(({ pid, requests }) => `${pid} (${requests} requests)`);
+  return [`Workers ${processes.length}: ${each.join(", ")}; replaced after a failure ${restarts}`];
 }
 
 type Row = readonly string[];

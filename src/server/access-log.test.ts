@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { openAccessLog } from "./access-log.ts";
+import { linesOf, openAccessLog } from "./access-log.ts";
 import { simWorld } from "./sim-world.ts";
 
 const entry = {
@@ -76,4 +76,14 @@ describe("the access log", () => {
     expect(written[0]).toMatch(/^Etagere access log: 6 lines dropped, the console is slower/);
     expect(written[1]).not.toContain("dropped");
   });
+});
+
+it("divides lines into pieces that a pipe takes as a whole", () => {
+  const lines = Array.from({ length: 200 }, (_, index) => `${"x".repeat(index)}\n`);
+  const long = `${"y".repeat(5000)}\n`;
+  const pieces = linesOf([...lines, long, "z\n"].join(""));
+  expect(pieces.join("")).toBe([...lines, long, "z\n"].join(""));
+  expect(pieces.every((piece) => piece.endsWith("\n"))).toBe(true);
+  expect(pieces.filter((piece) => piece.length > 4096)).toEqual([long]);
+  expect(pieces.length).toBeLessThan(12);
 });

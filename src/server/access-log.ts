@@ -92,9 +92,32 @@ function logDate(clock: Clock): string {
   return `${day}/${month}/${year}:${time} +0000`;
 }
 
+/** Bytes that a pipe takes as one piece, whatever other processes write to it. */
+const pipeBytesMax = 4096;
+const wholeLines = new RegExp(`.{1,${pipeBytesMax - 1}}\\n|[^\\n]+\\n`, "gs");
+
+/** Standard output of several processes: written in pieces that end with a line. */
+export function sharedConsoleSink(): AccessLogSink {
+  const sink = consoleSink(pipeBytesMax);
+  return {
+    // A dropped piece is reported as all lines of the iteration.
+    write: (text) =>
+      !linesOf(text)
+        .map((piece) => sink.write(piece))
+        .includes(false),
+    end: () => sink.end(),
+  };
+}
+
+/** Pieces of whole lines, each within the limit unless a line alone is longer. */
+export function linesOf(text: string): readonly string[] {
+  return text.match(wholeLines) ?? [];
+}
+
 /** Standard output, written in the thread pool: a full pipe would block the event loop. */
-function consoleSink(): AccessLogSink {
-  const console = destination({ fd: 1, sync: false, maxLength: consoleBytesMax });
+function consoleSink(maxWrite?: number): AccessLogSink {
+  const limits = maxWrite === undefined ? {} : { maxWrite };
+  const console = destination({ fd: 1, sync: false, maxLength: consoleBytesMax, ...limits });
   let isDropped = false;
   let isBroken = false;
   console.on("drop", () => {

@@ -1,14 +1,14 @@
-import { cpuUsage, memoryUsage } from "node:process";
 import { fileURLToPath } from "node:url";
 import type { AdminContext, HttpServices, ServerFacts } from "../admin/admin-context.ts";
 import { adminHandler, type AdminHandler } from "../admin/handler.ts";
 import { isDevelopmentAlone } from "../account/settings.ts";
+import type { FigureSample } from "../admin/views/figures.ts";
 import type { AdminSecurity } from "../admin/security/admin-auth.ts";
 import { isLoopback } from "../admin/security/same-origin.ts";
 import type { Observer } from "../http/observer.ts";
 import type { SmbAdministration } from "../smb/administration.ts";
 import type { DataStores } from "./data-stores.ts";
-import type { Metrics, ProcessFigures } from "./metrics.ts";
+import { renderMetrics } from "./render-metrics.ts";
 import type { RunningServerOptions } from "./running-server.ts";
 import { sizesOf } from "./sizes.ts";
 import { readVersion } from "./version.ts";
@@ -19,7 +19,8 @@ export interface AdminParts {
   readonly httpServices: HttpServices;
   readonly observer: Observer;
   readonly smb: SmbAdministration | undefined;
-  readonly metrics: Metrics;
+  /** Figures of all processes of the server. */
+  readonly sample: () => Promise<FigureSample>;
   readonly addresses: () => Pick<ServerFacts, "adminUrl" | "smbUrl" | "urls">;
   readonly ready: () => Promise<void>;
   readonly reset: () => Promise<void>;
@@ -29,7 +30,6 @@ export interface AdminParts {
 
 /** Two folders above `dist/server`. */
 const pageFolder = fileURLToPath(new URL("../../ui/dist", import.meta.url));
-const microsecondsPerSecond = 1_000_000;
 
 export function openAdmin(parts: AdminParts): AdminHandler {
   return adminHandler(adminContextOf(parts));
@@ -49,7 +49,7 @@ function securityOf(given: RunningServerOptions, localToken: string | undefined)
 }
 
 function adminContextOf(parts: AdminParts): AdminContext {
-  const { given, engines, httpServices, observer, smb, metrics, addresses } = parts;
+  const { given, engines, httpServices, observer, smb, addresses } = parts;
   const { clock, random, log, accounts, options, location } = given;
   const version = readVersion();
   const { store, content } = engines;
@@ -61,6 +61,7 @@ function adminContextOf(parts: AdminParts): AdminContext {
     accounts,
     httpServices,
     observer,
+    otherWorkers: given.worker?.others,
     smb,
     runtime: { store, content, random, clock, log },
     facts: () => ({
@@ -69,19 +70,12 @@ function adminContextOf(parts: AdminParts): AdminContext {
       content: storeKind ?? (options.content === undefined ? "disk" : "s3"),
       ...addresses(),
     }),
-    figures: { sample: () => metrics.sample(processFigures()) },
+    figures: { sample: parts.sample },
     sizes: () => sizesOf(location),
     ready: parts.ready,
-    metrics: () => metrics.render(processFigures()),
+    metrics: async () => renderMetrics(await parts.sample()),
     reset: options.enableReset ? parts.reset : undefined,
     pageFolder,
     security: securityOf(given, parts.localToken),
   };
-}
-
-function processFigures(): ProcessFigures {
-  const { rss, heapUsed } = memoryUsage();
-  const { user, system } = cpuUsage();
-  const cpuSeconds = (user + system) / microsecondsPerSecond;
-  return { residentBytes: rss, heapUsedBytes: heapUsed, cpuSeconds };
 }

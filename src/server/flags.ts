@@ -1,5 +1,5 @@
 /** How a flag's value is parsed, on the command line and in `start()`. */
-export type FlagKind = "text" | "port" | "switch" | "seconds" | "megabytes";
+export type FlagKind = "text" | "port" | "switch" | "seconds" | "megabytes" | "workers";
 
 export interface Flag {
   readonly kind: FlagKind;
@@ -64,6 +64,11 @@ export const flags = {
     kind: "switch",
     help: "directories (Data Lake) for the development account",
   },
+  workers: {
+    kind: "workers",
+    value: "N|auto",
+    help: "processes that serve the same ports; auto: one per core",
+  },
   enableReset: { kind: "switch", help: "allow POST /admin/v1/reset to delete everything" },
   store: {
     kind: "text",
@@ -83,7 +88,9 @@ type ValueOf<K extends FlagKind> = K extends "text"
   ? string
   : K extends "switch"
     ? boolean
-    : number;
+    : K extends "workers"
+      ? number | "auto"
+      : number;
 
 /** The value of every flag; absent ones get their default. */
 export type FlagValues = {
@@ -120,6 +127,7 @@ export const flagDefaults = {
   smbSigning: "required",
   adminHost: loopback,
   adminPort: 10_010,
+  workers: 1,
   enableHierarchicalNamespace: false,
   enableReset: false,
 } as const satisfies FlagValues;

@@ -25,21 +25,21 @@ export class Histogram {
     const counts = [...this.#counts];
     return { bounds: this.#bounds, counts, count: this.#count, sum: this.#sum };
   }
+}
 
-  /** Renders cumulative buckets: each counts all observations up to its bound. */
-  render(name: string, labels: string): readonly string[] {
-    const prefix = labels === "" ? "" : `${labels},`;
-    const suffix = labels === "" ? "" : `{${labels}}`;
-    let cumulative = 0;
-    const buckets = this.#bounds.map((bound, index) => {
-      cumulative += this.#counts[index] ?? 0;
-      return `${name}_bucket{${prefix}le="${bound}"} ${cumulative}`;
-    });
-    return [
-      ...buckets,
-      `${name}_bucket{${prefix}le="+Inf"} ${this.#count}`,
-      `${name}_sum${suffix} ${this.#sum}`,
-      `${name}_count${suffix} ${this.#count}`,
-    ];
-  }
+/** Renders cumulative buckets: each counts all observations up to its bound. */
+export function renderBuckets(name: string, labels: string, sample: BucketSample) {
+  const prefix = labels === "" ? "" : `${labels},`;
+  const suffix = labels === "" ? "" : `{${labels}}`;
+  let cumulative = 0;
+  const buckets = sample.bounds.map((bound, index) => {
+    cumulative += sample.counts[index] ?? 0;
+    return `${name}_bucket{${prefix}le="${bound}"} ${cumulative}`;
+  });
+  return [
+    ...buckets,
+    `${name}_bucket{${prefix}le="+Inf"} ${sample.count}`,
+    `${name}_sum${suffix} ${sample.sum}`,
+    `${name}_count${suffix} ${sample.count}`,
+  ];
 }

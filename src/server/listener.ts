@@ -1,7 +1,7 @@
 import { createServer } from "node:http";
 import type { IncomingMessage, Server, ServerResponse } from "node:http";
 import { createServer as createSecureServer } from "node:https";
-import type { Server as NetServer, Socket } from "node:net";
+import { Server as NetServer, type Socket } from "node:net";
 import type { Clock } from "../base/world.ts";
 import type { Connections } from "../http/connections.ts";
 import { messageOf, StartRefused, systemErrorCode } from "./start-refused.ts";
@@ -23,12 +23,18 @@ export interface ListenerOptions {
   readonly handler: Handler;
   readonly clock: Clock;
   readonly connections: Connections;
+  /** Called immediately before the port is bound. */
+  readonly beforeListen?: (() => void) | undefined;
 }
 
 export interface Listener {
   /** With the actual port. */
   readonly url: string;
   readonly address: BoundAddress;
+  /** Accepts no more connections. The next response on each closes it; no connection is closed
+   *  under a request that is on its way, as `stop` may do. Resolves when all are closed, or after
+   *  `millisecondsMax`. */
+  drain(millisecondsMax: number): Promise<void>;
   /** Accepts no more connections and closes them once their request is complete, or when the grace
    *  period ends. */
   stop(graceMilliseconds: number): Promise<void>;
@@ -61,6 +67,7 @@ export async function listen(options: ListenerOptions): Promise<Listener> {
   return {
     url: formatUrl(options.certificate !== undefined, bound.host, bound.port),
     address: bound,
+    drain: (millisecondsMax) => drain(server, options.clock, millisecondsMax),
     stop: (graceMilliseconds) => stop(server, options.clock, graceMilliseconds),
   };
 }
@@ -80,10 +87,14 @@ function newServer({ certificate, keepAliveSeconds }: ListenerOptions): Server {
   return server;
 }
 
-type BindOptions = Pick<ListenerOptions, "title" | "host" | "port" | "onPortReplaced">;
+export type BindOptions = Pick<
+  ListenerOptions,
+  "title" | "host" | "port" | "onPortReplaced" | "beforeListen"
+>;
 
 export async function bind(server: NetServer, options: BindOptions): Promise<void> {
-  const { title, host, port, onPortReplaced } = options;
+  const { title, host, port, onPortReplaced, beforeListen } = options;
+  beforeListen?.();
   try {
     await listenAt(server, host, port);
   } catch (error) {
@@ -153,6 +164,22 @@ function boundOf(server: Server, { host, port }: ListenerOptions): BoundAddress 
 export function formatUrl(secure: boolean, host: string, port: number): string {
   const name = host.includes(":") ? `[${host}]` : host;
   return `${secure ? "https" : "http"}://${name}:${port}`;
+}
+
+function drain(server: Server, clock: Clock, millisecondsMax: number): Promise<void> {
+  const closeAfterwards = (_: IncomingMessage, response: ServerResponse): void => {
+    response.shouldKeepAlive = false;
+  };
+  server.prependListener("request", closeAfterwards);
+  server.prependListener("checkContinue", closeAfterwards);
+  return new Promise((resolve) => {
+    const cancel = clock.after(millisecondsMax, resolve);
+    // `close` of an HTTP server would also close idle connections; those get their usual time.
+    NetServer.prototype.close.call(server, () => {
+      cancel();
+      resolve();
+    });
+  });
 }
 
 function stop(server: Server, clock: Clock, graceMilliseconds: number): Promise<void> {

@@ -5,25 +5,32 @@ import type { Log } from "../base/world.ts";
 
 export interface LogOptions {
   /** Receives all lines, also of level `debug`, instead of standard error. */
-  readonly debugFile?: string;
+  readonly debugFile?: string | undefined;
   readonly silent: boolean;
+  /** Undefined omits it. */
+  readonly pid?: number | undefined;
 }
 
 /** Logs to standard error: tools parse the lines on standard output. */
 export function openLog(options: LogOptions): Log {
-  const { debugFile, silent } = options;
+  const { debugFile, silent, pid } = options;
   if (debugFile !== undefined) {
     mkdirSync(dirname(debugFile), { recursive: true });
     return fromPino(
-      "debug",
+      { level: "debug", pid },
       destination({ dest: debugFile, append: true, sync: true, mode: 0o600 }),
     );
   }
-  return fromPino(silent ? "error" : "info", destination({ fd: 2, sync: true }));
+  return fromPino({ level: silent ? "error" : "info", pid }, destination({ fd: 2, sync: true }));
 }
 
-function fromPino(level: string, target: ReturnType<typeof destination>): Log {
-  const logger = pino({ level, base: null, messageKey: "message" }, target);
+interface LineOptions extends Pick<LogOptions, "pid"> {
+  readonly level: string;
+}
+
+function fromPino({ level, pid }: LineOptions, target: ReturnType<typeof destination>): Log {
+  const base = pid === undefined ? null : { pid };
+  const logger = pino({ level, base, messageKey: "message" }, target);
   return {
     verbose: level === "debug",
     debug: (fields, message) => logger.debug(fields, message),

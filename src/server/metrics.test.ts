@@ -1,5 +1,6 @@
 import { expect, it } from "vitest";
 import { newMetrics } from "./metrics.ts";
+import { renderMetrics } from "./render-metrics.ts";
 
 const figures = { residentBytes: 1, heapUsedBytes: 2, cpuSeconds: 3 };
 
@@ -9,7 +10,7 @@ it("counts requests by service, operation and status, and their latencies by buc
   metrics.request({ ...done, seconds: 0.002 });
   metrics.request({ ...done, seconds: 0.3 });
   metrics.request({ ...done, status: 412, seconds: 100 });
-  const lines = metrics.render(figures).split("\n");
+  const lines = renderMetrics(metrics.sample(figures)).split("\n");
   expect(lines).toContain(
     'etagere_requests_total{service="blob",operation="Blob_Upload",status="201"} 2',
   );
@@ -28,7 +29,7 @@ it("counts commits, conflicts, batches and bytes", () => {
   metrics.commit({ transactions: 3, conflicts: 1 });
   metrics.commit({ transactions: 5000, conflicts: 0 });
   metrics.contentBytes("sent", 1024);
-  const lines = metrics.render(figures).split("\n");
+  const lines = renderMetrics(metrics.sample(figures)).split("\n");
   expect(lines).toContain("etagere_store_transactions_total 5003");
   expect(lines).toContain("etagere_store_conflicts_total 1");
   expect(lines).toContain('etagere_store_batch_size_bucket{le="2"} 0');

@@ -4,8 +4,6 @@ import type { ServiceName } from "../protocol/service-name.ts";
 import { Histogram } from "./histogram.ts";
 
 export interface Metrics extends Meter {
-  /** Prometheus text exposition format 0.0.4. */
-  render(process: ProcessFigures): string;
   sample(process: ProcessFigures): FigureSample;
 }
 
@@ -61,26 +59,6 @@ export function newMetrics(): Metrics {
       sentBytes: bytes.sent,
       ...figures,
     }),
-    render: (figures) =>
-      [
-        ...help("etagere_requests_total", "counter", "Requests answered."),
-        ...[...requests].map(([labels, { count }]) => `etagere_requests_total{${labels}} ${count}`),
-        ...help("etagere_request_seconds", "histogram", "Time from request to last byte."),
-        ...[...latencies].flatMap(([service, latency]) =>
-          latency.render("etagere_request_seconds", `service="${service}"`),
-        ),
-        ...single("etagere_store_transactions_total", "counter", "Commits.", transactions),
-        ...single("etagere_store_conflicts_total", "counter", "Failed validations.", conflicts),
-        ...help("etagere_store_batch_size", "histogram", "Transactions per commit batch."),
-        ...batches.render("etagere_store_batch_size", ""),
-        ...help("etagere_content_bytes_total", "counter", "Bytes into and out of content storage."),
-        `etagere_content_bytes_total{direction="received"} ${bytes.received}`,
-        `etagere_content_bytes_total{direction="sent"} ${bytes.sent}`,
-        ...single("process_cpu_seconds_total", "counter", "CPU time.", figures.cpuSeconds),
-        ...single("process_resident_memory_bytes", "gauge", "Memory.", figures.residentBytes),
-        ...single("etagere_heap_used_bytes", "gauge", "Heap in use.", figures.heapUsedBytes),
-        "",
-      ].join("\n"),
   };
 }
 
@@ -92,12 +70,4 @@ function newSeries({ service, operation, status }: RequestDone): Mutable<Request
 
 function requestLabels({ service, operation, status }: RequestDone): string {
   return `service="${service}",operation="${operation}",status="${status}"`;
-}
-
-function help(name: string, type: string, text: string): readonly string[] {
-  return [`# HELP ${name} ${text}`, `# TYPE ${name} ${type}`];
-}
-
-function single(name: string, type: string, text: string, value: number): readonly string[] {
-  return [...help(name, type, text), `${name} ${value}`];
 }

@@ -10,7 +10,7 @@ import type { FlagName, FlagValues } from "./flags.ts";
 
 /** The options of `start()`: the command line's flags by the same names, and options that only
  *  programs have. */
-export interface StartOptions extends FlagValues {
+export interface StartOptions extends Omit<FlagValues, "workers"> {
   /** 0 selects a free port for every listener whose port is not given. */
   readonly port?: 0;
   /** Settings per account, as in the file of `config`; the two exclude each other. */
@@ -26,13 +26,17 @@ const ownPorts = ["filePort", "dfsPort", "smbPort", "adminPort"] as const;
 
 export type OwnPort = (typeof ownPorts)[number];
 
-type Defaulted = keyof typeof flagDefaults;
+/** Options of a server: of `start()`, or of the command line, which also has worker processes. */
+export type ServerOptionInputs = StartOptions & Pick<FlagValues, "workers">;
+
+type Defaulted = Exclude<keyof typeof flagDefaults, "workers">;
 type Widen<T> = T extends string ? string : T extends number ? number : boolean;
 
 /** Validated options with all defaults. */
 export type Options = {
   readonly [N in Defaulted]: Widen<(typeof flagDefaults)[N]>;
-} & Omit<FlagValues, Defaulted> & {
+} & Omit<FlagValues, Defaulted | "workers"> & {
+    readonly workers: number | "auto";
     readonly accounts?: AccountInputs;
     readonly identity?: IdentityInput;
     readonly services: readonly ServiceName[];
@@ -54,12 +58,13 @@ const freePorts = {
 const portMax = 65_535;
 const keepAliveSecondsMax = 3600;
 const tokenUnitsMin = 16;
+export const workersMax = 64;
 const notFlags: ReadonlySet<string> = new Set(["port", "accounts", "identity", "services"]);
 const allServices: readonly ServiceName[] = ["blob", "queue", "table", "file"];
 
 /** `spell` formats an option's name for messages: `--blobPort` or `blobPort`. */
 export function resolveOptions(
-  input: StartOptions,
+  input: ServerOptionInputs,
   spell: (name: string) => string = (name) => name,
 ): SettingsResult<Options> {
   const problems: string[] = [];
@@ -92,6 +97,10 @@ function checkValue(name: FlagName, value: unknown): string | undefined {
       return inRange(value, 0, keepAliveSecondsMax)
         ? undefined
         : `must be whole seconds, 0 to ${keepAliveSecondsMax}, not ${show(value)}`;
+    case "workers":
+      return value === "auto" || inRange(value, 1, workersMax)
+        ? undefined
+        : `must be 1 to ${workersMax} or auto, not ${show(value)}`;
     case "megabytes":
       return typeof value === "number" && value > 0 && Number.isFinite(value)
         ? undefined
@@ -120,7 +129,10 @@ function checkText(name: FlagName, value: string): string | undefined {
   return name === "content" && !isBucket ? `must be s3://…, not ${show(value)}` : undefined;
 }
 
-function checkTogether(input: StartOptions, spell: (name: string) => string): readonly string[] {
+function checkTogether(
+  input: ServerOptionInputs,
+  spell: (name: string) => string,
+): readonly string[] {
   const problems: string[] = [];
   const refuse = (name: FlagName, why: string): void =>
     void problems.push(`${spell(name)}: ${why}`);
@@ -140,6 +152,9 @@ function checkTogether(input: StartOptions, spell: (name: string) => string): re
   }
   if (extentMemoryLimit !== undefined && inMemoryPersistence !== true) {
     refuse("extentMemoryLimit", `needs ${spell("inMemoryPersistence")}`);
+  }
+  if (inMemoryPersistence === true && (input.workers ?? 1) !== 1) {
+    refuse("workers", `contradicts ${spell("inMemoryPersistence")}: processes share no memory`);
   }
   if (input.strictApiVersion === true && input.skipApiVersionCheck === true) {
     refuse("strictApiVersion", `contradicts ${spell("skipApiVersionCheck")}`);
@@ -194,6 +209,8 @@ function show(value: unknown): string {
 }
 
 /** An explicit `undefined` means the default. */
-function withoutUndefined(values: Omit<StartOptions, "port">): Omit<StartOptions, "port"> {
+function withoutUndefined(
+  values: Omit<ServerOptionInputs, "port">,
+): Omit<ServerOptionInputs, "port"> {
   return Object.fromEntries(Object.entries(values).filter(([, value]) => value !== undefined));
 }

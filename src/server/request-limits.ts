@@ -24,21 +24,24 @@ export interface LimitSizes {
   readonly connectionsMax: number;
 }
 
-export function limitsOf(memoryBytes: number): LimitSizes {
-  const bodies = memoryBytes * bodyMemoryFraction;
+/** The limits of one of `processes` processes that share the memory. */
+export function limitsOf(memoryBytes: number, processes = 1): LimitSizes {
+  const bodies = Math.min(bodyBytesCeiling, memoryBytes * bodyMemoryFraction);
+  const connections = Math.min(connectionsCeiling, memoryBytes / bytesPerConnection);
   return {
-    bodyBytesMax: Math.round(Math.min(bodyBytesCeiling, Math.max(bodyBytesFloor, bodies))),
-    connectionsMax: Math.round(
-      Math.min(connectionsCeiling, Math.max(connectionsFloor, memoryBytes / bytesPerConnection)),
-    ),
+    bodyBytesMax: Math.round(Math.max(bodyBytesFloor, bodies / processes)),
+    connectionsMax: Math.round(Math.max(connectionsFloor, connections / processes)),
   };
 }
 
 /** Derived from the memory of the machine, or of the container. */
-export function newRequestLimits(clock: Clock): RequestLimits {
+export function newRequestLimits(clock: Clock, processes = 1): RequestLimits {
   const constrained = process.constrainedMemory();
   const isConstrained = constrained > 0 && constrained < totalmem();
-  const { bodyBytesMax, connectionsMax } = limitsOf(isConstrained ? constrained : totalmem());
+  const { bodyBytesMax, connectionsMax } = limitsOf(
+    isConstrained ? constrained : totalmem(),
+    processes,
+  );
   return {
     memory: new MemoryBudget(bodyBytesMax),
     connections: new Connections({ clock, connectionsMax }),

@@ -1,25 +1,21 @@
-import { pid } from "node:process";
-import type { AdminHandler } from "../admin/handler.ts";
-import { reachable } from "../admin/connection-string.ts";
-import { isLoopback } from "../admin/security/same-origin.ts";
+import type { FigureSample } from "../admin/views/figures.ts";
 import type { ServiceName } from "../protocol/service-name.ts";
 import type { Service } from "../operation/service.ts";
 import { resetAccounts } from "../account/account-records.ts";
 import { ensureAccounts, refuseProblems } from "./ensure-accounts.ts";
 import type { ReloadableAccounts } from "./accounts.ts";
-import { openAdmin } from "./admin.ts";
-import { publishAdminAddress } from "./admin-address.ts";
-import { newAdminToken, warnOfExposure } from "./admin-warnings.ts";
+import { listenAdmin, type AdminListener } from "./admin-listener.ts";
 import type { Background } from "./background.ts";
 import { readCertificate, type Certificate } from "./certificate.ts";
 import { openDataStores, type DataStores } from "./data-stores.ts";
 import { dataStoreOptions } from "./data-store-options.ts";
 import { sweepHandlesInBackground } from "./orphaned-handles.ts";
 import { listen } from "./listener.ts";
-import type { Handler, Listener } from "./listener.ts";
+import type { BoundAddress, Handler, Listener, ListenerOptions } from "./listener.ts";
 import type { WriteAccess } from "../http/access-log.ts";
 import type { HttpService } from "../http/http-service.ts";
 import type { Observer } from "../http/observer.ts";
+import type { CommitRole } from "../store/commit-role.ts";
 import { OwnEndpoints } from "../http/source/own-endpoints.ts";
 import { transferSources } from "../http/source/source-readers.ts";
 import { remoteSources } from "../http/source/remote-source.ts";
@@ -27,6 +23,7 @@ import { sourcePolicy } from "../http/source/source-policy.ts";
 import type { SourceReader } from "../http/source/source-reader.ts";
 import { runTransfers, type Transfers } from "../http/source/transfers.ts";
 import { newMetrics, type Metrics } from "./metrics.ts";
+import { processFigures } from "./process-figures.ts";
 import { sourceRanges, type Options } from "./options.ts";
 import { newRequestLimits, type RequestLimits } from "./request-limits.ts";
 import {
@@ -39,7 +36,7 @@ import {
   type BlobApis,
   type EndpointName,
 } from "./services.ts";
-import { listenSmb, type SmbEndpoint } from "./smb-endpoint.ts";
+import { listenSmb, smbTitle, type SmbEndpoint } from "./smb-endpoint.ts";
 import type { ServerEnvironment } from "./server-environment.ts";
 import { listeningLine, serviceLine, serviceListener, startingLine } from "./service-listener.ts";
 
@@ -52,27 +49,26 @@ export interface RunningServerOptions extends ServerEnvironment {
 
 /** Time for running requests to complete when the server stops. */
 const graceMilliseconds = 10_000;
-const adminKeepAliveSeconds = 5;
+/** Time for idle connections of a replaced worker to end by themselves. */
+const drainMillisecondsMax = 30_000;
 
 /** A server from start to stop: listeners, stores and background tasks. */
 export class RunningServer {
   readonly urls: Partial<Record<EndpointName, string>> = {};
-  adminUrl = "";
   /** Empty if SMB is not served. */
   smbUrl = "";
   readonly #given: RunningServerOptions;
   readonly #engines: DataStores;
   readonly #metrics: Metrics;
   readonly #limits: RequestLimits;
-  readonly #observer: Observer = { watch: undefined };
+  readonly observer: Observer = { watch: undefined };
   readonly #endpoints = new OwnEndpoints();
   readonly #remote: SourceReader;
   readonly #httpServices: Partial<Record<ServiceName, HttpService>> = {};
   #blobApis: BlobApis | undefined;
   #smb: SmbEndpoint | undefined;
-  #admin: AdminHandler | undefined;
-  #takeAddress: (() => Promise<void>) | undefined;
-  readonly #listeners: Pick<Listener, "stop">[] = [];
+  #admin: AdminListener | undefined;
+  readonly #listeners: Pick<Listener, "drain" | "stop">[] = [];
   #transfers: Transfers | undefined;
   #sweeping: Background | undefined;
   #state: "starting" | "ready" | "stopping" = "starting";
@@ -82,7 +78,7 @@ export class RunningServer {
     this.#given = given;
     this.#engines = engines;
     this.#metrics = metrics;
-    this.#limits = newRequestLimits(given.clock);
+    this.#limits = newRequestLimits(given.clock, given.worker?.workerCount);
     this.#remote = remoteSources(sourcePolicy(sourceRanges(given.options), this.#endpoints));
   }
 
@@ -97,8 +93,7 @@ export class RunningServer {
         if (server.#serves(service.name)) await server.#listen(service, certificate);
       }
       await server.#listenDfs(certificate);
-      if (!given.options.noSmb && server.#serves("file")) await server.#listenSmb();
-      await server.#listenAdmin(certificate);
+      await server.#listenAsMain(certificate);
       server.#transfers = server.#runTransfers();
       server.#sweeping = sweepHandlesInBackground(given, engines);
     } catch (error) {
@@ -107,6 +102,32 @@ export class RunningServer {
     }
     server.#state = "ready";
     return server;
+  }
+
+  get adminUrl(): string {
+    return this.#admin?.url ?? "";
+  }
+
+  /** Undefined if another worker serves it. */
+  get adminAddress(): BoundAddress | undefined {
+    return this.#admin?.address;
+  }
+
+  /** Figures of this process. */
+  sample(): FigureSample {
+    return this.#metrics.sample(processFigures());
+  }
+
+  setCommitRole(role: CommitRole): Promise<void> {
+    return this.#engines.setCommitRole(role);
+  }
+
+  /** Stops after another process has taken over the ports: connections get time to end without a
+   *  reset. */
+  async drainAndStop(): Promise<void> {
+    await this.#admin?.close();
+    await Promise.all(this.#listeners.map((listener) => listener.drain(drainMillisecondsMax)));
+    await this.stop();
   }
 
   stop(): Promise<void> {
@@ -130,8 +151,7 @@ export class RunningServer {
 
   async #stop(): Promise<void> {
     this.#state = "stopping";
-    this.#admin?.close();
-    await this.#takeAddress?.();
+    await this.#admin?.close();
     this.#announceAll("is closing...");
     await Promise.all(this.#listeners.map((listener) => listener.stop(graceMilliseconds)));
     await this.#transfers?.stop();
@@ -177,7 +197,7 @@ export class RunningServer {
       ...this.#given,
       engines: this.#engines,
       meter: this.#metrics,
-      observer: this.#observer,
+      observer: this.observer,
       memory: this.#limits.memory,
       endpoints: this.#endpoints,
       remote: this.#remote,
@@ -217,7 +237,9 @@ export class RunningServer {
   async #listenSmb(): Promise<void> {
     const { clock, random, log, announce, accounts, options } = this.#given;
     const onPortReplaced = this.#onPortReplaced("smbPort");
-    const common = { clock, random, log, accounts, options, onPortReplaced, ...this.#limits };
+    const beforeListen = (): void => this.#given.worker?.beforeListen(smbTitle);
+    const ports = { onPortReplaced, beforeListen };
+    const common = { clock, random, log, accounts, options, ...ports, ...this.#limits };
     const listener = await listenSmb({ ...common, engines: this.#engines, meter: this.#metrics });
     this.#listeners.push(listener);
     this.#smb = listener;
@@ -225,61 +247,42 @@ export class RunningServer {
     announce(`Etagere SMB endpoint is successfully listening at ${listener.url}`);
   }
 
-  async #listenAdmin(certificate: Certificate | undefined): Promise<void> {
-    const { options, announce, log, location } = this.#given;
-    const isAway = !isLoopback(options.adminHost);
-    warnOfExposure({ ...this.#given, isEncrypted: certificate !== undefined });
-    const localToken = location === undefined ? undefined : newAdminToken(this.#given.random);
-    const admin = this.#openAdmin(localToken);
-    this.#admin = admin;
-    const { url, address: bound } = await this.#add({
-      title: "Admin listener",
-      host: options.adminHost,
-      port: options.adminPort,
-      onPortReplaced: this.#onPortReplaced("adminPort"),
-      keepAliveSeconds: adminKeepAliveSeconds,
-      certificate: isAway ? certificate : undefined,
-      handler: admin.handle,
-    });
-    this.#endpoints.listensForAdmin(bound);
-    this.adminUrl = url;
-    if (location !== undefined && localToken !== undefined) {
-      const address = { url: reachable(url), pid, token: localToken };
-      // For example on a full disk. The server works without it.
-      this.#takeAddress = await publishAdminAddress(location, address).catch((error: unknown) => {
-        log.warn({ err: error }, "admin.json not written; etagere status needs --url");
-        return undefined;
-      });
+  /** SMB and the admin listener; of several workers one serves them. */
+  async #listenAsMain(certificate: Certificate | undefined): Promise<void> {
+    const { options, worker } = this.#given;
+    if (worker?.isMain === false) {
+      if (worker.adminAddress !== undefined) this.#endpoints.listensForAdmin(worker.adminAddress);
+      return;
     }
-    announce(`Etagere admin is successfully listening at ${url}`);
-    announce(`Etagere explorer: open ${this.explorerLink()}`);
-  }
-
-  /** With a one-time login token if a login is required. */
-  explorerLink(): string {
-    return `${reachable(this.adminUrl)}/${this.#admin?.loginFragment() ?? ""}`;
-  }
-
-  #openAdmin(localToken: string | undefined): AdminHandler {
-    return openAdmin({
+    if (!options.noSmb && this.#serves("file")) await this.#listenSmb();
+    this.#admin = await listenAdmin({
       given: this.#given,
       engines: this.#engines,
       httpServices: this.#httpServices,
-      observer: this.#observer,
+      observer: this.observer,
       smb: this.#smb?.administration,
-      metrics: this.#metrics,
+      sample: async () => (await worker?.sampleAll(this.sample())) ?? this.sample(),
       addresses: () => ({ adminUrl: this.adminUrl, smbUrl: this.smbUrl, urls: this.urls }),
       ready: () => this.#checkReady(),
       reset: () => this.reset(),
-      localToken,
+      certificate,
+      onPortReplaced: this.#onPortReplaced("adminPort"),
+      listen: (listening) => this.#add(listening),
     });
+    this.#endpoints.listensForAdmin(this.#admin.address);
+  }
+
+  explorerLink(): string {
+    return this.#admin?.explorerLink() ?? "";
   }
 
   async #add(
-    options: Omit<Parameters<typeof listen>[0], "clock" | "connections">,
+    options: Omit<ListenerOptions, "clock" | "connections" | "beforeListen">,
   ): Promise<Listener> {
     const { connections } = this.#limits;
-    const listener = await listen({ ...options, clock: this.#given.clock, connections });
+    const { clock, worker } = this.#given;
+    const beforeListen = (): void => worker?.beforeListen(options.title);
+    const listener = await listen({ ...options, clock, connections, beforeListen });
     this.#listeners.push(listener);
     return listener;
   }

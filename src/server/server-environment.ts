@@ -1,5 +1,6 @@
 import type { Clock, Log, Random } from "../base/world.ts";
 import type { AccessLog } from "./access-log.ts";
+import type { WorkerPart } from "./worker-part.ts";
 
 /** What a running server gets from its caller. */
 export interface ServerEnvironment {
@@ -10,4 +11,6 @@ export interface ServerEnvironment {
   readonly announce: (line: string) => void;
   /** Undefined disables the access log. */
   readonly accessLog?: AccessLog | undefined;
+  /** Undefined if the server is one process. */
+  readonly worker?: WorkerPart | undefined;
 }

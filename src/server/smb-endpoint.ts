@@ -20,18 +20,20 @@ export interface SmbEndpointOptions extends RequestLimits {
   readonly engines: DataStores;
   readonly options: Options;
   readonly onPortReplaced?: ((notice: string) => void) | undefined;
+  readonly beforeListen?: (() => void) | undefined;
 }
 
 export interface SmbEndpoint extends Omit<Listener, "address"> {
   readonly administration: SmbAdministration;
 }
 
+export const smbTitle = "SMB endpoint";
 const serverName = "etagere";
 
 /** Listens for SMB clients; they share files and locks with the REST file service. */
 export async function listenSmb(given: SmbEndpointOptions): Promise<SmbEndpoint> {
-  const { clock, random, log, meter, accounts, engines, options, onPortReplaced } = given;
-  const { memory, connections } = given;
+  const { clock, random, log, meter, accounts, engines, options } = given;
+  const { memory, connections, onPortReplaced, beforeListen } = given;
   const { smbHost: host, smbPort: port } = options;
   const { store } = engines;
   const content = meteredContent(engines.content, meter);
@@ -56,12 +58,16 @@ export async function listenSmb(given: SmbEndpointOptions): Promise<SmbEndpoint>
     // A client that has sent nothing yet can get no response.
     if (!connections.add(socket)) socket.destroy();
   });
-  await bind(server, { title: "SMB endpoint", host, port, onPortReplaced });
+  await bind(server, { title: smbTitle, host, port, onPortReplaced, beforeListen });
   const address = server.address();
   const taken = typeof address === "object" && address !== null ? address.port : port;
+  let stopped: Promise<void> | undefined;
+  const stop = (): Promise<void> => (stopped ??= listener.stop());
   return {
     url: `smb://${host.includes(":") ? `[${host}]` : host}:${taken}`,
     administration: listener.administration,
-    stop: () => listener.stop(),
+    // An SMB client reconnects by itself; its session cannot move to another process.
+    drain: stop,
+    stop,
   };
 }

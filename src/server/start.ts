@@ -1,6 +1,6 @@
 import { resolve } from "node:path";
 import type { Log } from "../base/world.ts";
-import { openAccounts } from "./accounts.ts";
+import { openAccounts, type ReloadableAccounts } from "./accounts.ts";
 import { connectionStringOf } from "../admin/connection-string.ts";
 import { environmentVariable, realClock, realRandom } from "./world.ts";
 import { defaultLocation } from "./flags.ts";
@@ -35,6 +35,7 @@ export interface EtagereServer extends AsyncDisposable {
 
 /** Starts a server with the options of the command line, quietly. Rejects with `StartRefused`. */
 export async function start(input: StartOptions = {}): Promise<EtagereServer> {
+  if ("workers" in input) throw new StartRefused(["workers: only the command has workers"]);
   const options = orRefuse(resolveOptions(input));
   // Errors are still logged: they are bugs or failing disks.
   const log = logFor({ ...options, silent: true });
@@ -45,15 +46,42 @@ export function realEnvironment(log: Log): Omit<ServerEnvironment, "announce"> {
   return { clock: realClock(), random: realRandom(), log };
 }
 
-export function logFor(options: Options): Log {
-  const { debug, silent } = options;
-  return openLog(debug === undefined ? { silent } : { silent, debugFile: debug });
+/** `pid` is part of every line if several processes write to one log. */
+export function logFor({ debug: debugFile, silent }: Options, pid?: number): Log {
+  return openLog({ silent, debugFile, pid });
 }
 
 export async function startWith(
   options: Options,
   environment: ServerEnvironment,
 ): Promise<EtagereServer> {
+  const { server, accounts } = await openServer(options, environment);
+  return {
+    get connectionString() {
+      const [first] = accounts.names();
+      const account = first === undefined ? undefined : accounts.get(first);
+      return account === undefined ? "" : connectionStringOf(account, server.urls);
+    },
+    urls: server.urls,
+    adminUrl: server.adminUrl,
+    explorerLink: () => server.explorerLink(),
+    smbUrl: server.smbUrl,
+    stop: () => server.stop(),
+    reset: () => server.reset(),
+    reload: () => server.reload(),
+    [Symbol.asyncDispose]: () => server.stop(),
+  };
+}
+
+export interface OpenServer {
+  readonly server: RunningServer;
+  readonly accounts: ReloadableAccounts;
+}
+
+export async function openServer(
+  options: Options,
+  environment: ServerEnvironment,
+): Promise<OpenServer> {
   const accounts = orRefuse(
     await openAccounts({
       config: options.config,
@@ -70,21 +98,7 @@ export async function startWith(
     : resolve(options.location ?? defaultLocation);
   const log = summarizeUnavailable(environment.log, environment.clock);
   const server = await RunningServer.open({ ...environment, log, options, accounts, location });
-  return {
-    get connectionString() {
-      const [first] = accounts.names();
-      const account = first === undefined ? undefined : accounts.get(first);
-      return account === undefined ? "" : connectionStringOf(account, server.urls);
-    },
-    urls: server.urls,
-    adminUrl: server.adminUrl,
-    explorerLink: () => server.explorerLink(),
-    smbUrl: server.smbUrl,
-    stop: () => server.stop(),
-    reset: () => server.reset(),
-    reload: () => server.reload(),
-    [Symbol.asyncDispose]: () => server.stop(),
-  };
+  return { server, accounts };
 }
 
 function orRefuse<T>(

@@ -2,7 +2,7 @@ import type { ServerResponse } from "node:http";
 import { formatIso } from "../../base/dates.ts";
 import type { Ticks } from "../../base/ticks.ts";
 import type { ObservedRequest } from "../../http/observer.ts";
-import type { ViewContext } from "../admin-context.ts";
+import type { ReceiveEvents, ViewContext } from "../admin-context.ts";
 import { refuse, type AdminResponse } from "../admin-response.ts";
 import { findQueryError, optional } from "../inputs.ts";
 import type { AuthenticatedRequest } from "../request.ts";
@@ -89,10 +89,11 @@ export class Feed {
   }
 
   #startObserving(): void {
-    const { clock, observer } = this.#context;
+    const { clock, observer, otherWorkers } = this.#context;
     this.watchedSince = clock.wall();
     this.#timedEvents.restart();
     observer.watch = this.#observe;
+    otherWorkers?.observe(this.#receive);
     this.#runId += 1;
     void this.#tick(this.#runId);
   }
@@ -103,7 +104,9 @@ export class Feed {
   }
 
   #stopObserving(): void {
-    this.#context.observer.watch = undefined;
+    const { observer, otherWorkers } = this.#context;
+    observer.watch = undefined;
+    otherWorkers?.observe(undefined);
     this.#cancelTick();
     this.#cancelFlush?.();
     this.#cancelFlush = undefined;
@@ -112,6 +115,11 @@ export class Feed {
 
   readonly #observe = (observed: ObservedRequest): void => {
     this.#guarded(() => feedEventsOf(observed, this.#record));
+  };
+
+  readonly #receive: ReceiveEvents = (events, missed) => {
+    for (const event of events) this.#record(event);
+    this.#overflow += missed;
   };
 
   /** Runs a feed callback; an exception must not fail the observed request. */

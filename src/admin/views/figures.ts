@@ -1,8 +1,8 @@
 import type { ServiceName } from "../../protocol/service-name.ts";
 
-/** Counters since the start of the server. */
+/** Counters since the start of the server, of all its processes. */
 export interface Figures {
-  sample(): FigureSample;
+  sample(): Promise<FigureSample>;
 }
 
 export interface FigureSample {
@@ -16,6 +16,20 @@ export interface FigureSample {
   readonly residentBytes: number;
   readonly heapUsedBytes: number;
   readonly cpuSeconds: number;
+  /** Undefined if the server is one process. */
+  readonly workers?: WorkerFigures;
+}
+
+export interface WorkerFigures {
+  readonly processes: readonly WorkerFigure[];
+  /** How many workers were replaced because they ended unexpectedly. */
+  readonly restarts: number;
+}
+
+export interface WorkerFigure {
+  readonly pid: number;
+  readonly requests: number;
+  readonly residentBytes: number;
 }
 
 export interface RequestCount {

@@ -29,32 +29,38 @@ interface TimedSample {
 export class Health {
   readonly #context: ViewContext;
   readonly #startedAt: Ticks;
-  #before: TimedSample;
-  #latest: TimedSample;
+  #before: Promise<TimedSample>;
+  #latest: Promise<TimedSample>;
   #use: { readonly at: Ticks; readonly use: Promise<Use> } | undefined;
 
   constructor(context: ViewContext) {
     this.#context = context;
+    this.#startedAt = context.clock.monotonic();
     this.#latest = this.#now();
     this.#before = this.#latest;
-    this.#startedAt = this.#latest.at;
   }
 
   async measure(): Promise<object> {
-    const now = this.#now();
-    if (now.at - this.#latest.at >= intervalTicksMin) {
-      this.#before = this.#latest;
-      this.#latest = now;
+    const now = await this.#now();
+    const latest = this.#latest;
+    const elapsed = now.at - (await latest).at;
+    // Unchanged: no concurrent request has begun a new interval.
+    if (elapsed >= intervalTicksMin && this.#latest === latest) {
+      this.#before = latest;
+      this.#latest = Promise.resolve(now);
     }
     const { clock } = this.#context;
     const { storeBytes, contentBytes, ...use } = await this.#contentUse(now.at);
-    const over = secondsBetween(this.#before.at, now.at);
-    const figures = between(this.#before.sample, now.sample, over);
+    const before = await this.#before;
+    const over = secondsBetween(before.at, now.at);
+    const figures = between(before.sample, now.sample, over);
+    const { workers } = now.sample;
     return {
       now: formatIso(clock.wall()),
       uptimeSeconds: secondsBetween(this.#startedAt, now.at),
       overSeconds: over,
       ...figures,
+      ...(workers === undefined ? {} : { workers }),
       store: { ...figures.store, ...(storeBytes === undefined ? {} : { bytes: storeBytes }) },
       content: {
         ...figures.content,
@@ -74,9 +80,10 @@ export class Health {
     return this.#use.use;
   }
 
-  #now(): TimedSample {
+  async #now(): Promise<TimedSample> {
     const { clock, figures } = this.#context;
-    return { at: clock.monotonic(), sample: figures.sample() };
+    const sample = await figures.sample();
+    return { at: clock.monotonic(), sample };
   }
 }
 

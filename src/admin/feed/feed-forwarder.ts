@@ -1,0 +1,65 @@
+import type { Clock, Log } from "../../base/world.ts";
+import type { ObservedRequest, Observer } from "../../http/observer.ts";
+import { feedEventsOf, type FeedEvent } from "./feed-event.ts";
+
+export interface FeedForwarderOptions {
+  readonly observer: Observer;
+  readonly clock: Clock;
+  readonly log: Log;
+  /** Resolves when the receiver can take more. */
+  readonly send: (events: readonly FeedEvent[], missed: number) => Promise<void>;
+}
+
+const queuedEventsMax = 1000;
+const flushMilliseconds = 50;
+
+/** Forwards the feed events of this process to the one with the admin listener. One message is on
+ *  its way at a time; events that do not fit into the queue meanwhile are counted as missed. */
+export class FeedForwarder {
+  readonly #options: FeedForwarderOptions;
+  #queue: FeedEvent[] = [];
+  #missed = 0;
+  #isScheduled = false;
+
+  constructor(options: FeedForwarderOptions) {
+    this.#options = options;
+  }
+
+  observe(isOn: boolean): void {
+    this.#options.observer.watch = isOn ? this.#watch : undefined;
+  }
+
+  readonly #watch = (observed: ObservedRequest): void => {
+    // An exception must not fail the observed request.
+    try {
+      feedEventsOf(observed, this.#add);
+    } catch (error) {
+      this.#options.log.error({ err: error }, "event feed failed to record a request");
+    }
+  };
+
+  readonly #add = (event: FeedEvent): void => {
+    if (this.#queue.length >= queuedEventsMax) this.#missed += 1;
+    else this.#queue.push(event);
+    if (this.#isScheduled) return;
+    this.#isScheduled = true;
+    this.#options.clock.after(flushMilliseconds, () => void this.#flush());
+  };
+
+  async #flush(): Promise<void> {
+    const events = this.#queue;
+    const missed = this.#missed;
+    this.#queue = [];
+    this.#missed = 0;
+    try {
+      await this.#options.send(events, missed);
+    } catch (error) {
+      this.#missed += missed + events.length;
+      this.#options.log.warn({ err: error }, "forwarding feed events failed; counted as missed");
+    }
+    this.#isScheduled = false;
+    if (this.#queue.length === 0) return;
+    this.#isScheduled = true;
+    this.#options.clock.after(flushMilliseconds, () => void this.#flush());
+  }
+}

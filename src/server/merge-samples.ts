@@ -1,0 +1,57 @@
+import type { BucketSample, FigureSample, RequestCount } from "../admin/views/figures.ts";
+
+/** The sum of the figures of several processes. */
+export function mergeSamples(samples: readonly FigureSample[]): FigureSample {
+  const sum = (pick: (sample: FigureSample) => number): number =>
+    samples.reduce((total, sample) => total + pick(sample), 0);
+  return {
+    requests: mergeRequests(samples.flatMap(({ requests }) => requests)),
+    latencies: mergeLatencies(samples),
+    transactions: sum((sample) => sample.transactions),
+    conflicts: sum((sample) => sample.conflicts),
+    batches: samples.map(({ batches }) => batches).reduce(mergeBuckets),
+    receivedBytes: sum((sample) => sample.receivedBytes),
+    sentBytes: sum((sample) => sample.sentBytes),
+    residentBytes: sum((sample) => sample.residentBytes),
+    heapUsedBytes: sum((sample) => sample.heapUsedBytes),
+    cpuSeconds: sum((sample) => sample.cpuSeconds),
+  };
+}
+
+/** What remains of an ended process: its counters, without its memory. */
+export function endedSample(sample: FigureSample): FigureSample {
+  return { ...sample, residentBytes: 0, heapUsedBytes: 0 };
+}
+
+export function requestTotal({ requests }: FigureSample): number {
+  return requests.reduce((total, { count }) => total + count, 0);
+}
+
+function mergeRequests(all: readonly RequestCount[]): readonly RequestCount[] {
+  const merged = new Map<string, RequestCount>();
+  for (const each of all) {
+    const { service, operation, status, count } = each;
+    const key = `${service}\n${operation}\n${status}`;
+    merged.set(key, { ...each, count: count + (merged.get(key)?.count ?? 0) });
+  }
+  return [...merged.values()];
+}
+
+function mergeLatencies(samples: readonly FigureSample[]): FigureSample["latencies"] {
+  const merged = new Map<RequestCount["service"], BucketSample>();
+  for (const [service, latency] of samples.flatMap(({ latencies }) => [...latencies])) {
+    const before = merged.get(service);
+    merged.set(service, before === undefined ? latency : mergeBuckets(before, latency));
+  }
+  return merged;
+}
+
+/** All workers run the same release, so that their bounds are equal. */
+function mergeBuckets(left: BucketSample, right: BucketSample): BucketSample {
+  return {
+    bounds: left.bounds,
+    counts: left.counts.map((count, index) => count + (right.counts[index] ?? 0)),
+    count: left.count + right.count,
+    sum: left.sum + right.sum,
+  };
+}

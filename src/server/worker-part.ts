@@ -1,0 +1,18 @@
+import type { OtherWorkers } from "../admin/admin-context.ts";
+import type { FigureSample } from "../admin/views/figures.ts";
+import type { BoundAddress } from "./listener.ts";
+
+/** What a process needs to know if it is one of several workers that serve the same ports. */
+export interface WorkerPart {
+  readonly workerCount: number;
+  readonly supervisorPid: number;
+  /** Whether this worker serves SMB and the admin listener. */
+  readonly isMain: boolean;
+  /** Of the admin listener; undefined in the worker that serves it. */
+  readonly adminAddress: BoundAddress | undefined;
+  /** Called with the listener's title immediately before it binds its port. */
+  readonly beforeListen: (title: string) => void;
+  /** Adds the figures of the other processes to those of this one. */
+  readonly sampleAll: (own: FigureSample) => Promise<FigureSample>;
+  readonly others: OtherWorkers;
+}

@@ -1,0 +1,61 @@
+import type { FeedEvent } from "../../admin/feed/feed-event.ts";
+import type { FigureSample, WorkerFigures } from "../../admin/views/figures.ts";
+import type { CommitRole } from "../../store/commit-role.ts";
+import type { BoundAddress } from "../listener.ts";
+import type { Options } from "../options.ts";
+import type { EndpointName } from "../services.ts";
+
+/** What a worker needs to start. */
+export interface WorkerSetup {
+  /** With the ports that the supervisor has chosen. */
+  readonly options: Options;
+  readonly workerCount: number;
+  readonly supervisorPid: number;
+  readonly isMain: boolean;
+  readonly adminAddress: BoundAddress | undefined;
+}
+
+/** What a worker reports once it serves all its listeners. */
+export interface WorkerListening {
+  readonly urls: Readonly<Partial<Record<EndpointName, string>>>;
+  readonly adminAddress: BoundAddress | undefined;
+}
+
+export interface EventsMessage {
+  readonly kind: "events";
+  readonly events: readonly FeedEvent[];
+  readonly missed: number;
+}
+
+/** From the supervisor. A message with an id is answered by `done` with the same id. */
+export type ToWorker =
+  | { readonly kind: "start"; readonly setup: WorkerSetup }
+  | { readonly kind: "commit-role"; readonly id: number; readonly role: CommitRole }
+  | { readonly kind: "sample"; readonly id: number }
+  /** The answer to `figures`. */
+  | { readonly kind: "figures"; readonly id: number; readonly figures: OtherFigures }
+  | { readonly kind: "observe"; readonly isOn: boolean }
+  | EventsMessage
+  | { readonly kind: "stop"; readonly isDrained: boolean };
+
+export type FromWorker =
+  /** The worker receives messages from now on. */
+  | { readonly kind: "ready" }
+  /** The worker binds the port of this listener next. */
+  | { readonly kind: "binding"; readonly title: string }
+  | { readonly kind: "announce"; readonly line: string }
+  | { readonly kind: "listening"; readonly listening: WorkerListening }
+  | { readonly kind: "refused"; readonly problems: readonly string[] }
+  | { readonly kind: "done"; readonly id: number; readonly sample?: FigureSample }
+  /** The main worker asks for the figures of all other processes. */
+  | { readonly kind: "figures"; readonly id: number; readonly own: FigureSample }
+  | { readonly kind: "observe"; readonly isOn: boolean }
+  | EventsMessage
+  | { readonly kind: "ending"; readonly sample: FigureSample }
+  | { readonly kind: "restart" };
+
+export interface OtherFigures {
+  /** Of the other workers, of ended ones and of the supervisor; undefined if nothing is known. */
+  readonly others: FigureSample;
+  readonly workers: WorkerFigures;
+}

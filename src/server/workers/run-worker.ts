@@ -1,0 +1,134 @@
+import { FeedForwarder } from "../../admin/feed/feed-forwarder.ts";
+import type { ReceiveEvents } from "../../admin/admin-context.ts";
+import type { FigureSample } from "../../admin/views/figures.ts";
+import type { Clock } from "../../base/world.ts";
+import { openAccessLog, sharedConsoleSink } from "../access-log.ts";
+import { mergeSamples } from "../merge-samples.ts";
+import type { RunningServer } from "../running-server.ts";
+import { logFor, openServer, realEnvironment } from "../start.ts";
+import { StartRefused } from "../start-refused.ts";
+import type { FromWorker, OtherFigures, ToWorker, WorkerSetup } from "./messages.ts";
+
+const figuresMillisecondsMax = 5000;
+
+/** Serves as the supervisor says, until it says stop. */
+export function runWorker(): void {
+  // A terminal or service manager signals all processes; the supervisor decides what follows.
+  for (const signal of ["SIGTERM", "SIGINT", "SIGHUP"]) process.on(signal, () => {});
+  const worker = new WorkerRun();
+  process.on("message", (message: ToWorker) => worker.receive(message));
+  void send({ kind: "ready" });
+}
+
+class WorkerRun {
+  #server: Promise<RunningServer | undefined> = Promise.resolve(undefined);
+  #forwarder: FeedForwarder | undefined;
+  #receiveEvents: ReceiveEvents | undefined;
+  readonly #figures = new Map<number, (figures: OtherFigures) => void>();
+  #lastId = 0;
+
+  receive(message: ToWorker): void {
+    switch (message.kind) {
+      case "start":
+        this.#server = this.#start(message.setup);
+        return;
+      case "commit-role":
+        return void this.#withServer(async (server) => {
+          await server.setCommitRole(message.role);
+          await send({ kind: "done", id: message.id });
+        });
+      case "sample":
+        return void this.#withServer(async (server) => {
+          await send({ kind: "done", id: message.id, sample: server.sample() });
+        });
+      case "figures":
+        return this.#figures.get(message.id)?.(message.figures);
+      case "observe":
+        return this.#forwarder?.observe(message.isOn);
+      case "events":
+        return this.#receiveEvents?.(message.events, message.missed);
+      case "stop":
+        return void this.#stop(message.isDrained);
+    }
+  }
+
+  async #start(setup: WorkerSetup): Promise<RunningServer | undefined> {
+    const { options } = setup;
+    const environment = realEnvironment(logFor(options, process.pid));
+    const { clock, log } = environment;
+    const accessLog = options.silent ? undefined : openAccessLog(clock, sharedConsoleSink());
+    try {
+      const { server } = await openServer(options, {
+        ...environment,
+        accessLog,
+        announce: (line) => void send({ kind: "announce", line }),
+        worker: {
+          ...setup,
+          beforeListen: (title) => void send({ kind: "binding", title }),
+          sampleAll: (own) => this.#sampleAll(own, clock),
+          others: { observe: (receive) => this.#observeOthers(receive) },
+        },
+      });
+      const { observer, urls, adminAddress } = server;
+      if (!setup.isMain) {
+        this.#forwarder = new FeedForwarder({
+          observer,
+          clock,
+          log,
+          send: (events, missed) => send({ kind: "events", events, missed }),
+        });
+      }
+      await send({ kind: "listening", listening: { urls, adminAddress } });
+      return server;
+    } catch (error) {
+      if (!(error instanceof StartRefused)) throw error;
+      await send({ kind: "refused", problems: error.problems });
+      process.exit(1);
+    }
+  }
+
+  async #withServer(act: (server: RunningServer) => Promise<void>): Promise<void> {
+    const server = await this.#server;
+    if (server !== undefined) await act(server);
+  }
+
+  #observeOthers(receive: ReceiveEvents | undefined): void {
+    this.#receiveEvents = receive;
+    void send({ kind: "observe", isOn: receive !== undefined });
+  }
+
+  async #sampleAll(own: FigureSample, clock: Clock): Promise<FigureSample> {
+    this.#lastId += 1;
+    const id = this.#lastId;
+    const answer = await new Promise<OtherFigures | undefined>((resolve) => {
+      // Without an answer the figures of this process alone are shown.
+      const cancel = clock.after(figuresMillisecondsMax, () => resolve(undefined));
+      this.#figures.set(id, (figures) => {
+        cancel();
+        resolve(figures);
+      });
+      void send({ kind: "figures", id, own });
+    });
+    this.#figures.delete(id);
+    if (answer === undefined) return own;
+    return { ...mergeSamples([own, answer.others]), workers: answer.workers };
+  }
+
+  async #stop(isDrained: boolean): Promise<void> {
+    await this.#withServer(async (server) => {
+      await (isDrained ? server.drainAndStop() : server.stop());
+      await send({ kind: "ending", sample: server.sample() });
+    });
+    process.exit(0);
+  }
+}
+
+/** Resolves when the message is written to the channel. */
+function send(message: FromWorker): Promise<void> {
+  return new Promise((resolve, reject) => {
+    process.send?.(message, undefined, undefined, (error) => {
+      if (error === null) resolve();
+      else reject(error);
+    });
+  });
+}

@@ -1,0 +1,20 @@
+import { resolve } from "node:path";
+import { defaultLocation } from "../flags.ts";
+import type { Options } from "../options.ts";
+import type { EtagereServer } from "../start.ts";
+import { Supervisor, type SupervisorOptions } from "./supervisor.ts";
+
+export type WorkerEnvironment = Pick<
+  SupervisorOptions,
+  "workerCount" | "clock" | "log" | "announce" | "onGivenUp"
+>;
+
+/** Serves with several worker processes. Rejects with `StartRefused`. */
+export async function startWorkers(
+  options: Options,
+  environment: WorkerEnvironment,
+): Promise<Pick<EtagereServer, "stop" | "reload">> {
+  const location = resolve(options.location ?? defaultLocation);
+  const supervisor = await Supervisor.start({ ...environment, options, location });
+  return { stop: () => supervisor.stop(), reload: () => supervisor.restart() };
+}

@@ -1,0 +1,259 @@
+import cluster from "node:cluster";
+import { fileURLToPath } from "node:url";
+import { ticksPerSecond, type Ticks } from "../../base/ticks.ts";
+import type { Clock, Log } from "../../base/world.ts";
+import type { Options } from "../options.ts";
+import { serviceLine } from "../service-listener.ts";
+import { endpointNames, type EndpointName } from "../services.ts";
+import { StartRefused } from "../start-refused.ts";
+import { CommitLeader } from "./commit-leader.ts";
+import { FeedRelay } from "./feed-relay.ts";
+import type { FromWorker } from "./messages.ts";
+import { PortReservations } from "./port-reservations.ts";
+import { FigureCollector } from "./worker-figures.ts";
+import { WorkerProcess } from "./worker-process.ts";
+
+export interface SupervisorOptions {
+  readonly options: Options;
+  readonly workerCount: number;
+  /** The data folder. */
+  readonly location: string;
+  readonly clock: Clock;
+  readonly log: Log;
+  readonly announce: (line: string) => void;
+  /** Called after the end of a server whose workers end again and again. */
+  readonly onGivenUp: (problem: string) => void;
+}
+
+/** The entry of a worker process. */
+const workerProgram = fileURLToPath(new URL("../../cli/worker.js", import.meta.url));
+/** A worker that ends earlier counts as one that fails to start. */
+const shortLifeTicks: Ticks = ticksPerSecond;
+const shortLivesMax = 5;
+const backOffMilliseconds = 100;
+const explorerLine = "Etagere explorer:";
+
+/**
+ * Runs the worker processes of one server. All listen on the same sockets, and the kernel gives a
+ * new connection to one of them. A worker that ends is replaced. The worker in slot 0, the main
+ * worker, also serves SMB and the admin listener.
+ */
+export class Supervisor {
+  readonly #given: SupervisorOptions;
+  readonly #reservations: PortReservations;
+  readonly #leader: CommitLeader;
+  readonly #feed = new FeedRelay();
+  readonly #figures = new FigureCollector();
+  /** The worker of each slot; those that are replaced in a rolling restart are only in `#all`. */
+  readonly #slots: WorkerProcess[] = [];
+  readonly #all = new Set<WorkerProcess>();
+  /** Lines of the main worker, printed when all workers listen. */
+  readonly #lines: string[] = [];
+  #endpoints: readonly EndpointName[] = [];
+  #adminAddress: Awaited<WorkerProcess["listening"]>["adminAddress"];
+  #state: "starting" | "running" | "stopping" = "starting";
+  #shortLives = 0;
+  #restarting: Promise<void> = Promise.resolve();
+  #isRestartQueued = false;
+  #stopped: Promise<void> | undefined;
+
+  private constructor(given: SupervisorOptions, reservations: PortReservations) {
+    this.#given = given;
+    this.#reservations = reservations;
+    this.#leader = new CommitLeader(given.location);
+  }
+
+  /** Rejects with `StartRefused` if a worker does not start. */
+  static async start(given: SupervisorOptions): Promise<Supervisor> {
+    const { options, workerCount, announce } = given;
+    // Round robin would pass each connection through this process. A connection on its way to a
+    // worker that dies would then hang, and the worker accepts one per event-loop iteration.
+    cluster.schedulingPolicy = cluster.SCHED_NONE;
+    cluster.setupPrimary({ exec: workerProgram, args: [], serialization: "advanced" });
+    const replaced = (notice: string): void => announce(`Etagere ${notice}`);
+    const reservations = await PortReservations.open(options, replaced);
+    const supervisor = new Supervisor(given, reservations);
+    try {
+      supervisor.#leader.removeAbandoned();
+      await supervisor.#startAll(workerCount);
+    } catch (error) {
+      await supervisor.stop();
+      throw error;
+    } finally {
+      reservations.releaseAll();
+    }
+    for (const line of supervisor.#lines) announce(line);
+    return supervisor;
+  }
+
+  stop(): Promise<void> {
+    this.#stopped ??= this.#stop();
+    return this.#stopped;
+  }
+
+  /** Rolling restart: each worker is replaced by one with the present configuration, which listens
+   *  before the old one stops to. */
+  restart(): Promise<void> {
+    if (!this.#isRestartQueued && this.#state === "running") {
+      this.#isRestartQueued = true;
+      this.#restarting = this.#restarting.then(() => this.#restartAll());
+    }
+    return this.#restarting;
+  }
+
+  async #startAll(workerCount: number): Promise<void> {
+    // The first creates the data folder, and its port numbers are those of all others.
+    const main = this.#fork(0);
+    this.#slots[0] = main;
+    const { urls } = await main.listening;
+    this.#endpoints = endpointNames.filter((name) => urls[name] !== undefined);
+    for (let slot = 1; slot < workerCount; slot += 1) this.#slots[slot] = this.#fork(slot);
+    await Promise.all(this.#slots.map((worker) => worker.listening));
+    await this.#leader.update(this.#slots);
+    this.#state = "running";
+    for (const worker of this.#slots) if (worker.isLeaving) void this.#replace(worker);
+  }
+
+  async #stop(): Promise<void> {
+    const { announce } = this.#given;
+    const hasServed = this.#state === "running";
+    const announceAll = (what: string): void => {
+      if (hasServed) for (const name of this.#endpoints) announce(serviceLine(name, what));
+    };
+    this.#state = "stopping";
+    announceAll("is closing...");
+    await Promise.all([...this.#all].map((worker) => worker.stop({ isDrained: false })));
+    this.#leader.close();
+    announceAll("successfully closed");
+  }
+
+  #fork(slot: number): WorkerProcess {
+    const { options, workerCount, clock } = this.#given;
+    const worker = new WorkerProcess({
+      slot,
+      clock,
+      setup: {
+        options: { ...options, ...this.#reservations.ports, replaceablePorts: new Set() },
+        workerCount,
+        supervisorPid: process.pid,
+        isMain: slot === 0,
+        adminAddress: this.#adminAddress,
+      },
+      onMessage: (from, message) => this.#receive(from, message),
+    });
+    this.#all.add(worker);
+    void worker.ended.then((exit) => this.#onEnded(worker, exit));
+    return worker;
+  }
+
+  #receive(worker: WorkerProcess, message: FromWorker): void {
+    switch (message.kind) {
+      case "binding":
+        return this.#reservations.release(message.title);
+      case "announce":
+        return this.#announce(worker, message.line);
+      case "figures":
+        worker.lastSample = message.own;
+        return void this.#sendFigures(worker, message.id);
+      case "listening":
+        this.#adminAddress ??= message.listening.adminAddress;
+        return;
+      case "observe":
+        if (worker === this.#slots[0]) this.#feed.observe(message.isOn, this.#slots.slice(1));
+        return;
+      case "events":
+        return this.#feed.relay(message, this.#slots[0]);
+      case "restart":
+        return void this.restart();
+      default:
+        return undefined;
+    }
+  }
+
+  async #sendFigures(worker: WorkerProcess, id: number): Promise<void> {
+    const figures = await this.#figures.collect(worker, [...this.#all]);
+    worker.send({ kind: "figures", id, figures });
+  }
+
+  /** All workers announce the same lines. */
+  #announce(worker: WorkerProcess, line: string): void {
+    if (worker.slot !== 0) return;
+    if (this.#state === "starting") this.#lines.push(line);
+    // A new main worker knows no login link of its predecessor.
+    else if (line.startsWith(explorerLine)) this.#given.announce(line);
+  }
+
+  #onEnded(worker: WorkerProcess, { code, signal }: Awaited<WorkerProcess["ended"]>): void {
+    this.#all.delete(worker);
+    this.#figures.addEnded(worker);
+    const isReplaced = this.#slots[worker.slot] !== worker;
+    if (isReplaced || this.#state !== "running") return;
+    this.#given.log.warn({ pid: worker.pid, code, signal }, "worker ended; replacing it");
+    void this.#replace(worker);
+  }
+
+  async #replace(ended: WorkerProcess): Promise<void> {
+    const { clock, log } = this.#given;
+    const since = ended.listeningSince;
+    const isShort = since === undefined || clock.monotonic() - since < shortLifeTicks;
+    this.#shortLives = isShort ? this.#shortLives + 1 : 0;
+    if (this.#shortLives >= shortLivesMax) return this.#giveUp();
+    this.#figures.restarts += 1;
+    // Before the replacement listens: the others must not wait for a leader that has ended.
+    void this.#leader.update(this.#slots.filter((worker) => worker.listeningSince !== undefined));
+    const milliseconds = isShort ? backOffMilliseconds * 2 ** this.#shortLives : 0;
+    await new Promise<void>((resolve) => void clock.after(milliseconds, resolve));
+    if (this.#state !== "running" || this.#slots[ended.slot] !== ended) return;
+    const worker = this.#fork(ended.slot);
+    this.#slots[ended.slot] = worker;
+    try {
+      await worker.listening;
+      await this.#join(worker);
+    } catch (error) {
+      // It ends, and is replaced again.
+      const problems = error instanceof StartRefused ? error.problems : [String(error)];
+      log.error({ problems }, "worker did not start; trying again");
+    }
+  }
+
+  /** Gives a new worker its place beside the others. */
+  async #join(worker: WorkerProcess, leaving: readonly WorkerProcess[] = []): Promise<void> {
+    this.#feed.join(worker, this.#slots.slice(1));
+    await this.#leader.update(
+      this.#slots.filter(({ listeningSince }) => listeningSince !== undefined),
+      leaving,
+    );
+  }
+
+  async #restartAll(): Promise<void> {
+    const { log } = this.#given;
+    this.#isRestartQueued = false;
+    log.info({ workers: this.#slots.length }, "rolling restart");
+    for (const old of this.#slots.slice()) {
+      // A worker that has ended is being replaced already.
+      if (this.#state !== "running" || old.isLeaving || this.#slots[old.slot] !== old) continue;
+      const worker = this.#fork(old.slot);
+      try {
+        await worker.listening;
+      } catch (error) {
+        const problems = error instanceof StartRefused ? error.problems : [String(error)];
+        log.error({ problems }, "rolling restart stopped; the old workers continue");
+        return;
+      }
+      if (this.#slots[old.slot] === old) {
+        this.#slots[old.slot] = worker;
+        await this.#join(worker, [old]);
+        void old.stop({ isDrained: true });
+      } else {
+        void worker.stop({ isDrained: true });
+      }
+    }
+  }
+
+  async #giveUp(): Promise<void> {
+    await this.stop();
+    this.#given.onGivenUp(
+      `workers ended ${shortLivesMax} times within 1 s of their start; the server is stopped`,
+    );
+  }
+}

@@ -1,0 +1,28 @@
+import { availableParallelism } from "node:os";
+import { readFileSync } from "node:fs";
+import { workersMax } from "../options.ts";
+
+const quotaFile = "/sys/fs/cgroup/cpu.max";
+
+/** `auto`: one worker for each core that this process may use. */
+export function workerCountOf(workers: number | "auto"): number {
+  if (workers !== "auto") return workers;
+  const cores = Math.min(availableParallelism(), quotaCores(readQuota()) ?? Infinity);
+  return Math.min(workersMax, Math.max(1, cores));
+}
+
+/** The CPU quota of a container in cores, rounded up; undefined without one. The file has the
+ *  microseconds of a period that may be used, and the length of the period: `150000 100000`. */
+export function quotaCores(text: string): number | undefined {
+  const [quota = 0, period = 0] = text.trim().split(" ").map(Number);
+  return quota > 0 && period > 0 ? Math.ceil(quota / period) : undefined;
+}
+
+/** `availableParallelism` respects the CPU affinity, but not the quota in all versions. */
+function readQuota(): string {
+  try {
+    return readFileSync(quotaFile, "utf8");
+  } catch {
+    return "";
+  }
+}

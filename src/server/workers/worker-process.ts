@@ -1,0 +1,146 @@
+import cluster, { type Worker } from "node:cluster";
+import type { FigureSample } from "../../admin/views/figures.ts";
+import type { Ticks } from "../../base/ticks.ts";
+import type { Clock } from "../../base/world.ts";
+import { StartRefused } from "../start-refused.ts";
+import type { FromWorker, ToWorker, WorkerListening, WorkerSetup } from "./messages.ts";
+
+export interface WorkerProcessOptions {
+  readonly slot: number;
+  readonly setup: WorkerSetup;
+  readonly clock: Clock;
+  readonly onMessage: (worker: WorkerProcess, message: FromWorker) => void;
+}
+
+export interface WorkerExit {
+  readonly code: number | null;
+  readonly signal: string | null;
+}
+
+const answerMillisecondsMax = 2000;
+/** Beyond the time that a worker gives its connections and running requests. */
+const stopMillisecondsMax = 20_000;
+const drainMillisecondsMax = 60_000;
+const relayedMessagesMax = 8;
+
+type Answer = (sample: FigureSample | undefined) => void;
+
+/** A worker as the supervisor sees it, from its start to its end. */
+export class WorkerProcess {
+  readonly slot: number;
+  /** Rejects if the worker does not start. */
+  readonly listening: Promise<WorkerListening>;
+  readonly ended: Promise<WorkerExit>;
+  /** Whether it has ended, or was asked to. */
+  isLeaving = false;
+  listeningSince: Ticks | undefined;
+  lastSample: FigureSample | undefined;
+  readonly #worker: Worker;
+  readonly #clock: Clock;
+  readonly #answers = new Map<number, Answer>();
+  #lastId = 0;
+  #relayed = 0;
+  /** Messages until the worker is ready to receive them. */
+  #unsent: (readonly [ToWorker, () => void])[] | undefined = [];
+
+  constructor({ slot, setup, clock, onMessage }: WorkerProcessOptions) {
+    this.slot = slot;
+    this.#clock = clock;
+    this.#worker = cluster.fork();
+    const worker = this.#worker;
+    this.ended = new Promise((resolve) => {
+      worker.once("exit", (code: number | null, signal: string | null) => {
+        this.isLeaving = true;
+        for (const answer of this.#answers.values()) answer(undefined);
+        resolve({ code, signal });
+      });
+    });
+    this.listening = this.#awaitListening();
+    // Reported by the caller that awaits it.
+    this.listening.catch(() => {});
+    worker.on("message", (message: FromWorker) => this.#receive(message, onMessage));
+    // A message to a worker that has just ended.
+    worker.on("error", () => {});
+    this.send({ kind: "start", setup });
+  }
+
+  get pid(): number {
+    return this.#worker.process.pid ?? 0;
+  }
+
+  send(message: ToWorker, sent: () => void = () => {}): void {
+    const isOpen = this.#worker.isConnected();
+    if (!isOpen) sent();
+    // Node would drop messages for which the worker has no listener yet.
+    else if (this.#unsent !== undefined) this.#unsent.push([message, sent]);
+    else this.#worker.send(message, sent);
+  }
+
+  /** Sends a message of which it does not matter whether it arrives. Returns false if the worker
+   *  is too slow: too many are on their way. */
+  relay(message: ToWorker): boolean {
+    if (this.#relayed >= relayedMessagesMax) return false;
+    this.#relayed += 1;
+    this.send(message, () => (this.#relayed -= 1));
+    return true;
+  }
+
+  /** Resolves to undefined if the worker ends or does not answer in time. */
+  ask(message: (id: number) => ToWorker): Promise<FigureSample | undefined> {
+    if (this.isLeaving && !this.#worker.isConnected()) return Promise.resolve(undefined);
+    this.#lastId += 1;
+    const id = this.#lastId;
+    return new Promise((resolve) => {
+      const answer: Answer = (sample) => {
+        cancel();
+        this.#answers.delete(id);
+        resolve(sample);
+      };
+      const cancel = this.#clock.after(answerMillisecondsMax, () => answer(undefined));
+      this.#answers.set(id, answer);
+      this.send(message(id));
+    });
+  }
+
+  /** Resolves when the process has ended. A worker that does not end in time is killed. */
+  async stop({ isDrained }: { readonly isDrained: boolean }): Promise<void> {
+    this.isLeaving = true;
+    this.send({ kind: "stop", isDrained });
+    const limit = isDrained ? drainMillisecondsMax : stopMillisecondsMax;
+    const cancel = this.#clock.after(limit, () => this.#worker.process.kill("SIGKILL"));
+    await this.ended;
+    cancel();
+  }
+
+  #receive(message: FromWorker, onMessage: WorkerProcessOptions["onMessage"]): void {
+    if (message.kind === "ready") return this.#sendUnsent();
+    if (message.kind === "done") {
+      if (message.sample !== undefined) this.lastSample = message.sample;
+      this.#answers.get(message.id)?.(message.sample);
+      return;
+    }
+    if (message.kind === "ending") this.lastSample = message.sample;
+    onMessage(this, message);
+  }
+
+  #sendUnsent(): void {
+    const unsent = this.#unsent ?? [];
+    this.#unsent = undefined;
+    for (const [message, sent] of unsent) this.send(message, sent);
+  }
+
+  #awaitListening(): Promise<WorkerListening> {
+    return new Promise((resolve, reject) => {
+      this.#worker.on("message", (message: FromWorker) => {
+        if (message.kind === "refused") reject(new StartRefused(message.problems));
+        if (message.kind !== "listening") return;
+        this.listeningSince = this.#clock.monotonic();
+        resolve(message.listening);
+      });
+      this.#worker.once("exit", (code: number | null, signal: string | null) => {
+        const how = signal === null ? `with exit code ${code}` : `by ${signal}`;
+        reject(new StartRefused([`a worker ended ${how} before it listened`]));
+      });
+    });
+  }
+}

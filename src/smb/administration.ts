@@ -3,13 +3,15 @@ import type { Session } from "./session.ts";
 import { endSession } from "./session-end.ts";
 import { Dialect } from "./wire/protocol.ts";
 
-/** What the administration API may read and end: the sessions of this server. */
+/** What the administration API may do with SMB: list the sessions of this server process, and end
+ *  one. */
 export interface SmbAdministration {
   sessions(): readonly SessionFacts[];
   /** Ends a session and closes its handles. False if no session has this id. */
   end(id: bigint): Promise<boolean>;
 }
 
+/** A session as the administration API shows it. */
 export interface SessionFacts {
   readonly id: bigint;
   readonly account: string;

@@ -4,14 +4,14 @@ import type { Log } from "../base/world.ts";
 export class BackgroundWork {
   readonly #log: Log;
   readonly #running = new Set<Promise<void>>();
-  /** Closing sessions and handles, by account. */
+  /** Work that closes sessions and handles, by the account of the session. */
   readonly #byAccount = new Map<string, Set<Promise<void>>>();
 
   constructor(log: Log) {
     this.#log = log;
   }
 
-  /** Logs a failure of the work; `awaitAll` waits for it. */
+  /** Tracks work until it ends, so that `awaitAll` can wait for it, and logs its failure. */
   add(work: Promise<void>): Promise<void> {
     const tracked = work
       .catch((error: unknown) => {
@@ -22,7 +22,7 @@ export class BackgroundWork {
     return tracked;
   }
 
-  /** As `add`; the account's next SESSION_SETUP waits for it as well. */
+  /** Tracks work like `add`; in addition the next SESSION_SETUP of the account waits for it. */
   addForAccount(account: string, work: Promise<void>): void {
     const ofAccount = this.#byAccount.get(account) ?? new Set();
     this.#byAccount.set(account, ofAccount);
@@ -33,8 +33,8 @@ export class BackgroundWork {
     ofAccount.add(tracked);
   }
 
-  /** Resolves when the account's sessions and handles that are closing now are closed. Waits for no
-   *  other work: change notifications, for example, may never pause. */
+  /** Resolves when the sessions and handles of the account that are being closed now are closed.
+   *  Does not wait for other work, which may never pause, such as change notifications. */
   async awaitAccount(account: string): Promise<void> {
     const ofAccount = this.#byAccount.get(account);
     if (ofAccount !== undefined) await Promise.all(ofAccount);

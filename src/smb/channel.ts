@@ -7,12 +7,13 @@ import type { Session } from "./session.ts";
 export class Channel {
   readonly session: Session;
   readonly connection: Connection;
-  /** Whether authentication is complete; until then it accepts SESSION_SETUP only. */
+  /** Whether authentication is complete; until then the channel accepts only SESSION_SETUP. */
   isValid = false;
   /** Set while the client authenticates or re-authenticates. */
   login: Login | undefined;
   preauthHash: Buffer;
-  /** A channel that is being bound signs with the key of the session until it has its own. */
+  /** Signs the messages of the channel. While a channel is being bound, it uses the key of the
+   *  session. */
   signer: Signer | undefined;
 
   constructor(session: Session, connection: Connection) {

@@ -7,6 +7,7 @@ export interface CompoundElement {
   readonly message: Buffer;
 }
 
+/** Requests in one frame; a frame with more is malformed. */
 const elementsMax = 256;
 const alignment = 8;
 

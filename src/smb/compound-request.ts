@@ -10,12 +10,14 @@ import { Status, type NtStatus } from "./status.ts";
 import { encodeHeader } from "./wire/header.ts";
 import { Command, HeaderFlag } from "./wire/protocol.ts";
 
-/** What a related request takes from the request before it ([MS-SMB2] 3.3.5.2.7.2). */
+/** The ids that a related request of a compound inherits from the request before it ([MS-SMB2]
+ *  3.3.5.2.7.2). */
 export interface RelatedContext {
   readonly sessionId: bigint;
   readonly treeId: number;
   readonly fileId: FileId | undefined;
-  /** Status of the CREATE that failed, which related requests return as well. */
+  /** Status of a failed CREATE, with which related requests fail as well; undefined if it
+   *  succeeded. */
   readonly failure: NtStatus | undefined;
 }
 
@@ -32,7 +34,7 @@ export class CompoundRequest {
   readonly #lifetimes: readonly RequestLifetime[];
   #encoded: EncodedResponse[] = [];
   #related: RelatedContext | undefined;
-  /** The ids of the running element, inherited ones included. */
+  /** SessionId and TreeId of the running request, own or inherited. */
   #current: HeaderIds | undefined;
   #unblockQueue: () => void = () => {};
 
@@ -91,7 +93,8 @@ export class CompoundRequest {
     return response;
   }
 
-  /** Storage errors, which changed nothing and may be temporary, keep the connection open. */
+  /** The response to an exception. A storage error changed nothing and may be temporary, so the
+   *  connection stays open; any other exception is thrown again and closes it. */
   #errorFor(error: unknown): SmbResponse {
     // The process is stopping, which is not worth a log line.
     if (error instanceof StoreClosed) return errorResponse(Status.insufficientResources);
@@ -104,14 +107,14 @@ export class CompoundRequest {
   }
 
   /**
-   * Sends an interim response for the element, together with the responses that precede it: the
-   * client may need their handles to end the wait. The elements behind it run after it
-   * ([MS-SMB2] 3.3.5.2.7.2). Returns the error status if the request must not wait.
+   * Sends an interim response for a request, after the responses to earlier requests of its
+   * compound: the client may need their handles to end the wait. Later requests of the compound run
+   * after this one ([MS-SMB2] 3.3.5.2.7.2). Returns the error status if the request must not wait.
    */
   #goAsync(lifetime: RequestLifetime, index: number): NtStatus | undefined {
     const element = this.#elements[index]!;
     const isLast = index === this.#elements.length - 1;
-    // It may never complete, and then neither would the elements behind it.
+    // A CHANGE_NOTIFY may never complete; then the later requests of the compound would never run.
     if (!isLast && element.header.command === Command.changeNotify) return Status.internalError;
     if (this.#connection.hasPendingLimitReached) return Status.insufficientResources;
     this.#unblockQueue();
@@ -136,14 +139,16 @@ export class CompoundRequest {
       (header.flags & HeaderFlag.signed) !== 0 || channel?.session.signingRequired;
     const mustSign =
       response.mustSign === true || (channel?.session.isValid === true && signingRequested);
-    // A request that was pending when its session ended is answered under that session's key.
+    // The response to a request that was pending when its session ended is signed with the key of
+    // that session.
     const ended =
       channel === undefined && signingRequested
         ? this.#connection.endedSessionSigner(sessionId)
         : undefined;
     const channelSigner = mustSign ? channel?.signer : ended;
     const chosen = this.#encryptedBy === undefined ? (response.signer ?? channelSigner) : undefined;
-    // It shares the MessageId with the final response; clients accept it without a signature.
+    // An interim response has the MessageId of the final one, for which only one signature is
+    // allowed (`signsIdOnce`). Clients accept it without a signature.
     const reusesId = response.status === Status.pending && chosen?.signsIdOnce === true;
     const signer = reusesId ? undefined : chosen;
     encodeHeader(response.message, {
@@ -160,7 +165,7 @@ export class CompoundRequest {
     return { message: response.message, signer, whenSigned: response.whenSigned };
   }
 
-  /** Sends the responses encoded so far as one frame. */
+  /** Sends the responses that are encoded and not yet sent, in one frame. */
   #flush(): void {
     const encoded = this.#encoded;
     this.#encoded = [];
@@ -177,7 +182,8 @@ export class CompoundRequest {
   }
 }
 
-/** An unknown session has no key, but clients expect the SIGNED flag echoed in its error. */
+/** Flags of the request that its response repeats. For an unknown session the server has no key to
+ *  sign with, but clients expect the SIGNED flag in the error. */
 function echoedFlags(status: NtStatus): number {
   const always = HeaderFlag.related | HeaderFlag.replay;
   return status === Status.userSessionDeleted ? always | HeaderFlag.signed : always;
@@ -193,7 +199,8 @@ function idsOf({ sessionId, treeId }: RelatedContext) {
   return { sessionId, treeId };
 }
 
-/** Pads a response to 8 bytes and sets NextCommand, for all but the last of a compound. */
+/** Pads a response to a multiple of 8 bytes and sets NextCommand. For all responses of a compound
+ *  but the last. */
 function padded(message: Buffer): Buffer {
   const length = Math.ceil(message.length / alignment) * alignment;
   const part = length === message.length ? message : Buffer.alloc(length);
@@ -219,4 +226,5 @@ function nextRelatedContext(
   };
 }
 
+/** Lowest NTSTATUS with severity "error". */
 const failureMin = 0xc000_0000;

@@ -2,7 +2,7 @@ import type { Socket } from "node:net";
 import { CompoundRequest } from "./compound-request.ts";
 import type { Channel } from "./channel.ts";
 import { splitCompound, type CompoundElement } from "./compound-elements.ts";
-import { answerOldNegotiate } from "./operations/negotiate.ts";
+import { answerSmb1Negotiate } from "./operations/negotiate.ts";
 import { bytesPerCredit } from "./credit-charge.ts";
 import type { Signer } from "./crypto/signing.ts";
 import type { RequestLifetime } from "./request.ts";
@@ -22,12 +22,13 @@ import { SequenceWindow } from "./sequence-window.ts";
 import type { SmbServerState } from "./server.ts";
 import type { Session } from "./session.ts";
 import { removeChannel } from "./session-end.ts";
-import { Framer, framePrefix } from "./transport/framing.ts";
+import { Framer, framePrefix } from "./framing.ts";
 import { encryptedMagic, smb1Magic, smb2Magic } from "./wire/header.ts";
 import { Command, Dialect, HeaderFlag } from "./wire/protocol.ts";
 import { transformHeaderBytes } from "./crypto/encryption.ts";
 
-export interface Negotiated {
+/** What NEGOTIATE determined for a connection. */
+export interface NegotiatedParameters {
   readonly dialect: number;
   readonly cipher: number;
   readonly signingAlgorithm: number;
@@ -42,16 +43,17 @@ export interface Negotiated {
 export class Connection {
   readonly server: SmbServerState;
   readonly peer: string;
-  /** The server's address of the connection; sent by FSCTL_QUERY_NETWORK_INTERFACE_INFO. */
+  /** The address of the server on this connection; FSCTL_QUERY_NETWORK_INTERFACE_INFO reports
+   *  it. */
   readonly localAddress: string;
   readonly window = new SequenceWindow();
-  /** By session id. */
+  /** The channels of this connection, by session id. */
   readonly channels = new Map<bigint, Channel>();
-  negotiated: Negotiated | undefined;
+  negotiated: NegotiatedParameters | undefined;
   preauthHash: Buffer = Buffer.alloc(64);
-  /** An SMB1 NEGOTIATE was answered with the wildcard dialect; an SMB2 NEGOTIATE follows. */
+  /** Whether an SMB1 NEGOTIATE was received: it is accepted only once. */
   hasSmb1Negotiate = false;
-  /** Whether any session has authenticated here; raises the frame limit. */
+  /** Whether a session has authenticated on this connection; raises the limit of frames. */
   hasAuthenticated = false;
   readonly #socket: Socket;
   readonly #framer: Framer;
@@ -92,7 +94,8 @@ export class Connection {
     return this.#isOpen;
   }
 
-  /** Whether no further request may go async ([MS-SMB2] 3.3.4.2). */
+  /** Whether no further request may get an interim response and stay pending ([MS-SMB2]
+   *  3.3.4.2). */
   get hasPendingLimitReached(): boolean {
     return this.#asyncLifetimes.size >= pendingRequestsMax || this.#pendingBytes >= pendingBytesMax;
   }
@@ -101,13 +104,14 @@ export class Connection {
     return this.negotiated?.dialect ?? Dialect.v202;
   }
 
+  /** Closes the connection: cancels its requests and removes its channels from their sessions. */
   end(): void {
     if (!this.#isOpen) return;
     this.#isOpen = false;
     this.#socket.destroy();
     this.#framer.close();
     this.#cancelLoginTimer();
-    this.server.clients.remove(this);
+    this.server.clientConnections.remove(this);
     for (const lifetime of [...this.#lifetimes.values(), ...this.#asyncLifetimes.values()]) {
       if (!lifetime.outlivesConnection) lifetime.cancel();
     }
@@ -117,7 +121,8 @@ export class Connection {
     }
   }
 
-  /** The signer for a session id; the keys of the last `sessionsMax` ended sessions are kept. */
+  /** The signer for a session id, also of a session that has ended, if it is one of the last
+   *  `sessionsMax`. */
   signerOf(sessionId: bigint): Signer | undefined {
     const current = this.channels.get(sessionId) ?? this.server.sessions.get(sessionId);
     return current === undefined ? this.#endedSigners.get(sessionId) : current.signer;
@@ -127,7 +132,8 @@ export class Connection {
     return this.#endedSigners.get(sessionId);
   }
 
-  /** Keeps the signing key: clients accept USER_SESSION_DELETED only with a valid signature. */
+  /** Removes a channel but keeps its signing key: clients accept USER_SESSION_DELETED only with a
+   *  valid signature. */
   removeChannel(channel: Channel): void {
     const { session, signer } = channel;
     if (this.channels.get(session.id) !== channel) return;
@@ -151,6 +157,7 @@ export class Connection {
     this.#pauseOrResume();
   }
 
+  /** Assigns the AsyncId of a pending request, by which CANCEL finds it. */
   newAsyncId(lifetime: RequestLifetime): bigint {
     this.#lastAsyncId += 1n;
     this.#asyncLifetimes.set(this.#lastAsyncId, lifetime);
@@ -161,7 +168,7 @@ export class Connection {
     if (!this.#isOpen) return;
     const magic = frame.length < 4 ? 0 : frame.readUInt32LE(0);
     if (magic === smb1Magic) {
-      const isAnswered = answerOldNegotiate(this, frame);
+      const isAnswered = answerSmb1Negotiate(this, frame);
       if (!isAnswered) this.end();
       return;
     }
@@ -213,7 +220,7 @@ export class Connection {
         try {
           await work.run(() => {
             // A request that waits for another client must not block later requests of this
-            // connection, but its bytes still count.
+            // connection. Its bytes now count as pending instead of in flight.
             release();
             if (pendingBytes === 0) this.#pendingBytes += pendingBytes = length;
             unblockQueue();
@@ -251,7 +258,7 @@ export class Connection {
     if (lifetime.asyncId !== undefined) this.#asyncLifetimes.delete(lifetime.asyncId);
   }
 
-  /** CANCEL has no response of its own; the cancelled request gets STATUS_CANCELLED. */
+  /** Handles CANCEL, which has no response: the cancelled request fails with STATUS_CANCELLED. */
   #cancel({ header, message }: CompoundElement, encryptedBy: Session | undefined): void {
     const channel = this.channels.get(header.sessionId);
     const isSigned = (header.flags & HeaderFlag.signed) !== 0;
@@ -266,12 +273,13 @@ export class Connection {
   }
 }
 
-/** Upper bound of the response sizes, which is what CreditCharge pays for. */
+/** Upper bound of the length of the responses: CreditCharge times 64 KiB. */
 function responseBytesOf(elements: readonly CompoundElement[]): number {
   return elements.reduce((sum, { header }) => sum + header.creditCharge * bytesPerCredit, 0);
 }
 
-/** Whether requests of this kind may overlap: they neither open nor close handles. */
+/** Whether requests with this command may run at the same time: they neither open nor close
+ *  handles. */
 function isParallel(command: number): boolean {
   return command === Command.read || command === Command.write || command === Command.echo;
 }

@@ -1,12 +1,13 @@
 import { disconnect, errorResponse, type SmbResponse } from "./response.ts";
-import { signerOfRefusal } from "./operations/channel-binding.ts";
-import { handlers, type Declaration } from "./operations/handlers.ts";
+import { errorSigner } from "./operations/channel-binding.ts";
+import { handlers, type CommandDeclaration } from "./operations/handlers.ts";
 import type { Request } from "./request.ts";
 import type { Session } from "./session.ts";
 import { Status, type NtStatus } from "./status.ts";
 import { Command, Dialect, HeaderFlag } from "./wire/protocol.ts";
 
-/** Makes the checks common to all requests, in the order of [MS-SMB2] 3.3.5.2, then runs one. */
+/** Makes the checks that are common to all requests, in the order of [MS-SMB2] 3.3.5.2, then runs
+ *  the handler of the command. */
 export async function dispatch(request: Request): Promise<SmbResponse> {
   const { header, connection } = request;
   const declaration = handlers[header.command];
@@ -30,7 +31,7 @@ function checkSignature(request: Request): NtStatus | undefined {
   if (isEncrypted || header.command === Command.negotiate) return undefined;
   const channel = connection.channels.get(header.sessionId);
   if ((header.flags & HeaderFlag.signed) !== 0) {
-    // While a connection binds to a session, its requests are signed with the session's key.
+    // A connection that is being bound to a session signs its requests with the key of the session.
     const signer = connection.signerOf(header.sessionId);
     if (signer === undefined) {
       return channel === undefined ? Status.userSessionDeleted : Status.notSupported;
@@ -43,12 +44,12 @@ function checkSignature(request: Request): NtStatus | undefined {
 
 async function withSession(
   request: Request,
-  declaration: Exclude<Declaration, { needs: "nothing" }>,
+  declaration: Exclude<CommandDeclaration, { needs: "nothing" }>,
 ): Promise<SmbResponse> {
   const { header, connection, encryptedBy } = request;
   const channel = connection.channels.get(header.sessionId);
   if (channel?.isValid !== true) {
-    return { ...errorResponse(Status.userSessionDeleted), signer: signerOfRefusal(request) };
+    return { ...errorResponse(Status.userSessionDeleted), signer: errorSigner(request) };
   }
   const { session } = channel;
   if (session.isAnonymous && needsAccount.has(header.command))
@@ -75,7 +76,8 @@ async function withSession(
 /** Commands that an anonymous session may not use. */
 const needsAccount: ReadonlySet<number> = new Set([Command.treeConnect, Command.create]);
 
-/** With 3.1.1 an unprotected TREE_CONNECT ends the connection ([MS-SMB2] 3.3.5.7). */
+/** Whether a TREE_CONNECT must be rejected because it is neither signed nor encrypted. With dialect
+ *  3.1.1 this ends the connection ([MS-SMB2] 3.3.5.7). */
 function mustBeProtected({ header, connection, isEncrypted }: Request, session: Session): boolean {
   if (header.command !== Command.treeConnect || connection.dialect !== Dialect.v311) return false;
   const isSigned = (header.flags & HeaderFlag.signed) !== 0;

@@ -5,13 +5,13 @@ import { ChangeAction } from "./files/directory-watch.ts";
 import type { FileHandle } from "./files/file-handle.ts";
 import type { SmbServerState } from "./server.ts";
 
-/** Handles of one file, closed in one transaction. */
+/** Handles of one file, which are closed in one transaction. */
 interface FileGroup {
   readonly handles: FileHandle[];
 }
 
 /** One call of `close`, for example with all handles of a session. */
-interface Closing {
+interface CloseCall {
   readonly groups: FileGroup[];
   /** Groups that are not closed yet. */
   left: number;
@@ -19,19 +19,21 @@ interface Closing {
   readonly finish: () => void;
 }
 
-/** Limits of one round, which is one commit batch and one iteration of the event loop. */
+/** Files that are closed at the same time, in one commit batch and one iteration of the event loop
+ *  (a round). */
 const roundFilesMax = 32;
+/** Handles and pending CHANGE_NOTIFY requests that are closed in one round. */
 const roundWeightMax = 256;
 
 /**
  * Closes handles without a CLOSE request: after LOGOFF, TREE_DISCONNECT, a lost connection or the
- * time-out of a durable handle. A session may have 65,536 of them, so they are closed in rounds
- * between which other requests run. Concurrent calls of `close` alternate. If the process is
- * killed between two rounds, the next start removes the remaining opens.
+ * time-out of a durable handle. A session may have 65,536 handles, so they are closed in rounds
+ * between which other requests run. Concurrent calls of `close` alternate. If the process is killed
+ * between two rounds, another process removes its remaining opens (`sweepHandles`).
  */
 export class HandleCloser {
   readonly #server: SmbServerState;
-  readonly #calls: Closing[] = [];
+  readonly #calls: CloseCall[] = [];
   readonly #closing = new WeakSet<FileHandle>();
   #isRunning = false;
 
@@ -39,13 +41,14 @@ export class HandleCloser {
     this.#server = server;
   }
 
-  /** Resolves when all are closed; tries all, then rejects with the first error. */
+  /** Resolves when all handles are closed. If some cannot be closed, the others are closed all the
+   *  same; then this rejects with the first error. */
   async close(handles: readonly FileHandle[]): Promise<void> {
     for (const handle of handles) this.#closing.add(handle);
     const groups = groupByFile(handles);
     if (groups.length === 0) return;
-    const closing = await new Promise<Closing>((resolve) => {
-      const created: Closing = {
+    const closing = await new Promise<CloseCall>((resolve) => {
+      const created: CloseCall = {
         groups,
         left: groups.length,
         error: undefined,
@@ -97,7 +100,7 @@ export class HandleCloser {
 }
 
 interface GroupTask {
-  readonly closing: Closing;
+  readonly closing: CloseCall;
   readonly group: FileGroup;
 }
 
@@ -112,7 +115,7 @@ function groupByFile(handles: readonly FileHandle[]): FileGroup[] {
   return [...groups.values()];
 }
 
-/** Closing a handle also completes each CHANGE_NOTIFY that is pending on it. */
+/** The cost of closing: each handle, and each pending CHANGE_NOTIFY that the close completes. */
 function weightOf({ handles }: FileGroup): number {
   return handles.reduce((sum, { watch }) => sum + 1 + (watch?.pendingRequests ?? 0), 0);
 }

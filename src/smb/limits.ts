@@ -1,24 +1,31 @@
-/** Limits per client. */
+/** Limits that keep one client from exhausting the server; each applies per connection or per
+ *  session. */
 
 /** MaxTransactSize, MaxReadSize and MaxWriteSize of the NEGOTIATE response. */
 export const transactBytesMax = 8 * 1024 * 1024;
+/** A longer frame closes the connection. */
 export const frameBytesMax = transactBytesMax + 64 * 1024;
 /** Frame limit until the first session of a connection has authenticated. */
 export const unauthenticatedFrameBytesMax = 128 * 1024;
-/** Per connection: requests and responses in progress. Beyond it the socket is not read. */
+/** Per connection: bytes of the requests being handled, or of their responses if these may be
+ *  larger. While there are more, the socket is not read. */
 export const inFlightBytesMax = 64 * 1024 * 1024;
-/** Per connection: responses the client has not received. Beyond it the socket is not read. */
+/** Per connection: bytes of finished responses that the socket has not sent yet. While there are
+ *  more, the socket is not read. */
 export const unsentBytesMax = 64 * 1024 * 1024;
-/** Per session. */
+/** Channels per session. */
 export const channelsMax = 32;
-/** Per connection. */
+/** Sessions per connection. */
 export const sessionsMax = 64;
-/** Per session. */
+/** Tree connects per session. */
 export const treesMax = 1024;
+/** Open handles per session. */
 export const handlesMax = 65_536;
-/** Per connection: requests that were answered with an interim response. */
+/** Per connection: requests that wait after an interim response. */
 export const pendingRequestsMax = 1024;
-/** Per connection: the frames of those requests, later elements of the compounds included. */
+/** Per connection: total length of the frames that contain such requests. A frame counts in full,
+ *  with the other requests of its compound. Beyond either limit no further request becomes
+ *  pending. */
 export const pendingBytesMax = 64 * 1024 * 1024;
 /** Idle time after which TCP keep-alive probes begin. */
 export const keepAliveMilliseconds = 60_000;

@@ -1,7 +1,7 @@
 import { createServer, type Server } from "node:net";
 import { administrationOf, type SmbAdministration } from "./administration.ts";
 import { Connection } from "./connection.ts";
-import { SmbServerState, type SmbWorld } from "./server.ts";
+import { SmbServerState, type SmbEnvironment } from "./server.ts";
 
 export interface SmbListener {
   readonly server: Server;
@@ -10,10 +10,11 @@ export interface SmbListener {
   stop(): Promise<void>;
 }
 
+/** TCP connections of the whole server; further ones are closed at once. */
 const connectionsMax = 1024;
 
 /** Creates the SMB server; the caller binds `server` to an address. */
-export function smbListener(world: SmbWorld): SmbListener {
+export function smbListener(world: SmbEnvironment): SmbListener {
   const state = new SmbServerState(world);
   const connections = new Set<Connection>();
   const server = createServer((socket) => {

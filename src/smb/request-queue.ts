@@ -1,17 +1,19 @@
 /**
- * A frame of a connection. Frames run one after the other in order of arrival, except that
- * parallel ones overlap with each other: clients send many READs and WRITEs, and a WRITE waits for
- * the disk.
+ * The work of one frame of a connection. Frames run in order of arrival, one after the other.
+ * Adjacent frames with `isParallel` run at the same time: clients send many READs and WRITEs, and a
+ * WRITE waits for the disk.
  */
 export interface Job {
   readonly isParallel: boolean;
-  /** The job calls `unblockQueue` when it begins to wait for another client. */
+  /** The job calls `unblockQueue` when it begins to wait for another client, so that later frames
+   *  can run. */
   run(unblockQueue: () => void): Promise<void>;
 }
 
 /** Frames of one connection that start in one iteration of the event loop. */
 const startsTogetherMax = 32;
 
+/** The frames of one connection that have not started. */
 export class RequestQueue {
   readonly #queued: Job[] = [];
   #starts = 0;
@@ -33,7 +35,7 @@ export class RequestQueue {
       if (next === undefined || this.#barrierRuns) return;
       if (!next.isParallel && this.#running > 0) return;
       if (this.#starts >= startsTogetherMax) return;
-      // A client may send thousands of frames at once; other connections run in between.
+      // A client may send thousands of frames at once; a pause lets other connections run.
       if (this.#starts === 0) setImmediate(() => this.#nextIteration());
       this.#starts += 1;
       this.#queued.shift();

@@ -6,15 +6,15 @@ import type { NtStatus } from "./status.ts";
 import type { TreeConnect } from "./tree.ts";
 import type { Header } from "./wire/header.ts";
 
-/** One request with what the server knows of its sender. */
+/** One request, with its connection and what decryption and compounds add to it. */
 export interface Request {
   readonly header: Header;
   /** Header and body, with the padding inside a compound. */
   readonly message: Buffer;
   readonly connection: Connection;
-  /** It arrived encrypted; its response must be encrypted as well. */
+  /** Whether the request was encrypted; then its response must be encrypted as well. */
   readonly isEncrypted: boolean;
-  /** The session whose key encrypted it. */
+  /** The session whose key encrypted the request; undefined if it was not encrypted. */
   readonly encryptedBy: Session | undefined;
   /** Set for a related request of a compound. */
   readonly previous: RelatedContext | undefined;
@@ -36,9 +36,10 @@ export type Handler<R> = (request: R) => SmbResponse | Promise<SmbResponse>;
 /** Cancellation and interim response of one request. */
 export class RequestLifetime {
   asyncId: bigint | undefined;
-  /** The open that the request resolved its FileId to. */
+  /** The FileId that the request used, own or inherited. */
   fileId: FileId | undefined;
-  /** A lost connection does not cancel it; the end of its session does. */
+  /** Whether the request continues when its connection is lost. The end of its session cancels
+   *  it. */
   outlivesConnection = false;
   /** Called once when the handler has finished. */
   whenHandled: (() => void) | undefined;
@@ -54,7 +55,8 @@ export class RequestLifetime {
     return this.#isCancelled;
   }
 
-  /** Sends the interim response (STATUS_PENDING) once; returns an error if none is allowed. */
+  /** Sends the interim response (STATUS_PENDING), if it was not sent before. Returns the status to
+   *  fail with if none is allowed. */
   goAsync(): NtStatus | undefined {
     return this.asyncId === undefined ? this.#sendInterim(this) : undefined;
   }
@@ -66,7 +68,8 @@ export class RequestLifetime {
     this.#listeners.clear();
   }
 
-  /** Calls back at once if already cancelled. The returned function removes the listener. */
+  /** Calls the listener when the request is cancelled; at once if it already is. The returned
+   *  function removes the listener. */
   onCancel(listener: () => void): () => void {
     if (this.#isCancelled) listener();
     else this.#listeners.add(listener);

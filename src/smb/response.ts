@@ -3,17 +3,18 @@ import { Status, type NtStatus } from "./status.ts";
 import { headerBytes } from "./wire/header.ts";
 import { Writer } from "./wire/writer.ts";
 
-/** The response to one request. Its header is written when it is sent. */
+/** The response to one request. Its header is written when the response is sent. */
 export interface SmbResponse {
   readonly status: NtStatus;
   /** Starts with 64 bytes reserved for the header. */
   readonly message: Buffer;
   /** The FileId that related requests of the compound inherit. */
   readonly fileId?: FileId;
-  /** Assigned by this response; undefined: the id of the request. */
+  /** Set by TREE_CONNECT; absent for the id of the request. */
   readonly treeId?: number;
   readonly sessionId?: bigint;
-  /** Overrides the channel's signer: the session has ended or belongs to another connection. */
+  /** Overrides the signer of the channel, if the session has ended or belongs to another
+   *  connection. */
   readonly signer?: Signer | undefined;
   /** Receives the bytes as sent, for the preauthentication integrity hash. */
   readonly whenSigned?: (message: Buffer) => void;
@@ -44,11 +45,12 @@ export function errorResponse(status: NtStatus, data?: Buffer): SmbResponse {
   return newResponse(body.finish(), status);
 }
 
-/** A body of StructureSize 4 and no fields, as of ECHO and LOGOFF. */
+/** A response of StructureSize 4 without fields, such as that of ECHO and LOGOFF. */
 export function emptyResponse(): SmbResponse {
   return newResponse(new Writer(4).u16(4).u16(0).finish());
 }
 
+/** Closes the connection without a response. */
 export const disconnect: SmbResponse = {
   ...errorResponse(Status.invalidParameter),
   closesConnection: true,

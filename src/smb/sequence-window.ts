@@ -11,7 +11,7 @@ export class SequenceWindow {
   #high = 1n;
   readonly #used = new Set<bigint>();
 
-  /** Consumes `count` ids from `first` on; false if one was used or not granted. */
+  /** Marks `count` ids from `first` on as used; false if one was used before or not granted. */
   take(first: bigint, count: number): boolean {
     const end = first + BigInt(count);
     if (first < this.#low || end > this.#high) return false;
@@ -21,11 +21,12 @@ export class SequenceWindow {
     return true;
   }
 
-  /** Grants credits and returns their number; a client never ends up without any. */
+  /** Grants credits and returns their number. A client without unused credits gets at least one. */
   grant(requested: number, charge: number): number {
     const span = Number(this.#high - this.#low);
     const unused = span - this.#used.size;
-    // An id that the client leaves unused keeps the window from moving, so it gets fewer credits.
+    // The window does not move past an id that the client has not used, so such a client gets fewer
+    // credits.
     const available = Math.max(0, creditsMax - span);
     const desired = Math.max(requested, charge, 1);
     const count = Math.min(desired, available);

@@ -7,20 +7,21 @@ import { ChangeDispatcher } from "./files/change-dispatcher.ts";
 import { DurableHandles } from "./files/durable-handles.ts";
 import type { FileHandle } from "./files/file-handle.ts";
 import { Replays } from "./files/replays.ts";
-import { Clients } from "./clients.ts";
+import { ClientConnections } from "./client-connections.ts";
 import { BackgroundWork } from "./background-work.ts";
 import { HandleCloser } from "./handle-closer.ts";
 import type { Session } from "./session.ts";
 import { SecurityMode } from "./wire/protocol.ts";
 
-/** What the SMB server is built from. */
-export interface SmbWorld {
+/** What the SMB server gets from the process that it runs in. */
+export interface SmbEnvironment {
   readonly clock: Clock;
   readonly random: Random;
   readonly log: Log;
   readonly accounts: Accounts;
   readonly runtime: Runtime;
-  /** Process id under which opens are stored; opens of dead processes are removed. */
+  /** Id of this server process, stored in each of its opens. Opens of processes that have ended are
+   *  removed. */
   readonly owner: string;
   readonly options: SmbOptions;
   /** Memory limit for requests and bodies of all clients of the process. */
@@ -28,22 +29,22 @@ export interface SmbWorld {
 }
 
 export interface SmbOptions {
-  /** Whether 2.0.2 is negotiated; it has no leases and no large messages. */
+  /** Whether dialect 2.0.2 may be negotiated, which has no leases and no large messages. */
   readonly allowsOldestDialect: boolean;
-  /** Rejects requests of a session that are neither signed nor encrypted. */
+  /** Whether requests of a session that are neither signed nor encrypted are rejected. */
   readonly requiresSigning: boolean;
   readonly serverName: string;
 }
 
 /** State shared by all connections of one server. */
 export class SmbServerState {
-  readonly world: SmbWorld;
+  readonly world: SmbEnvironment;
   readonly guid: Uint8Array;
-  /** The owner of this server's opens in the lock records of files. */
+  /** `owner` of the opens of this process in lock records. */
   readonly owner: string;
   /** Authenticated sessions, for session binding and PreviousSessionId. */
   readonly sessions = new Map<bigint, Session>();
-  readonly clients = new Clients();
+  readonly clientConnections = new ClientConnections();
   readonly breakNotifier: BreakNotifier;
   readonly changeDispatcher: ChangeDispatcher;
   readonly durableHandles: DurableHandles;
@@ -51,7 +52,7 @@ export class SmbServerState {
   readonly handleCloser: HandleCloser;
   readonly backgroundWork: BackgroundWork;
 
-  constructor(world: SmbWorld) {
+  constructor(world: SmbEnvironment) {
     this.world = world;
     this.guid = world.random.bytes(16);
     this.owner = world.owner;
@@ -68,25 +69,26 @@ export class SmbServerState {
     return this.world.options.requiresSigning ? signingEnabled | signingRequired : signingEnabled;
   }
 
-  /** Fits 32 bits, because some clients truncate it; requests are protected by signatures. */
+  /** A SessionId of 32 bits, because some clients truncate it. It need not be hard to guess,
+   *  because requests are signed. */
   newSessionId(): bigint {
     return this.newId() & 0xffff_ffffn || 1n;
   }
 
-  /** Closes durable handles of a disconnected client that prevent another client's open. */
+  /** Closes durable handles without a connection that prevent an open of another client. */
   closeAbandoned(handles: readonly FileHandle[]): void {
     for (const handle of handles) this.durableHandles.remove(handle);
     this.closeInBackground(handles);
   }
 
-  /** Closes handles of one session; no request waits for it. */
+  /** Closes handles of one session without waiting for the end. */
   closeInBackground(handles: readonly FileHandle[]): void {
     const [first] = handles;
     if (first !== undefined)
       this.backgroundWork.addForAccount(first.session.account, this.handleCloser.close(handles));
   }
 
-  /** Never 0 or all ones, which are reserved; random, so that clients cannot guess one. */
+  /** A random id, so that clients cannot guess it. Never 0 or all ones, which are reserved. */
   newId(): bigint {
     const bytes = this.world.random.bytes(8);
     const id = Buffer.from(bytes).readBigUInt64LE() >> 1n;

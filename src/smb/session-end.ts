@@ -4,9 +4,10 @@ import type { SmbServerState } from "./server.ts";
 import type { Session } from "./session.ts";
 
 /**
- * `close`: closes every handle (session ended by an administrator, or authentication failed).
- * `keep-durable`: keeps durable handles for a reconnect (connection lost, LOGOFF, or replaced by a
- * session of the same account that names it as PreviousSessionId).
+ * What happens to the handles of a session that ends. `close`: every handle is closed, because an
+ * administrator ended the session or its authentication failed. `keep-durable`: durable handles
+ * stay open for a reconnect, after a lost connection, after LOGOFF, or if another session of the
+ * account names this one as PreviousSessionId.
  */
 export type HandleDisposition = "close" | "keep-durable";
 

@@ -1,5 +1,5 @@
 import type { Channel } from "./channel.ts";
-import type { Connection, Negotiated } from "./connection.ts";
+import type { Connection, NegotiatedParameters } from "./connection.ts";
 import type { Encryptor } from "./crypto/encryption.ts";
 import type { Signer } from "./crypto/signing.ts";
 import type { Handle } from "./handle.ts";
@@ -9,14 +9,16 @@ import type { TreeConnect } from "./tree.ts";
 /** An authenticated context of a client, on one or more channels ([MS-SMB2] 3.3.1.8). */
 export class Session {
   readonly id: bigint;
-  /** Negotiated on its first connection; connections that bind must have the same parameters. */
-  readonly negotiated: Negotiated;
+  /** Parameters of its first connection. Other connections must have the same ones to bind a
+   *  channel. */
+  readonly negotiated: NegotiatedParameters;
   /** Storage account; empty until authentication is complete. */
   account = "";
   isValid = false;
-  /** Re-authenticated as anonymous: only existing handles and tree connects may be used. */
+  /** Whether the client authenticated again as anonymous: then it may use only its existing handles
+   *  and tree connects. */
   isAnonymous = false;
-  /** Key of the first channel. A connection that binds signs SESSION_SETUP with it. */
+  /** Signer of the first channel. A connection that binds a channel signs SESSION_SETUP with it. */
   signer: Signer | undefined;
   encryptor: Encryptor | undefined;
   signingRequired = false;
@@ -24,17 +26,18 @@ export class Session {
   requiresEncryption = false;
   readonly channels = new Set<Channel>();
   readonly trees = new Map<number, TreeConnect>();
-  /** By volatile id. */
+  /** Open handles, by volatile id. */
   readonly handles = new Map<bigint, Handle>();
   /** Pending requests that are cancelled with the session, not with their connection. */
   readonly #pending = new Set<RequestLifetime>();
   #lastTreeId = 0;
 
-  constructor(id: bigint, negotiated: Negotiated) {
+  constructor(id: bigint, negotiated: NegotiatedParameters) {
     this.id = id;
     this.negotiated = negotiated;
   }
 
+  /** Lets a request continue if its connection is lost, until the session ends. */
   keepPending(lifetime: RequestLifetime): void {
     lifetime.outlivesConnection = true;
     this.#pending.add(lifetime);
@@ -53,7 +56,8 @@ export class Session {
     return this.#lastTreeId;
   }
 
-  /** A connection to the client: the preferred one, or that of another channel. */
+  /** An open connection of the session: the preferred one, else that of another channel. Undefined
+   *  if there is none. */
   connectionFor(preferred: Connection): Connection | undefined {
     if (!this.isValid) return undefined;
     if (preferred.isOpen) return preferred;

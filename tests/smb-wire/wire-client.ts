@@ -3,7 +3,7 @@ import { connect, type Socket } from "node:net";
 import { developmentAccountKey, developmentAccountName } from "../../src/account/settings.ts";
 import { deriveSessionKeys } from "../../src/smb/crypto/key-derivation.ts";
 import { signerOf, type Signer } from "../../src/smb/crypto/signing.ts";
-import { Framer, framePrefix } from "../../src/smb/transport/framing.ts";
+import { Framer, framePrefix } from "../../src/smb/framing.ts";
 import { Writer } from "../../src/smb/wire/writer.ts";
 import { authenticate, firstToken, sessionSetup } from "./wire-login.ts";
 

@@ -13,6 +13,7 @@ export interface CmacKey {
   readonly paddedMask: Buffer;
 }
 
+/** Derives the two masks of a key, so that this is done once per key. */
 export function cmacKey(key: Buffer): CmacKey {
   const cipher = createCipheriv("aes-128-ecb", key, null).setAutoPadding(false);
   const fullMask = double(cipher.update(zeroBlock));

@@ -39,7 +39,7 @@ export function encryptorOf({ sessionId, cipher, keys }: EncryptorOptions): Encr
       const length = parts.reduce((sum, part) => sum + part.length, 0);
       const header = Buffer.alloc(transformHeaderBytes);
       header.writeUInt32LE(transformMagic, 0);
-      // A counter never repeats a nonce under one key.
+      // The nonce is a counter, so that it never repeats under one key.
       sent += 1n;
       header.writeBigUInt64LE(sent, nonceOffset);
       header.writeUInt32LE(length, sizeOffset);

@@ -7,8 +7,8 @@ export interface Signer {
   /** Writes the signature into the header. */
   sign(message: Buffer): void;
   verify(message: Buffer): boolean;
-  /** Only one message per id and direction may be signed. A second one under the same nonce of
-   *  AES-GMAC would let an eavesdropper compute the key of the hash. */
+  /** Whether only one message per MessageId and direction may be signed. With AES-GMAC a second
+   *  message would have the same nonce, and an eavesdropper could compute the hash key. */
   readonly signsIdOnce: boolean;
 }
 
@@ -36,7 +36,8 @@ export function signerOf(key: Buffer, dialect: number, algorithm: number): Signe
       );
       message.fill(0, signatureOffset, signatureOffset + signatureBytes);
       const computed = digest(message, "incoming").subarray(0, signatureBytes);
-      // Restored, because the preauthentication integrity hash covers the message as sent.
+      // Restores the signature, because the preauthentication integrity hash covers the message as
+      // sent.
       given.copy(message, signatureOffset);
       return timingSafeEqual(given, computed);
     },
@@ -53,7 +54,8 @@ function digestOf(key: Buffer, dialect: number, algorithm: number): Digest {
   return (message) => cmac(prepared, message);
 }
 
-/** The nonce consists of MessageId, direction and CANCEL, so that it never repeats. */
+/** AES-GMAC with the nonce of [MS-SMB2] 3.1.4.1: MessageId, direction, and whether it is a CANCEL,
+ *  which has the MessageId of another request. */
 function gmacOf(key: Buffer): Digest {
   return (message, direction) => {
     const nonce = Buffer.alloc(12);

@@ -23,6 +23,7 @@ const genericRights = [
   [0x8000_0000, 0x0012_0089],
 ] as const;
 const genericBits = 0xf000_0000;
+/** Reserved bits, which make a request invalid. */
 const unknownBits = 0x0ce0_fe00;
 
 /** An access mask without generic bits and MAXIMUM_ALLOWED. */
@@ -31,6 +32,7 @@ export interface ResolvedAccess {
   readonly wantsMaximum: boolean;
 }
 
+/** Replaces generic rights by specific ones; a status if the mask is invalid. */
 export function resolveAccess(desired: number): ResolvedAccess | NtStatus {
   if (desired === 0 || (desired & unknownBits) !== 0) return Status.accessDenied;
   if ((desired & Right.systemSecurity) !== 0) return Status.privilegeNotHeld;

@@ -8,21 +8,23 @@ import { encodeLeaseBreak, encodeOplockBreak } from "../wire/oplock-break.ts";
 import type { FileHandle } from "./file-handle.ts";
 import { sendNotification, connectionForLease } from "./notification.ts";
 
-/** A caching grant of a client of this server, as last sent to that client. */
+/** A caching grant of a client of this process, as the client was last notified of it. */
 interface GrantHolder {
   readonly handles: Set<FileHandle>;
   held: number;
-  /** Of the first handle of the lease; later handles do not change it. Undefined: an oplock. */
+  /** Version of the SMB lease, set by its first handle; undefined for an oplock. */
   readonly leaseVersion: 1 | 2 | undefined;
-  /** The break that was notified and not acknowledged yet. */
+  /** Start of the break that the client was notified of and has not acknowledged; undefined if none
+   *  is running. */
   lastBreakAt: Ticks | undefined;
-  /** The state that the client acknowledged, while the acknowledgement is being stored. */
+  /** The caching rights that the client keeps, while its acknowledgement is being stored. */
   acknowledged?: number | undefined;
 }
 
 /** Break notifications of one file that are sent in one iteration of the event loop. */
 const notificationsPerIterationMax = 256;
 
+/** A file with caching grants of this process. */
 interface WatchedFile {
   readonly holders: Map<string, GrantHolder>;
   readonly unwatch: () => void;
@@ -31,8 +33,9 @@ interface WatchedFile {
 }
 
 /**
- * Sends break notifications. An SMB or REST request on any process that breaks a grant only writes
- * this into the file's lock record; the server of the grant's holder watches that record.
+ * Sends break notifications. A request on any process that breaks a grant only stores the break in
+ * the lock record of the file. The process whose client has the grant watches that record and sends
+ * the notification.
  */
 export class BreakNotifier {
   readonly #server: SmbServerState;
@@ -43,12 +46,12 @@ export class BreakNotifier {
     this.#server = server;
   }
 
-  /** The handles that share a lease key; all of one file. */
+  /** The handles with a caching grant of this key, which are all of one file. */
   handlesOf(key: string): readonly FileHandle[] {
     return [...(this.#keys.get(key)?.handles ?? [])];
   }
 
-  /** The lease version of the first handle, which all messages about the lease use. */
+  /** Version of an SMB lease, which is that of its first handle; undefined if there is none. */
   leaseVersion(key: string): 1 | 2 | undefined {
     return this.#keys.get(key)?.leaseVersion;
   }
@@ -88,14 +91,16 @@ export class BreakNotifier {
     this.#files.delete(name);
   }
 
-  /** Records the acknowledged state; returns the break that the client was last notified of. */
+  /** Called before an acknowledgement is stored. Returns the start of the break that the client was
+   *  last notified of, for `finishAcknowledgement`. */
   beginAcknowledgement(handle: FileHandle, kept: number): Ticks | undefined {
     const holder = this.#holderOf(handle);
     if (holder !== undefined) holder.acknowledged = kept;
     return holder?.lastBreakAt;
   }
 
-  /** Ends an acknowledgement of `acknowledgedBreak`; a later break may have been notified. */
+  /** Called after the acknowledgement was stored or rejected. If the client was notified of a later
+   *  break meanwhile, that one stays unacknowledged. */
   finishAcknowledgement(
     handle: FileHandle,
     acknowledgedBreak: Ticks | undefined,
@@ -137,7 +142,8 @@ export class BreakNotifier {
       while (file.changedAgain) {
         file.changedAgain = false;
         const state = await lockStateOf(runtime, reference);
-        // The record is read again between portions, so that each sends the latest state.
+        // Not all holders were notified: read the record again, so that the next ones are notified
+        // of the latest state.
         if (!this.#notifyHolders(file, state)) file.changedAgain = true;
       }
     };
@@ -150,7 +156,7 @@ export class BreakNotifier {
       });
   }
 
-  /** Notifies up to a portion of the holders; false if some remain. */
+  /** Notifies at most `notificationsPerIterationMax` clients; false if some remain. */
   #notifyHolders({ holders }: WatchedFile, { caches }: LockState): boolean {
     const byKey = new Map(caches.map((cache) => [cache.key, cache]));
     let notified = 0;
@@ -162,7 +168,8 @@ export class BreakNotifier {
     return true;
   }
 
-  /** Compares the stored grant with the one last sent. Returns whether a notification was sent. */
+  /** Sends a notification if the stored grant has fewer rights than the client knows of, and
+   *  returns whether it did. */
   #notifyIfReduced(holder: GrantHolder, cache: CachingGrant): boolean {
     const { breaking } = cache;
     if (breaking !== undefined) {

@@ -21,14 +21,15 @@ export interface FileChange {
 /** The watches of one share, and the changes not yet reported to them. */
 interface WatchedShare {
   readonly watches: Set<DirectoryWatch>;
-  /** Each entry holds the changes of one commit; oldest first. */
+  /** Changes that are not reported yet: one element per commit, oldest first. */
   readonly backlog: (readonly FileChange[])[];
   isDispatching: boolean;
 }
 
-/** Beyond this, all watches of the share get STATUS_NOTIFY_ENUM_DIR. */
+/** Commits in the backlog of a share. Beyond this, the backlog is dropped, and all watches of the
+ *  share get STATUS_NOTIFY_ENUM_DIR. */
 const backlogMax = 4096;
-/** Entries of the backlog whose ancestors are read concurrently. */
+/** Commits whose directories are looked up at the same time. */
 const lookupsMax = 64;
 /** Watches that are notified in one iteration of the event loop. */
 const watchesPerIterationMax = 256;
@@ -58,12 +59,12 @@ export class ChangeDispatcher {
     };
   }
 
-  /** Resolves when every later change, by any process, reaches the subscribers. */
+  /** Resolves when every later change by any process will reach the subscribers. */
   whenSubscribed(share: bigint): Promise<void> {
     return this.#remote.whenSubscribed(share);
   }
 
-  /** Queues the changes of one commit; a watch gets them in one report. */
+  /** Queues the changes of one commit; each watch gets them in one report. */
   publish(share: bigint, changes: readonly FileChange[]): void {
     const watched = this.#shares.get(share);
     if (watched === undefined || changes.length === 0) return;
@@ -109,7 +110,8 @@ export class ChangeDispatcher {
   }
 }
 
-/** Yields to the event loop between portions. */
+/** Calls `visit` for each watch, and yields to the event loop after every
+ *  `watchesPerIterationMax`. */
 async function eachInPortions(
   watches: ReadonlySet<DirectoryWatch>,
   visit: (watch: DirectoryWatch) => void,
@@ -135,7 +137,8 @@ function report(
   if (reported.length > 0) watch.report(reported satisfies readonly ReportedChange[]);
 }
 
-/** The path relative to the watched directory; undefined if outside it or filtered out. */
+/** The path of a change relative to the watched directory; undefined if the watch does not report
+ *  it. */
 function pathFor(
   { directory, filter, watchesTree }: DirectoryWatch,
   change: FileChange,
@@ -158,6 +161,7 @@ export function nameChange(action: number, node: NodeRecord): FileChange {
   return { action, parent: node.parent, name: node.name, filter: nameFilter(node) };
 }
 
+/** A change of a file other than its name. */
 export function modification(node: NodeRecord, filter: number): FileChange {
   return { action: ChangeAction.modified, parent: node.parent, name: node.name, filter };
 }

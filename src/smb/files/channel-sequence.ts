@@ -2,6 +2,7 @@ import type { RequestLifetime, TreeRequest } from "../request.ts";
 import { Command, Dialect, HeaderFlag } from "../wire/protocol.ts";
 import type { FileHandle } from "./file-handle.ts";
 
+/** ChannelSequence is a 16-bit number that wraps: differences from here on count as negative. */
 const half = 0x8000;
 const modifyingCommands: ReadonlySet<number> = new Set([
   Command.write,
@@ -10,11 +11,11 @@ const modifyingCommands: ReadonlySet<number> = new Set([
 ]);
 
 /**
- * Counts a request on its handle until it is handled; false if it must fail with
- * STATUS_FILE_NOT_AVAILABLE ([MS-SMB2] 3.3.5.2.10). A client that loses a channel increments its
- * ChannelSequence and replays, over another channel, the requests without a response. A late
- * request from the lost channel could overwrite a later change, and so could a replay whose
- * original still runs: both fail.
+ * Counts a request as running on its handle until it is handled. Returns false if the request must
+ * fail with STATUS_FILE_NOT_AVAILABLE ([MS-SMB2] 3.3.5.2.10). A client that loses a channel
+ * increments its ChannelSequence and replays, over another channel, the requests without a
+ * response. A late request from the lost channel could overwrite a later change, and so could a
+ * replay whose original is still running: both fail.
  */
 export function countRequest(
   { header, connection, lifetime }: TreeRequest,

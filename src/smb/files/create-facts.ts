@@ -7,7 +7,8 @@ import { ContextName, type CreateContext } from "../wire/create-contexts.ts";
 import { Writer } from "../wire/writer.ts";
 import { indexNumberOf } from "./facts.ts";
 
-/** Response contexts that depend on the file only: maximal access and on-disk id. */
+/** The contexts of a CREATE response that depend only on the file: maximal access and on-disk
+ *  id. */
 export function factContexts(
   create: CreateRequest,
   reference: FileReference,

@@ -23,6 +23,7 @@ const unsupportedOptions =
 const attributeBits = 0x0000_7fb7 | 0x0002_8000;
 const overwriting: ReadonlySet<number> = new Set([0, 4, 5]);
 
+/** Returns the status of an invalid request; undefined if it is valid. */
 export function checkCreate(create: CreateRequest): NtStatus | undefined {
   const { options, disposition, contexts } = create;
   if (create.impersonation > impersonationMax) return Status.badImpersonationLevel;

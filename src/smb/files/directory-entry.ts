@@ -3,7 +3,7 @@ import { writeTimes } from "../wire/file-facts.ts";
 import { Writer } from "../wire/writer.ts";
 import { factsOf, indexNumberOf } from "./facts.ts";
 
-/** A directory entry; `.` and `..` differ from the name of their file node. */
+/** A directory entry. The entries `.` and `..` have other names than their file nodes. */
 export interface NamedNode {
   readonly name: string;
   readonly node: NodeRecord;
@@ -12,10 +12,11 @@ export interface NamedNode {
 type Tail = (writer: Writer, index: bigint) => void;
 
 interface EntryClass {
-  /** FileNamesInformation: no times, sizes and attributes. */
+  /** Set for FileNamesInformation, which has no times, sizes and attributes. */
   readonly namesOnly?: true;
+  /** Writes the fields between the length of the name and the name. */
   readonly tail: Tail;
-  /** Offset of the name. */
+  /** Length of the entry without its name; also the offset of the name. */
   readonly fixedBytes: number;
 }
 
@@ -24,7 +25,7 @@ const none: Tail = () => {};
 const withEaSize: Tail = (writer) => void writer.u32(0);
 const withShortName: Tail = (writer) => void writer.u32(0).u8(0).u8(0).zeros(shortNameBytes);
 
-/** By information class ([MS-FSCC] 2.4). */
+/** The supported information classes of directory entries, by number ([MS-FSCC] 2.4). */
 const entryClasses: Readonly<Record<number, EntryClass>> = {
   1: { tail: none, fixedBytes: 64 },
   2: { tail: withEaSize, fixedBytes: 68 },
@@ -49,17 +50,17 @@ export function entryBytesMin(infoClass: number): number | undefined {
 }
 
 export function encodeEntry(infoClass: number, { name, node }: NamedNode, share: bigint): Buffer {
-  const form = entryClasses[infoClass];
-  if (form === undefined) throw new Error(`no directory information class ${infoClass}`);
+  const entryClass = entryClasses[infoClass];
+  if (entryClass === undefined) throw new Error(`no directory information class ${infoClass}`);
   const bytes = Buffer.from(name, "utf16le");
-  const writer = new Writer(form.fixedBytes + bytes.length).u32(0).u32(0);
-  if (form.namesOnly === true) return writer.u32(bytes.length).bytes(bytes).finish();
+  const writer = new Writer(entryClass.fixedBytes + bytes.length).u32(0).u32(0);
+  if (entryClass.namesOnly === true) return writer.u32(bytes.length).bytes(bytes).finish();
   const facts = factsOf(node);
   writeTimes(writer, facts)
     .u64(facts.size)
     .u64(facts.allocated)
     .u32(facts.attributes)
     .u32(bytes.length);
-  form.tail(writer, indexNumberOf(node, share));
+  entryClass.tail(writer, indexNumberOf(node, share));
   return writer.bytes(bytes).finish();
 }

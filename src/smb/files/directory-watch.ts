@@ -37,14 +37,17 @@ interface PendingNotify {
   readonly finish: (result: NotifyResult) => void;
 }
 
+/** Collected changes; beyond this they are dropped, and the next response is
+ *  STATUS_NOTIFY_ENUM_DIR. */
 const changesMax = 4096;
+/** Pending CHANGE_NOTIFY requests on one handle. */
 const pendingMax = 512;
 const nothing = Buffer.alloc(0);
 
 /**
  * The CHANGE_NOTIFY state of one directory handle. It collects changes from the first request on,
- * also between requests; if they exceed the buffer, the next response is STATUS_NOTIFY_ENUM_DIR,
- * after which the client lists the directory again.
+ * even while no request is pending. If they exceed the buffer of the client, the next response is
+ * STATUS_NOTIFY_ENUM_DIR, and the client lists the directory again.
  */
 export class DirectoryWatch {
   readonly directory: bigint;
@@ -53,7 +56,7 @@ export class DirectoryWatch {
   readonly #unwatch: () => void;
   #changes: ReportedChange[] = [];
   #hasOverflowed = false;
-  /** OutputBufferLength of the first request; limits every response. */
+  /** OutputBufferLength of the first request, which limits every response. */
   #bufferBytes: number | undefined;
   readonly #pending: PendingNotify[] = [];
 
@@ -86,7 +89,8 @@ export class DirectoryWatch {
     if (pending !== undefined) pending.finish(this.#takeResult(pending.bytesMax));
   }
 
-  /** Completes at once if changes are collected. The returned function cancels the request. */
+  /** Adds a CHANGE_NOTIFY request. It completes at once if changes were collected. The returned
+   *  function removes the request. */
   addRequest(bytesMax: number, finish: (result: NotifyResult) => void): () => void {
     this.#bufferBytes ??= bytesMax;
     if (this.#changes.length > 0 || this.#hasOverflowed) {

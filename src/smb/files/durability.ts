@@ -7,12 +7,13 @@ import { Status } from "../status.ts";
 import { encodeCreateResponse, type CreateRequest } from "../wire/create.ts";
 import { encodeDurable, type DurableContext } from "../wire/durable-contexts.ts";
 import { ContextName, decodeLease, type CreateContext } from "../wire/create-contexts.ts";
-import { grantedCache, leaseKeyOf } from "./cache-choice.ts";
+import { grantedCaching, leaseKeyOf } from "./caching-choice.ts";
 import { factsOf } from "./facts.ts";
 import type { Durability, FileHandle } from "./file-handle.ts";
 import type { ParsedPath } from "./path.ts";
 
-/** Time-outs of durable handles: defaults of version 2 and version 1, and the upper bound. */
+/** How long a durable handle stays open without a connection: version 2 if the client requests no
+ *  time, version 1 always, and the maximum. */
 const defaultMilliseconds = 60_000;
 const version1Milliseconds = 120_000;
 const millisecondsMax = 300_000;
@@ -21,7 +22,8 @@ const openedAction = 1;
 type Request = Extract<DurableContext, { kind: "request" }>;
 type Reconnect = Extract<DurableContext, { kind: "reconnect" }>;
 
-/** Grants durability only with handle caching, as [MS-SMB2] 3.3.5.9.6 requires. */
+/** The durability of a new handle. It is granted only with handle caching, as [MS-SMB2] 3.3.5.9.6
+ *  requires; otherwise undefined. */
 export function durabilityOf(
   context: Request | undefined,
   held: number,
@@ -73,12 +75,12 @@ export async function reconnect(
   const counters = { channelSequence, pendingRequests: 0, pendingOlderRequests: 0 };
   const handle: FileHandle = { ...kept, id, session, connection, tree, ...counters };
   if (!session.isValid) {
-    // The session ended meanwhile; the client may reconnect once more.
+    // The session ended meanwhile. The handle is kept, so that the client may reconnect again.
     if (!server.durableHandles.keep(kept)) server.closeInBackground([kept]);
     return errorResponse(Status.userSessionDeleted);
   }
   const choice = cacheChoiceOf(handle, create);
-  const granted = grantedCache(choice, info.value.locks);
+  const granted = grantedCaching(choice, info.value.locks);
   server.breakNotifier.remove(kept);
   server.replays.remove(kept);
   session.handles.set(id.volatile, handle);
@@ -102,6 +104,7 @@ function cacheChoiceOf({ cache }: FileHandle, create: CreateRequest) {
 
 const noGuid = "0".repeat(32);
 
+/** Whether a reconnect names this handle: same share, CreateGuid and lease key. */
 function isSameOpen(
   { connection, tree }: TreeRequest,
   create: CreateRequest,
@@ -109,7 +112,7 @@ function isSameOpen(
   { cache, durable, reference }: FileHandle,
 ): boolean {
   if (reference.share.id !== tree.shareId) return false;
-  // A version 1 handle has no CreateGuid, which equals one of zeros.
+  // A handle of version 1 has no CreateGuid; it counts as all zeros.
   const createGuid = durable?.createGuid ?? noGuid;
   if (reconnection.version === 2 && createGuid !== reconnection.createGuid) return false;
   const context = create.contexts.find(({ name }) => name === ContextName.lease);

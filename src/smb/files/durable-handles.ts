@@ -1,7 +1,8 @@
 import type { SmbServerState } from "../server.ts";
 import type { FileHandle } from "./file-handle.ts";
 
-/** Beyond this, handles of lost connections are closed. */
+/** Durable handles without a connection, of all clients. Beyond this, handles of a lost connection
+ *  are closed at once. */
 const durablesMax = 4096;
 
 interface DisconnectedHandle {
@@ -19,7 +20,8 @@ export class DurableHandles {
     this.#server = server;
   }
 
-  /** False if the handle is not durable or the limit is reached. */
+  /** Keeps the handle of a lost connection for a reconnect. False if it is not durable or the limit
+   *  is reached; then the caller closes it. */
   keep(handle: FileHandle): boolean {
     const { durable, session } = handle;
     if (durable === undefined || this.#disconnected.size >= durablesMax) return false;
@@ -39,13 +41,13 @@ export class DurableHandles {
     return this.#disconnected.get(persistent)?.account;
   }
 
-  /** Stops the time-out: the handle was reconnected or is being closed. */
+  /** Called when the handle is reconnected or closed: stops its time-out. */
   remove({ id }: FileHandle): void {
     this.#disconnected.get(id.persistent)?.cancel();
     this.#disconnected.delete(id.persistent);
   }
 
-  /** Closes all of them when the server stops. */
+  /** Closes all durable handles without a connection, when the server stops. */
   async closeAll(): Promise<void> {
     const disconnected = Array.from(this.#disconnected.values());
     this.#disconnected.clear();

@@ -5,7 +5,8 @@ import type { FileFacts } from "../wire/file-facts.ts";
 const clusterBytes = 4096;
 const normalAttribute = 0x80;
 
-/** Times, sizes and attributes of a file. Reads do not change the last access time. */
+/** Times, sizes and attributes of a file. Reads do not update the last access time; unless a client
+ *  set it, it is the last write time. */
 export function factsOf(node: NodeRecord, reservedBytes = 0): FileFacts {
   const size = node.content?.length ?? 0;
   const allocatedBytes = Math.max(size, reservedBytes);
@@ -21,7 +22,8 @@ export function factsOf(node: NodeRecord, reservedBytes = 0): FileFacts {
   };
 }
 
-/** The 64-bit file id. The root directory has id 0, which means "none" on the wire. */
+/** The file id that SMB sends. For the root directory it is the id of the share, because its id 0
+ *  means "no id" in SMB. */
 export function indexNumberOf(node: NodeRecord, share: bigint): bigint {
   return node.id === rootId ? share : node.id;
 }

@@ -7,15 +7,18 @@ import type { FileHandle } from "./file-handle.ts";
 
 /** A file information class for QUERY_INFO ([MS-FSCC] 2.4). */
 export interface FileClass {
-  /** A smaller buffer fails with INFO_LENGTH_MISMATCH; data beyond it may be truncated. */
+  /** Smallest buffer of the client; a smaller one fails with INFO_LENGTH_MISMATCH. Data beyond this
+   *  length may be truncated. */
   readonly fixedBytes: number;
-  /** Access rights of which one is required; 0: none. */
+  /** Access rights of which the handle must have one; 0 if it needs none. */
   readonly needs: number;
+  /** Undefined if the file has no such information. */
   readonly encode: (info: FileInfo, handle: FileHandle) => Buffer | undefined;
 }
 
 const modeBits = 0x103e;
 
+/** The supported information classes, by number. */
 export const fileClasses: Readonly<Record<number, FileClass>> = {
   4: { fixedBytes: 40, needs: Right.readAttributes, encode: basic },
   5: { fixedBytes: 24, needs: 0, encode: standard },
@@ -65,7 +68,7 @@ function mode(_: FileInfo, { options }: FileHandle): Buffer {
   return new Writer(4).u32(options & modeBits).finish();
 }
 
-/** The path from the root of the share, in the stored case. */
+/** The path from the root of the share, with names as they are stored. */
 function pathText({ path }: FileInfo): string {
   return path.join("\\");
 }
@@ -125,7 +128,8 @@ function normalizedName(info: FileInfo): Buffer {
 
 const shortForm = /^[^.\s+,;=[\]]{1,8}(?:\.[^.\s+,;=[\]]{1,3})?$/;
 
-/** No 8.3 names are generated; a name that already is one is returned. */
+/** The 8.3 name of a file. Only a name that already has this form has one; no others are
+ *  generated. */
 function shortName({ path }: FileInfo): Buffer | undefined {
   const name = path.at(-1) ?? "";
   if (!shortForm.test(name)) return undefined;

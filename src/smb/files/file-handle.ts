@@ -6,7 +6,8 @@ import type { TreeConnect } from "../tree.ts";
 import type { DirectoryWatch } from "./directory-watch.ts";
 import type { Listing } from "./listing.ts";
 
-/** An open of a file or directory. Its persistent id is that of the open in the lock record. */
+/** An open file or directory of an SMB client. The lock record of the file has the same open under
+ *  `id.persistent`. */
 export interface FileHandle {
   readonly kind: "file";
   readonly id: FileId;
@@ -16,33 +17,41 @@ export interface FileHandle {
   readonly reference: FileReference;
   /** The path of the CREATE, in the client's case. */
   readonly path: readonly string[];
+  /** Granted access rights ([MS-SMB2] 2.2.13.1). */
   readonly access: number;
   readonly isDirectory: boolean;
+  /** CreateOptions of the CREATE; SET_INFO may change the mode bits. */
   options: number;
-  readonly cache: CacheHolding | undefined;
+  readonly cache: HandleCachingGrant | undefined;
   durable: Durability | undefined;
   listing: Listing | undefined;
   watch: DirectoryWatch | undefined;
+  /** FilePositionInformation: the end of the last READ, or what the client has set. */
   position: bigint;
-  /** The highest ChannelSequence of its requests: how often the client has lost a channel. */
+  /** The highest ChannelSequence of its requests. The client increments it each time it loses a
+   *  channel. */
   channelSequence: number;
   /** Running requests with the current ChannelSequence (Open.OutstandingRequestCount). */
   pendingRequests: number;
-  /** Running requests with an older one (Open.OutstandingPreRequestCount). */
+  /** Running requests with an older ChannelSequence (Open.OutstandingPreRequestCount). */
   pendingOlderRequests: number;
   /** Open.LockSequenceArray: the last LockSequenceNumber by LockSequenceIndex. */
   readonly lockNumbers: Map<number, number>;
-  /** Requested allocation size; may exceed the end of the file. */
+  /** Allocation size that the client requested; may be larger than the file. */
   reservedBytes: number;
-  /** Writes leave the last write time alone, because the client has set it. */
+  /** Whether writes leave the last write time as it is, because the client has set it. */
   keepsLastWrite: boolean;
-  /** The same for the change time. */
+  /** Whether setting attributes leaves the change time as it is, because the client has set it.
+   *  Writes still change it. */
   keepsChangeTime: boolean;
 }
 
-/** The caching grant of a handle: a lease shared by handles, or an oplock of its own. */
-export interface CacheHolding {
+/** The caching grant of a handle: an SMB lease, which several handles may share, or an oplock of
+ *  this handle only. */
+export interface HandleCachingGrant {
+  /** Key of the grant in the lock record. */
   readonly key: string;
+  /** Undefined for an oplock. */
   readonly lease: LeaseIdentity | undefined;
 }
 
@@ -53,7 +62,8 @@ export interface LeaseIdentity {
   readonly flags: number;
 }
 
-/** How long a handle outlives its connection, and the CreateGuid for the reconnect. */
+/** How long a durable handle stays open without a connection, and the CreateGuid by which its
+ *  client reclaims it (version 2 only). */
 export interface Durability {
   readonly version: 1 | 2;
   readonly milliseconds: number;

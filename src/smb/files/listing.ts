@@ -6,6 +6,8 @@ export interface Listing {
   /** Case-folded name at which the enumeration continues. */
   from: string;
   isFinished: boolean;
+  /** Whether a response had entries; then the end is STATUS_NO_MORE_FILES, else
+   *  STATUS_NO_SUCH_FILE. */
   hasShown: boolean;
 }
 

@@ -5,7 +5,8 @@ import { Status } from "../status.ts";
 import { countRequest } from "./channel-sequence.ts";
 import type { FileHandle } from "./file-handle.ts";
 
-/** The open that a request names or, if related, inherits from the request before it. */
+/** The handle that a request names or, if it is a related request of a compound, inherits from the
+ *  request before it. Otherwise the error response. */
 export function findHandle(request: TreeRequest, named: FileId): Handle | SmbResponse {
   const { session, tree, previous } = request;
   if (previous?.failure !== undefined) return errorResponse(previous.failure);

@@ -5,17 +5,19 @@ import { encodeHeader } from "../wire/header.ts";
 import { Command, notificationMessageId } from "../wire/protocol.ts";
 import type { FileHandle } from "./file-handle.ts";
 
-/** Lease breaks may use any connection of the client, unless they must be encrypted. */
+/** The connection for the notification of an SMB lease break: the oldest one of the client, or one
+ *  of the session of the handle if the session requires encryption, whose key no other connection
+ *  has. */
 export function connectionForLease({
   connection: preferred,
   session,
 }: FileHandle): Connection | undefined {
   const connection = session.connectionFor(preferred);
   if (connection === undefined || session.requiresEncryption) return connection;
-  return connection.server.clients.oldestOf(connection) ?? connection;
+  return connection.server.clientConnections.oldestAuthenticated(connection) ?? connection;
 }
 
-/** Sends a break notification; unsigned, because its MessageId is always -1. */
+/** Sends a break notification. It is not signed, because its MessageId is always -1. */
 export function sendNotification(
   { session }: FileHandle,
   connection: Connection,

@@ -5,7 +5,7 @@ import { Status, type NtStatus } from "../status.ts";
 
 export interface ParsedPath {
   readonly components: readonly string[];
-  /** The path ends with a backslash, so only a directory may match. */
+  /** Whether the path ends with a backslash: then only a directory may match. */
   readonly isDirectory: boolean;
   /** Time of the share snapshot named by an `@GMT-` component, in whole seconds. */
   readonly snapshot: Ticks | undefined;

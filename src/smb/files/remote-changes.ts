@@ -12,7 +12,7 @@ import { ChangeAction, ChangeFilter } from "./directory-watch.ts";
 type Publish = (share: bigint, changes: readonly FileChange[]) => void;
 
 interface ShareSubscription {
-  /** Serializes subscribing and unsubscribing, which may overlap for one share. */
+  /** The last subscribing or unsubscribing of the share; the next one starts after it. */
   queued: Promise<void>;
   unwatch: () => void;
   isReading: boolean;
@@ -58,7 +58,7 @@ export class RemoteChanges {
     });
   }
 
-  /** Resolves when every later change is received. */
+  /** Resolves when every later change will be received. */
   async whenSubscribed(share: bigint): Promise<void> {
     await this.#shares.get(share)?.queued;
   }
@@ -99,7 +99,8 @@ const filters: Readonly<Record<NodeAspect, number>> = {
   other: ChangeFilter.attributes | ChangeFilter.lastWrite,
 };
 
-/** Converts notices to changes; `added` and `removed` of one commit and node are a rename. */
+/** Converts notices to changes. `added` and `removed` of one file node in one commit are a
+ *  rename. */
 export function changesOf(received: readonly DatedNotice[]): readonly FileChange[] {
   const changes: FileChange[] = [];
   for (const [index, notice] of received.entries()) {
@@ -123,7 +124,8 @@ export function changesOf(received: readonly DatedNotice[]): readonly FileChange
   return changes;
 }
 
-/** Notices of one commit about one file node are adjacent, `added` before `removed`. */
+/** The `added` notice of a move whose `removed` notice is given; undefined if it is no move.
+ *  Notices of one commit about one file node are adjacent, `added` before `removed`. */
 function otherHalfOfMove(
   before: DatedNotice | undefined,
   notice: DatedNotice,

@@ -1,24 +1,26 @@
 import type { Connection } from "../connection.ts";
 import type { FileHandle } from "./file-handle.ts";
 
-/** An open that was answered and whose response the client has not yet shown to have received. */
-export interface Replayable {
+/** An open whose CREATE was answered, while it is not known whether the client received the
+ *  response. */
+export interface ReplayableOpen {
   readonly handle: FileHandle;
-  /** The CreateAction of its response. */
+  /** CreateAction of the response. */
   readonly action: number;
 }
 
 /**
- * Opens by client and create GUID. A client that lost the response to a CREATE sends it again over
- * another channel; it must not get a second handle that it never closes ([MS-SMB2] 3.3.5.9.10).
+ * Opens by client and create GUID. A client that did not receive the response to a CREATE sends the
+ * request again over another channel. It must get the same handle, not a second one that it would
+ * never close ([MS-SMB2] 3.3.5.9.10).
  */
 export class Replays {
-  readonly #opens = new Map<string, Replayable>();
+  readonly #opens = new Map<string, ReplayableOpen>();
   readonly #names = new Map<bigint, string>();
   readonly #pending = new Set<string>();
 
   /** `pending`: the original request is still running. */
-  find(name: string): Replayable | "pending" | undefined {
+  find(name: string): ReplayableOpen | "pending" | undefined {
     return this.#pending.has(name) ? "pending" : this.#opens.get(name);
   }
 
@@ -30,14 +32,14 @@ export class Replays {
     this.#pending.delete(name);
   }
 
-  add(name: string, open: Replayable): void {
+  add(name: string, open: ReplayableOpen): void {
     this.#opens.set(name, open);
     this.#names.set(open.handle.id.persistent, name);
   }
 
   /**
-   * The handle was closed, or named by a request: then its client has the response, and the same
-   * CREATE again is a new open (Open.IsReplayEligible becomes FALSE).
+   * Called when a handle is closed or used by a request. Then its client has received the response,
+   * and another CREATE with this GUID is a new open (Open.IsReplayEligible becomes FALSE).
    */
   remove({ id }: FileHandle): void {
     if (this.#names.size === 0) return;
@@ -48,7 +50,7 @@ export class Replays {
   }
 }
 
-/** Create GUIDs are unique per client only. */
-export function replayName({ negotiated }: Connection, createGuid: string): string {
+/** Key of an open in `Replays`. Create GUIDs are unique only per client. */
+export function replayKey({ negotiated }: Connection, createGuid: string): string {
   return `${negotiated?.clientGuid.toString("hex") ?? ""}:${createGuid}`;
 }

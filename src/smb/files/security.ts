@@ -12,7 +12,8 @@ import {
 import { Status, type NtStatus } from "../status.ts";
 import { ContextName, type CreateContext } from "../wire/create-contexts.ts";
 
-/** Security descriptors are binary in SMB and stored as SDDL, the form of the REST API. */
+/** The security descriptor of a CREATE in SDDL, the form in which it is stored. Undefined if the
+ *  request has none; a status if it is malformed. */
 
 export function descriptorText(contexts: readonly CreateContext[]): string | NtStatus | undefined {
   const context = contexts.find(({ name }) => name === ContextName.securityDescriptor);
@@ -21,7 +22,8 @@ export function descriptorText(contexts: readonly CreateContext[]): string | NtS
   return descriptor === undefined ? Status.invalidParameter : formatSddl(descriptor);
 }
 
-/** Encodes the requested parts; undefined if the stored SDDL is malformed. */
+/** The requested parts of a security descriptor in the binary form of SMB; undefined if the stored
+ *  SDDL is malformed. */
 export function descriptorBytes(sddl: string, parts: number): Buffer | undefined {
   const descriptor = parseSddl(sddl);
   return descriptor && Buffer.from(encodeDescriptor(descriptor, parts));

@@ -10,14 +10,16 @@ import { Reader } from "../wire/reader.ts";
 const basicBytes = 36;
 const directoryAttribute = 0x10;
 const temporaryAttribute = 0x100;
+/** Times that a client sends to stop or resume the automatic update of a time ([MS-FSCC] 2.4.7). */
 const stopUpdating = -1n;
 const resumeUpdating = -2n;
 
 export interface BasicInformation {
   readonly change: BasicInfoChange;
-  /** Whether writes leave the last write time alone; undefined: as before. */
+  /** Whether later writes leave the last write time as it is; undefined if this does not change. */
   readonly keepsLastWrite: boolean | undefined;
-  /** The same for the change time. */
+  /** Whether later changes of attributes leave the change time as it is; undefined if this does not
+   *  change. */
   readonly keepsChangeTime: boolean | undefined;
 }
 
@@ -50,14 +52,14 @@ function timeOf(fileTime: bigint): Ticks | undefined {
   return ticksOfFileTime(fileTime);
 }
 
-export interface RenameTarget {
+export interface RenameInformation {
   readonly replaces: boolean;
   readonly name: string;
 }
 
 const renameHeadBytes = 20;
 
-export function decodeRename(data: Buffer): RenameTarget | NtStatus {
+export function decodeRename(data: Buffer): RenameInformation | NtStatus {
   if (data.length < renameHeadBytes) return Status.infoLengthMismatch;
   const reader = new Reader(data);
   const replaces = reader.u8() !== 0;

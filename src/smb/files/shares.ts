@@ -9,9 +9,12 @@ export interface NamedShare {
   readonly id: bigint;
 }
 
-/** Upper bound of a share enumeration. */
+/** A share enumeration stops after this many shares of the account, NFS shares included. Clients
+ *  can still connect to the others. */
 const sharesMax = 10_000;
 
+/** The share of a tree connect; undefined if it does not exist or is an NFS share, which SMB does
+ *  not serve. */
 export function findShare(
   { store, content }: Runtime,
   account: string,
@@ -19,23 +22,26 @@ export function findShare(
 ): Promise<ShareAddress | undefined> {
   return store.snapshot(async (view) => {
     const records = new Records(view, content);
-    const owner = await records.get(accounts, account);
-    const share = owner && (await records.get(shares, { account: owner.id, name }));
+    const accountRecord = await records.get(accounts, account);
+    const share = accountRecord && (await records.get(shares, { account: accountRecord.id, name }));
     const isServed = share !== undefined && share.settings.protocol !== "NFS";
-    return owner && isServed ? { account: owner.id, name, id: share.id } : undefined;
+    return accountRecord && isServed
+      ? { account: accountRecord.id, name, id: share.id }
+      : undefined;
   });
 }
 
+/** The shares of an account for the srvsvc enumeration, without NFS shares. */
 export function listShares(
   { store, content }: Runtime,
   account: string,
 ): Promise<readonly NamedShare[]> {
   return store.snapshot(async (view) => {
     const records = new Records(view, content);
-    const owner = await records.get(accounts, account);
-    if (owner === undefined) return [];
+    const accountRecord = await records.get(accounts, account);
+    if (accountRecord === undefined) return [];
     const found: NamedShare[] = [];
-    const bounds = { ...shares.range([owner.id]), limit: sharesMax };
+    const bounds = { ...shares.range([accountRecord.id]), limit: sharesMax };
     for await (const entries of records.scan(shares, bounds)) {
       for (const { key, record } of entries) {
         if (record.settings.protocol === "NFS") continue;

@@ -12,7 +12,8 @@ import type { ParsedPath } from "./path.ts";
 /** Azure's limit per share. */
 const snapshotsMax = 200;
 
-/** The epoch of the share snapshot that a CREATE names; undefined: the live share. */
+/** The epoch of the share snapshot that a CREATE names; undefined if it names none and means the
+ *  current files. */
 export async function epochOf(
   runtime: Runtime,
   tree: TreeConnect,
@@ -27,7 +28,8 @@ export async function epochOf(
   return matching?.epoch ?? { status: Status.objectNameNotFound };
 }
 
-/** Clients may send whole seconds: then the first snapshot of that second matches. */
+/** The snapshot with this time, or the first one within its second: clients may send whole
+ *  seconds. */
 async function findSnapshot(
   runtime: Runtime,
   share: bigint,

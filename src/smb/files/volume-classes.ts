@@ -22,10 +22,13 @@ const diskDevice = 7;
 const remoteDevice = 0x20;
 const fileSystemName = "NTFS";
 const nameUnitsMax = 255;
-/** FILE_CASE_PRESERVED_NAMES, FILE_UNICODE_ON_DISK and FILE_PERSISTENT_ACLS. */
+/** FileSystemAttributes: FILE_CASE_PRESERVED_NAMES, FILE_UNICODE_ON_DISK and
+ *  FILE_PERSISTENT_ACLS. */
 const volumeFlags = 0x2 | 0x4 | 0x8;
+/** SSINFO_FLAGS_ALIGNED_DEVICE and SSINFO_FLAGS_PARTITION_ALIGNED_ON_DEVICE. */
 const alignedFlags = 0x3;
 
+/** The supported information classes, by number. */
 export const volumeClasses: Readonly<Record<number, VolumeClass>> = {
   1: { fixedBytes: 24, encode: volumeName },
   3: { fixedBytes: 24, encode: size },

@@ -6,7 +6,8 @@ import type { RequestLifetime } from "../request.ts";
 import { Status, type NtStatus } from "../status.ts";
 import { statusOf } from "./status-of.ts";
 
-/** Bounds the loop; a break ends after 35 s and locks change less often than this. */
+/** Attempts of one request. Only bounds the loop: locks change less often than this during a
+ *  wait. */
 const rerunsMax = 10_000;
 const wakeMilliseconds = (breakSecondsMax + 1) * 1000;
 
@@ -15,7 +16,7 @@ export type LockWaitResult<T> =
   | { readonly kind: "cancelled" }
   | { readonly kind: "cannot-wait"; readonly status: NtStatus };
 
-/** The final status of a request that was not granted. */
+/** The status of a request that failed or could not wait. */
 export function statusOfWait(
   outcome: Exclude<LockWaitResult<unknown>, { kind: "done" }>,
 ): NtStatus {
@@ -30,8 +31,9 @@ export function statusOfWait(
 }
 
 /**
- * Runs `attempt` again whenever the lock record of the conflicting file changes, and at the latest
- * when a break has timed out. Sends an interim response before the first wait.
+ * Runs `attempt` until it need not wait: again whenever the lock record of the file changes that it
+ * waits for, and at the latest when a break has timed out. Sends an interim response before the
+ * first wait.
  */
 export async function waitForLocks<T>(
   { world }: SmbServerState,
@@ -50,7 +52,7 @@ export async function waitForLocks<T>(
     const cancelTimer = clock.after(wakeMilliseconds, signal.raise);
     const removeListener = lifetime.onCancel(signal.raise);
     try {
-      // A change before the watch began is found by this second attempt.
+      // The lock record may have changed before the watch began; this attempt sees such a change.
       const second = await attempt();
       if (second.kind !== "wait") return second;
       await signal.raised;

@@ -5,6 +5,7 @@ import { foldName } from "../../file/shared/fold.ts";
 const dosStar = "<";
 const dosQuestion = ">";
 const dosDot = '"';
+/** Bounds the time of one comparison; beyond it the name does not match. */
 const stepsMax = 100_000;
 
 export function isPattern(text: string): boolean {
@@ -30,7 +31,8 @@ class Matcher {
     this.#lastDot = name.lastIndexOf(".");
   }
 
-  /** Remembers failed positions, so that n stars cost O(pattern × name), not O(nameⁿ). */
+  /** Whether the rest of the pattern matches the rest of the name. Remembers pairs of positions
+   *  that do not match, so that n stars cost O(pattern × name), not O(nameⁿ). */
   matchesFrom(patternIndex: number, nameIndex: number): boolean {
     const position = patternIndex * (this.#name.length + 1) + nameIndex;
     this.#steps += 1;

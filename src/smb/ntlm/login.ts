@@ -22,7 +22,8 @@ import {
   sessionKeyBytes,
 } from "./proof.ts";
 
-/** One SPNEGO/NTLM authentication, from the first token to a session key or a failure. */
+/** The result of one message of a client that authenticates: another message is needed, or the
+ *  authentication is complete or failed. */
 
 export type LoginStep =
   | { readonly step: "continue"; readonly token: Buffer }
@@ -44,21 +45,23 @@ export interface LoginOptions {
   readonly fileTime: () => bigint;
 }
 
-const refused: LoginStep = { step: "refused" };
+const rejected: LoginStep = { step: "refused" };
 const malformed: LoginStep = { step: "malformed" };
 
+/** One SPNEGO/NTLM authentication, from the first token to a session key or a failure. */
 export class Login {
   readonly #options: LoginOptions;
   #negotiate: Buffer | undefined;
   #challengeMessage: Buffer | undefined;
   #mechanisms: Buffer | undefined;
-  /** The client sends NTLM messages without SPNEGO. */
+  /** Whether the client sends NTLM messages without SPNEGO. */
   #isRawNtlm = false;
 
   constructor(options: LoginOptions) {
     this.#options = options;
   }
 
+  /** Handles the next token of the client. */
   accept(bytes: Buffer): LoginStep {
     if (typeOfMessage(bytes) !== undefined) {
       this.#isRawNtlm = true;
@@ -67,7 +70,7 @@ export class Login {
     const wrapped = decodeClientToken(bytes);
     if (wrapped === undefined) return malformed;
     if (wrapped.mechanisms !== undefined) {
-      if (!wrapped.offersNtlm) return refused;
+      if (!wrapped.offersNtlm) return rejected;
       this.#mechanisms = wrapped.mechanisms;
       if (!wrapped.isNtlm || wrapped.token.length === 0) return askForNtlm;
     }
@@ -115,22 +118,22 @@ export class Login {
     if (isAnonymous(response)) return this.#completeAnonymous(response, wrapped);
     if (!hasValidPairs(response.ntResponse)) return malformed;
     const account = findAccount(this.#options.accounts, response.user);
-    if (account === undefined) return refused;
+    if (account === undefined) return rejected;
     const { challenge } = this.#options;
     const exchange = { negotiate, challengeMessage, challenge, authenticateMessage: message };
     for (const key of account.keys) {
       const sessionKey = proveSession(passwordHash(key), response, exchange);
       if (sessionKey === undefined) continue;
       const token = this.#complete(sessionKey, response.flags, wrapped?.check);
-      return token === undefined ? refused : { step: "done", token, account, sessionKey };
+      return token === undefined ? rejected : { step: "done", token, account, sessionKey };
     }
-    return refused;
+    return rejected;
   }
 
   #completeAnonymous(response: Authenticate, wrapped: ClientToken | undefined): LoginStep {
     const sessionKey = exportedKey(Buffer.alloc(sessionKeyBytes), response);
     const token = sessionKey && this.#complete(sessionKey, response.flags, wrapped?.check);
-    return token === undefined ? refused : { step: "anonymous", token };
+    return token === undefined ? rejected : { step: "anonymous", token };
   }
 
   /** The final token; undefined if mechListMIC shows that the list was changed in transit. */

@@ -22,12 +22,14 @@ export const NtlmFlag = {
   bits56: 0x8000_0000,
 } as const;
 
+/** Flags of every CHALLENGE. */
 const alwaysSet =
   NtlmFlag.unicode |
   NtlmFlag.ntlm |
   NtlmFlag.targetTypeServer |
   NtlmFlag.targetInfo |
   NtlmFlag.extendedSecurity;
+/** Flags of the NEGOTIATE message that the CHALLENGE repeats. */
 const echoed =
   NtlmFlag.requestTarget |
   NtlmFlag.sign |
@@ -51,7 +53,7 @@ export interface ChallengeOptions {
   readonly clientFlags: number;
   readonly challenge: Uint8Array;
   readonly serverName: string;
-  /** FILETIME; its presence makes clients send a MIC over all three messages. */
+  /** FILETIME of the server. Clients that find it send a MIC over all three messages. */
   readonly time: bigint;
 }
 

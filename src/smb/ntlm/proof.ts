@@ -9,11 +9,12 @@ const proofBytes = 16;
 const ntlm1ResponseBytes = 24;
 export const sessionKeyBytes = 16;
 
-/** NT hash (NTOWFv1). The password of an account is its key in base64. */
+/** The NT hash of a password (NTOWFv1). The password of a storage account is its key in base64. */
 export function passwordHash(password: string): Buffer {
   return md4(Buffer.from(password, "utf16le"));
 }
 
+/** The messages of one authentication. */
 export interface Exchange {
   readonly negotiate: Buffer;
   readonly challengeMessage: Buffer;
@@ -21,7 +22,8 @@ export interface Exchange {
   readonly authenticateMessage: Buffer;
 }
 
-/** Returns the session key, or undefined if another password was used. */
+/** Verifies an AUTHENTICATE message. Returns the session key, or undefined if the client has
+ *  another password or the MIC is wrong. */
 export function proveSession(
   hash: Buffer,
   response: Authenticate,
@@ -39,6 +41,8 @@ export function proveSession(
   return isMicValid(sessionKey, ntResponse, exchange) ? sessionKey : undefined;
 }
 
+/** The session key: the one that the client sent encrypted, if key exchange was negotiated, else
+ *  the base key. */
 export function exportedKey(base: Buffer, response: Authenticate): Buffer | undefined {
   if ((response.flags & NtlmFlag.keyExchange) === 0) return base;
   if (response.encryptedSessionKey.length !== sessionKeyBytes) return undefined;
@@ -57,7 +61,8 @@ function isMicValid(sessionKey: Buffer, ntResponse: Buffer, exchange: Exchange):
 
 export type Direction = "client-to-server" | "server-to-client";
 
-/** mechListMIC, the first signed message of each direction ([MS-NLMP] 3.4.4). */
+/** mechListMIC: the signature of the list of mechanisms, as the first signed message of each
+ *  direction ([MS-NLMP] 3.4.4). */
 export function mechanismListMic(
   sessionKey: Buffer,
   flags: number,

@@ -1,5 +1,5 @@
 import { Channel } from "../channel.ts";
-import type { Negotiated } from "../connection.ts";
+import type { NegotiatedParameters } from "../connection.ts";
 import type { Signer } from "../crypto/signing.ts";
 import { channelsMax, sessionsMax } from "../limits.ts";
 import type { Request } from "../request.ts";
@@ -8,11 +8,11 @@ import { Status, type NtStatus } from "../status.ts";
 import { Dialect, HeaderFlag, SigningAlgorithm } from "../wire/protocol.ts";
 
 /** Binds a channel to a session of another connection ([MS-SMB2] 3.3.5.5). */
-export function joinSession(request: Request): Channel | NtStatus {
+export function bindChannel(request: Request): Channel | NtStatus {
   const { connection, header } = request;
   const session = connection.server.sessions.get(header.sessionId);
   if (session === undefined) return Status.userSessionDeleted;
-  const wrong = checkJoining(request, session);
+  const wrong = checkBinding(request, session);
   if (wrong !== undefined) return wrong;
   const begun = connection.channels.get(session.id);
   if (begun !== undefined) return begun.isValid ? Status.requestNotAccepted : begun;
@@ -25,9 +25,10 @@ export function joinSession(request: Request): Channel | NtStatus {
   return channel;
 }
 
-/** Clients can observe the order of the checks. An unsigned request does not prove the right to
- *  bind. */
-function checkJoining({ connection, header }: Request, session: Session): NtStatus | undefined {
+/** The status of a binding that is not allowed. Clients can observe the order of the checks. An
+ *  unsigned request is rejected, because only a signature with the key of the session proves the
+ *  right to bind. */
+function checkBinding({ connection, header }: Request, session: Session): NtStatus | undefined {
   const here = connection.negotiated;
   if (here === undefined) return Status.requestNotAccepted;
   const there = session.negotiated;
@@ -42,13 +43,13 @@ function checkJoining({ connection, header }: Request, session: Session): NtStat
 }
 
 /** The signing algorithm in use: only dialect 3.1.1 negotiates it. */
-function algorithmOf({ dialect, signingAlgorithm }: Negotiated): number {
+function algorithmOf({ dialect, signingAlgorithm }: NegotiatedParameters): number {
   if (dialect === Dialect.v311) return signingAlgorithm;
   return dialect >= Dialect.v300 ? SigningAlgorithm.aesCmac : SigningAlgorithm.hmacSha256;
 }
 
-/** Signs the error response if the request was signed with the session's key. */
-export function signerOfRefusal({ connection, header }: Request): Signer | undefined {
+/** The signer of an error response: that of the session if the request was signed. */
+export function errorSigner({ connection, header }: Request): Signer | undefined {
   const isSigned = (header.flags & HeaderFlag.signed) !== 0;
   return isSigned ? connection.signerOf(header.sessionId) : undefined;
 }

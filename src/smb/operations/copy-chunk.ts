@@ -10,24 +10,25 @@ import { Status, type NtStatus } from "../status.ts";
 import { encodeIoctlResponse, type IoctlRequest } from "../wire/ioctl.ts";
 import { Reader } from "../wire/reader.ts";
 import { Writer } from "../wire/writer.ts";
-import type { ControlAnswer } from "./ioctl.ts";
+import type { ControlResult } from "./ioctl.ts";
 
-/** Server-side copy ([MS-SMB2] 3.3.5.15.6): the resume key of the source, then chunks. */
+/** Server-side copy ([MS-SMB2] 3.3.5.15.6): the client gets a resume key of the source handle, and
+ *  sends it with the chunks to copy. The limits are those of Windows. */
 
 const chunksMax = 256;
 const chunkBytesMax = 1024 * 1024;
 const totalBytesMax = 16 * 1024 * 1024;
 const keyBytes = 24;
-const keyAnswerBytes = 32;
-const answerBytes = 12;
+const keyResponseBytes = 32;
+const responseBytes = 12;
 
 export function resumeKey(
   _: TreeRequest,
   { id }: FileHandle,
   { outputBytesMax }: IoctlRequest,
-): ControlAnswer {
-  if (outputBytesMax < keyAnswerBytes) return Status.invalidParameter;
-  return new Writer(keyAnswerBytes).u64(id.persistent).u64(id.volatile).zeros(16).finish();
+): ControlResult {
+  if (outputBytesMax < keyResponseBytes) return Status.invalidParameter;
+  return new Writer(keyResponseBytes).u64(id.persistent).u64(id.volatile).zeros(16).finish();
 }
 
 interface Chunk {
@@ -41,13 +42,15 @@ interface Copy {
   readonly chunks: readonly Chunk[];
 }
 
+/** Copies chunks of a file to `target`. `rights`: whether the target handle must be readable,
+ *  too. */
 export async function copyChunks(
   request: TreeRequest,
   target: FileHandle,
   asked: IoctlRequest,
   rights: "read-too" | "write-only",
-): Promise<ControlAnswer> {
-  if (asked.outputBytesMax < answerBytes) return Status.invalidParameter;
+): Promise<ControlResult> {
+  if (asked.outputBytesMax < responseBytes) return Status.invalidParameter;
   const copy = decodeCopy(asked.input);
   if (copy === undefined) return Status.invalidParameter;
   const source = findSource(request, copy.source);
@@ -57,7 +60,7 @@ export async function copyChunks(
     copy.chunks.length > chunksMax ||
     total > totalBytesMax ||
     copy.chunks.some(({ length }) => length === 0 || length > chunkBytesMax);
-  if (isTooMuch) return limits(asked);
+  if (isTooMuch) return limitsResponse(asked);
   if (target.isDirectory || source.isDirectory) return Status.invalidDeviceRequest;
   if (!has(source.access, Right.readData | Right.execute)) return Status.accessDenied;
   if (!has(target.access, Right.writeData)) return Status.accessDenied;
@@ -65,22 +68,22 @@ export async function copyChunks(
   return copyAll(request, { source, target, ...asked }, copy.chunks);
 }
 
-interface Ends extends Pick<IoctlRequest, "code" | "fileId"> {
+interface CopyHandles extends Pick<IoctlRequest, "code" | "fileId"> {
   readonly source: FileHandle;
   readonly target: FileHandle;
 }
 
 async function copyAll(
   request: TreeRequest,
-  { source, target, code, fileId }: Ends,
+  { source, target, code, fileId }: CopyHandles,
   chunks: readonly Chunk[],
-): Promise<ControlAnswer> {
+): Promise<ControlResult> {
   let count = 0;
   let total = 0;
   for (const chunk of chunks) {
     const status = await copyOne(request, source, target, chunk);
     if (status !== undefined) {
-      // The chunks before the failed one stay copied; the response has their number.
+      // The chunks before the failed one stay copied; the response has their number and length.
       const body = encodeIoctlResponse(code, fileId, progress(count, total));
       return newResponse(body, status);
     }
@@ -91,7 +94,7 @@ async function copyAll(
 }
 
 function progress(chunks: number, total: number): Buffer {
-  return new Writer(answerBytes).u32(chunks).u32(0).u32(total).finish();
+  return new Writer(responseBytes).u32(chunks).u32(0).u32(total).finish();
 }
 
 function decodeCopy(input: Buffer): Copy | undefined {
@@ -115,8 +118,8 @@ function findSource({ session }: TreeRequest, key: Buffer): FileHandle | undefin
 }
 
 /** Responds with the limits of a copy to a request that exceeds them. */
-function limits({ code, fileId }: IoctlRequest): ControlAnswer {
-  const data = new Writer(answerBytes)
+function limitsResponse({ code, fileId }: IoctlRequest): ControlResult {
+  const data = new Writer(responseBytes)
     .u32(chunksMax)
     .u32(chunkBytesMax)
     .u32(totalBytesMax)

@@ -2,12 +2,12 @@ import { fileInfo } from "../../file/filesystem/info.ts";
 import { dataAccess } from "../../file/locks/access.ts";
 import { cacheHandle, type LockState } from "../../file/locks/lock-state.ts";
 import { newResponse, errorResponse, type SmbResponse } from "../response.ts";
-import { grantedCache, leaseKeyOf, levelOf, cacheBitsOf } from "../files/cache-choice.ts";
+import { grantedCaching, leaseKeyOf, levelOf, cacheBitsOf } from "../files/caching-choice.ts";
 import { factContexts } from "../files/create-facts.ts";
 import { durableContext } from "../files/durability.ts";
 import { factsOf } from "../files/facts.ts";
 import type { FileHandle } from "../files/file-handle.ts";
-import type { Replayable } from "../files/replays.ts";
+import type { ReplayableOpen } from "../files/replays.ts";
 import { statusOf } from "../files/status-of.ts";
 import type { TreeRequest } from "../request.ts";
 import { Status, type NtStatus } from "../status.ts";
@@ -15,7 +15,8 @@ import { encodeCreateResponse, type CreateRequest } from "../wire/create.ts";
 import { ContextName, decodeLease, type LeaseContext } from "../wire/create-contexts.ts";
 import { HeaderFlag, OplockLevel } from "../wire/protocol.ts";
 
-/** Opens without data access and of directories are not replayed ([MS-SMB2] 3.3.5.9.10). */
+/** Whether a repeated CREATE gets this handle: not for directories and opens without data access
+ *  ([MS-SMB2] 3.3.5.9.10). */
 export function isReplayEligible({ isDirectory, access }: FileHandle): boolean {
   return !isDirectory && dataAccess(access) !== 0;
 }
@@ -24,7 +25,7 @@ export function isReplayEligible({ isDirectory, access }: FileHandle): boolean {
 export async function replayCreate(
   request: TreeRequest,
   asked: CreateRequest,
-  { handle, action }: Replayable,
+  { handle, action }: ReplayableOpen,
 ): Promise<SmbResponse> {
   const { connection, session } = request;
   const lease = leaseOf(asked);
@@ -49,7 +50,7 @@ export async function replayCreate(
   return { ...newResponse(body), fileId: id };
 }
 
-/** In the order of [MS-SMB2] 3.3.5.9. */
+/** The status of a replay that is not allowed, in the order of [MS-SMB2] 3.3.5.9. */
 function checkReplay(
   { header, session, connection }: TreeRequest,
   handle: FileHandle,
@@ -69,8 +70,9 @@ function leaseOf({ oplock, contexts }: CreateRequest): LeaseContext | undefined 
   return context && decodeLease(context.data);
 }
 
-/** Reports the present lease. An oplock is reported as requested now, but at most as held: a
- *  level that was broken meanwhile would let the client cache data that other clients change. */
+/** The caching in the response to a replay. An SMB lease is reported in its current state. Of an
+ *  oplock the level requested now is reported, but at most the one that is still granted: a level
+ *  that was broken meanwhile would let the client cache data that other clients change. */
 function replayedCache(
   asked: CreateRequest,
   { cache }: FileHandle,
@@ -79,7 +81,7 @@ function replayedCache(
 ) {
   if (cache !== undefined && lease !== undefined) {
     const choice = { request: { key: cache.key, wanted: 0 }, lease };
-    const granted = grantedCache(choice, locks, cache.lease?.version);
+    const granted = grantedCaching(choice, locks, cache.lease?.version);
     return { ...granted, keepsHandle: (granted.held & cacheHandle) !== 0 };
   }
   const present = locks.caches.find(({ key }) => key === cache?.key);

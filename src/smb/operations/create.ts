@@ -8,14 +8,19 @@ import {
 import type { FileReference } from "../../file/filesystem/file-reference.ts";
 import { newResponse, errorResponse, type SmbResponse } from "../response.ts";
 import { has, resolveAccess, Right } from "../files/access.ts";
-import { chooseCache, grantedCache, leasedFile, type CacheChoice } from "../files/cache-choice.ts";
+import {
+  chooseCaching,
+  grantedCaching,
+  leasedFile,
+  type CachingChoice,
+} from "../files/caching-choice.ts";
 import { nameChange, modification } from "../files/change-dispatcher.ts";
 import { ChangeAction, ChangeFilter } from "../files/directory-watch.ts";
 import { durabilityOf, durableContext, reconnect } from "../files/durability.ts";
 import { factsOf } from "../files/facts.ts";
 import type { FileHandle } from "../files/file-handle.ts";
 import { parsePath, type ParsedPath } from "../files/path.ts";
-import { replayName } from "../files/replays.ts";
+import { replayKey } from "../files/replays.ts";
 import { epochOf } from "../files/snapshots.ts";
 import { statusOf } from "../files/status-of.ts";
 import { waitForLocks } from "../files/wait-for-locks.ts";
@@ -32,6 +37,7 @@ import { factContexts } from "../files/create-facts.ts";
 import { isReplayEligible, replayCreate } from "./create-replay.ts";
 import { openPipe } from "./pipe.ts";
 
+/** By the number of CreateDisposition. */
 const dispositionsByNumber: readonly Disposition[] = [
   "supersede",
   "open",
@@ -42,7 +48,7 @@ const dispositionsByNumber: readonly Disposition[] = [
 ];
 
 type DurableRequest = Extract<DurableContext, { kind: "request" }>;
-type NamedRequest = Extract<DurableRequest, { version: 2 }>;
+type GuidRequest = Extract<DurableRequest, { version: 2 }>;
 
 export async function create(request: TreeRequest): Promise<SmbResponse> {
   const asked = decodeCreate(request.message);
@@ -57,20 +63,20 @@ export async function create(request: TreeRequest): Promise<SmbResponse> {
   if (durable?.kind === "reconnect") return reconnect(request, asked, durable, path);
   const wrong = checkCreate(asked);
   if (wrong !== undefined) return errorResponse(wrong);
-  if (durable?.version === 2) return createOnce(request, asked, path, durable);
+  if (durable?.version === 2) return createWithGuid(request, asked, path, durable);
   return createFile(request, asked, path, durable);
 }
 
-/** A CREATE with a create GUID is executed once, however often it is sent. */
-async function createOnce(
+/** A CREATE with a create GUID is executed once, even if the client sends it several times. */
+async function createWithGuid(
   request: TreeRequest,
   asked: CreateRequest,
   path: ParsedPath,
-  durable: NamedRequest,
+  durable: GuidRequest,
 ): Promise<SmbResponse> {
   const { connection, session, lifetime } = request;
   const { replays } = connection.server;
-  const name = replayName(connection, durable.createGuid);
+  const name = replayKey(connection, durable.createGuid);
   const found = replays.find(name);
   if (found === "pending") return errorResponse(Status.fileNotAvailable);
   if (found !== undefined) return replayCreate(request, asked, found);
@@ -94,7 +100,7 @@ async function createFile(
   const { connection, tree } = request;
   const { server } = connection;
   const id = { persistent: server.newId(), volatile: server.newId() };
-  const cache = chooseCache(request, asked, id.persistent);
+  const cache = chooseCaching(request, asked, id.persistent);
   if (typeof cache === "number") return errorResponse(cache);
   const epoch = await epochOf(server.world.runtime, tree, asked, path);
   if (typeof epoch === "object") return errorResponse(epoch.status);
@@ -112,18 +118,26 @@ async function createFile(
       return errorResponse(statusOf(outcome.fault));
     case "done":
       if (request.lifetime.isCancelled || !request.session.isValid) {
-        // The client disconnected or cancelled during the wait: no request would close this handle.
+        // The client disconnected or cancelled during the wait, so it would never close this
+        // handle.
         const reference = { share: tree.address, file: outcome.value.node.id };
         await closeFile(server.world.runtime, reference, [id.persistent]);
         return errorResponse(Status.cancelled);
       }
-      return succeed(request, asked, { id, cache, opened: outcome.value, epoch, path, durable });
+      return registerOpen(request, asked, {
+        id,
+        cache,
+        opened: outcome.value,
+        epoch,
+        path,
+        durable,
+      });
   }
 }
 
-interface Chosen {
+interface OpenParameters {
   readonly id: bigint;
-  readonly cache: CacheChoice | undefined;
+  readonly cache: CachingChoice | undefined;
   readonly epoch: number | undefined;
 }
 
@@ -131,7 +145,7 @@ function openRequestOf(
   request: TreeRequest,
   asked: CreateRequest,
   path: ParsedPath,
-  { id, cache, epoch }: Chosen,
+  { id, cache, epoch }: OpenParameters,
 ): FileOpenRequest | NtStatus {
   const { connection, session, tree } = request;
   const rights = resolveAccess(asked.access);
@@ -166,21 +180,27 @@ function openRequestOf(
   };
 }
 
-interface Success extends Omit<Chosen, "id"> {
+/** A successful CREATE. */
+interface CreatedOpen extends Omit<OpenParameters, "id"> {
   readonly id: FileHandle["id"];
   readonly opened: OpenResult;
   readonly path: ParsedPath;
   readonly durable: DurableRequest | undefined;
 }
 
-function succeed(request: TreeRequest, asked: CreateRequest, success: Success): SmbResponse {
+/** Adds the handle to its session, and builds the response. */
+function registerOpen(
+  request: TreeRequest,
+  asked: CreateRequest,
+  success: CreatedOpen,
+): SmbResponse {
   const { connection, session, tree } = request;
   const { id, opened, cache, epoch, path } = success;
   const { node } = opened;
   const snapshot = epoch === undefined ? undefined : { epoch, path: path.components };
   const reference: FileReference = { share: tree.address, file: node.id, snapshot };
   const version = cache && connection.server.breakNotifier.leaseVersion(cache.request.key);
-  const granted = grantedCache(cache, opened.locks, version);
+  const granted = grantedCaching(cache, opened.locks, version);
   const handle: FileHandle = {
     kind: "file",
     id,
@@ -192,7 +212,7 @@ function succeed(request: TreeRequest, asked: CreateRequest, success: Success): 
     access: opened.open.access,
     isDirectory: node.kind === "directory",
     options: asked.options,
-    cache: granted.holding,
+    cache: granted.grant,
     durable: durabilityOf(success.durable, granted.held, node.kind === "directory"),
     listing: undefined,
     watch: undefined,
@@ -217,7 +237,7 @@ function succeed(request: TreeRequest, asked: CreateRequest, success: Success): 
     contexts: granted.context === undefined ? contexts : [granted.context, ...contexts],
   });
   if (success.durable?.version === 2 && isReplayEligible(handle)) {
-    const name = replayName(connection, success.durable.createGuid);
+    const name = replayKey(connection, success.durable.createGuid);
     connection.server.replays.add(name, { handle, action: opened.action });
   }
   return { ...newResponse(body), fileId: id };

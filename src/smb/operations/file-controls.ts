@@ -11,17 +11,18 @@ import type { TreeRequest } from "../request.ts";
 import { Status } from "../status.ts";
 import { encodeIoctlResponse, type IoctlRequest } from "../wire/ioctl.ts";
 import { Writer } from "../wire/writer.ts";
-import type { ControlAnswer } from "./ioctl.ts";
+import type { ControlResult } from "./ioctl.ts";
 
 const rangeBytes = 16;
 const snapshotHeadBytes = 12;
 
-/** FSCTL_SRV_ENUMERATE_SNAPSHOTS: the share snapshots, to the second. */
+/** FSCTL_SRV_ENUMERATE_SNAPSHOTS: lists the share snapshots, newest first, by their time in whole
+ *  seconds. */
 export async function enumerateSnapshots(
   { connection, tree }: TreeRequest,
   _: FileHandle,
   { outputBytesMax }: IoctlRequest,
-): Promise<ControlAnswer> {
+): Promise<ControlResult> {
   if (outputBytesMax < rangeBytes) return Status.invalidParameter;
   const found = await listSnapshots(connection.server.world.runtime, tree.shareId);
   const names = found.toReversed().map(({ at }) => tokenOf(formatIso(at)));
@@ -34,18 +35,19 @@ export async function enumerateSnapshots(
   return fits ? writer.bytes(text).finish() : writer.zeros(4).finish();
 }
 
-/** `2026-01-02T03:04:05…` as `@GMT-2026.01.02-03.04.05`. */
+/** Formats `2026-01-02T03:04:05…` as `@GMT-2026.01.02-03.04.05`. */
 function tokenOf(iso: string): string {
   const date = iso.slice(0, 10).replaceAll("-", ".");
   const time = iso.slice(11, 19).replaceAll(":", ".");
   return `@GMT-${date}-${time}`;
 }
 
+/** FSCTL_SET_ZERO_DATA. */
 export async function zeroData(
   { connection: { server }, lifetime }: TreeRequest,
   handle: FileHandle,
   { input }: IoctlRequest,
-): Promise<ControlAnswer> {
+): Promise<ControlResult> {
   if (input.length < rangeBytes) return Status.invalidParameter;
   if (handle.isDirectory) return Status.invalidParameter;
   if (!has(handle.access, Right.writeData)) return Status.accessDenied;
@@ -61,12 +63,13 @@ export async function zeroData(
   return outcome.kind === "done" ? Buffer.alloc(0) : statusOfWait(outcome);
 }
 
-/** The ranges that were written and not cleared, as in List Ranges. */
+/** FSCTL_QUERY_ALLOCATED_RANGES: lists the ranges that were written and not cleared, as List Ranges
+ *  does. */
 export async function allocatedRanges(
   { connection }: TreeRequest,
   handle: FileHandle,
   asked: IoctlRequest,
-): Promise<ControlAnswer> {
+): Promise<ControlResult> {
   const { input, outputBytesMax, code, fileId } = asked;
   if (input.length < rangeBytes) return Status.invalidParameter;
   if (!has(handle.access, Right.readData)) return Status.accessDenied;

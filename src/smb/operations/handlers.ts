@@ -17,19 +17,25 @@ import { setInfo } from "./set-info.ts";
 import { treeConnect, treeDisconnect } from "./tree-connect.ts";
 import { write } from "./write.ts";
 
-/** What must exist before the handler of a command runs. */
-export type Declaration =
+/** The handler of a command, and what must exist before it runs. */
+export type CommandDeclaration =
   | { readonly needs: "nothing"; readonly handle: Handler<Request> }
   | { readonly needs: "session"; readonly handle: Handler<SessionRequest> }
   | { readonly needs: "tree"; readonly handle: Handler<TreeRequest> };
 
-const free = (handle: Handler<Request>): Declaration => ({ needs: "nothing", handle });
-const inSession = (handle: Handler<SessionRequest>): Declaration => ({ needs: "session", handle });
-const inTree = (handle: Handler<TreeRequest>): Declaration => ({ needs: "tree", handle });
+const withoutSession = (handle: Handler<Request>): CommandDeclaration => ({
+  needs: "nothing",
+  handle,
+});
+const inSession = (handle: Handler<SessionRequest>): CommandDeclaration => ({
+  needs: "session",
+  handle,
+});
+const inTree = (handle: Handler<TreeRequest>): CommandDeclaration => ({ needs: "tree", handle });
 
-export const handlers: Readonly<Record<number, Declaration>> = {
-  [Command.negotiate]: free(negotiate),
-  [Command.sessionSetup]: free(sessionSetup),
+export const handlers: Readonly<Record<number, CommandDeclaration>> = {
+  [Command.negotiate]: withoutSession(negotiate),
+  [Command.sessionSetup]: withoutSession(sessionSetup),
   [Command.logoff]: inSession(logoff),
   [Command.treeConnect]: inSession(treeConnect),
   [Command.treeDisconnect]: inTree(treeDisconnect),
@@ -40,7 +46,7 @@ export const handlers: Readonly<Record<number, Declaration>> = {
   [Command.write]: inTree(write),
   [Command.lock]: inTree(lock),
   [Command.ioctl]: inTree(ioctl),
-  [Command.echo]: free(echo),
+  [Command.echo]: withoutSession(echo),
   [Command.queryDirectory]: inTree(queryDirectory),
   [Command.changeNotify]: inTree(changeNotify),
   [Command.queryInfo]: inTree(queryInfo),

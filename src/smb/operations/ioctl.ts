@@ -13,12 +13,13 @@ import { networkInterfaces } from "./network-interfaces.ts";
 import { callPipe, takeFromPipe } from "./pipe.ts";
 import { validateNegotiate } from "./validate-negotiate.ts";
 
-export type ControlAnswer = Buffer | NtStatus | SmbResponse;
+/** The output of a control, the status of its failure, or a complete response. */
+export type ControlResult = Buffer | NtStatus | SmbResponse;
 type FileControl = (
   request: TreeRequest,
   handle: FileHandle,
   asked: IoctlRequest,
-) => ControlAnswer | Promise<ControlAnswer>;
+) => ControlResult | Promise<ControlResult>;
 
 const Control = {
   dfsReferrals: 0x0006_0194,
@@ -29,6 +30,7 @@ const Control = {
   networkInterfaces: 0x0014_01fc,
 } as const;
 
+/** Controls on an open file, by FSCTL code ([MS-FSCC] 2.3). */
 const fileControls: Readonly<Record<number, FileControl>> = {
   0x0014_0078: resumeKey,
   0x0014_40f2: (request, handle, asked) => copyChunks(request, handle, asked, "read-too"),
@@ -59,7 +61,7 @@ export async function ioctl(request: TreeRequest): Promise<SmbResponse> {
   return newResponse(encodeIoctlResponse(asked.code, asked.fileId, result));
 }
 
-async function run(request: TreeRequest, asked: IoctlRequest): Promise<ControlAnswer> {
+async function run(request: TreeRequest, asked: IoctlRequest): Promise<ControlResult> {
   switch (asked.code) {
     case Control.dfsReferrals:
     case Control.dfsReferralsEx:
@@ -83,18 +85,19 @@ async function run(request: TreeRequest, asked: IoctlRequest): Promise<ControlAn
 
 const objectIdBytes = 64;
 
-/** Derived from the file id, so that it need not be stored. */
+/** FSCTL_CREATE_OR_GET_OBJECT_ID: the object id is derived from the file id, so that it need not be
+ *  stored. */
 function objectId(
   { tree }: TreeRequest,
   { reference }: FileHandle,
   { outputBytesMax }: IoctlRequest,
-): ControlAnswer {
+): ControlResult {
   if (outputBytesMax < objectIdBytes) return Status.invalidParameter;
   return new Writer(objectIdBytes).u64(reference.file).u64(tree.shareId).zeros(48).finish();
 }
 
-/** FSCTL_PIPE_TRANSCEIVE: a call and its response in one request. */
-async function transceive(request: TreeRequest, asked: IoctlRequest): Promise<ControlAnswer> {
+/** FSCTL_PIPE_TRANSCEIVE: writes a call to a pipe and reads its response in one request. */
+async function transceive(request: TreeRequest, asked: IoctlRequest): Promise<ControlResult> {
   const handle = findHandle(request, asked.fileId);
   if (isResponse(handle)) return handle;
   if (handle.kind !== "pipe") return Status.invalidDeviceRequest;

@@ -13,8 +13,9 @@ import { decodeLock, LockFlag, type LockElement } from "../wire/lock.ts";
 import { Capability } from "../wire/protocol.ts";
 
 const lockingRights = Right.readData | Right.writeData | Right.appendData;
+/** A range may not extend beyond this offset. */
 const offsetEnd = 1n << 64n;
-const lockings: ReadonlySet<number> = new Set([
+const validLockFlags: ReadonlySet<number> = new Set([
   LockFlag.shared,
   LockFlag.exclusive,
   LockFlag.shared | LockFlag.failImmediately,
@@ -28,8 +29,8 @@ export async function lock(request: TreeRequest): Promise<SmbResponse> {
   if (isResponse(handle)) return handle;
   if (handle.isDirectory) return errorResponse(Status.invalidParameter);
   if (!has(handle.access, lockingRights)) return errorResponse(Status.accessDenied);
-  const slot = slotOf(request, handle, asked.sequence);
-  // A client that lost the response sends the request again; it must not lock twice.
+  const slot = sequenceIndexOf(request, handle, asked.sequence);
+  // A client that did not receive the response sends the request again. It must not lock twice.
   if (slot !== undefined && handle.lockNumbers.get(slot) === (asked.sequence & numberBits)) {
     return emptyResponse();
   }
@@ -44,8 +45,9 @@ export async function lock(request: TreeRequest): Promise<SmbResponse> {
 const numberBits = 0xf;
 const slotsMax = 64;
 
-/** Only clients with a durable handle or several channels resend requests. */
-function slotOf(
+/** LockSequenceIndex of a request; undefined if it cannot be a repeated one. Only clients with a
+ *  durable handle or several channels repeat requests. */
+function sequenceIndexOf(
   { connection: { negotiated } }: TreeRequest,
   { durable }: FileHandle,
   sequence: number,
@@ -72,10 +74,10 @@ function requestOf({ offset, length, flags }: LockElement): LockRequest {
   return { offset, length, exclusive: (flags & LockFlag.exclusive) !== 0 };
 }
 
-/** Only a request with a single lock may wait. */
+/** The status of an invalid request. Only a request with a single lock may wait. */
 function checkElements(elements: readonly LockElement[]): NtStatus | undefined {
   for (const { flags, offset, length } of elements) {
-    if (!lockings.has(flags)) return Status.invalidParameter;
+    if (!validLockFlags.has(flags)) return Status.invalidParameter;
     const waits = (flags & LockFlag.failImmediately) === 0;
     if (waits && elements.length > 1) return Status.invalidParameter;
     if (length > 0n && offset + length > offsetEnd) return Status.invalidLockRange;
@@ -117,7 +119,7 @@ async function unlock(
   { reference, id }: FileHandle,
   elements: readonly LockElement[],
 ): Promise<SmbResponse> {
-  // In order: the ranges before an invalid element are unlocked all the same.
+  // The ranges before an invalid element are unlocked all the same.
   const wrong = elements.findIndex(({ flags }) => flags !== LockFlag.unlock);
   const ranges = wrong < 0 ? elements : elements.slice(0, wrong);
   const request = { reference, handle: id.persistent, ranges };

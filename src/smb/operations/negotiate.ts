@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
 import { newResponse, disconnect, errorResponse, type SmbResponse } from "../response.ts";
-import type { Connection, Negotiated } from "../connection.ts";
+import type { Connection, NegotiatedParameters } from "../connection.ts";
 import { transactBytesMax } from "../limits.ts";
 import { fileTimeOf } from "../file-time.ts";
 import type { Request } from "../request.ts";
@@ -9,9 +9,9 @@ import { Status, type NtStatus } from "../status.ts";
 import { encodeHeader } from "../wire/header.ts";
 import {
   ContextType,
-  decodeChoices,
+  decodeAlgorithms,
   decodeNegotiate,
-  decodeOldNegotiate,
+  decodeSmb1Negotiate,
   encodeNegotiateResponse,
   type NegotiateContext,
   type NegotiateRequest,
@@ -30,7 +30,7 @@ const saltBytes = 32;
 const oldestTransactBytesMax = 65_536;
 const ciphers = [Cipher.aes128Gcm, Cipher.aes256Gcm, Cipher.aes128Ccm, Cipher.aes256Ccm];
 const signings = [SigningAlgorithm.aesGmac, SigningAlgorithm.aesCmac, SigningAlgorithm.hmacSha256];
-const onlyOnce = new Set([1, 2, 3, 7, 8]);
+const uniqueContextTypes = new Set([1, 2, 3, 7, 8]);
 const oldWildcard = "SMB 2.???";
 const oldExact = "SMB 2.002";
 
@@ -41,7 +41,7 @@ export function negotiate(request: Request): SmbResponse {
   if (asked === undefined) return errorResponse(Status.invalidParameter);
   const dialect = chooseDialect(connection, asked.dialects);
   if (dialect === undefined) return errorResponse(Status.notSupported);
-  const choice = choose(asked, dialect);
+  const choice = chooseAlgorithms(asked, dialect);
   if (typeof choice === "number") return errorResponse(choice);
   const capabilities = capabilitiesOf(dialect, asked.capabilities);
   connection.negotiated = {
@@ -53,15 +53,15 @@ export function negotiate(request: Request): SmbResponse {
     clientSecurityMode: asked.securityMode,
     clientDialects: asked.dialects,
   };
-  connection.server.clients.add(connection);
+  connection.server.clientConnections.add(connection);
   const contexts = dialect === Dialect.v311 ? contextsOf(connection, asked, choice) : [];
   const body = response(connection, dialect, capabilities, contexts);
   hashInto(connection, message);
   return { ...newResponse(body), whenSigned: (whole) => hashInto(connection, whole) };
 }
 
-/** The preauthentication hash, from which 3.1.1 derives its keys, covers the negotiation: an
- *  attacker cannot weaken it. */
+/** Adds a message to the preauthentication integrity hash, from which dialect 3.1.1 derives its
+ *  keys. If an attacker changes the negotiation, client and server get different keys. */
 function hashInto(connection: Connection, message: Buffer): void {
   connection.preauthHash = extendHash(connection.preauthHash, message);
 }
@@ -71,17 +71,17 @@ export function extendHash(hash: Buffer, message: Buffer): Buffer {
 }
 
 function chooseDialect(connection: Connection, offered: readonly number[]): number | undefined {
-  return known(connection).find((dialect) => offered.includes(dialect));
+  return supportedDialects(connection).find((dialect) => offered.includes(dialect));
 }
 
-function known({ server }: Connection): readonly number[] {
+function supportedDialects({ server }: Connection): readonly number[] {
   const usual = [Dialect.v311, Dialect.v302, Dialect.v300, Dialect.v210];
   return server.world.options.allowsOldestDialect ? [...usual, Dialect.v202] : usual;
 }
 
-type Choice = Pick<Negotiated, "cipher" | "signingAlgorithm">;
+type ChosenAlgorithms = Pick<NegotiatedParameters, "cipher" | "signingAlgorithm">;
 
-function choose(asked: NegotiateRequest, dialect: number): Choice | NtStatus {
+function chooseAlgorithms(asked: NegotiateRequest, dialect: number): ChosenAlgorithms | NtStatus {
   const simple = { cipher: Cipher.aes128Ccm, signingAlgorithm: SigningAlgorithm.aesCmac };
   if (dialect !== Dialect.v311) {
     const seals = dialect >= Dialect.v300 && (asked.capabilities & Capability.encryption) !== 0;
@@ -89,9 +89,9 @@ function choose(asked: NegotiateRequest, dialect: number): Choice | NtStatus {
   }
   const found = new Map<number, readonly number[]>();
   for (const { type, data } of asked.contexts) {
-    if (found.has(type) && onlyOnce.has(type)) return Status.invalidParameter;
+    if (found.has(type) && uniqueContextTypes.has(type)) return Status.invalidParameter;
     if (!isChoice(type)) continue;
-    const choices = decodeChoices(data, type === ContextType.preauthIntegrity);
+    const choices = decodeAlgorithms(data, type === ContextType.preauthIntegrity);
     if (choices === undefined) return Status.invalidParameter;
     found.set(type, choices);
   }
@@ -117,7 +117,7 @@ function isChoice(type: number): boolean {
 function contextsOf(
   { server }: Connection,
   { contexts }: NegotiateRequest,
-  { cipher, signingAlgorithm }: Choice,
+  { cipher, signingAlgorithm }: ChosenAlgorithms,
 ): readonly NegotiateContext[] {
   const salt = server.world.random.bytes(saltBytes);
   const hash = Buffer.from([1, 0, saltBytes, 0, sha512, 0, ...salt]);
@@ -159,11 +159,11 @@ function response(
   });
 }
 
-/** Responds to a multi-protocol negotiation with the dialect to use next; false if none is
- *  supported. */
-export function answerOldNegotiate(connection: Connection, frame: Buffer): boolean {
+/** Responds to an SMB1 NEGOTIATE that offers SMB 2 dialects; false if the connection must be
+ *  closed. */
+export function answerSmb1Negotiate(connection: Connection, frame: Buffer): boolean {
   if (connection.negotiated !== undefined || connection.hasSmb1Negotiate) return false;
-  const offered = decodeOldNegotiate(frame);
+  const offered = decodeSmb1Negotiate(frame);
   if (offered === undefined || !connection.window.take(0n, 1)) return false;
   const oldest = connection.server.world.options.allowsOldestDialect;
   const isWild = offered.includes(oldWildcard);
@@ -187,7 +187,7 @@ export function answerOldNegotiate(connection: Connection, frame: Buffer): boole
   return true;
 }
 
-const oldestNegotiated: Negotiated = {
+const oldestNegotiated: NegotiatedParameters = {
   dialect: Dialect.v202,
   cipher: Cipher.none,
   signingAlgorithm: SigningAlgorithm.hmacSha256,

@@ -5,22 +5,23 @@ import type { IoctlRequest } from "../wire/ioctl.ts";
 import { isNoFile } from "../wire/file-id.ts";
 import { Dialect } from "../wire/protocol.ts";
 import { Writer } from "../wire/writer.ts";
-import type { ControlAnswer } from "./ioctl.ts";
+import type { ControlResult } from "./ioctl.ts";
 
 const entryBytes = 152;
 const addressBytes = 128;
 const interfaceIndex = 1;
+/** The link speed that is reported; the real one is not known. */
 const bitsPerSecond = 10_000_000_000n;
 const internetFamily = 2;
 const internet6Family = 0x17;
 const mappedPrefix = "::ffff:";
 
-/** FSCTL_QUERY_NETWORK_INTERFACE_INFO: lists only the address that the client is connected to;
- *  the server may not listen on others ([MS-SMB2] 2.2.32.5). */
+/** FSCTL_QUERY_NETWORK_INTERFACE_INFO ([MS-SMB2] 2.2.32.5): lists only the address that the client
+ *  is connected to, because the server may not listen on others. */
 export function networkInterfaces(
   { connection: { dialect, localAddress } }: TreeRequest,
   { fileId, outputBytesMax }: IoctlRequest,
-): ControlAnswer {
+): ControlResult {
   if (dialect < Dialect.v300) return Status.notSupported;
   if (!isNoFile(fileId)) return Status.invalidParameter;
   if (outputBytesMax < entryBytes) return Status.bufferTooSmall;
@@ -45,8 +46,8 @@ function socketAddress(text: string): Buffer {
 
 const groupsMax = 8;
 
-/** The address comes from the system and is well-formed. One with a zone is valid on that
- *  machine only. */
+/** The 16 bytes of an IPv6 address. It comes from the system, so it is well-formed. A zone is left
+ *  out, because it is valid only on this machine. */
 function bytesOfIPv6(text: string): Buffer {
   const [left = "", right] = text.split("%", 1)[0]!.split("::");
   const groupsOf = (part: string): number[] =>

@@ -1,7 +1,7 @@
 import { acknowledge, type Acknowledgement } from "../../file/filesystem/lock.ts";
 import { cacheRead } from "../../file/locks/lock-state.ts";
 import { newResponse, errorResponse, type SmbResponse } from "../response.ts";
-import { leaseKeyOf } from "../files/cache-choice.ts";
+import { leaseKeyOf } from "../files/caching-choice.ts";
 import type { FileHandle } from "../files/file-handle.ts";
 import type { SessionRequest } from "../request.ts";
 import { Status, type NtStatus } from "../status.ts";
@@ -13,19 +13,21 @@ import {
 } from "../wire/oplock-break.ts";
 import { OplockLevel } from "../wire/protocol.ts";
 
-/** A client's acknowledgement of an oplock or lease break. */
+/** OPLOCK_BREAK: a client acknowledges the break of an oplock or SMB lease. */
 export async function oplockBreak(request: SessionRequest): Promise<SmbResponse> {
   const asked = decodeBreak(request.message);
   if (asked === undefined) return errorResponse(Status.invalidParameter);
-  return asked.kind === "lease" ? leaseBreak(request, asked) : plainBreak(request, asked);
+  return asked.kind === "lease"
+    ? leaseAcknowledged(request, asked)
+    : oplockAcknowledged(request, asked);
 }
 
-type OplockAnswer = Extract<BreakAcknowledgement, { kind: "oplock" }>;
-type LeaseAnswer = Extract<BreakAcknowledgement, { kind: "lease" }>;
+type OplockAcknowledgement = Extract<BreakAcknowledgement, { kind: "oplock" }>;
+type LeaseAcknowledgement = Extract<BreakAcknowledgement, { kind: "lease" }>;
 
-async function plainBreak(
+async function oplockAcknowledged(
   request: SessionRequest,
-  { fileId, level }: OplockAnswer,
+  { fileId, level }: OplockAcknowledgement,
 ): Promise<SmbResponse> {
   const handle = request.session.handles.get(fileId.volatile);
   if (handle?.kind !== "file" || handle.id.persistent !== fileId.persistent) {
@@ -38,20 +40,20 @@ async function plainBreak(
     return errorResponse(Status.invalidParameter);
   }
   const kept = level === OplockLevel.shared ? cacheRead : 0;
-  const failure = await settle(request, handle, kept, oplockFailures);
+  const failure = await storeAcknowledgement(request, handle, kept, oplockFailures);
   return failure === undefined
     ? newResponse(encodeOplockBreak(level, fileId))
     : errorResponse(failure);
 }
 
-async function leaseBreak(
+async function leaseAcknowledged(
   request: SessionRequest,
-  { key, state }: LeaseAnswer,
+  { key, state }: LeaseAcknowledgement,
 ): Promise<SmbResponse> {
   const { connection } = request;
   const [handle] = connection.server.breakNotifier.handlesOf(leaseKeyOf(connection, key));
   if (handle === undefined) return errorResponse(Status.objectNameNotFound);
-  const failure = await settle(request, handle, state, leaseFailures);
+  const failure = await storeAcknowledgement(request, handle, state, leaseFailures);
   return failure === undefined
     ? newResponse(encodeLeaseBreakResponse(key, state))
     : errorResponse(failure);
@@ -71,7 +73,7 @@ const leaseFailures: Failures = {
   "too-much": Status.requestNotAccepted,
 };
 
-async function settle(
+async function storeAcknowledgement(
   { connection: { server } }: SessionRequest,
   handle: FileHandle,
   kept: number,

@@ -31,7 +31,8 @@ export function openPipe(request: TreeRequest, { name: asked }: CreateRequest): 
   return { ...newResponse(body), fileId: id };
 }
 
-/** Runs the call in the message; the response stays in the pipe until it is read. */
+/** Runs the call in a message. The response stays in the pipe until the client reads it. False if
+ *  the message is malformed or the pipe is full. */
 export async function callPipe(
   { connection, session }: TreeRequest,
   handle: PipeHandle,
@@ -69,7 +70,8 @@ export function readPipe(handle: PipeHandle, length: number): SmbResponse {
   return { status: isCut ? Status.bufferOverflow : Status.success, message };
 }
 
-/** Returns one fragment; the rest of a longer response is returned by the next read. */
+/** Removes at most one fragment from the pipe. `isCut`: the fragment is longer than `lengthMax`;
+ *  the next read continues it. */
 export function takeFromPipe(
   handle: PipeHandle,
   lengthMax: number,

@@ -20,7 +20,8 @@ import {
   type QueryDirectoryRequest,
 } from "../wire/query.ts";
 
-/** Names per transaction; a response with room left continues with the next ones. */
+/** Names that are read in one transaction. If the response has room left, the next ones are
+ *  read. */
 const pageEntries = 500;
 const pagesMax = 10_000;
 const alignment = 8;
@@ -47,31 +48,31 @@ async function list(
   asked: QueryDirectoryRequest,
 ): Promise<SmbResponse> {
   const listing = listingOf(handle, asked);
-  const sheet = new Sheet(asked, request.tree.shareId);
-  for (let page = 0; page < pagesMax && !listing.isFinished && !sheet.isFull; page += 1) {
+  const buffer = new EntryBuffer(asked, request.tree.shareId);
+  for (let page = 0; page < pagesMax && !listing.isFinished && !buffer.isFull; page += 1) {
     const { reference, id } = handle;
     const limit = isPattern(listing.pattern) ? pageEntries : 1;
     const wanted = { reference, handle: id.persistent, from: listing.from, limit };
     const outcome = await listDirectory(request.connection.server.world.runtime, wanted);
     if (outcome.kind === "fault") return errorResponse(statusOf(outcome.fault));
     const { entries, directory } = outcome.value;
-    showDots(listing, sheet, directory);
+    showDots(listing, buffer, directory);
     for (const { folded, node } of entries) {
-      if (sheet.isFull) break;
+      if (buffer.isFull) break;
       const named = { name: node.name, node };
-      if (!matches(listing.pattern, node.name) || sheet.add(named)) {
+      if (!matches(listing.pattern, node.name) || buffer.add(named)) {
         // Continue with the next key after this name.
         listing.from = `${folded}\0`;
       }
     }
-    if (limit === 1 || (!sheet.isFull && entries.length < limit)) listing.isFinished = true;
+    if (limit === 1 || (!buffer.isFull && entries.length < limit)) listing.isFinished = true;
   }
-  if (sheet.count === 0) {
+  if (buffer.count === 0) {
     if (!listing.isFinished) return errorResponse(Status.infoLengthMismatch);
     return errorResponse(listing.hasShown ? Status.noMoreFiles : Status.noSuchFile);
   }
   listing.hasShown = true;
-  return newResponse(encodeDataResponse(sheet.finish()));
+  return newResponse(encodeDataResponse(buffer.finish()));
 }
 
 function listingOf(handle: FileHandle, { flags, pattern }: QueryDirectoryRequest): Listing {
@@ -80,24 +81,24 @@ function listingOf(handle: FileHandle, { flags, pattern }: QueryDirectoryRequest
   if (isNew || restarts) {
     const wanted = pattern === "" ? (handle.listing?.pattern ?? "*") : pattern;
     handle.listing = newListing(wanted);
-    // A name without wildcards is one read instead of a scan.
+    // A pattern without wildcards is read by its key instead of scanning the directory.
     if (!isPattern(wanted)) handle.listing.from = foldName(wanted);
   }
   return handle.listing ?? newListing("*");
 }
 
-/** `.` and `..` come first, if the pattern matches them. */
-function showDots(listing: Listing, sheet: Sheet, directory: NodeRecord): void {
+/** Adds `.` and `..`, which come first, if the pattern matches them. */
+function showDots(listing: Listing, buffer: EntryBuffer, directory: NodeRecord): void {
   for (const [index, name] of [".", ".."].entries()) {
-    if (listing.dots !== index || sheet.isFull) continue;
-    if (!matches(listing.pattern, name) || sheet.add({ name, node: directory })) {
+    if (listing.dots !== index || buffer.isFull) continue;
+    if (!matches(listing.pattern, name) || buffer.add({ name, node: directory })) {
       listing.dots = index === 0 ? 1 : 2;
     }
   }
 }
 
-/** The entries of one response. */
-class Sheet {
+/** The encoded entries of one response. */
+class EntryBuffer {
   readonly #parts: Buffer[] = [];
   readonly #asked: QueryDirectoryRequest;
   readonly #share: bigint;

@@ -62,11 +62,12 @@ async function queryFile(
   const data = asked.encode(info.value, handle);
   return data === undefined
     ? errorResponse(Status.objectNameNotFound)
-    : withinRoom(data, outputBytesMax);
+    : truncatedTo(data, outputBytesMax);
 }
 
-/** Truncates what does not fit, with STATUS_BUFFER_OVERFLOW. */
-function withinRoom(data: Buffer, bytesMax: number): SmbResponse {
+/** The response with as much data as the client accepts; with STATUS_BUFFER_OVERFLOW if it is
+ *  truncated. */
+function truncatedTo(data: Buffer, bytesMax: number): SmbResponse {
   if (data.length <= bytesMax) return newResponse(encodeDataResponse(data));
   return newResponse(encodeDataResponse(data.subarray(0, bytesMax)), Status.bufferOverflow);
 }
@@ -87,7 +88,7 @@ async function queryVolume(
     id: tree.shareId,
     created: space.value.createdAt,
   };
-  return withinRoom(asked.encode(volume), outputBytesMax);
+  return truncatedTo(asked.encode(volume), outputBytesMax);
 }
 
 async function querySecurity(

@@ -9,16 +9,18 @@ import { endSession } from "../session-end.ts";
 import { Cipher, Dialect, SecurityMode } from "../wire/protocol.ts";
 import type { SessionSetupRequest } from "../wire/session-setup.ts";
 
-type Done = Extract<LoginStep, { step: "done" }>;
+type CompletedLogin = Extract<LoginStep, { step: "done" }>;
 
+/** Completes the first login of a session: derives its keys, and replaces the previous session of
+ *  the client. */
 export async function beginSession(
   channel: Channel,
   asked: SessionSetupRequest,
-  { account, sessionKey }: Done,
+  { account, sessionKey }: CompletedLogin,
 ): Promise<void> {
   const { session, connection } = channel;
   const { dialect, cipher, clientSecurityMode } = session.negotiated;
-  const keys = giveKeys(channel, sessionKey);
+  const keys = setChannelKeys(channel, sessionKey);
   session.account = account.name;
   session.signer = channel.signer;
   if (dialect >= Dialect.v300 && cipher !== Cipher.none) {
@@ -30,19 +32,21 @@ export async function beginSession(
   session.isValid = true;
   channel.isValid = true;
   await replacePrevious(connection, session, asked.previousSessionId);
-  // The handles of its previous session are closed before the client continues.
+  // Waits until the handles of earlier sessions of the account are closed, so that they do not
+  // conflict with new opens.
   await connection.server.backgroundWork.awaitAccount(session.account);
   // The connection, and with it the session, may have ended meanwhile.
   if (session.isValid) connection.server.sessions.set(session.id, session);
 }
 
-/** Encryption keys belong to the session, signing keys to each channel. */
-export function finishJoining(channel: Channel, sessionKey: Buffer): void {
-  giveKeys(channel, sessionKey);
+/** Completes the binding of a channel. It gets only a signing key: the encryption keys belong to
+ *  the session. */
+export function finishBinding(channel: Channel, sessionKey: Buffer): void {
+  setChannelKeys(channel, sessionKey);
   channel.isValid = true;
 }
 
-function giveKeys(channel: Channel, sessionKey: Buffer): SessionKeys {
+function setChannelKeys(channel: Channel, sessionKey: Buffer): SessionKeys {
   const { connection, preauthHash } = channel;
   const { negotiated } = connection;
   if (negotiated === undefined) throw new Error("a session is set up after the negotiation");
@@ -53,7 +57,8 @@ function giveKeys(channel: Channel, sessionKey: Buffer): SessionKeys {
   return keys;
 }
 
-/** Ends the previous session of a client that reconnects, if it is one of the same user. */
+/** Ends the session that a client names as its previous one when it reconnects, if it has the same
+ *  account. */
 async function replacePrevious(
   { server }: Connection,
   session: Session,

@@ -10,9 +10,9 @@ import { endSession, removeChannel } from "../session-end.ts";
 import { Status, type NtStatus } from "../status.ts";
 import { Cipher, SessionFlag } from "../wire/protocol.ts";
 import { decodeSessionSetup, encodeSessionSetupResponse } from "../wire/session-setup.ts";
-import { joinSession, signerOfRefusal } from "./channel-binding.ts";
+import { bindChannel, errorSigner } from "./channel-binding.ts";
 import { extendHash } from "./negotiate.ts";
-import { beginSession, finishJoining } from "./session-keys.ts";
+import { beginSession, finishBinding } from "./session-keys.ts";
 
 const challengeBytes = 8;
 
@@ -20,27 +20,27 @@ export async function sessionSetup(request: Request): Promise<SmbResponse> {
   const { connection, message } = request;
   const asked = decodeSessionSetup(message);
   if (asked === undefined) return errorResponse(Status.invalidParameter);
-  const channel = asked.binds ? joinSession(request) : findChannel(request);
+  const channel = asked.binds ? bindChannel(request) : findChannel(request);
   if (typeof channel === "number") {
-    return { ...errorResponse(channel), signer: signerOfRefusal(request) };
+    return { ...errorResponse(channel), signer: errorSigner(request) };
   }
   const { session } = channel;
-  // A reauthentication keeps the present keys.
+  // A repeated authentication does not change the keys.
   const isFirst = !channel.isValid;
   if (isFirst) channel.preauthHash = extendHash(channel.preauthHash, message);
   channel.login ??= newLogin(connection);
   const step = channel.login.accept(asked.token);
-  if (step.step === "continue") return carryOn(channel, step.token, isFirst);
+  if (step.step === "continue") return continueLogin(channel, step.token, isFirst);
   channel.login = undefined;
-  const refused = refusalOf(channel, step);
+  const refused = faultOf(channel, step);
   if (step.step === "malformed" || step.step === "refused" || refused !== undefined) {
-    await drop(channel);
+    await discardLogin(channel);
     const status = refused ?? Status.logonFailure;
     return { ...errorResponse(status), sessionId: session.id, signer: channel.signer };
   }
   session.isAnonymous = step.step === "anonymous";
   if (step.step === "done" && isFirst) {
-    if (session.isValid) finishJoining(channel, step.sessionKey);
+    if (session.isValid) finishBinding(channel, step.sessionKey);
     else await beginSession(channel, asked, step);
   }
   const flags = session.requiresEncryption ? SessionFlag.encryptData : 0;
@@ -82,7 +82,7 @@ function newLogin({ server }: Connection): Login {
   });
 }
 
-function carryOn(channel: Channel, token: Buffer, isFirst: boolean): SmbResponse {
+function continueLogin(channel: Channel, token: Buffer, isFirst: boolean): SmbResponse {
   const body = encodeSessionSetupResponse(0, token);
   const whenSigned = (whole: Buffer): void => {
     if (isFirst) channel.preauthHash = extendHash(channel.preauthHash, whole);
@@ -93,8 +93,9 @@ function carryOn(channel: Channel, token: Buffer, isFirst: boolean): SmbResponse
 
 type LastStep = Exclude<LoginStep, { step: "continue" }>;
 
-/** A reauthentication or binding must be by the same user. An account may require encryption. */
-function refusalOf({ session, connection, isValid }: Channel, last: LastStep) {
+/** The status of a login that must fail; undefined if it is accepted. A repeated authentication or
+ *  a binding must use the account of the session. An account may require encryption. */
+function faultOf({ session, connection, isValid }: Channel, last: LastStep) {
   switch (last.step) {
     case "malformed":
       return Status.invalidParameter;
@@ -110,8 +111,8 @@ function refusalOf({ session, connection, isValid }: Channel, last: LastStep) {
   }
 }
 
-/** A failed login ends its session; a failed binding only the channel. */
-async function drop(channel: Channel): Promise<void> {
+/** Ends the session of a failed login. A failed binding ends only the channel. */
+async function discardLogin(channel: Channel): Promise<void> {
   const { session, connection } = channel;
   const isJoining = session.isValid && !channel.isValid;
   if (isJoining) await removeChannel(connection.server, channel);

@@ -30,11 +30,12 @@ import {
   type SetInfoRequest,
 } from "../wire/query.ts";
 
-/** The operation to run, or the status of an invalid request. The operation returns the changes
- *  to report to directory watches. */
-type Step = NtStatus | ((runtime: Runtime) => Promise<FileResultOrWait<readonly FileChange[]>>);
-type Setter = (handle: FileHandle, data: Buffer, request: TreeRequest) => Step;
+/** The operation that a SET_INFO runs, or the status of an invalid or complete request. The
+ *  operation returns the changes to report to directory watches. */
+type SetStep = NtStatus | ((runtime: Runtime) => Promise<FileResultOrWait<readonly FileChange[]>>);
+type Setter = (handle: FileHandle, data: Buffer, request: TreeRequest) => SetStep;
 
+/** The supported information classes, by number ([MS-FSCC] 2.4). */
 const setters: Readonly<Record<number, Setter>> = {
   4: setBasic,
   10: rename,
@@ -45,6 +46,7 @@ const setters: Readonly<Record<number, Setter>> = {
   20: setEnd,
   39: setNothing(8),
 };
+/** Known information classes that are not supported. */
 const refusedClasses: Readonly<Record<number, NtStatus>> = {
   11: Status.notSupported,
   15: Status.easNotSupported,
@@ -72,7 +74,7 @@ export async function setInfo(request: TreeRequest): Promise<SmbResponse> {
   return errorResponse(statusOfWait(outcome));
 }
 
-function stepOf(request: TreeRequest, handle: FileHandle, asked: SetInfoRequest): Step {
+function stepOf(request: TreeRequest, handle: FileHandle, asked: SetInfoRequest): SetStep {
   if (asked.infoType === InfoType.security) return setSecurityInfo(handle, asked);
   if (asked.infoType !== InfoType.file) return Status.notSupported;
   const setter = setters[asked.infoClass];
@@ -84,7 +86,7 @@ function setNothing(bytes: number): Setter {
   return (_, data) => (data.length < bytes ? Status.infoLengthMismatch : Status.success);
 }
 
-function setBasic(handle: FileHandle, data: Buffer): Step {
+function setBasic(handle: FileHandle, data: Buffer): SetStep {
   if (!has(handle.access, Right.writeAttributes)) return Status.accessDenied;
   const decoded = decodeBasic(data, handle.isDirectory);
   if (typeof decoded === "number") return decoded;
@@ -96,10 +98,11 @@ function setBasic(handle: FileHandle, data: Buffer): Step {
     changed(setBasicInfo(runtime, { ...targetOf(handle), ...change }), filterOf(change));
 }
 
-/** Only the modes of reading and waiting may change; delete-on-close and the like stay. */
+/** FileModeInformation bits that a client may change: those about caching and waiting, not
+ *  delete-on-close. */
 const changeableModes = 0x36;
 
-function setMode(handle: FileHandle, data: Buffer): Step {
+function setMode(handle: FileHandle, data: Buffer): SetStep {
   if (data.length < 4) return Status.infoLengthMismatch;
   const mode = data.readUInt32LE();
   if ((mode & ~changeableModes) !== 0) return Status.invalidParameter;
@@ -125,7 +128,8 @@ async function changed(
   return outcome.kind === "done" ? done([modification(outcome.value, filter)]) : outcome;
 }
 
-/** Reported as a rename within a directory, as removed and added between two. */
+/** Reports a move within a directory as a rename, and a move between directories as removed and
+ *  added. */
 async function renamed(work: Promise<FileResultOrWait<RenameResult>>): ChangesOutcome {
   const outcome = await work;
   if (outcome.kind !== "done") return outcome;
@@ -137,7 +141,7 @@ async function renamed(work: Promise<FileResultOrWait<RenameResult>>): ChangesOu
   ]);
 }
 
-function rename(handle: FileHandle, data: Buffer, { connection }: TreeRequest): Step {
+function rename(handle: FileHandle, data: Buffer, { connection }: TreeRequest): SetStep {
   if (!has(handle.access, Right.delete)) return Status.accessDenied;
   const decoded = decodeRename(data);
   if (typeof decoded === "number") return decoded;
@@ -151,7 +155,7 @@ function rename(handle: FileHandle, data: Buffer, { connection }: TreeRequest): 
   return (runtime) => renamed(renameFile(runtime, renaming));
 }
 
-function setDisposition(handle: FileHandle, data: Buffer, request: TreeRequest): Step {
+function setDisposition(handle: FileHandle, data: Buffer, request: TreeRequest): SetStep {
   if (data.length < 1) return Status.infoLengthMismatch;
   if (!has(handle.access, Right.delete)) return Status.accessDenied;
   const isPending = data[0] !== 0;
@@ -165,7 +169,7 @@ function setDisposition(handle: FileHandle, data: Buffer, request: TreeRequest):
   };
 }
 
-function setPosition(handle: FileHandle, data: Buffer): Step {
+function setPosition(handle: FileHandle, data: Buffer): SetStep {
   if (data.length < 8) return Status.infoLengthMismatch;
   const position = data.readBigInt64LE();
   if (position < 0n) return Status.invalidParameter;
@@ -173,16 +177,16 @@ function setPosition(handle: FileHandle, data: Buffer): Step {
   return Status.success;
 }
 
-function setEnd(handle: FileHandle, data: Buffer): Step {
+function setEnd(handle: FileHandle, data: Buffer): SetStep {
   const length = decodeLength(handle, data);
   if (typeof length !== "bigint") return length.status;
   const resizing = { ...targetOf(handle), length: Number(length) };
   return (runtime) => changed(resizeFile(runtime, resizing), sizeFilter);
 }
 
-/** An allocation size below the end of the file cuts the file; above it only the handle keeps
- *  it. */
-function setAllocation(handle: FileHandle, data: Buffer): Step {
+/** An allocation size below the length of the file truncates the file. A larger one is only
+ *  remembered by the handle. */
+function setAllocation(handle: FileHandle, data: Buffer): SetStep {
   const length = decodeLength(handle, data);
   if (typeof length !== "bigint") return length.status;
   const wanted = Number(length);
@@ -206,7 +210,7 @@ function targetOf({ reference, id, keepsLastWrite }: FileHandle) {
   return { reference, handle: id.persistent, keepsLastWrite };
 }
 
-function setSecurityInfo(handle: FileHandle, { data, additional }: SetInfoRequest): Step {
+function setSecurityInfo(handle: FileHandle, { data, additional }: SetInfoRequest): SetStep {
   const owners = SecurityPart.owner | SecurityPart.group;
   if ((additional & owners) !== 0 && !has(handle.access, Right.writeOwner)) {
     return Status.accessDenied;
@@ -221,4 +225,5 @@ function setSecurityInfo(handle: FileHandle, { data, additional }: SetInfoReques
   return (runtime) => changed(setSecurity(runtime, setting), ChangeFilter.security);
 }
 
+/** Used to check whether the bytes of the request are a valid descriptor. */
 const probeSddl = "O:SYG:SYD:(A;;FA;;;SY)";

@@ -21,7 +21,7 @@ export async function treeConnect(request: SessionRequest): Promise<SmbResponse>
   const name = sharePath.exec(asked.path)?.[1]?.toLowerCase();
   if (name === undefined) return errorResponse(Status.badNetworkName);
   if (session.trees.size >= treesMax) return errorResponse(Status.insufficientResources);
-  const treeTarget = await find(request, name);
+  const treeTarget = await findTreeTarget(request, name);
   if (treeTarget === undefined) return errorResponse(Status.badNetworkName);
   const id = session.nextTreeId();
   session.trees.set(id, { id, shareName: name, requiresEncryption: false, ...treeTarget });
@@ -36,16 +36,16 @@ export async function treeConnect(request: SessionRequest): Promise<SmbResponse>
   return { ...newResponse(body), treeId: id };
 }
 
-async function find(
+async function findTreeTarget(
   { connection, session }: SessionRequest,
   name: string,
 ): Promise<Pick<TreeConnect, "kind" | "shareId" | "address"> | undefined> {
-  if (name === pipeShare) return { kind: "pipe", shareId: 0n, address: nowhere };
+  if (name === pipeShare) return { kind: "pipe", shareId: 0n, address: noShare };
   const found = await findShare(connection.server.world.runtime, session.account, name);
   return found && { kind: "disk", shareId: found.id, address: found };
 }
 
-const nowhere = { account: 0n, name: "", id: 0n };
+const noShare = { account: 0n, name: "", id: 0n };
 
 export async function treeDisconnect(request: TreeRequest): Promise<SmbResponse> {
   const { connection, session, tree } = request;

@@ -5,17 +5,17 @@ import type { IoctlRequest } from "../wire/ioctl.ts";
 import { Dialect } from "../wire/protocol.ts";
 import { Reader } from "../wire/reader.ts";
 import { Writer } from "../wire/writer.ts";
-import type { ControlAnswer } from "./ioctl.ts";
+import type { ControlResult } from "./ioctl.ts";
 
 const dialectsMax = 64;
 const answerBytes = 24;
 
-/** The client repeats its negotiation in a signed message, which reveals an attacker that
- *  changed it. */
+/** FSCTL_VALIDATE_NEGOTIATE_INFO: the client repeats its NEGOTIATE in a signed message. If the two
+ *  differ, an attacker changed the first, and the connection is closed. */
 export function validateNegotiate(
   { connection }: TreeRequest,
   { input, outputBytesMax }: IoctlRequest,
-): ControlAnswer {
+): ControlResult {
   const { negotiated, server } = connection;
   if (negotiated === undefined || negotiated.dialect === Dialect.v311) return disconnect;
   const reader = new Reader(input);

@@ -13,9 +13,10 @@ import { Status } from "../status.ts";
 import { decodeWrite, encodeWriteResponse, type WriteRequest } from "../wire/io.ts";
 import { writePipe } from "./pipe.ts";
 
+/** Offset of a write to the end of the file. */
 const atEnd = 0xffff_ffff_ffff_ffffn;
 const offsetMax = 0x7fff_ffff_ffff_ffffn;
-/** The largest file of NTFS, which clients assume. */
+/** End of the largest file of NTFS; clients expect this limit. */
 const fileEndMax = 0xfff_ffff_0000n;
 
 export async function write(request: TreeRequest): Promise<SmbResponse> {

@@ -9,10 +9,12 @@ export interface PipeHandle {
   readonly name: string;
   /** Reply bytes not read yet. */
   pending: Buffer;
-  /** A READ ended inside the first fragment; `fragmentBytesLeft` bytes of it remain. */
+  /** Whether a READ ended inside the first fragment of `pending`, of which `fragmentBytesLeft`
+   *  bytes remain. */
   isMidFragment: boolean;
   fragmentBytesLeft: number;
 }
 
 export const pipeNames: ReadonlySet<string> = new Set(["srvsvc"]);
+/** Unread reply bytes of one pipe. */
 export const pipeBytesMax = 1024 * 1024;

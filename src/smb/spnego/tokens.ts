@@ -30,12 +30,13 @@ export function encodeOffer(): Buffer {
 export interface ClientToken {
   /** The NTLM message; empty if the client only lists mechanisms. */
   readonly token: Buffer;
-  /** mechTypes of a NegTokenInit as sent, which mechListMIC covers. */
+  /** The mechTypes of a NegTokenInit as the client sent them, because mechListMIC covers these
+   *  bytes. Undefined in later tokens. */
   readonly mechanisms: Buffer | undefined;
   /** Whether `token` is an NTLM message: NTLM is the first mechanism of the list. */
   readonly isNtlm: boolean;
   readonly offersNtlm: boolean;
-  /** mechListMIC. */
+  /** mechListMIC; undefined if the client sent none. */
   readonly check: Buffer | undefined;
 }
 

@@ -29,7 +29,8 @@ const names: ReadonlySet<string> = new Set([
   ContextName.durable2Reconnect,
 ]);
 
-/** Returns `malformed` also for contexts that exclude each other. */
+/** The durable context of a CREATE; undefined if there is none. Contexts that exclude each other
+ *  are `malformed`, too. */
 export function decodeDurable(
   contexts: readonly CreateContext[],
 ): DurableContext | "malformed" | undefined {

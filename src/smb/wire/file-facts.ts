@@ -1,6 +1,6 @@
 import type { Writer } from "./writer.ts";
 
-/** Times (FILETIME), sizes (bytes) and attributes of a file, as several responses contain them. */
+/** Times (FILETIME), sizes (bytes) and attributes of a file, which several responses contain. */
 export interface FileFacts {
   readonly created: bigint;
   readonly accessed: bigint;

@@ -12,7 +12,7 @@ export function writeFileId(writer: Writer, { persistent, volatile }: FileId): W
 
 const allOnes = 0xffff_ffff_ffff_ffffn;
 
-/** The FileId of requests without a file, such as some IOCTLs. */
+/** Whether this is the FileId of requests without a file, such as some IOCTLs. */
 export function isNoFile({ persistent, volatile }: FileId): boolean {
   return persistent === allOnes && volatile === allOnes;
 }

@@ -3,14 +3,14 @@ import { HeaderFlag } from "./protocol.ts";
 /** The 64-byte header of a request ([MS-SMB2] 2.2.1). */
 export interface Header {
   readonly creditCharge: number;
-  /** From dialect 3.0 on; see files/channel-sequence.ts. */
+  /** Exists from dialect 3.0 on; see files/channel-sequence.ts. */
   readonly channelSequence: number;
   readonly command: number;
   readonly creditRequest: number;
   readonly flags: number;
   readonly nextCommand: number;
   readonly messageId: bigint;
-  /** Valid with the ASYNC flag; the same bytes hold TreeId otherwise. */
+  /** Valid only with the ASYNC flag; without it the same bytes contain the TreeId. */
   readonly asyncId: bigint;
   readonly treeId: number;
   readonly sessionId: bigint;

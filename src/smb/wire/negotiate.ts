@@ -65,7 +65,7 @@ function decodeContexts(
 }
 
 /** Decodes the algorithm ids of a context: count, optional salt length, ids, salt. */
-export function decodeChoices(data: Buffer, hasSalt: boolean): readonly number[] | undefined {
+export function decodeAlgorithms(data: Buffer, hasSalt: boolean): readonly number[] | undefined {
   const reader = new Reader(data);
   const count = reader.u16();
   const saltLength = hasSalt ? reader.u16() : 0;
@@ -117,8 +117,9 @@ const smb1HeaderBytes = 32;
 const smb1Negotiate = 0x72;
 const smb1DialectsMax = 64;
 
-/** The dialect nameBytes of an SMB1 NEGOTIATE ([MS-SMB] 2.2.4.5.1). */
-export function decodeOldNegotiate(message: Buffer): readonly string[] | undefined {
+/** The names of the dialects that an SMB1 NEGOTIATE offers ([MS-SMB] 2.2.4.5.1); undefined if
+ *  malformed. */
+export function decodeSmb1Negotiate(message: Buffer): readonly string[] | undefined {
   if (message[4] !== smb1Negotiate) return undefined;
   const reader = new Reader(message, smb1HeaderBytes);
   const wordCount = reader.u8();

@@ -28,7 +28,8 @@ export function decodeBreak(message: Buffer): BreakAcknowledgement | undefined {
   return reader.checked({ kind: "lease", key, state: reader.u32() });
 }
 
-/** Notification and response to an acknowledgement have the same form. */
+/** Encodes the notification of an oplock break, and the response to its acknowledgement, which has
+ *  the same form. */
 export function encodeOplockBreak(level: number, fileId: FileId): Buffer {
   const writer = new Writer(oplockStructureSize).u16(oplockStructureSize).u8(level).zeros(5);
   return writeFileId(writer, fileId).finish();

@@ -80,7 +80,8 @@ export class Reader {
     return this.bytes(byteCount).toString("utf16le");
   }
 
-  /** The bytes at an offset from the start; with length 0 the offset is not checked. */
+  /** The bytes at an offset from the start of the message. With length 0 the offset is not
+   *  checked. */
   bytesAt(offset: number, length: number): Buffer {
     if (length === 0) return nothing;
     if (offset < 0 || offset + length > this.#bytes.length) {

@@ -9,14 +9,14 @@ import { claimsMic, decodeAuthenticate, hasValidPairs } from "../ntlm/messages.t
 import { handlePdu } from "../pipe/rpc.ts";
 import { callShareService } from "../pipe/share-service.ts";
 import { decodeClientToken, encodeOffer } from "../spnego/tokens.ts";
-import { Framer, framePrefix } from "../transport/framing.ts";
+import { Framer, framePrefix } from "../framing.ts";
 import { decodeContexts, decodeLease, encodeContexts } from "./create-contexts.ts";
 import { decodeCreate } from "./create.ts";
 import { decodeDurable } from "./durable-contexts.ts";
 import { decodeClose, decodeFlush, decodeRead, decodeWrite } from "./io.ts";
 import { decodeIoctl } from "./ioctl.ts";
 import { decodeLock } from "./lock.ts";
-import { decodeChoices, decodeNegotiate, decodeOldNegotiate } from "./negotiate.ts";
+import { decodeAlgorithms, decodeNegotiate, decodeSmb1Negotiate } from "./negotiate.ts";
 import { decodeBreak } from "./oplock-break.ts";
 import {
   decodeChangeNotify,
@@ -30,7 +30,7 @@ import { decodeTreeConnect } from "./tree-connect.ts";
 
 const decoders = {
   decodeNegotiate,
-  decodeOldNegotiate,
+  decodeSmb1Negotiate,
   decodeSessionSetup,
   decodeTreeConnect,
   decodeCreate,
@@ -49,7 +49,7 @@ const decoders = {
   decodeAuthenticate,
   decodeContexts,
   decodeLease,
-  decodeChoices: (bytes: Buffer) => decodeChoices(bytes, true),
+  decodeChoices: (bytes: Buffer) => decodeAlgorithms(bytes, true),
   claimsMic,
   hasValidPairs,
   decodeBasic: (bytes: Buffer) => decodeBasic(bytes, false),

@@ -14,10 +14,10 @@ import {
 } from "../wire/create-contexts.ts";
 import { Dialect, OplockLevel } from "../wire/protocol.ts";
 import { CreateOption } from "./create-rules.ts";
-import type { CacheHolding } from "./file-handle.ts";
+import type { HandleCachingGrant } from "./file-handle.ts";
 
-/** The caching that a CREATE requests, with its key in the file's lock record. */
-export interface CacheChoice {
+/** The oplock or SMB lease that a CREATE requests. */
+export interface CachingChoice {
   readonly request: CachingRequest;
   readonly lease: LeaseContext | undefined;
 }
@@ -37,11 +37,13 @@ const leaseBits = cacheRead | cacheWrite | cacheHandle;
 const breakInProgress = 2;
 const parentKeySet = 4;
 
-export function chooseCache(
+/** What a CREATE requests: undefined if it requests no caching, or caching of a directory, which is
+ *  not granted; a status if the request is invalid. */
+export function chooseCaching(
   { connection }: TreeRequest,
   create: CreateRequest,
   open: bigint,
-): CacheChoice | NtStatus | undefined {
+): CachingChoice | NtStatus | undefined {
   const isDirectory = (create.options & CreateOption.directory) !== 0;
   if (create.oplock !== OplockLevel.lease) {
     const requested = bitsByLevel[create.oplock];
@@ -58,12 +60,13 @@ export function chooseCache(
   return { request: { key, wanted: requested, epoch: lease.epoch }, lease };
 }
 
-/** Lease keys are unique per ClientGuid ([MS-SMB2] 3.3.1.11), on all its connections. */
+/** Key of the caching grant of an SMB lease. A lease key identifies a lease among all connections
+ *  with the same ClientGuid ([MS-SMB2] 3.3.1.11). */
 export function leaseKeyOf({ negotiated }: Connection, key: Buffer): string {
   return `lease:${negotiated?.clientGuid.toString("hex") ?? ""}:${key.toString("hex")}`;
 }
 
-/** The file that already uses the lease key of a CREATE. */
+/** Id of the file that already uses the lease key of a CREATE; undefined if the key is new. */
 export function leasedFile(
   { connection }: TreeRequest,
   { contexts, oplock }: CreateRequest,
@@ -81,19 +84,21 @@ function isValidState(state: number): boolean {
   return (state & ~leaseBits) === 0 && ((state & cacheRead) !== 0 || state === 0);
 }
 
-/** The oplock or lease of a CREATE response. */
-export interface GrantedCache {
+/** The oplock or SMB lease in a CREATE response. */
+export interface GrantedCaching {
   readonly level: number;
   readonly held: number;
-  readonly holding: CacheHolding | undefined;
+  readonly grant: HandleCachingGrant | undefined;
   readonly context: CreateContext | undefined;
 }
 
-export function grantedCache(
-  choice: CacheChoice | undefined,
+/** Finds in the lock state what was granted, and encodes it for the CREATE response. `version`
+ *  overrides the lease version of the request: an existing lease keeps its own. */
+export function grantedCaching(
+  choice: CachingChoice | undefined,
   state: LockState,
   version?: 1 | 2,
-): GrantedCache {
+): GrantedCaching {
   if (choice === undefined) return nothing;
   const { request } = choice;
   const lease = choice.lease && { ...choice.lease, version: version ?? choice.lease.version };
@@ -101,20 +106,20 @@ export function grantedCache(
   const held = cache?.held ?? 0;
   const holding = { key: request.key, lease };
   if (lease === undefined) {
-    return { level: levelOf(held), held, holding, context: undefined };
+    return { level: levelOf(held), held, grant: holding, context: undefined };
   }
   const flags =
     (cache?.breaking === undefined ? 0 : breakInProgress) |
     (lease.version === 2 ? lease.flags & parentKeySet : 0);
   const epoch = cache?.epoch ?? lease.epoch;
   const context = encodeLease({ ...lease, state: held, flags, epoch });
-  return { level: OplockLevel.lease, held, holding, context };
+  return { level: OplockLevel.lease, held, grant: holding, context };
 }
 
-const nothing: GrantedCache = {
+const nothing: GrantedCaching = {
   level: OplockLevel.none,
   held: 0,
-  holding: undefined,
+  grant: undefined,
   context: undefined,
 };
 

@@ -1,4 +1,4 @@
-import type { MemoryBudget } from "../../base/memory-budget.ts";
+import type { MemoryBudget } from "../base/memory-budget.ts";
 
 /** Direct TCP transport: a zero byte, a 3-byte length, then the message ([MS-SMB2] 2.1). */
 
@@ -29,7 +29,8 @@ export class Framer {
     this.#frame = undefined;
   }
 
-  /** False if the connection must be closed: unknown kind, too long, or out of memory. */
+  /** Adds bytes of the stream. False if the connection must be closed: a frame of unknown kind, one
+   *  that is too long, or no memory for it. */
   push(chunk: Buffer): boolean {
     let rest = chunk;
     while (rest.length > 0) {
@@ -54,7 +55,7 @@ export class Framer {
     return true;
   }
 
-  /** Returns the bytes behind the frame; undefined if the memory budget is exhausted. */
+  /** Starts a frame. Returns the bytes after it; undefined if the memory budget is exhausted. */
   #begin(body: Buffer, length: number): Buffer | undefined {
     if (length === 0) return body;
     if (body.length >= length) {

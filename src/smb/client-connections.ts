@@ -1,7 +1,8 @@
 import type { Connection } from "./connection.ts";
 
-/** The connections of each client, by ClientGuid, oldest first. */
-export class Clients {
+/** The connections of each client, by ClientGuid, oldest first: the notification of an SMB lease
+ *  break may be sent on any of them. */
+export class ClientConnections {
   readonly #connections = new Map<string, Set<Connection>>();
 
   add(connection: Connection): void {
@@ -17,15 +18,16 @@ export class Clients {
     if (all?.size === 0) this.#connections.delete(guid);
   }
 
-  /** The oldest connection of the same client that has an authenticated channel. */
-  oldestOf(sibling: Connection): Connection | undefined {
-    for (const connection of this.#connections.get(guidOf(sibling)) ?? []) {
-      if ([...connection.channels.values()].some(({ isValid }) => isValid)) return connection;
+  /** The oldest connection of the client of `connection` that has an authenticated channel. */
+  oldestAuthenticated(connection: Connection): Connection | undefined {
+    for (const each of this.#connections.get(guidOf(connection)) ?? []) {
+      if ([...each.channels.values()].some(({ isValid }) => isValid)) return each;
     }
     return undefined;
   }
 }
 
+/** Empty before NEGOTIATE: such a connection was never added. */
 function guidOf({ negotiated }: Connection): string {
   return negotiated?.clientGuid.toString("hex") ?? "";
 }

@@ -17,10 +17,10 @@ import { ownerDigest, recordOwnerKey } from "./tables.ts";
 import { buildTree, replaceInTree } from "./tree-edit.ts";
 import { slicesInRecord } from "./tree-walk.ts";
 
-/** A content with more slices, or with longer encoded slices, becomes a tree. */
+/** Content with more slices than this, or with longer encoded slices, is stored as a tree. */
 export const slicesInRecordMax = 32;
 export const slicesInRecordBytesMax = 6144;
-/** Contents up to this length without holes and blocks are stored inline. */
+/** Content up to this length, without holes and block ids, is stored inline. */
 export const inlineContentBytesMax = 4096;
 
 /** Content while edits are applied to it. */
@@ -28,12 +28,16 @@ type Draft =
   | { readonly kind: "slices"; readonly slices: readonly Slice[] }
   | { readonly kind: "tree"; readonly root: bigint };
 
+/** A change of the content of the record with the key `owner`. `before` is undefined for a new
+ *  record. */
 export interface ContentChange {
   readonly owner: Key;
   readonly before: ContentRef | undefined;
   readonly plan: ContentPlan | undefined;
 }
 
+/** Applies a plan in the transaction that writes the record, and returns the reference to store in
+ *  it. */
 export async function applyPlan(
   tx: Transaction,
   ids: IdAllocator,
@@ -52,8 +56,8 @@ export async function applyPlan(
   return after;
 }
 
-/** Whether the plan shares or edits the tree that the record refers to, and so keeps its
- *  reference. */
+/** Whether the plan shares or edits the tree that the record already refers to: then the reference
+ *  of the record to that tree remains. */
 function keepsTree(before: ContentRef & { kind: "tree" }, plan: ContentPlan | undefined): boolean {
   if (plan?.plan === "share") return isTree(plan.ref, before.root);
   return plan?.plan === "edit" && isTree(plan.base, before.root);
@@ -132,8 +136,8 @@ function toRef(references: NodeReferences, draft: Draft, length: number): Conten
     : { kind: "tree", length, root };
 }
 
-/** Moves the slices of a tree that became small back into the record. Half the limit, so that a
- *  content at the limit does not alternate between the two forms. */
+/** Stores a tree that became small as slices in the record again. The limit is half of that for
+ *  becoming a tree, so that content near the limit does not alternate between both. */
 function shrinkToRecord(references: NodeReferences, root: bigint, length: number): ContentRef {
   const node = references.createdNode(root);
   const isSmall =

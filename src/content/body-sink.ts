@@ -5,7 +5,7 @@ import { bodyCipher } from "./cipher.ts";
 import { combineCrc64, crc64Of } from "./crc64.ts";
 import type { ExtentWriter, Region } from "./extent-writer.ts";
 
-/** Bytes collected before a write. A body holds at most two such buffers in memory. */
+/** Bytes that are collected before a write. A body has at most two such buffers in memory. */
 const batchBytes = 256 * 1024;
 /** Space that a body of unknown length reserves at a time. */
 const chunkReserveBytes = 4 * 1024 * 1024;
@@ -73,7 +73,7 @@ export class BodySink {
     return this.#withCipher(this.#pieces.map(describePiece));
   }
 
-  /** Adds the offset in the cipher stream to each piece of an encrypted body. */
+  /** Adds nonce and offset in the cipher stream to each piece of an encrypted body. */
   #withCipher(pieces: SliceSourceOfLength[]): SliceSourceOfLength[] {
     const nonce = this.#nonce;
     if (nonce === undefined) return pieces;
@@ -106,8 +106,8 @@ export class BodySink {
     this.#spare = full;
     this.#filled = 0;
     this.#writing = this.#write(full, false);
-    // The failure is thrown when the write is awaited; this avoids an unhandled rejection until
-    // then.
+    // A failure is thrown where the write is awaited. Until then this handler prevents an unhandled
+    // rejection.
     this.#writing.catch(() => undefined);
   }
 
@@ -121,7 +121,8 @@ export class BodySink {
       const count = Math.min(bytes.length - from, piece.region.length - piece.filled);
       const part = count === bytes.length ? bytes : bytes.subarray(from, from + count);
       await this.#writer.write(piece.region, part, piece.filled);
-      // Checksums of parts would need a second pass, so a buffer that is split here gets none.
+      // A buffer that is split between two regions gets no checksum: computing one for each part
+      // would need a second pass.
       const crc64 = count === bytes.length ? crc64OfAll : undefined;
       piece.crc64 = combinedCrc64(piece, crc64, count);
       piece.filled += count;
@@ -178,7 +179,8 @@ function describePiece({ region, crc64 }: Piece): SliceSourceOfLength {
   return { length, source: crc64 === undefined ? { extent, offset } : { extent, offset, crc64 } };
 }
 
-/** Copies a view: it would keep the whole buffer in memory as long as the record. */
+/** Copies bytes that are a view of a larger buffer, which would otherwise stay in memory as long as
+ *  they do. */
 function ownBytes(bytes: Uint8Array): Uint8Array {
   return bytes.byteLength === bytes.buffer.byteLength ? bytes : new Uint8Array(bytes);
 }

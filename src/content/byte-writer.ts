@@ -12,7 +12,7 @@ export class ByteWriter {
     this.#length = 0;
   }
 
-  /** A copy of the bytes written since `start`. */
+  /** Returns a copy of the bytes that were written since `start`. */
   finish(): Uint8Array {
     return this.#bytes.slice(0, this.#length);
   }

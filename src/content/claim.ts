@@ -2,8 +2,8 @@ import type { Store } from "../store/store.ts";
 import type { ExtentFiles } from "./extent-files.ts";
 import { storeIdCodec, storeIdKey } from "./tables.ts";
 
-/** Prevents two stores from using the same extent storage, where their extents would have the same
- *  names. */
+/** Marks the extent storage as that of this store; throws if it belongs to another one. Extents of
+ *  two stores have the same names, so they must not share a storage. */
 export async function claimFiles(
   store: Store,
   files: ExtentFiles,

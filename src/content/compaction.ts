@@ -17,7 +17,7 @@ import {
   recordOwnerKey,
 } from "./tables.ts";
 
-/** Owners whose slices one round moves. */
+/** Owners (records and leaves) whose slices one round moves. */
 const ownersPerRoundMax = 128;
 
 /** A table whose records refer to content. */
@@ -37,21 +37,22 @@ export interface CompactionParts {
 /** An owner of an extent: a leaf of a content tree, or a record. */
 type Owner = { readonly node: bigint } | { readonly record: Key };
 
-/** Copies live slices of an extent elsewhere. Returns whether any were moved. */
+/** Copies live slices of an extent to the current extent, and updates the records and leaves that
+ *  refer to them. Returns whether any were moved. */
 export async function compactExtent(parts: CompactionParts, extent: bigint): Promise<boolean> {
   const { store, writer } = parts;
   const found = await store.snapshot((view) => findOwners(parts, view, extent));
   if (found.slices.length === 0) return false;
   const copied = await copyRanges(parts, extent, found.slices);
   try {
-    // Concurrently, so that they share a flush: one after the other they were slower than busy
-    // clients.
+    // All moves run at the same time, so that they share a flush. One after the other they were
+    // slower than busy clients created garbage.
     const moves = found.owners.map((owner) =>
       store.transact((tx) => moveOwner(parts, tx, { owner, extent, copied }), {
         mayUseReserve: true,
       }),
     );
-    // All must have ended before the copies are released.
+    // Waits for all moves, even if one fails: the copied bytes are released after this.
     const failed = (await Promise.allSettled(moves)).find(({ status }) => status === "rejected");
     if (failed !== undefined) await Promise.all(moves);
   } finally {
@@ -105,7 +106,8 @@ async function slicesOfOwner(
   return { key, slices: node.slices, encode: (slices) => encodeNode({ kind: "leaf", slices }) };
 }
 
-/** Only the location of the bytes changes in the record. */
+/** The slices in a record. Encoding it with other slices changes nothing but the location of its
+ *  bytes. */
 function slicesOfRecord(
   parts: CompactionParts,
   key: Key,
@@ -134,7 +136,8 @@ async function moveOwner(
   { owner, extent, copied }: { owner: Owner; extent: bigint; copied: CopyResult },
 ): Promise<void> {
   const indexKey = indexKeyOf(owner);
-  // A leaf that was replaced meanwhile is kept for readers, but no longer owns bytes.
+  // A leaf that was replaced meanwhile still exists for readers, but has no entry in the owner
+  // index.
   if ((await tx.get(indexKey(extent))) === undefined) return;
   const owned = await slicesOfOwner(parts, tx, owner);
   if (owned === undefined) return;

@@ -15,7 +15,7 @@ export interface Slice {
   readonly at: number;
   readonly length: number;
   readonly source: SliceSource;
-  /** Id of the block that starts here; the further slices of a block have none. */
+  /** Id of the block that starts with this slice; absent in the further slices of a block. */
   readonly block?: string;
 }
 
@@ -33,14 +33,14 @@ export interface BytesSource {
   readonly cipher?: SliceCipher;
 }
 
-/** The bytes are encrypted with a key that is not stored: AES-256 in counter mode with this nonce.
- *  The slice starts `at` bytes into the stream. */
+/** Set if the bytes are encrypted, with a key that is not stored: AES-256 in counter mode with this
+ *  nonce. The slice starts `at` bytes into the cipher stream. */
 export interface SliceCipher {
   readonly nonce: bigint;
   readonly at: number;
 }
 
-/** A received body: flushed to extents, or small and in memory. No record refers to it yet. */
+/** A received body: flushed to extents, or in memory if it is small. No record refers to it yet. */
 export interface ReceivedBody {
   readonly length: number;
   readonly md5?: Uint8Array | undefined;
@@ -56,7 +56,8 @@ export interface SliceSourceOfLength {
 /** The new content of a record, as a pure value of a decision. The execution layer applies it
  *  inside the transaction and updates reference counts and live bytes. */
 export type ContentPlan =
-  /** The same bytes that another record (or this one) refers to: snapshots, versions, copies. */
+  /** The bytes that `ref`, of this or another record, refers to: for blob snapshots, versions and
+   *  copies. */
   | { readonly plan: "share"; readonly ref: ContentRef }
   /** Completely new content: Put Blob, Put Block List. */
   | { readonly plan: "compose"; readonly parts: readonly ContentPart[] }

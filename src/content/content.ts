@@ -24,12 +24,13 @@ export interface BodyEncryption {
 
 /** Content storage of all services. */
 export interface ContentStore {
-  /** Streams a body to extents with back-pressure; resolves when its bytes are durable. If the body
-   *  is cut off this rejects and frees the space. */
+  /** Writes a body to extents while it arrives, and resolves when its bytes are durable. A body of
+   *  up to `inlineBytesMax` stays in memory instead: the transaction stores it in the record.
+   *  Rejects and frees the space if the body ends early, is too long or cannot be read. */
   receive(body: Body, options: ReceiveOptions): Promise<ReceivedBody>;
-  /** Ends the request's hold on a body: space that no record refers to is freed. Must be called
-   *  once per received body, after its transaction has ended, whether or not that kept the bytes.
-   *  Until then the extent stays open. */
+  /** Ends the use of a received body by its request: frees the space if no record refers to it.
+   *  Must be called once per received body after its transaction has ended, even if that committed.
+   *  Until then the extent cannot be sealed. */
   discard(received: ReceivedBody): void;
   /** Makes `plan` the content of the record at `owner`, inside its transaction: releases the
    *  references of `before` that `plan` does not use, and adds those that it needs. `undefined` as
@@ -61,8 +62,8 @@ export interface ContentReader {
   /** Reads chunks of at most `readChunkBytes`, holes as zeros. Buffers are pooled: a chunk is valid
    *  until the next one is requested. */
   read(from: number, length: number): AsyncIterable<Uint8Array>;
-  /** Rejects if the first bytes of a range cannot be read now, so that the response can still be an
-   *  error. Absent for local storage. */
+  /** Rejects if the first bytes of a range cannot be read now. Called before the response begins,
+   *  while it can still be an error. Absent for local storage. */
   reach?(from: number, length: number): Promise<void>;
   close(): void;
 }

@@ -6,6 +6,7 @@ import type { ExtentFileCache } from "./extent-file-cache.ts";
 import type { ExtentRange } from "./regions.ts";
 import { trim } from "./slices.ts";
 
+/** Bytes that are read and written at a time. */
 const copyBytes = 256 * 1024;
 /** Bytes copied per round, about 64 MiB, to limit the load on the disk. */
 const roundBytesMax = 64 * 1024 * 1024;
@@ -133,7 +134,7 @@ async function damagedSlices(
   return damaged;
 }
 
-/** CRC64 of the stored bytes. */
+/** CRC64 of the stored bytes of a range. */
 export async function crcOfRange(
   fileCache: ExtentFileCache,
   extent: bigint,

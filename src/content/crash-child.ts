@@ -30,7 +30,7 @@ async function overwrite(fixture: ContentFixture, seed: number): Promise<void> {
   fixture.content.discard(received);
   writeSync(1, `${seed}\n`);
   await readWhole(fixture, name);
-  // Flushed but never referred to, as by a request whose process is killed.
+  // Receives a body that no record will refer to, like a request whose process is killed.
   if (seed % 7 === 0) await fixture.receive(seededBody(seed));
   if (seed % 10 === 0) await fixture.content.reclaim();
 }

@@ -26,7 +26,7 @@ export function crc64Of(bytes: Uint8Array): bigint {
   return new DataView(digest.buffer, digest.byteOffset, 8).getBigUint64(0);
 }
 
-/** The form in headers: 8 bytes, little-endian. */
+/** A CRC64 as headers contain it: 8 bytes, little-endian. */
 export function crc64Bytes(crc: bigint): Uint8Array {
   const bytes = new Uint8Array(8);
   new DataView(bytes.buffer).setBigUint64(0, crc, true);

@@ -11,6 +11,7 @@ const openDescriptor = promisify(open);
 const closeDescriptor = promisify(close);
 const syncDescriptor = promisify(fdatasync);
 
+/** Length at which the next extent is started. */
 const extentBytes = 256 * 1024 * 1024;
 
 /** Extents as files of one folder, which is created if missing. */
@@ -35,8 +36,8 @@ export async function openDiskFiles(folder: string, log?: Log): Promise<ExtentFi
   };
 }
 
-/** Flushes a folder. Otherwise a loss of power may undo the creation or removal of a file that the
- *  store has recorded. */
+/** Flushes a folder. Without this a loss of power may undo the creation or removal of a file that
+ *  the store has recorded. */
 async function syncFolder(folder: string): Promise<void> {
   const handle = await openFolder(folder, "r");
   try {
@@ -60,7 +61,8 @@ async function sizeOf(path: string): Promise<number> {
   }
 }
 
-/** Throws if the file was deleted: flushed bytes of a deleted file are lost when it is closed. */
+/** Throws if the file was deleted while it is open: its bytes, even flushed ones, are lost when it
+ *  is closed. */
 function expectLinked(descriptor: number): void {
   if (fstatSync(descriptor).nlink > 0) return;
   throw new StoreUnavailable("an extent was deleted while it was written");
@@ -89,8 +91,8 @@ function diskFile(descriptor: number): ExtentFile {
   };
 }
 
-/** Callbacks instead of a promise-based file handle, which costs more than the system call for
- *  small bodies. */
+/** Uses the callback API: a promise-based file handle costs more than the system call for small
+ *  bodies. */
 function writeSome(descriptor: number, bytes: Uint8Array, position: number): Promise<number> {
   return new Promise((resolve, reject) => {
     write(descriptor, bytes, 0, bytes.length, position, (error, count) =>

@@ -5,7 +5,7 @@ const cachedFilesMax = 128;
 interface CachedFile {
   readonly file: Promise<ExtentFile>;
   users: number;
-  /** The extent was removed: the file is closed after its last use. */
+  /** Whether the extent was removed: then its file is closed after its last use. */
   isRemoved: boolean;
 }
 
@@ -13,7 +13,7 @@ interface CachedFile {
  *  recently used. */
 export class ExtentFileCache {
   readonly #files: ExtentFiles;
-  /** In the order of last use. */
+  /** Ordered by last use. */
   readonly #cached = new Map<bigint, CachedFile>();
 
   constructor(files: ExtentFiles) {

@@ -4,12 +4,12 @@ import type { ExtentRange } from "./regions.ts";
 export interface ExtentFiles {
   /** Length at which the next extent is started. */
   readonly extentBytes: number;
-  /** Written bytes cannot be replaced, so freed regions are not reused. */
+  /** Whether written bytes cannot be replaced: then freed regions are not reused. */
   readonly writesOnce?: boolean;
-  /** Whole bodies up to this length are better stored in the key space; `undefined` means as
-   *  callers request. */
+  /** Whole bodies up to this length are stored in the record, because storing them here costs more;
+   *  absent if the caller's limit applies. */
   readonly inlineBytesMax?: number;
-  /** Creates an empty extent; its folder entry is durable. */
+  /** Creates an empty extent. Resolves when its creation is durable. */
   create(extent: bigint): Promise<ExtentFile>;
   open(extent: bigint): Promise<ExtentFile>;
   /** Does nothing if the extent does not exist. */

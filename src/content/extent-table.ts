@@ -13,7 +13,7 @@ import {
   type ExtentRecord,
 } from "./tables.ts";
 
-/** An extent with its record and counter. */
+/** An extent with its record and its counter of live bytes. */
 export interface ExtentState {
   readonly extent: bigint;
   readonly record: ExtentRecord;
@@ -47,8 +47,8 @@ export interface SealParts {
   readonly self: string;
 }
 
-/** Seals the extents whose writer has ended, or that this process failed to create: they get no
- *  more bytes. Returns whether there were any. */
+/** Seals extents that get no more bytes: those of processes that have ended, and those that this
+ *  process failed to create. Returns whether there were any. */
 export async function sealAbandoned(
   { store, files, writer, self }: SealParts,
   states: readonly ExtentState[],

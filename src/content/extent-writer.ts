@@ -19,8 +19,8 @@ interface OpenExtent {
   readonly file: ExtentFile;
   readonly regions: RegionAllocator;
   readonly syncer: Syncer;
-  /** Bodies in this extent whose requests have not ended; it must not be sealed while there are
-   *  any. */
+  /** Bodies in this extent whose requests have not ended. The extent must not be sealed while there
+   *  are any. */
   holds: number;
 }
 
@@ -53,7 +53,7 @@ export class ExtentWriter {
     this.#options = options;
   }
 
-  /** The last write failed because the disk was full. */
+  /** Whether the last write failed because the disk was full. */
   get isFull(): boolean {
     return this.#isFull;
   }
@@ -92,14 +92,14 @@ export class ExtentWriter {
     }
   }
 
-  /** Frees a region that no record refers to. Its space is reused, unless the storage is write-once
-   *  or the extent is no longer current. */
+  /** Frees a region that no record refers to. Its space is reused if this is still the extent that
+   *  is appended to and the storage permits it (`writesOnce`). */
   freeRegion({ extent: id, offset, length }: Region): void {
     const extent = this.#extent(id);
     const isFree = this.#options.files.writesOnce !== true && this.#current === extent;
     if (isFree) {
       extent.regions.free({ offset, length });
-      // Synchronously: the next reservation may get this space.
+      // Truncates synchronously, because the next reservation may get this space.
       if (this.#isFull) extent.file.shorten?.(extent.regions.tail);
     }
     this.releaseHold(id);
@@ -113,7 +113,7 @@ export class ExtentWriter {
     return { ...region, length };
   }
 
-  /** Ends the hold of a request on a body in this extent. */
+  /** Called when the request of a body in this extent has ended. */
   releaseHold(extent: bigint): void {
     const open = this.#open.get(extent);
     if (open !== undefined) open.holds -= 1;
@@ -144,7 +144,8 @@ export class ExtentWriter {
     }
   }
 
-  /** Extents that cannot be sealed now are sealed by the next process, as after a crash. */
+  /** Seals all extents. Those that cannot be sealed now are sealed by the next process, as after a
+   *  crash. */
   async close(): Promise<void> {
     try {
       await this.seal({ all: true });

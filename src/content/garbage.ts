@@ -13,8 +13,9 @@ import {
   type GarbageRecord,
 } from "./tables.ts";
 
+/** Garbage entries that one round reads. */
 const entriesPerRoundMax = 4096;
-/** Bounds each transaction, however large the tree. */
+/** Content nodes that one transaction deletes, however large the tree is. */
 const nodesPerTransactionMax = 512;
 const transactionsPerRoundMax = 64;
 const freeing = { mayUseReserve: true };

@@ -26,9 +26,9 @@ export class IdAllocator {
     return new IdAllocator(store, await takeBlock(store));
   }
 
-  /** Detects that the store has lost commits, as after a failover to a lagging standby: it would
-   *  hand out the same blocks again, and cached state of this process would be wrong. Must be
-   *  called every few seconds, since the loss can only be detected afterwards. */
+  /** Detects that the store has lost commits, as after a failover to a standby that was behind.
+   *  Such a store allocates the same blocks of ids again, and state that this process has cached is
+   *  wrong. Must be called every few seconds, because a loss can only be detected afterwards. */
   async check(view: View): Promise<void> {
     const stored = await view.get(identityKey());
     const next = stored === undefined ? 0 : identityCodec.decode(stored).next;
@@ -62,7 +62,8 @@ export class IdAllocator {
     }
   }
 
-  /** After a failure a later call tries again: half a block is left. */
+  /** Reserves the next block. After a failure a later call tries again, because half of the current
+   *  block is still unused. */
   async #fetchNext(): Promise<void> {
     try {
       this.#nextBlock = await takeBlock(this.#store);
@@ -82,7 +83,7 @@ function takeBlock(store: Store): Promise<number> {
     tx.put(identityKey(), identityCodec.encode({ next: block + 1 }));
     return block;
   };
-  // May use the reserve: otherwise a server could not start on a full disk, where content must be
-  // deleted.
+  // May use the reserved space: otherwise a server could not start on a full disk, on which clients
+  // must delete content.
   return store.transact(take, { mayUseReserve: true });
 }

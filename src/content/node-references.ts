@@ -52,7 +52,8 @@ export class NodeReferences {
     return this.#created.get(id);
   }
 
-  /** Discards a node that this change has created; its references pass to the caller. */
+  /** Discards a node that this change has created. Its references to children and slices become
+   *  those of the caller. */
   discard(id: bigint): void {
     this.#created.delete(id);
   }

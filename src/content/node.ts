@@ -13,13 +13,15 @@ export interface Child {
   readonly id: bigint;
 }
 
-/** Below half a page of the engine, so that a node needs no overflow page. */
+/** Length of an encoded node. Below half a page of the engine, so that a node needs no overflow
+ *  page. */
 export const nodeBytesMax = 3600;
-/** A changed node below this size is merged with its neighbour. */
+/** A changed node of less than this size is merged with its neighbour. */
 export const nodeBytesMin = nodeBytesMax / 4;
 
 const childCost = 13;
 
+/** Approximate encoded length of a node. */
 export function nodeCost(node: Node): number {
   if (node.kind === "inner") return node.children.length * childCost;
   let cost = 0;

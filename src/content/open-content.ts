@@ -33,6 +33,7 @@ export interface ContentOptions {
   readonly isLeader?: (() => Promise<boolean>) | undefined;
 }
 
+/** Opens the content of a store: its content nodes are in the key space, its bytes in `files`. */
 export async function openContentStore(options: ContentOptions): Promise<ContentStore> {
   const { store, files, clock, horizons, extentBytes = options.files.extentBytes } = options;
   const ids = await IdAllocator.open(store);
@@ -70,7 +71,8 @@ interface ContentParts {
 class StoredContent implements ContentStore {
   readonly #parts: ContentParts;
   readonly #bufferPool = new ReadBufferPool();
-  /** Pinned nodes are not deleted, so each may be read from a short snapshot of its own. */
+  /** Reads content nodes that a pin keeps from being deleted. Each is read on a short store
+   *  snapshot, because a view would expire during a long download. */
   readonly #pinnedNodes: NodeSource;
   #reclaiming: Promise<boolean> | undefined;
 
@@ -81,7 +83,8 @@ class StoredContent implements ContentStore {
 
   receive(body: Body, options: ReceiveOptions): Promise<ReceivedBody> {
     const { writer, inlineBytesMax } = this.#parts;
-    // Only whole bodies: parts (blocks) are many and should not fill the key space.
+    // The limit of the storage applies only to whole bodies. Blocks and ranges are many and should
+    // not fill the key space.
     const isWhole = options.inlineBytesMax >= inlineContentBytesMax;
     if (!isWhole || options.inlineBytesMax >= inlineBytesMax) return receive(writer, body, options);
     return receive(writer, body, { ...options, inlineBytesMax });
@@ -121,7 +124,7 @@ class StoredContent implements ContentStore {
     return contentReader(ref, { ...parts, isRemote: this.#parts.isRemote });
   }
 
-  /** Rounds never overlap: a second call returns the round in progress. */
+  /** Runs a round of reclaiming. A call during a round returns that round. */
   reclaim(): Promise<boolean> {
     this.#reclaiming ??= this.#parts.reclaimer.round().finally(() => {
       this.#reclaiming = undefined;

@@ -13,11 +13,11 @@ export interface OrphanParts {
 
 const pauseBetweenSweeps: Ticks = 3600n * ticksPerSecond;
 
-/** Removes extents without a record from the storage. A fenced node may have had an upload in
- *  progress that completes after its extent was removed. An extent is recorded before its first
- *  byte is written and its id is never reused. So an extent that is listed and then has no
- *  record has lost it; unless it is among the garbage, where a reader may still see it, it is
- *  unreachable. */
+/** Removes extents without a record from the storage. They are left over if an upload of a fenced
+ *  server node completes after its extent was removed. The record of an extent is written before
+ *  its first byte, and ids are never reused. So if an extent is listed and afterwards has no
+ *  record, its record was removed. Unless it is among the garbage, where a reader may still need
+ *  it, it is unreachable. */
 export class OrphanSweep {
   readonly #parts: OrphanParts;
   #after = 0n;

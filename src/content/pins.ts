@@ -39,9 +39,10 @@ export function sharedHorizons(processes: Processes): HorizonRegistry {
   };
 }
 
-/** Views exist for milliseconds; content is not opened in a view older than this. */
+/** Content cannot be opened in a view that is older than this. Views usually exist for
+ *  milliseconds. */
 export const viewAgeMax: Ticks = 5n * ticksPerSecond;
-/** The newest sequence is recorded 16 times per `viewAgeMax`. */
+/** How many times per `viewAgeMax` the newest sequence is recorded. */
 const readingsMax = 16n;
 
 /** The states that content readers of this process have pinned. The horizon never passes the oldest

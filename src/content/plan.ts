@@ -7,7 +7,7 @@ import type {
   Slice,
 } from "./content-ref.ts";
 
-/** The body as the whole content. Plans are plain values, so that decisions stay pure;
+/** Makes a body the whole content. Plans are plain values, so that decisions stay pure;
  *  `ContentStore.applyPlan` applies them. */
 
 export function whole(received: ReceivedBody): ContentPlan {
@@ -43,7 +43,7 @@ export function resize(base: ContentRef, length: number): ContentPlan {
   return edit(base, { edit: "resize", length });
 }
 
-/** Content without data: a new page blob or file. */
+/** Content of a given length without data, which reads as zeros: a new page blob or file. */
 export function empty(length: number): ContentPlan {
   return edit({ kind: "slices", length: 0, slices: [] }, { edit: "resize", length });
 }
@@ -52,7 +52,7 @@ export function asPart(received: ReceivedBody, block?: string): ContentPart {
   return block === undefined ? { pieces: received.pieces } : { pieces: received.pieces, block };
 }
 
-/** A committed block: its slices, in order and without gaps. */
+/** A part from the slices of a committed block, which are in order and without gaps. */
 export function partOfSlices(slices: readonly Slice[], block?: string): ContentPart {
   const pieces = slices.map(({ length, source }) => ({ length, source }));
   return block === undefined ? { pieces } : { pieces, block };

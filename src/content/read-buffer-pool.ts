@@ -1,4 +1,5 @@
-/** Chunk size of a read; with more than `fullChunksMax` concurrent reads chunks are smaller. */
+/** Chunk size of a read. While more than `fullChunksMax` reads run, new ones use
+ *  `smallChunkBytes`. */
 export const readChunkBytes = 1024 * 1024;
 const smallChunkBytes = 128 * 1024;
 const fullChunksMax = 64;

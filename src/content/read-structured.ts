@@ -85,7 +85,7 @@ class ChunkReader {
     this.#chunks = chunks[Symbol.asyncIterator]();
   }
 
-  /** Leaves the rest unread, so that the response can be sent while the client still sends it. */
+  /** Stops reading, so that the response can be sent while the client is still sending. */
   async close(): Promise<void> {
     await this.#chunks.return?.();
   }

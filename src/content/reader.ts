@@ -14,7 +14,7 @@ export interface ReaderParts {
   readonly bufferPool: ReadBufferPool;
   readonly nodes: NodeSource;
   readonly unpin: () => void;
-  /** The bytes are on another machine, which may be unreachable. */
+  /** Whether the bytes are on another machine, which may be unreachable. */
   readonly isRemote: boolean;
   /** Key of encrypted slices. */
   readonly key?: Uint8Array | undefined;
@@ -25,7 +25,7 @@ export function contentReader(ref: ContentRef, parts: ReaderParts): ContentReade
     readChunks(ref, parts, spanWithin(ref, from, length));
   const reader = { length: ref.length, read, close: parts.unpin };
   if (!parts.isRemote || ref.kind === "inline") return reader;
-  // Reads the first chunk of the response, which is then cached.
+  // Reads the first chunk of the response, which the storage then has in its cache.
   const reach = async (from: number, length: number): Promise<void> => {
     const first = read(from, Math.min(length, readChunkBytes));
     await first.next();

@@ -43,7 +43,7 @@ async function receiveStream(
   }
 }
 
-/** The common case: a declared length that fits into the record. */
+/** Receives a body whose declared length fits into the record, which is the most common case. */
 async function receiveSmall(
   body: Body,
   length: number,

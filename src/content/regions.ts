@@ -4,7 +4,7 @@ export interface ExtentRange {
   readonly length: number;
 }
 
-/** Further freed ranges are not tracked; compaction reclaims their space. */
+/** Freed ranges that are remembered for reuse. Compaction reclaims the space of further ones. */
 const holesMax = 64;
 
 /** Allocates the space of one extent from its start; freed ranges are reused. */

@@ -62,7 +62,8 @@ export function replaceSpan(
   return result;
 }
 
-/** Shortens a slice. The result has no checksum; without its start it no longer begins a block. */
+/** Cuts a slice to a span. The result has no checksum, and no block id if the start of the slice is
+ *  cut off. */
 export function trim(slice: Slice, { from, to }: Span): Slice {
   if (from === slice.at && to === endOf(slice)) return slice;
   const skipped = from - slice.at;
@@ -127,8 +128,8 @@ export function slicesOfParts(parts: readonly ContentPart[], at: number): Slice[
 /** Parts per step: a few milliseconds of work. */
 export const partsPerStepMax = 4096;
 
-/** As `slicesOfParts` from 0 on, yielding to the event loop between steps: a block list may have
- *  50,000 blocks. */
+/** Does the same as `slicesOfParts` from offset 0 on, but yields to the event loop between steps: a
+ *  block list may have 50,000 blocks. */
 export async function slicesOfManyParts(parts: readonly ContentPart[]): Promise<Slice[]> {
   const slices: Slice[] = [];
   let next = 0;

@@ -16,8 +16,8 @@ import { extentKey } from "./tables.ts";
 
 /** Extents examined per round; the next round continues after them. */
 const extentsPerRoundMax = 256;
-/** Every run of a process leaves an extent behind, full or not; more small ones than this are
- *  merged. */
+/** Every run of a process leaves at least one extent, even if it is small. If there are more small
+ *  ones than this, they are compacted. */
 const smallExtentsMax = 16;
 
 export interface ReclaimerParts extends CompactionParts {
@@ -32,7 +32,7 @@ export interface ReclaimerParts extends CompactionParts {
   readonly isLeader?: (() => Promise<boolean>) | undefined;
 }
 
-/** A page of extents, as read before abandoned ones were sealed. */
+/** A page of extents in their state before abandoned ones were sealed. */
 interface SealedPage {
   readonly states: readonly ExtentState[];
   readonly isAnySealed: boolean;
@@ -106,7 +106,8 @@ export class SpaceReclaimer {
     return (await this.#compactAll(sparse)) || changed;
   }
 
-  /** Whether an extent is compacted: below half live, on a full disk below 7/8. */
+  /** Whether to compact an extent: if less than half of its bytes are live, on a full disk less
+   *  than 7/8. */
   #isSparse({ record, liveBytes }: ExtentState): boolean {
     const sealedBytes = BigInt(record.sealedBytes ?? 0);
     return this.#parts.writer.isFull

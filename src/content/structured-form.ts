@@ -16,7 +16,7 @@ export const segmentsMax = 65_535;
 
 const segmentBytesDefault = 4 * 1024 * 1024;
 
-/** Size and number of the segments of a body of this length. */
+/** Size and number of the segments in which this server sends a body of a given length. */
 export function segmentsOf(length: number): { readonly bytes: number; readonly count: number } {
   const bytes = Math.max(segmentBytesDefault, Math.ceil(length / segmentsMax));
   return { bytes, count: Math.ceil(length / bytes) };

@@ -19,7 +19,7 @@ const ownerIsNode = 1;
 /** Length of a truncated SHA-256, long enough to exclude collisions of record keys. */
 const ownerDigestBytes = 16;
 
-/** An extent. Without `sealedBytes` its writer still appends to it. */
+/** An extent. Without `sealedBytes`, the process `writer` still appends to it. */
 export interface ExtentRecord {
   readonly writer: string;
   readonly sealedBytes?: number;
@@ -96,7 +96,7 @@ export function parseOwnerKey(key: Key): bigint | undefined {
   return kind === ownerIsNode ? (id as bigint) : undefined;
 }
 
-/** Ordered approximately by creation. */
+/** Key of a garbage entry; the entries are ordered approximately by creation. */
 export function garbageKey(sequence: number, id: bigint): Key {
   return encodeTaggedKey(tagGarbage, [sequence, id]);
 }
@@ -145,7 +145,7 @@ export function copyMarkKey(): Key {
   return encodeTaggedKey(tagIdentity, ["copy"]);
 }
 
-/** The range of all content tables but ids; tests check that it becomes empty. */
+/** The range of all content tables except that of ids. Tests check that it becomes empty. */
 export function contentBounds(): KeyBounds {
   return { start: Uint8Array.of(tagNode), end: Uint8Array.of(tagIdentity) };
 }

@@ -10,6 +10,7 @@ import type { ExtentFiles } from "./extent-files.ts";
 import { memoryFiles } from "./memory-files.ts";
 import { openContentStore, type ContentOptions } from "./open-content.ts";
 import { soloHorizons } from "./pins.ts";
+import { whole } from "./plan.ts";
 import { contentBounds } from "./tables.ts";
 
 /** Log of the fixture: a store with content and one table of named objects, for tests. */
@@ -180,4 +181,15 @@ export function checkSeededBody(bytes: Uint8Array): number {
   const seed = new DataView(bytes.buffer, bytes.byteOffset).getUint32(0);
   expectSame(bytes, seededBody(seed));
   return seed;
+}
+
+/** Stores a body as the whole content of an object. */
+export async function putBody(
+  fixture: ContentFixture,
+  name: string,
+  bytes: Uint8Array,
+): Promise<void> {
+  const received = await fixture.receive(bytes);
+  await fixture.put(name, () => whole(received));
+  fixture.content.discard(received);
 }

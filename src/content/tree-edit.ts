@@ -72,8 +72,8 @@ async function replaceIn(
   return writeInner(references, all, last);
 }
 
-/** Merges a node that became small with its neighbour. The last node of a tree is left alone: it is
- *  small because appends will fill it. */
+/** Merges a node that became small with its neighbour, unless it is the last node of the tree,
+ *  which later appends fill. */
 async function mergeIfSmall(
   references: NodeReferences,
   children: Child[],

@@ -19,6 +19,8 @@ export function isNoSpaceError(error: unknown): boolean {
   return error instanceof Error && "code" in error && noSpaceCodes.has(error.code);
 }
 
+/** Converts an error of a temporary condition to `StoreUnavailable`; returns any other error
+ *  unchanged. */
 export function asUnavailable(error: unknown): unknown {
   if (!(error instanceof Error) || error instanceof StoreUnavailable) return error;
   const { code } = error as NodeJS.ErrnoException;

@@ -14,11 +14,11 @@ import { intersects, isStale } from "./read-set.ts";
 import type { KeyRevision } from "./read-set.ts";
 import type { Bounds, Entry, Key, LimitedBounds, Transaction, Value } from "./store.ts";
 
-/** An uncommitted change of the batch, and the attempts it results from: one for a put or delete,
- *  all that added to a counter. */
+/** An uncommitted change of the batch, and the attempts that made it: one for a put or delete, all
+ *  that added for a counter. */
 export type BatchChange = Change & { readonly writers: Attempt[] };
 
-/** Keys that start with this byte belong to the engine. */
+/** First byte of the keys that the engine itself uses; transactions must not read or write them. */
 const reservedFirstByte = 0;
 
 export interface KeyRead extends KeyRevision {
@@ -45,7 +45,8 @@ export class Attempt implements Transaction {
   readonly #keyReads = new Map<KeyText, KeyRead>();
   readonly #rangeReads: RangeRead[] = [];
   #headReads: readonly HeadRead[] = noHeadReads;
-  /** The last key read and its text: operations often write the key that they read last. */
+  /** The last key that was read, and its text, which is not computed again if the key is then
+   *  written, as operations often do. */
   #lastKey: Key | undefined;
   #lastText: KeyText = "";
   #ended = false;
@@ -120,8 +121,7 @@ export class Attempt implements Transaction {
     return this.#rangeReads;
   }
 
-  /** Makes every later read or write through this attempt throw: work must not continue after it
-   *  returned. */
+  /** Called when the work has returned: every later read or write through this attempt throws. */
   end(): void {
     this.#ended = true;
   }

@@ -2,7 +2,7 @@ import { mapAwaitable } from "../base/awaitable.ts";
 import type { Awaitable, EngineReader, ScanBounds, VersionedEntry, StateReader } from "./engine.ts";
 import type { KeyText } from "./key-text.ts";
 
-/** All entries from `start` (included) to `end` (excluded). */
+/** A range of which all entries are cached, from `start` (included) to `end` (excluded). */
 interface CachedRange {
   readonly start: KeyText;
   end: KeyText;
@@ -10,12 +10,12 @@ interface CachedRange {
 }
 
 const rangesMax = 64;
-/** A scan at the end of a cached range usually continues, so it reads ahead as many entries as the
- *  range has, 256 at most. */
+/** A scan that ends at the end of a cached range usually continues, so as many entries are read
+ *  ahead as the range has, but at most 256. */
 const readAheadMax = 256;
 
-/** Caches the entries and ranges read from one state, which never changes. The transactions of a
- *  batch often read the same keys, so the engine is asked once. */
+/** Caches the entries and ranges that are read from one state, which never changes. The
+ *  transactions of a batch often read the same keys; the engine reads each only once. */
 export function cachingReader(state: EngineReader): EngineReader;
 export function cachingReader(state: StateReader): StateReader;
 export function cachingReader(state: StateReader): StateReader {

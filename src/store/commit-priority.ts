@@ -4,13 +4,14 @@ import type { Engine } from "./engine.ts";
 /** Conflicts with other processes after which a transaction claims commit priority for its
  *  process. */
 const conflictsBeforePriority = 4;
-/** A few milliseconds; a process that holds the priority for longer has stopped running. */
+/** Polls of the stored priority before a process commits all the same: a few milliseconds. A
+ *  process that has the priority for longer has stopped running. */
 const yieldPollsMax = 1000;
 
-/** Prevents starvation between processes: the one that just committed usually gets the write lock
- *  again, and a transaction of another process on the same key would conflict every time. After 4
- *  conflicts with other processes a process stores its id; the others then delay their next commit
- *  until it is removed, for 1,000 polls at most. */
+/** Prevents starvation between processes. The process that just committed usually gets the write
+ *  lock again, and a transaction of another process on the same key would conflict every time.
+ *  After 4 conflicts with other processes a process stores its id as priority owner. The others
+ *  then delay their next commit until the id is removed, for at most 1,000 polls. */
 export class CommitPriority {
   readonly #engine: Engine;
   readonly #owner: number;

@@ -14,7 +14,7 @@ import { CommitPriority, isStarving } from "./commit-priority.ts";
 export interface CommitterOptions {
   readonly engine: Engine;
   readonly clock: Clock;
-  /** Identifies this process among those that have the store open; not 0. */
+  /** Number of this process among those that have the store open, for commit priority; not 0. */
   readonly owner: number;
   readonly nextTicks: (reader: EngineReader) => Ticks;
   readonly writer: BatchWriter;
@@ -38,8 +38,8 @@ export class Committer {
   readonly #queue: QueuedTransaction[] = [];
   readonly #priority: CommitPriority;
   #conflicts = 0;
-  /** Transactions per batch. Halved when the disk has no space for a batch: a part of it may
-   *  fit. */
+  /** Current limit of transactions per batch. It is halved when the disk has no space for a batch,
+   *  because a part of the batch may fit. */
   #batchMax = batchTransactionsMax;
   #running: Promise<void> | undefined;
 

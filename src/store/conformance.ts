@@ -10,7 +10,8 @@ import { describeOrder } from "./conformance/order.ts";
 import { describeHeadReads } from "./conformance/head-reads.ts";
 
 export interface ConformanceOptions {
-  /** The store runs work no more often than necessary, so that tests may count the attempts. */
+  /** Whether the store runs work no more often than necessary, so that tests may count the
+   *  attempts. */
   readonly runsAreCounted?: boolean;
 }
 

@@ -61,11 +61,11 @@ export interface EngineWrite {
 export interface EngineBatch {
   readonly sequence: number;
   readonly ticks: Ticks;
-  /** `undefined` keeps the stored value. */
+  /** Absent to keep the stored value. */
   readonly clockOffset?: Ticks;
   readonly priorityOwner?: number;
   readonly writes: readonly EngineWrite[];
-  /** May use the space that is reserved for transactions that free space. */
+  /** Whether the batch may use the space that is reserved for transactions that free space. */
   readonly mayUseReserve?: boolean;
 }
 

@@ -19,6 +19,7 @@ interface LeaderRecord {
   readonly until: Ticks;
 }
 
+/** How long a process stays leader without renewing its term. */
 const term: Ticks = 30n * ticksPerSecond;
 /** The leader renews its term when 20 s or less are left. */
 const renewalAt: Ticks = 20n * ticksPerSecond;
@@ -54,7 +55,7 @@ export function openLeaderElection({
     return store.transact(async (tx) => {
       const value = await tx.get(key);
       const current = value && leaderTable.codec.decode(value);
-      // Another process took over meanwhile.
+      // Another process has become leader meanwhile.
       if (current?.holder !== found?.holder) return false;
       tx.put(key, leaderTable.codec.encode({ holder: self, until: tx.now + term }));
       return true;

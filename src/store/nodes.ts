@@ -13,12 +13,13 @@ export interface NodesOptions {
   readonly self: string;
   readonly clock: Clock;
   readonly log: Log;
-  /** Bars a node from committing for good. Only then may other nodes treat it as dead. */
+  /** Fences a server node: it can never commit again. Only after that may other nodes treat it as
+   *  ended. */
   readonly fence: (node: string) => Promise<void>;
 }
 
 interface NodeRecord {
-  /** Raised by each heartbeat. */
+  /** Counter that each heartbeat increases. */
   readonly beat: number;
   readonly fields: Readonly<Record<string, unknown>>;
 }
@@ -42,9 +43,9 @@ const nodeTable = defineTable<string, NodeRecord>({
   codec: recordCodec({ version: 1 }),
 });
 
-/** The list of server nodes and their heartbeats. Timeouts are measured by this node's monotonic
- *  clock, and only while it can read the store: neither a jump of the wall clock nor an outage of
- *  the store makes a live node look dead. */
+/** The list of server nodes and their heartbeats. Timeouts are measured with the monotonic clock of
+ *  this node, and only while it can read the store. So neither a jump of the wall clock nor an
+ *  outage of the store makes a running node appear to have ended. */
 export async function openNodes(options: NodesOptions): Promise<Processes> {
   const nodes = new Nodes(options);
   await nodes.publish({});

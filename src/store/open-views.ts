@@ -11,8 +11,8 @@ export class SnapshotTooOld extends Error {
   override readonly name = "SnapshotTooOld";
 }
 
-/** Cached keys per view: views are shared by requests that begin with the same records (account,
- *  container), before they read their own. */
+/** Cached keys per view. Requests that share a view begin with reading the same records (account,
+ *  container). */
 const cachedKeysMax = 32;
 /** Larger values are not cached: records with inline content are read by one request only. */
 const cachedValueBytesMax = 1024;
@@ -27,7 +27,7 @@ export interface OpenViewsOptions {
   readonly snapshotAgeMax: Ticks;
 }
 
-/** Tracks the open views and closes those that exceed the age limit, in use or not. */
+/** Tracks the open views, and closes those that exceed the age limit, even if they are in use. */
 export class OpenViews {
   readonly #options: OpenViewsOptions;
   /** In the order of opening: the oldest comes first. */

@@ -5,7 +5,7 @@ import type { ProcessIdentity } from "./process-identity.ts";
 import type { Store, View } from "./store.ts";
 
 export interface ProcessRecord extends ProcessIdentity {
-  /** What the process last published: its read horizon and its oldest snapshot. */
+  /** What the process published last: its read horizon and its oldest open view. */
   readonly fields: Readonly<Record<string, unknown>>;
 }
 
@@ -42,10 +42,11 @@ const processTable = defineTable<string, ProcessRecord>({
   codec: recordCodec({ version: 1 }),
 });
 
-/** Openings so far: one process may open a location several times, and each opening owns its own
+/** How often this process has opened a location. Each opening has its own id, and so its own
  *  entries. */
 let openedCount = 0;
-/** Worker threads have their own count, so an id may already be in use. */
+/** Ids that are tried: worker threads of the process have their own count, so an id may already be
+ *  in use. */
 const idsTriedMax = 10_000;
 
 /** Adds this process to the list that all processes at one location share. */

@@ -20,14 +20,14 @@ export interface QueuedTransaction {
   attemptsUsed: number;
   /** Conflicts with commits of other processes, found under the write lock. */
   externalConflicts: number;
-  /** The read set of the attempt is known to be invalid. */
+  /** Whether the read set of the attempt is known to be invalid. */
   isStale: boolean;
 }
 
 const attemptMillisecondsMax = 5_000;
 
-/** Runs synchronously unless a read returns a promise: awaiting available values costs more than
- *  most decisions. */
+/** Runs work once. It runs synchronously unless a read returns a promise: awaiting available values
+ *  costs more than most decisions. */
 export function runAttempt(
   work: (tx: Transaction) => Awaitable<unknown>,
   attempt: Attempt,
@@ -120,8 +120,8 @@ export function mayRetry(queued: QueuedTransaction): boolean {
   return false;
 }
 
-/** The batch was not committed. Fails all its transactions except those that wrote nothing and
- *  depend on no other: their results are valid. */
+/** Called when a batch was not committed. Fails all its transactions, except those that wrote
+ *  nothing and depend on no other, whose results are valid. */
 export function failUncommitted(accepted: readonly QueuedTransaction[], error: unknown): void {
   for (const { attempt, result, settle } of accepted) {
     const isValid = attempt.changes.isEmpty && attempt.dependencies.size === 0;

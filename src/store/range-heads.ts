@@ -16,7 +16,7 @@ export interface RangeHead {
   readonly establishedBy: Attempt;
 }
 
-/** Ranges per batch, 64 at most. Head reads of further ranges scan over the deleted entries. */
+/** Range heads per batch. Head reads of further ranges scan over the deleted entries. */
 const headsMax = 64;
 
 /**

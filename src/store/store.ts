@@ -19,8 +19,8 @@ export interface Bounds {
   readonly end: Key;
   readonly reverse?: boolean;
   readonly limit?: number;
-  /** A remote engine returns the records that the index entries of the range point to along with
-   *  them. */
+  /** Set for a range of index entries: a remote engine fetches the records that they point to along
+   *  with them. */
   readonly indexTarget?: IndexTarget;
 }
 
@@ -50,7 +50,7 @@ export interface View {
   readHead(bounds: LimitedBounds): Awaitable<readonly Entry[]>;
 }
 
-/** Reads are recorded and validated at commit; writes are buffered until then. */
+/** Reads, except `peek`, are recorded and validated at commit; writes are buffered until then. */
 export interface Transaction extends View {
   /** Buffers a write. The caller must not modify the bytes afterwards. */
   put(key: Key, value: Value): void;
@@ -76,8 +76,8 @@ export interface TransactOptions extends SnapshotOptions {
   /** Runs the work only inside the commit batch: concurrent calls change the same keys, so an
    *  attempt before the batch would conflict. */
   readonly runInBatch?: boolean | undefined;
-  /** On a full disk this transaction may use the reserved space: it frees more space than it takes,
-   *  or one that frees space needs it. */
+  /** Whether this transaction may use the reserved space on a full disk. For transactions that free
+   *  more space than they take, and those that must precede one that does. */
   readonly mayUseReserve?: boolean | undefined;
 }
 
@@ -96,18 +96,19 @@ export interface Store {
 
 export type Unwatch = () => void;
 
-/** Too many conflicts in a row, or a full queue. The client gets `ServerBusy`. */
+/** Thrown after too many conflicts in a row, or if the commit queue is full. The client gets
+ *  `ServerBusy`. */
 export class StoreBusy extends Error {
   override readonly name = "StoreBusy";
 }
 
-/** The store was closed by this process, which is stopping. */
+/** Thrown after this process has closed the store, because it is stopping. */
 export class StoreClosed extends Error {
   override readonly name = "StoreClosed";
 }
 
-/** The disk is full or failing: nothing was committed, and reads still work. Or the database is
- *  unreachable: then it is unknown whether a commit in progress took effect. */
+/** Thrown if the disk is full or failing: nothing was committed, and reads still work. Also if the
+ *  database is unreachable: then it is unknown whether a commit in progress took effect. */
 export class StoreUnavailable extends Error {
   override readonly name: string = "StoreUnavailable";
 }

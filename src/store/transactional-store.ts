@@ -63,7 +63,7 @@ export class TransactionalStore implements Store {
   readonly #writer: SharedWriter;
   readonly #committer: Committer;
   #closing: Promise<void> | undefined;
-  /** The committer has stopped. */
+  /** Whether the committer has stopped. */
   #isEnded = false;
 
   constructor(options: TransactionalStoreOptions) {

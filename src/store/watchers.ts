@@ -92,8 +92,8 @@ export class Watchers {
     return view.sequence;
   }
 
-  /** The latest sequence, `undefined` if the engine fails: an exception in a timer would end the
-   *  process. The next poll catches up. */
+  /** The latest sequence; undefined if the engine fails, because an exception in a timer would end
+   *  the process. The next poll finds the missed commits. */
   #polledSequence(): number | undefined {
     try {
       const sequence = this.#latestSequence();

@@ -26,8 +26,8 @@ export function changedValue(before: Value | undefined, change: Change): Value |
   return encodeCounter(decodeCounter(before) + change.delta);
 }
 
-/** At most one change per key. Most are only looked up by key, so their order is computed on the
- *  first range access and maintained from then on. */
+/** The buffered changes of an attempt or a batch, at most one per key. Most are only looked up by
+ *  key, so their order is computed on the first range access and maintained from then on. */
 export class WriteSet<C extends Change> {
   readonly #byText = new Map<KeyText, C>();
   #ordered: TreeNode<C> | undefined;
@@ -50,7 +50,7 @@ export class WriteSet<C extends Change> {
     if (this.#ordered !== undefined) this.#ordered = this.#withChange(this.#ordered, change);
   }
 
-  /** In the direction of the bounds. */
+  /** The changes in a range, in the direction of the bounds. */
   scan(bounds: ScanBounds): C[] {
     return this.isEmpty ? [] : treeScan(this.#inOrder(), bounds, Infinity);
   }
@@ -64,7 +64,7 @@ export class WriteSet<C extends Change> {
     this.#ordered = undefined;
   }
 
-  /** In key order. */
+  /** All changes, in key order. */
   all(): C[] {
     return this.scan({ start: "", end: "\u0100", reverse: false });
   }

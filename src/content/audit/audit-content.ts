@@ -16,7 +16,7 @@ import { ExpectedContent, findRefProblem, findSliceProblem } from "./expected-co
 import { StoredBytes } from "./stored-bytes.ts";
 
 export interface ContentAuditOptions {
-  /** One state of the store; it and its extents must stay readable until the end. */
+  /** The state to check. It and its extents must stay readable until the end of the audit. */
   readonly view: View;
   readonly files: ExtentFiles;
   /** Extents whose files existed before the view was opened. */
@@ -24,6 +24,7 @@ export interface ContentAuditOptions {
   readonly report: (problem: string) => void;
 }
 
+/** What an audit has examined. */
 export interface ContentFigures {
   readonly nodes: number;
   readonly extents: number;
@@ -38,7 +39,8 @@ export class ContentAudit {
   readonly #options: ContentAuditOptions;
   readonly #expected = new ExpectedContent();
   readonly #bytes: StoredBytes;
-  /** Replaced nodes among the garbage; their children belong to the successors. */
+  /** Replaced content nodes among the garbage. Their children belong to the nodes that replaced
+   *  them. */
   readonly #replacedNodes = new Set<bigint>();
   readonly #removedExtents = new Set<bigint>();
   #nodes = 0;

@@ -45,7 +45,7 @@ export async function auditExtents(audit: ExtentAudit): Promise<number> {
   }
   for (const extent of audit.filesBefore) {
     if (records.has(extent) || audit.removed.has(extent)) continue;
-    // The file was removed since it was listed.
+    // A file of size 0 was removed after it was listed.
     if ((await audit.files.size(extent)) === 0) continue;
     report(`the file of extent ${extent.toString(16)} is left over`);
   }

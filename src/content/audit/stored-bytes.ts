@@ -14,7 +14,7 @@ export class StoredBytes {
     this.#fileCache = new ExtentFileCache(files);
   }
 
-  /** Problems with the bytes of the slices. */
+  /** Describes each slice whose bytes cannot be read or differ from their checksum. */
   async problemsOf(slices: readonly Slice[]): Promise<readonly string[]> {
     const problems: string[] = [];
     for (const slice of slices) {

@@ -4,7 +4,7 @@
  *  requested only once. */
 export class BlockCache {
   readonly #bytesMax: number;
-  /** In the order of last use. Contains blocks that are still being read, so that concurrent
+  /** Ordered by last use. Also contains blocks that are still being read, so that concurrent
    *  readers share one request. */
   readonly #blocks = new Map<string, CachedBlock>();
   #bytes = 0;

@@ -1,6 +1,6 @@
 import type { Bucket } from "./bucket.ts";
 
-/** Raised when older releases can no longer read the objects. */
+/** Format of the objects. Increased when older releases can no longer read them. */
 const formatVersion = 1;
 const key = "owner";
 

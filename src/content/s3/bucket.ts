@@ -35,13 +35,15 @@ export interface BucketResponse {
 const connectionsMax = 64;
 const idleMillisecondsMax = 10_000;
 const pingMilliseconds = 3_000;
+/** Tries per request, with pauses from `pauseMillisecondsFirst` to `pauseMillisecondsMax`. */
 const triesMax = 10;
 /** Time limit for all tries of a request. */
 const sendTicksMax: Ticks = 20n * ticksPerSecond;
 const pauseMillisecondsFirst = 50;
 const pauseMillisecondsMax = 1_000;
-/** Longer than a part with its checksums and than a page of a listing. */
+/** Limit of a response body: more than a part with its checksums, or a page of a listing, has. */
 const responseBytesMax = 16 * 1024 * 1024;
+/** Statuses after which new credentials are fetched once. */
 const credentialErrors: ReadonlySet<number> = new Set([400, 401, 403]);
 const emptyDigest = sha256Hex("");
 

@@ -4,8 +4,10 @@ import type { PartReader } from "./part-reader.ts";
 import { listParts, partBytesMax } from "./parts.ts";
 import type { Part } from "./parts.ts";
 
+/** Reads of at least this many bytes are watched for sequential access. */
 const longReadBytes = 512 * 1024;
 const readAheadBytes = 2 * 1024 * 1024;
+/** Concurrent sequential reads that are recognised. */
 const endsMax = 16;
 
 export interface ExtentLocator {

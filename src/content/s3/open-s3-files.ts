@@ -23,7 +23,8 @@ export interface S3Files extends ExtentFiles {
   close(): void;
 }
 
-/** Smaller than on disk: extents are removed as a whole, and compaction costs requests. */
+/** Length at which the next extent is started. Smaller than on disk, because extents are removed as
+ *  a whole, and compaction costs requests. */
 const extentBytes = 64 * 1024 * 1024;
 /** Uploading an object costs several times as much as storing these bytes in the key space
  *  (`tests/cluster/costs.ts`); a much larger limit would move content into the database. */
@@ -47,8 +48,8 @@ export async function openS3Files(options: S3FilesOptions): Promise<S3Files> {
     inlineBytesMax,
     writesOnce: true,
     async create(extent) {
-      // A store restored from a backup allocates ids again. Objects of the lost time must be
-      // removed so that they are not mistaken for new ones.
+      // A store that was restored from a backup allocates ids again. Objects that were written
+      // after the backup must be removed, so that they are not taken for new ones.
       await removeParts(bucket, extent, await partsOf(extent));
       const known = new ExtentParts(locator, extent);
       writing.set(extent, known);

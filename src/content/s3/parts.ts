@@ -6,7 +6,7 @@ export interface Part {
   readonly length: number;
 }
 
-/** Maximum length of a part, and so the distance before an offset in which its part begins. */
+/** Length of a part. The part that contains an offset begins at most this far before it. */
 export const partBytesMax = 4 * 1024 * 1024;
 const offsetDigits = 10;
 const lengthDigits = 7;
@@ -44,7 +44,7 @@ export function partKey(extent: bigint, { offset, length }: Part): string {
 
 interface ListOptions {
   readonly from: number;
-  /** Excluded. */
+  /** Offset at which the list ends, exclusive. */
   readonly to: number;
 }
 

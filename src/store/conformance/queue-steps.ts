@@ -13,7 +13,7 @@ export interface QueueStep {
    *  the last one. */
   readonly limit: number;
   readonly end: number;
-  /** Index of the entry read that stays where it is. */
+  /** Of the entries that are read, the index of the one that stays. */
   readonly keep: number;
   /** Distance by which the other entries read are moved; 0 deletes them. */
   readonly move: number;
@@ -64,7 +64,8 @@ export async function queueOf(store: Store): Promise<number[]> {
   return store.snapshot(async (view) => (await view.readHead(bounds)).map(numberOf));
 }
 
-/** Runs the same steps one after the other on a set: the expected reads and the expected rest. */
+/** Runs the same steps one after the other on a set. Returns the reads and the remaining entries
+ *  that are expected. */
 export function runSerially(steps: readonly QueueStep[]) {
   const present = new Set<number>();
   const found = steps.map((step) => applySerially(present, step));

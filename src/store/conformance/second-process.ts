@@ -10,8 +10,8 @@ import { openLmdbStore } from "../lmdb/open-lmdb-store.ts";
 import { silentLog } from "../silent-log.ts";
 import type { Store, Transaction } from "../store.ts";
 
-/** The child of the tests with two processes: runs the mode given as argument and reports in
- *  lines. */
+/** The second process of tests with two processes: runs the mode in its first argument, and reports
+ *  to standard output in lines. */
 const [mode = "", location = "", name = "", count = "0"] = process.argv.slice(2);
 const callers = 8;
 /** Enough callers for a batch in which transactions depend on one that conflicts. */

@@ -10,8 +10,8 @@ export function openDataFile(path: string): number {
   try {
     fchmodSync(descriptor, 0o600);
   } catch {
-    // The file belongs to another user. The folder's mode protects it, or the server has logged
-    // that it does not.
+    // The file belongs to another user, so its mode cannot be changed. The mode of the folder
+    // protects it; if it does not, the server has logged that.
   }
   return descriptor;
 }

@@ -22,7 +22,7 @@ export class FileIdentityCheck {
     this.#inode = fstatSync(options.descriptor).ino;
   }
 
-  /** The last check found another file or none. */
+  /** Whether the last check found another file, or none, under the path. */
   get isLost(): boolean {
     return this.#isLost;
   }
@@ -33,7 +33,8 @@ export class FileIdentityCheck {
     else this.#compare();
   }
 
-  /** Some network file systems change the inode of an open file, so both are read again. */
+  /** Compares the file under the path with the open one. Reads the inode of both, because some
+   *  network file systems change that of an open file. */
   #compare(): void {
     const { path, descriptor, log } = this.#options;
     const found = statSync(path, { throwIfNoEntry: false });

@@ -1,6 +1,6 @@
 import { readSync } from "node:fs";
 
-/** A page of this size fits keys of 4,000 bytes. */
+/** Page size of the data files, chosen so that keys of 4,000 bytes fit. */
 export const pageBytes = 8192;
 /** Header of every page: page number, transaction, key size, flags, bounds. */
 export const pageHeaderBytes = 24;

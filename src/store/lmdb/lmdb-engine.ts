@@ -29,9 +29,9 @@ import {
 
 export interface LmdbEngineOptions {
   readonly path: string;
-  /** Never flush: for data that is lost with the boot. */
+  /** Whether the file is never flushed: for data that is lost with the boot. */
   readonly noSync: boolean;
-  /** For inspection: the file must exist, and commits fail. */
+  /** Whether the file is opened only to be read: it must exist, and commits fail. */
   readonly readOnly?: boolean;
   /** Measures commits, so that fast ones run synchronously; without a clock all run on a thread. */
   readonly clock?: Clock;
@@ -56,7 +56,7 @@ interface BinaryReader {
   getBinaryFast(key: Key, options: ReadOptions): Uint8Array | undefined;
 }
 
-/** Limits the address space only: the file has the size of its content. */
+/** Size of the memory map. Limits only the address space: the file has the size of its content. */
 const mapBytesMax = 256 * 2 ** 30;
 const readersMax = 4096;
 /** Batches with at least this many writes are committed on a thread, while the event loop
@@ -75,7 +75,7 @@ export class LmdbEngine implements Engine {
   readonly #latency: CommitLatency | undefined;
   #descriptor: number | undefined;
   readonly #reserve: PageReserve | undefined;
-  /** Only for flushed files: the others contain nothing that outlives the boot. */
+  /** Undefined for a file that is never flushed, which contains nothing that outlives the boot. */
   readonly #fileCheck: FileIdentityCheck | undefined;
 
   constructor({ path, noSync, readOnly = false, clock, log }: LmdbEngineOptions) {
@@ -143,7 +143,7 @@ export class LmdbEngine implements Engine {
     try {
       writes = isSync ? this.commitSync(decide) : await this.#commitOnThread(decide);
     } finally {
-      // A slow failure blocks the event loop as well.
+      // A failed commit counts, too: a slow one blocks the event loop as well.
       latency?.end(startedAt, writes);
     }
     if (writes > 0) this.#fileCheck?.check();

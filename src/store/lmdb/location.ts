@@ -7,7 +7,7 @@ import type { Clock } from "../../base/world.ts";
 import { identifyProcess, isAlive, processNamespace } from "../process-identity.ts";
 import type { ProcessIdentity } from "../process-identity.ts";
 
-/** Raised when older releases can no longer read the data. */
+/** Version of the data format. Increased when older releases can no longer read the data. */
 export const formatVersion = 2;
 
 /** The folder was written by a newer release. */
@@ -18,8 +18,8 @@ export class StoreTooNew extends Error {
 /** Another machine or container, or a release with another format, has the folder open. */
 export class StoreInUse extends Error {
   override readonly name = "StoreInUse";
-  /** The marker file that the other process touches. `undefined` if that process is known to
-   *  run. */
+  /** The marker file of the other process. Undefined if that process is known to run; otherwise it
+   *  may have ended, and waiting can tell. */
   readonly markerPath: string | undefined;
 
   constructor(message: string, markerPath?: string) {
@@ -37,7 +37,7 @@ export interface LocationOptions {
 }
 
 export interface Location {
-  /** No other process had the location open at the time of the claim. */
+  /** Whether no other process had the location open at the time of the claim. */
   readonly isExclusive: boolean;
   release(): void;
 }
@@ -103,7 +103,7 @@ function checkFormat(location: string, format: number): void {
   }
 }
 
-/** Creates the marker file. A process that reads it half written goes by its date. */
+/** Creates the marker file. A process that reads it before it is complete uses its date only. */
 function createOwnFile(folder: string, self: LocationUser): string {
   for (let count = 0; count < namesMax; count += 1) {
     const name = `${self.pid}-${self.startTime}-${count}.json`;

@@ -9,7 +9,7 @@ const readerBytes = 64;
 export function ensureLockFile(dataPath: string, readersMax: number): void {
   const path = `${dataPath}-lock`;
   if (existsSync(path)) return;
-  // Linked only when complete: another process may open it at once.
+  // The file gets its name only when it is complete, because another process may open it at once.
   const draft = `${path}.${process.pid}`;
   try {
     const bytes = Buffer.alloc(headerBytes + readersMax * readerBytes);

@@ -23,7 +23,7 @@ export interface LmdbStoreOptions {
   readonly clock: Clock;
   readonly log: Log;
   readonly meter?: Pick<Meter, "commit"> | undefined;
-  /** Never flushed; empty after a boot. */
+  /** Whether the store is never flushed, and empty after a boot. */
   readonly ephemeral?: boolean;
   /** Prefix of volatile keys: commits that change only such keys are not flushed and are lost with
    *  the boot. */
@@ -41,10 +41,10 @@ export interface LmdbStore extends Store {
 
 const readersCheckMilliseconds = 30_000;
 
-/** Opens the store in a folder with the files `format`, `open/` (`location.ts`), and `store.mdb`
- *  or, for an ephemeral store and for volatile keys, `ephemeral-<boot>.mdb`. A loss of power may
- *  corrupt a file that is never flushed, so a file of an earlier boot is removed without being
- *  opened. */
+/** Opens the store in a folder, which contains `format`, `open/` (a marker file per process, see
+ *  `location.ts`) and `store.mdb`. Volatile keys are in a second file, `ephemeral-<boot>.mdb`; an
+ *  ephemeral store has only that one. It is never flushed, so a loss of power may corrupt it: such
+ *  files of earlier boots are removed without being opened. */
 export async function openLmdbStore(options: LmdbStoreOptions): Promise<LmdbStore> {
   const { location, clock, log, ephemeral = false } = options;
   makePrivateFolder(location, log);
@@ -89,8 +89,8 @@ function volatileKeysOf({
   return (text) => isVolatile(range, text);
 }
 
-/** Adds the file of volatile keys. The file is discarded if it follows commits that the durable
- *  file does not contain, for example after that file was restored from a backup. */
+/** Adds the file of volatile keys. It is discarded if it was written after commits that the durable
+ *  file does not contain, for example if the durable file was restored from a backup. */
 async function withVolatileFile(
   { location, clock, volatilePrefix }: LmdbStoreOptions,
   durable: LmdbEngine,

@@ -5,7 +5,7 @@ import type { LmdbEngine } from "./lmdb-engine.ts";
 import { tombstone, isVolatile, OverlayView, type VolatileRange } from "./overlay-view.ts";
 
 const opensMax = 1000;
-/** Overlapping keys that a batch reconciles, at least. */
+/** Overlapping keys that every batch reconciles, if there are so many. */
 const reconciledMin = 8;
 /** Overlapping keys that a batch reconciles per volatile key that it writes. With fewer their
  *  number would grow under load: a key is reconciled only after a batch of either file and one more
@@ -211,7 +211,7 @@ function openVolatile(durable: EngineView, volatile: LmdbEngine): EngineView {
 }
 
 const noWrites: readonly EngineWrite[] = [];
-/** Revision of a delete that concerns one file only. */
+/** Marks a delete that concerns only one file. */
 const noRevision = 0;
 
 function nextOf({ durable, volatile }: Files): Omit<EngineBatch, "writes"> {
@@ -228,8 +228,8 @@ function firstOf<K, V>(map: ReadonlyMap<K, V>, countMax: number): readonly (read
   return found;
 }
 
-/** The file whose entry of a key is redundant. `neither`: the volatile value hides an older durable
- *  one. `none`: the key is in at most one file. */
+/** The file whose entry of a key can be deleted. `neither`: both entries are needed, because the
+ *  volatile one hides an older durable one. `none`: the key is in at most one file. */
 type RedundantFile = "durable" | "volatile" | "neither" | "none";
 
 interface StoredValue {

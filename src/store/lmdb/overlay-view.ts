@@ -6,7 +6,7 @@ import type { Key } from "../store.ts";
 /** The range of volatile keys: they live no longer than the processes that wrote them. */
 export interface VolatileRange {
   readonly start: KeyText;
-  /** Excluded. */
+  /** The first key after the range. */
   readonly end: KeyText;
 }
 

@@ -1,7 +1,7 @@
 import type { EngineWrite } from "../engine.ts";
 import { pageBytes, type FileMeta } from "./file-meta.ts";
 
-/** Larger LMDB nodes (header, key, value) get overflow pages of their own. */
+/** An LMDB node (header, key, value) that is larger gets its own overflow pages. */
 const nodeBytesMax = pageBytes / 2 - 64;
 /** Pages for split roots, the tree of free pages and the state record. */
 const pagesAlways = 32;

@@ -7,19 +7,19 @@ import { demandOf, type PageDemand } from "./page-demand.ts";
 
 export interface PageReserveOptions {
   readonly descriptor: number;
-  /** Reserve pages for transactions that free space. Without a reserve all transactions are treated
-   *  alike. */
+  /** Whether some pages are reserved for transactions that free space. If not, every transaction
+   *  may use all pages. */
   readonly keepsReserve: boolean;
   /** Returns the oldest transaction that a reader of any process sees; `undefined` without
    *  readers. */
   readonly oldestReader: () => number | undefined;
 }
 
-/** 4 MiB: enough for a few batches of deletes of the largest size that is not split. */
+/** Smallest reserve, 4 MiB: enough for a few of the largest batches of deletes. */
 const reservePagesMin = 512;
 const reservePagesMax = 4096;
 const reserveShare = 32;
-/** The file grows by 2 to 16 MiB at a time. */
+/** Pages by which the file grows at a time: 2 to 16 MiB. */
 const aheadPagesMin = 256;
 const aheadPagesMax = 2048;
 const aheadShare = 4;
@@ -80,7 +80,8 @@ export class PageReserve {
     this.#room -= demand.pages;
   }
 
-  /** Fills the holes that a copy of the file may have where zeros were written. */
+  /** The page at which the file ends. Fills the holes that a copy of the file may have where zeros
+   *  were written. */
   #fileEnd(nextPage: number): number {
     const { size, blocks } = fstatSync(this.#options.descriptor);
     const end = Math.floor(size / pageBytes);
@@ -88,8 +89,8 @@ export class PageReserve {
     return mayHaveHoles && nextPage < end ? this.#write(nextPage, end) : end;
   }
 
-  /** Counts free pages as well, which the library uses before new ones. Only 3/4 of them: some may
-   *  be unusable. */
+  /** Adds free pages to the room, which the library uses before new ones. Counts only 3/4 of them,
+   *  because some may be unusable. */
   #useFreePages({ together }: PageDemand, needed: number): void {
     const { descriptor, oldestReader } = this.#options;
     const { transaction } = this.#meta;

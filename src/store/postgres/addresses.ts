@@ -1,4 +1,4 @@
-/** More servers than any high-availability setup has. */
+/** Servers in an address; more than any high-availability setup has. */
 const hostsMax = 8;
 const shape = /^(postgres(?:ql)?:\/\/)([^@/?]*@)?([^/?]*)(.*)$/;
 

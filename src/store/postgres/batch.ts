@@ -9,6 +9,7 @@ import { bigintArray, byteaArray } from "./binary-array.ts";
 import { boundOf, rowKey } from "./row-key.ts";
 import type { RowKey } from "./row-key.ts";
 
+/** Node and number of a batch, by which the database recognises a batch that is sent again. */
 export interface BatchIdentity {
   readonly node: string;
   readonly number: number;
@@ -81,7 +82,7 @@ function rangeColumns(attempts: readonly Attempt[]): Buffer[] {
   ];
 }
 
-/** Ordered by transaction, so that the function knows the conflicts of earlier transactions before
+/** Ordered by transaction, so that `commit_batch` knows which earlier transactions conflict before
  *  it checks those that depend on them. */
 function dependencyColumns(attempts: readonly Attempt[]): Buffer[] {
   const indexOf = new Map(attempts.map((attempt, index) => [attempt, index + 1]));

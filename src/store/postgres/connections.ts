@@ -6,12 +6,12 @@ import { plannerSettings } from "./postgres-specifics.ts";
 import { primaryClient } from "./primary-client.ts";
 
 export interface Connections {
-  /** For snapshots (`state-pool.ts`); callers wait for a free connection. */
+  /** Connections for snapshots (`state-pool.ts`); callers wait for a free one. */
   readonly readers: pg.Pool;
-  /** For reads of one statement, so that a long listing on the other connections does not delay
-   *  them. */
+  /** Connections for reads of one statement, so that long listings on the other connections do not
+   *  delay them. */
   readonly lookups: pg.Pool;
-  /** For commits, separate so that slow readers do not delay them. */
+  /** Connections for commits, so that slow readers do not delay them. */
   readonly writers: pg.Pool;
   /** A connection for commit notifications of other nodes. */
   newListener(): pg.Client;

@@ -2,7 +2,7 @@ import type { KeyText } from "../key-text.ts";
 import type { PlannedRange, ReadPlan } from "./read-recorder.ts";
 import type { PlannedKey } from "./rows.ts";
 
-/** Entries per range, 512 at most: a larger result would delay all operations that share the
+/** Entries that are fetched per range. A larger result would delay all operations that share the
  *  statement. */
 const entriesMax = 512;
 

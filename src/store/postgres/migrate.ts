@@ -6,7 +6,8 @@ import type { Migration } from "./schema.ts";
 
 const schemaNames = /^[a-z_][a-z0-9_]{0,40}$/;
 
-/** A step on a large table takes long, and nodes that start meanwhile wait for it. */
+/** Timeout of one step of the schema. A step on a large table takes long, and nodes that start
+ *  meanwhile wait for it. */
 const stepMillisecondsMax = 600_000;
 
 export interface MigrateOptions {

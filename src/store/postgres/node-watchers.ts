@@ -22,8 +22,8 @@ export interface NodeWatchersOptions {
   readonly sequence: number;
 }
 
-/** Polling interval. Polls cover lost notifications: after a broken connection, or with a database
- *  that has none. */
+/** Interval of polling for commits of other nodes. Polling finds commits whose notification was
+ *  lost with a connection, or that the database does not send. */
 const pollMilliseconds = 1_000;
 
 /** Calls watchers after commits. For commits of this node the written keys are known. A commit of

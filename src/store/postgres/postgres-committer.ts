@@ -26,7 +26,7 @@ export interface PostgresCommitterOptions {
   readonly node: string;
   readonly nextTicks: (reader: StateReader) => Ticks;
   readonly onCommitted: (commit: NodeCommit) => void;
-  /** Another node fenced this one; no commit of it will succeed any more. */
+  /** Called when another node has fenced this one: no commit of this node will succeed any more. */
   readonly onFenced: () => void;
 }
 
@@ -200,8 +200,8 @@ export class PostgresCommitter {
   }
 }
 
-/** Whether the transaction wrote nothing and read no uncommitted changes: its reads are a valid
- *  state. */
+/** Whether the result needs no validation by the database: the transaction wrote nothing, and all
+ *  that it read belongs to one committed state. */
 function isResultFinal({ attempt }: QueuedTransaction): boolean {
   return attempt.changes.isEmpty && attempt.dependencies.size === 0;
 }

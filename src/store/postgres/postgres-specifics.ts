@@ -1,9 +1,12 @@
-/** Everything specific to PostgreSQL, in one file. Databases with its protocol run the rest, and
- *  have a replacement for each of these or do without it (docs/SCALE.md). None of it affects what a
- *  commit means: that depends only on the lock on the row of `state` and on the revisions. */
+/** What databases compatible with PostgreSQL may lack. They run all other SQL of this folder
+ *  unchanged; docs/SCALE.md names a replacement for each item here, or says that it can be left
+ *  out. None of it is needed for correct commits: these rely only on the lock of the single row of
+ *  the table `state` and on revisions. */
 
-/** Every query looks up rows by primary key. These settings prevent a plan that scans a whole table
- *  because the table was small or its statistics were outdated when the plan was made. */
+/** Every query reads rows by primary key or by a range of it. The `enable_*` settings and the
+ *  generic plan prevent a scan of the whole table, which the planner could choose if the table was
+ *  small or its statistics were outdated when the plan was made. `jit` is off because compiling
+ *  costs more than such short queries. */
 export const plannerSettings = {
   enable_seqscan: "off",
   enable_bitmapscan: "off",
@@ -13,21 +16,26 @@ export const plannerSettings = {
   plan_cache_mode: "force_generic_plan",
 } as const;
 
-/** All reads of the transaction see one state. Any isolation level with a snapshot suffices. */
-export const beginState = "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY";
+/** Begins a read-only transaction whose statements all see one state. On another database any
+ *  isolation level that reads from one snapshot suffices. */
+export const beginSnapshotRead = "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY";
 
-/** Only one node changes the schema at a time; released at the end of the transaction. */
+/** Takes an advisory lock, so that only one server node at a time migrates the schema. The lock is
+ *  released at the end of the transaction. */
 export function schemaLock(schema: string): string {
   return `SELECT pg_advisory_xact_lock(hashtext('etagere ${schema}'))`;
 }
 
-/** Part of the commit function. Nodes also poll every second. */
+/** The statement of `commit_batch` that sends other server nodes the new sequence and the id of the
+ *  committing node. It only shortens their delay: they also poll every second, so a notification
+ *  may be lost. */
 export const notifyCommit = `PERFORM pg_notify('etagere_' || current_schema(),
       (sequence_before + batch_size)::text || ' ' || batch_node);`;
 
-/** Whether a server is a standby; queried only if several servers are configured. */
-export const isStandby = "SELECT pg_is_in_recovery() AS follows";
+/** Queries whether a server is a standby. Used only if several servers are configured. */
+export const standbyQuery = "SELECT pg_is_in_recovery() AS is_standby";
 
-/** SQLSTATE classes of errors in the statement itself, which are bugs. All other errors, such as
- *  class 40 (serialisation failure, deadlock), are transient. */
+/** SQLSTATE classes of errors that a repetition does not resolve: 22, 23, 42 and P0 are bugs in a
+ *  statement; EG is raised by `commit_batch` (fenced node, batch out of order). All other errors,
+ *  such as class 40 (serialisation failure, deadlock), are treated as transient. */
 export const permanentErrorClasses: ReadonlySet<string> = new Set(["22", "23", "42", "P0", "EG"]);

@@ -65,7 +65,7 @@ export class PostgresStore implements Store {
   #closing: Promise<void> | undefined;
   readonly #node: string;
   #isFenced = false;
-  /** The committer has stopped. */
+  /** Whether the committer has stopped. */
   #isEnded = false;
 
   constructor(options: PostgresStoreOptions) {

@@ -36,7 +36,7 @@ const inRange = `SELECT r.place, r.skip, r.prefix, e.head, e.tail, e.stamp, e.va
         ORDER BY e.head, e.tail LIMIT r.most
     ) e`;
 
-/** A statement sees one state, so neither query needs a transaction. */
+/** PostgreSQL runs each statement on one state, so neither of these two needs a transaction. */
 const keysText = `${headerQuery} UNION ALL ${byKey}`;
 const rangesText = `WITH found AS MATERIALIZED (${inRange})
   ${headerQuery} UNION ALL ${byKey}

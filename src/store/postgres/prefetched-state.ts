@@ -64,7 +64,7 @@ export class PrefetchedState implements StateReader {
   readonly clockOffset: bigint;
   readonly priorityOwner = 0;
   readonly #result: PrefetchResult;
-  /** The work read something that was not prefetched, even if it caught the exception. */
+  /** Whether the work read something that was not prefetched, even if it caught the exception. */
   isIncomplete = false;
 
   constructor(result: PrefetchResult) {

@@ -34,10 +34,10 @@ const plansPerStatementMax = 256;
 /** A pooled connection may be broken; a retry uses another one. */
 const triesMax = 3;
 
-/** Prefetches the reads of several operations in one statement: one round trip, and no
- *  transaction to begin and end. Get Blob then needs 1 round trip; Put Blob, Insert Entity and
- *  Get Messages need 2. Without a prediction, as for the first request on a container, it is up
- *  to four more (docs/SCALE.md). Operations that arrive while all connections are busy share
+/** Prefetches the reads of several operations in one statement: one round trip, and no transaction
+ *  to begin and end. Get Blob then needs 1 round trip; Put Blob, Insert Entity and Get Messages
+ *  need 2. An operation whose reads cannot be predicted, such as the first one on a container,
+ *  needs up to 4 more (docs/SCALE.md). Operations that arrive while all connections are busy share
  *  the next statement. */
 export class Prefetcher {
   readonly #options: PrefetcherOptions;

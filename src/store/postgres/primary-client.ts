@@ -1,7 +1,7 @@
 import pg from "pg";
 
 import type { Addresses } from "./addresses.ts";
-import { isStandby } from "./postgres-specifics.ts";
+import { standbyQuery } from "./postgres-specifics.ts";
 
 type Connected = (error: Error | null) => void;
 
@@ -15,7 +15,8 @@ export function primaryClient(addresses: Addresses): typeof pg.Client {
       const address = addresses.current;
       super({ ...config, connectionString: address });
       this.#address = address;
-      // A broken connection fails the query that uses it; the event adds nothing.
+      // The query that uses a broken connection fails. The event has no further information, but
+      // must have a listener.
       this.on("error", () => undefined);
     }
 
@@ -43,8 +44,8 @@ export function primaryClient(addresses: Addresses): typeof pg.Client {
 
     /** Rejects a standby: its state may be older than acknowledged commits. */
     async #checkPrimary(): Promise<void> {
-      const { rows } = await this.query<{ follows: boolean }>(isStandby);
-      if (rows[0]?.follows === false) return;
+      const { rows } = await this.query<{ is_standby: boolean }>(standbyQuery);
+      if (rows[0]?.is_standby === false) return;
       await this.end();
       throw new Error("the server is a standby");
     }

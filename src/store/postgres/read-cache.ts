@@ -5,7 +5,7 @@ import type { Value } from "../store.ts";
 
 /** Entries of the cache. */
 const entriesMax = 8192;
-/** Longer values are not cached: they hold content, not references to other keys. */
+/** Longer values are not cached: they contain content, not references to other keys. */
 const valueBytesMax = 4096;
 
 interface CachedValue {
@@ -24,7 +24,7 @@ export class ReadCache {
 
   put({ text, revision, value }: VersionedEntry): void {
     if (value.length > valueBytesMax || this.#recent.get(text)?.revision === revision) return;
-    // A copy: the value is a part of the buffer of the whole result.
+    // Copies the value, which is a part of the buffer of the whole result.
     this.#recent.set(text, { revision, value: value.slice() });
   }
 

@@ -27,7 +27,7 @@ export interface PlanReadsOptions {
   readonly prefetch: (view: View) => Awaitable<unknown>;
 }
 
-/** More than any operation on a single resource reads. */
+/** Keys of a plan; more than any operation on a single resource reads. */
 const keysMax = 256;
 const rangesMax = 16;
 /** Longer ranges are not prefetched: they are read in chunks while the response is sent. */

@@ -43,10 +43,11 @@ const counters = [
 ];
 
 /** Validates the transactions of a batch against the state under the lock, writes the valid ones in
- *  their order and returns the others as `lost`. `read_*` are keys with the revision that was read
- *  (0 if absent). `range_*` are ranges that were read: a range is unchanged if it has as many
- *  entries as then and none with a later revision. `lean_*` are dependencies: transaction `lean_tx`
- *  has read uncommitted changes of `lean_on`. Kinds of writes: 0 put, 1 delete, 2 add. */
+ *  their order and returns the numbers of the others as `lost`. `read_*` are the keys of the read
+ *  sets with the revision that was read (0 if absent). `range_*` are the ranges of the read sets: a
+ *  range is unchanged if it has as many entries as when it was read, and none with a later
+ *  revision. `lean_*` are dependencies: transaction `lean_tx` has read uncommitted changes of
+ *  `lean_on`. Kinds of writes: 0 put, 1 delete, 2 add. */
 const commitBatch = `CREATE FUNCTION commit_batch(
     batch_node text, batch_number bigint, batch_ticks bigint, batch_size bigint,
     read_tx bigint[], read_head bytea[], read_digest bytea[], read_stamp bigint[],

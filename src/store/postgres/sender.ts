@@ -15,7 +15,8 @@ export interface SentBatch {
 
 const pauseMillisecondsFirst = 20;
 const pauseMillisecondsMax = 1_000;
-/** Time for a failover to another primary; after it the transactions fail. */
+/** How long a batch is sent again: time for a failover to another primary. After that its
+ *  transactions fail. */
 const sendTicksMax = 15n * ticksPerSecond;
 
 /** Sends a batch until there is a response. After a broken connection it is unknown whether the

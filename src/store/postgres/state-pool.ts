@@ -4,14 +4,14 @@ import type { Clock } from "../../base/world.ts";
 import type { StateView } from "../engine.ts";
 import { databaseTicks } from "./database-time.ts";
 import type { DatabaseTime } from "./database-time.ts";
-import { beginState } from "./postgres-specifics.ts";
+import { beginSnapshotRead } from "./postgres-specifics.ts";
 import type { ReadCache } from "./read-cache.ts";
 import { SharedSnapshot } from "./shared-snapshot.ts";
 import type { StateHeader } from "./shared-snapshot.ts";
 import { asUnavailable } from "./unavailable.ts";
 
 const headerQuery = `SELECT sequence, ticks, ${databaseTicks} AS clock FROM state`;
-const beginReading = `${beginState}; ${headerQuery}`;
+const beginReading = `${beginSnapshotRead}; ${headerQuery}`;
 /** Takes the lock of every commit: no other node commits until this transaction ends. */
 const beginWriting = `BEGIN; ${headerQuery} WHERE only_row = 1 FOR UPDATE`;
 /** A pooled connection may be broken; a retry uses another one. */
@@ -35,8 +35,9 @@ interface QueuedCall {
   readonly reject: (error: unknown) => void;
 }
 
-/** Opens snapshots. Calls made while one is being opened share the next one: it begins after all
- *  these calls, so it contains every commit acknowledged before them. */
+/** Opens snapshots of the database. Calls that are made while a snapshot is being opened share the
+ *  next one. It begins after all these calls, so it contains every commit that was acknowledged
+ *  before them. */
 export class StatePool {
   readonly #options: StatePoolOptions;
   #queue: QueuedCall[] = [];

@@ -81,7 +81,7 @@ export function parseIdentity(
   const issuers = parseIssuers(input["issuers"], accounts, problems);
   const managedIdentity = parseManagedIdentity(input["managedIdentity"], known);
   if (problems.length > 0) return { ok: false, problems };
-  const hasRoles = ["principals", "roleAssignments", "roles"].some((n) => input[n] !== undefined);
+  const hasRoles = identityFields.some((field) => input[field] !== undefined);
   return { ok: true, value: { principals, assignments, issuers, managedIdentity, hasRoles } };
 }
 

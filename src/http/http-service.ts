@@ -6,6 +6,8 @@ import type { VersionPolicy } from "../protocol/versions.ts";
 import type { Clock, Log } from "../base/world.ts";
 import type { Runtime } from "../operation/execute.ts";
 import type { Authenticator } from "./auth/authenticator.ts";
+import type { OAuthMode } from "./auth/request.ts";
+import type { TokenVerifier } from "./auth/tokens/token-verifier.ts";
 import type { LocationOptions } from "./location.ts";
 import type { Observer } from "./observer.ts";
 import type { Router } from "./routing.ts";
@@ -18,6 +20,8 @@ export interface HttpService {
   readonly runtime: Runtime;
   readonly accounts: Accounts;
   readonly authenticator: Authenticator;
+  /** Verifies bearer tokens, unless `options.oauth` is `basic`. */
+  readonly tokens?: TokenVerifier | undefined;
   readonly sources: Sources;
   readonly clock: Clock;
   readonly log: Log;
@@ -31,7 +35,7 @@ export interface HttpService {
 export interface HttpServiceOptions {
   readonly versions: VersionPolicy;
   readonly productStyle: boolean;
-  readonly oauth: "basic" | undefined;
+  readonly oauth: OAuthMode | undefined;
 }
 
 const optionsOfService = new WeakMap<HttpService, LocationOptions>();

@@ -15,6 +15,7 @@ import { addRangeChecksum } from "./range-checksum.ts";
 import { reportRequest } from "./report.ts";
 import { BodyAborted, BodyTooSlow } from "./request-body.ts";
 import type {
+  AddressedRequest,
   CompletedRequest,
   ReceivedRequest,
   RequestContext,
@@ -23,7 +24,7 @@ import type {
 import { newRequestId } from "./request-id.ts";
 import { envelopeOf, renderResponse } from "./response.ts";
 import { serverBusy } from "./server-busy.ts";
-import { authenticate, identifyTarget, locateRequest } from "./target.ts";
+import { authenticate, identifyTarget, locateRequest, verifyToken } from "./target.ts";
 import { runTransaction } from "./transaction.ts";
 import type { WireResponse, WireRequest } from "./wire.ts";
 
@@ -35,6 +36,7 @@ import type { WireResponse, WireRequest } from "./wire.ts";
  * |-----------------|----------------------|-----------------------------------|----------------|
  * | locateRequest   | ReceivedRequest      | LocatedRequest                    | target         |
  * | identifyTarget  | LocatedRequest       | AddressedRequest                  | target         |
+ * | verifyToken     | AddressedRequest     | the same, with a token's verdict  | target, auth/  |
  * | authenticate    | AddressedRequest     | AuthenticatedRequest              | target, auth/  |
  * | selectOperation | AuthenticatedRequest | SelectedRequest                   | prepare        |
  * | checkPermission | SelectedRequest      | nothing                           | authorise-call |
@@ -91,8 +93,17 @@ function runSteps(http: HttpService, received: ReceivedRequest): Awaitable<Compl
   if (!located.ok) return rejected(received, located);
   const addressed = identifyTarget(http, located.value);
   if (!addressed.ok) return rejected(located.value, addressed);
-  const authenticated = authenticate(http, addressed.value);
-  if (!authenticated.ok) return rejected(addressed.value, authenticated);
+  const verified = verifyToken(http, addressed.value);
+  if (!(verified instanceof Promise)) return runAuthenticated(http, verified);
+  return verified.then((request) => runAuthenticated(http, request));
+}
+
+function runAuthenticated(
+  http: HttpService,
+  addressed: AddressedRequest,
+): Awaitable<CompletedRequest> {
+  const authenticated = authenticate(http, addressed);
+  if (!authenticated.ok) return rejected(addressed, authenticated);
   const selected = selectOperation(http, authenticated.value);
   if (!selected.ok) return rejected(authenticated.value, selected);
   const permitted = checkPermission(http, selected.value);

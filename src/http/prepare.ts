@@ -22,7 +22,7 @@ import { resolveSource, type NamingParts } from "./source/resolve-source.ts";
 import { receiveSource } from "./source/receive-source.ts";
 import type { AuthenticatedRequest, ParsedRequest, SelectedRequest } from "./request-context.ts";
 import { structuredFault, unwrapStructured } from "./structured-body.ts";
-import { authenticate } from "./target.ts";
+import { authenticate, verifyToken } from "./target.ts";
 import type { WireRequest } from "./wire.ts";
 
 /** Finds the operation by method, resource, query and headers. */
@@ -208,12 +208,12 @@ function namingParts(http: HttpService): NamingParts {
     locating: locationOptions(http),
     publicAccessPermitted: (account) => accounts.get(account)?.publicAccess === true,
     isHierarchical: (account) => accounts.get(account)?.hierarchicalNamespace === true,
-    authenticate: (request, location) => {
+    authenticate: async (request, location) => {
       const address = service.identify(location.path, location.query);
       if (!address.ok) return address;
       const version = request.headers["x-ms-version"] ?? "";
       const addressed = { request, requestId: "", location, address: address.value, version };
-      const authenticated = authenticate(http, addressed);
+      const authenticated = authenticate(http, await verifyToken(http, addressed));
       return authenticated.ok ? ok(authenticated.value.principal) : authenticated;
     },
     wallNow: () => clock.wall(),

@@ -5,6 +5,7 @@ import type { Result } from "../protocol/result.ts";
 import type { Call, Outcome } from "../operation/execute.ts";
 import type { Address, Operation } from "../operation/operation.ts";
 import type { TransactionRejected } from "../operation/transaction-rejected.ts";
+import type { TokenVerdict } from "./auth/tokens/token-verifier.ts";
 import type { Location } from "./location.ts";
 import type { WireRequest } from "./wire.ts";
 
@@ -27,6 +28,8 @@ export interface LocatedRequest extends ReceivedRequest {
 export interface AddressedRequest extends LocatedRequest {
   /** The resource of the service that the path names. */
   readonly address: Address;
+  /** The result of verifying the bearer token; undefined if there is none or it is not verified. */
+  readonly token?: TokenVerdict | undefined;
 }
 
 export interface AuthenticatedRequest extends AddressedRequest {

@@ -12,7 +12,8 @@ import type { AccountSettings } from "../account/settings.ts";
 import { anonymousPrincipal, type Principal } from "../protocol/principal.ts";
 import type { Address } from "../operation/operation.ts";
 import { fail, ok, type Result } from "../protocol/result.ts";
-import type { AuthRequest } from "./auth/request.ts";
+import type { Awaitable } from "../base/awaitable.ts";
+import type { AuthRequest, OAuthMode } from "./auth/request.ts";
 import { locationOptions, type HttpService } from "./http-service.ts";
 import { locate, type Location } from "./location.ts";
 import type {
@@ -64,7 +65,29 @@ function identify(
   return method === "OPTIONS" ? service.identify("", query) : service.identify(path, query);
 }
 
-/** Verifies the signature or token of the request. */
+function oauthMode({ options, tokens }: HttpService): OAuthMode | undefined {
+  return options.oauth ?? (tokens?.isConfigured === true ? "verify" : undefined);
+}
+
+const bearerForm = /^bearer +([^\s]+)$/i;
+
+/** Verifies the signature of a bearer token. Only its first use takes time, and the network only if
+ *  the issuer has a new key. */
+export function verifyToken(
+  http: HttpService,
+  addressed: AddressedRequest,
+): Awaitable<AddressedRequest> {
+  const { headers, secure, connection } = addressed.request;
+  const { authorization } = headers;
+  if (http.tokens === undefined || authorization === undefined || !secure) return addressed;
+  const token = bearerForm.exec(authorization)?.[1];
+  if (token === undefined || oauthMode(http) !== "verify") return addressed;
+  const verdict = http.tokens.verify(token, connection);
+  if (!(verdict instanceof Promise)) return { ...addressed, token: verdict };
+  return verdict.then((found) => ({ ...addressed, token: found }));
+}
+
+/** Checks the signature of the request, or the token that `verifyToken` verified. */
 export function authenticate(
   http: HttpService,
   addressed: AddressedRequest,
@@ -94,15 +117,15 @@ function principalOf(
 ): Result<Principal> {
   // A preflight request repeats the signature of the request it precedes, which has another method.
   if (addressed.request.method === "OPTIONS") return anonymous;
-  const { oauth, versions } = http.options;
-  const policy = { sharedKeyAllowed: sharedKey, oauth, versions };
+  const { versions } = http.options;
+  const policy = { sharedKeyAllowed: sharedKey, oauth: oauthMode(http), versions };
   return http.authenticator.authenticate(authRequestOf(http, addressed), keys, policy);
 }
 
 /** The parts of a request that signatures cover. */
 export function authRequestOf(
   { service, clock }: HttpService,
-  { request, location, address, version }: AddressedRequest,
+  { request, location, address, version, token }: AddressedRequest,
 ): AuthRequest {
   return {
     service: service.name,
@@ -117,6 +140,7 @@ export function authRequestOf(
     secure: request.secure,
     remoteAddress: request.remoteAddress,
     wallNow: clock.wall(),
+    token,
   };
 }
 

@@ -6,6 +6,7 @@ import type { AccountInputs, SettingsResult } from "../account/parse-settings.ts
 import { accountsOf, developmentAccountName, isDevelopmentAlone } from "../account/settings.ts";
 import type { Accounts, AccountSettings } from "../account/settings.ts";
 import type { Log } from "../base/world.ts";
+import type { OAuthMode } from "../http/auth/request.ts";
 
 export interface AccountSources {
   /** Path given with `--config`. */
@@ -21,7 +22,7 @@ export interface AccountSources {
   /** Whether every listener is on a loopback address. */
   readonly isLocal?: boolean | undefined;
   /** `--oauth`. With `verify`, roles decide even if none is assigned. */
-  readonly oauth?: string | undefined;
+  readonly oauth?: OAuthMode | undefined;
 }
 
 export interface ReloadableAccounts extends Accounts {
@@ -83,6 +84,9 @@ function parseSettings(sources: AccountSources, content: Content): SettingsResul
   const names = list.map(({ name }) => name);
   const identity = parseIdentity(content, names);
   if (!identity.ok) return identity;
+  if (sources.oauth === "basic" && identity.value.issuers.length > 0) {
+    return { ok: false, problems: ['"issuers" contradicts --oauth basic, which verifies nothing'] };
+  }
   const hasRoles = identity.value.hasRoles || sources.oauth === "verify";
   const configured = { ...identity.value, hasRoles };
   const isDeveloper = sources.isLocal === true && isDevelopmentAlone(accountsOf(list));

@@ -29,7 +29,7 @@ export const flags = {
   cert: { kind: "text", value: "FILE", help: "serve HTTPS with this certificate (pem or pfx)" },
   key: { kind: "text", value: "FILE", help: "private key of a pem certificate" },
   pwd: { kind: "text", value: "PASSWORD", help: "password of a pfx certificate" },
-  oauth: { kind: "text", value: "basic", help: "accept bearer tokens over HTTPS" },
+  oauth: { kind: "text", value: "MODE", help: "accept bearer tokens over HTTPS: basic or verify" },
   skipApiVersionCheck: { kind: "switch", help: "accept any x-ms-version" },
   strictApiVersion: { kind: "switch", help: "reject versions later than the newest known one" },
   disableProductStyleUrl: { kind: "switch", help: "never read the account from the host name" },

@@ -49,7 +49,11 @@ describe("options", () => {
     ["an unknown option", { blobprot: 1 }, "--blobprot: no such option"],
     ["a switch with a value", { silent: "yes" }, "--silent: must be true or false"],
     ["an empty location", { location: "" }, "--location: needs a value"],
-    ["another kind of OAuth", { oauth: "full" }, '--oauth: must be "basic", not "full"'],
+    [
+      "another kind of OAuth",
+      { oauth: "full" },
+      '--oauth: must be "basic" or "verify", not "full"',
+    ],
     [
       "an unknown signing mode",
       { smbSigning: "maybe" },

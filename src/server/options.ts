@@ -2,6 +2,7 @@ import type { IdentityInput } from "../account/parse-identity.ts";
 import type { AccountInputs, SettingsResult } from "../account/parse-settings.ts";
 import type { ServiceName } from "../protocol/service-name.ts";
 import { isLoopback } from "../admin/security/same-origin.ts";
+import type { OAuthMode } from "../http/auth/request.ts";
 import { isAddressRange } from "../http/source/address-ranges.ts";
 import type { SourceRanges } from "../http/source/source-policy.ts";
 import { isDatabaseAddress } from "../store/postgres/addresses.ts";
@@ -112,8 +113,8 @@ function checkText(name: FlagName, value: string): string | undefined {
   if (name === "adminToken" && value.length < tokenUnitsMin) {
     return `must have at least ${tokenUnitsMin} characters`;
   }
-  if (name === "oauth" && value.toLowerCase() !== "basic") {
-    return `must be "basic", not ${show(value)}`;
+  if (name === "oauth" && !["basic", "verify"].includes(value.toLowerCase())) {
+    return `must be "basic" or "verify", not ${show(value)}`;
   }
   if (name === "smbSigning" && value !== "required" && value !== "optional") {
     return `must be "required" or "optional", not ${show(value)}`;
@@ -182,6 +183,11 @@ export function optionWarnings(
     `${spell("oauth")}: without ${spell("cert")} and ${spell("key")} every bearer token is ` +
       "rejected, because tokens are accepted over HTTPS only; keys and SAS work",
   ];
+}
+
+export function oauthOf({ oauth }: Options): OAuthMode | undefined {
+  if (oauth === undefined) return undefined;
+  return oauth.toLowerCase() === "verify" ? "verify" : "basic";
 }
 
 /** Whether other machines can reach no listener. */

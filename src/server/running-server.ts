@@ -9,6 +9,8 @@ import type { Background } from "./background.ts";
 import { readCertificate, type Certificate } from "./certificate.ts";
 import { openDataStores, type DataStores } from "./data-stores.ts";
 import { dataStoreOptions } from "./data-store-options.ts";
+import { openTokenVerifier } from "./token-verification.ts";
+import type { TokenVerifier } from "../http/auth/tokens/token-verifier.ts";
 import { sweepHandlesInBackground } from "./orphaned-handles.ts";
 import { listen } from "./listener.ts";
 import type { BoundAddress, Handler, Listener, ListenerOptions } from "./listener.ts";
@@ -62,6 +64,7 @@ export class RunningServer {
   readonly #metrics: Metrics;
   readonly #limits: RequestLimits;
   readonly observer: Observer = { watch: undefined };
+  readonly #tokens: TokenVerifier;
   readonly #endpoints = new OwnEndpoints();
   readonly #remote: SourceReader;
   readonly #httpServices: Partial<Record<ServiceName, HttpService>> = {};
@@ -79,6 +82,7 @@ export class RunningServer {
     this.#engines = engines;
     this.#metrics = metrics;
     this.#limits = newRequestLimits(given.clock, given.worker?.workerCount);
+    this.#tokens = openTokenVerifier(given);
     this.#remote = remoteSources(sourcePolicy(sourceRanges(given.options), this.#endpoints));
   }
 
@@ -153,6 +157,7 @@ export class RunningServer {
     this.#state = "stopping";
     await this.#admin?.close();
     this.#announceAll("is closing...");
+    this.#tokens.close();
     await Promise.all(this.#listeners.map((listener) => listener.stop(graceMilliseconds)));
     await this.#transfers?.stop();
     await this.#sweeping?.stop();
@@ -198,6 +203,7 @@ export class RunningServer {
       engines: this.#engines,
       meter: this.#metrics,
       observer: this.observer,
+      tokens: this.#tokens,
       memory: this.#limits.memory,
       endpoints: this.#endpoints,
       remote: this.#remote,

@@ -12,6 +12,7 @@ import { tableService } from "../table/service.ts";
 import { ContentionQueues } from "../operation/contention-queues.ts";
 import { RenderCache } from "../operation/render-cache.ts";
 import { Authenticator } from "../http/auth/authenticator.ts";
+import type { TokenVerifier } from "../http/auth/tokens/token-verifier.ts";
 import type { WriteAccess } from "../http/access-log.ts";
 import { nodeHandler } from "../http/handler.ts";
 import type { HttpService } from "../http/http-service.ts";
@@ -26,7 +27,7 @@ import type { DataStores } from "./data-stores.ts";
 import type { Handler } from "./listener.ts";
 import { meteredContent } from "./metered-content.ts";
 import type { VersionPolicy } from "../protocol/versions.ts";
-import type { Options } from "./options.ts";
+import { oauthOf, type Options } from "./options.ts";
 
 /** All services; each has a listener, a start-up line and an entry in the URLs. */
 export const services: readonly Service[] = [blobService, queueService, tableService, fileService];
@@ -40,6 +41,7 @@ export interface ServiceEnvironment {
   readonly observer: Observer;
   readonly memory: MemoryBudget;
   readonly accounts: Accounts;
+  readonly tokens: TokenVerifier;
   readonly engines: DataStores;
   readonly options: Options;
   readonly endpoints: OwnEndpoints;
@@ -98,6 +100,7 @@ export function httpServiceOf(service: Service, world: ServiceEnvironment): Http
     },
     accounts,
     authenticator: new Authenticator(),
+    tokens: world.tokens,
     sources: openSources({ service: service.name, endpoints, elsewhere: remote }),
     clock,
     log,
@@ -107,7 +110,7 @@ export function httpServiceOf(service: Service, world: ServiceEnvironment): Http
     options: {
       versions: versionsOf(options),
       productStyle: !options.disableProductStyleUrl,
-      oauth: options.oauth === undefined ? undefined : ("basic" as const),
+      oauth: oauthOf(options),
     },
   };
   if (service.api === undefined) {

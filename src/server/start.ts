@@ -5,7 +5,7 @@ import { connectionStringOf } from "../admin/connection-string.ts";
 import { environmentVariable, realClock, realRandom } from "./world.ts";
 import { defaultLocation } from "./flags.ts";
 import { openLog } from "./log.ts";
-import { isLocal, resolveOptions } from "./options.ts";
+import { isLocal, oauthOf, resolveOptions } from "./options.ts";
 import type { Options, StartOptions } from "./options.ts";
 import { RunningServer } from "./running-server.ts";
 import type { EndpointName } from "./services.ts";
@@ -88,7 +88,7 @@ export async function openServer(
       given: options.accounts,
       identity: options.identity,
       isLocal: isLocal(options),
-      oauth: options.oauth,
+      oauth: oauthOf(options),
       variable: environmentVariable("AZURITE_ACCOUNTS"),
       hierarchicalNamespace: options.enableHierarchicalNamespace,
     }),

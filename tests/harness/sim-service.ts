@@ -11,6 +11,7 @@ import { memoryFiles } from "../../src/content/memory-files.ts";
 import { openContentStore } from "../../src/content/open-content.ts";
 import { soloHorizons } from "../../src/content/pins.ts";
 import { Authenticator } from "../../src/http/auth/authenticator.ts";
+import type { TokenVerifier } from "../../src/http/auth/tokens/token-verifier.ts";
 import type { HttpService, HttpServiceOptions } from "../../src/http/http-service.ts";
 import { compileRoutes } from "../../src/http/routing.ts";
 import { serveRequest } from "../../src/http/pipeline.ts";
@@ -59,6 +60,8 @@ export interface SimServiceOptions {
   /** Replaces the log of the HTTP service. */
   readonly log?: Log;
   readonly authenticator?: Authenticator;
+  /** Verifies bearer tokens, on the simulated clock. */
+  readonly tokens?: (clock: SimClock) => TokenVerifier;
   readonly wrapStore?: (real: Store) => Store;
   readonly wrapContent?: (real: ContentStore) => ContentStore;
   readonly binaryBodies?: boolean;
@@ -89,6 +92,7 @@ export async function simService(
     runtime,
     accounts: accountsOf(settings),
     authenticator: options.authenticator ?? new Authenticator(),
+    tokens: options.tokens?.(clock),
     sources: simSources(service.name, (request) => serveRequest(http, request)),
     clock,
     log: options.log ?? log,

@@ -35,7 +35,7 @@ const audienceClouds = new Set([
   "cloudapi.de",
 ]);
 
-/** Checks only the claims, not the signature: no request to Entra ID is needed. */
+/** `--oauth` decides whether the signature of the token must have been verified. */
 export function authenticateBearer(
   request: AuthRequest,
   token: string,
@@ -52,30 +52,58 @@ export function authenticateBearer(
   if (!request.secure) {
     return authenticationFailed("Authentication scheme Bearer is only supported over HTTPS.");
   }
-  const objection = objectionTo(claims, request);
-  if (objection !== undefined) return refused(objection);
+  const checked = options.oauth === "verify" ? verified(request) : unverified(claims, request);
+  if (typeof checked === "string") return refused(checked);
   if (request.service === "file" && request.header("x-ms-file-request-intent") !== "backup") {
     return missingHeader("x-ms-file-request-intent");
   }
+  return ok(checked);
+}
+
+/** Checks only the claims, not the signature: no request to Entra ID is needed. Returns the
+ *  objection to a token that is not accepted. */
+function unverified(claims: Claims, request: AuthRequest): BearerPrincipal | string {
+  const objection = objectionTo(claims, request);
+  if (objection !== undefined) return objection;
   const { oid: objectId = "", tid: tenantId = "", groups } = claims;
-  return ok({ kind: "bearer", objectId, tenantId, ...(groups && { groups }) });
+  return { kind: "bearer", objectId, tenantId, ...(groups && { groups }) };
+}
+
+/** Checks what depends on the request and on the time; the signature is verified already. */
+function verified(request: AuthRequest): BearerPrincipal | string {
+  const { token } = request;
+  if (token === undefined) return "Signature validation failed.";
+  if (token.refusal !== undefined) return token.refusal;
+  const { issuer, notBefore, expires, objectId, tenantId, groups } = token;
+  const now = unixSeconds(request);
+  if (expires <= now - clockSkewSeconds) return expired;
+  if (notBefore !== undefined && notBefore > now + clockSkewSeconds) return notYetValid;
+  if (issuer.accounts?.includes(request.account) === false) return wrongIssuer;
+  const own = issuer.audiences;
+  const isForUs = token.audiences.some((audience) =>
+    own.length > 0 ? own.includes(audience) : isAudience(audience, request),
+  );
+  return isForUs ? { kind: "bearer", objectId, tenantId, groups } : wrongAudience;
+}
+
+/** Clocks of an issuer and of this machine may differ. */
+const clockSkewSeconds = 60;
+
+const expired = "Lifetime validation failed. The token is expired.";
+const notYetValid = "Lifetime validation failed. The token is not yet valid.";
+const wrongIssuer = "Issuer validation failed. Issuer did not match.";
+const wrongAudience = "Audience validation failed. Audience did not match.";
+
+function unixSeconds({ wallNow }: AuthRequest): number {
+  return Number((wallNow - unixEpochTicks) / ticksPerSecond);
 }
 
 function objectionTo(claims: Claims, request: AuthRequest): string | undefined {
-  const now = Number((request.wallNow - unixEpochTicks) / ticksPerSecond);
-  if (claims.exp === undefined || claims.exp <= now) {
-    return "Lifetime validation failed. The token is expired.";
-  }
-  if (claims.nbf !== undefined && claims.nbf > now) {
-    return "Lifetime validation failed. The token is not yet valid.";
-  }
-  if (!isIssuer(claims.iss ?? "")) {
-    return "Issuer validation failed. Issuer did not match.";
-  }
-  if (!isAudience(claims.aud ?? "", request)) {
-    return "Audience validation failed. Audience did not match.";
-  }
-  return undefined;
+  const now = unixSeconds(request);
+  if (claims.exp === undefined || claims.exp <= now) return expired;
+  if (claims.nbf !== undefined && claims.nbf > now) return notYetValid;
+  if (!isIssuer(claims.iss ?? "")) return wrongIssuer;
+  return isAudience(claims.aud ?? "", request) ? undefined : wrongAudience;
 }
 
 function isIssuer(issuer: string): boolean {

@@ -16,7 +16,7 @@ const tokenForm = /^[\w-]+\.([\w-]+)\.[\w-]*$/;
 export function readClaims(token: string): Claims | undefined {
   const payload = tokenForm.exec(token)?.[1];
   if (payload === undefined) return undefined;
-  const claims = parseObject(Buffer.from(payload, "base64url").toString("utf8"));
+  const claims = parseTokenPart(payload);
   if (claims === undefined) return undefined;
   return {
     aud: textOf(claims, "aud"),
@@ -29,9 +29,10 @@ export function readClaims(token: string): Claims | undefined {
   };
 }
 
-function parseObject(text: string): Map<string, unknown> | undefined {
+/** Decodes the header or the claims of a token; undefined if it is no JSON object. */
+export function parseTokenPart(part: string): ReadonlyMap<string, unknown> | undefined {
   try {
-    const value: unknown = JSON.parse(text);
+    const value: unknown = JSON.parse(Buffer.from(part, "base64url").toString("utf8"));
     const isObject = typeof value === "object" && value !== null && !Array.isArray(value);
     return isObject ? new Map(Object.entries(value)) : undefined;
   } catch {

@@ -2,6 +2,7 @@ import type { ServiceName } from "../../protocol/service-name.ts";
 import type { SignableRequest } from "../../protocol/signing/request.ts";
 import type { VersionPolicy } from "../../protocol/versions.ts";
 import type { Ticks } from "../../base/ticks.ts";
+import type { TokenVerdict } from "./tokens/token-verifier.ts";
 
 /** The parts of a request that authentication reads. A part of a batch and the source of a copy are
  *  requests, too. */
@@ -12,6 +13,8 @@ export interface AuthRequest extends SignableRequest {
   readonly secure: boolean;
   readonly remoteAddress: string | undefined;
   readonly wallNow: Ticks;
+  /** The result of verifying the bearer token; undefined if tokens are not verified. */
+  readonly token?: TokenVerdict | undefined;
 }
 
 /** The decoded path below the account; both parts are undefined for the service itself. */
@@ -22,10 +25,12 @@ export interface AddressedResource {
   readonly path?: string | undefined;
 }
 
+/** `basic`: the claims of bearer tokens are checked, their signature is not. `verify`: both. */
+export type OAuthMode = "basic" | "verify";
+
 export interface AuthOptions {
   readonly sharedKeyAllowed: boolean;
-  /** `basic`: the claims of bearer tokens are checked, their signature is not. */
-  readonly oauth: "basic" | undefined;
+  readonly oauth: OAuthMode | undefined;
   /** Which versions a token may name. */
   readonly versions: VersionPolicy;
 }

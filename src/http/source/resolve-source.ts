@@ -24,7 +24,7 @@ export interface NamingParts {
   readonly publicAccessPermitted: (account: string) => boolean;
   readonly isHierarchical: (account: string) => boolean;
   /** Authenticates the credentials in or beside the source's URL. */
-  readonly authenticate: (source: WireRequest, location: Location) => Result<Principal>;
+  readonly authenticate: (source: WireRequest, location: Location) => Promise<Result<Principal>>;
   readonly wallNow: () => Ticks;
   readonly hasRoles: (account: string) => boolean;
   /** Whether roles permit reading a container or share of the account. */
@@ -84,7 +84,11 @@ export async function resolveSource(
   });
 }
 
-function ownSource(parts: NamingParts, asked: SourceRequest, asking: Asking): Result<CopySource> {
+async function ownSource(
+  parts: NamingParts,
+  asked: SourceRequest,
+  asking: Asking,
+): Promise<Result<CopySource>> {
   const source = wireRequestOf({ ...asked, method: "GET" });
   const location = locate(source, parts.locating);
   if (!location.ok) return malformed(location, asking);
@@ -95,7 +99,7 @@ function ownSource(parts: NamingParts, asked: SourceRequest, asking: Asking): Re
   if (!parts.locating.isAccount(account)) return cannotVerify(fail("ResourceNotFound"));
   const address = parts.service.identify(path, query);
   if (!address.ok) return malformed(address, asking);
-  const principal = principalOf(parts, source, location.value, asking);
+  const principal = await principalOf(parts, source, location.value, asking);
   if (!principal.ok) return unverified(principal, asking);
   return ok({
     kind: "same-service",
@@ -130,12 +134,12 @@ function authoriseReader(
 }
 
 /** Inside one account the key that signs the copy also permits reading the source. */
-function principalOf(
+async function principalOf(
   { authenticate }: NamingParts,
   source: WireRequest,
   location: Location,
   { account, principal, linked }: Asking,
-): Result<Principal> {
+): Promise<Result<Principal>> {
   const signed = location.query.get("sig") !== undefined;
   if (signed || source.headers["authorization"] !== undefined)
     return authenticate(source, location);

@@ -1,0 +1,122 @@
+import { ticksPerSecond, type Ticks } from "../../../base/ticks.ts";
+import type { Clock, Log } from "../../../base/world.ts";
+import type { IssuerSettings } from "../../../account/identity.ts";
+import { importKeySet, KeySet, type KeySource, type VerificationKey } from "./verification-keys.ts";
+
+/** How often the keys are fetched, whether or not a token has an unknown one. A removed key is
+ *  valid until then. */
+const renewMilliseconds = 10 * 60 * 1000;
+/** Between two fetches for unknown keys: anyone can send a token with an invented key id. */
+const unknownKeyPause: Ticks = 30n * ticksPerSecond;
+/** How long fetched keys are used if the issuer no longer answers. */
+const lifeTicks: Ticks = 24n * 3600n * ticksPerSecond;
+const fetchMillisecondsMax = 5000;
+const documentBytesMax = 256 * 1024;
+
+/** Fetches a JSON document; rejects if the address does not answer with one. */
+export type FetchDocument = (address: string) => Promise<unknown>;
+
+export interface RemoteKeysOptions {
+  readonly issuer: Pick<IssuerSettings, "issuer" | "jwks">;
+  readonly clock: Clock;
+  readonly log: Log;
+  readonly fetchDocument?: FetchDocument | undefined;
+}
+
+/** The keys of an OpenID Connect provider: cached, renewed in the background, and fetched on demand
+ *  for an unknown key. While the provider does not answer, the known keys stay valid. */
+export class RemoteKeys implements KeySource {
+  readonly #options: RemoteKeysOptions;
+  readonly #keys = new KeySet();
+  #fetchedAt: Ticks | undefined;
+  #askedAt: Ticks | undefined;
+  #running: Promise<void> | undefined;
+  #cancelRenewal = (): void => {};
+  #isClosed = false;
+
+  constructor(options: RemoteKeysOptions) {
+    this.#options = options;
+    void this.refresh();
+  }
+
+  find(id: string | undefined): VerificationKey | undefined {
+    return this.#isStale() ? undefined : this.#keys.find(id);
+  }
+
+  has(key: VerificationKey): boolean {
+    return !this.#isStale() && this.#keys.has(key);
+  }
+
+  refresh(): Promise<void> {
+    const now = this.#options.clock.monotonic();
+    if (this.#running !== undefined) return this.#running;
+    const isEarly = this.#askedAt !== undefined && now < this.#askedAt + unknownKeyPause;
+    if (isEarly || this.#isClosed) return Promise.resolve();
+    this.#askedAt = now;
+    this.#running = this.#fetch().finally(() => {
+      this.#running = undefined;
+      this.#renewLater();
+    });
+    return this.#running;
+  }
+
+  close(): void {
+    this.#isClosed = true;
+    this.#cancelRenewal();
+  }
+
+  #renewLater(): void {
+    this.#cancelRenewal();
+    if (this.#isClosed) return;
+    const renew = (): void => void this.refresh();
+    this.#cancelRenewal = this.#options.clock.after(renewMilliseconds, renew);
+  }
+
+  #isStale(): boolean {
+    const now = this.#options.clock.monotonic();
+    return this.#fetchedAt === undefined || now > this.#fetchedAt + lifeTicks;
+  }
+
+  async #fetch(): Promise<void> {
+    const { issuer, clock, log, fetchDocument = fetchJson } = this.#options;
+    try {
+      const address = issuer.jwks ?? (await discover(issuer.issuer, fetchDocument));
+      this.#keys.replace(await importKeySet(await fetchDocument(address)));
+      this.#fetchedAt = clock.monotonic();
+    } catch (error) {
+      log.warn({ err: error, issuer: issuer.issuer }, "issuer keys not fetched; keeping old ones");
+    }
+  }
+}
+
+async function discover(issuer: string, fetchDocument: FetchDocument): Promise<string> {
+  const base = issuer.endsWith("/") ? issuer.slice(0, -1) : issuer;
+  const found = await fetchDocument(`${base}/.well-known/openid-configuration`);
+  const isObject = typeof found === "object" && found !== null;
+  const address = isObject && "jwks_uri" in found ? found.jwks_uri : undefined;
+  if (typeof address !== "string" || !URL.canParse(address)) {
+    throw new Error(`the configuration of ${issuer} names no jwks_uri`);
+  }
+  if (new URL(address).protocol !== new URL(issuer).protocol) {
+    throw new Error(`jwks_uri of ${issuer} has another protocol`);
+  }
+  return address;
+}
+
+/** Configured issuers are trusted addresses. Redirections are not followed, because they could lead
+ *  to others. */
+async function fetchJson(address: string): Promise<unknown> {
+  const signal = AbortSignal.timeout(fetchMillisecondsMax);
+  const response = await fetch(address, { redirect: "error", signal });
+  if (!response.ok || response.body === null) {
+    throw new Error(`${address} answered ${response.status}`);
+  }
+  const chunks: Uint8Array[] = [];
+  let bytes = 0;
+  for await (const chunk of response.body) {
+    bytes += chunk.length;
+    if (bytes > documentBytesMax) throw new Error(`${address} sent over ${documentBytesMax} bytes`);
+    chunks.push(chunk);
+  }
+  return JSON.parse(Buffer.concat(chunks).toString("utf8"));
+}

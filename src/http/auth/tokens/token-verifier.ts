@@ -1,0 +1,151 @@
+import { hash } from "node:crypto";
+import type { ClaimNames } from "../../../account/identity.ts";
+import type { Awaitable } from "../../../base/awaitable.ts";
+import { RecentMap } from "../../../encoding/recent-map.ts";
+import { parseTokenPart } from "../claims.ts";
+import type { TrustedIssuer, TrustedIssuers } from "./trusted-issuers.ts";
+import type { VerificationKey } from "./verification-keys.ts";
+
+/** What the verification of a token found; lifetime, audience and account are checked per use. */
+export type TokenVerdict = VerifiedToken | { readonly refusal: string };
+
+export interface VerifiedToken {
+  readonly refusal?: undefined;
+  readonly issuer: TrustedIssuer;
+  readonly issuerName: string;
+  readonly key: VerificationKey;
+  readonly objectId: string;
+  readonly tenantId: string;
+  readonly groups: readonly string[];
+  readonly audiences: readonly string[];
+  /** Unix seconds. */
+  readonly notBefore: number | undefined;
+  readonly expires: number;
+}
+
+/** Cached verdicts; each takes about 1 KiB. */
+const verdictsMax = 16_384;
+/** Entra ID keeps its tokens below this size. */
+const tokenUnitsMax = 16 * 1024;
+const textUnitsMax = 256;
+const groupsMax = 256;
+
+/**
+ * Verifies the signatures of bearer tokens. A verdict is cached by a hash of the token, and for the
+ * last token of a connection by the connection, which costs one comparison.
+ */
+export class TokenVerifier {
+  readonly #issuers: TrustedIssuers;
+  readonly #verdicts = new RecentMap<VerifiedToken>(verdictsMax);
+  readonly #byConnection = new WeakMap<object, { token: string; verdict: VerifiedToken }>();
+
+  constructor(issuers: TrustedIssuers) {
+    this.#issuers = issuers;
+  }
+
+  get isConfigured(): boolean {
+    return this.#issuers.isConfigured;
+  }
+
+  /** Returns a promise only at the first use of a token. */
+  verify(token: string, connection: object | undefined): Awaitable<TokenVerdict> {
+    if (token.length > tokenUnitsMax) return { refusal: "The token is too long." };
+    const last = connection && this.#byConnection.get(connection);
+    if (last?.token === token && this.#isValid(last.verdict)) return last.verdict;
+    const digest = hash("sha256", token, "base64");
+    const known = this.#verdicts.get(digest);
+    if (known !== undefined && this.#isValid(known)) {
+      if (connection !== undefined) this.#byConnection.set(connection, { token, verdict: known });
+      return known;
+    }
+    return this.#verifyNew(token, digest);
+  }
+
+  close(): void {
+    this.#issuers.close();
+  }
+
+  #isValid({ issuer, issuerName, key }: VerifiedToken): boolean {
+    return issuer.keys.has(key) && this.#issuers.isTrusted(issuer, issuerName);
+  }
+
+  async #verifyNew(token: string, digest: string): Promise<TokenVerdict> {
+    const [head = "", payload = ""] = token.split(".", 2);
+    const header = parseTokenPart(head);
+    const claims = parseTokenPart(payload);
+    if (header === undefined || claims === undefined) return { refusal: "Malformed token." };
+    const issuerName = claims.get("iss");
+    const issuer = typeof issuerName === "string" ? this.#issuers.find(issuerName) : undefined;
+    if (issuer === undefined || typeof issuerName !== "string") {
+      return { refusal: "Issuer validation failed. Issuer did not match." };
+    }
+    const key = await findKey(issuer, header);
+    if (key === undefined || !(await isSignedBy(token, key))) {
+      return { refusal: "Signature validation failed." };
+    }
+    const caller = callerOf(claims, issuer.claims);
+    const expires = claims.get("exp");
+    const notBefore = claims.get("nbf");
+    if (caller === undefined) return { refusal: "The token names no principal." };
+    if (typeof expires !== "number") {
+      return { refusal: "Lifetime validation failed. The token has no expiration time." };
+    }
+    const verdict: VerifiedToken = {
+      issuer,
+      issuerName,
+      key,
+      ...caller,
+      audiences: textsOf(claims.get("aud")),
+      notBefore: typeof notBefore === "number" ? notBefore : undefined,
+      expires,
+    };
+    this.#verdicts.set(digest, verdict);
+    return verdict;
+  }
+}
+
+type Claims = ReadonlyMap<string, unknown>;
+
+/** Asks the issuer for new keys if it does not have this one yet. */
+async function findKey(
+  { keys }: TrustedIssuer,
+  header: Claims,
+): Promise<VerificationKey | undefined> {
+  const id = header.get("kid");
+  if (id !== undefined && typeof id !== "string") return undefined;
+  const known = keys.find(id);
+  const key = known ?? (await keys.refresh().then(() => keys.find(id)));
+  return key?.algorithm === header.get("alg") ? key : undefined;
+}
+
+/** The algorithm is that of the key, whatever the token names. */
+async function isSignedBy(token: string, { key, algorithm }: VerificationKey): Promise<boolean> {
+  const { compactVerify } = await import("jose");
+  return compactVerify(token, key, { algorithms: [algorithm] }).then(
+    () => true,
+    () => false,
+  );
+}
+
+function callerOf(claims: Claims, names: ClaimNames) {
+  const objectId = textOf(claims.get(names.objectId)) ?? subjectOf(claims, names);
+  if (objectId === undefined) return undefined;
+  const tenantId = textOf(claims.get(names.tenantId)) ?? "";
+  return { objectId, tenantId, groups: textsOf(claims.get(names.groups)) };
+}
+
+/** Issuers other than Entra ID have no object ids; their subject identifies the caller. */
+function subjectOf(claims: Claims, { objectId }: ClaimNames): string | undefined {
+  return objectId === "oid" ? textOf(claims.get("sub")) : undefined;
+}
+
+function textOf(value: unknown): string | undefined {
+  return typeof value === "string" && value !== "" && value.length <= textUnitsMax
+    ? value
+    : undefined;
+}
+
+function textsOf(value: unknown): readonly string[] {
+  const list: readonly unknown[] = Array.isArray(value) ? value.slice(0, groupsMax) : [value];
+  return list.map(textOf).filter((text) => text !== undefined);
+}

@@ -1,0 +1,94 @@
+import type { Clock, Log } from "../../../base/world.ts";
+import {
+  defaultClaims,
+  developerPrincipal,
+  type IdentitySettings,
+  type IssuerSettings,
+} from "../../../account/identity.ts";
+import { RemoteKeys, type FetchDocument } from "./remote-keys.ts";
+import type { KeySource } from "./verification-keys.ts";
+
+/** An issuer whose tokens are accepted, with its keys. */
+export interface TrustedIssuer extends Pick<IssuerSettings, "audiences" | "accounts" | "claims"> {
+  readonly keys: KeySource;
+}
+
+/** The issuer of the local token service. */
+export interface LocalIssuer {
+  readonly keys: KeySource;
+  /** Whether this is the `iss` of one of its tokens. The address of the server may change. */
+  isIssuer(issuer: string): boolean;
+}
+
+export interface TrustedIssuersOptions {
+  readonly identity: () => IdentitySettings;
+  readonly local: LocalIssuer | undefined;
+  readonly clock: Clock;
+  readonly log: Log;
+  readonly fetchDocument?: FetchDocument | undefined;
+}
+
+/** The issuers of the current configuration. Those that a reload does not change keep their
+ *  keys. */
+export class TrustedIssuers {
+  readonly #options: TrustedIssuersOptions;
+  readonly #localIssuer: TrustedIssuer | undefined;
+  #settings: readonly IssuerSettings[] | undefined;
+  #byName = new Map<string, TrustedIssuer & { readonly source: string }>();
+
+  constructor(options: TrustedIssuersOptions) {
+    this.#options = options;
+    this.#localIssuer = options.local && {
+      keys: options.local.keys,
+      audiences: [],
+      accounts: undefined,
+      claims: defaultClaims,
+    };
+    this.#update();
+  }
+
+  /** Whether the configuration asks for verified tokens, with or without `--oauth`. */
+  get isConfigured(): boolean {
+    const { issuers, principals } = this.#options.identity();
+    return issuers.length > 0 || principals.some((each) => each !== developerPrincipal);
+  }
+
+  find(issuer: string): TrustedIssuer | undefined {
+    this.#update();
+    if (this.#options.local?.isIssuer(issuer) === true) return this.#localIssuer;
+    return this.#byName.get(issuer);
+  }
+
+  /** Whether a verdict about one of its tokens still counts. */
+  isTrusted(issuer: TrustedIssuer, name: string): boolean {
+    this.#update();
+    return issuer === this.#localIssuer || this.#byName.get(name) === issuer;
+  }
+
+  close(): void {
+    for (const { keys } of this.#byName.values()) keys.close();
+    this.#localIssuer?.keys.close();
+  }
+
+  #update(): void {
+    const { identity, clock, log, fetchDocument } = this.#options;
+    const { issuers } = identity();
+    if (issuers === this.#settings) return;
+    this.#settings = issuers;
+    const previous = this.#byName;
+    this.#byName = new Map();
+    for (const settings of issuers) {
+      const source = JSON.stringify(settings);
+      const known = previous.get(settings.issuer);
+      if (known?.source === source) {
+        previous.delete(settings.issuer);
+        this.#byName.set(settings.issuer, known);
+        continue;
+      }
+      const keys = new RemoteKeys({ issuer: settings, clock, log, fetchDocument });
+      const { audiences, accounts, claims } = settings;
+      this.#byName.set(settings.issuer, { keys, audiences, accounts, claims, source });
+    }
+    for (const { keys } of previous.values()) keys.close();
+  }
+}

@@ -25,8 +25,9 @@ export interface BlobPolicy {
   readonly clientKey: "match" | "none";
   /** Incremental Copy Blob alone may write the blobs it created; clients read their snapshots. */
   readonly incrementalCopy?: true;
-  /** `reject`: not for directories of hierarchical accounts. */
-  readonly directories?: "reject";
+  /** `reject`: not for directories of hierarchical accounts; `recreate`: only if the request is for
+   *  a directory as well. */
+  readonly directories?: "reject" | "recreate";
 }
 
 type BlobContext = GuardContext<BlobAddress>;

@@ -92,6 +92,8 @@ export interface BlobRecord {
   /** The API that wrote the content, if it was the Data Lake API: blocks of the other API cannot be
    *  added to it. */
   readonly writtenBy?: "dfs" | undefined;
+  /** By which a client recognises a create or a rename of its own whose reply it did not get. */
+  readonly transactionId?: string | undefined;
 }
 
 export interface Rehydration {
@@ -210,6 +212,7 @@ const blobCodec = recordCodec<BlobRecord>({
     posix: true,
     encryptionContext: true,
     writtenBy: true,
+    transactionId: true,
   },
 });
 

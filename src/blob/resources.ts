@@ -2,13 +2,10 @@ import { isNameReserved } from "../account/deleted-names.ts";
 import type { AccountRecord, AccountScope } from "../account/account-record.ts";
 import { corsRulesFor, loadAccount, serviceResource } from "../account/service-resource.ts";
 import type { CorsRule } from "../protocol/cors.ts";
-import { parseSnapshotTime } from "../base/dates.ts";
-import { invalidQuery } from "../protocol/faults.ts";
-import { checkBlobName, checkContainerName } from "../protocol/names.ts";
 import { operationsOf, type Address } from "../operation/operation.ts";
-import { fail, ok, type Result } from "../protocol/result.ts";
+import { fail, ok } from "../protocol/result.ts";
 import { defineResource } from "../operation/service.ts";
-import type { LoadedResource, QueryReader, SignedName, LoadRequest } from "../operation/service.ts";
+import type { LoadedResource, LoadRequest } from "../operation/service.ts";
 import { anyTable } from "../encoding/table.ts";
 import type { Ticks } from "../base/ticks.ts";
 import type { RecordView } from "../operation/view.ts";
@@ -26,7 +23,9 @@ import { isRestorable } from "./shared/soft-delete.ts";
 import { afterRehydration } from "./tier/rehydration.ts";
 import { completeAccess, createParents } from "./tree/create-parents.ts";
 import { findPath, type PathScope } from "./tree/find-path.ts";
-import { accessOf as posixAccessOf } from "./tree/path-facts.ts";
+import { accessOf as posixAccessOf, resourceType } from "./tree/path-facts.ts";
+import type { FaultDetail } from "../protocol/faults.ts";
+import type { Features } from "../protocol/features.ts";
 import type { PathAccess } from "../protocol/posix-access.ts";
 import { pageCandidates } from "./website/page-candidates.ts";
 
@@ -58,57 +57,6 @@ export interface BlobResources {
 
 export const operation = operationsOf<BlobResources, BlobAddress>();
 
-const rootContainer = "$root";
-
-/** `/`, `/container?restype=container`, `/container/blob`, and `/blob` in the root container. */
-export function identify(asWritten: string, query: QueryReader): Result<BlobAddress> {
-  const times = parseTimes(query);
-  if (!times.ok) return times;
-  // Recorded: the service takes a backslash for a slash, also where it was escaped.
-  const path = asWritten.includes("\\") ? asWritten.replaceAll("\\", "/") : asWritten;
-  const at = { container: "", blob: "", ...times.value };
-  if (path === "") return ok({ resource: "service", ...at });
-  const slash = path.indexOf("/");
-  const first = slash < 0 ? path : path.slice(0, slash);
-  const rest = slash < 0 ? "" : path.slice(slash + 1);
-  if (rest === "" && (slash >= 0 || namesContainer(query))) {
-    const named = checkContainerName(first);
-    return named.ok ? ok({ resource: "container", ...at, container: first }) : named;
-  }
-  const container = rest === "" ? rootContainer : first;
-  const blob = rest === "" ? first : rest;
-  const named = checkContainerName(container);
-  if (!named.ok) return named;
-  const valid = checkBlobName(blob);
-  return valid.ok ? ok({ resource: "blob", ...at, container, blob }) : valid;
-}
-
-function namesContainer(query: QueryReader): boolean {
-  return query.get("restype")?.toLowerCase() === "container";
-}
-
-export function signedName({ container, blob }: BlobAddress): SignedName {
-  return { name: container || undefined, path: blob || undefined };
-}
-
-function parseTimes(query: QueryReader) {
-  const snapshot = parseTime(query, "snapshot");
-  if (!snapshot.ok) return snapshot;
-  const versionId = parseTime(query, "versionid");
-  if (!versionId.ok) return versionId;
-  if (snapshot.value !== undefined && versionId.value !== undefined) {
-    return invalidQuery("versionid", query.get("versionid") ?? "");
-  }
-  return ok({ snapshot: snapshot.value, versionId: versionId.value });
-}
-
-function parseTime(query: QueryReader, name: string): Result<Ticks | undefined> {
-  const text = query.get(name);
-  if (text === undefined || text === "") return ok(undefined);
-  const time = parseSnapshotTime(text);
-  return time === undefined ? invalidQuery(name, text) : ok(time);
-}
-
 async function loadContainer(
   view: RecordView,
   where: LoadRequest<BlobAddress>,
@@ -123,7 +71,27 @@ async function loadContainer(
   return { ...loaded, isNameReserved: await isNameReserved(view, where, deletedName) };
 }
 
+/** Parameters that affect which path an operation is about. */
+interface PathInput {
+  /** The name of the target in the directory that the address names; the address itself names the
+   *  target if it is not that of a directory. */
+  readonly entryName?: string | undefined;
+}
+
 async function loadBlob(
+  view: RecordView,
+  where: LoadRequest<BlobAddress>,
+): Promise<LoadedResource> {
+  const { entryName }: PathInput = where.input ?? {};
+  const loaded = await loadPath(view, where);
+  const found = loaded.target as BlobRecord | undefined;
+  if (entryName === undefined || found?.directory === undefined) return loaded;
+  const { address } = where;
+  const blob = address.blob === "" ? entryName : `${address.blob}/${entryName}`;
+  return loadPath(view, { ...where, address: { ...address, blob } });
+}
+
+async function loadPath(
   view: RecordView,
   where: LoadRequest<BlobAddress>,
 ): Promise<LoadedResource> {
@@ -168,6 +136,12 @@ function pathAccess(scope: ContainerScope, target: BlobRecord | undefined): Path
     ancestors: scope.ancestors.map(posixAccessOf),
     target: target && posixAccessOf(target),
   };
+}
+
+/** Hadoop takes a directory that it asked for and that exists for a success. */
+function existingType(target: object, { hierarchicalNamespace }: Features): FaultDetail {
+  if (hierarchicalNamespace !== true) return {};
+  return { headers: { "x-ms-existing-resource-type": resourceType(target as BlobRecord) } };
 }
 
 const noAncestors: readonly BlobRecord[] = [];
@@ -277,6 +251,7 @@ const blob = defineResource<BlobAddress>({
   completeRecord: completeAccess,
   missing: "BlobNotFound",
   present: "BlobAlreadyExists",
+  describePresent: existingType,
   leaseKind: "blob",
   guard: checkBlobPolicy,
 });

@@ -4,7 +4,8 @@ import { blobCopy } from "./copy/transfer.ts";
 import { operations } from "./operations.ts";
 import { reclaimers } from "./reclaim.ts";
 import { blobs, blocks, generations } from "./records.ts";
-import { identify, resources, signedName, type BlobAddress } from "./resources.ts";
+import { identify, signedName } from "./address.ts";
+import { resources, type BlobAddress } from "./resources.ts";
 import { identifyPage } from "./website/get-page.ts";
 
 export const blobService: Service = {

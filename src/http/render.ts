@@ -141,7 +141,7 @@ export function renderFault(found: Fault, envelope: Envelope): WireResponse {
   headers["x-ms-error-code"] = fault.code;
   const operation = operationOf(envelope);
   if (status === 304) return { status, headers, body: undefined, operation };
-  const reason = message.split("\n", 1)[0]!.replaceAll(/[^\x20-\x7e]/g, " ");
+  const reason = reasonPhrase(message);
   if (envelope.head) return { status, reason, headers, body: undefined, operation };
   const bytes = Buffer.from(faultXml(fault, message, envelope), "utf8");
   headers["Content-Type"] = "application/xml";
@@ -152,17 +152,24 @@ export function renderFault(found: Fault, envelope: Envelope): WireResponse {
 function renderDialectFault(
   fault: Fault,
   envelope: Envelope,
-  { headers: own, type, text, bare }: RenderedFault,
+  { headers: own, type, text, reason, bare }: RenderedFault,
 ): WireResponse {
   const shown = bare ? { ...envelope, version: undefined, clientRequestId: undefined } : envelope;
   const headers = { ...commonHeaders(shown), ...fault.detail?.headers, ...own };
   const status = faultStatus(fault);
+  const operation = operationOf(envelope);
+  const phrase = reason === undefined ? {} : { reason: reasonPhrase(reason) };
+  // Recorded without a type. A client that finds one parses the empty body.
+  if (envelope.head) return { status, ...phrase, headers, body: undefined, operation };
   const bytes = Buffer.from(text, "utf8");
   headers["Content-Type"] = type;
   headers["Content-Length"] = String(bytes.length);
-  const operation = operationOf(envelope);
-  const body: WireBody | undefined = envelope.head ? undefined : { kind: "bytes", bytes };
-  return { status, headers, body, operation };
+  return { status, ...phrase, headers, body: { kind: "bytes", bytes }, operation };
+}
+
+/** The service puts its message there. */
+function reasonPhrase(message: string): string {
+  return message.split("\n", 1)[0]!.replaceAll(/[^\x20-\x7e]/g, " ");
 }
 
 function faultXml(fault: Fault, message: string, { requestId, wallNow }: Envelope): string {

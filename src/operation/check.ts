@@ -37,11 +37,21 @@ export function check(call: Call, loaded: LoadedResource, now: Ticks): Outcome |
   if (!allowed.ok) return rejected("access", allowed.fault, loaded, now);
   if (!loaded.scope.ok) return rejected("place", loaded.scope.fault, loaded, now);
   const existence = checkExistence(call, loaded);
-  if (!existence.ok) return rejected("existence", existence.fault, loaded, now);
+  if (!existence.ok) {
+    return rejected("existence", describePresent(call, existence.fault, target), loaded, now);
+  }
   if (target === undefined && call.operation.target === "optional") return undefined;
   const leased = checkTargetLease(call, target, now);
-  if (!leased.ok) return rejected("lease", leased.fault, loaded, now);
+  if (!leased.ok) {
+    const taken = isTaken(call) ? checkConditions(call, loaded, now) : undefined;
+    return taken ?? rejected("lease", leased.fault, loaded, now);
+  }
   return checkConditions(call, loaded, now) ?? checkGuard(call, loaded, now);
+}
+
+/** Whether the request must find nothing, which is reported before the lease of what it finds. */
+function isTaken({ operation, conditions, leaseId }: Call): boolean {
+  return operation.existenceFirst === true && conditions.ifNoneMatch === "*" && !leaseId;
 }
 
 /** Checks If-Modified-Since and If-Unmodified-Since of a write whose target does not exist, but has
@@ -131,5 +141,16 @@ function checkConditions(call: Call, loaded: LoadedResource, now: Ticks): Outcom
     ...(outOfRange === undefined ? {} : { outOfRangeCode: outOfRange }),
   };
   const verdict = checkWrite(conditions, present, { creates, holdsLease, ...codes });
-  return verdict.ok ? undefined : rejected("condition", verdict.fault, loaded, now);
+  if (verdict.ok) return undefined;
+  return rejected("condition", describePresent(call, verdict.fault, target), loaded, now);
+}
+
+function describePresent(
+  { resource, features }: Call,
+  fault: Fault,
+  target: ETaggedRecord | undefined,
+): Fault {
+  const { describePresent: describe, present } = resource;
+  if (describe === undefined || target === undefined || fault.code !== present) return fault;
+  return { ...fault, detail: { ...fault.detail, ...describe(target, features) } };
 }

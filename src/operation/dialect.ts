@@ -42,6 +42,8 @@ export interface RenderedFault {
   readonly headers: Readonly<Record<string, string>>;
   readonly type: string;
   readonly text: string;
+  /** The reason phrase of the status line; undefined for the one of HTTP. */
+  readonly reason?: string;
   /** Whether the response has neither x-ms-version nor x-ms-client-request-id: recorded for faults
    *  that the gateway before the service reports. */
   readonly bare: boolean;

@@ -186,6 +186,8 @@ export interface OperationSpec<
     readonly noETag?: FaultCode;
     readonly outOfRange?: FaultCode;
   };
+  /** Whether `If-None-Match: *` is checked before the lease of an existing target. */
+  readonly existenceFirst?: true;
   readonly lease: LeasePolicy;
   readonly etag: ETagPolicy;
   /** Completes the address with keys from the body: those of an inserted entity. */

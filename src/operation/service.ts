@@ -79,6 +79,8 @@ export interface Resource<A = Address> {
   readonly missing: FaultCode;
   /** Fault code if the target exists and must not. */
   readonly present: FaultCode;
+  /** Further details of that fault. */
+  readonly describePresent?: (target: object, features: Features) => FaultDetail;
   /** Fault code of an operation that would create a target with a reserved name. */
   readonly reserved?: FaultCode;
   /** Which lease codes and texts apply; without effect on resources that have no leases. */

@@ -111,8 +111,8 @@ describe("replacing the list", () => {
           "default:other::---",
       ],
     ],
-    ["user::rwx,group::r--", []],
-    [`user:${id}:rwx`, []],
+    ["user::rw-,group::r--", ["rw-r-----", "user::rw-,group::r--,other::---"]],
+    [`user:${id}:rwx`, ["rwxrwx---+", `user::rwx,user:${id}:rwx,group::r-x,mask::rwx,other::---`]],
   ])("%s", (text, expected) => {
     expect(listed(setAcl(plain, parseAcl(text) ?? []))).toEqual(expected);
   });

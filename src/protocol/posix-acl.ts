@@ -237,9 +237,21 @@ export function hasDefaults(entries: readonly AclName[]): boolean {
   return entries.some(({ scope }) => scope === "default");
 }
 
-/** Replaces the list; undefined if the new one is incomplete. */
+/** Replaces the list. Of the access entries, those of the owner, the owning group and other stay
+ *  where none are given, and all of them if only default entries are given: Hadoop sends such
+ *  lists. */
 export function setAcl(access: PosixAccess, entries: readonly AclEntry[]): PosixAccess | undefined {
-  return withEntries(access, entries);
+  const given = new Set(entries.map(keyOf));
+  const isForAccess = isChanged(entries, "access");
+  const kept = ofScope(entriesOf(access), "access").filter(
+    (entry) => !isForAccess || (isBase(entry) && !given.has(keyOf(entry))),
+  );
+  return withEntries(access, [...kept, ...entries]);
+}
+
+/** Whether every list has such an entry. */
+function isBase({ id, type }: AclName): boolean {
+  return id === "" && type !== "mask";
 }
 
 /** Replaces the entries of the same name and adds the others; undefined if the result is too long.
@@ -265,8 +277,8 @@ function isChanged(entries: readonly AclName[], scope: AclScope): boolean {
 export function removeAcl(access: PosixAccess, names: readonly AclName[]): PosixAccess | undefined {
   const named = new Set(names.map(keyOf));
   const removed = entriesOf(access).filter((entry) => {
-    const isBase = entry.scope === "access" && entry.id === "" && entry.type !== "mask";
-    return !isBase && named.has(keyOf(entry));
+    const isNeeded = entry.scope === "access" && isBase(entry);
+    return !isNeeded && named.has(keyOf(entry));
   });
   const kept = entriesOf(access).filter((entry) => {
     const isStaleMask = entry.type === "mask" && isChanged(removed, entry.scope);

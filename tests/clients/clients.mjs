@@ -1,5 +1,5 @@
 // One function per client: installs what it needs into `work`, and runs its program there.
-import { cpSync, existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { cpSync, existsSync, mkdirSync, mkdtempSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { execute, Missing, need } from "./commands.mjs";
 import { exampleOf } from "./examples.mjs";
@@ -19,6 +19,10 @@ export const clients = {
     if (!test.isPort80Ours) throw new Missing("port 80 cannot be used");
     runJava(test, "Files");
   },
+  datalake: inLake(python("datalake", "Python: Data Lake")),
+  "pyarrow-lake": inLake(python("pyarrow_lake", "pyarrow: Data Lake")),
+  adlfs: inLake(python("adlfs")),
+  hadoop: inLake(runHadoop),
   rust: runRust,
   pgbackrest: runPgBackRest,
 };
@@ -41,6 +45,32 @@ function python(name, heading = name) {
     cpSync(join(programs, `check_${name}.py`), join(folder, `check_${name}.py`));
     execute(join(bin, "python"), [`check_${name}.py`], { cwd: folder });
   };
+}
+
+/** With a second server, whose development account has a hierarchical namespace. */
+function inLake(run) {
+  return async (test) => {
+    const location = mkdtempSync(join(test.work, "lake-"));
+    const flags = ["--filePort", "0", "--enableHierarchicalNamespace"];
+    const server = await startServer(location, flags);
+    try {
+      await run({ ...test, location, server });
+    } finally {
+      await server.stop();
+    }
+  };
+}
+
+/** The example is a file of settings. */
+function runHadoop(test) {
+  const cwd = join(test.work, "hadoop");
+  need("javac", ["-version"]);
+  cpSync(join(programs, "hadoop"), cwd, { recursive: true });
+  need("mvn", ["-q", "-B", "dependency:copy-dependencies", "-DoutputDirectory=lib"], { cwd });
+  const settings = exampleOf("Hadoop and Spark", test.server).replace(">KEY<", `>${test.key}<`);
+  writeFileSync(join(cwd, "core-site.xml"), settings);
+  const env = { ...process.env, FILESYSTEM: "hadoop@devstoreaccount1.dfs.core.windows.net" };
+  execute("java", ["-cp", ".:lib/*", "Lake.java"], { cwd, env });
 }
 
 function runJava(test, program) {

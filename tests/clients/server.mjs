@@ -5,9 +5,9 @@ import { join } from "node:path";
 import { root } from "../../scripts/prepare.mjs";
 import { serve } from "../../scripts/serve.mjs";
 
-const freePorts = ["--blobPort", "--queuePort", "--tablePort", "--adminPort"];
+const freePorts = ["--blobPort", "--queuePort", "--tablePort", "--dfsPort", "--adminPort"];
 
-/** `blob` and `queue` of the result are addresses such as `127.0.0.1:40123`. */
+/** `blob`, `queue` and `dfs` of the result are addresses such as `127.0.0.1:40123`. */
 export async function startServer(location, flags) {
   const ports = freePorts.flatMap((flag) => [flag, "0"]);
   const words = ["--location", location, "--silent", "--noSmb", ...ports, ...flags];

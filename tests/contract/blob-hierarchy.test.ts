@@ -53,6 +53,26 @@ describe("a hierarchical account", () => {
     expect((await tree.list("&prefix=p")).names).toEqual(["p", "p/q", "p/q/r"]);
   });
 
+  it("creates a directory with an empty blob that has the mark of one", async () => {
+    const mark = { ...block, "x-ms-meta-hdi_isfolder": "true" };
+    const make = (path: string, headers = {}, body = "") =>
+      tree.send("PUT", path, { ...mark, ...headers }, body);
+    expect((await make("a/")).status).toBe(201);
+    expect((await make("a/b/")).status).toBe(201);
+    await tree.put("a/c");
+    expect((await make("a", { "x-ms-meta-colour": "red" })).status).toBe(201);
+    expect((await tree.list()).names).toEqual(["a", "a/b", "a/c"]);
+    const { headers } = await tree.send("HEAD", "a");
+    expect(headers).toMatchObject({
+      "x-ms-resource-type": "directory",
+      "x-ms-meta-colour": "red",
+    });
+    expect((await make("a", {}, "data")).code).toBe("PathConflict");
+    expect((await make("a/c")).code).toBe("PathConflict");
+    expect((await tree.send("PUT", "a", block)).code).toBe("PathConflict");
+    expect((await tree.list()).names).toEqual(["a", "a/b", "a/c"]);
+  });
+
   it("changes no directory by what happens in it", async () => {
     await tree.put("a/b");
     const before = await tree.send("HEAD", "a");
@@ -139,7 +159,7 @@ describe("a directory", () => {
   it("is no blob for the operations that it cannot be one for", () => {
     const undeclared = operations.filter(({ route, effect, namespace, policy }) => {
       const isWrite = route.resource === "blob" && effect === "writes";
-      return isWrite && namespace !== "flat" && (policy as BlobPolicy).directories !== "reject";
+      return isWrite && namespace !== "flat" && (policy as BlobPolicy).directories === undefined;
     });
     expect(undeclared.map(({ name }) => name).filter((name) => !allowed.has(name))).toEqual([]);
   });

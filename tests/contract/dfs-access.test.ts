@@ -60,7 +60,7 @@ describe("access control of a path", () => {
     await create("file");
     const wrong = [
       [{ "x-ms-acl": "asdf" }, "InvaldAccessControlList"],
-      [{ "x-ms-acl": "user::rwx" }, "InvaldAccessControlList"],
+      [{ "x-ms-acl": "user::rwz" }, "InvaldAccessControlList"],
       [
         { "x-ms-acl": "user::rwx,group::r--,other::---,default:user::rwx" },
         "InvaldAccessControlList",

@@ -28,6 +28,7 @@ export function checkAppend(
   length: number,
 ): Result<undefined> {
   if (target.type !== "AppendBlob") return fail("InvalidBlobType");
+  if (target.writtenBy === "dfs") return fail("BlobOperationNotSupported");
   const currentLength = target.content.length;
   if (conditions.appendPosition !== undefined && conditions.appendPosition !== currentLength) {
     return fail("AppendPositionConditionNotMet");

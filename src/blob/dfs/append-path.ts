@@ -8,6 +8,7 @@ import { encryptionHeaderNames, encryptionHeaders } from "../shared/blob-encrypt
 import { operation } from "../resources.ts";
 import { inlineBlobBytesMax, putBlockBytesMax } from "../shared/limits.ts";
 import { blobKey } from "../shared/overwrite.ts";
+import { appendAtEnd } from "./append-at-end.ts";
 import { appendedId } from "./appended-data.ts";
 import { commitAppended, readAppended } from "./commit-appended.ts";
 import { position } from "./params.ts";
@@ -66,15 +67,16 @@ export const appendPath = operation({
   reads: (view, { scope }) => readAppends(view, blobKey({ scope })),
   decide: (context) => {
     const { target, input, received, now } = context;
-    const appended = stageAppend(context, context.readResult);
+    const isForAppends = target.type === "AppendBlob";
+    const appended = isForAppends ? appendAtEnd(context) : stageAppend(context, context.readResult);
     if (!appended.ok) return appended;
     const leased = leaseAfterWrite(target.lease, input.lease, now);
     if (!leased.ok) return leased;
+    const { put: written = target, ...others } = appended.value;
+    const { lease } = leased.value;
     return {
-      ...(leased.value.lease === target.lease
-        ? {}
-        : { put: { ...target, lease: leased.value.lease } }),
-      effects: appended.value,
+      ...others,
+      ...(written === target && lease === target.lease ? {} : { put: { ...written, lease } }),
       headers: {
         ...checksumsOf(received, input.sent),
         ...leaseRenewed(leased.value),

@@ -52,8 +52,8 @@ function inlineData({ id, position, source }: InlineAppend): AppendedData {
 }
 
 async function isOfBlocks(view: RecordView, target: BlobRecord): Promise<boolean> {
-  if (target.type !== "BlockBlob") return true;
   if (target.writtenBy === "dfs") return false;
+  if (target.type !== "BlockBlob") return true;
   for await (const batch of committedBlocks(view, target.content)) return batch.length > 0;
   return false;
 }

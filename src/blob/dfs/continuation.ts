@@ -2,20 +2,38 @@ import { decodeBase64, encodeBase64 } from "../../base/base64.ts";
 import { blobNameUnitsMax } from "../../protocol/names.ts";
 import { query } from "../../protocol/params.ts";
 
-/** Tokens name the next path; Base64, as in the service, though clients must not look into them. */
+/** Where a listing goes on: a whole path, or the name of an entry of the directory. */
+export interface Place {
+  readonly path: string;
+  readonly isEntry: boolean;
+}
+
+/** Tokens are the Base64 form of `checksum kind path`, as in the service. Clients must not look
+ *  into them, but Hadoop makes its own to start in the middle of a directory: with the kind 0 and
+ *  the name of an entry. Those of the server have the kind 1 and no checksum. */
 export function continuationOf(path: string): string {
-  return encodeBase64(Buffer.from(path, "utf8"));
+  return encodeBase64(Buffer.from(`0 1 ${path}`, "utf8"));
+}
+
+const form = /^-?\d{1,20} ([01]) ([^]+)$/;
+
+function placeOf(token: string): Place | undefined {
+  const bytes = decodeBase64(token);
+  if (bytes === undefined) return undefined;
+  const [, kind, path = ""] = form.exec(Buffer.from(bytes).toString("utf8")) ?? [];
+  if (path === "" || path.length > blobNameUnitsMax) return undefined;
+  return { path, isEntry: kind === "0" };
 }
 
 function pathOf(token: string): string | undefined {
-  const bytes = decodeBase64(token);
-  if (bytes === undefined) return undefined;
-  const path = Buffer.from(bytes).toString("utf8");
-  const isPath = path !== "" && path.length <= blobNameUnitsMax && continuationOf(path) === token;
-  return isPath ? path : undefined;
+  const place = placeOf(token);
+  return place?.isEntry === false ? place.path : undefined;
 }
 
 /** The path to go on with. */
 export const continuation = query("continuation", pathOf);
+
+/** The same in a listing. */
+export const listingContinuation = query("continuation", placeOf);
 
 export const continuationHeader = "x-ms-continuation";

@@ -3,7 +3,7 @@ import { reclaimAt, type Effect } from "../../operation/effects.ts";
 import { noBody } from "../../operation/operation.ts";
 import { encryption } from "../../protocol/encryption.ts";
 import { startLease } from "../../protocol/lease.ts";
-import { header, text, type InputOf } from "../../protocol/params.ts";
+import { header, oneOf, query, text, type InputOf } from "../../protocol/params.ts";
 import type { PathKind } from "../../protocol/posix-access.ts";
 import { fail, ok, type Result } from "../../protocol/result.ts";
 import type { Ticks } from "../../base/ticks.ts";
@@ -27,6 +27,7 @@ import {
   newProperties,
   owner,
   permissions,
+  transactionId,
   umask,
 } from "./params.ts";
 import { accessOfNew } from "./posix.ts";
@@ -43,6 +44,8 @@ const params = {
   expiryOption,
   expiryTime: header("x-ms-expiry-time", text),
   encryptionContext,
+  transactionId,
+  blobType: query("blobtype", oneOf("blockblob", "appendblob")),
   encryption,
 };
 
@@ -64,6 +67,8 @@ function declareCreate(kind: PathKind) {
     permission: { letters: "cw", resourceType: "o", overwrite: true },
     target: "may-exist",
     conditions: "create",
+    // Hadoop relies on it to find out that another writer has the file.
+    existenceFirst: true,
     lease: "match-if-leased",
     policy: {
       content: "replace",
@@ -134,10 +139,11 @@ function newRecord(
 ): BlobRecord {
   const { lease } = input;
   const isDirectory = kind === "directory";
+  const isForAppends = !isDirectory && input.blobType === "appendblob";
   return {
     etag: newETag,
     created: target?.created ?? now,
-    type: "BlockBlob",
+    type: isForAppends ? "AppendBlob" : "BlockBlob",
     content: emptyContent,
     headers: input.headers,
     metadata: isDirectory ? withFolderMark(input.properties) : input.properties,
@@ -145,7 +151,9 @@ function newRecord(
     expiresAt,
     directory: isDirectory ? (target?.directory ?? newId()) : undefined,
     encryptionContext: input.encryptionContext,
+    committedBlockCount: isForAppends ? 0 : undefined,
     writtenBy: "dfs",
+    transactionId: input.transactionId,
   };
 }
 

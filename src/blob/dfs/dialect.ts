@@ -34,12 +34,29 @@ const codes: Partial<Readonly<Record<FaultCode, FaultCode>>> = {
   NoAuthenticationInformation: "AuthenticationFailed",
 };
 
+/** Codes that both APIs have, with the words of this one. Hadoop looks for them. */
+const messages: Partial<Readonly<Record<FaultCode, string>>> = {
+  LeaseIdMissing:
+    "There is currently a lease on the resource and no lease ID was specified in the request.",
+  LeaseIdMismatchWithBlobOperation:
+    "The lease ID specified did not match the lease ID for the resource.",
+  LeaseIdMismatchWithLeaseOperation:
+    "The lease ID specified did not match the lease ID for the resource with the specified lease " +
+    "operation.",
+  LeaseNotPresentWithLeaseOperation:
+    "The lease ID is not present with the specified lease operation.",
+  LeaseLost: "A lease ID was specified, but the lease for the resource has expired.",
+};
+
 function translate(fault: Fault): Fault {
   const code = codes[fault.code];
+  const message = messages[fault.code];
+  if (message !== undefined) return { ...fault, detail: { ...fault.detail, message } };
   if (code === undefined) return fault;
-  const { elements, subject, failedCondition } = fault.detail ?? {};
+  const { elements, headers, subject, failedCondition } = fault.detail ?? {};
   const detail = {
     ...(elements && { elements }),
+    ...(headers && { headers }),
     ...(subject && { subject }),
     ...(failedCondition && { failedCondition }),
   };
@@ -54,7 +71,8 @@ function renderFault(fault: Fault, { requestId, wallNow }: RequestInfo): Rendere
   const message = `${faultMessage(fault)}\nRequestId:${requestId}\nTime:${formatIso(wallNow)}`;
   const detail = fault.detail?.elements;
   const text = JSON.stringify({ error: { code, message, ...(detail && { detail }) } });
-  return { headers: { "x-ms-error-code": code }, type: jsonType, text, bare: false };
+  const headers = { "x-ms-error-code": code };
+  return { headers, type: jsonType, text, reason: faultMessage(fault), bare: false };
 }
 
 export const dialect: Dialect = {

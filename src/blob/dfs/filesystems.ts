@@ -1,7 +1,7 @@
 import { bareETag } from "../../protocol/etag.ts";
 import { formatHttpDate } from "../../base/dates.ts";
 import { noBody, type Operation } from "../../operation/operation.ts";
-import { integer, query, text } from "../../protocol/params.ts";
+import { query, text } from "../../protocol/params.ts";
 import { createContainer } from "../container/create-container.ts";
 import { deleteContainer } from "../container/delete-container.ts";
 import { getContainerProperties } from "../container/get-container-properties.ts";
@@ -11,7 +11,7 @@ import { operation } from "../resources.ts";
 import { continuation, continuationHeader, continuationOf } from "./continuation.ts";
 import { jsonType } from "./dialect.ts";
 import { headerGroups } from "./header-groups.ts";
-import { formatProperties, newProperties } from "./params.ts";
+import { formatProperties, maxResults, newProperties } from "./params.ts";
 
 const since = "2018-11-09";
 const route = (method: "PUT" | "PATCH" | "HEAD" | "DELETE") =>
@@ -80,7 +80,6 @@ export const deleteFilesystem: Operation = {
 };
 
 const filesystemsMax = 5000;
-const resultsMax = 2_147_483_647;
 
 /** learn.microsoft.com/rest/api/storageservices/datalakestoragegen2/filesystem/list */
 export const listFilesystems = operation({
@@ -91,7 +90,7 @@ export const listFilesystems = operation({
   params: {
     prefix: query("prefix", text),
     continuation,
-    maxResults: query("maxResults", integer(1, resultsMax)),
+    maxResults,
   },
   body: noBody,
   permission: { letters: "l", resourceType: "s", sas: "account-only" },
@@ -104,8 +103,8 @@ export const listFilesystems = operation({
   success: { status: 200, headers: [continuationHeader] },
   reads: async (view, { scope, input }) => {
     const account = scope.account.id;
-    const { prefix = "", continuation: from, maxResults = filesystemsMax } = input;
-    const limit = Math.min(maxResults, filesystemsMax);
+    const { prefix = "", continuation: from, maxResults: results = filesystemsMax } = input;
+    const limit = Math.min(results, filesystemsMax);
     const { start, end } = containers.range([account], prefix);
     const first = from === undefined ? start : containers.prefix([account, from]);
     const bounds = { start: Buffer.compare(first, start) > 0 ? first : start, end };

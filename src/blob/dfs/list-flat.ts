@@ -1,8 +1,7 @@
 import type { RecordView } from "../../operation/view.ts";
-import type { Metadata } from "../../protocol/metadata.ts";
 import { blobs } from "../records.ts";
 import { isExpired } from "../shared/expiry.ts";
-import { folderMark } from "../tree/directory-record.ts";
+import { hasFolderMark } from "../tree/directory-record.ts";
 import type { ListedPath, PathPage, PathSelection } from "./list-paths.ts";
 
 /** Lists an account without directories: names are paths, and a blob with the mark of one is a
@@ -44,8 +43,4 @@ async function nextOf(view: RecordView, bounds: { start: Uint8Array; end: Uint8A
 
 function after(key: Uint8Array): Uint8Array {
   return Buffer.concat([key, Buffer.of(0)]);
-}
-
-function hasFolderMark(metadata: Metadata): boolean {
-  return metadata.some(([name, value]) => name.toLowerCase() === folderMark && value === "true");
 }

@@ -3,7 +3,7 @@ import { formatHttpDate } from "../../base/dates.ts";
 import type { Ticks } from "../../base/ticks.ts";
 import { noBody } from "../../operation/operation.ts";
 import type { RecordView } from "../../operation/view.ts";
-import { boolean, integer, query, required, text } from "../../protocol/params.ts";
+import { boolean, query, required, text } from "../../protocol/params.ts";
 import { executeBit, mayAccess, readBit } from "../../protocol/posix-access.ts";
 import type { AclCaller, PathAccess } from "../../protocol/posix-access.ts";
 import { formatPermissions } from "../../protocol/posix-acl.ts";
@@ -12,15 +12,14 @@ import { blobs, type BlobRecord, type ContainerRecord } from "../records.ts";
 import { isHierarchical, operation } from "../resources.ts";
 import { isExpired } from "../shared/expiry.ts";
 import { findPath, rootName } from "../tree/find-path.ts";
-import { continuation, continuationHeader, continuationOf } from "./continuation.ts";
+import { continuationHeader, continuationOf, listingContinuation } from "./continuation.ts";
 import { jsonType } from "./dialect.ts";
 import { listFlat } from "./list-flat.ts";
-import { upn } from "./params.ts";
+import { maxResults, upn } from "./params.ts";
 import { walkPaths } from "./path-walk.ts";
 import { accessOf } from "../tree/path-facts.ts";
 
 const pathsMax = 5000;
-const resultsMax = 2_147_483_647;
 
 export interface ListedPath {
   readonly path: string;
@@ -58,9 +57,9 @@ export const listPaths = operation({
   params: {
     recursive: required(query("recursive", boolean)),
     directory: query("directory", text),
-    continuation,
+    continuation: listingContinuation,
     beginFrom: query("beginFrom", text),
-    maxResults: query("maxResults", integer(1, resultsMax)),
+    maxResults,
     upn,
   },
   body: noBody,
@@ -73,12 +72,12 @@ export const listPaths = operation({
   largeResponse: true,
   success: { status: 200, headers: [continuationHeader] },
   reads: (view, { scope, target, address, input }) => {
-    const { recursive, maxResults = pathsMax } = input;
+    const { recursive, maxResults: results = pathsMax } = input;
     const { blob: directory } = address;
-    const begin = input.beginFrom && joined(directory, input.beginFrom);
-    const from = input.continuation ?? begin;
-    const limit = Math.min(maxResults, pathsMax);
-    const selection = { container: target, directory, recursive, from, limit };
+    const place = input.continuation ?? { path: input.beginFrom ?? "", isEntry: true };
+    const from = place.isEntry ? place.path && joined(directory, place.path) : place.path;
+    const limit = Math.min(results, pathsMax);
+    const selection = { container: target, directory, recursive, from: from || undefined, limit };
     return isHierarchical(scope) ? listTree(view, selection) : listFlat(view, selection);
   },
   decide: ({ readResult, scope, aclCaller }) => {
@@ -103,7 +102,7 @@ function joined(directory: string, name: string): string {
   return directory === "" ? name : `${directory}/${name}`;
 }
 
-/** Undefined if there is no such directory. */
+/** Undefined if there is no such path. */
 async function listTree(
   view: RecordView,
   { container, directory, recursive, from, limit }: PathSelection,
@@ -112,7 +111,9 @@ async function listTree(
   const start = await view.get(blobs, key);
   const root = directory === "" ? container.id : start?.directory;
   const isGone = start !== undefined && isExpired(start, view.now);
-  if (root === undefined || (isGone && key.name !== rootName)) return undefined;
+  if (isGone && key.name !== rootName) return undefined;
+  const access = { ancestors: ancestors.map(accessOf), target: start && accessOf(start) };
+  if (root === undefined) return start && listFile(start, directory, access);
   const prefix = directory === "" ? "" : `${directory}/`;
   if (from !== undefined && !from.startsWith(prefix)) return { paths: [], next: undefined };
   const { paths, next } = await walkPaths(view, {
@@ -125,8 +126,12 @@ async function listTree(
   const listed = paths.map(({ path, record }) => {
     return { path, record, isDirectory: record.directory !== undefined };
   });
-  const access = { ancestors: ancestors.map(accessOf), target: start && accessOf(start) };
   return { paths: listed, next, access };
+}
+
+/** Hadoop lists a file to get its status. */
+function listFile(record: BlobRecord, path: string, access: PathAccess): PathPage {
+  return { paths: [{ path, record, isDirectory: false }], next: undefined, access };
 }
 
 /** 1601-01-01, from which Windows counts. */

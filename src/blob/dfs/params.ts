@@ -1,5 +1,6 @@
+import { splitPath } from "../../namespace/paths.ts";
 import { decodeBase64, encodeBase64 } from "../../base/base64.ts";
-import { invalidHeader, missingHeader } from "../../protocol/faults.ts";
+import { invalidHeader, invalidQuery, missingHeader } from "../../protocol/faults.ts";
 import { isHeaderText } from "../../protocol/header-text.ts";
 import { leaseSeconds, parseLeaseId } from "../../protocol/lease-request.ts";
 import { checkMetadata, type Metadata } from "../../protocol/metadata.ts";
@@ -142,3 +143,50 @@ export const encryptionContext = header("x-ms-encryption-context", (value) =>
 
 /** Accepted: names of principals are not looked up. */
 export const upn = query("upn", text);
+
+const resultsMax = 2_147_483_647;
+
+/** At most this many entries in one page of a listing. */
+export const maxResults: Param<number | undefined> = {
+  sources: ["maxResults"],
+  parse: (reader) => {
+    const given = reader.query("maxresults");
+    if (given === undefined || given === "") return ok(undefined);
+    if (!/^-?\d{1,16}$/.test(given)) return invalidQuery("maxResults", given);
+    const number = Number(given);
+    const isAllowed = number >= 1 && number <= resultsMax;
+    return isAllowed ? ok(number) : fail("OutOfRangeQueryParameterValue");
+  },
+};
+
+const transactionIdUnitsMax = 128;
+
+export const transactionIdHeader = "x-ms-client-transaction-id";
+
+/** Stored with the path that the request creates or renames, and returned by reads. */
+export const transactionId = header(transactionIdHeader, (value) =>
+  value.length <= transactionIdUnitsMax ? value : undefined,
+);
+
+const renameSourceHeader = "x-ms-rename-source";
+
+/** The name that the source gets in the destination, if that is a directory. Undefined in the mode
+ *  `legacy`, in which the source takes the place of the directory. */
+export const entryName: Param<string | undefined> = {
+  sources: ["mode"],
+  parse: (reader) => {
+    const mode = (reader.query("mode") || "posix").toLowerCase();
+    if (mode === "legacy") return ok(undefined);
+    if (mode !== "posix") return invalidQuery("mode", mode);
+    const [path = ""] = (reader.header(renameSourceHeader) ?? "").split("?");
+    return ok(lastComponent(path) || undefined);
+  },
+};
+
+function lastComponent(escaped: string): string {
+  try {
+    return splitPath(decodeURIComponent(escaped)).at(-1) ?? "";
+  } catch {
+    return "";
+  }
+}

@@ -1,11 +1,14 @@
 import { noBody, type Operation } from "../../operation/operation.ts";
 import { getBlobProperties } from "../read/get-blob-properties.ts";
 import { getBlob } from "../read/get-blob.ts";
+import { fail } from "../../protocol/result.ts";
 import type { BlobRecord } from "../records.ts";
+import type { ContainerScope } from "../resources.ts";
+import { rootName } from "../tree/find-path.ts";
 import { leaseBlob } from "../write/lease-blob.ts";
 import { leaseAction } from "../../operation/common-params.ts";
 import { headerGroups } from "./header-groups.ts";
-import { formatProperties } from "./params.ts";
+import { formatProperties, transactionIdHeader, upn } from "./params.ts";
 
 const since = "2018-11-09";
 
@@ -21,8 +24,29 @@ function withProperties(operation: Operation): Operation["decide"] {
   };
 }
 
-function withHeader({ success }: Operation): Operation["success"] {
-  return { ...success, headers: [...success.headers, "x-ms-properties"] };
+function withTransactionId(decide: Operation["decide"]): Operation["decide"] {
+  return (context) => {
+    const decision = decide(context);
+    if ("fault" in decision || "wait" in decision) return decision;
+    const { transactionId } = context.target as BlobRecord;
+    if (transactionId === undefined) return decision;
+    const added = { [transactionIdHeader]: transactionId };
+    return { ...decision, headers: [...headerGroups(decision), added] };
+  };
+}
+
+/** This API has no properties of the root directory. Requests without a parameter that only this
+ *  API has may be of the Blob API, which has them. */
+function exceptOfRoot(decide: Operation["decide"]): Operation["decide"] {
+  return (context) => {
+    const { key } = context.scope as ContainerScope;
+    const isOfThisApi = "upn" in context.input && context.input.upn !== undefined;
+    return isOfThisApi && key.name === rootName ? fail("InvalidUri") : decide(context);
+  };
+}
+
+function withHeaders({ success }: Operation, ...names: readonly string[]): Operation["success"] {
+  return { ...success, headers: [...success.headers, ...names] };
 }
 
 /** learn.microsoft.com/rest/api/storageservices/datalakestoragegen2/path/read */
@@ -32,7 +56,7 @@ export const readPath: Operation = {
   ids: ["Path_Read"],
   route: { method: "GET", resource: "blob" },
   since,
-  success: withHeader(getBlob),
+  success: withHeaders(getBlob, "x-ms-properties"),
   decide: withProperties(getBlob),
 };
 
@@ -43,9 +67,10 @@ export const getPathProperties: Operation = {
   ids: ["Path_GetProperties"],
   route: { method: "HEAD", resource: "blob" },
   since,
+  params: { ...getBlobProperties.params, upn },
   permission: { ...getBlobProperties.permission, posix: {} },
-  success: withHeader(getBlobProperties),
-  decide: withProperties(getBlobProperties),
+  success: withHeaders(getBlobProperties, "x-ms-properties", transactionIdHeader),
+  decide: exceptOfRoot(withTransactionId(withProperties(getBlobProperties))),
 };
 
 /** All that is not the client's own: no metadata. */
@@ -56,6 +81,8 @@ export const getPathStatus: Operation = {
   route: { method: "HEAD", resource: "blob", query: { action: "getStatus" } },
   since,
   permission: { letters: "er", resourceType: "o", posix: {} },
+  success: withHeaders(getBlobProperties, transactionIdHeader),
+  decide: withTransactionId(getBlobProperties.decide),
 };
 
 /** learn.microsoft.com/rest/api/storageservices/datalakestoragegen2/path/lease */

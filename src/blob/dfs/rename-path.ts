@@ -7,7 +7,7 @@ import { directoryChange } from "../../protocol/authorise-acl.ts";
 import { checkLease, isLocked } from "../../protocol/lease.ts";
 import { parseLeaseId } from "../../protocol/lease-request.ts";
 import { pathRenameSource } from "../../protocol/named-resource.ts";
-import { oneOf, query, type Param } from "../../protocol/params.ts";
+import type { Param } from "../../protocol/params.ts";
 import { fail, ok, type Result } from "../../protocol/result.ts";
 import type { Ticks } from "../../base/ticks.ts";
 import { checkProtection } from "../protection/protection.ts";
@@ -18,7 +18,7 @@ import { withFolderMark } from "../tree/directory-record.ts";
 import { rootName } from "../tree/find-path.ts";
 import { movePath, reclaimBelow } from "../tree/move-path.ts";
 import { isReplaceable } from "./delete-path.ts";
-import { properties } from "./params.ts";
+import { entryName, properties, transactionId } from "./params.ts";
 
 const sourceConditions: Param<Conditions> = {
   sources: [
@@ -36,7 +36,8 @@ const sourceLease: Param<string | undefined> = {
 };
 
 /** Moves a file, or a directory with everything below it, in one commit of constant size. ETag and
- *  Last-Modified go along (recorded).
+ *  Last-Modified go along (recorded). In the mode `posix` a destination that is a directory is the
+ *  directory to move to.
  *  learn.microsoft.com/rest/api/storageservices/datalakestoragegen2/path/create */
 export const renamePath = operation({
   name: "Rename Path",
@@ -44,10 +45,11 @@ export const renamePath = operation({
   route: { method: "PUT", resource: "blob", headers: { "x-ms-rename-source": true } },
   since: "2018-11-09",
   params: {
-    mode: query("mode", oneOf("legacy", "posix")),
+    entryName,
     properties,
     sourceConditions,
     sourceLease,
+    transactionId,
   },
   body: noBody,
   namedResources: [pathRenameSource],
@@ -80,7 +82,7 @@ export const renamePath = operation({
     const moved = movePath({
       from: source.scope.key,
       to: scope.key,
-      record: { ...record, lease, metadata },
+      record: { ...record, lease, metadata, transactionId: input.transactionId },
       upload: source.upload,
       replacedUpload,
     });

@@ -1,7 +1,9 @@
 import { noBody } from "../../operation/operation.ts";
 import { encryption } from "../../protocol/encryption.ts";
+import { fail } from "../../protocol/result.ts";
 import { operation } from "../resources.ts";
 import { withFolderMark } from "../tree/directory-record.ts";
+import { rootName } from "../tree/find-path.ts";
 import { contentHeaders, properties } from "./params.ts";
 
 /** What the request does not name stays; properties are replaced as a whole.
@@ -21,7 +23,8 @@ export const setPathProperties = operation({
   etag: "renew",
   effect: "writes",
   success: { status: 200, headers: ["x-ms-request-server-encrypted"] },
-  decide: ({ target, input }) => {
+  decide: ({ scope, target, input }) => {
+    if (scope.key.name === rootName) return fail("InvalidUri");
     const { properties: given = target.metadata } = input;
     const metadata = target.directory === undefined ? given : withFolderMark(given);
     const headers = { ...target.headers, ...input.headers };

@@ -11,6 +11,7 @@ import { blocks, uploads } from "../records.ts";
 import type { BlobKey, BlobRecord, InlineAppend, UploadRecord } from "../records.ts";
 import { hasBlocks } from "../shared/overwrite.ts";
 import { appendedId } from "./appended-data.ts";
+import type { AppendResult } from "./append-at-end.ts";
 
 /** Appends that are not flushed yet, of one file. */
 const appendsMax = 50_000;
@@ -52,12 +53,13 @@ export interface Append {
 
 /** Keeps small data in the record of the upload: one write, and nothing to remove later. Other data
  *  is stored as blocks are, so that appends to one file do not wait for each other. */
-export function stageAppend(append: Append, found: Appends): Result<readonly Effect[]> {
+export function stageAppend(append: Append, found: Appends): Result<AppendResult> {
   const checked = checkAppend(append.target, found);
   if (!checked.ok) return checked;
   const source = smallSource(append.received);
   const isSmall = source !== undefined && hasRoom(found.staged.live, source);
-  return ok(isSmall ? stageInline(append, found, source) : stageBlock(append, found));
+  const effects = isSmall ? stageInline(append, found, source) : stageBlock(append, found);
+  return ok({ effects });
 }
 
 function smallSource({ pieces }: ReceivedBody): BytesSource | undefined {

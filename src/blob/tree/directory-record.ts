@@ -37,6 +37,13 @@ export function isDirectory({ directory }: BlobRecord): boolean {
   return directory !== undefined;
 }
 
+/** Whether metadata marks a blob as a directory: clients of the Blob API create one so. */
+export function hasFolderMark(metadata: Metadata): boolean {
+  return metadata.some(
+    ([name, value]) => name.toLowerCase() === folderMark && value.toLowerCase() === "true",
+  );
+}
+
 /** A directory keeps its mark, whatever metadata it is given. */
 export function withFolderMark(metadata: Metadata): Metadata {
   const others = metadata.filter(([name]) => name.toLowerCase() !== folderMark);

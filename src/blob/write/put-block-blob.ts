@@ -1,6 +1,8 @@
 import { encodeBase64 } from "../../base/base64.ts";
 import { metadata } from "../../operation/common-params.ts";
 import { encryption } from "../../protocol/encryption.ts";
+import type { Metadata } from "../../protocol/metadata.ts";
+import { fail, ok, type Result } from "../../protocol/result.ts";
 import { crc64Since } from "../../protocol/versions.ts";
 import { whole } from "../../content/plan.ts";
 import { emptyContent } from "../../content/content-ref.ts";
@@ -10,8 +12,9 @@ import {
   encryptionHeaders,
 } from "../shared/blob-encryption.ts";
 import { protection } from "../protection/protection.ts";
-import { uploads } from "../records.ts";
-import { operation } from "../resources.ts";
+import { uploads, type BlobRecord } from "../records.ts";
+import { isHierarchical, operation, type ContainerScope } from "../resources.ts";
+import { hasFolderMark } from "../tree/directory-record.ts";
 import { blobOrRequestHeaders } from "../shared/http-headers.ts";
 import { inlineBlobBytesMax, putBlobBytesMax } from "../shared/limits.ts";
 import {
@@ -61,7 +64,7 @@ export const putBlockBlob = operation({
     generations: "current",
     pendingCopy: "reject",
     clientKey: "none",
-    directories: "reject",
+    directories: "recreate",
   },
   success: {
     status: 201,
@@ -81,6 +84,8 @@ export const putBlockBlob = operation({
     if (md5 === undefined) throw new Error("the body of Put Blob has no MD5 (md5Always)");
     const encryptedWith = chooseEncryption(input.encryption, context.scope.container);
     if (!encryptedWith.ok) return encryptedWith;
+    const directory = directoryOf(context);
+    if (!directory.ok) return directory;
     const versionId = nextVersion(context);
     const crc64 = version >= crc64Since ? received.crc64 : undefined;
     return {
@@ -91,6 +96,7 @@ export const putBlockBlob = operation({
         content: emptyContent,
         headers: { ...headers, contentMd5: md5 },
         metadata: input.metadata,
+        directory: directory.value,
         lease: target?.lease,
         tags: input.tags,
         tier: input.tier,
@@ -112,3 +118,22 @@ export const putBlockBlob = operation({
     };
   },
 });
+
+interface Placement {
+  readonly scope: ContainerScope;
+  readonly target: BlobRecord | undefined;
+  readonly input: { readonly metadata: Metadata };
+  readonly received: { readonly length: number };
+  readonly newId: () => bigint;
+}
+
+/** On hierarchical accounts an empty blob with the mark of a directory is one. A directory keeps
+ *  the id that its entries are keyed by. */
+function directoryOf(placement: Placement): Result<bigint | undefined> {
+  const { scope, target, input, received, newId } = placement;
+  if (!isHierarchical(scope) || !hasFolderMark(input.metadata)) return ok(undefined);
+  const isDirectory = target?.directory !== undefined;
+  if (target !== undefined && !isDirectory) return fail("PathConflict");
+  if (received.length > 0) return isDirectory ? fail("PathConflict") : ok(undefined);
+  return ok(target?.directory ?? newId());
+}

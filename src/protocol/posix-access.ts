@@ -1,4 +1,5 @@
-import { entriesOf, setAcl, setMode, stickyBit, superuser } from "./posix-acl.ts";
+import { entriesOf, stickyBit, superuser } from "./posix-acl.ts";
+import { setAcl, setMode } from "./posix-acl-changes.ts";
 import type { AclEntry, PosixAccess } from "./posix-acl.ts";
 
 /** How the rules of `posix-acl.ts` apply: the access of new paths, and whether a caller may access

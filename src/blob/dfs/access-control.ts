@@ -1,7 +1,8 @@
 import { noBody } from "../../operation/operation.ts";
 import { query } from "../../protocol/params.ts";
 import { executeBit, grants, readBit, writeBit } from "../../protocol/posix-access.ts";
-import { formatAcl, setMode, type PosixAccess } from "../../protocol/posix-acl.ts";
+import { formatAcl, type PosixAccess } from "../../protocol/posix-acl.ts";
+import { setMode } from "../../protocol/posix-acl-changes.ts";
 import { fail, ok, type Result } from "../../protocol/result.ts";
 import type { BlobRecord } from "../records.ts";
 import { operation } from "../resources.ts";

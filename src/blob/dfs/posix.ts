@@ -1,5 +1,6 @@
 import { newPathAccess, type PathKind } from "../../protocol/posix-access.ts";
-import { defaultUmask, formatPermissions, setAcl, superuser } from "../../protocol/posix-acl.ts";
+import { defaultUmask, formatPermissions, superuser } from "../../protocol/posix-acl.ts";
+import { setAcl } from "../../protocol/posix-acl-changes.ts";
 import type { AclEntry, PosixAccess } from "../../protocol/posix-acl.ts";
 import { fail, ok, type Result } from "../../protocol/result.ts";
 import type { BlobRecord } from "../records.ts";

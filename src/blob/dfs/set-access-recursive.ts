@@ -2,15 +2,13 @@ import { put } from "../../operation/effects.ts";
 import { noBody } from "../../operation/operation.ts";
 import { boolean, integer, oneOf, query, required, type Param } from "../../protocol/params.ts";
 import {
-  modifyAcl,
   parseAcl,
   parseAclNames,
-  removeAcl,
-  setAcl,
   type AclEntry,
   type AclName,
   type PosixAccess,
 } from "../../protocol/posix-acl.ts";
+import { modifyAcl, removeAcl, setAcl } from "../../protocol/posix-acl-changes.ts";
 import { faultMessage } from "../../protocol/faults.ts";
 import { fail, ok } from "../../protocol/result.ts";
 import type { RecordView } from "../../operation/view.ts";

@@ -10,23 +10,25 @@ import type { BlobAddress } from "./resources.ts";
 import { checkPath } from "./tree/check-path.ts";
 import { archive } from "./tier/rehydration.ts";
 
-/** Rules that every operation on a blob declares, besides target, lease and conditions. */
+/** Rules that every operation on a blob declares, besides target, lease and conditions.
+ *  `checkBlobPolicy` enforces them. */
 export interface BlobPolicy {
   /** What the operation does with the blob. `read`: returns bytes, so it fails on an archived blob.
-   *  `change`: modifies it in place. `replace`: writes a new blob of the name; with versioning the
-   *  old one stays as a version, even under an immutability policy. `remove`: deletes it. `none`:
-   *  returns properties, or changes only what immutability policies do not protect. */
+   *  `change`: modifies the blob. `replace`: writes a new blob of the same name; with versioning
+   *  the old one stays as a version, even under an immutability policy. `remove`: deletes the blob.
+   *  `none`: returns properties, or changes only what immutability policies do not protect. */
   readonly content: "read" | "change" | "replace" | "remove" | "none";
-  /** What the address may name: the blob alone, also its versions, or snapshots as well. */
+  /** Which generations of a blob the address may name: only the blob itself (`current`), also its
+   *  versions, or also its snapshots (`any`). */
   readonly generations: "current" | "versions" | "any";
-  /** Whether the operation is rejected while a copy onto the blob is pending. */
+  /** Whether the operation is rejected while an asynchronous copy to the blob is pending. */
   readonly pendingCopy: "reject" | "allow";
-  /** `match`: the request must have the client's key that the blob is encrypted with. */
+  /** `match`: the request must have the customer-provided key with which the blob is encrypted. */
   readonly clientKey: "match" | "none";
-  /** Incremental Copy Blob alone may write the blobs it created; clients read their snapshots. */
+  /** Set for Incremental Copy Blob alone: no other operation may write the blobs that it creates;
+   *  clients read their snapshots. */
   readonly incrementalCopy?: true;
-  /** `reject`: not for directories of hierarchical accounts; `recreate`: only if the request is for
-   *  a directory as well. */
+  /** `reject`: the operation fails on directories of hierarchical accounts. */
   readonly directories?: "reject" | "recreate";
 }
 
@@ -34,7 +36,8 @@ type BlobContext = GuardContext<BlobAddress>;
 
 const passed = ok(undefined);
 
-/** Applies the policy of an operation. Runs after lease and conditions, in the same transaction. */
+/** Checks the policy of an operation. Runs after the checks of lease and conditions, in the same
+ *  transaction. */
 export function checkBlobPolicy(context: BlobContext): Result<void> {
   const policy = context.operation.policy as BlobPolicy;
   const addressed = checkGeneration(policy, context.address);
@@ -87,7 +90,7 @@ function checkImmutability(
   return isPreserved ? passed : checkProtection(target, now);
 }
 
-/** The parameter must be called `encryption` (`protocol/encryption.ts`). */
+/** The parameter must have the name `encryption` (`protocol/encryption.ts`). */
 function checkClientKey({ clientKey }: BlobPolicy, input: object, target: BlobRecord) {
   if (clientKey === "none") return passed;
   const { encryption } = input as { readonly encryption: Encryption };

@@ -2,7 +2,7 @@ import type { DefinedTable } from "../encoding/table.ts";
 import type { Transaction } from "../store/store.ts";
 import { containers, deletedContainers } from "./records.ts";
 
-/** Whether an account has a container, or a deleted one that can be restored. */
+/** Whether an account has a container, or a soft-deleted container that can be restored. */
 export async function hasContainers(tx: Transaction, account: bigint): Promise<boolean> {
   return (await hasAny(tx, containers, account)) || hasAny(tx, deletedContainers, account);
 }

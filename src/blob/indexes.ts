@@ -3,8 +3,8 @@ import { recordCodec } from "../encoding/record.ts";
 import { defineTable, type IndexEntry } from "../encoding/table.ts";
 import type { BlobRecord } from "./records.ts";
 
-/** Indexes derived from container and blob records. `operation/indexes.ts` updates them with every
- *  write of a record. */
+/** Index tables whose entries are derived from container and blob records. `operation/indexes.ts`
+ *  updates them with every write of a record. */
 
 export interface TagKey {
   readonly container: bigint;
@@ -24,7 +24,7 @@ export const containerTags = defineTable<TagKey, EmptyRecord>({
   codec: recordCodec<EmptyRecord>({ version: 1 }),
 });
 
-/** Tag index of all containers, for searches in an account. A search skips the containers of other
+/** Tag index over all containers, for searches in an account. A search skips containers of other
  *  accounts. */
 export const allTags = defineTable<TagKey, EmptyRecord>({
   name: "all-tags",
@@ -39,7 +39,7 @@ export interface ContainerName {
 }
 
 /** Current account and name of a container by its id. A deleted container has no entry, so a search
- *  does not find its blobs. */
+ *  by tags does not find its blobs. */
 export const containerNames = defineTable<{ id: bigint; name: string }, ContainerName>({
   name: "container-names",
   tag: 0x29,
@@ -47,12 +47,14 @@ export const containerNames = defineTable<{ id: bigint; name: string }, Containe
   codec: recordCodec<ContainerName>({ version: 1 }),
 });
 
+/** A legal hold, or an immutability policy that ends at `until`. */
 export interface Hold {
   readonly legalHold: boolean;
   readonly until?: bigint | undefined;
 }
 
-/** Legal holds and immutability policies of the blobs in a container. They prevent its deletion. */
+/** Legal holds and immutability policies of the blobs in a container. They prevent the deletion of
+ *  the container. `below` is the rest of the blob's key. */
 export const holds = defineTable<{ container: bigint; below: readonly KeyPart[] }, Hold>({
   name: "holds",
   tag: 0x2a,
@@ -63,6 +65,7 @@ export const holds = defineTable<{ container: bigint; below: readonly KeyPart[] 
 const encodedEmpty = containerTags.codec.encode(emptyRecord);
 const noEntries: readonly IndexEntry[] = [];
 
+/** The entries of a blob in both tag indexes; `parts` returns the key of the blob. */
 export function tagEntries(
   { tags }: BlobRecord,
   parts: () => readonly KeyPart[],
@@ -78,6 +81,7 @@ export function tagEntries(
   });
 }
 
+/** The entry of a container in the index of names. */
 export function containerNameEntries(
   id: bigint,
   [account, name]: readonly KeyPart[],
@@ -87,6 +91,7 @@ export function containerNameEntries(
   return [{ key, value: containerNames.codec.encode(record) }];
 }
 
+/** The entry of a protected blob in the index of holds; none for other blobs. */
 export function holdEntries(
   { legalHold, immutability }: BlobRecord,
   parts: () => readonly KeyPart[],

@@ -20,11 +20,12 @@ import { isExpired } from "./shared/expiry.ts";
 import { hasBlocks } from "./shared/overwrite.ts";
 import { retentionEnds } from "./shared/soft-delete.ts";
 
-/** Records removed in one transaction. */
+/** Most records removed in one transaction. */
 const removalsMax = 500;
 
 const findRemovals = removalFinder(removalsMax);
 
+/** Removes the uncommitted blocks of an upload. */
 const reclaimBlocks: ReclaimHandler = async (view, [upload]) => {
   const id = upload as bigint;
   const removals = await findRemovals(view, blocks, id);
@@ -32,7 +33,8 @@ const reclaimBlocks: ReclaimHandler = async (view, [upload]) => {
   return { removals: [...removals, { key: blockCounter(id) }], done: true };
 };
 
-/** Everything keyed by the id of a container or directory, a bounded number of records at once. */
+/** Removes everything that is keyed by the id of a container or directory, a bounded number of
+ *  records per step. */
 const reclaimContainer: ReclaimHandler = async (view, [container]) => {
   const id = container as bigint;
   const current = await findRemovals(view, blobs, id);
@@ -46,7 +48,8 @@ const reclaimContainer: ReclaimHandler = async (view, [container]) => {
   return { removals: staged, jobs, done: staged.length < removalsMax };
 };
 
-/** Removes blocks that were not committed within a week after the last Put Block. */
+/** Removes an upload a week after its last Put Block. If a Put Block has prolonged it meanwhile,
+ *  the job is stored again with the new time. */
 const expireUpload: ReclaimHandler = async (view, scope) => {
   const [container, name, id] = scope;
   const key = { container: container as bigint, name: name as string };
@@ -83,7 +86,7 @@ const expireUploads: ReclaimHandler = async (view, [container, from]) => {
   return { removals, jobs: [...jobs, rest], done: true };
 };
 
-/** Removes a deleted container after its retention time. */
+/** Removes a soft-deleted container after its retention time. */
 const expireContainer: ReclaimHandler = async (view, [account, name, version]) => {
   const key = {
     account: account as bigint,
@@ -96,7 +99,7 @@ const expireContainer: ReclaimHandler = async (view, [account, name, version]) =
   return { removals, jobs: [containerJob(record)], done: true };
 };
 
-/** Removes a soft-deleted state after its retention time. */
+/** Removes a soft-deleted state of a blob after its retention time. */
 const expireGeneration: ReclaimHandler = async (view, scope) => {
   const [container, name, at, kind] = scope;
   const key: GenerationKey = {
@@ -113,20 +116,22 @@ const expireGeneration: ReclaimHandler = async (view, scope) => {
   return { removals, jobs: directoryJobs([{ record }]), done: true };
 };
 
-/** A blob that was given a time to end. */
+/** Removes a blob whose expiry time has passed. */
 const expireBlob: ReclaimHandler = async (view, scope) => {
   const [container, name] = scope;
   const key = { container: container as bigint, name: name as string };
   const record = await view.get(blobs, key);
   if (record?.expiresAt === undefined || record.expiresAt > view.now) return { done: true };
   if (!isExpired(record, view.now)) {
-    // A hold keeps it for now; nothing tells when it ends.
+    // A legal hold or immutability policy keeps the blob for now. A hold has no end time, so the
+    // job tries again in a day.
     return { jobs: [{ kind: "blob-expiry", scope, due: view.now + ticksPerDay }], done: true };
   }
   return { removals: [{ table: anyTable(blobs), key: blobs.key(key) }], done: true };
 };
 
-/** What is below the directories that are removed; the root directory has its container's id. */
+/** Jobs that remove what is below the removed directories. The root directory has the id of its
+ *  container, whose records the job itself removes. */
 function directoryJobs(
   removed: readonly { readonly record: BlobRecord }[],
   parent?: bigint,
@@ -138,6 +143,7 @@ function directoryJobs(
   );
 }
 
+/** Removes all containers of an account id, after a reset. */
 const reclaimAccount: ReclaimHandler = async (view, [account]) => {
   const id = account as bigint;
   const live = await findRemovals(view, containers, id);

@@ -13,8 +13,10 @@ import type { Ticks } from "../base/ticks.ts";
 export type PublicAccess = "container" | "blob";
 export type BlobType = "BlockBlob" | "AppendBlob" | "PageBlob";
 
+/** The stored record of a container. */
 export interface ContainerRecord {
-  /** Part of the keys of its blobs, so that deleting or renaming changes only this record. */
+  /** Part of the keys of the container's blobs, so that deleting or renaming the container changes
+   *  only this record. */
   readonly id: bigint;
   readonly etag: Ticks;
   readonly lease?: Lease | undefined;
@@ -31,6 +33,7 @@ export interface DeletedContainerRecord extends ContainerRecord {
   readonly retentionDays: number;
 }
 
+/** The content headers that a blob is returned with. */
 export interface HttpHeaders {
   readonly contentType?: string | undefined;
   readonly contentEncoding?: string | undefined;
@@ -40,9 +43,10 @@ export interface HttpHeaders {
   readonly contentDisposition?: string | undefined;
 }
 
-/** A blob (in `blobs`), or a snapshot, earlier version or soft-deleted state (in `generations`),
- *  with `snapshot`, `superseded` or `deleted` set. */
+/** A blob (in the table `blobs`), or a generation of it (in `generations`): a snapshot, an earlier
+ *  version or a soft-deleted state, with `snapshot`, `superseded` or `deleted` set. */
 export interface BlobRecord {
+  // Also the time of the last change (Last-Modified).
   readonly etag: Ticks;
   readonly created: Ticks;
   readonly type: BlobType;
@@ -57,48 +61,51 @@ export interface BlobRecord {
   readonly versionId?: Ticks | undefined;
   /** Set on earlier versions. */
   readonly superseded?: true | undefined;
-  /** Time of the snapshot; set on snapshots only. */
+  /** Time of the snapshot; undefined for anything else. */
   readonly snapshot?: Ticks | undefined;
+  // Set on soft-deleted states.
   readonly deleted?: Deletion | undefined;
   /** Page blobs: the sequence number that clients use for conditional writes; undefined means 0. */
   readonly sequenceNumber?: bigint | undefined;
-  /** Page blobs: ETag value of the creation. A diff fails if the blob was created anew since. */
+  /** Page blobs: ETag of the creation. Comparing with an earlier snapshot fails if the blob was
+   *  created again since. */
   readonly lineage?: Ticks | undefined;
   /** Append blobs: number of appended blocks. */
   readonly committedBlockCount?: number | undefined;
-  /** Append blobs: sealed, no further appends. */
+  /** Append blobs: whether the blob is sealed and accepts no further appends. */
   readonly sealed?: true | undefined;
-  /** The last copy onto this blob. */
+  /** The last copy to this blob. */
   readonly copy?: CopyState | undefined;
-  /** Target of incremental copies: clients can read only its snapshots. */
+  /** Set on the target of incremental copies, of which clients can read only the snapshots. */
   readonly incrementalCopy?: true | undefined;
-  /** Expiry time (Set Blob Expiry). */
+  /** When the blob expires (Set Blob Expiry); undefined: never. */
   readonly expiresAt?: Ticks | undefined;
   readonly encryptionScope?: string | undefined;
-  /** SHA-256 of the client's key that the content is encrypted with. */
+  /** SHA-256 of the customer-provided key with which the content is encrypted; undefined without
+   *  one. */
   readonly keySha256?: Uint8Array | undefined;
-  /** Pending rehydration of an archived blob. */
+  /** The pending rehydration of an archived blob. */
   readonly rehydration?: Rehydration | undefined;
   readonly immutability?: ImmutabilityPolicy | undefined;
   readonly legalHold?: boolean | undefined;
   /** Time of the last read, updated at most once a day; undefined if not tracked. */
   readonly lastAccess?: Ticks | undefined;
-  /** Directories of hierarchical accounts: the id that their entries are keyed by. */
+  /** Directories of hierarchical accounts: the id by which their entries are keyed. Undefined for
+   *  files. */
   readonly directory?: bigint | undefined;
-  /** On hierarchical accounts: owner, group and access control list; absent on a file or directory
-   *  that has the defaults. */
+  /** Hierarchical accounts: owner, group and access control list; undefined for the defaults. */
   readonly posix?: PosixAccess | undefined;
   readonly encryptionContext?: string | undefined;
-  /** The API that wrote the content, if it was the Data Lake API: blocks of the other API cannot be
-   *  added to it. */
+  /** Set if the Data Lake API wrote the content: blocks of the Blob API cannot be added to it. */
   readonly writtenBy?: "dfs" | undefined;
   /** By which a client recognises a create or a rename of its own whose reply it did not get. */
   readonly transactionId?: string | undefined;
 }
 
+/** A change from the tier Archive, which takes hours. */
 export interface Rehydration {
   readonly to: string;
-  /** Time from which the blob has the tier `to`. */
+  /** From this time on the blob has the tier `to`. */
   readonly due: Ticks;
   readonly priority: "High" | "Standard";
 }
@@ -108,31 +115,34 @@ export interface ImmutabilityPolicy {
   readonly mode: "unlocked" | "locked";
 }
 
+/** The state of the last copy to a blob. */
 export interface CopyState {
   readonly id: string;
-  /** URL without the SAS. */
+  /** URL of the source without the signature. */
   readonly source: string;
   readonly status: "pending" | "success" | "aborted" | "failed";
   readonly copiedBytes: number;
   readonly totalBytes: number;
   readonly completed?: Ticks | undefined;
-  /** Why it failed. */
+  /** Why the copy failed. */
   readonly description?: string | undefined;
-  /** Incremental copy: the snapshot of the target. */
+  /** Incremental copies: the snapshot that was taken of the target. */
   readonly destinationSnapshot?: Ticks | undefined;
 }
 
+/** When a blob was soft-deleted, and for how long it can be restored. */
 export interface Deletion {
   readonly at: Ticks;
   readonly retentionDays: number;
 }
 
-/** The uncommitted blocks of a blob; `blocks` has one record for each. */
+/** The upload of a blob: its uncommitted blocks. The table `blocks` has a record for each block. */
 export interface UploadRecord {
   readonly id: bigint;
-  /** Length of each block id in Base64; all ids of an upload must have the same. */
+  /** Length of the block ids in Base64, which must be the same for all ids of an upload; 0 for data
+   *  that the Data Lake API appended. */
   readonly blockIdLength: number;
-  /** Time of the last Put Block, to the hour. The blocks expire a week later. */
+  /** Time of the last Put Block, to the hour. The upload ends a week later. */
   readonly touched: Ticks;
   /** Small appended data, which costs no record of its own; undefined if `blocks` has all of it. */
   readonly inline?: readonly InlineAppend[] | undefined;
@@ -148,20 +158,22 @@ export interface InlineAppend {
   readonly source: BytesSource;
 }
 
+/** An uncommitted block. */
 export interface BlockRecord {
   readonly content: ContentRef;
   readonly keySha256?: Uint8Array | undefined;
-  /** Data that was appended and not flushed: where in the file it goes. */
+  /** For data that the Data Lake API appended: its position in the file. Undefined for blocks. */
   readonly position?: number | undefined;
 }
 
-/** Where a blob is stored. On hierarchical accounts `container` is the id of the directory that it
- *  is in (of the container for the root directory), and `name` the last component of its path. */
+/** The key of a blob. On hierarchical accounts `container` is the id of the directory that the blob
+ *  is in (for the root directory: of the container), and `name` the last name of its path. */
 export interface BlobKey {
   readonly container: bigint;
   readonly name: string;
 }
 
+/** The key of a generation: `at` is the time of the snapshot, version or deletion. */
 export interface GenerationKey extends BlobKey {
   readonly at: Ticks;
   readonly kind: "snapshot" | "version" | "deleted";
@@ -176,7 +188,7 @@ const headersShape = {
   contentDisposition: true,
 } as const;
 
-/** Fields are stored by position. Fields that nearly every blob has come first. */
+/** Fields are stored by position: those that nearly every blob has come first. */
 const blobCodec = recordCodec<BlobRecord>({
   version: 2,
   migrate: { 1: (record) => record },
@@ -252,8 +264,8 @@ export const blobs = defineTable<BlobKey, BlobRecord>({
 
 const generationKinds = { version: 0, snapshot: 1, deleted: 2 } as const;
 
-/** Snapshots, earlier versions and soft-deleted states: by name, then oldest first. A table of its
- *  own, so that a plain listing need not skip them. */
+/** Generations: snapshots, earlier versions and soft-deleted states, by name, then oldest first.
+ *  They are in a table of their own, so that a plain listing need not skip them. */
 export const generations = defineTable<GenerationKey, BlobRecord>({
   name: "generations",
   tag: 0x23,

@@ -29,6 +29,8 @@ import type { Features } from "../protocol/features.ts";
 import type { PathAccess } from "../protocol/posix-access.ts";
 import { pageCandidates } from "./website/page-candidates.ts";
 
+/** What a URL of the Blob or Data Lake API addresses. Names are empty if the URL does not contain
+ *  them. */
 export interface BlobAddress extends Address {
   readonly resource: "service" | "container" | "blob" | "page";
   readonly container: string;
@@ -37,13 +39,14 @@ export interface BlobAddress extends Address {
   readonly versionId: Ticks | undefined;
 }
 
+/** The scope of operations on blobs. `key` is where the addressed blob is stored. */
 export interface ContainerScope extends AccountScope, PathScope {
   readonly container: ContainerRecord;
 }
 
-/** A page of the account's website. */
+/** The scope of a page of the account's static website. */
 export interface PageScope extends AccountScope {
-  /** What was asked for is not there: the page is the one for such cases. */
+  /** Whether the requested page does not exist, so that the target is the error document. */
   readonly missing: boolean;
 }
 
@@ -59,16 +62,16 @@ export const operation = operationsOf<BlobResources, BlobAddress>();
 
 async function loadContainer(
   view: RecordView,
-  where: LoadRequest<BlobAddress>,
+  request: LoadRequest<BlobAddress>,
 ): Promise<LoadedResource> {
-  const account = await loadAccount(view, where);
-  const { container: name } = where.address;
+  const account = await loadAccount(view, request);
+  const { container: name } = request.address;
   const container = await view.get(containers, { account: account.id, name });
   const access = accessOf(container);
   const loaded = { access, scope: ok({ account }), target: container, cors: corsOf(account) };
   if (container !== undefined) return loaded;
   const deletedName = { account: account.id, service: "blob", name } as const;
-  return { ...loaded, isNameReserved: await isNameReserved(view, where, deletedName) };
+  return { ...loaded, isNameReserved: await isNameReserved(view, request, deletedName) };
 }
 
 /** Parameters that affect which path an operation is about. */
@@ -80,23 +83,23 @@ interface PathInput {
 
 async function loadBlob(
   view: RecordView,
-  where: LoadRequest<BlobAddress>,
+  request: LoadRequest<BlobAddress>,
 ): Promise<LoadedResource> {
-  const { entryName }: PathInput = where.input ?? {};
-  const loaded = await loadPath(view, where);
+  const { entryName }: PathInput = request.input ?? {};
+  const loaded = await loadPath(view, request);
   const found = loaded.target as BlobRecord | undefined;
   if (entryName === undefined || found?.directory === undefined) return loaded;
-  const { address } = where;
+  const { address } = request;
   const blob = address.blob === "" ? entryName : `${address.blob}/${entryName}`;
-  return loadPath(view, { ...where, address: { ...address, blob } });
+  return loadPath(view, { ...request, address: { ...address, blob } });
 }
 
 async function loadPath(
   view: RecordView,
-  where: LoadRequest<BlobAddress>,
+  request: LoadRequest<BlobAddress>,
 ): Promise<LoadedResource> {
-  const account = await loadAccount(view, where);
-  const { address } = where;
+  const account = await loadAccount(view, request);
+  const { address } = request;
   const container = await view.get(containers, { account: account.id, name: address.container });
   const access = accessOf(container);
   const cors = corsOf(account);
@@ -116,7 +119,7 @@ async function loadPath(
         };
   const { key } = scope;
   const target = afterRehydration(await findBlob(view, key, address), view.now);
-  const located = {
+  const loaded = {
     access:
       access && isHierarchical(scope)
         ? { ...access, path: () => pathAccess(scope, target) }
@@ -126,9 +129,9 @@ async function loadPath(
     cors,
   };
   const at = address.snapshot ?? address.versionId;
-  if (target !== undefined || at === undefined) return located;
+  if (target !== undefined || at === undefined) return loaded;
   const isKept = await isSoftDeleted(view, key, address, at);
-  return isKept ? { ...located, missing: softDeleted } : located;
+  return isKept ? { ...loaded, missing: softDeleted } : loaded;
 }
 
 function pathAccess(scope: ContainerScope, target: BlobRecord | undefined): PathAccess {
@@ -147,14 +150,14 @@ function existingType(target: object, { hierarchicalNamespace }: Features): Faul
 const noAncestors: readonly BlobRecord[] = [];
 const noNames: readonly string[] = [];
 
-/** Whether the paths of an account lead through directories. */
+/** Whether the account has a hierarchical namespace. */
 export function isHierarchical({ account }: AccountScope): boolean {
   return account.hierarchicalNamespace === true;
 }
 
 const softDeleted = { headers: { "x-ms-is-soft-deleted": "true" } };
 
-/** Whether an undelete would bring back the snapshot or version that the address names. */
+/** Whether Undelete Blob would restore the snapshot or version that the address names. */
 async function isSoftDeleted(
   view: RecordView,
   { container, name }: BlobKey,
@@ -166,21 +169,22 @@ async function isSoftDeleted(
   return found !== undefined && isRestorable(found, view.now);
 }
 
-/** The first of the blobs that may answer for a path of the website; it is open to everyone. */
+/** Loads the first existing blob of those that may be returned for a path of the static website,
+ *  which everyone may read. */
 async function loadPage(
   view: RecordView,
-  where: LoadRequest<BlobAddress>,
+  request: LoadRequest<BlobAddress>,
 ): Promise<LoadedResource> {
-  const account = await loadAccount(view, where);
+  const account = await loadAccount(view, request);
   const { properties, id } = account;
   const found = { access: undefined, cors: noRules };
   const none = { ...found, scope: ok({ account, missing: true }), target: undefined };
   const site = properties.blob?.staticWebsite;
-  const home = await view.get(containers, { account: id, name: where.address.container });
-  if (site?.enabled !== true || home === undefined) return none;
-  for (const { name, missing } of pageCandidates(where.address.blob, site)) {
-    const key = await keyOfPath(view, account, home.id, name);
-    const record = await findBlob(view, key, where.address);
+  const container = await view.get(containers, { account: id, name: request.address.container });
+  if (site?.enabled !== true || container === undefined) return none;
+  for (const { name, missing } of pageCandidates(request.address.blob, site)) {
+    const key = await keyOfPath(view, account, container.id, name);
+    const record = await findBlob(view, key, request.address);
     const target = afterRehydration(record, view.now);
     const readable = target?.keySha256 === undefined && target?.tier !== "Archive";
     if (target !== undefined && readable) {
@@ -200,7 +204,8 @@ async function keyOfPath(
   return (await findPath(view, container, path)).key;
 }
 
-/** The current blob, or the snapshot or version that the address names. */
+/** Finds the current blob, or the snapshot or version that the address names; undefined if it does
+ *  not exist, has expired or is soft-deleted. */
 export async function findBlob(
   view: RecordView,
   key: BlobKey,

@@ -230,7 +230,7 @@ describe("Copy Blob within the server", () => {
       address,
       authorise: () => ok(undefined),
     };
-    const readResult = { upload: undefined, own: ok(source) };
+    const readResult = { upload: undefined, local: ok(source) };
     const state = blobState(target, { readResult });
     const request = { headers, source: own as unknown as NonNullable<TestRequest["source"]> };
     const decision = decideOn(copyBlob, state, request);

@@ -7,13 +7,13 @@ import { encryptionHeaderNames, encryptionHeaders } from "../shared/blob-encrypt
 import { bodyChecksum } from "../shared/checksum-headers.ts";
 import { appendedBlocksMax } from "../shared/limits.ts";
 
-/** The expected length of the blob before the append. */
+/** `x-ms-blob-condition-appendpos`: the length that the blob must have before the append. */
 export const appendPosition = header(
   "x-ms-blob-condition-appendpos",
   integer(0, Number.MAX_SAFE_INTEGER),
 );
 
-/** The maximum length of the blob after the append. */
+/** `x-ms-blob-condition-maxsize`: the length that the blob must not exceed after the append. */
 export const maxSize = header("x-ms-blob-condition-maxsize", integer(0, Number.MAX_SAFE_INTEGER));
 
 export interface AppendConditions {
@@ -21,7 +21,8 @@ export interface AppendConditions {
   readonly maxSize?: number | undefined;
 }
 
-/** Checks the append conditions against the current blob, for an append of `length` bytes. */
+/** Checks that the target is an append blob, and the append conditions for an append of `length`
+ *  bytes. */
 export function checkAppend(
   target: BlobRecord,
   conditions: AppendConditions,
@@ -55,7 +56,7 @@ interface AppendContext {
   readonly version: string;
 }
 
-/** Decision of Append Block and Append Block From URL. */
+/** The decision of Append Block and Append Block From URL. */
 export function appendReply({ target, received, input, version }: AppendContext) {
   const allowed = checkAppend(target, input, received.length);
   if (!allowed.ok) return allowed;

@@ -2,7 +2,7 @@ import { noBody } from "../../operation/operation.ts";
 import { operation } from "../resources.ts";
 import { appendPosition, checkAppend } from "./append.ts";
 
-/** Idempotent: sealing a sealed blob succeeds.
+/** Makes an append blob read-only. Idempotent: sealing a sealed blob succeeds.
  *  learn.microsoft.com/rest/api/storageservices/append-blob-seal */
 export const sealAppendBlob = operation({
   name: "Append Blob Seal",

@@ -6,6 +6,7 @@ import { blockIdBytesMax } from "../shared/limits.ts";
 
 const blockIdUnitsMax = Math.ceil(blockIdBytesMax / 3) * 4;
 
+/** Whether the text is base64 of at most 64 bytes, as block ids must be. */
 export function isBlockId(id: string): boolean {
   if (id.length > blockIdUnitsMax) return false;
   const bytes = base64ByteLength(id);

@@ -5,6 +5,7 @@ import { invalidXmlAt, type XmlElement } from "../../encoding/xml.ts";
 import { committedBlocksMax } from "../shared/limits.ts";
 import { isBlockId } from "./block-id.ts";
 
+/** An entry of the body of Put Block List: the id of a block, and the list to find it in. */
 export interface BlockListEntry {
   readonly from: "Committed" | "Uncommitted" | "Latest";
   readonly id: string;
@@ -12,7 +13,8 @@ export interface BlockListEntry {
 
 const sources: ReadonlySet<string> = new Set(["Committed", "Uncommitted", "Latest"]);
 
-/** Parses `<BlockList>` with `<Committed>`, `<Uncommitted>` and `<Latest>` in any order. */
+/** Parses `<BlockList>` with the elements `<Committed>`, `<Uncommitted>` and `<Latest>` in any
+ *  order. */
 export const parseBlockList: XmlParser<readonly BlockListEntry[]> = (root) => {
   if (root === undefined || root.name !== "BlockList") return fail("InvalidXmlDocument");
   if (root.children.length > committedBlocksMax) return fail("BlockListTooLong");
@@ -22,7 +24,7 @@ export const parseBlockList: XmlParser<readonly BlockListEntry[]> = (root) => {
   return malformed ?? ok(entries);
 };
 
-/** Entries parsed in one event-loop iteration: some milliseconds. */
+/** Most entries parsed in one event-loop iteration: a few milliseconds of work. */
 const entriesPerIterationMax = 4096;
 
 async function readInSteps(

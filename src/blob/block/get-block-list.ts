@@ -55,7 +55,8 @@ export const getBlockList = operation({
   },
 });
 
-/** Whether the request is for one of the two lists only; by default for the committed one. */
+/** Whether the request is for only one of the two lists; without `blocklisttype` it is for the
+ *  committed one. */
 function chosenLists(type = "committed") {
   return { committedOnly: type === "committed", uncommittedOnly: type === "uncommitted" };
 }
@@ -65,8 +66,8 @@ interface ListedBlock {
   readonly length: number;
 }
 
-/** Renders block by block: a list may have 150,000 blocks, whose records would need more memory
- *  than their text. */
+/** Renders the blocks batch by batch: a list may have 150,000 blocks, whose records would need more
+ *  memory than their text. */
 async function render(batches: AsyncIterable<readonly ListedBlock[]>): Promise<string> {
   let xml = "";
   for await (const blocks of batches) {

@@ -34,10 +34,13 @@ import {
   type UploadLookup,
 } from "./read-blocks.ts";
 
+/** Limit of this server for the request body. */
 const blockListBytesMax = 8 * 1024 * 1024;
 
+/** The bytes of a block. */
 interface KeyedPart extends ContentPart {
-  /** SHA-256 of the client's key that encrypts the bytes; undefined without one. */
+  /** SHA-256 of the customer-provided key with which the bytes are encrypted; undefined without
+   *  one. */
   readonly keySha256: Uint8Array | undefined;
 }
 
@@ -158,10 +161,10 @@ interface AvailableBlocks {
   readonly committed: PartsById;
 }
 
-/** Entries looked up in one event-loop iteration: some milliseconds. */
+/** Most entries looked up in one event-loop iteration: a few milliseconds of work. */
 const entriesPerIterationMax = 4096;
 
-/** Finds the block of each entry. An id may be repeated, but only with the same source. */
+/** Finds the block of each entry. An id may be repeated, but always with the same list. */
 async function chooseParts(
   entries: readonly BlockListEntry[],
   { uncommitted, committed }: AvailableBlocks,

@@ -5,18 +5,21 @@ import type { RecordView } from "../../operation/view.ts";
 import { blocks, uploads, type BlobKey, type UploadRecord } from "../records.ts";
 import { uncommittedLifetimeDays } from "../shared/limits.ts";
 
+// An upload is the set of the uncommitted blocks of one blob. It ends a week after its last block.
 const uploadLifetime = BigInt(uncommittedLifetimeDays) * ticksPerDay;
 const blockCountTag = 0x26;
 
-/** Key of the number of blocks of an upload. A counter, so that parallel Put Blocks do not
- *  conflict. */
+/** Key of the number of uncommitted blocks of an upload. A counter, so that concurrent Put Block
+ *  requests do not conflict. */
 export function blockCounter(upload: bigint): Uint8Array {
   return encodeTaggedKey(blockCountTag, [upload]);
 }
 
+/** The upload of a blob. */
 export interface UploadLookup {
-  /** The stored record, even if expired. */
+  /** The stored record, even if the upload has ended; undefined if there is none. */
   readonly stored: UploadRecord | undefined;
+  // The record, unless the upload has ended.
   readonly live: UploadRecord | undefined;
 }
 
@@ -34,10 +37,12 @@ export function uploadEnds({ touched }: UploadRecord): Ticks {
   return touched + uploadLifetime;
 }
 
+/** An uncommitted block. */
 export interface StagedBlock {
   readonly id: string;
   readonly length: number;
   readonly content: ContentRef;
+  // SHA-256 of the customer-provided key with which the bytes are encrypted; undefined without one.
   readonly keySha256?: Uint8Array | undefined;
 }
 
@@ -55,6 +60,7 @@ export async function* stagedBlocks(
   }
 }
 
+/** A block of a committed block list, with the slices of its bytes. */
 export interface CommittedBlock {
   readonly id: string;
   readonly length: number;
@@ -66,7 +72,8 @@ interface PartialBlock extends CommittedBlock {
   readonly pieces: SliceSourceOfLength[];
 }
 
-/** Reads committed blocks in batches, in blob order. A blob from Put Blob has none. */
+/** Reads the committed blocks of a blob in batches, in the order of the block list. A blob that was
+ *  written by Put Blob has none. */
 export async function* committedBlocks(
   view: RecordView,
   content: ContentRef | undefined,
@@ -89,7 +96,7 @@ export async function* committedBlocks(
   if (last !== undefined) yield [last];
 }
 
-/** Returns the slices of an uncommitted block. */
+/** The slices of an uncommitted block. */
 export async function piecesOf(
   view: RecordView,
   content: ContentRef,

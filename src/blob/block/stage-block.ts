@@ -17,7 +17,9 @@ import { uncommittedBlocksMax } from "../shared/limits.ts";
 import { blockCounter, findUpload, uploadEnds, type UploadLookup } from "./read-blocks.ts";
 
 /** How exactly the time of the last change of an upload is known. */
-export const touchEvery = 3600n * ticksPerSecond;
+/** An upload's `touched` is not written again within this time, so that concurrent Put Block
+ *  requests do not conflict. */
+export const touchIntervalTicks = 3600n * ticksPerSecond;
 
 export const stageReplyHeaders = [
   "Content-MD5",
@@ -26,10 +28,12 @@ export const stageReplyHeaders = [
   ...encryptionHeaderNames,
 ] as const;
 
-/** What is known of the blocks that wait beside a new one. */
+/** What staging a block depends on beside the target. */
 export interface StagingState {
   readonly staged: UploadLookup;
+  /** Whether the upload has an uncommitted block with the same id, which the new one replaces. */
   readonly replaces: boolean;
+  /** Number of uncommitted blocks of the upload. */
   readonly count: bigint;
 }
 
@@ -45,6 +49,7 @@ export async function readStagingState(
   return { staged, replaces: block !== undefined, count };
 }
 
+/** What a new uncommitted block depends on. */
 export interface StageBlockContext {
   readonly target: BlobRecord | undefined;
   readonly readResult: StagingState;
@@ -57,7 +62,8 @@ export interface StageBlockContext {
   readonly newId: () => bigint;
 }
 
-/** Puts one block beside those that wait, wherever its bytes came from. */
+/** The decision of Put Block and Put Block From URL: adds an uncommitted block to the upload of the
+ *  blob, or replaces one. */
 export function stageBlock(
   key: BlobKey,
   { target, readResult, blockId, ...staging }: StageBlockContext,
@@ -70,19 +76,19 @@ export function stageBlock(
   if (!readResult.replaces && readResult.count >= BigInt(uncommittedBlocksMax)) {
     return fail("BlockCountExceedsLimit");
   }
-  const sealing = chooseEncryption(input.encryption, scope.container);
-  if (!sealing.ok) return sealing;
-  const opening = { now, newId, blockIdLength: blockId.length };
-  const opened = openUpload(key, readResult.staged, opening);
+  const encryptedWith = chooseEncryption(input.encryption, scope.container);
+  if (!encryptedWith.ok) return encryptedWith;
+  const options = { now, newId, blockIdLength: blockId.length };
+  const opened = openUpload(key, readResult.staged, options);
   const at = { upload: opened.upload.id, id: blockId };
-  const { keySha256 } = sealing.value;
+  const { keySha256 } = encryptedWith.value;
   const block = put(blocks, at, { content: emptyContent, keySha256 }, whole(received));
   const counted = readResult.replaces ? [] : [add(blockCounter(opened.upload.id), 1n)];
   return {
     effects: [...opened.effects, block, ...counted],
     headers: {
       ...bodyChecksum(received, version),
-      ...encryptionHeaders(sealing.value),
+      ...encryptionHeaders(encryptedWith.value),
       "x-ms-request-server-encrypted": "true",
     },
   };
@@ -94,17 +100,24 @@ interface UploadOptions {
   readonly blockIdLength: number;
 }
 
-/** The upload the block belongs to, written only when it is new or its week must start anew. */
-export function openUpload(key: BlobKey, { stored, live }: UploadLookup, opening: UploadOptions) {
-  const { now, newId, blockIdLength } = opening;
+/** Returns the upload that a new block belongs to, and the effects that write it. Its record is
+ *  written if it is new, or if its lifetime of a week must start again. */
+export function openUpload(key: BlobKey, { stored, live }: UploadLookup, options: UploadOptions) {
+  const { now, newId, blockIdLength } = options;
   if (live !== undefined) {
     const touched: UploadRecord = { ...live, touched: now };
-    const stale = now - live.touched > touchEvery;
+    const stale = now - live.touched > touchIntervalTicks;
     return { upload: live, effects: stale ? [put(uploads, key, touched)] : [] };
   }
   const upload: UploadRecord = { id: newId(), blockIdLength, touched: now };
-  const term = reclaimAt(uploadEnds(upload), "blob-upload", key.container, key.name, upload.id);
-  const effects: Effect[] = [put(uploads, key, upload), term];
+  const expiryJob = reclaimAt(
+    uploadEnds(upload),
+    "blob-upload",
+    key.container,
+    key.name,
+    upload.id,
+  );
+  const effects: Effect[] = [put(uploads, key, upload), expiryJob];
   if (stored !== undefined) effects.push(reclaim("blob-blocks", stored.id));
   return { upload, effects };
 }

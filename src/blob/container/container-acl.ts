@@ -9,7 +9,7 @@ import { fail } from "../../protocol/result.ts";
 import { xmlBody } from "../../encoding/xml-body.ts";
 import { operation } from "../resources.ts";
 
-/** Undefined if the container is private. */
+/** The public access of a container; undefined if it is private. */
 export const publicAccess = header("x-ms-blob-public-access", oneOf("container", "blob"));
 
 const query = { restype: "container", comp: "acl" };

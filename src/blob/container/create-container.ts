@@ -53,7 +53,8 @@ export const createContainer = operation({
   },
 });
 
-/** The root directory of a hierarchical container is keyed by the container's own id. */
+/** Creates the root directory of a container of a hierarchical account. The id of the container is
+ *  also the id of its root directory. */
 function rootOf(id: bigint, etag: Ticks, callerId: string | undefined) {
   const posix = inheritedAccess("directory", undefined, callerId);
   const root = newDirectory({ id, etag, now: etag, posix });

@@ -7,9 +7,9 @@ import { protectionFault } from "../protection/protection.ts";
 import { deletedContainers } from "../records.ts";
 import { operation } from "../resources.ts";
 
-/** The name can be used again at once, unless the account sets `deletedNameSeconds`. A job removes
- *  the blobs, after the retention time if containers can be restored.
- *  learn.microsoft.com/rest/api/storageservices/delete-container */
+/** Removes or soft-deletes the container. The name can be used again at once, unless the account
+ *  sets `deletedNameSeconds`. A reclaim job removes the blobs, after the retention time if deleted
+ *  containers can be restored. learn.microsoft.com/rest/api/storageservices/delete-container */
 export const deleteContainer = operation({
   name: "Delete Container",
   ids: ["Container_Delete"],

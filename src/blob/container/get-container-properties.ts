@@ -2,6 +2,8 @@ import { noBody } from "../../operation/operation.ts";
 import { leaseHeaderNames, leaseHeaders } from "../../protocol/lease-headers.ts";
 import { operation } from "../resources.ts";
 
+/** The default encryption scope of a container that sets none: the service encrypts with the
+ *  account's key. */
 const accountScope = "$account-encryption-key";
 
 /** learn.microsoft.com/rest/api/storageservices/get-container-properties */

@@ -3,7 +3,8 @@ import { noBody, type Route } from "../../operation/operation.ts";
 import { leaseReply, leaseReplyHeaders } from "../../protocol/lease-reply.ts";
 import { operation } from "../resources.ts";
 
-/** learn.microsoft.com/rest/api/storageservices/lease-container */
+/** Declares lease actions. Break Lease is a declaration of its own because it needs another
+ *  permission. learn.microsoft.com/rest/api/storageservices/lease-container */
 function declareLease(ids: readonly string[], letters: string, headers: Route["headers"] = {}) {
   const query = { restype: "container", comp: "lease" };
   return operation({
@@ -35,7 +36,7 @@ export const leaseContainer = declareLease(
   "w",
 );
 
-/** Breaking needs permission to write or to delete. */
+/** Break Lease, for which permission to write or to delete suffices. */
 export const breakContainerLease = declareLease(["Container_BreakLease"], "wd", {
   "x-ms-lease-action": "break",
 });

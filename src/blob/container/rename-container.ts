@@ -8,8 +8,8 @@ import { fail } from "../../protocol/result.ts";
 import { containers } from "../records.ts";
 import { operation } from "../resources.ts";
 
-/** Moves one record: blobs are keyed by the container's id.
- *  learn.microsoft.com/rest/api/storageservices/rename-container */
+/** Moves the record of the container to the new name. Blobs are keyed by the container's id and do
+ *  not change. learn.microsoft.com/rest/api/storageservices/rename-container */
 export const renameContainer = operation({
   name: "Rename Container",
   ids: ["Container_Rename"],

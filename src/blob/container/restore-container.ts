@@ -24,8 +24,8 @@ const deletedContainer: SameCredentialsResource<BlobAddress, { readonly name: st
   resourceOf: (_, { name }) => ({ name }),
 };
 
-/** Restores the record; the blobs were never removed. The new name may differ from the old one.
- *  learn.microsoft.com/rest/api/storageservices/restore-container */
+/** Restores the record of a soft-deleted container; its blobs were not removed. The new name may
+ *  differ from the old one. learn.microsoft.com/rest/api/storageservices/restore-container */
 export const restoreContainer = operation({
   name: "Restore Container",
   ids: ["Container_Restore"],
@@ -59,8 +59,8 @@ export const restoreContainer = operation({
   },
 });
 
-/** Restore Container with no container in its path: a client library that got an empty name sends
- *  neither the path nor the header, and the service reports the missing header. */
+/** Restore Container without a container in the path: a client library that is given an empty name
+ *  sends neither path nor header, and the service reports the missing header. */
 export const restoreNoContainer = operation({
   name: "Restore Container",
   ids: [],

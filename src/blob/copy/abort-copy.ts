@@ -6,7 +6,7 @@ import { fail } from "../../protocol/result.ts";
 import { dropTransfer } from "../../operation/transfer.ts";
 import { operation } from "../resources.ts";
 
-/** Leaves an empty blob with its metadata.
+/** Ends a pending copy. The target stays, empty and with its metadata.
  *  learn.microsoft.com/rest/api/storageservices/abort-copy-blob */
 export const abortCopyBlob = operation({
   name: "Abort Copy Blob",

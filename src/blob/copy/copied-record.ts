@@ -13,7 +13,7 @@ import { appendedBlocksMax } from "../shared/limits.ts";
 import { pageTiers } from "../shared/tier.ts";
 import { archive, beginRehydration } from "../tier/rehydration.ts";
 
-/** Properties that a copy takes from its source. */
+/** Properties of a copy source that the copy takes over. */
 export interface SourceProperties {
   readonly type: BlobType;
   readonly headers: HttpHeaders;
@@ -26,15 +26,18 @@ export interface SourceProperties {
   readonly rehydration?: object | undefined;
 }
 
+/** What the request says about the copy's properties. */
 export interface CopyOptions {
   readonly metadata: Metadata;
   readonly tags: Tags | undefined;
+  /** `COPY`: the tags of the source; otherwise those of the request. */
   readonly tagOption?: "REPLACE" | "COPY" | undefined;
   readonly tier: string | undefined;
   readonly priority?: "High" | "Standard" | undefined;
   readonly seal?: boolean | undefined;
 }
 
+/** What the record of a copy depends on beside source and request. */
 export interface CopyContext {
   readonly newETag: Ticks;
   readonly now: Ticks;
@@ -42,7 +45,7 @@ export interface CopyContext {
   readonly versionId: Ticks | undefined;
 }
 
-/** Returns the new record of a copy's target, without content and `copy`. */
+/** The new record of a copy's target, without content and `copy`. */
 export function copiedRecord(
   source: SourceProperties,
   options: CopyOptions,
@@ -75,10 +78,11 @@ export function copiedRecord(
   });
 }
 
+/** The fields of a record that the tier determines. */
 type TierFields = Pick<BlobRecord, "tier" | "tierChanged" | "rehydration">;
 
-/** An archived source can be copied only to an online tier. The copy is then archived until its
- *  rehydration is complete. */
+/** The tier of a copy. An archived source can be copied only to an online tier; the copy is then
+ *  archived until its rehydration is complete. */
 function tierOf(
   { type, tier: sourceTier, rehydration: pending }: SourceProperties,
   { tier, priority }: CopyOptions,
@@ -99,7 +103,7 @@ function tierOf(
 const md5Bytes = 16;
 const parseBlockCount = integer(0, appendedBlocksMax);
 
-/** Reads the properties of a remote source from the headers of its response. */
+/** Reads the properties of a fetched source from the headers of its response. */
 export function remoteSourceProperties({
   header,
   metadata,

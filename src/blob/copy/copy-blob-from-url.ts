@@ -18,7 +18,7 @@ import { copiedRecord, remoteSourceProperties } from "./copied-record.ts";
 import { tagOption } from "./copy-params.ts";
 import { remoteSourceOf, sourceMd5, sourceChecksumHeader, wholeSource } from "./source-body.ts";
 
-/** Responds after the copy is complete.
+/** Copies while the client waits: the response is sent after the copy is complete.
  *  learn.microsoft.com/rest/api/storageservices/copy-blob-from-url */
 export const copyBlobFromUrl = operation({
   name: "Copy Blob From URL",

@@ -37,8 +37,8 @@ import {
 } from "./copy-params.ts";
 import { checkLocalSource, loadLocalSource, type SourceRequirements } from "./local-source.ts";
 
-/** A copy within the server adds a reference to the same content and is complete with the response.
- *  A copy from another server continues as a job after the response.
+/** Copies a blob. A copy within this service shares the content of the source and is complete with
+ *  the response. Any other copy continues as a transfer job after the response.
  *  learn.microsoft.com/rest/api/storageservices/copy-blob */
 export const copyBlob = operation({
   name: "Copy Blob",
@@ -75,13 +75,13 @@ export const copyBlob = operation({
   success: { status: 202, headers: ["x-ms-copy-id", "x-ms-copy-status", "x-ms-version-id"] },
   reads: async (view, { scope, source }) => ({
     upload: await view.get(uploads, blobKey({ scope })),
-    own: await loadLocalSource(view, source),
+    local: await loadLocalSource(view, source),
   }),
   decide: (context) => {
     const { input, source, readResult, newGuid } = context;
     if (source === undefined) throw new Error("Copy Blob has no source");
     const id = newGuid();
-    const copied = copyFrom(context, { id, source, own: readResult.own, input });
+    const copied = copyFrom(context, { id, source, local: readResult.local, input });
     if (!copied.ok) return copied;
     const { record, content, effects, status } = copied.value;
     return {
@@ -98,18 +98,21 @@ export const copyBlob = operation({
   },
 });
 
+/** A copy and its source. */
 interface CopyRequest {
   readonly id: string;
   readonly source: CopySource;
-  readonly own: Result<BlobRecord> | undefined;
+  // The loaded source; undefined if the source is not in this service.
+  readonly local: Result<BlobRecord> | undefined;
   readonly input: CopyOptions & SourceRequirements;
 }
 
 function copyFrom(context: OverwriteContext, copying: CopyRequest) {
-  const { own, source } = copying;
+  const { local, source } = copying;
   if (source.kind === "same-service") {
-    if (own === undefined) throw new Error("the source of a copy within the server is not loaded");
-    return own.ok ? copyWithinServer(context, copying, own.value) : own;
+    if (local === undefined)
+      throw new Error("the source of a copy within the server is not loaded");
+    return local.ok ? copyWithinServer(context, copying, local.value) : local;
   }
   return startRemoteCopy(context, copying, source);
 }
@@ -134,8 +137,8 @@ function copyWithinServer(
   });
 }
 
-/** Creates the empty target, with status pending. It can be neither written nor leased until the
- *  job is complete. */
+/** Creates the empty target with copy status `pending`, and the transfer job. The target can be
+ *  neither written nor leased until the job is complete. */
 function startRemoteCopy(
   context: OverwriteContext,
   { id, input }: CopyRequest,
@@ -146,7 +149,7 @@ function startRemoteCopy(
   if (lease !== undefined && isLocked(lease, now) && !isInfinite(lease)) {
     return fail("InfiniteLeaseDurationRequired");
   }
-  // The bytes of an archived remote blob cannot be read, whatever the tier of the copy.
+  // The bytes of an archived blob cannot be read, whatever the tier of the copy is.
   if (properties.header("x-ms-access-tier") === archive) return fail("BlobArchived");
   const original = remoteSourceProperties(properties);
   const totalBytes = properties.length ?? 0;

@@ -13,7 +13,7 @@ export const copyHeaderNames = [
   "x-ms-incremental-copy",
 ] as const;
 
-/** Headers of reads that describe the last copy onto a blob. */
+/** The headers that describe the last copy to a blob, in responses to reads. */
 export function copyHeaders({ copy, incrementalCopy }: BlobRecord) {
   if (copy === undefined) return {};
   const { id, source, status, copiedBytes, totalBytes, completed, description } = copy;
@@ -30,7 +30,7 @@ export function copyHeaders({ copy, incrementalCopy }: BlobRecord) {
   };
 }
 
-/** The same as XML elements of List Blobs. */
+/** The elements that describe the last copy to a blob, in listings. */
 export function copyElements({ copy, incrementalCopy }: BlobRecord): string {
   if (copy === undefined) return "";
   const { id, source, status, copiedBytes, totalBytes, completed, description } = copy;

@@ -3,7 +3,7 @@ import { parseGuid } from "../../protocol/guid.ts";
 import { boolean, header, oneOf, type Param } from "../../protocol/params.ts";
 import { blockTiers, pageTiers } from "../shared/tier.ts";
 
-/** Conditions on the source. */
+/** The conditions on the source of a copy. */
 export const sourceConditions: Param<Conditions> = {
   sources: [
     "x-ms-source-if-match",
@@ -15,7 +15,8 @@ export const sourceConditions: Param<Conditions> = {
   parse: (reader) => parseConditions(reader, "source"),
 };
 
-/** The type of the source, which is not known yet, determines the valid tiers. */
+/** `x-ms-access-tier`. Which tiers are valid depends on the type of the source, which is not known
+ *  yet. */
 export const anyTier = header("x-ms-access-tier", oneOf(...blockTiers, ...pageTiers));
 export const rehydratePriority = header("x-ms-rehydrate-priority", oneOf("High", "Standard"));
 export const sealBlob = header("x-ms-seal-blob", boolean);

@@ -16,8 +16,8 @@ import { checkLocalSource, loadLocalSource, cannotVerifySource } from "./local-s
 const noOptions = { metadata: [], tags: undefined, tier: undefined };
 
 /** Copies a snapshot of a page blob to the target and takes a snapshot of the target. The content
- *  is shared, so the copy is complete at once; the response says `pending`, as the service's does.
- *  learn.microsoft.com/rest/api/storageservices/incremental-copy-blob */
+ *  is shared, so the copy is complete at once; the response says `pending`, as that of the service
+ *  does. learn.microsoft.com/rest/api/storageservices/incremental-copy-blob */
 export const incrementalCopyBlob = operation({
   name: "Incremental Copy Blob",
   ids: ["PageBlob_CopyIncremental"],
@@ -65,13 +65,13 @@ export const incrementalCopyBlob = operation({
     const lineage = target?.lineage ?? newETag;
     const record = { ...prepared.value, copy, lineage, incrementalCopy: true as const };
     const content = share(sourceRecord.content);
-    const marks = { lease: undefined, versionId: undefined, snapshot: newETag };
+    const snapshotFields = { lease: undefined, versionId: undefined, snapshot: newETag };
     const key = { ...blobKey(context), at: newETag, kind: "snapshot" as const };
     return {
       put: record,
       content,
       preserve: preservePrevious(context),
-      effects: [put(generations, key, { ...record, ...marks }, content)],
+      effects: [put(generations, key, { ...record, ...snapshotFields }, content)],
       headers: {
         "x-ms-copy-id": id,
         "x-ms-copy-status": "pending",
@@ -81,7 +81,8 @@ export const incrementalCopyBlob = operation({
   },
 });
 
-/** Each copy must be of the same source blob, and of a snapshot not older than the last one. */
+/** Each copy to a target must be of the same source blob, and of a snapshot that is not older than
+ *  that of the copy before. */
 function checkSnapshotOrder(
   target: BlobRecord | undefined,
   sourceRecord: BlobRecord,

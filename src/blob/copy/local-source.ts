@@ -9,8 +9,8 @@ import type { RecordView } from "../../operation/view.ts";
 import type { BlobRecord } from "../records.ts";
 import { resources } from "../resources.ts";
 
-/** Loads a source that is stored in this server, if the caller may read it. Undefined for a remote
- *  source. */
+/** Loads a copy source that is stored in this service; a fault if it does not exist or the caller
+ *  may not read it. Undefined if the source is elsewhere or there is none. */
 export async function loadLocalSource(
   view: RecordView,
   source: CopySource | undefined,
@@ -18,26 +18,29 @@ export async function loadLocalSource(
   if (source?.kind !== "same-service") return undefined;
   const { account, address } = source;
   if (address.resource !== "blob") return fail("InvalidSourceBlobUrl");
-  const located = await resources.blob.load(view, { account, address });
-  const allowed = source.authorise(located.access);
+  const loaded = await resources.blob.load(view, { account, address });
+  const allowed = source.authorise(loaded.access);
   if (!allowed.ok) return allowed;
-  if (!located.scope.ok) return located.scope;
-  const record = located.target as BlobRecord | undefined;
+  if (!loaded.scope.ok) return loaded.scope;
+  const record = loaded.target as BlobRecord | undefined;
   if (record?.directory !== undefined) return fail("OperationNotSupportedOnDirectory");
   return record === undefined ? fail("BlobNotFound") : ok(record);
 }
 
-/** Wraps the fault of the source: some copies return its status and message, but not its code. */
+/** The fault of a copy whose source cannot be read, with the status and message of the source's
+ *  fault. Some copies do not return the code of that fault. */
 export function cannotVerifySource({ fault }: Failure): Failure {
   const detail = { status: faultStatus(fault), message: faultMessage(fault) };
   return fail("CannotVerifyCopySource", detail);
 }
 
+/** What the request demands of the source. */
 export interface SourceRequirements {
   readonly sourceConditions: Conditions;
   readonly sourceLeaseId?: string | undefined;
 }
 
+/** Checks lease id, encryption and conditions of a source. */
 export function checkLocalSource(
   record: BlobRecord,
   { sourceConditions, sourceLeaseId }: SourceRequirements,

@@ -111,7 +111,8 @@ interface PropertyInput {
   readonly copiesProperties: boolean | undefined;
 }
 
-/** Properties in the request take precedence over those of the source. */
+/** The properties of the new blob: those of the request take precedence over those of the
+ *  source. */
 function chooseProperties(
   sourceProperties: SourceProperties,
   { headers: given, copiesProperties }: PropertyInput,

@@ -5,7 +5,7 @@ import { crc64Since } from "../../protocol/versions.ts";
 import type { CopySource, SourceBody, FetchedProperties } from "../../operation/source.ts";
 import { inlineBlobBytesMax } from "../shared/limits.ts";
 
-/** The body of operations that read a whole blob from a URL. */
+/** The body of operations that read a whole blob from the URL of their source. */
 export function wholeSource(lengthMax: (version: string) => number): SourceBody {
   return {
     kind: "source",
@@ -17,10 +17,11 @@ export function wholeSource(lengthMax: (version: string) => number): SourceBody 
   };
 }
 
-/** With this header the response has the MD5, otherwise the CRC64 (older versions: the MD5). The
- *  MD5 is stored in any case. */
+/** The MD5 that the source must have. If it is sent, the response contains the MD5, otherwise the
+ *  CRC64 (in older versions the MD5). The MD5 is stored in any case. */
 export const sourceMd5 = header("x-ms-source-content-md5", text);
 
+/** The checksum header of a response, as described at `sourceMd5`. */
 export function sourceChecksumHeader(
   { md5, crc64 }: ReceivedBody,
   { requestMd5, version }: { readonly requestMd5: string | undefined; readonly version: string },
@@ -30,6 +31,7 @@ export function sourceChecksumHeader(
     : { "Content-MD5": md5 && encodeBase64(md5) };
 }
 
+/** The properties of a source that was fetched by a request; throws for any other source. */
 export function remoteSourceOf(source: CopySource | undefined): FetchedProperties {
   if (source?.kind !== "fetched") throw new Error("a body from a URL has no remote source");
   return source.properties;

@@ -6,13 +6,15 @@ import type { RecordView } from "../../operation/view.ts";
 import { isPageBlobLength } from "../page/page-params.ts";
 import { blobs, type BlobKey, type BlobRecord } from "../records.ts";
 
+/** The target of a transfer. */
 interface PendingCopy {
   readonly key: BlobKey;
   readonly record: BlobRecord;
   readonly copy: NonNullable<BlobRecord["copy"]>;
 }
 
-/** Returns the target of the job; undefined if it was deleted, replaced, or its copy aborted. */
+/** Finds the target of the job; undefined if it was deleted or replaced, or if its copy was
+ *  aborted. */
 async function findPendingCopy(
   view: RecordView,
   job: TransferJob,
@@ -25,10 +27,11 @@ async function findPendingCopy(
   return { key, record, copy };
 }
 
-/** Description of a failed copy: the length was a multiple of 512 in the headers but
- *  not in fact. */
+/** Description of a failed copy to a page blob: the headers of the source stated a multiple of 512
+ *  bytes, but its body had another length. */
 const notPages = '400 BadRequest "The source is no page blob."';
 
+/** Applies transfers of asynchronous blob copies to their targets. */
 export const blobCopy: TransferHandler = {
   progress: async (view, job, copiedBytes) => {
     const pending = await findPendingCopy(view, job);

@@ -10,7 +10,8 @@ import { acl, group, owner, permissions, upn } from "./params.ts";
 import { accessOf, resourceType } from "../tree/path-facts.ts";
 import { accessHeaderNames, accessHeaders, replaceAcl, type RequestedAccess } from "./posix.ts";
 
-/** Works without the client's key on an encrypted path (recorded).
+/** Returns owner, permissions and list of a path. Works without the customer-provided key of an
+ *  encrypted path (recorded).
  *  learn.microsoft.com/rest/api/storageservices/datalakestoragegen2/path/get-properties */
 export const getAccessControl = operation({
   name: "Get Access Control",
@@ -33,14 +34,15 @@ export const getAccessControl = operation({
   }),
 });
 
-/** `r-x` or `rx`. */
+/** Parses permissions such as `r-x` or `rx` into bits; undefined if malformed. */
 function parseAction(text: string): number | undefined {
   if (!/^[r-]?[w-]?[x-]?$/.test(text) || text === "") return undefined;
   const bit = (letter: string, value: number) => (text.includes(letter) ? value : 0);
   return bit("r", readBit) | bit("w", writeBit) | bit("x", executeBit);
 }
 
-/** Callers to whom no list applies may do everything. */
+/** Whether the access control list of a path grants permissions to the caller. A caller to whom
+ *  lists do not apply may do everything. */
 export const checkAccess = operation({
   name: "Check Access",
   ids: [],
@@ -64,8 +66,8 @@ export const checkAccess = operation({
   },
 });
 
-/** Neither ETag nor Last-Modified changes (recorded).
- *  learn.microsoft.com/rest/api/storageservices/datalakestoragegen2/path/update */
+/** Changes owner, group, permissions or list of a path. Neither ETag nor Last-Modified changes
+ *  (recorded). learn.microsoft.com/rest/api/storageservices/datalakestoragegen2/path/update */
 export const setAccessControl = operation({
   name: "Set Access Control",
   ids: ["Path_SetAccessControl"],
@@ -96,9 +98,9 @@ function changeAccess(
   target: BlobRecord,
   requested: Omit<RequestedAccess, "umask">,
 ): Result<PosixAccess> {
-  const present = accessOf(target);
-  const { owner: newOwner = present.owner, group: newGroup = present.group } = requested;
-  const owned: PosixAccess = { ...present, owner: newOwner, group: newGroup };
+  const current = accessOf(target);
+  const { owner: newOwner = current.owner, group: newGroup = current.group } = requested;
+  const owned: PosixAccess = { ...current, owner: newOwner, group: newGroup };
   const { acl: entries, permissions: mode } = requested;
   if (entries !== undefined && mode !== undefined) return fail("InvalidPermission");
   if (entries !== undefined) return replaceAcl(owned, entries, resourceType(target));

@@ -5,13 +5,15 @@ import type { QueryReader } from "../../operation/service.ts";
 import type { BlobAddress } from "../resources.ts";
 
 /**
- * `/` is the account, `/filesystem?resource=filesystem` a filesystem, `/filesystem/path` a path and
- * `/filesystem/` the root directory, whose path is empty. Slashes at the ends of a path do not
- * count. The directory of a listing is the path that a signature for a directory is about.
+ * Finds what a URL path of the Data Lake API addresses: `/` is the account,
+ * `/filesystem?resource=filesystem` a filesystem, `/filesystem/path` a path and `/filesystem/` the
+ * root directory, whose path is empty. Slashes at both ends of a path are ignored. For a listing,
+ * `blob` is the listed directory: a SAS for a directory must be valid for it.
  */
 export function identifyPath(path: string, query: QueryReader): Result<BlobAddress> {
   const none = { container: "", blob: "", snapshot: undefined, versionId: undefined };
-  // Only the source of a rename can have one: such requests are of the Blob API.
+  // Only the source of a rename can have these: other requests with them are requests of the Blob
+  // API.
   for (const name of ["snapshot", "versionid"]) {
     const moment = query.get(name);
     if (moment !== undefined) return invalidQuery(name, moment);

@@ -23,7 +23,7 @@ const body: ContentBody = {
   nonEmpty: true,
 };
 
-/** Which checksums the request has: the response repeats them. */
+/** Which checksums the request has: the response contains the same ones. */
 const sentChecksums: Param<{ readonly md5: boolean; readonly crc64: boolean }> = {
   sources: ["Content-MD5", "x-ms-content-crc64"],
   parse: (reader) =>
@@ -41,9 +41,8 @@ const replyHeaders = [
   ...encryptionHeaderNames,
 ] as const;
 
-/** Stores data beside the file, invisible until it is flushed. Appends to one file do not wait for
- *  each other.
- *  learn.microsoft.com/rest/api/storageservices/datalakestoragegen2/path/update */
+/** Stores data that becomes part of the file when it is flushed. Concurrent appends to one file do
+ *  not conflict. learn.microsoft.com/rest/api/storageservices/datalakestoragegen2/path/update */
 export const appendPath = operation({
   name: "Append Data",
   ids: ["Path_AppendData"],
@@ -87,7 +86,8 @@ export const appendPath = operation({
   },
 });
 
-/** Commits the data at once. Recorded: the type of the request becomes that of the file. */
+/** Appends data and flushes it at once. Recorded: the Content-Type of the request becomes that of
+ *  the file. */
 export const appendAndFlush = operation({
   name: "Append Data And Flush",
   ids: [],

@@ -7,7 +7,7 @@ import type {
 } from "../../content/content-ref.ts";
 import { fail, ok, type Result } from "../../protocol/result.ts";
 
-/** Data that was appended and not flushed. */
+/** Data that was appended to a file and not flushed. */
 export interface AppendedData {
   readonly id: string;
   readonly position: number;
@@ -15,42 +15,44 @@ export interface AppendedData {
   readonly part: ContentPart;
 }
 
-/** Appends at one position are ordered by time of arrival; a later one wins where they overlap.
- *  In the order of ids, positions ascend. */
+/** The id of appended data. Ids are ordered by position, then by time of arrival (`moment`): where
+ *  data overlaps, the later one applies. */
 export function appendedId(position: number, moment: bigint, unique: bigint): string {
   const hex = (value: bigint | number, digits: number) => value.toString(16).padStart(digits, "0");
   return `${hex(position, 12)}.${hex(moment, 16)}.${hex(unique, 16)}`;
 }
 
+/** The part of an id after the position, which orders appends by arrival. */
 function momentOf({ id }: AppendedData): string {
   return id.slice(id.indexOf(".") + 1);
 }
 
+/** What a flush does to the content of a file. */
 export interface FlushPlan {
-  /** Undefined if the content stays as it is. */
+  /** Undefined if the content does not change. */
   readonly content: ContentPlan | undefined;
-  /** What is left of the appended data: it reaches beyond the flushed length. */
+  /** The appended data that ends after the flushed length. */
   readonly beyond: readonly AppendedData[];
 }
 
-/** The content after a flush up to `length`: the present content, overwritten and continued by the
- *  appended data. Fails if that leaves a gap, or if the file would become shorter. */
+/** Plans a flush up to `length`: the current content, overwritten and continued by the appended
+ *  data. Fails if this would leave a gap or shorten the file. */
 export function planFlush(
-  present: ContentRef,
+  current: ContentRef,
   appended: readonly AppendedData[],
   length: number,
 ): Result<FlushPlan> {
-  if (length < present.length) return fail("InvalidFlushPosition");
+  if (length < current.length) return fail("InvalidFlushPosition");
   const beyond = appended.filter((data) => data.position + data.length > length);
   const used = appended.filter((data) => data.position < length);
   if (used.length === 0) {
-    return length === present.length
+    return length === current.length
       ? ok({ content: undefined, beyond })
       : fail("InvalidFlushPosition");
   }
   const byPosition = used.toSorted((a, b) => a.position - b.position);
-  if (!isContiguous(byPosition, present.length, length)) return fail("InvalidFlushPosition");
-  return ok({ content: contentOf(present, byPosition, length), beyond });
+  if (!isContiguous(byPosition, current.length, length)) return fail("InvalidFlushPosition");
+  return ok({ content: contentOf(current, byPosition, length), beyond });
 }
 
 function isContiguous(byPosition: readonly AppendedData[], from: number, length: number): boolean {
@@ -62,13 +64,14 @@ function isContiguous(byPosition: readonly AppendedData[], from: number, length:
   return end >= length;
 }
 
-/** Data that follows the content piece by piece, as nearly always, is one change. */
+/** The new content. Data that continues the content without overlap, the usual case, becomes one
+ *  edit. */
 function contentOf(
-  present: ContentRef,
+  current: ContentRef,
   byPosition: readonly AppendedData[],
   length: number,
 ): ContentPlan {
-  let end = present.length;
+  let end = current.length;
   const isSequence = byPosition.every((data) => {
     const follows = data.position === end;
     end += data.length;
@@ -76,8 +79,8 @@ function contentOf(
   });
   if (isSequence && end === length) {
     const part = { pieces: byPosition.flatMap((data) => data.part.pieces) };
-    if (present.length === 0) return compose([part]);
-    return edit(present, { edit: "write", at: present.length, part });
+    if (current.length === 0) return compose([part]);
+    return edit(current, { edit: "write", at: current.length, part });
   }
   const inOrder = byPosition.toSorted((a, b) => (momentOf(a) < momentOf(b) ? -1 : 1));
   const writes = inOrder.map(({ position: at, part }): ContentEdit => ({
@@ -85,5 +88,5 @@ function contentOf(
     at,
     part,
   }));
-  return edit(present, ...writes, { edit: "resize", length });
+  return edit(current, ...writes, { edit: "resize", length });
 }

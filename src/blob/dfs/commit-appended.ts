@@ -14,11 +14,11 @@ import type { BlobKey, BlobRecord, HttpHeaders, InlineAppend, UploadRecord } fro
 import { dropUpload, hasBlocks } from "../shared/overwrite.ts";
 import { planFlush, type AppendedData } from "./appended-data.ts";
 
-/** What a flush finds beside the file. */
+/** The appended data of a file. */
 export interface Appended {
   readonly staged: UploadLookup;
   readonly data: readonly AppendedData[];
-  /** The file was written by blocks of the Blob API. */
+  /** Whether the file was written by blocks of the Blob API, which cannot be flushed. */
   readonly isOfBlobApi: boolean;
 }
 
@@ -58,23 +58,25 @@ async function isOfBlocks(view: RecordView, target: BlobRecord): Promise<boolean
   return false;
 }
 
+/** A flush. */
 export interface Commit {
   readonly target: BlobRecord;
   readonly appended: Appended;
-  /** Of the file afterwards. */
+  /** Length of the file after the flush. */
   readonly length: number;
-  /** Whether appended data beyond that length stays. */
+  /** Whether appended data after that length is kept. */
   readonly keeps: boolean;
 }
 
 /** The record itself is copied once, by the operation. */
+/** The reply fields of a flush. */
 interface Committed {
   readonly headers: HttpHeaders;
   readonly content: { readonly content?: ContentPlan };
   readonly effects: readonly Effect[];
 }
 
-/** Makes appended data the content of its file, all of it in the transaction that decides. */
+/** Makes appended data the content of its file, in one transaction. */
 export function commitAppended(
   key: BlobKey,
   { target, appended, length, keeps }: Commit,
@@ -106,9 +108,10 @@ function removeCommitted(
 ): readonly Effect[] {
   const kept = new Set(beyond.map(({ id }) => id));
   const inline = new Set(upload.inline?.map(({ id }) => id));
-  const gone = data.filter(({ id }) => !kept.has(id) && !inline.has(id));
-  const removed = gone.map(({ id }) => remove(blocks, { upload: upload.id, id }));
-  const counted = gone.length === 0 ? [] : [add(blockCounter(upload.id), BigInt(-gone.length))];
+  const committed = data.filter(({ id }) => !kept.has(id) && !inline.has(id));
+  const removed = committed.map(({ id }) => remove(blocks, { upload: upload.id, id }));
+  const counted =
+    committed.length === 0 ? [] : [add(blockCounter(upload.id), BigInt(-committed.length))];
   if (upload.inline === undefined) return [...removed, ...counted];
   const rest = upload.inline.filter(({ id }) => kept.has(id));
   return [put(uploads, key, { ...upload, inline: rest }), ...removed, ...counted];

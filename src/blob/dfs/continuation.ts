@@ -8,9 +8,8 @@ export interface Place {
   readonly isEntry: boolean;
 }
 
-/** Tokens are the Base64 form of `checksum kind path`, as in the service. Clients must not look
- *  into them, but Hadoop makes its own to start in the middle of a directory: with the kind 0 and
- *  the name of an entry. Those of the server have the kind 1 and no checksum. */
+/** Formats a continuation token: the next path in Base64, as in the service. Clients must not
+ *  interpret it. */
 export function continuationOf(path: string): string {
   return encodeBase64(Buffer.from(`0 1 ${path}`, "utf8"));
 }
@@ -25,12 +24,13 @@ function placeOf(token: string): Place | undefined {
   return { path, isEntry: kind === "0" };
 }
 
+/** The path in a token; undefined if it is malformed. */
 function pathOf(token: string): string | undefined {
   const place = placeOf(token);
   return place?.isEntry === false ? place.path : undefined;
 }
 
-/** The path to go on with. */
+/** The path with which a listing continues. */
 export const continuation = query("continuation", pathOf);
 
 /** The same in a listing. */

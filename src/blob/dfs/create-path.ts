@@ -49,7 +49,8 @@ const params = {
   encryption,
 };
 
-/** Replaces what is there: a file loses its content, a directory keeps what is below it.
+/** Declares Create File and Create Directory. An existing file loses its content; an existing
+ *  directory keeps its entries.
  *  learn.microsoft.com/rest/api/storageservices/datalakestoragegen2/path/create */
 function declareCreate(kind: PathKind) {
   return operation({
@@ -115,6 +116,7 @@ function expireAt({ container, name }: BlobKey, time: Ticks | undefined): readon
   return time === undefined ? [] : [reclaimAt(time, "blob-expiry", container, name)];
 }
 
+/** What a new path depends on. */
 interface Creation {
   readonly scope: ContainerScope;
   readonly target: BlobRecord | undefined;
@@ -131,7 +133,8 @@ function expiryOfNew({ scope, input, now }: Creation): Result<Ticks | undefined>
   return expiryOf(option, expiryTime, { created: now, now });
 }
 
-/** A leased path stays leased, and a directory keeps the id that its entries are keyed by. */
+/** The record of a new path. A leased path stays leased, and a directory keeps its id, by which its
+ *  entries are keyed. */
 function newRecord(
   kind: PathKind,
   { target, input, newETag, now, newId }: Creation,

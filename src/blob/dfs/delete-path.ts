@@ -12,8 +12,8 @@ import { continuation } from "./continuation.ts";
 const notEmptyText =
   "The recursive query parameter value must be true to delete a non-empty directory.";
 
-/** One commit, whatever is below a directory; the space comes back in the background.
- *  learn.microsoft.com/rest/api/storageservices/datalakestoragegen2/path/delete */
+/** Deletes a path, and everything below a directory, in one commit. Reclaim jobs free the space
+ *  later. learn.microsoft.com/rest/api/storageservices/datalakestoragegen2/path/delete */
 export const deleteAnyPath = operation({
   name: "Delete Path",
   ids: ["Path_Delete"],
@@ -46,7 +46,7 @@ export const deleteAnyPath = operation({
   },
 });
 
-/** Whether nothing is below it; files count as empty. */
+/** Whether a path is a file or a directory without entries. */
 export async function isReplaceable(view: RecordView, { directory }: BlobRecord): Promise<boolean> {
   return directory === undefined || isDirectoryEmpty(view, directory);
 }

@@ -6,18 +6,20 @@ import { fail, ok, type Result } from "../../protocol/result.ts";
 
 const overrideHeader = "x-http-method-override";
 
-/** Proxies that let no PATCH through: Hadoop sends most of them as PUT with this header. */
-function method(sent: string, rawHeaders: readonly string[]): Result<string> {
+/** Returns the method that selects the operation. Hadoop sends most PATCH requests as PUT with this
+ *  header, because some proxies reject PATCH. */
+function method(sentMethod: string, rawHeaders: readonly string[]): Result<string> {
   for (let at = 0; at + 1 < rawHeaders.length; at += 2) {
     if (rawHeaders[at]!.toLowerCase() !== overrideHeader) continue;
-    const meant = rawHeaders[at + 1]!.trim().toUpperCase();
-    if (meant === "PATCH" && (sent === "PUT" || sent === "POST")) return ok(meant);
-    if (meant !== "" && meant !== sent) return fail("UnsupportedHttpVerb");
+    const overriding = rawHeaders[at + 1]!.trim().toUpperCase();
+    if (overriding === "PATCH" && (sentMethod === "PUT" || sentMethod === "POST"))
+      return ok(overriding);
+    if (overriding !== "" && overriding !== sentMethod) return fail("UnsupportedHttpVerb");
   }
-  return ok(sent);
+  return ok(sentMethod);
 }
 
-/** The Data Lake API's own codes for facts that the Blob API names differently. */
+/** Fault codes of the Data Lake API by the codes that the Blob API has for the same faults. */
 const codes: Partial<Readonly<Record<FaultCode, FaultCode>>> = {
   BlobNotFound: "PathNotFound",
   ContainerNotFound: "FilesystemNotFound",
@@ -48,6 +50,7 @@ const messages: Partial<Readonly<Record<FaultCode, string>>> = {
   LeaseLost: "A lease ID was specified, but the lease for the resource has expired.",
 };
 
+/** Replaces the code of a fault, with the text of the new code; the elements stay. */
 function translate(fault: Fault): Fault {
   const code = codes[fault.code];
   const message = messages[fault.code];
@@ -65,7 +68,7 @@ function translate(fault: Fault): Fault {
 
 export const jsonType = "application/json; charset=utf-8";
 
-/** Details have the names that the Blob API gives to elements. */
+/** Renders a fault as JSON. Its details have the names of the elements of the Blob API. */
 function renderFault(fault: Fault, { requestId, wallNow }: RequestInfo): RenderedFault {
   const { code } = fault;
   const message = `${faultMessage(fault)}\nRequestId:${requestId}\nTime:${formatIso(wallNow)}`;

@@ -18,16 +18,17 @@ const route = (method: "PUT" | "PATCH" | "HEAD" | "DELETE") =>
   ({ method, resource: "container", query: { resource: "filesystem" } }) as const;
 const namespaceHeader = "x-ms-namespace-enabled";
 
+/** The decision of a container operation, with the headers of a filesystem in addition. */
 function withNamespace(
-  of: Operation,
-  more: (target: ContainerRecord) => Record<string, string | undefined>,
+  containerOperation: Operation,
+  headersOf: (target: ContainerRecord) => Record<string, string | undefined>,
 ): Operation["decide"] {
   return (context) => {
-    const decision = of.decide(context);
+    const decision = containerOperation.decide(context);
     if ("fault" in decision || "wait" in decision) return decision;
     const enabled = String(context.features.hierarchicalNamespace === true);
-    const found = (context.target ?? decision.put) as ContainerRecord;
-    const added = { [namespaceHeader]: enabled, ...more(found) };
+    const container = (context.target ?? decision.put) as ContainerRecord;
+    const added = { [namespaceHeader]: enabled, ...headersOf(container) };
     return { ...decision, headers: [...headerGroups(decision), added] };
   };
 }
@@ -79,6 +80,7 @@ export const deleteFilesystem: Operation = {
   since,
 };
 
+/** Limit of the service for one page. */
 const filesystemsMax = 5000;
 
 /** learn.microsoft.com/rest/api/storageservices/datalakestoragegen2/filesystem/list */

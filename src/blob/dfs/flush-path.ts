@@ -9,8 +9,8 @@ import { commitAppended, readAppended } from "./commit-appended.ts";
 import { contentHeaders, position } from "./params.ts";
 import { leaseAfterWrite, leaseRenewed, leaseRenewedHeader, writeLease } from "./write-lease.ts";
 
-/** Commits appended data up to a length; each flush gives the file a new ETag. Conditions that a
- *  read answers with 304 are answered so here as well (recorded).
+/** Commits appended data up to a length. Each flush gives the file a new ETag. A failed condition
+ *  for which a read gets 304 gives 304 here, too (recorded).
  *  learn.microsoft.com/rest/api/storageservices/datalakestoragegen2/path/update */
 export const flushPath = operation({
   name: "Flush Data",

@@ -1,6 +1,6 @@
 import type { HeaderGroup, Reply } from "../../operation/reply.ts";
 
-/** The headers of a reply, to which a wrapping operation adds its own. */
+/** The header groups of a reply, to which an operation that wraps another one adds its headers. */
 export function headerGroups({ headers = [] }: Reply<object, string>): readonly HeaderGroup[] {
   return Array.isArray(headers) ? (headers as readonly HeaderGroup[]) : [headers as HeaderGroup];
 }

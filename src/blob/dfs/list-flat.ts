@@ -4,8 +4,9 @@ import { isExpired } from "../shared/expiry.ts";
 import { hasFolderMark } from "../tree/directory-record.ts";
 import type { ListedPath, PathPage, PathSelection } from "./list-paths.ts";
 
-/** Lists an account without directories: names are paths, and a blob with the mark of one is a
- *  directory. A prefix up to a slash that has no such blob is listed as a directory, too. */
+/** Lists the paths of a flat account. Its blob names are paths, and a blob with the folder mark in
+ *  its metadata is a directory. Without `recursive`, a common prefix up to a slash is listed as a
+ *  directory, too. */
 export async function listFlat(
   view: RecordView,
   { container, directory, recursive, from, limit }: PathSelection,

@@ -19,22 +19,26 @@ import { maxResults, upn } from "./params.ts";
 import { walkPaths } from "./path-walk.ts";
 import { accessOf } from "../tree/path-facts.ts";
 
+/** Limit of the service for one page. */
 const pathsMax = 5000;
 
 export interface ListedPath {
   readonly path: string;
-  /** Undefined for a directory that only the names below it imply. */
+  /** Undefined for a directory of a flat account that is only the common prefix of names. */
   readonly record: BlobRecord | undefined;
   readonly isDirectory: boolean;
 }
 
+/** One page of a listing. `next` is the path with which the next page starts; undefined at the
+ *  end. */
 export interface PathPage {
   readonly paths: readonly ListedPath[];
   readonly next: string | undefined;
-  /** Of the directory that is listed; undefined on flat accounts. */
+  /** The access control lists of the listed directory; undefined on flat accounts. */
   readonly access?: PathAccess;
 }
 
+/** What a listing contains: the entries of a directory, from the path `from` on. */
 export interface PathSelection {
   readonly container: ContainerRecord;
   readonly directory: string;
@@ -43,7 +47,8 @@ export interface PathSelection {
   readonly limit: number;
 }
 
-/** A directory before what is in it, names ascending, without the directory that is listed.
+/** Lists a directory, with `recursive` everything below it: a directory before its entries, names
+ *  ascending, without the listed directory itself.
  *  learn.microsoft.com/rest/api/storageservices/datalakestoragegen2/path/list */
 export const listPaths = operation({
   name: "List Paths",
@@ -102,7 +107,7 @@ function joined(directory: string, name: string): string {
   return directory === "" ? name : `${directory}/${name}`;
 }
 
-/** Undefined if there is no such path. */
+/** Lists a directory of a hierarchical account; undefined if it does not exist. */
 async function listTree(
   view: RecordView,
   { container, directory, recursive, from, limit }: PathSelection,
@@ -134,19 +139,19 @@ function listFile(record: BlobRecord, path: string, access: PathAccess): PathPag
   return { paths: [{ path, record, isDirectory: false }], next: undefined, access };
 }
 
-/** 1601-01-01, from which Windows counts. */
+/** 1601-01-01, the start of Windows file times. */
 const fileTimeStart = 504_911_232_000_000_000n;
 
 function fileTime(time: Ticks): string {
   return String(time - fileTimeStart);
 }
 
-/** All values are texts; names in this order, capitals first (recorded). */
+/** The JSON object of a listed path. All values are texts; the order of names is recorded. */
 function describe({ path, record, isDirectory }: ListedPath, withAccess: boolean) {
   if (record === undefined) return { contentLength: "0", isDirectory: "true", name: path };
   const access = withAccess ? accessOf(record) : undefined;
   const { encryptionContext, encryptionScope, expiresAt } = record;
-  // Recorded: a directory that was made on the way to a path has no length.
+  // Recorded: a directory that was created only because it was missing in a path has no length.
   const isImplied = isDirectory && withAccess && record.writtenBy === undefined;
   return {
     EncryptionContext: encryptionContext,

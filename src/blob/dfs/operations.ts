@@ -17,6 +17,8 @@ import { renamePath } from "./rename-path.ts";
 import { setAccessControlRecursive } from "./set-access-recursive.ts";
 import { setPathProperties } from "./set-path-properties.ts";
 
+/** All operations of the Data Lake API. The order matters only between routes with equally many
+ *  requirements: the first that matches is used. */
 export const dfsOperations: readonly Operation[] = [
   listFilesystems,
   createFilesystem,

@@ -9,7 +9,8 @@ import { parseAcl, parsePermissions, parseUmask, type AclEntry } from "../../pro
 import { fail, ok, type Result } from "../../protocol/result.ts";
 import type { HttpHeaders } from "../records.ts";
 
-/** `name=base64,name=base64`: metadata in one header. Undefined if the header is absent. */
+/** `x-ms-properties`: metadata in one header, as `name=base64,name=base64`. Undefined if the header
+ *  is absent. */
 export const properties: Param<Metadata | undefined> = {
   sources: ["x-ms-properties"],
   parse: (reader) => {
@@ -33,7 +34,7 @@ function parseProperties(given: string): Result<Metadata> {
   return checkMetadata(pairs);
 }
 
-/** The same for containers and new paths, where absent means none. */
+/** As `properties`, for new containers and paths: an absent header means no metadata. */
 export const newProperties: Param<Metadata> = {
   sources: properties.sources,
   parse: (reader) => {
@@ -42,6 +43,7 @@ export const newProperties: Param<Metadata> = {
   },
 };
 
+/** Formats metadata as the header `x-ms-properties`. */
 export function formatProperties(metadata: Metadata): string {
   return metadata
     .map(([name, value]) => `${name}=${encodeBase64(Buffer.from(value, "latin1"))}`)
@@ -58,7 +60,8 @@ const headerNames = {
 
 const md5Header = "x-ms-content-md5";
 
-/** Those that the request has; the others are absent, not undefined. */
+/** The content headers that the request sets; fields of the other headers are missing, so that a
+ *  spread keeps the stored values. */
 export const contentHeaders: Param<HttpHeaders> = {
   sources: [...Object.values(headerNames), md5Header],
   parse: (reader) => {
@@ -100,6 +103,7 @@ export const acl: Param<readonly AclEntry[] | undefined> = textHeader("x-ms-acl"
   fail("InvaldAccessControlList"),
 );
 
+/** Limit of this server, in UTF-16 code units. */
 const principalUnitsMax = 256;
 
 function principalName(value: string): string | undefined {
@@ -109,12 +113,12 @@ function principalName(value: string): string | undefined {
 export const owner = header("x-ms-owner", principalName);
 export const group = header("x-ms-group", principalName);
 
-/** 8 TiB, more than a file may have. */
+/** Limit of this server for a position: 8 TiB, more than a file may have. */
 const positionMax = 8 * 1024 ** 4;
 
 export const position = query("position", integer(0, positionMax));
 
-/** The lease that a new path gets. */
+/** The lease that a request gives to a new path. */
 export interface NewLease {
   readonly id: string;
   readonly seconds: number;
@@ -141,7 +145,7 @@ export const encryptionContext = header("x-ms-encryption-context", (value) =>
   value.length <= encryptionContextUnitsMax ? value : undefined,
 );
 
-/** Accepted: names of principals are not looked up. */
+/** Accepted and ignored: this server does not look up the names of users. */
 export const upn = query("upn", text);
 
 const resultsMax = 2_147_483_647;

@@ -11,9 +11,11 @@ export interface WalkedPath {
   readonly record: BlobRecord;
 }
 
+/** Which paths a walk visits. */
 export interface PathWalk {
-  /** The id of the directory whose entries are visited, and its path. */
+  /** The id of the directory whose entries are visited. */
   readonly root: bigint;
+  // The path of that directory.
   readonly rootPath: string;
   readonly recursive: boolean;
   /** The path to start from, relative to the directory; empty for its first entry. */
@@ -28,13 +30,15 @@ interface Entry {
   readonly record: BlobRecord;
 }
 
+/** The visited paths. `next` is the full path with which the next walk starts; undefined at the
+ *  end. */
 export interface WalkedPage {
   readonly paths: readonly WalkedPath[];
-  /** The whole path of the next one. */
   readonly next: string | undefined;
 }
 
-/** Paths below a directory, depth first, a directory before its entries, names ascending. */
+/** Reads the paths below a directory, depth first, a directory before its entries, names
+ *  ascending. */
 export async function walkPaths(view: RecordView, options: PathWalk): Promise<WalkedPage> {
   const paths: WalkedPath[] = [];
   const end: WalkEnd | undefined = await walk<Entry>({

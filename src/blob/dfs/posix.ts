@@ -6,6 +6,7 @@ import { fail, ok, type Result } from "../../protocol/result.ts";
 import type { BlobRecord } from "../records.ts";
 import { accessOf } from "../tree/path-facts.ts";
 
+/** The access that a request sets; undefined fields have defaults. */
 export interface RequestedAccess {
   readonly owner: string | undefined;
   readonly group: string | undefined;
@@ -14,17 +15,18 @@ export interface RequestedAccess {
   readonly acl: readonly AclEntry[] | undefined;
 }
 
-export interface CreationPlace {
+/** Where and by whom a path is created. `parent` is undefined on flat accounts. */
+export interface PathCreation {
   readonly kind: PathKind;
   readonly parent: BlobRecord | undefined;
   /** Object id of a caller with a bearer token. */
   readonly callerId: string | undefined;
 }
 
-/** The access of a new path: as requested, else inherited from its directory. */
+/** Owner, group and list of a new path: as requested, otherwise inherited from its directory. */
 export function accessOfNew(
   requested: RequestedAccess,
-  { kind, parent, callerId }: CreationPlace,
+  { kind, parent, callerId }: PathCreation,
 ): Result<PosixAccess> {
   const { acl, umask = defaultUmask, permissions: mode } = requested;
   const parentAccess = parent && accessOf(parent);
@@ -36,7 +38,8 @@ export function accessOfNew(
   return replaceAcl({ owner, group, mode: created.mode }, acl, kind);
 }
 
-/** Files have no default entries. */
+/** Replaces the list of a path; a fault for default entries of a file, which only directories
+ *  have. */
 export function replaceAcl(
   access: PosixAccess,
   entries: readonly AclEntry[],

@@ -12,8 +12,9 @@ import { formatProperties, transactionIdHeader, upn } from "./params.ts";
 
 const since = "2018-11-09";
 
-/** Reads through either API differ in the form of metadata. This one answers both forms, because
- *  clients that address a server by IP send reads of the Blob API here as well. */
+/** Adds `x-ms-properties`, the metadata format of the Data Lake API, to the reply of an operation
+ *  of the Blob API. The response has both formats, because clients that address a server by IP send
+ *  reads of the Blob API to this API, too. */
 function withProperties(operation: Operation): Operation["decide"] {
   return (context) => {
     const decision = operation.decide(context);
@@ -73,7 +74,7 @@ export const getPathProperties: Operation = {
   decide: exceptOfRoot(withTransactionId(withProperties(getBlobProperties))),
 };
 
-/** All that is not the client's own: no metadata. */
+/** Returns the system properties of a path, without its metadata. */
 export const getPathStatus: Operation = {
   ...getBlobProperties,
   name: "Get Path Status",

@@ -36,8 +36,7 @@ const sourceLease: Param<string | undefined> = {
 };
 
 /** Moves a file, or a directory with everything below it, in one commit of constant size. ETag and
- *  Last-Modified go along (recorded). In the mode `posix` a destination that is a directory is the
- *  directory to move to.
+ *  Last-Modified stay the same (recorded).
  *  learn.microsoft.com/rest/api/storageservices/datalakestoragegen2/path/create */
 export const renamePath = operation({
   name: "Rename Path",
@@ -93,6 +92,7 @@ export const renamePath = operation({
   },
 });
 
+/** The path that is renamed. */
 interface RenameSource {
   readonly scope: ContainerScope;
   readonly record: BlobRecord;
@@ -106,41 +106,43 @@ async function loadSource(
   if (source?.kind !== "same-service") return fail("InvalidSourceUri");
   const address = source.address as BlobAddress;
   if (address.resource !== "blob") return fail("InvalidSourceUri");
-  const located = await resources.blob.load(view, { account: source.account, address });
-  const allowed = source.authorise(located.access);
+  const loaded = await resources.blob.load(view, { account: source.account, address });
+  const allowed = source.authorise(loaded.access);
   if (!allowed.ok) return allowed;
-  const record = located.target as BlobRecord | undefined;
-  if (!located.scope.ok || record === undefined) return fail("SourcePathNotFound");
-  const scope = located.scope.value as ContainerScope;
+  const record = loaded.target as BlobRecord | undefined;
+  if (!loaded.scope.ok || record === undefined) return fail("SourcePathNotFound");
+  const scope = loaded.scope.value as ContainerScope;
   return ok({ scope, record, upload: await view.get(uploads, blobKey({ scope })) });
 }
 
-interface SourceDemands {
+/** What the request demands of the source. */
+interface SourceRequirements {
   readonly sourceConditions: Conditions;
   readonly sourceLease: string | undefined;
 }
 
 function checkSource(
   { scope, record }: RenameSource,
-  demands: SourceDemands,
+  requirements: SourceRequirements,
   now: Ticks,
 ): Result<undefined> {
   if (scope.key.name === rootName) return fail("InvalidRenameSourcePath");
   const { lease, etag } = record;
-  const leased = checkLease(lease, demands.sourceLease, "match-if-leased", "blob", now);
+  const leased = checkLease(lease, requirements.sourceLease, "match-if-leased", "blob", now);
   if (!leased.ok) return leased;
   const failedCode = "SourceConditionNotMet";
-  const met = checkWrite(demands.sourceConditions, { etag }, { creates: false, failedCode });
+  const met = checkWrite(requirements.sourceConditions, { etag }, { creates: false, failedCode });
   if (!met.ok) return met;
-  const free = checkProtection(record, now);
-  return free.ok ? ok(undefined) : free;
+  const unprotected = checkProtection(record, now);
+  return unprotected.ok ? ok(undefined) : unprotected;
 }
 
+/** Where a path is moved to. */
 interface Destination {
   readonly scope: ContainerScope;
   readonly target: BlobRecord | undefined;
   readonly source: RenameSource;
-  /** Nothing is there, or a file or an empty directory. */
+  /** Whether the destination does not exist, or is a file or an empty directory. */
   readonly isFree: boolean;
   readonly now: Ticks;
 }
@@ -158,8 +160,8 @@ function checkDestination(destination: Destination): Result<undefined> {
   const isOfKind = (record.directory === undefined) === (target.directory === undefined);
   if (!isOfKind) return fail("InvalidSourceOrDestinationResourceType");
   if (!isFree) return fail("PathAlreadyExists");
-  const free = checkProtection(target, now);
-  return free.ok ? ok(undefined) : free;
+  const unprotected = checkProtection(target, now);
+  return unprotected.ok ? ok(undefined) : unprotected;
 }
 
 function directoryId({ directory }: BlobRecord): bigint | undefined {

@@ -4,7 +4,7 @@ import { identifyPath } from "./address.ts";
 import { dialect } from "./dialect.ts";
 import { dfsOperations } from "./operations.ts";
 
-/** The Data Lake API: another way to the containers and blobs of the blob service. */
+/** The Data Lake API: a second API to the containers and blobs of the blob service. */
 export const dfsService: Service = {
   ...blobService,
   api: "dfs",

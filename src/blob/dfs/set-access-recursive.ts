@@ -18,7 +18,7 @@ import { continuation, continuationHeader, continuationOf } from "./continuation
 import { walkPaths, type WalkedPath } from "./path-walk.ts";
 import { accessOf, resourceType } from "../tree/path-facts.ts";
 
-/** Paths that one request changes; more are left to the next. */
+/** Most paths that one request changes; the continuation token lets the client change the rest. */
 const recordsMax = 2000;
 
 const modes = ["set", "modify", "remove"] as const;
@@ -32,7 +32,7 @@ const changes: Readonly<Record<(typeof modes)[number], Change>> = {
   remove: (access, names: readonly AclName[]) => removeAcl(access, names),
 };
 
-/** To remove entries, they are named without permissions. */
+/** `x-ms-acl`: the entries to set. In the mode `remove` they are named without permissions. */
 const entries: Param<readonly AclEntry[]> = {
   sources: ["x-ms-acl"],
   parse: (reader) => {
@@ -46,8 +46,8 @@ const entries: Param<readonly AclEntry[]> = {
   },
 };
 
-/** Changes the lists of a directory and of everything below it, in portions. Each is one
- *  transaction; the token names the next path.
+/** Changes the access control lists of a directory and of everything below it, in several requests.
+ *  Each request is one transaction; the token in its response names the next path.
  *  learn.microsoft.com/rest/api/storageservices/datalakestoragegen2/path/update */
 export const setAccessControlRecursive = operation({
   name: "Set Access Control Recursive",
@@ -77,7 +77,7 @@ export const setAccessControlRecursive = operation({
   },
   decide: ({ input, readResult, aclCaller }) => {
     const change = changes[input.mode];
-    const { allowed, refused } = splitByOwner(
+    const { allowed, rejected } = splitByOwner(
       readResult.paths,
       aclCaller?.objectId,
       input.forced === true,
@@ -88,12 +88,12 @@ export const setAccessControlRecursive = operation({
     const directories = done.filter(({ record }) => resourceType(record) === "directory").length;
     const result = {
       directoriesSuccessful: directories,
-      failedEntries: refused.map(failedEntry),
-      failureCount: refused.length,
+      failedEntries: rejected.map(failedEntry),
+      failureCount: rejected.length,
       filesSuccessful: done.length - directories,
     };
-    const hasStopped = refused.length > 0 && input.forced !== true;
-    const next = hasStopped ? refused[0]?.path : readResult.next;
+    const hasStopped = rejected.length > 0 && input.forced !== true;
+    const next = hasStopped ? rejected[0]?.path : readResult.next;
     return {
       effects: done.map(({ key, record }) => put(blobs, key, record)),
       headers: {
@@ -105,55 +105,57 @@ export const setAccessControlRecursive = operation({
   },
 });
 
-const refusedText = faultMessage({ code: "AuthorizationPermissionMismatch" });
+const rejectedText = faultMessage({ code: "AuthorizationPermissionMismatch" });
 
 function failedEntry({ path, record }: WalkedPath) {
-  return { errorMessage: refusedText, name: path, type: resourceType(record).toUpperCase() };
+  return { errorMessage: rejectedText, name: path, type: resourceType(record).toUpperCase() };
 }
 
-/** Only the owner of a path changes its list; keys and signatures bypass that. Without `forced` the
- *  first refusal is the last path. */
+/** Which paths the caller may change: only the owner may, except for callers to whom lists do not
+ *  apply. Without `forced`, the first path that is not allowed ends the request. */
 function splitByOwner(paths: readonly WalkedPath[], callerId: string | undefined, forced: boolean) {
   const isOwn = ({ record }: WalkedPath) => callerId === accessOf(record).owner;
-  if (callerId === undefined) return { allowed: paths, refused: [] };
+  if (callerId === undefined) return { allowed: paths, rejected: [] };
   const first = paths.findIndex((path) => !isOwn(path));
   if (first >= 0 && !forced) {
-    return { allowed: paths.slice(0, first), refused: paths.slice(first, first + 1) };
+    return { allowed: paths.slice(0, first), rejected: paths.slice(first, first + 1) };
   }
-  return { allowed: paths.filter(isOwn), refused: paths.filter((path) => !isOwn(path)) };
+  return { allowed: paths.filter(isOwn), rejected: paths.filter((path) => !isOwn(path)) };
 }
 
+/** The directory at which the change starts. */
 interface Start {
   readonly scope: ContainerScope;
   readonly path: string;
   readonly target: BlobRecord;
 }
 
-/** The directory itself comes first. */
+/** The paths to change: first the directory itself, then those below it. */
 async function pathsFrom(
   view: RecordView,
   { scope, path, target }: Start,
   from: string | undefined,
   limit: number,
 ) {
-  const own: WalkedPath[] = from === undefined ? [{ path, key: scope.key, record: target }] : [];
-  if (target.directory === undefined) return { paths: own, next: undefined };
+  const first: WalkedPath[] = from === undefined ? [{ path, key: scope.key, record: target }] : [];
+  if (target.directory === undefined) return { paths: first, next: undefined };
   const { paths, next } = await walkPaths(view, {
     root: target.directory,
     rootPath: path,
     recursive: true,
-    from: from === undefined ? "" : below(path, from),
-    limit: limit - own.length,
+    from: from === undefined ? "" : relativePath(path, from),
+    limit: limit - first.length,
   });
-  return { paths: [...own, ...paths], next };
+  return { paths: [...first, ...paths], next };
 }
 
-/** A path relative to a directory that it is in. */
-function below(directory: string, path: string): string {
+/** The path relative to a directory that it is in. */
+function relativePath(directory: string, path: string): string {
   return directory === "" ? path : path.slice(directory.length + 1);
 }
 
-/** Default entries pass files by. */
+/** Changes the list of one path; undefined if the new list is invalid. Default entries are not
+ *  applied to files. */
 function changePath(
   { path, key, record }: WalkedPath,
   change: Change,

@@ -6,7 +6,8 @@ import { withFolderMark } from "../tree/directory-record.ts";
 import { rootName } from "../tree/find-path.ts";
 import { contentHeaders, properties } from "./params.ts";
 
-/** What the request does not name stays; properties are replaced as a whole.
+/** Changes headers and metadata of a path. Headers that the request does not set stay; metadata is
+ *  replaced as a whole.
  *  learn.microsoft.com/rest/api/storageservices/datalakestoragegen2/path/update */
 export const setPathProperties = operation({
   name: "Set Path Properties",

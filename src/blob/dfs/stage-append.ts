@@ -5,7 +5,7 @@ import { add, put, reclaim, reclaimAt, type Effect } from "../../operation/effec
 import type { RecordView } from "../../operation/view.ts";
 import { fail, ok, type Result } from "../../protocol/result.ts";
 import type { Ticks } from "../../base/ticks.ts";
-import { openUpload, touchEvery } from "../block/stage-block.ts";
+import { openUpload, touchIntervalTicks } from "../block/stage-block.ts";
 import { blockCounter, findUpload, uploadEnds, type UploadLookup } from "../block/read-blocks.ts";
 import { blocks, uploads } from "../records.ts";
 import type { BlobKey, BlobRecord, InlineAppend, UploadRecord } from "../records.ts";
@@ -82,7 +82,7 @@ function stageInline(append: Append, found: Appends, source: BytesSource): reado
   const { position } = input;
   const added: InlineAppend = { id: appendedId(position, newETag, newId()), position, source };
   if (live !== undefined) {
-    const isStale = now - live.touched > touchEvery;
+    const isStale = now - live.touched > touchIntervalTicks;
     const upload = {
       ...live,
       touched: isStale ? now : live.touched,
@@ -98,7 +98,7 @@ function stageInline(append: Append, found: Appends, source: BytesSource): reado
 /** One job for all uploads that are opened in a directory in an hour: a job for each would remain
  *  for a week after the upload is committed. */
 function expiry({ container }: BlobKey, upload: UploadRecord): Effect {
-  const due = (uploadEnds(upload) / touchEvery + 1n) * touchEvery;
+  const due = (uploadEnds(upload) / touchIntervalTicks + 1n) * touchIntervalTicks;
   return reclaimAt(due, "blob-uploads", container, "");
 }
 
@@ -118,7 +118,7 @@ function stageBlock(append: Append, found: Appends): readonly Effect[] {
 
 /** As `openUpload`, for an upload that has small data and needs a mark that there is other. */
 function openBesideInline(key: BlobKey, live: UploadRecord, now: Ticks) {
-  const isStale = now - live.touched > touchEvery;
+  const isStale = now - live.touched > touchIntervalTicks;
   if (live.hasBlocks === true && !isStale) return { upload: live, effects: [] };
   const upload = { ...live, touched: isStale ? now : live.touched, hasBlocks: true as const };
   return {

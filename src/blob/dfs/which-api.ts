@@ -1,11 +1,12 @@
-/** Which listener of the blob service a request came to. */
+/** The listener of the blob service that received a request. */
 export type BlobPort = "blob" | "dfs";
 
+/** The parts of a request that decide its API. */
 interface SentRequest {
   readonly method: string;
-  /** Path and query. */
+  /** Path and query as sent. */
   readonly target: string;
-  /** By lower-case name. */
+  /** Headers by lower-case name. */
   readonly headers: Readonly<Record<string, string | undefined>>;
 }
 
@@ -13,16 +14,16 @@ interface SentRequest {
 const blobQuery = /[?&](?:comp|restype|snapshot|versionid)=/i;
 const dfsQuery = /[?&](?:resource|action|recursive|mode)=/i;
 
-/** Whether a request means the Data Lake API. Clients that address a server by IP send requests of
- *  both APIs to one port, so that the port decides only what the request leaves open. */
-export function isPathRequest(request: SentRequest, port: BlobPort): boolean {
+/** Whether a request is one of the Data Lake API. Clients that address a server by IP send requests
+ *  of both APIs to one port, so the listener decides only if the request does not. */
+export function isPathRequest(request: SentRequest, listener: BlobPort): boolean {
   const { method, target, headers } = request;
   const hasQuery = target.includes("?");
   if (hasQuery && blobQuery.test(target)) return false;
   if (method === "OPTIONS") return false;
   if (headers["x-ms-blob-type"] !== undefined) return false;
   if (headers["x-ms-copy-source"] !== undefined) return false;
-  if (port === "dfs") return true;
+  if (listener === "dfs") return true;
   if (hasQuery && dfsQuery.test(target)) return true;
   if (method === "PATCH" || headers["x-ms-rename-source"] !== undefined) return true;
   return headers["x-http-method-override"]?.toUpperCase() === "PATCH";

@@ -17,7 +17,8 @@ export type WriteLease =
 
 const actionHeader = "x-ms-lease-action";
 
-/** `release` and `acquire-release` end the lease when the data is committed. */
+/** The lease action of an append or flush. `release` and `acquire-release` end the lease after the
+ *  write, so they are allowed only if it commits the data. */
 export function writeLease(commits: boolean): Param<WriteLease> {
   return {
     sources: [actionHeader, "x-ms-lease-duration", "x-ms-proposed-lease-id"],
@@ -44,15 +45,17 @@ export function writeLease(commits: boolean): Param<WriteLease> {
   };
 }
 
+/** The lease of a file after a write. `renewed` is set if the request asked for a renewal. */
 export interface LeaseAfterWrite {
   readonly lease: Lease | undefined;
   readonly renewed?: boolean;
 }
 
-/** Recorded: right after it was taken a lease of 15 s is renewed, one of 30 s is not. */
+/** A lease is renewed only if at most this time is left. Recorded: a new lease of 15 s is renewed,
+ *  one of 30 s is not. */
 const renewalSecondsMax = 15;
 
-/** The lease after the write. That a given id is the current one was checked before. */
+/** The lease after the write. The lease id of the request was checked before. */
 export function leaseAfterWrite(
   lease: Lease | undefined,
   change: WriteLease,

@@ -19,8 +19,8 @@ import {
 } from "./derived-properties.ts";
 import type { ListEntry } from "./scan-blobs.ts";
 
-/** Names and types that the official clients expect. Some fail on an unknown name, on times not in
- *  seconds, and on any other spelling of `blobprefix`. */
+/** Names and types of the columns that the official clients expect. Some clients fail on an unknown
+ *  name, on times that are not in seconds, and on any other spelling of `blobprefix`. */
 export const blobColumns = {
   Name: "text",
   ResourceType: "text",
@@ -75,6 +75,7 @@ export const blobColumns = {
 
 export type BlobRow = Row<typeof blobColumns>;
 
+/** The Arrow row of a listing entry. */
 export function arrowRow(entry: ListEntry, options: EntryOptions): BlobRow {
   switch (entry.kind) {
     case "prefix":
@@ -88,7 +89,7 @@ export function arrowRow(entry: ListEntry, options: EntryOptions): BlobRow {
   }
 }
 
-/** An uncommitted blob has neither dates nor an ETag yet. */
+/** The cells of a blob that has only uncommitted blocks: it has neither dates nor an ETag yet. */
 const uncommittedCells: BlobRow = {
   "Content-Length": 0,
   BlobType: "BlockBlob",
@@ -189,7 +190,7 @@ function protectionCells(record: BlobRecord, { immutability, legalHold }: EntryO
   };
 }
 
-/** False is written as absent, as in XML. */
+/** False is written as null, as XML omits it. */
 function trueOrAbsent(isSo: boolean): true | undefined {
   return isSo ? true : undefined;
 }

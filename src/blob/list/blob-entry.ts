@@ -24,6 +24,7 @@ import {
 } from "./derived-properties.ts";
 import type { ListEntry } from "./scan-blobs.ts";
 
+/** Which properties a listing shows. */
 export interface EntryOptions {
   readonly now: Ticks;
   readonly metadata: boolean;
@@ -38,6 +39,7 @@ export interface EntryOptions {
   readonly features: Features;
 }
 
+/** The XML element of a listing entry. */
 export function renderEntry(entry: ListEntry, options: EntryOptions): string {
   switch (entry.kind) {
     case "prefix":
@@ -51,12 +53,13 @@ export function renderEntry(entry: ListEntry, options: EntryOptions): string {
   }
 }
 
-/** Properties of the directory behind a prefix; empty on flat accounts. */
+/** Properties of the directory that a prefix is the name of; empty on flat accounts. */
 function propertiesOf({ record }: { readonly record?: BlobRecord }, options: EntryOptions): string {
   return record === undefined ? "" : element("Properties", renderProperties(record, options));
 }
 
-/** An uncommitted blob has neither dates nor an ETag yet. */
+/** The properties of a blob that has only uncommitted blocks: it has neither dates nor an ETag
+ *  yet. */
 const uncommittedProperties = element(
   "Properties",
   textElement("Content-Length", 0) +
@@ -90,7 +93,8 @@ function renderBlob(entry: Extract<ListEntry, { kind: "blob" }>, options: EntryO
   );
 }
 
-/** In the order of the service; absent headers are empty elements. */
+/** Renders the properties in the order of the service; content headers that are not set are empty
+ *  elements. */
 function renderProperties(record: BlobRecord, options: EntryOptions): string {
   const { now, copy, features } = options;
   const { headers } = record;

@@ -8,11 +8,11 @@ import { arrowRow, blobColumns, type BlobRow } from "./arrow-row.ts";
 import { checkList, entryOptions, listParams, selectionOf } from "./list-request.ts";
 import { scanBlobs, type ListEntry } from "./scan-blobs.ts";
 
-/** The first name after the listing (exclusive end). */
+/** `endbefore`: the listing ends before this name. */
 const endBefore = query("endbefore", nameText);
 
-/** List Blobs in Arrow format. The continuation is in the schema's metadata; prefixes are rows.
- *  learn.microsoft.com/rest/api/storageservices/list-blobs */
+/** List Blobs in Arrow format. The metadata of the Arrow schema contains the continuation; prefixes
+ *  are rows. learn.microsoft.com/rest/api/storageservices/list-blobs */
 export const listBlobsArrow = operation({
   name: "List Blobs (Apache Arrow)",
   ids: [

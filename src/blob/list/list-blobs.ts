@@ -10,7 +10,7 @@ import { checkList, entryOptions, listParams, selectionOf } from "./list-request
 import { isPlainListing, plainPage } from "./plain-page.ts";
 import { scanBlobs, type ListEntry } from "./scan-blobs.ts";
 
-/** Flat, or by hierarchy with a delimiter.
+/** Lists blobs: all of them or, with a delimiter, those of one level of the hierarchy of names.
  *  learn.microsoft.com/rest/api/storageservices/list-blobs */
 export const listBlobs = operation({
   name: "List Blobs",

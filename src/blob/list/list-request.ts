@@ -30,17 +30,18 @@ const include = wordSet(
   "permissions",
 );
 
-/** On flat accounts every blob is a file. */
+/** `showonly`. On flat accounts every blob counts as a file. */
 const showOnly = wordSet("showonly", "deleted", "files", "directories");
 
-/** The first name to list. Ignored on later pages, which have a marker. */
+/** `startfrom`: the first name to list. Ignored on later pages, which have a marker. */
 const startFrom = query("startfrom", nameText);
 
-/** Parameters of List Blobs, as XML and as Arrow. */
+/** The parameters of List Blobs in both formats. */
 export const listParams = { prefix, delimiter, marker, maxResults, include, showOnly, startFrom };
 
 export type ListInput = InputOf<typeof listParams>;
 
+/** Which entries a request lists. */
 export function selectionOf(container: bigint, input: ListInput): Selection {
   const { include: included, startFrom: start } = input;
   return {
@@ -64,6 +65,7 @@ function kindOf(shown: ListInput["showOnly"]): Selection["kind"] {
   return shown?.has("directories") ? "directories" : undefined;
 }
 
+/** Which properties a request lists. */
 export function entryOptions(
   { include: included }: ListInput,
   { now, features, scope }: Pick<EntryOptions, "now" | "features"> & { scope: AccountScope },
@@ -82,13 +84,14 @@ export function entryOptions(
   };
 }
 
-/** A rolled-up prefix cannot show the snapshots below it, and directories end with a slash. */
+/** With a delimiter, entries below a prefix are rolled up into the prefix, which cannot show
+ *  snapshots. On hierarchical accounts only the slash is a possible delimiter. */
 export function checkList(
-  { delimiter: rolledUpBy, include: included }: ListInput,
+  { delimiter: delimiterText, include: included }: ListInput,
   scope: AccountScope,
 ): Result<void> {
-  if (rolledUpBy === undefined) return ok(undefined);
-  const endsDirectories = rolledUpBy === "/" || rolledUpBy === "" || !isHierarchical(scope);
+  if (delimiterText === undefined) return ok(undefined);
+  const endsDirectories = delimiterText === "/" || delimiterText === "" || !isHierarchical(scope);
   const isPossible = endsDirectories && included?.has("snapshots") !== true;
-  return isPossible ? ok(undefined) : invalidQuery("delimiter", rolledUpBy);
+  return isPossible ? ok(undefined) : invalidQuery("delimiter", delimiterText);
 }

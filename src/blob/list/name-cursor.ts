@@ -2,15 +2,17 @@ import { successor } from "../../encoding/keys.ts";
 import type { DefinedTable } from "../../encoding/table.ts";
 import type { RecordView, Scanned } from "../../operation/view.ts";
 
+/** The key range of a cursor. */
 export interface CursorBounds {
   readonly start: Uint8Array;
   readonly end: Uint8Array;
-  /** Records per read: starts with `batchMin` and doubles up to `batchMax`; a jump resets it. */
+  /** Records per read. Reads start with `batchMin` and double up to `batchMax`; a seek starts again
+   *  with `batchMin`. */
   readonly batchMin: number;
   readonly batchMax: number;
 }
 
-/** A position among the records of one container in one table, ordered by name. */
+/** A cursor over the records of one container in one table, in the order of names. */
 export class NameCursor<K, R> {
   readonly #view: RecordView;
   readonly #table: DefinedTable<K, R>;
@@ -30,17 +32,17 @@ export class NameCursor<K, R> {
     this.#batch = bounds.batchMin;
   }
 
-  /** Whether the buffer is used up and `fill` may find more records. */
+  /** Whether all buffered records are used and `fill` may find more. */
   get isDrained(): boolean {
     return this.#at >= this.#buffer.length && !this.#exhausted;
   }
 
-  /** The record under the cursor, without moving. */
+  /** The record at the cursor; undefined at the end or if `fill` is needed. */
   get current(): Scanned<R> | undefined {
     return this.#buffer[this.#at];
   }
 
-  /** The name of the record under the cursor. */
+  /** The name of the record at the cursor. */
   get name(): string | undefined {
     const entry = this.#buffer[this.#at];
     if (entry === undefined) return undefined;
@@ -48,12 +50,13 @@ export class NameCursor<K, R> {
     return this.#name;
   }
 
+  /** Moves to the next record. */
   step(): void {
     this.#at += 1;
     this.#name = undefined;
   }
 
-  /** Moves forward to the first key that is not below `start`. */
+  /** Moves forward to the first key that is not smaller than `start`. */
   seek(start: Uint8Array): void {
     while (this.#at < this.#buffer.length) {
       if (Buffer.compare(this.#buffer[this.#at]!.key, start) >= 0) return;
@@ -65,6 +68,7 @@ export class NameCursor<K, R> {
     this.#exhausted = Buffer.compare(start, this.#bounds.end) >= 0;
   }
 
+  /** Reads the next batch of records into the buffer. */
   async fill(): Promise<void> {
     const limit = this.#batch;
     const collected: Scanned<R>[] = [];

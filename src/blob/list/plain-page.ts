@@ -4,7 +4,8 @@ import { isExpired } from "../shared/expiry.ts";
 import { renderEntry, type EntryOptions } from "./blob-entry.ts";
 import { boundsOf, markerOf, keyOfMarker, type Page, type Selection } from "./scan-blobs.ts";
 
-/** Whether a listing needs only the table of current blobs, without a delimiter: the usual case. */
+/** Whether a listing needs only the table of current blobs and has no delimiter, which is the usual
+ *  case. */
 export function isPlainListing(selection: Selection): boolean {
   const { delimiter, snapshots, versions, deleted, uncommitted } = selection;
   const { deletedWithVersions, onlyDeleted } = selection;
@@ -12,8 +13,8 @@ export function isPlainListing(selection: Selection): boolean {
   return delimiter === "" && !hasOthers && !uncommitted;
 }
 
-/** `scanBlobs` for plain listings. Reads one table and uses the render cache, so that an unchanged
- *  record is not even decoded. */
+/** As `scanBlobs`, for plain listings. Reads one table and uses the render cache, so that an
+ *  unchanged record is not even decoded. */
 export async function plainPage(
   view: RecordView,
   selection: Selection,
@@ -23,12 +24,13 @@ export async function plainPage(
   const { container, from, limit } = selection;
   const { start, end } = boundsOf(blobs, selection);
   const first = from === undefined ? start : later(start, keyOfMarker(blobs, container, from));
-  const form = renderForm(options);
+  const variant = renderVariant(options);
   let emitted = 0;
-  // No limit: expired blobs are skipped, so a page may read more records than it returns.
+  // The scan has no limit, because expired blobs are skipped: a page may read more records than it
+  // returns.
   for await (const batch of view.scan(blobs, { start: first, end })) {
     for (const entry of batch) {
-      const text = view.renderCached(entry, form, () => render(entry, options));
+      const text = view.renderCached(entry, variant, () => render(entry, options));
       if (text === undefined) continue;
       if (emitted >= limit) return { next: markerOf(blobs, entry.key) };
       emit(text);
@@ -50,15 +52,16 @@ function render(entry: Scanned<BlobRecord>, options: EntryOptions) {
   return { text, isCacheable: isTimeless(record) };
 }
 
-/** Whether the rendered entry is independent of the time of the request. */
+/** Whether the rendered entry does not depend on the time of the request, so that it can be
+ *  cached. */
 function isTimeless({ lease, rehydration, expiresAt, deleted }: BlobRecord): boolean {
   return [lease, rehydration, expiresAt, deleted].every((each) => each === undefined);
 }
 
-/** Cache key of the options that change the rendered entry, one bit each. */
-function renderForm(options: EntryOptions): number {
+/** The variant for the render cache: one bit for each option that changes a rendered entry. */
+function renderVariant(options: EntryOptions): number {
   const { metadata, copy, tags, versions, immutability, legalHold, features } = options;
   const tracked = features.lastAccessTracking;
   const choices = [metadata, copy, tags, versions, immutability, legalHold, tracked];
-  return choices.reduce((form, choice) => form * 2 + (choice ? 1 : 0), 0);
+  return choices.reduce((variant, choice) => variant * 2 + (choice ? 1 : 0), 0);
 }

@@ -7,24 +7,25 @@ import { isExpired } from "../shared/expiry.ts";
 import { generationsOf, isRestorable } from "../shared/soft-delete.ts";
 import { NameCursor } from "./name-cursor.ts";
 
+/** Which entries of a container a listing contains. */
 export interface Selection {
   readonly container: bigint;
   readonly prefix: string;
   readonly delimiter: string;
-  /** Marker of the first entry: name and generation (`markerOf`). */
+  /** Marker of the first entry (`markerOf`): its name, and which generation it is. */
   readonly from: readonly string[] | undefined;
-  /** The first name after the listing (exclusive end). */
+  /** The listing ends before this name; undefined: no end. */
   readonly endBefore?: string | undefined;
   readonly limit: number;
   readonly snapshots: boolean;
   readonly versions: boolean;
   readonly deleted: boolean;
-  /** List names that have only earlier versions, one entry each. */
+  /** Whether names that have only earlier versions are listed, with one entry each. */
   readonly deletedWithVersions: boolean;
-  /** List only soft-deleted entries. */
+  /** Whether only soft-deleted entries are listed. */
   readonly onlyDeleted: boolean;
   readonly uncommitted: boolean;
-  /** List only these; used on hierarchical accounts. */
+  /** Lists only files or only directories; used on hierarchical accounts. Undefined: both. */
   readonly kind?: "files" | "directories" | undefined;
 }
 
@@ -33,14 +34,14 @@ export type ListEntry =
       readonly kind: "blob";
       readonly name: string;
       readonly record: BlobRecord;
-      /** The entry represents all versions of a name without a current version. */
+      /** Set if the entry represents all versions of a name that has no current version. */
       readonly versionsOnly?: true;
     }
   | { readonly kind: "uncommitted"; readonly name: string }
   | {
       readonly kind: "prefix";
       readonly name: string;
-      /** The directory of that name, on hierarchical accounts. */
+      /** The directory of that name; undefined on flat accounts. */
       readonly record?: BlobRecord;
     };
 
@@ -49,11 +50,12 @@ export interface Page {
   readonly next: readonly string[] | undefined;
 }
 
-/** Maximum records buffered per table. */
+/** Most records buffered per table. */
 const batchEntriesMax = 256;
 
-/** Emits one page in name order; for each name first its generations, oldest first, then the blob.
- *  The cost depends on the page alone: blobs below a prefix are skipped by a seek. */
+/** Emits one page in the order of names: for each name first its generations, oldest first, then
+ *  the current blob. The cost depends on the page alone, because blobs below a prefix are skipped
+ *  by a seek. */
 export async function scanBlobs(
   view: RecordView,
   selection: Selection,
@@ -66,9 +68,9 @@ export async function scanBlobs(
     const source = firstByName(sources);
     const name = source?.name();
     if (source === undefined || name === undefined) return { next: undefined };
-    const rolled = rolledUp(name, selection);
+    const rolled = prefixOf(name, selection);
     const found = rolled ?? source.list();
-    // Awaits only if the source has to read another table.
+    // Awaits only if the source had to read another table.
     const listed = found instanceof Promise ? await found : found;
     if (listed !== undefined) {
       if (emitted >= selection.limit) {
@@ -82,19 +84,21 @@ export async function scanBlobs(
   }
 }
 
+/** The entries of one table, in the order of names. */
 interface EntrySource {
   readonly isDrained: () => boolean;
   readonly fill: () => Promise<void>;
   /** Name of the current record; undefined at the end. */
   readonly name: () => string | undefined;
-  /** Marker that starts at the current record. */
+  /** The marker of a page that starts at the current record. */
   readonly marker: () => readonly string[];
+  // The entry of the current record; undefined if it is not listed.
   readonly list: () => ListEntry | undefined | Promise<ListEntry | undefined>;
   readonly step: () => void;
   readonly skipPast: (prefix: string) => void;
 }
 
-/** Returns the source with the first name; of equal names the one that was opened first. */
+/** The source whose current name comes first; of equal names the source that was opened first. */
 function firstByName(sources: readonly EntrySource[]): EntrySource | undefined {
   let best: EntrySource | undefined;
   let bestName = "";
@@ -107,12 +111,12 @@ function firstByName(sources: readonly EntrySource[]): EntrySource | undefined {
   return best;
 }
 
-/** Compares in key order: by UTF-8 bytes. */
+/** Compares names in the order of keys: by UTF-8 bytes. */
 function comesBefore(left: string, right: string): boolean {
   return left !== right && Buffer.compare(Buffer.from(left), Buffer.from(right)) < 0;
 }
 
-function rolledUp(name: string, { prefix, delimiter }: Selection) {
+function prefixOf(name: string, { prefix, delimiter }: Selection) {
   if (delimiter === "") return undefined;
   const at = name.indexOf(delimiter, prefix.length);
   if (at < 0) return undefined;
@@ -156,7 +160,8 @@ function isShown(record: BlobRecord, selection: Selection, now: Ticks): boolean 
   return record.snapshot === undefined ? versions : snapshots;
 }
 
-/** Returns an entry for the last version of a name without a current version. */
+/** The entry that represents a name without a current version; undefined unless `record` is its
+ *  last version. */
 async function versionsOnly(
   view: RecordView,
   { container }: Selection,
@@ -213,17 +218,19 @@ export function boundsOf<K, R>(
   return { start, end: Buffer.compare(before, start) <= 0 ? start : before };
 }
 
-/** First batch after skipping a prefix: another prefix may follow at once. */
+/** Records of the first read after a prefix was skipped: fewer, because another prefix may follow
+ *  at once. */
 const jumpBatchMin = 32;
 
-/** A marker is the name and `base`, or the name, time and kind of a generation: generations of a
- *  name are listed before the blob. */
+/** The marker of a record: its name and `base` for a current blob; name, time and kind for a
+ *  generation. Generations of a name are listed before the current blob. */
 export function markerOf<K, R>(table: DefinedTable<K, R>, key: Uint8Array): readonly string[] {
   const [, name, ...generation] = table.parts(key);
-  const below = table.tag === generations.tag ? generation.map(String) : ["base"];
-  return [name as string, ...below];
+  const rest = table.tag === generations.tag ? generation.map(String) : ["base"];
+  return [name as string, ...rest];
 }
 
+/** The key at which a page with this marker starts. */
 export function keyOfMarker<K, R>(
   table: DefinedTable<K, R>,
   container: bigint,
@@ -231,7 +238,7 @@ export function keyOfMarker<K, R>(
 ): Uint8Array {
   if (table.tag !== generations.tag || at === undefined) return table.prefix([container, name]);
   if (at === "base") return table.range([container, name]).end;
-  // A marker is client input: it may be malformed.
+  // A marker is client input, so it may be malformed.
   const isGeneration = /^\d{1,19}$/.test(at) && BigInt(at) <= ticksMax && /^[012]$/.test(kind);
   if (!isGeneration) return table.prefix([container, name]);
   return table.prefix([container, name, BigInt(at), Number(kind)]);

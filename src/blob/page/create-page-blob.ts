@@ -23,7 +23,7 @@ import {
 } from "../shared/overwrite.ts";
 import { pageBlobLength, pageTier, sequenceNumber } from "./page-params.ts";
 
-/** Creates a page blob of zeros, without stored content.
+/** Creates a page blob that reads as zeros and has no stored content yet.
  *  learn.microsoft.com/rest/api/storageservices/put-blob */
 export const createPageBlob = operation({
   name: "Put Blob",

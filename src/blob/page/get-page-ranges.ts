@@ -16,7 +16,7 @@ import { operation, type BlobAddress } from "../resources.ts";
 import { blobKey } from "../shared/overwrite.ts";
 import { changedPages, validPages, type RangePage } from "./page-ranges.ts";
 
-/** Maximum ranges per response, also without `maxresults`. */
+/** Most ranges per response, also without `maxresults`. */
 const rangesMax = 10_000;
 
 const range: Param<ByteRange | undefined> = {
@@ -34,7 +34,7 @@ interface NamedSnapshot {
   readonly at: Ticks;
 }
 
-/** The URL of the earlier snapshot; used for managed disks. */
+/** The time in the URL of an earlier snapshot, which is used for managed disks. */
 const previousUrl: Param<NamedSnapshot | undefined> = {
   sources: ["x-ms-previous-snapshot-url"],
   parse: (reader) => {
@@ -73,8 +73,8 @@ function isOfBlob({ previousUrl: url }: PreviousInput, { container, blob }: Blob
   return url === undefined || url.path.endsWith(`/${container}/${blob}`);
 }
 
-/** A SAS for one snapshot does not permit reading another: the earlier one needs
- *  permission, too. */
+/** The earlier snapshot that a request names. A SAS for one snapshot does not permit reading
+ *  another one, so the request needs permission for it, too. */
 function previousSnapshot(parameter: string): SameCredentialsResource<BlobAddress, PreviousInput> {
   return {
     kind: "same-credentials",
@@ -94,8 +94,8 @@ interface PageRangesRead {
   readonly previous: BlobRecord | undefined;
 }
 
-/** Lists pages with data; with an earlier snapshot, the pages that changed since.
- *  learn.microsoft.com/rest/api/storageservices/get-page-ranges */
+/** Lists the pages with data or, if the request names an earlier snapshot, the pages that changed
+ *  since. learn.microsoft.com/rest/api/storageservices/get-page-ranges */
 export const getPageRanges = operation({
   name: "Get Page Ranges",
   ids: ["PageBlob_GetPageRanges", "PageBlob_GetPageRangesDiff"],
@@ -166,9 +166,10 @@ async function findPrevious(
   return found?.deleted === undefined ? found : undefined;
 }
 
-/** Limit of snapshots compared; the service limits snapshots of a page blob to the same number. */
+/** Most snapshots that are compared; the service limits a page blob to as many. */
 const snapshotsMax = 100;
 
+/** The contents of the snapshots between the earlier snapshot and the target, oldest first. */
 async function snapshotsBetween(
   view: RecordView,
   { container, name }: BlobKey,
@@ -189,7 +190,7 @@ async function snapshotsBetween(
   return contents;
 }
 
-/** The requested range, widened to whole pages. Undefined if it starts beyond the end. */
+/** The requested range, extended to whole pages. Undefined if it starts after the end. */
 function requestedSpan(
   requested: ByteRange | undefined,
   length: number,

@@ -6,6 +6,7 @@ import { missingHeader } from "../../protocol/faults.ts";
 import type { BlobRecord } from "../records.ts";
 import { pageBlobBytesMax } from "../shared/limits.ts";
 
+/** Limit of the service. */
 export const sequenceNumberMax = 2n ** 63n - 1n;
 
 export const pageTier = header(
@@ -15,7 +16,7 @@ export const pageTier = header(
 
 const anyLength = integer(0, pageBlobBytesMax);
 
-/** A multiple of 512, up to 8 TiB. */
+/** `x-ms-blob-content-length`: a multiple of 512, up to 8 TiB. */
 export const pageBlobLength = header("x-ms-blob-content-length", (text) => {
   const length = anyLength(text);
   return length === undefined || !isPageBlobLength(length) ? undefined : length;
@@ -33,7 +34,7 @@ export function parseSequenceNumber(text: string): bigint | undefined {
   return number <= sequenceNumberMax ? number : undefined;
 }
 
-/** `x-ms-range` takes precedence over `Range`; one of them is required. */
+/** The range of a write: `x-ms-range`, otherwise `Range`; one of them is required. */
 export const pageRange: Param<Span> = {
   sources: ["x-ms-range", "Range"],
   parse: (reader) => {
@@ -44,6 +45,7 @@ export const pageRange: Param<Span> = {
   },
 };
 
+/** Conditions on the sequence number of a page blob; undefined if not sent. */
 export interface SequenceConditions {
   readonly atMost: bigint | undefined;
   readonly below: bigint | undefined;
@@ -56,7 +58,8 @@ const sequenceHeaders = {
   equal: "x-ms-if-sequence-number-eq",
 } as const;
 
-/** `negative`: the fault of a negative number. Put Page and Put Page From URL differ (recorded). */
+/** The sequence number conditions of a request. `negative` is the fault code of a negative number,
+ *  in which Put Page and Put Page From URL differ (recorded). */
 export function sequenceConditions(negative: "InvalidInput" | "InvalidHeaderValue") {
   const param: Param<SequenceConditions> = {
     sources: Object.values(sequenceHeaders),

@@ -2,7 +2,8 @@ import { parseIso } from "../../base/dates.ts";
 import { RecordError } from "./records.ts";
 import type { CastType } from "./sql-tree.ts";
 
-/** A value of a record. Timestamps are ticks. JSON objects and arrays can only be returned. */
+/** A value of a record. Timestamps are ticks. JSON objects and arrays can be returned, but not
+ *  compared. */
 export type SqlValue = string | number | boolean | bigint | null | object;
 
 /** Name of the error for a value that cannot be converted. */

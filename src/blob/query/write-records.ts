@@ -2,7 +2,7 @@ import { formatIso } from "../../base/dates.ts";
 import type { Field, FieldValue } from "./records.ts";
 import type { Delimited, Serialization } from "./serialization.ts";
 
-/** Formats one result, with its separator. */
+/** Formats one result, followed by the record separator. */
 export function writeRecord(fields: readonly Field[], format: Serialization): string {
   if (format.type === "json") return writeJson(fields) + format.recordSeparator;
   return (
@@ -16,7 +16,7 @@ export function writeHeaders(fields: readonly Field[], format: Delimited): strin
   return names.join(format.columnSeparator) + format.recordSeparator;
 }
 
-/** Leaves out null values. */
+/** A JSON object without the null values. */
 function writeJson(fields: readonly Field[]): string {
   const parts: string[] = [];
   for (const { name, value } of fields) {

@@ -19,7 +19,7 @@ export const typeHeaderNames = [
   "x-ms-expiry-time",
 ] as const;
 
-/** Headers that depend on the type of the blob. */
+/** Headers that only blobs of some types have. */
 export function typeHeaders(target: BlobRecord) {
   const { type, sequenceNumber = 0n, committedBlockCount = 0, sealed, expiresAt } = target;
   return {
@@ -31,7 +31,7 @@ export function typeHeaders(target: BlobRecord) {
   };
 }
 
-/** Headers that Get Blob and Get Blob Properties share. */
+/** Headers of both Get Blob and Get Blob Properties. */
 export const blobPropertyNames = [
   ...leaseHeaderNames,
   ...typeHeaderNames,
@@ -56,6 +56,7 @@ export const blobPropertyNames = [
   ...pathHeaderNames,
 ] as const;
 
+/** What the property headers of a blob depend on. */
 export interface BlobReadContext {
   readonly target: BlobRecord;
   readonly address: BlobAddress;
@@ -63,7 +64,8 @@ export interface BlobReadContext {
   readonly features: Features;
 }
 
-/** Property headers without the MD5, whose name depends on whether the whole blob is read. */
+/** The property headers without that of the MD5, whose name depends on whether the whole blob is
+ *  read. */
 export function blobProperties({ target, address, now, features }: BlobReadContext) {
   const isBase = address.snapshot === undefined && address.versionId === undefined;
   const versionId = address.snapshot === undefined ? target.versionId : undefined;

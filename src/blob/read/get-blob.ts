@@ -19,7 +19,8 @@ import { rangeChecksumBytesMax } from "../shared/limits.ts";
 import { blobProperties, blobPropertyNames } from "./blob-properties.ts";
 import { lastAccessUpdate } from "./last-access.ts";
 
-/** `x-ms-range` takes precedence over `Range`; a malformed range is ignored. */
+/** `x-ms-range` if it is sent, otherwise `Range`. A malformed value means no range: the other
+ *  header is not tried. */
 const range: Param<ByteRange | undefined> = {
   sources: ["x-ms-range", "Range"],
   parse: (reader) => {
@@ -38,7 +39,8 @@ export const getBlob = operation({
     range,
     rangeChecksum,
     encryption,
-    structured: header("x-ms-structured-body", (text) => isStructuredForm(text) || undefined),
+    // Undefined means malformed: any other value is a fault.
+    wantsStructured: header("x-ms-structured-body", (text) => isStructuredForm(text) || undefined),
   },
   body: noBody,
   permission: { letters: "r", resourceType: "o", publicRead: "blob" },
@@ -62,7 +64,9 @@ export const getBlob = operation({
   decide: (context) => {
     const { target, input } = context;
     const total = target.content.length;
-    const { range: requested, rangeChecksum: checksum, structured } = input;
+    const { range: requested, rangeChecksum: checksum } = input;
+    // A request for a checksum of the range takes precedence: its bytes are sent unchanged.
+    const isStructured = input.wantsStructured === true && checksum === undefined;
     const properties = blobProperties(context);
     const md5 = storedMd5(target.headers);
     const { content, metadata } = target;
@@ -72,9 +76,9 @@ export const getBlob = operation({
       const headers = [
         ...properties,
         { "Content-MD5": md5 },
-        ...structuredHeaders(structured, total),
+        ...structuredHeaders(isStructured, total),
       ];
-      const body = bodyOf({ content, from: 0, length: total }, structured);
+      const body = bodyOf({ content, from: 0, length: total }, isStructured);
       return { ...deferred, metadata, headers, body };
     }
     const span = clipRange(requested, total);
@@ -90,17 +94,18 @@ export const getBlob = operation({
       metadata,
       headers: [
         ...properties,
-        ...structuredHeaders(structured, span.length),
+        ...structuredHeaders(isStructured, span.length),
         {
           "x-ms-blob-content-md5": md5,
           "Content-Range": `bytes ${span.from}-${last}/${total}`,
         },
       ],
-      body: bodyOf({ content, ...span, checksum }, structured),
+      body: bodyOf({ content, ...span, checksum }, isStructured),
     };
   },
 });
 
+/** The bytes to send. `checksum` asks for a header with their checksum. */
 interface ContentSpan {
   readonly content: ContentRef;
   readonly from: number;
@@ -108,9 +113,9 @@ interface ContentSpan {
   readonly checksum?: "md5" | "crc64" | undefined;
 }
 
-/** The bytes, or a structured body with checksums if requested. */
-function bodyOf(span: ContentSpan, structured: boolean | undefined): ReplyBody {
-  if (structured !== true || span.checksum !== undefined) return span;
+/** The bytes, as a structured body (with embedded checksums) if requested. */
+function bodyOf(span: ContentSpan, isStructured: boolean): ReplyBody {
+  if (!isStructured) return span;
   const { length } = span;
   return {
     ...span,
@@ -119,8 +124,8 @@ function bodyOf(span: ContentSpan, structured: boolean | undefined): ReplyBody {
   };
 }
 
-function structuredHeaders(structured: boolean | undefined, length: number) {
-  if (structured !== true) return [];
+function structuredHeaders(isStructured: boolean, length: number) {
+  if (!isStructured) return [];
   return [
     {
       "x-ms-structured-body": structuredForm,
@@ -129,7 +134,7 @@ function structuredHeaders(structured: boolean | undefined, length: number) {
   ];
 }
 
-/** A checksum of the response is available only for ranges up to 4 MiB. */
+/** The fault for a checksum that is requested without a range, or of a range longer than 4 MiB. */
 function checksumFault(checksum: "md5" | "crc64") {
   return invalidHeader(`x-ms-range-get-content-${checksum}`, "true");
 }

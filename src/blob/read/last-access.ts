@@ -5,8 +5,8 @@ import { ticksPerDay, type Ticks } from "../../base/ticks.ts";
 import { blobs, type BlobRecord } from "../records.ts";
 import type { BlobAddress, ContainerScope } from "../resources.ts";
 
-/** Time of the last write or read of a block blob; reads are recorded once a day. Undefined if the
- *  account does not track it. */
+/** Time of the last write or read of a block blob. Reads are stored at most once a day. Undefined
+ *  if the account does not track it. */
 export function lastAccess(record: BlobRecord, features: Features): Ticks | undefined {
   if (features.lastAccessTracking !== true || record.type !== "BlockBlob") return undefined;
   const { lastAccess: read = 0n, etag } = record;
@@ -21,7 +21,8 @@ interface LastAccessContext {
   readonly now: Ticks;
 }
 
-/** The deferred update of the first read after 24 h. */
+/** The deferred update that stores the time of a read, if the stored time is older than 24 h;
+ *  otherwise empty. */
 export function lastAccessUpdate(context: LastAccessContext): {
   readonly deferredUpdate?: DeferredUpdate;
 } {

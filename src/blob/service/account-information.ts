@@ -1,7 +1,8 @@
 import { noBody } from "../../operation/operation.ts";
 import { operation } from "../resources.ts";
 
-/** The same response for account, container and blob.
+/** Azure accepts this request on the URL of the account, of a container and of a blob, which need
+ *  not exist, and gives the same response.
  *  learn.microsoft.com/rest/api/storageservices/get-account-information */
 function declareAccountInformation(id: string, resource: "service" | "container" | "blob") {
   return operation({
@@ -28,6 +29,7 @@ function declareAccountInformation(id: string, resource: "service" | "container"
     },
     decide: ({ features }) => ({
       headers: {
+        // The SKU with a readable secondary endpoint, which this server has, too.
         "x-ms-sku-name": "Standard_RAGRS",
         "x-ms-account-kind": "StorageV2",
         "x-ms-is-hns-enabled": String(features.hierarchicalNamespace === true),

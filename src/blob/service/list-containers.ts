@@ -19,6 +19,7 @@ import {
 import { formatDeletedVersion } from "../../protocol/deleted-version.ts";
 import { operation } from "../resources.ts";
 
+/** A container of a listing. `version` is set for soft-deleted containers. */
 interface ListedContainer {
   readonly name: string;
   readonly record: ContainerRecord | DeletedContainerRecord;
@@ -52,8 +53,8 @@ export const listContainers = operation({
     const bounds = { prefix: input.prefix ?? "", from: from ?? "", limit };
     const live = await scanLive(view, target.id, bounds);
     const deleted = input.include?.has("deleted") === true;
-    const gone = deleted ? await scanDeleted(view, target.id, bounds) : [];
-    const found = [...live, ...gone].toSorted((a, b) => Buffer.compare(bytes(a), bytes(b)));
+    const softDeleted = deleted ? await scanDeleted(view, target.id, bounds) : [];
+    const found = [...live, ...softDeleted].toSorted((a, b) => Buffer.compare(bytes(a), bytes(b)));
     const shown = found.slice(0, limit - 1);
     const withMetadata = input.include?.has("metadata") ?? false;
     const entries = await renderEntries(shown, (one) => renderContainer(one, now, withMetadata));
@@ -77,13 +78,15 @@ function bytes({ name }: ListedContainer): Uint8Array {
   return Buffer.from(name);
 }
 
-/** Markers are `/account/name` of the first entry of the next page. */
+/** The name in a marker; undefined if the marker is malformed. Markers are `/account/name` of the
+ *  first entry of the next page. */
 function markerName(marker: string | undefined, account: string): string | undefined {
   if (marker === undefined) return "";
   const start = `/${account}/`;
   return marker.startsWith(start) ? marker.slice(start.length) : undefined;
 }
 
+/** `prefix`: what all listed names start with; `from`: the first name of the page. */
 interface ListBounds {
   readonly prefix: string;
   readonly from: string;

@@ -1,6 +1,7 @@
 import { ok, type Result } from "../../protocol/result.ts";
 import { operation } from "../resources.ts";
 
+/** Limit of the service for the request body. */
 const batchBytesMax = 4 * 1024 * 1024;
 
 interface BatchBody {
@@ -8,15 +9,15 @@ interface BatchBody {
   readonly contentType: string;
 }
 
-/** The parts are parsed and run by `http/batch`. */
+/** The body is not parsed here: `http/batch` parses and runs its parts. */
 const body = {
   kind: "bytes",
   bytesMax: batchBytesMax,
   parse: (bytes: Uint8Array, contentType: string): Result<BatchBody> => ok({ bytes, contentType }),
 } as const;
 
-/** Each part is authorised and executed by itself; the batch is not a transaction.
- *  learn.microsoft.com/rest/api/storageservices/blob-batch */
+/** Declares Blob Batch. Each part is authorised and executed by itself; the batch is not a
+ *  transaction. learn.microsoft.com/rest/api/storageservices/blob-batch */
 function declareBatch(ids: readonly string[], query: Readonly<Record<string, string>>) {
   return operation({
     name: "Blob Batch",
@@ -39,11 +40,12 @@ function declareBatch(ids: readonly string[], query: Readonly<Record<string, str
 
 export const submitBatch = [
   declareBatch(["Service_SubmitBatch"], { comp: "batch" }),
-  // With path-style addresses the JavaScript library takes the account name for a container.
+  // With path-style addresses, the JavaScript client library sends the account name as if it were a
+  // container.
   declareBatch([], { restype: "container", comp: "batch" }),
 ];
 
-/** A batch whose parts must address blobs of one container. */
+/** Blob Batch whose parts must address blobs of one container. */
 export const submitContainerBatch = operation({
   name: "Blob Batch",
   ids: ["Container_SubmitBatch"],

@@ -3,7 +3,8 @@ import type { Encryption } from "../../protocol/encryption.ts";
 import { fail, ok, type Result } from "../../protocol/result.ts";
 import type { BlobRecord, ContainerRecord } from "../records.ts";
 
-/** The client's key or the encryption scope that a record is encrypted with. */
+/** How a record is encrypted: with a customer-provided key, or in an encryption scope. Empty: with
+ *  the key of the account. */
 export type BlobEncryption = Pick<BlobRecord, "keySha256" | "encryptionScope">;
 
 export const encryptionHeaderNames = [
@@ -25,8 +26,8 @@ export function encryptionHeaders({ keySha256, encryptionScope }: BlobEncryption
   };
 }
 
-/** Chooses the encryption of a new blob or block: the client's key, the scope in the request, or
- *  the container's default scope, which the container may enforce. */
+/** Chooses the encryption of a new blob or block: the customer-provided key, the scope in the
+ *  request, or the default scope of the container, which the container may enforce. */
 export function chooseEncryption(
   { clientKey, scope }: Encryption,
   { defaultEncryptionScope, denyEncryptionScopeOverride }: ContainerRecord,
@@ -40,6 +41,8 @@ export function chooseEncryption(
   return ok(encryptionScope === undefined ? {} : { encryptionScope });
 }
 
+/** Compares the hash of the key of a request with that of a blob; a fault if they differ or only
+ *  one exists. */
 export function compareKeys(
   stored: Uint8Array | undefined,
   given: Uint8Array | undefined,

@@ -4,7 +4,7 @@ import { parseTagsHeader } from "../../protocol/tag-set.ts";
 import type { Tags } from "../../protocol/tags.ts";
 import { invalidHeader } from "../../protocol/faults.ts";
 
-/** `x-ms-tags: name=value&…` in operations that create a blob. */
+/** `x-ms-tags: name=value&…` of an operation that creates a blob; undefined without tags. */
 export const tagsHeader: Param<Tags | undefined> = {
   sources: ["x-ms-tags"],
   parse: (reader) => {
@@ -13,7 +13,8 @@ export const tagsHeader: Param<Tags | undefined> = {
   },
 };
 
-/** Rejects a body when an append or page blob is created: its bytes would be lost. */
+/** Rejects a body in operations that create an append or page blob, because its bytes would be
+ *  lost. */
 export const emptyBody: Param<undefined> = {
   sources: ["Content-Length"],
   parse: (reader) => {

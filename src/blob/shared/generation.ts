@@ -13,7 +13,8 @@ interface AddressedWrite {
   readonly effects?: readonly Effect[];
 }
 
-/** Writes the record that the address names: the current blob, a snapshot or a version. */
+/** Writes the record that the address names: the current blob as the target's record, a snapshot or
+ *  version by an effect. */
 export function putAddressed(
   { scope, address, target }: AddressedBlob,
   record: BlobRecord,

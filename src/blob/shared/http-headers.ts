@@ -5,7 +5,7 @@ import type { HttpHeaders } from "../records.ts";
 
 const md5Bytes = 16;
 
-/** The content headers of a blob: `x-ms-blob-content-type` and others. */
+/** The content headers of a blob, in `x-ms-blob-content-type` and similar headers. */
 export const blobHeaders: Param<HttpHeaders> = {
   sources: [
     "x-ms-blob-content-type",
@@ -18,7 +18,7 @@ export const blobHeaders: Param<HttpHeaders> = {
   parse: (reader) => parseHeaders(reader, false),
 };
 
-/** The same for Put Blob, where the request's own headers are the defaults. */
+/** As `blobHeaders`, for Put Blob: the content headers of the request itself are the defaults. */
 export const blobOrRequestHeaders: Param<HttpHeaders> = {
   sources: [...blobHeaders.sources, "Content-Type", "Content-Encoding", "Content-Language"],
   parse: (reader) => parseHeaders(reader, true),
@@ -44,12 +44,13 @@ function parseHeaders(reader: ParamReader, usesRequestHeaders: boolean): Result<
 
 export const defaultContentType = "application/octet-stream";
 
-/** The stored MD5 of the whole content. Range reads return it as `x-ms-blob-content-md5`. */
+/** The stored MD5 of the whole content; responses to range reads have it as
+ *  `x-ms-blob-content-md5`. */
 export function storedMd5({ contentMd5 }: HttpHeaders): string | undefined {
   return contentMd5 === undefined ? undefined : encodeBase64(contentMd5);
 }
 
-/** Empty values are not returned. */
+/** The content headers of a response; empty values are omitted. */
 export function renderHttpHeaders(headers: HttpHeaders) {
   return {
     "Content-Type": headers.contentType || defaultContentType,

@@ -1,32 +1,44 @@
 const mebibyte = 1024 * 1024;
 
-/** Content up to this size is stored in the blob's record. */
+/** Content up to this size is stored in the record of the blob. */
 export const inlineBlobBytesMax = 4096;
-/** The same for blocks, appends and pages: smaller, because a blob may have many of them. */
+/** Blocks, appends and pages up to this size are stored in their records. Smaller than for whole
+ *  blobs, because a blob may have many of them. */
 export const inlinePartBytesMax = 256;
 
+/** Limit of the service for the body of Put Blob. */
 export function putBlobBytesMax(version: string): number {
   if (version >= "2019-12-12") return 5000 * mebibyte;
   return version >= "2016-05-31" ? 256 * mebibyte : 64 * mebibyte;
 }
 
+/** Limit of the service for a block. */
 export function putBlockBytesMax(version: string): number {
   if (version >= "2019-12-12") return 4000 * mebibyte;
   return version >= "2016-05-31" ? 100 * mebibyte : 4 * mebibyte;
 }
 
+/** Limit of the service per blob. */
 export const committedBlocksMax = 50_000;
+/** Limit of the service per blob. */
 export const uncommittedBlocksMax = 100_000;
+/** Limit of the service for a block id before its Base64 encoding. */
 export const blockIdBytesMax = 64;
+/** Limit of the service for a range whose checksum is requested. */
 export const rangeChecksumBytesMax = 4 * mebibyte;
+/** The service removes uncommitted blocks after this time. */
 export const uncommittedLifetimeDays = 7;
 
+/** Limit of the service for one append. */
 export function appendBlockBytesMax(version: string): number {
   return version >= "2022-11-02" ? 100 * mebibyte : 4 * mebibyte;
 }
 
+/** Limit of the service per append blob. */
 export const appendedBlocksMax = 50_000;
+/** Limit of the service: 8 TiB. */
 export const pageBlobBytesMax = 8 * mebibyte * mebibyte;
+/** Limit of the service for one write. */
 export const putPageBytesMax = 4 * mebibyte;
-/** Limit of Copy Blob From URL, which responds after the copy is complete. */
+/** Limit of the service for Copy Blob From URL, which responds after the copy is complete. */
 export const syncCopyBytesMax = 256 * mebibyte;

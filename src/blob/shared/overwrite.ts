@@ -12,7 +12,7 @@ import {
 import type { BlobAddress, ContainerScope } from "../resources.ts";
 import { softDelete, retentionDays } from "./soft-delete.ts";
 
-/** What a decision that replaces or deletes a blob looks at. */
+/** What a decision to replace or delete a blob depends on. */
 export interface OverwriteContext {
   readonly scope: ContainerScope;
   readonly address: BlobAddress;
@@ -22,19 +22,20 @@ export interface OverwriteContext {
   readonly newETag: Ticks;
 }
 
+/** The key of the addressed blob. */
 export function blobKey({ scope }: Pick<OverwriteContext, "scope">): BlobKey {
   return scope.key;
 }
 
 /**
- * The state a write leaves behind: an earlier version on accounts that keep versions, else a
- * soft-deleted snapshot where deletes can be undone, else nothing.
+ * The effects that keep the state that a write replaces: as an earlier version if the account has
+ * versioning, otherwise as a soft-deleted snapshot if it has soft delete, otherwise not at all.
  */
-export function preservePrevious(succession: OverwriteContext): readonly Effect[] {
-  const { target, features, newETag, now, scope } = succession;
+export function preservePrevious(context: OverwriteContext): readonly Effect[] {
+  const { target, features, newETag, now, scope } = context;
   // Soft delete of a hierarchical account does not protect against overwrites.
   if (target === undefined || scope.account.hierarchicalNamespace === true) return [];
-  const key = blobKey(succession);
+  const key = blobKey(context);
   const previous = { ...target, lease: undefined };
   if (features.versioning || target.versionId !== undefined) {
     const at = target.versionId ?? target.etag;
@@ -48,11 +49,12 @@ export function preservePrevious(succession: OverwriteContext): readonly Effect[
   return softDelete({ ...key, at: newETag, kind: "snapshot" }, kept, deleted);
 }
 
-/** The version id a replacing write gives, where versions are kept. */
+/** The version id of the state that a write creates; undefined without versioning. */
 export function nextVersion({ features, newETag }: OverwriteContext): Ticks | undefined {
   return features.versioning ? newETag : undefined;
 }
 
+/** The value of `x-ms-version-id`; undefined without versioning. */
 export function versionHeader(versionId: Ticks | undefined): string | undefined {
   return versionId === undefined ? undefined : formatIso(versionId);
 }
@@ -64,7 +66,7 @@ export function hasBlocks(upload: UploadRecord): boolean {
   return upload.inline === undefined || upload.hasBlocks === true;
 }
 
-/** A new content makes blocks that were waiting to be committed worthless. */
+/** Removes the uncommitted blocks of a blob whose content is replaced or deleted. */
 export function dropUpload(key: BlobKey, upload: UploadRecord | undefined): readonly Effect[] {
   if (upload === undefined) return noEffects;
   const removed = remove(uploads, key);

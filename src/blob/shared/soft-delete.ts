@@ -10,7 +10,7 @@ import {
   type GenerationKey,
 } from "../records.ts";
 
-/** Retention of deleted blobs in days; undefined without soft delete. */
+/** How long deleted blobs can be restored, in days; undefined without soft delete. */
 export function retentionDays(account: AccountRecord): number | undefined {
   const policy = account.properties.blob?.deleteRetention;
   return policy?.enabled === true ? policy.days : undefined;
@@ -20,19 +20,20 @@ export function retentionEnds({ at, retentionDays: days }: Deletion): Ticks {
   return at + BigInt(days) * ticksPerDay;
 }
 
-/** Whether Undelete Blob can restore the state. Depends on the time alone, not on the
- *  reclaim job. */
+/** Whether Undelete Blob can restore a state. Depends on the time alone, whether or not the reclaim
+ *  job has run. */
 export function isRestorable({ deleted }: BlobRecord, now: Ticks): boolean {
   return deleted !== undefined && now < retentionEnds(deleted);
 }
 
-/** Stores a soft-deleted state, and the job that removes it after the retention time. */
+/** Stores a soft-deleted state, and the reclaim job that removes it after the retention time. */
 export function softDelete(key: GenerationKey, record: BlobRecord, deleted: Deletion): Effect[] {
   const { container, name, at, kind } = key;
   const expiryJob = reclaimAt(retentionEnds(deleted), "blob-generation", container, name, at, kind);
   return [put(generations, key, { ...record, lease: undefined, deleted }), expiryJob];
 }
 
+/** A snapshot, earlier version or soft-deleted state of a blob. */
 export interface Generation {
   readonly key: GenerationKey;
   readonly record: BlobRecord;
@@ -40,7 +41,7 @@ export interface Generation {
 
 const kinds = ["version", "snapshot", "deleted"] as const;
 
-/** Reads all snapshots, versions and soft-deleted states of a blob, oldest first. */
+/** Reads all generations of a blob, oldest first. */
 export async function generationsOf(
   view: RecordView,
   key: BlobKey,

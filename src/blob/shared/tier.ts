@@ -1,6 +1,6 @@
 import { header, oneOf } from "../../protocol/params.ts";
 
-/** Tiers of block blobs, and of page blobs in ascending order. */
+/** The tiers of block blobs. */
 export const blockTiers = ["Hot", "Cool", "Cold", "Archive"] as const;
 export const pageTiers = [
   "P4",

@@ -16,6 +16,7 @@ import { containers } from "../records.ts";
 import { operation } from "../resources.ts";
 import { searchTags, type SearchPage, type TaggedBlob } from "./search-tags.ts";
 
+/** The parsed filter and its text, which the response repeats. */
 interface TagQuery extends TagSearch {
   readonly text: string;
 }
@@ -42,6 +43,7 @@ interface Input {
   readonly maxResults: number | undefined;
 }
 
+/** Where to search; without `container` in all containers of the account. */
 interface SearchScope {
   readonly account: bigint;
   readonly container: { readonly id: bigint; readonly name: string } | undefined;
@@ -122,11 +124,11 @@ function render(input: Input, { blobs, next }: SearchPage, endpoint: string): Re
 }
 
 function renderBlob({ name, container, tags }: TaggedBlob): string {
-  const place = nameElement("Name", name) + textElement("ContainerName", container);
-  return element("Blob", place + renderTags(tags));
+  const nameElements = nameElement("Name", name) + textElement("ContainerName", container);
+  return element("Blob", nameElements + renderTags(tags));
 }
 
-/** Escapes both quotation marks, as the service does in this element. */
+/** Escapes both kinds of quotation marks, as the service does in this element. */
 function quoted(text: string): string {
   return escapeText(text).replaceAll("'", "&apos;").replaceAll('"', "&quot;");
 }

@@ -1,12 +1,14 @@
 import type { KeyBounds, KeyPart } from "../../encoding/keys.ts";
 import { compareTag, type TagComparison, type Tags } from "../../protocol/tags.ts";
 
-/** How a search uses the tag index. `join`: merge join of all `tag = value` terms. `values`: scan
- *  of the values of one tag, if no term is an equality. Other terms are checked on the blob. */
+/** How a search uses the tag index. `join`: a merge join of all terms `tag = value`. `values`: a
+ *  scan of the values of one tag, if no term is an equality. All terms are checked again on the
+ *  found blob. */
 export type SearchPlan =
   | { readonly walk: "join"; readonly equals: readonly (readonly [tag: string, value: string])[] }
   | { readonly walk: "values"; readonly tag: string; readonly terms: readonly TagComparison[] };
 
+/** Chooses how to search; undefined without terms. */
 export function planSearch(terms: readonly TagComparison[]): SearchPlan | undefined {
   const equals = new Map<string, readonly [string, string]>();
   for (const { name, operator, value } of terms) {
@@ -23,7 +25,8 @@ export interface ValueRange {
   readonly prefix: (parts: readonly KeyPart[]) => Uint8Array;
 }
 
-/** The key range of the values of one tag that can satisfy the terms. */
+/** The range of index keys with the values of one tag that can satisfy the terms. `above` is the
+ *  start of the key, up to the tag. */
 export function valueBounds(
   table: ValueRange,
   above: readonly KeyPart[],
@@ -48,7 +51,7 @@ function earlier(left: Uint8Array, right: Uint8Array): Uint8Array {
   return Buffer.compare(left, right) <= 0 ? left : right;
 }
 
-/** Returns the tags named in the search; undefined if a term is not satisfied. */
+/** The tags that the search names, with their values; undefined if a term is not satisfied. */
 export function matchedTags(terms: readonly TagComparison[], tags: Tags): Tags | undefined {
   const matched: Record<string, string> = {};
   for (const term of terms) {

@@ -9,12 +9,14 @@ import { findBlob } from "../resources.ts";
 import { matchedTags, planSearch, valueBounds } from "./search-plan.ts";
 import { TagCursor } from "./tag-cursor.ts";
 
+/** A search for blobs by their tags. */
 export interface Search {
   readonly account: bigint;
-  /** Undefined for all containers of the account. */
+  /** The container to search in; undefined for all containers of the account. */
   readonly container: { readonly id: bigint; readonly name: string } | undefined;
   readonly terms: readonly TagComparison[];
-  /** Continuation: key suffix in the index, in Base64. */
+  /** Where to continue: the rest of an index key after the tag and value, in Base64. Undefined: at
+   *  the start. */
   readonly from: string | undefined;
   readonly limit: number;
 }
@@ -30,11 +32,14 @@ export interface SearchPage {
   readonly next: string | undefined;
 }
 
-/** Index entries read per page. A page that reaches the limit is short and has a continuation. */
+/** Most index entries that a page reads. A page that reaches the limit is short and has a
+ *  continuation. */
 const examinedMax = 20_000;
+/** A byte that is greater than the first byte of every key part. */
 const pastEverything = 0xff;
 type Cursor = TagCursor<TagKey, EmptyRecord>;
 
+/** Reads one page of the blobs whose tags satisfy all terms. */
 export async function searchTags(view: RecordView, search: Search): Promise<SearchPage> {
   const cursors = openCursors(view, search);
   const names = new ContainerNames(view, search);
@@ -74,7 +79,8 @@ function openCursors(view: RecordView, search: Search): readonly Cursor[] {
   });
 }
 
-/** Advances all cursors to the next key suffix that they have in common. */
+/** Moves all cursors to the next key suffix that they have in common; undefined if there is
+ *  none. */
 async function nextCommonSuffix(cursors: readonly Cursor[]): Promise<Uint8Array | undefined> {
   const [first, ...others] = cursors;
   if (first === undefined) return undefined;
@@ -99,6 +105,7 @@ function countExamined(cursors: readonly Cursor[]): number {
   return total;
 }
 
+/** The blob that an index entry refers to. */
 interface IndexPosition {
   readonly container: bigint;
   readonly name: string;
@@ -106,7 +113,8 @@ interface IndexPosition {
   readonly pastContainer: Uint8Array;
 }
 
-/** The suffix of a join is `[container,] name`; in a scan of values the value precedes it. */
+/** Decodes a key suffix: `[container,] name` for a join; in a scan of values it starts with the
+ *  value. */
 function positionOf(suffix: Uint8Array, { container }: Search): IndexPosition {
   const parts = decodeKey(suffix);
   const name = parts.at(-1) as string;
@@ -121,6 +129,7 @@ function positionOf(suffix: Uint8Array, { container }: Search): IndexPosition {
   };
 }
 
+/** The tags of the blob if it satisfies all terms; otherwise undefined. */
 async function matching(
   view: RecordView,
   { terms }: Search,
@@ -131,7 +140,8 @@ async function matching(
   return record?.tags === undefined ? undefined : matchedTags(terms, record.tags);
 }
 
-/** Caches container names by id. Undefined for containers that are deleted or of other accounts. */
+/** Names of containers by id, which are read once. Undefined for containers that are deleted or
+ *  belong to other accounts. */
 class ContainerNames {
   readonly #view: RecordView;
   readonly #search: Search;

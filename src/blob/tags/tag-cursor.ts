@@ -2,11 +2,12 @@ import { successor } from "../../encoding/keys.ts";
 import type { DefinedTable } from "../../encoding/table.ts";
 import type { RecordView } from "../../operation/view.ts";
 
+// Number of keys per read: starts with the first and doubles up to the second.
 const batchMin = 16;
 const batchMax = 1024;
 
-/** A cursor over a range of a tag index. Compares the key suffixes after `prefix`, so that cursors
- *  over different tags can be joined. */
+/** A cursor over a range of a tag index. It compares the rests of keys after `prefix` (tag and
+ *  value), so that cursors over different tags can be joined. */
 export class TagCursor<K, R> {
   readonly #view: RecordView;
   readonly #table: DefinedTable<K, R>;
@@ -17,7 +18,7 @@ export class TagCursor<K, R> {
   #keys: readonly Uint8Array[] = [];
   #at = 0;
   #exhausted = false;
-  /** Number of entries read. */
+  /** Number of index entries that were read or skipped. */
   examined = 0;
 
   constructor(
@@ -33,7 +34,7 @@ export class TagCursor<K, R> {
     this.#end = bounds.end;
   }
 
-  /** Suffix of the current key; undefined at the end. */
+  /** The rest of the current key; undefined at the end. */
   async suffix(): Promise<Uint8Array | undefined> {
     if (this.#at >= this.#keys.length) await this.#fill();
     return this.#keys[this.#at]?.subarray(this.#prefix.length);
@@ -44,7 +45,8 @@ export class TagCursor<K, R> {
     this.examined += 1;
   }
 
-  /** Advances to the first key whose suffix is not smaller. Beyond the buffer this is one seek. */
+  /** Moves to the first key whose rest is not smaller. If that is not buffered, the next read
+   *  starts there. */
   seek(suffix: Uint8Array): void {
     const wanted = Buffer.concat([this.#prefix, suffix]);
     this.examined += 1;

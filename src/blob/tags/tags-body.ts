@@ -4,9 +4,11 @@ import { checkTags } from "../../protocol/tag-set.ts";
 import type { Tags } from "../../protocol/tags.ts";
 import { invalidXmlAt, xmlChild, xmlChildText, type XmlElement } from "../../encoding/xml.ts";
 
+/** Limit of this server for the request body. */
 export const tagsBytesMax = 64 * 1024;
 
-/** `<Tags><TagSet><Tag><Key/><Value/></Tag>…</TagSet></Tags>`; an empty set removes all tags. */
+/** Parses `<Tags><TagSet><Tag><Key/><Value/></Tag>…</TagSet></Tags>`; an empty set removes all
+ *  tags. */
 export function parseTagsBody(root: XmlElement | undefined): Result<Tags> {
   if (root === undefined) return fail("InvalidXmlDocument");
   if (root.name !== "Tags") return invalidXmlAt(root.start, "");

@@ -5,7 +5,7 @@ import { defaultTier } from "../shared/tier.ts";
 
 export const archive = "Archive";
 
-/** Maximum durations of the service: 15 h, or 1 h with high priority. */
+/** How long a rehydration takes: the maximum of the service, 15 h, or 1 h with high priority. */
 const durations = { Standard: 15n * 3600n * ticksPerSecond, High: 3600n * ticksPerSecond };
 
 export function beginRehydration(
@@ -16,8 +16,8 @@ export function beginRehydration(
   return { to, priority, due: now + durations[priority] };
 }
 
-/** Returns the record with its new tier once the rehydration is due. Applied when a blob is loaded:
- *  no job writes the new tier. */
+/** The record with its new tier if its rehydration has ended. Applied whenever a blob is loaded; no
+ *  job writes the new tier. */
 export function afterRehydration<R extends BlobRecord | undefined>(record: R, now: Ticks): R {
   const rehydration = record?.rehydration;
   if (rehydration === undefined || rehydration.due > now) return record;
@@ -35,7 +35,8 @@ export const tierHeaderNames = [
 
 export type TierHeaders = Partial<Record<(typeof tierHeaderNames)[number], string | undefined>>;
 
-/** A default tier is returned as inferred, a tier that was set with the time of the change. */
+/** The tier headers. A tier that was never set is returned as inferred, another one with the time
+ *  of its change. */
 export function tierHeaders({ type, tier, tierChanged, rehydration }: BlobRecord): TierHeaders {
   if (tier === undefined) {
     if (type !== "BlockBlob") return {};

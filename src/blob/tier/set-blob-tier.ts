@@ -11,11 +11,12 @@ import { archive, beginRehydration } from "./rehydration.ts";
 type Tier = (typeof blockTiers)[number] | (typeof pageTiers)[number];
 
 const tierHeader = "x-ms-access-tier";
+/** The first version with the tier Cold. */
 const coldSince = "2021-12-02";
 
-/** A change from Archive is a rehydration, which takes hours (202) and is not possible for
- *  snapshots and versions. Other changes take effect at once. The ETag does not change.
- *  learn.microsoft.com/rest/api/storageservices/set-blob-tier */
+/** Changes the access tier of a blob. A change from Archive is a rehydration: it takes hours (202),
+ *  and is not possible for snapshots and versions. Other changes take effect at once. The ETag does
+ *  not change. learn.microsoft.com/rest/api/storageservices/set-blob-tier */
 export const setBlobTier = operation({
   name: "Set Blob Tier",
   ids: ["Blob_SetTier"],
@@ -65,6 +66,7 @@ export const setBlobTier = operation({
   },
 });
 
+/** The fault if a blob of this type cannot have the tier; undefined if it can. */
 function tierFault(target: BlobRecord, tier: Tier, version: string) {
   const pageTier = pageTiers.indexOf(tier as (typeof pageTiers)[number]);
   switch (target.type) {

@@ -16,7 +16,8 @@ interface PathInput {
   readonly protection?: Protection | undefined;
 }
 
-/** What a hierarchical account refuses, beside the operations that it does not have at all. */
+/** Rejects what hierarchical accounts do not support in operations that they otherwise have: tags,
+ *  immutability, and most operations on directories. */
 export function checkPath(
   { content, directories }: BlobPolicy,
   { input, target }: GuardContext<BlobAddress>,

@@ -7,33 +7,37 @@ import { blobs, type BlobKey, type BlobRecord } from "../records.ts";
 import type { ContainerScope } from "../resources.ts";
 import { newDirectory } from "./directory-record.ts";
 
-/** Creates the parent directories of a path that is about to be created. Undefined if there is
- *  nothing to create, as always on flat accounts. */
+/** Returns the effects that create the missing parent directories of a new path, and the scope with
+ *  these directories as ancestors. Undefined if no parent is missing, which is always so on flat
+ *  accounts. */
 export function createParents(
-  found: object,
+  loadedScope: object,
   { newId, newETag, now, callerId }: CreationContext,
 ): Result<PreparedScope> | undefined {
-  const scope = found as ContainerScope;
+  const scope = loadedScope as ContainerScope;
   const { missingParents, isParentFile } = scope;
   if (missingParents.length === 0) return undefined;
+  // The first missing name exists, but as a file.
   if (isParentFile) return fail("PathConflict");
   const ancestors: BlobRecord[] = [...scope.ancestors];
   const effects: Effect[] = [];
-  let parent = ancestors.at(-1)?.directory ?? scope.container.id;
+  let parentId = ancestors.at(-1)?.directory ?? scope.container.id;
   let posix = ancestors.at(-1)?.posix;
   for (const name of missingParents) {
     const id = newId();
     posix = inheritedAccess("directory", posix, callerId);
     const record = newDirectory({ id, etag: newETag, now, posix });
-    effects.push(put(blobs, { container: parent, name }, record));
+    // On hierarchical accounts the `container` of a key is the id of the parent directory.
+    effects.push(put(blobs, { container: parentId, name }, record));
     ancestors.push(record);
-    parent = id;
+    parentId = id;
   }
-  const key: BlobKey = { container: parent, name: scope.key.name };
+  const key: BlobKey = { container: parentId, name: scope.key.name };
   return ok({ scope: { ...scope, key, ancestors, missingParents: [] }, effects });
 }
 
-/** The access of a path that is created without any of its own; undefined for the default. */
+/** Owner, group and ACL of a new path whose request sets none. Undefined if they are the
+ *  defaults. */
 export function inheritedAccess(
   kind: PathKind,
   parent: PosixAccess | undefined,
@@ -44,8 +48,9 @@ export function inheritedAccess(
   return newPathAccess({ kind, ...owners, mode: undefined, umask: defaultUmask, parent });
 }
 
-/** Gives a new path the access that it inherits, unless the operation has set one. A path that is
- *  replaced keeps its own. */
+/** Sets owner, group and ACL of a written record that has none: those of the record that it
+ *  replaces or, if the path is new, those inherited from the parent directory. Hierarchical
+ *  accounts only. */
 export function completeAccess(
   written: object,
   { scope, before, callerId }: RecordCreation,

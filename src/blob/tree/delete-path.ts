@@ -10,6 +10,7 @@ import { dropUpload } from "../shared/overwrite.ts";
 import { retentionDays, softDelete } from "../shared/soft-delete.ts";
 import { reclaimBelow } from "./move-path.ts";
 
+/** A path to delete. */
 export interface PathDeletion {
   readonly scope: ContainerScope;
   readonly address: BlobAddress;
@@ -20,8 +21,9 @@ export interface PathDeletion {
 
 export const deletionHeaderNames = ["x-ms-delete-type-permanent", "x-ms-deletion-id"] as const;
 
-/** Deletes a file or a directory with all that is below it: a constant number of keys. Where
- *  deletes can be undone, a directory is one deleted state, and its entries stay below its id. */
+/** Deletes a file, or a directory with everything below it, by changing a constant number of keys.
+ *  With soft delete, a directory becomes one soft-deleted state, and its entries stay keyed by its
+ *  id. */
 export function deletePath(deletion: PathDeletion) {
   const { scope, address, target, newETag, upload } = deletion;
   const dropped = dropUpload(scope.key, upload);
@@ -42,8 +44,8 @@ export function deletePath(deletion: PathDeletion) {
   };
 }
 
-/** Deleted paths are kept by the container and the whole path, as they were called: a directory
- *  that is renamed meanwhile does not take them along.
+/** The key of a soft-deleted path: the container and the whole path at the time of the deletion.
+ *  Renaming a parent directory later does not move it.
  *  learn.microsoft.com/azure/storage/blobs/soft-delete-blob-overview */
 export function deletedPathKey(
   { container }: ContainerScope,
@@ -53,19 +55,21 @@ export function deletedPathKey(
   return { container: container.id, name: splitPath(path).join("/"), at, kind: "deleted" };
 }
 
-/** What tells deleted states of one path apart: the time of the deletion as a Windows file time. */
+/** Formats a deletion id: the time of the deletion as a Windows file time. It distinguishes
+ *  soft-deleted states of one path. */
 export function formatDeletionId(at: Ticks): string {
   return String(at - fileTimeStart);
 }
 
+/** Undefined if the text is malformed. */
 export function parseDeletionId(text: string): Ticks | undefined {
   if (!/^\d{1,18}$/.test(text)) return undefined;
   const at = BigInt(text) + fileTimeStart;
   return at <= ticksMax ? at : undefined;
 }
 
-/** Whether nothing is in a directory. The root directory is stored below its own id and does not
- *  count. */
+/** Whether a directory has no entries. The root directory is stored under its own id and is not
+ *  counted. */
 export async function isDirectoryEmpty(view: RecordView, directory: bigint): Promise<boolean> {
   const bounds = { ...blobs.range([directory]), start: blobs.prefix([directory, afterRootName]) };
   for await (const batch of view.scan(blobs, bounds)) {
@@ -74,5 +78,5 @@ export async function isDirectoryEmpty(view: RecordView, directory: bigint): Pro
   return true;
 }
 
-/** The first name after the empty one. */
+/** The first name after the empty name of the root directory. */
 const afterRootName = "\u0000";

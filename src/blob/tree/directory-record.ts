@@ -4,12 +4,13 @@ import type { Ticks } from "../../base/ticks.ts";
 import type { PosixAccess } from "../../protocol/posix-acl.ts";
 import type { BlobRecord, HttpHeaders } from "../records.ts";
 
-/** The pair by which clients of the Blob API know a directory. */
+/** Name of the metadata pair by which clients of the Blob API recognise a directory. */
 export const folderMark = "hdi_isfolder";
 
 const folderPair = [folderMark, "true"] as const;
 const noHeaders: HttpHeaders = {};
 
+/** The fields of a new directory. */
 export interface NewDirectory {
   readonly id: bigint;
   readonly etag: Ticks;
@@ -19,8 +20,8 @@ export interface NewDirectory {
   readonly posix?: PosixAccess | undefined;
 }
 
-export function newDirectory(given: NewDirectory): BlobRecord {
-  const { id, etag, now, metadata = [], headers = noHeaders, posix } = given;
+export function newDirectory(fields: NewDirectory): BlobRecord {
+  const { id, etag, now, metadata = [], headers = noHeaders, posix } = fields;
   return {
     etag,
     created: now,
@@ -44,7 +45,7 @@ export function hasFolderMark(metadata: Metadata): boolean {
   );
 }
 
-/** A directory keeps its mark, whatever metadata it is given. */
+/** The metadata of a directory, which always includes the folder mark. */
 export function withFolderMark(metadata: Metadata): Metadata {
   const others = metadata.filter(([name]) => name.toLowerCase() !== folderMark);
   return [...others, folderPair];

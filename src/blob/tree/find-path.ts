@@ -5,24 +5,26 @@ import type { RecordView } from "../../operation/view.ts";
 import { blobs, type BlobKey, type BlobRecord } from "../records.ts";
 import { isExpired } from "../shared/expiry.ts";
 
-/** Where a path of a container leads. On flat accounts a name is one key, with its slashes. */
+/** Where a path of a container is stored. On flat accounts the whole name, with its slashes, is one
+ *  key. */
 export interface PathScope {
-  /** Where the target is stored, or would be. */
+  /** The key of the target, whether or not it exists. */
   readonly key: BlobKey;
-  /** The directories from the container's root to the parent; none on flat accounts. */
+  /** The records of the directories from the root to the parent; empty on flat accounts. */
   readonly ancestors: readonly BlobRecord[];
-  /** The names of parent directories that do not exist, from the top down. */
+  /** The names of the parent directories that do not exist, from the top down. */
   readonly missingParents: readonly string[];
-  /** Whether the first of them is the name of a file. */
+  /** Whether a file has the name of the first missing directory. */
   readonly isParentFile: boolean;
 }
 
-/** No directory has this id, so that nothing is found below it. */
+/** No directory has this id, so nothing is found under it. */
 const noDirectory = 0n;
 
-/** The name under which the root directory of a container is stored, below the container's id. */
+/** The name under which the root directory of a container is stored, with the container's id. */
 export const rootName = "";
 
+/** The tree of directories as `namespace/resolve.ts` reads it. */
 export function blobTree(view: RecordView): Tree<BlobRecord> {
   return {
     lookup: (container, name) =>
@@ -33,8 +35,8 @@ export function blobTree(view: RecordView): Tree<BlobRecord> {
   };
 }
 
-/** Follows a path on a hierarchical account, one record for each component. The empty path leads to
- *  the root directory. */
+/** Looks up a path on a hierarchical account, one record for each name in it. The empty path is
+ *  that of the root directory. */
 export async function findPath(
   view: RecordView,
   container: bigint,

@@ -6,13 +6,15 @@ import { scanBlobs, type ListEntry, type Page, type Selection } from "../list/sc
 import { blobTree } from "./find-path.ts";
 
 export interface TreeEntry {
-  /** The last component of the path. */
+  /** The last name of the path. */
   readonly name: string;
+  // The id of the entry if it is a directory; undefined for a file.
   readonly directory: bigint | undefined;
   readonly listed: ListEntry;
 }
 
-/** Deleted paths are kept by their whole path, so that they are listed as flat names are. */
+/** Soft-deleted paths are keyed by the whole path, so they are listed like the names of flat
+ *  accounts. */
 const onlyPresent = {
   deleted: false,
   versions: false,
@@ -20,8 +22,8 @@ const onlyPresent = {
   delimiter: "",
 } as const;
 
-/** As `scanBlobs`, in the order of the tree: a directory, then what is in it. With a delimiter the
- *  directories stand for what is in them. */
+/** As `scanBlobs`, in the order of the tree: a directory, then its entries. With a delimiter,
+ *  directories are listed as prefixes, without their entries. */
 export async function listTree(
   view: RecordView,
   selection: Selection,
@@ -63,8 +65,9 @@ function asListed(path: string, listed: ListEntry, isRolledUp: boolean): ListEnt
   return { kind: "prefix", name: `${path}/`, record: listed.record };
 }
 
-/** The components of a path below a directory; empty to start with its first entry, undefined if
- *  the path comes after everything that is in it. */
+/** The names of a path relative to a directory. Empty if the path comes before the directory, so
+ *  that the listing starts with its first entry; undefined if it comes after everything in the
+ *  directory. */
 function relativeTo(
   directory: readonly string[],
   path: readonly string[],
@@ -74,7 +77,7 @@ function relativeTo(
   return comparePaths(path, directory) < 0 ? [] : undefined;
 }
 
-/** The root directory itself is stored below its own id, under the empty name. */
+/** The root directory is stored under its own id with the empty name: a listing starts after it. */
 const afterRoot: Position = ["\u0000"];
 
 /** A part of a directory: what is in it, and beside it what was asked for of its past. */

@@ -21,16 +21,19 @@ import {
   type OverwriteContext,
 } from "../shared/overwrite.ts";
 
+/** What a deletion depends on beside the target. */
 interface DeletionReads {
   readonly upload: UploadRecord | undefined;
+  // The generations of the blob.
   readonly kept: readonly Generation[];
-  /** Of a directory: whether something is in it. */
-  readonly isFull?: boolean;
+  /** Whether the target is a directory with entries. */
+  readonly hasEntries?: boolean;
 }
 
 const snapshotsHeader = header("x-ms-delete-snapshots", oneOf("include", "only"));
 
-/** Speaks of all snapshots of a blob, so it cannot be said of one snapshot or version. */
+/** `x-ms-delete-snapshots` applies to all snapshots of a blob, so it is rejected if the address
+ *  names one snapshot or version. */
 const deleteSnapshots: typeof snapshotsHeader = {
   sources: snapshotsHeader.sources,
   parse: (reader) => {
@@ -44,7 +47,7 @@ const deleteSnapshots: typeof snapshotsHeader = {
   },
 };
 
-/** The blob, with or without its snapshots, or just the snapshot that the address names.
+/** Deletes a blob, with or without its snapshots, or only the snapshot that the address names.
  *  learn.microsoft.com/rest/api/storageservices/delete-blob */
 export const deleteBlob = operation({
   name: "Delete Blob",
@@ -68,9 +71,9 @@ export const deleteBlob = operation({
   reads: async (view, { scope, address, target }): Promise<DeletionReads> => {
     if (address.snapshot !== undefined) return { upload: undefined, kept: [] };
     const key = blobKey({ scope });
-    const seen = { upload: await view.get(uploads, key), kept: await generationsOf(view, key) };
-    if (target?.directory === undefined) return seen;
-    return { ...seen, isFull: !(await isDirectoryEmpty(view, target.directory)) };
+    const found = { upload: await view.get(uploads, key), kept: await generationsOf(view, key) };
+    if (target?.directory === undefined) return found;
+    return { ...found, hasEntries: !(await isDirectoryEmpty(view, target.directory)) };
   },
   decide: (context) => {
     const { target, address, input, readResult, features, scope } = context;
@@ -80,32 +83,32 @@ export const deleteBlob = operation({
     const key = blobKey(context);
     if (target?.directory !== undefined) {
       if (input.snapshots !== undefined) return fail("OperationNotSupportedOnDirectory");
-      if (readResult.isFull === true) return fail("DirectoryIsNotEmpty");
+      if (readResult.hasEntries === true) return fail("DirectoryIsNotEmpty");
     }
     const snapshots = readResult.kept.filter(isLiveSnapshot);
     const orphaned = target === undefined && snapshots.length === 0;
     if (orphaned && readResult.upload === undefined) return fail("BlobNotFound");
     if (snapshots.length > 0 && input.snapshots === undefined) return fail("SnapshotsPresent");
     for (const { record } of snapshots) {
-      const free = checkProtection(record, context.now);
-      if (!free.ok) return free;
+      const unprotected = checkProtection(record, context.now);
+      if (!unprotected.ok) return unprotected;
     }
-    const buried = snapshots.flatMap((snapshot) => deleteGeneration(context, snapshot));
+    const snapshotDeletions = snapshots.flatMap((snapshot) => deleteGeneration(context, snapshot));
     const kept = features.versioning || retentionDays(scope.account) !== undefined;
     const headers = { "x-ms-delete-type-permanent": String(!kept) };
-    if (input.snapshots === "only") return { effects: buried, headers };
-    const effects = [...buried, ...dropUpload(key, readResult.upload)];
+    if (input.snapshots === "only") return { effects: snapshotDeletions, headers };
+    const effects = [...snapshotDeletions, ...dropUpload(key, readResult.upload)];
     if (target === undefined) return { effects, headers };
     if (isHierarchical(scope)) {
       const deleted = deletePath({ ...context, target, upload: readResult.upload });
-      return { ...deleted, effects: [...buried, ...deleted.effects] };
+      return { ...deleted, effects: [...snapshotDeletions, ...deleted.effects] };
     }
     return { remove: true, preserve: preserveDeleted(context, readResult.kept), effects, headers };
   },
 });
 
-/** Takes a letter of its own, because a version cannot be written again.
- *  learn.microsoft.com/rest/api/storageservices/delete-blob */
+/** Deletes a version. Needs a permission letter of its own, because a version cannot be written
+ *  again. learn.microsoft.com/rest/api/storageservices/delete-blob */
 export const deleteBlobVersion = operation({
   name: "Delete Blob",
   ids: [],
@@ -131,8 +134,8 @@ export const deleteBlobVersion = operation({
   },
 });
 
-/** What is deleted already can be done away with before its days are over, where the account
- *  allows it. learn.microsoft.com/rest/api/storageservices/delete-blob */
+/** Removes a soft-deleted snapshot or version before its retention time ends, if the account allows
+ *  it. learn.microsoft.com/rest/api/storageservices/delete-blob */
 export const deleteBlobPermanently = operation({
   name: "Delete Blob",
   ids: [],
@@ -170,8 +173,9 @@ function isLiveSnapshot({ key, record }: Generation): boolean {
   return key.kind === "snapshot" && record.deleted === undefined;
 }
 
-/** A deleted blob becomes an earlier version, or waits to be undeleted, or is gone. One that was
- *  deleted before it under the same name waits on as a snapshot. */
+/** The effects that keep the state of a deleted blob: as an earlier version, as a soft-deleted
+ *  state, or not at all. A soft-deleted state of the same name from an earlier deletion becomes a
+ *  soft-deleted snapshot. */
 function preserveDeleted(
   context: OverwriteContext,
   kept: readonly Generation[],
@@ -181,7 +185,7 @@ function preserveDeleted(
   if (features.versioning || target.versionId !== undefined) return preservePrevious(context);
   const days = retentionDays(scope.account);
   if (days === undefined) return [];
-  // After all of its snapshots, as the blob itself was.
+  // Its time is after those of all snapshots, like that of the blob itself.
   const key = { ...blobKey(context), at: newETag, kind: "deleted" as const };
   const earlier = kept.filter(({ key: { kind } }) => kind === "deleted").flatMap(asSnapshot);
   return [...earlier, ...softDelete(key, target, { at: now, retentionDays: days })];
@@ -204,7 +208,7 @@ function deleteGeneration(
   return softDelete(key, record, { at: now, retentionDays: days });
 }
 
-/** Just the snapshot or version that the address names. */
+/** Deletes the snapshot or version that the address names. */
 function deleteAddressed(context: OverwriteContext, target: BlobRecord) {
   const { address } = context;
   const at = address.snapshot ?? address.versionId ?? 0n;

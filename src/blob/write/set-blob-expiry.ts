@@ -16,7 +16,7 @@ export const expiryOption = header(
   oneOf("NeverExpire", "RelativeToCreation", "RelativeToNow", "Absolute"),
 );
 
-/** From its moment on the blob does not exist.
+/** Sets or removes the expiry time of a blob, from which on it is treated as absent.
  *  learn.microsoft.com/rest/api/storageservices/set-blob-expiry */
 export const setBlobExpiry = operation({
   name: "Set Blob Expiry",
@@ -45,9 +45,9 @@ export const setBlobExpiry = operation({
   success: { status: 200, headers: [] },
   decide: (context) => {
     const { target, input, now } = context;
-    const moment = expiryOf(input.option, input.time, { created: target.created, now });
-    if (!moment.ok) return moment;
-    const expiresAt = moment.value;
+    const expiry = expiryOf(input.option, input.time, { created: target.created, now });
+    if (!expiry.ok) return expiry;
+    const expiresAt = expiry.value;
     const put = { ...target, expiresAt };
     if (expiresAt === undefined) return { put };
     const { container, name } = blobKey(context);
@@ -55,7 +55,8 @@ export const setBlobExpiry = operation({
   },
 });
 
-/** Relative times count milliseconds. */
+/** The expiry time of a request; undefined for `NeverExpire`. Relative times are in milliseconds. A
+ *  time that is not in the future is a fault. */
 export function expiryOf(
   option: Option,
   given: string | undefined,

@@ -29,6 +29,14 @@ const parts = [
     record: { ETAGERE_KILL_RECORD: "kill" },
   },
   {
+    name: "workers",
+    tests: "tests/workers",
+    // Single workers of a server are killed, among them the commit leader.
+    long: { ETAGERE_WORKER_KILLS: "50", ETAGERE_WORKER_KILL_REQUESTS: "1000" },
+    short: { ETAGERE_WORKER_KILLS: "4", ETAGERE_WORKER_KILL_REQUESTS: "200" },
+    record: { ETAGERE_WORKER_KILL_RECORD: "workers.txt" },
+  },
+  {
     name: "power-cut",
     tests: "tests/power-cut",
     long: { ETAGERE_CUTS: "300", ETAGERE_CUT_STEPS: "60" },

@@ -63,6 +63,7 @@ export const contract: readonly Section[] = [
           "folders of earlier releases open without conversion.",
         tests: [
           ["tests/kill/kill.proof.ts", "kills under clients of all services"],
+          ["tests/workers/worker-kills.proof.ts", "keeps all writes over"],
           [powerCut, "losses of power lose nothing that was acknowledged, and tear nothing"],
           [powerCut, "a server that responds before it flushes is detected"],
           ["tests/upgrade/upgrade.test.ts", "1 durable: serves what"],

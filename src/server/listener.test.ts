@@ -1,4 +1,4 @@
-import type { ServerResponse } from "node:http";
+import { Agent, get, type IncomingMessage, type ServerResponse } from "node:http";
 import { connect } from "node:net";
 import { describe, expect, it } from "vitest";
 import { Connections } from "../http/connections.ts";
@@ -48,6 +48,39 @@ describe("stopping", () => {
     await answer;
   });
 });
+
+describe("draining", () => {
+  it("answers a request on an idle connection and closes it then", async () => {
+    const listener = await listenWith((_request, response) => response.end("ok"));
+    const agent = new Agent({ keepAlive: true, maxSockets: 1 });
+    const first = await requestOver(agent, listener.url);
+    expect(first.headers.connection).toBe("keep-alive");
+    const drained = listener.drain(60_000);
+    const second = await requestOver(agent, listener.url);
+    expect(second.headers.connection).toBe("close");
+    await drained;
+    await expect(requestOver(agent, listener.url)).rejects.toThrow("ECONNREFUSED");
+    await listener.stop(0);
+  });
+
+  it("ends after its limit although a connection stays open", async () => {
+    const listener = await listenWith((_request, response) => response.end("ok"));
+    const agent = new Agent({ keepAlive: true, maxSockets: 1 });
+    await requestOver(agent, listener.url);
+    await listener.drain(1);
+    await listener.stop(0);
+    agent.destroy();
+  });
+});
+
+function requestOver(agent: Agent, url: string): Promise<IncomingMessage> {
+  return new Promise((resolve, reject) => {
+    const sent = get(url, { agent }, (response) => {
+      response.resume().on("end", () => resolve(response));
+    });
+    sent.on("error", reject);
+  });
+}
 
 async function runningRequest() {
   let arrive = (_response: ServerResponse): void => {};

@@ -5,6 +5,8 @@ import { EventStream } from "../admin/event-stream.ts";
 import { accountSas, rawClient, type RawClient } from "../harness/raw-client.ts";
 import { startCommand } from "../cli/start-command.ts";
 import { temporaryFolder } from "../harness/temporary-folder.ts";
+import { WireClient } from "../smb-wire/wire-client.ts";
+import { acknowledgeOplock, close, lockBody, openFile } from "../smb-wire/wire-messages.ts";
 import {
   command,
   freePorts,
@@ -15,6 +17,9 @@ import {
 } from "./worker-server.ts";
 
 const folder = temporaryFolder();
+const lockCommand = 10;
+const exclusiveLock = 0x12;
+const batchOplock = 9;
 const blockBlob = { "x-ms-blob-type": "BlockBlob" };
 
 describe("a server with two workers", () => {
@@ -71,6 +76,28 @@ describe("a server with two workers", () => {
     for (const status of statuses) expect(await feed.next("refused")).toMatchObject({ status });
     await feed.close();
     expect(await requestsWith(server, 412)).toBe(before + statuses.length);
+  });
+
+  it("lets SMB locks and caching apply to REST requests on every worker", async () => {
+    const file = freshConnections(server.urlOf("file"));
+    const path = "/locked/a.txt";
+    const create = { "x-ms-type": "file", "x-ms-content-length": "10" };
+    await file.send({ method: "PUT", path: "/locked?restype=share" });
+    expect((await file.send({ method: "PUT", path, headers: create })).status).toBe(201);
+    const smb = await WireClient.ready(server.urlOf("smb"), "locked");
+    const handle = await openFile(smb, "a.txt", { oplock: batchOplock });
+    const reading = file.send({ method: "GET", path });
+    await smb.noticed(1);
+    await acknowledgeOplock(smb, handle, 0);
+    expect((await reading).status).toBe(200);
+    await smb.ask(lockCommand, lockBody(handle, { at: 2, length: 3, flags: exclusiveLock }));
+    const headers = { "x-ms-range": "bytes=4-5", "x-ms-write": "update" };
+    const write = async (): Promise<number> =>
+      (await file.send({ method: "PUT", path: `${path}?comp=range`, headers, body: "xy" })).status;
+    expect(new Set(await untilAllAnswered(server, write))).toEqual(new Set([409]));
+    await close(smb, handle);
+    expect(new Set(await untilAllAnswered(server, write))).toEqual(new Set([201]));
+    smb.end();
   });
 
   it("copies from a blob of its own on every worker", async () => {

@@ -1,0 +1,124 @@
+import { rawClient } from "../harness/raw-client.ts";
+import { KillClient } from "../kill/kill-client.ts";
+import { killWorkloads } from "../kill/kill-run.ts";
+import type { Clients } from "../kill/kill-workload.ts";
+import { randomFrom } from "../verify/random.ts";
+import { startWorkers, type WorkerServer } from "./worker-server.ts";
+
+export interface WorkerKillOptions {
+  readonly location: string;
+  readonly kills: number;
+  /** Acknowledged writes before and after each kill. */
+  readonly requestsPerKill: number;
+  readonly clientsPerWorkload: number;
+  readonly seed: number;
+}
+
+export interface WorkerKillResult {
+  readonly kills: number;
+  readonly acknowledgedWrites: number;
+  /** Responses after a kill, before the replacement was awaited. */
+  readonly continuedWrites: number;
+  readonly problems: readonly string[];
+  readonly exitCode: number | null;
+}
+
+const objectsPerClient = 3;
+
+class RoundEnded extends Error {
+  override readonly name = "RoundEnded";
+}
+
+/**
+ * Clients of all services write to one server with two workers, and one worker is killed: at first
+ * the commit leader, then the other, which has become leader and serves SMB and the admin listener,
+ * then one at random. The other worker continues to serve, and every acknowledged write is kept.
+ */
+export async function runWorkerKills(options: WorkerKillOptions): Promise<WorkerKillResult> {
+  const { location, kills, seed, clientsPerWorkload } = options;
+  const random = randomFrom(seed);
+  const server = await startWorkers(location, "--silent");
+  const clients = killWorkloads.flatMap((workload) =>
+    Array.from(
+      { length: clientsPerWorkload },
+      (_, index) => new KillClient(workload, `client${index}`, objectsPerClient),
+    ),
+  );
+  let problems: readonly string[] = [];
+  let continuedWrites = 0;
+  let done = 0;
+  try {
+    for (const workload of killWorkloads) await workload.setUp(clientsAt(server));
+    for (; done < kills && problems.length === 0; done += 1) {
+      const slot = done < 2 ? 1 - done : random.below(2);
+      continuedWrites += await killUnderLoad(server, clients, slot, options.requestsPerKill);
+      const isReplaced = done + 1;
+      await server.workersUntil(
+        ({ processes, restarts }) => processes.length === 2 && restarts >= isReplaced,
+      );
+      const found = await Promise.all(clients.map((client) => client.check(clientsAt(server))));
+      problems = found.flat();
+    }
+  } finally {
+    const exitCode = await server.end();
+    if (exitCode !== 0) problems = [...problems, `exit code ${exitCode}: ${server.errors()}`];
+  }
+  const acknowledgedWrites = clients.reduce((sum, each) => sum + each.acknowledgedWrites, 0);
+  return { kills: done, acknowledgedWrites, continuedWrites, problems, exitCode: 0 };
+}
+
+/** Returns how many writes were acknowledged after the kill. */
+async function killUnderLoad(
+  server: WorkerServer,
+  clients: readonly KillClient[],
+  slot: number,
+  requestsPerKill: number,
+): Promise<number> {
+  const { processes } = await server.workers();
+  const victim = processes[slot]?.pid ?? 0;
+  let acknowledged = 0;
+  const onAcknowledged = (): void => {
+    acknowledged += 1;
+    if (acknowledged === requestsPerKill) process.kill(victim, "SIGKILL");
+    if (acknowledged >= 2 * requestsPerKill) throw new RoundEnded();
+  };
+  const runs = clients.map(async (client) => {
+    try {
+      for (;;) await continueAfterLoss(client, server, onAcknowledged);
+    } catch (error) {
+      if (!(error instanceof RoundEnded)) throw error;
+    }
+  });
+  await Promise.all(runs);
+  return acknowledged - requestsPerKill;
+}
+
+/** A client that loses its connection reads what became of its write, and continues. */
+async function continueAfterLoss(
+  client: KillClient,
+  server: WorkerServer,
+  onAcknowledged: () => void,
+): Promise<void> {
+  await client.run(clientsAt(server), onAcknowledged);
+  for (;;) {
+    try {
+      const problems = await client.check(clientsAt(server));
+      if (problems.length > 0) throw new Error(`PUT: 500 ${problems.join("; ")}`);
+      return;
+    } catch (error) {
+      // The connections to the killed worker end one after the other; SMB is served again later.
+      if (/: 500 /.test(String(error))) throw error;
+    }
+  }
+}
+
+function clientsAt(server: WorkerServer): Clients {
+  return {
+    blob: rawClient(server.urlOf("blob")),
+    table: rawClient(server.urlOf("table")),
+    queue: rawClient(server.urlOf("queue")),
+    file: rawClient(server.urlOf("file")),
+    fileUrl: server.urlOf("file"),
+    smbUrl: server.urlOf("smb"),
+  };
+}

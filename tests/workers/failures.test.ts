@@ -11,7 +11,7 @@ import { startWorkers } from "./worker-server.ts";
 const folder = temporaryFolder();
 const blockBlob = { "x-ms-blob-type": "BlockBlob" };
 
-it("loses no acknowledged write of any service if a worker or the commit leader is killed", async () => {
+it("loses no acknowledged write if a worker or the commit leader is killed", async () => {
   const location = join(folder, "kills");
   const options = { kills: 2, requestsPerKill: 60, clientsPerWorkload: 1, seed: 1 };
   const result = await runWorkerKills({ location, ...options });
@@ -28,10 +28,10 @@ it("restarts its workers one after the other without a lost request", async () =
   expect(container.status).toBe(201);
   const before = new Set((await server.workers()).processes.map(({ pid }) => pid));
   const statuses = new Map<number, number>();
-  let isEnough = false;
+  const load = { isEnough: false };
   const write = async (client: number): Promise<void> => {
     const path = `/rolling/${client}`;
-    while (!isEnough) {
+    while (!load.isEnough) {
       const put = await blob.send({ method: "PUT", path, headers: blockBlob, body: "a" });
       const get = await blob.send({ method: "GET", path });
       for (const { status } of [put, get]) statuses.set(status, (statuses.get(status) ?? 0) + 1);
@@ -44,10 +44,10 @@ it("restarts its workers one after the other without a lost request", async () =
   );
   await Promise.race([isReplaced, writing]);
   const { restarts } = await server.workers();
-  isEnough = true;
+  load.isEnough = true;
   await writing;
   agent.destroy();
-  expect([...statuses.keys()].toSorted()).toEqual([200, 201]);
+  expect(new Set(statuses.keys())).toEqual(new Set([200, 201]));
   expect(restarts).toBe(0);
   expect(await server.end()).toBe(0);
 });

@@ -22,7 +22,7 @@ it(`1 durable: keeps all writes over ${kills} kills of one of two workers`, asyn
   const folder = await checkFolder({ location, clock: realClock(), log: silentLog });
   const problems = [...result.problems, ...folder.problems];
   const text =
-    `one of 2 workers killed ${result.kills} times, the commit leader or the other, seed ${seed}: ` +
+    `${result.kills} kills of one of 2 workers, commit leader or not, seed ${seed}: ` +
     `${result.acknowledgedWrites} acknowledged writes, ${problems.length} lost or torn; ` +
     `${result.continuedWrites} responses between a kill and the replacement`;
   console.log(text);

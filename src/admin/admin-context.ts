@@ -11,7 +11,7 @@ import type { Figures } from "./views/figures.ts";
 
 export type HttpServices = Readonly<Partial<Record<ServiceName, HttpService>>>;
 
-/** Everything that the admin listener needs of a running server. */
+/** What the admin listener gets from the running server. */
 export interface AdminContext {
   readonly clock: Clock;
   readonly random: Random;
@@ -45,7 +45,8 @@ export interface OtherWorkers {
 
 export type ReceiveEvents = (events: readonly FeedEvent[], missed: number) => void;
 
-/** The context of views. The accounts come with each request: only those the caller administers. */
+/** The context of views. It has no accounts: a view gets those that the caller administers with
+ *  each request. */
 export type ViewContext = Omit<AdminContext, "accounts" | "security">;
 
 export interface ServerFacts {

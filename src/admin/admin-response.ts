@@ -29,6 +29,7 @@ export function text(
   return { status, headers: { "Content-Type": type, "Cache-Control": "no-store" }, body };
 }
 
+/** An error response; `code` is for programs, the text for people. */
 export function refuse(
   status: number,
   code: string,

@@ -25,6 +25,7 @@ export interface ServiceReply {
   readonly headers: Readonly<Record<string, string>>;
 }
 
+/** Validity of the SAS that authenticates a call. */
 const tokenMinutes = 5;
 
 /** Calls a service through its pipeline, as any client would, so that all its rules apply. */

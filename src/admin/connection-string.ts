@@ -8,7 +8,8 @@ const endpointNames: Readonly<Record<ServiceName, string>> = {
   file: "FileEndpoint",
 };
 
-/** A connection string as Azure's client libraries parse it, with path-style URLs. */
+/** A connection string for the client libraries of Azure, with the account in the path of the
+ *  URLs. */
 export function connectionStringOf(
   account: AccountSettings,
   urls: Readonly<Partial<Record<ServiceName, string>>>,
@@ -27,7 +28,8 @@ export function connectionStringOf(
   ].join(";");
 }
 
-/** Replaces a wildcard address, where a server listens, by one that clients can connect to. */
+/** Replaces the wildcard address that a server listens on by the loopback address, which clients
+ *  can connect to. */
 export function reachable(url: string): string {
   return url.replace("://0.0.0.0:", "://127.0.0.1:").replace("://[::]:", "://[::1]:");
 }

@@ -15,7 +15,8 @@ export type NodeHandler = (request: IncomingMessage, response: ServerResponse) =
 export const gatewayPrefix = "/storage/";
 const bearer = "Bearer ";
 
-/** Stored content may be a page with scripts, which must not run with the explorer's origin. */
+/** Content-Security-Policy of forwarded responses. Stored content may be a page with scripts, which
+ *  must not run with the origin of the explorer. */
 const sandbox = "sandbox; default-src 'none'; style-src 'unsafe-inline'";
 
 interface Gateway {
@@ -77,7 +78,8 @@ function pass({ httpService, handle }: Gateway, prefixLength: number, call: RawC
   return undefined;
 }
 
-/** The account as the service resolves it, also from a host name; undefined if it will reject. */
+/** The account of a request as the service will resolve it, perhaps from the host name.
+ *  Undefined if the service will reject the request. */
 function accountIn(
   httpService: HttpService,
   { url = "/", headers }: IncomingMessage,

@@ -119,7 +119,8 @@ function isGuarded({ path }: AdminRequest): boolean {
   return path.startsWith(apiPrefix) || path.startsWith(gatewayPrefix);
 }
 
-/** Grants no account: the name "" is not valid. */
+/** The caller of a route without authentication. It administers no account: no account has the name
+ *  "". */
 const noCaller: AuthResult = { grant: { kind: "account", account: "" }, isValid: () => true };
 
 function admit({ auth }: HandlerParts, request: AdminRequest, access: Access): AuthResult {
@@ -163,7 +164,8 @@ function notAllowed({ method, path }: AdminRequest, allow: string): AdminRespons
   return refuse(405, "MethodNotAllowed", message, { Allow: allow });
 }
 
-/** A form of another site can send this type only after a CORS preflight, which fails. */
+/** Rejects a body whose type is not JSON. A page of another site can send JSON only after a CORS
+ *  preflight, which fails. */
 function lacksJson(route: Route, { headers }: AdminRequest): AdminResponse | undefined {
   if (!takesJson(route)) return undefined;
   const type = headers["content-type"]?.split(";", 1)[0]?.trim().toLowerCase();

@@ -21,7 +21,7 @@ export function findInputError(given: Readonly<Record<string, unknown>>, checks:
   return undefined;
 }
 
-/** As `findInputError`, for query parameters. */
+/** The first problem in the query parameters; a parameter that occurs twice is one, too. */
 export function findQueryError(query: URLSearchParams, checks: Checks): string | undefined {
   const names = [...query.keys()];
   const twice = names.find((name, index) => names.indexOf(name) !== index);
@@ -33,7 +33,7 @@ function knownOf(checks: Checks): string {
   return names.length === 0 ? "no parameters are accepted" : `accepted are ${names.join(", ")}`;
 }
 
-/** Null and empty text count as absent. */
+/** Whether a value counts as absent: null and empty text do. */
 export function isMissing(value: unknown): boolean {
   return value === undefined || value === null || value === "";
 }
@@ -64,7 +64,7 @@ export interface Range {
   readonly max: number;
 }
 
-/** A whole number in JSON. */
+/** Accepts a whole number in JSON. */
 export function wholeNumber({ min, max }: Range): Check {
   return (value) => {
     const isWithin = typeof value === "number" && value >= min && value <= max;
@@ -73,7 +73,7 @@ export function wholeNumber({ min, max }: Range): Check {
   };
 }
 
-/** A whole number in a query parameter. */
+/** Accepts a whole number in a query parameter. */
 export function wholeNumberText({ min, max }: Range): Check {
   return (value) => {
     const isDigits = typeof value === "string" && /^\d{1,9}$/.test(value);
@@ -82,7 +82,8 @@ export function wholeNumberText({ min, max }: Range): Check {
   };
 }
 
-/** Responses have ids as strings; exact numbers are accepted as well. */
+/** Accepts an id. Responses contain ids as strings; numbers that represent an id exactly are
+ *  accepted as well. */
 export const idCheck: Check = (value) => {
   if (isMissing(value)) return "is missing";
   const isDigits = typeof value === "string" && /^\d{1,20}$/.test(value);

@@ -41,7 +41,7 @@ async function answerReset(
   if (reset === undefined) {
     return refuse(403, "ResetNotAllowed", "the server must be started with --enableReset");
   }
-  // Browsers send an origin: a web page must not be able to delete everything.
+  // Only browsers send this header. A web page must not be able to delete everything.
   if (headers.origin !== undefined) return refuse(403, "NotFromAPage", "not allowed from a page");
   await reset();
   return nothing;

@@ -28,7 +28,7 @@ export interface AuthenticatedRequest extends AdminRequest {
 
 /** A request whose parameters and body have passed the checks of its route. */
 export interface CheckedRequest extends AuthenticatedRequest {
-  /** Empty without a body. */
+  /** The fields of the body; none if the request has no body. */
   readonly body: JsonObject;
 }
 
@@ -84,7 +84,7 @@ function refused(status: number, code: string, reason: string): BodyResult {
   return { ok: false, refusal: refuse(status, code, reason) };
 }
 
-/** A number of the query, already checked; the default if absent. */
+/** A number in the query, which is already checked; `standard` if absent. */
 export function countOf(query: URLSearchParams, name: string, standard: number): number {
   const given = query.get(name) ?? "";
   return given === "" ? standard : Number(given);

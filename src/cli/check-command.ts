@@ -6,6 +6,7 @@ import { quietLog } from "./quiet-log.ts";
 import { parseCliArguments } from "./parse-cli-arguments.ts";
 import { usageError, type Subcommand } from "./subcommand.ts";
 
+/** Problems that are printed. */
 const shownMax = 50;
 const foundExitCode = 1;
 const notCheckedExitCode = 2;

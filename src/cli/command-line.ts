@@ -86,7 +86,7 @@ function readSwitch(text: string | undefined): boolean | undefined {
 }
 
 function readValue(flag: Flag, text: string): FlagValue {
-  // Not a number: kept as text, so that the error message can show it.
+  // A text that is not a number is kept, so that the error message can show it.
   return flag.kind === "text" || !/^\d+(\.\d+)?$/.test(text) ? text : Number(text);
 }
 

@@ -70,7 +70,8 @@ async function copyBetween({ from, to }: CopyLocations): Promise<CopyReport> {
   const world = { ...realEnvironment(quietLog) };
   const bar = progressBar(process.stderr, () => performance.now());
   const fromName = [from.records, from.bytes].filter(Boolean).map(withoutPassword).join(" ");
-  // Timers of the storage clients are unreferenced: without this the process would end in a wait.
+  // The timers of the storage clients do not keep the process running; without this one it would
+  // end while it waits.
   const staying = setInterval(() => {}, 60_000);
   const source = await openDataLocation(from, world);
   try {

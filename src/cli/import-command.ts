@@ -74,7 +74,8 @@ async function importInto(
   const location = resolve(checked.value.location ?? defaultLocation);
   const world = realEnvironment(quietLog);
   const places = { location, storeUrl, contentUrl, memoryBytesMax: undefined };
-  // Timers of the storage clients are unreferenced: without this the process would end in a wait.
+  // The timers of the storage clients do not keep the process running; without this one it would
+  // end while it waits.
   const staying = setInterval(() => {}, 60_000);
   try {
     const engines = await openDataStores({ ...places, services, ...world });

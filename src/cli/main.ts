@@ -80,10 +80,11 @@ async function serve(
   const unimported = await azuriteDataNotice(options.value);
   if (unimported !== undefined) process.stderr.write(`etagere: ${unimported}\n`);
   const log = logFor(options.value);
-  // A closed pipe ends the output, not the server.
+  // If the reader of standard output ends, the server continues without output.
   process.stdout.on("error", () => {});
   const announce = (line: string): void => void process.stdout.write(`${line}\n`);
-  // Timers of a starting server are unreferenced: without this the process would end in a wait.
+  // The timers of a starting server do not keep the process running; without this one it would end
+  // while it waits.
   const staying = setInterval(() => {}, keepAliveMilliseconds);
   try {
     const starting = startServer(options.value, { ...realEnvironment(log), announce });
@@ -116,7 +117,8 @@ async function startServer(options: Options, environment: ServerEnvironment): Pr
   return startWorkers(options, { ...environment, workerCount, onGivenUp });
 }
 
-/** A notice if the default or given location contains Azurite data, which is not served. */
+/** A notice if the given location, or without one the working directory, contains Azurite data that
+ *  was not imported: the server does not read it. */
 async function azuriteDataNotice(options: Options): Promise<string | undefined> {
   if (options.inMemoryPersistence) return undefined;
   const location = options.location ?? defaultLocation;
@@ -130,7 +132,8 @@ async function azuriteDataNotice(options: Options): Promise<string | undefined> 
  *  `npm start` passes it on to the server as well. */
 const repeatedSignalMilliseconds = 1000;
 
-/** Registered before the server listens: a script may signal as soon as it sees the lines. */
+/** Handles signals. Called before the server listens, because a script may send a signal as soon as
+ *  it sees the start-up lines. */
 function handleSignals(starting: Promise<Server>): void {
   let stoppedAt: number | undefined;
   const stop = (): void => {
@@ -161,7 +164,7 @@ function failWith(problems: readonly string[]): void {
   process.exitCode = 1;
 }
 
-/** From package.json, two folders above `dist/cli`. */
+/** Reads the version from package.json, two folders above `dist/cli`. */
 function readVersion(): string {
   const text = readFileSync(new URL("../../package.json", import.meta.url), "utf8");
   const { version } = JSON.parse(text) as { version: string };

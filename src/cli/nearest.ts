@@ -1,13 +1,13 @@
-/** A word with more edits is not offered. */
+/** A name that differs by more edits is not suggested. */
 const editsMax = 2;
-/** Longer than any name. */
+/** Longer words are not compared; no name is so long. */
 const unitsMax = 40;
 
 /** The name closest to a mistyped word; undefined if none is close. */
 export function nearestName(word: string, names: Iterable<string>): string | undefined {
   if (word.length > unitsMax) return undefined;
   let best: string | undefined;
-  // Two edits turn a short word into any other, so short words may have fewer.
+  // A short word may differ by fewer edits: two would turn it into almost any other.
   let bestEdits = Math.min(editsMax, Math.floor(word.length / 3)) + 1;
   for (const name of names) {
     const edits = editsBetween(word.toLowerCase(), name.toLowerCase());
@@ -18,7 +18,8 @@ export function nearestName(word: string, names: Iterable<string>): string | und
   return best;
 }
 
-/** Number of characters to insert, delete, replace, or swap with the next one. */
+/** The number of edits between two words. An edit inserts, deletes or replaces a character, or
+ *  swaps two adjacent ones. */
 function editsBetween(from: string, to: string): number {
   let earlier: readonly number[] = [];
   let row: readonly number[] = Array.from({ length: to.length + 1 }, (_, index) => index);

@@ -52,7 +52,8 @@ function isText(value: unknown): value is string {
   return typeof value === "string";
 }
 
-/** Node's message continues with advice on values that begin with a hyphen. */
+/** The first sentence of an error message. That of Node continues with advice that does not apply
+ *  here. */
 function firstSentence(error: unknown): string {
   const [first = ""] = (error instanceof Error ? error.message : String(error)).split(/\.\s/);
   return first;

@@ -12,7 +12,7 @@ export interface ProgressBar extends Progress {
 const barWidth = 30;
 const drawMilliseconds = 100;
 
-/** On a terminal one line that is redrawn; otherwise one line per step. */
+/** Shows progress: on a terminal in one line that is redrawn, otherwise in one line per step. */
 export function progressBar(terminal: Terminal, now: () => number): ProgressBar {
   let step = { what: "", total: 0, done: 0, began: 0 };
   let drawnAt = 0;

@@ -15,8 +15,8 @@ export function serviceModeOf(word: string): ServiceName | undefined {
   return modes.get(word);
 }
 
-/** The service in the program's own name: `azurite-blob` serves only blobs. Links with these names
- *  make scripts work that were written for Azurite. */
+/** The service that the name of the program selects: `azurite-blob` serves only blobs. With links
+ *  of these names, scripts that were written for Azurite work unchanged. */
 export function serviceModeOfProgram(path: string): ServiceName | undefined {
   const [, word = ""] = /^azurite-(\w+)(?:\.\w+)?$/.exec(basename(path)) ?? [];
   return word === "file" ? undefined : modes.get(word);

@@ -7,7 +7,7 @@ import { fetchStatus } from "./status-report.ts";
 import { statusTable } from "./status-table.ts";
 
 const columnsDefault = 120;
-/** For pipes and files, which have no width. */
+/** Width of pipes and files, which have none. */
 const columnsUnlimited = 10_000;
 const watchMilliseconds = 2000;
 const clearScreen = "\u001b[2J\u001b[H";
@@ -57,7 +57,8 @@ async function status(words: readonly string[]): Promise<number> {
   }
 }
 
-/** The server that uses the location; without a location also the one at the default address. */
+/** Finds the server that uses a location. Without a location, the default one is tried, then the
+ *  default address. */
 async function findServer(location: string | undefined): Promise<ServerAddress | undefined> {
   const found = await readAdminAddress(location ?? defaultLocation);
   if (found !== undefined || location !== undefined) return found;
@@ -81,7 +82,7 @@ async function show(
   return json ? JSON.stringify(report) : statusTable(report, width);
 }
 
-/** Prints the status every 2 s until the process is ended. With `--json` one line each time. */
+/** Prints the status every 2 s until the process is ended; with `--json` as one line each time. */
 async function watch(
   url: string,
   token: string | undefined,

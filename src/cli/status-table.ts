@@ -1,6 +1,6 @@
 import type { FileRow, LeaseRow, MessageRow, SessionRow, StatusReport } from "./status-report.ts";
 
-/** The concurrency view as text; lines are cut at `columns`. */
+/** The report as text tables; lines are cut at `columns`. */
 export function statusTable(report: StatusReport, columns: number): string {
   const { leases, smb, messages } = report;
   const parts = [

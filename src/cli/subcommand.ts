@@ -1,4 +1,4 @@
-/** A command beside serving: `etagere NAME …`. */
+/** A command other than running the server: `etagere NAME …`. */
 export interface Subcommand {
   readonly name: string;
   /** The words after the name. */

@@ -11,19 +11,21 @@ export interface AccessLog {
   close(): Promise<void>;
 }
 
-/** Accepts text without blocking. */
+/** Where the access log writes its lines; must not block. */
 export interface AccessLogSink {
   /** Returns false if the text was dropped because too much is buffered. */
   write(text: string): boolean;
   end(): Promise<void>;
 }
 
+/** Buffered text; beyond this, lines are dropped. */
 const consoleBytesMax = 1024 * 1024;
 const closeMillisecondsMax = 1000;
 
 /**
- * Lines of one event-loop iteration are written at once. A console that is slower than the server
- * loses lines, never delays a request; the next line that is written says how many were dropped.
+ * Opens the access log. The lines of one event-loop iteration are written together. If the console
+ * is slower than the server, lines are dropped instead of delaying requests; the next line that is
+ * written says how many.
  */
 export function openAccessLog(clock: Clock, sink: AccessLogSink = consoleSink()): AccessLog {
   let lines = "";
@@ -85,7 +87,7 @@ function percentEncoded(unit: string): string {
   return `%${unit.charCodeAt(0).toString(16).toUpperCase().padStart(2, "0")}`;
 }
 
-/** `10/Oct/2025:13:55:36 +0000` of `Fri, 10 Oct 2025 13:55:36 GMT`. */
+/** Formats the current time like `10/Oct/2025:13:55:36 +0000`. */
 function logDate(clock: Clock): string {
   const text = formatHttpDate(clock.wall());
   const [, day, month, year, time] = text.split(" ");
@@ -114,7 +116,7 @@ export function linesOf(text: string): readonly string[] {
   return text.match(wholeLines) ?? [];
 }
 
-/** Standard output, written in the thread pool: a full pipe would block the event loop. */
+/** Writes to standard output in the thread pool, because a full pipe would block the event loop. */
 function consoleSink(maxWrite?: number): AccessLogSink {
   const limits = maxWrite === undefined ? {} : { maxWrite };
   const console = destination({ fd: 1, sync: false, maxLength: consoleBytesMax, ...limits });
@@ -123,7 +125,7 @@ function consoleSink(maxWrite?: number): AccessLogSink {
   console.on("drop", () => {
     isDropped = true;
   });
-  // The reader of a pipe may end before the server.
+  // The process that reads from a pipe may end before the server.
   console.on("error", () => {
     isBroken = true;
   });

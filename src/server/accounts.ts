@@ -17,7 +17,7 @@ export interface AccountSources {
   readonly identity?: IdentityInput | undefined;
   /** The text of AZURITE_ACCOUNTS. */
   readonly variable?: string | undefined;
-  /** `--enableHierarchicalNamespace`: of the development account. */
+  /** The switch `--enableHierarchicalNamespace`, which applies to the development account. */
   readonly hierarchicalNamespace?: boolean | undefined;
   /** Whether every listener is on a loopback address. */
   readonly isLocal?: boolean | undefined;
@@ -33,6 +33,8 @@ export interface ReloadableAccounts extends Accounts {
   reload(log: Log, prepare: (accounts: Accounts) => Promise<readonly string[]>): Promise<void>;
 }
 
+/** Reads the settings of the accounts and identities from the sources, or returns their
+ *  problems. */
 export async function openAccounts(
   sources: AccountSources,
 ): Promise<SettingsResult<ReloadableAccounts>> {
@@ -95,7 +97,8 @@ function parseSettings(sources: AccountSources, content: Content): SettingsResul
   return { ok: true, value: { accounts: accountsOf(withRoles), identity: complete } };
 }
 
-/** The switch stands for a setting of the development account. */
+/** Applies the switch `--enableHierarchicalNamespace` to the settings of the development
+ *  account. */
 function chooseNamespace(
   { hierarchicalNamespace }: AccountSources,
   input: unknown,
@@ -137,7 +140,7 @@ async function readFrom(path: string): Promise<SettingsResult<Content>> {
     if (unknown !== undefined) return refuse(`no setting "${unknown}"`);
     return { ok: true, value: content };
   } catch {
-    // Without the parser's message, which would quote the file and possibly a key.
+    // The message of the parser is left out: it would quote the file, and perhaps an account key.
     return refuse("is not valid JSON");
   }
 }

@@ -5,20 +5,22 @@ import { join } from "node:path";
 export interface AdminAddress {
   readonly url: string;
   readonly pid: number;
-  /** Grants the same access as the admin token; users who can read the folder can read all data. */
+  /** Grants the same access as the admin token. Users who can read this file can read all data of
+   *  the folder anyway. */
   readonly token?: string | undefined;
 }
 
 const fileName = "admin.json";
 
-/** Writes `admin.json`; the returned function removes it. Of several processes on one location the
- *  last to start is found. */
+/** Writes `admin.json`; the returned function removes it. If several processes use the location, it
+ *  has the address of the one that started last. */
 export async function publishAdminAddress(
   location: string,
   address: AdminAddress,
 ): Promise<() => Promise<void>> {
   const path = join(location, fileName);
-  // Removed first: writing to an existing file would keep its mode, which may be too open.
+  // The file is removed first, because writing to an existing file would keep its mode, which may
+  // give access to other users.
   await rm(path, { force: true });
   await writeFile(path, `${JSON.stringify(address)}\n`, { mode: 0o600 });
   return async () => {

@@ -29,7 +29,7 @@ function hasPublishedKey(accounts: Accounts): boolean {
 
 const tokenBytes = 32;
 
-/** Lets programs in that can read the data folder. */
+/** A token for `admin.json`, by which programs that can read the data folder log in. */
 export function newAdminToken(random: Random): string {
   return Buffer.from(random.bytes(tokenBytes)).toString("hex");
 }

@@ -28,14 +28,15 @@ export interface AdminParts {
   readonly localToken: string | undefined;
 }
 
-/** Two folders above `dist/server`. */
+/** Folder of the explorer page, two folders above `dist/server`. */
 const pageFolder = fileURLToPath(new URL("../../ui/dist", import.meta.url));
 
 export function openAdmin(parts: AdminParts): AdminHandler {
   return adminHandler(adminContextOf(parts));
 }
 
-/** No login on a loopback address with only the published development account. */
+/** How the admin listener authenticates. No login is required on a loopback address if the only
+ *  account is the development account, whose key is published. */
 function securityOf(given: RunningServerOptions, localToken: string | undefined): AdminSecurity {
   const { accounts, options } = given;
   const { adminHost, adminToken: token } = options;

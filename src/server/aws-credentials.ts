@@ -11,7 +11,7 @@ export interface AwsSettings extends BucketDefaults {
   readonly credentials: Credentials;
 }
 
-/** From AWS_* variables, or else from the credential files of the AWS tools. */
+/** Reads credentials and region from the AWS_* variables, else from the files of the AWS tools. */
 export async function readAwsSettings(
   variable: Variable = environmentVariable,
 ): Promise<AwsSettings> {
@@ -51,7 +51,7 @@ function textOf(path: string): Promise<string> {
   return readFile(path, "utf8").catch(() => "");
 }
 
-/** The name-value pairs of all sections with one of these headings. */
+/** The values in all sections of an AWS file that have one of these headings, by name. */
 export function sectionOf(text: string, headings: readonly string[]): ReadonlyMap<string, string> {
   const values = new Map<string, string>();
   let isWanted = false;

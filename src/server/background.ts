@@ -11,6 +11,7 @@ export interface Background {
   stop(): Promise<void>;
 }
 
+/** Pause after a round that found nothing to do. */
 const idleMilliseconds = 5_000;
 /** Pause between rounds while there is more work, so that requests are served first. */
 const pauseMilliseconds = 10;

@@ -15,7 +15,8 @@ export async function readCertificate(options: Options): Promise<Certificate | u
       ? { pfx: await read("cert", cert), passphrase: pwd ?? "" }
       : { cert: await read("cert", cert), key: await read("key", key) };
   try {
-    // Checked at start, where the error can name the file, and not at the first handshake.
+    // Checks the certificate at start, where the error can name the file, not at the first
+    // handshake.
     createSecureContext(certificate);
   } catch (error) {
     throw new StartRefused([`cert: ${cert} cannot be used: ${messageOf(error)}`], error);

@@ -31,7 +31,7 @@ export async function openDataStores(options: DataStoreOptions): Promise<DataSto
   const contentTables = services.flatMap((service) => service.contentTables);
   const reclaimers = new Map(services.flatMap((service) => Object.entries(service.reclaimers)));
   const opened: Close[] = [];
-  // In reverse order of opening: later ones use earlier ones.
+  // Closes in reverse order of opening, because later parts use earlier ones.
   const close = async (): Promise<void> => {
     for (const each of opened.splice(0).toReversed()) await each();
   };

@@ -5,7 +5,8 @@ import { hasContainers } from "../blob/has-containers.ts";
 import type { Store } from "../store/store.ts";
 import { StartRefused } from "./start-refused.ts";
 
-/** Gives every configured account a record; returns what contradicts those that exist. */
+/** Creates a record for every configured account that has none. Returns the settings that
+ *  contradict an existing record. */
 export function ensureAccounts(
   store: Store,
   accounts: Accounts,

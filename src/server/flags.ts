@@ -132,7 +132,8 @@ export const flagDefaults = {
   enableReset: false,
 } as const satisfies FlagValues;
 
-/** A folder of its own, so that data does not mix with the user's files. */
+/** The data folder without `--location`. A separate folder, so that data does not mix with files of
+ *  the user. */
 export const defaultLocation = ".etagere";
 
 export function isFlagName(name: string): name is FlagName {

@@ -80,12 +80,13 @@ async function extentsIn(path: string): Promise<readonly ExtentState[]> {
   } finally {
     state.close();
     await engine.close();
-    // LMDB's lock file, which readers create; it is created again when the copy is opened.
+    // Removes the lock file of LMDB, which readers create. It is created again when the copy is
+    // opened.
     await rm(`${path}-lock`, { force: true });
   }
 }
 
-/** An extent that was never written may have no file. */
+/** Copies an extent and returns its length; 0 for one that was never written and has no file. */
 async function copyExtent(from: string, to: string, extent: bigint): Promise<number> {
   const name = `${extent.toString(16).padStart(16, "0")}.extent`;
   const target = join(extentsPath(to), name);

@@ -28,7 +28,7 @@ export interface ListenerOptions {
 }
 
 export interface Listener {
-  /** With the actual port. */
+  /** The base address, with the port that was actually bound. */
   readonly url: string;
   readonly address: BoundAddress;
   /** Accepts no more connections. The next response on each closes it; no connection is closed
@@ -49,7 +49,8 @@ export interface BoundAddress {
 
 const headerBytesMax = 32 * 1024;
 const headersMillisecondsMax = 30_000;
-/** Without a byte in either direction. An upload may take hours as long as bytes arrive. */
+/** A connection without a byte in either direction for this long is closed. An upload may take
+ *  hours as long as bytes arrive. */
 const idleMillisecondsMax = 120_000;
 const idlePollMilliseconds = 20;
 
@@ -59,7 +60,8 @@ export async function listen(options: ListenerOptions): Promise<Listener> {
   server.prependListener("connection", (socket: Socket) => connections.add(socket));
   server.prependListener("secureConnection", (socket: Socket) => connections.addSecure(socket));
   server.on("request", options.handler);
-  // The handler requests the body itself, after the checks that can reject the request without it.
+  // The handler itself asks the client for the body, after the checks that can reject the request
+  // without it.
   server.on("checkContinue", options.handler);
   server.on("clientError", refuseMalformed);
   await bind(server, options);
@@ -141,11 +143,11 @@ interface ConnectionInternals {
   readonly _httpMessage?: Pick<ServerResponse, "headersSent"> | null;
 }
 
-/** Answers requests that Node's parser rejects; they never reach the pipeline. */
+/** Responds to requests that the HTTP parser of Node rejects, which never reach the pipeline. */
 function refuseMalformed(error: Error, socket: Socket & ConnectionInternals): void {
   const { _httpMessage: answer } = socket;
   if (!socket.writable) return;
-  // A second head inside a response would be read as part of its body.
+  // A response has begun: another head would be read as part of its body.
   if (answer?.headersSent === true) {
     socket.destroy();
     return;

@@ -4,7 +4,7 @@ import { destination, pino } from "pino";
 import type { Log } from "../base/world.ts";
 
 export interface LogOptions {
-  /** Receives all lines, also of level `debug`, instead of standard error. */
+  /** File that receives all lines, including level `debug`, instead of standard error. */
   readonly debugFile?: string | undefined;
   readonly silent: boolean;
   /** Undefined omits it. */

@@ -19,7 +19,8 @@ export async function makeFolder(path: string): Promise<void> {
   }
 }
 
-/** Syncing a folder needs read permission, which this process may lack although it can write. */
+/** Flushes a folder if this process may read it: flushing needs read permission, creating a folder
+ *  in it does not. */
 function syncIfAllowed(folder: string): void {
   try {
     syncFolder(folder);

@@ -41,8 +41,8 @@ export type Options = {
     readonly accounts?: AccountInputs;
     readonly identity?: IdentityInput;
     readonly services: readonly ServiceName[];
-    /** Ports that were not given and may be replaced by a free one if in use, so that a second
-     *  server starts with Azurite's flags alone. */
+    /** Ports of `ownPorts` that were not given. If such a port is in use, a free one is taken
+     *  instead, so that a second server can be started with the flags of Azurite alone. */
     readonly replaceablePorts: ReadonlySet<OwnPort>;
   };
 
@@ -63,7 +63,8 @@ export const workersMax = 64;
 const notFlags: ReadonlySet<string> = new Set(["port", "accounts", "identity", "services"]);
 const allServices: readonly ServiceName[] = ["blob", "queue", "table", "file"];
 
-/** `spell` formats an option's name for messages: `--blobPort` or `blobPort`. */
+/** Validates options and adds the defaults. `spell` formats the name of an option for messages:
+ *  `--blobPort` or `blobPort`. */
 export function resolveOptions(
   input: ServerOptionInputs,
   spell: (name: string) => string = (name) => name,
@@ -214,7 +215,7 @@ function show(value: unknown): string {
   return typeof value === "number" ? String(value) : JSON.stringify(value);
 }
 
-/** An explicit `undefined` means the default. */
+/** Removes options that are explicitly undefined, which means the default. */
 function withoutUndefined(
   values: Omit<ServerOptionInputs, "port">,
 ): Omit<ServerOptionInputs, "port"> {

@@ -5,10 +5,10 @@ import type { Runtime } from "../operation/execute.ts";
 import { sweepHandles } from "../file/filesystem/sweep.ts";
 
 /**
- * Closes handles of processes that have ended, also if this process does not serve SMB: their
- * locks would block REST requests for ever. Owners of handles are read before the list of running
- * processes. A process registers itself before it opens files, so one that has just started is
- * never treated as ended.
+ * Closes handles of processes that have ended, whose locks would otherwise block REST requests for
+ * ever. Runs even if this process does not serve SMB. Owners of handles are read before the list of
+ * running processes, and a process registers itself before it opens files, so one that has just
+ * started is never treated as ended.
  */
 export async function closeOrphanedHandles(
   runtime: Runtime,

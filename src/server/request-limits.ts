@@ -10,7 +10,8 @@ export interface RequestLimits {
 }
 
 const mebibyte = 1024 * 1024;
-/** Request bodies in memory may take this fraction of it, within the two bounds. */
+/** The fraction of the memory that request bodies may take, at least `bodyBytesFloor` and at most
+ *  `bodyBytesCeiling`. */
 const bodyMemoryFraction = 1 / 32;
 const bodyBytesFloor = 32 * mebibyte;
 const bodyBytesCeiling = 256 * mebibyte;
@@ -34,7 +35,7 @@ export function limitsOf(memoryBytes: number, processes = 1): LimitSizes {
   };
 }
 
-/** Derived from the memory of the machine, or of the container. */
+/** The limits for this process, derived from the memory of the machine or of the container. */
 export function newRequestLimits(clock: Clock, processes = 1): RequestLimits {
   const constrained = process.constrainedMemory();
   const isConstrained = constrained > 0 && constrained < totalmem();

@@ -57,7 +57,7 @@ const drainMillisecondsMax = 30_000;
 /** A server from start to stop: listeners, stores and background tasks. */
 export class RunningServer {
   readonly urls: Partial<Record<EndpointName, string>> = {};
-  /** Empty if SMB is not served. */
+  /** Address of the SMB endpoint; empty if SMB is not served. */
   smbUrl = "";
   readonly #given: RunningServerOptions;
   readonly #engines: DataStores;
@@ -166,7 +166,7 @@ export class RunningServer {
     this.#announceAll("successfully closed");
   }
 
-  /** For every service that was announced as listening. */
+  /** Prints a line for every service that was announced as listening. */
   #announceAll(what: string): void {
     for (const name of endpointNames) {
       if (this.urls[name] !== undefined) this.#given.announce(serviceLine(name, what));

@@ -19,7 +19,7 @@ export function serviceListener(
   };
 }
 
-/** In the form of Azurite's lines, which scripts wait for. */
+/** A start-up line in the form of Azurite, which scripts wait for. */
 export function serviceLine(name: EndpointName, what: string): string {
   return `Azurite ${titleOf(name)} service ${what}`;
 }
@@ -36,7 +36,7 @@ export function listeningLine(name: EndpointName, url: string): string {
   return serviceLine(name, `is successfully listening at ${url}`);
 }
 
-/** As people call it: "Blob". */
+/** The name of a service in texts, such as "Blob". */
 function titleOf(name: EndpointName): string {
   return name.slice(0, 1).toUpperCase() + name.slice(1);
 }

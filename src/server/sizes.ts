@@ -4,7 +4,7 @@ import type { Sizes } from "../admin/admin-context.ts";
 
 const filesMax = 100_000;
 
-/** Disk space used by a data folder; unknown without one. */
+/** Disk space used by a data folder; without one nothing is known. */
 export async function sizesOf(location: string | undefined): Promise<Sizes> {
   if (location === undefined) return {};
   const [storeBytes, contentBytes] = await Promise.all([
@@ -17,7 +17,8 @@ export async function sizesOf(location: string | undefined): Promise<Sizes> {
   };
 }
 
-/** Allocated blocks, not file lengths: the store's files are sparse. */
+/** Disk space of the files in a folder. Counts allocated blocks instead of file lengths, because
+ *  the files of the store are sparse. */
 async function folderBytes(folder: string): Promise<number | undefined> {
   const entries = await readdir(folder, { recursive: true, withFileTypes: true }).catch(() => []);
   let bytes: number | undefined;

@@ -55,7 +55,8 @@ export async function listenSmb(given: SmbEndpointOptions): Promise<SmbEndpoint>
   });
   const { server } = listener;
   server.prependListener("connection", (socket) => {
-    // A client that has sent nothing yet can get no response.
+    // An SMB client that has sent nothing yet can get no error response, so the connection is
+    // closed.
     if (!connections.add(socket)) socket.destroy();
   });
   await bind(server, { title: smbTitle, host, port, onPortReplaced, beforeListen });

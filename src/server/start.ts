@@ -15,29 +15,30 @@ import type { ServerEnvironment } from "./server-environment.ts";
 
 /** A server in this process. `await using` stops it at the end of its block. */
 export interface EtagereServer extends AsyncDisposable {
-  /** Of the first account, for any Azure client library. */
+  /** Connection string of the first account, for any Azure client library. */
   readonly connectionString: string;
   /** Base addresses without the account, e.g. `http://127.0.0.1:10000`. */
   readonly urls: Readonly<Partial<Record<EndpointName, string>>>;
   readonly adminUrl: string;
-  /** The address that opens the explorer; where a login is required, with a token that logs in
-   *  once within an hour. */
+  /** The address that opens the explorer. If a login is required, it contains a token that is valid
+   *  for one login within an hour. */
   explorerLink(): string;
-  /** Such as `smb://127.0.0.1:10445`; empty if SMB is not served. */
+  /** Address of the SMB endpoint, such as `smb://127.0.0.1:10445`; empty if SMB is not served. */
   readonly smbUrl: string;
-  /** Takes no more requests, finishes those that run, and closes the store. */
+  /** Accepts no more requests, waits for running ones, and closes the store. */
   stop(): Promise<void>;
-  /** Deletes everything, whatever is stored, in one moment. */
+  /** Deletes all data of all accounts in one transaction. */
   reset(): Promise<void>;
-  /** Reads the settings of the accounts again. */
+  /** Reads the settings of the accounts from the configuration file again. */
   reload(): Promise<void>;
 }
 
-/** Starts a server with the options of the command line, quietly. Rejects with `StartRefused`. */
+/** Starts a server in this process, without output. Rejects with `StartRefused` if it cannot
+ *  start. */
 export async function start(input: StartOptions = {}): Promise<EtagereServer> {
   if ("workers" in input) throw new StartRefused(["workers: only the command has workers"]);
   const options = orRefuse(resolveOptions(input));
-  // Errors are still logged: they are bugs or failing disks.
+  // Errors are logged all the same, because they are bugs or failing disks.
   const log = logFor({ ...options, silent: true });
   return startWith(options, { ...realEnvironment(log), announce: () => {} });
 }

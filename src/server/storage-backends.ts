@@ -42,13 +42,14 @@ export interface StorageOptions extends StorageLocations {
 export type Close = () => Promise<void>;
 
 export interface StorageBackend extends Pick<ContentOptions, "store" | "files" | "horizons"> {
-  /** Whether this process is the one that works in the background at the moment. */
+  /** Whether this process is the leader, which runs background tasks. */
   readonly isLeader: () => Promise<boolean>;
-  /** Under which this process holds what lives no longer than a process. */
+  /** Id of this process, under which it stores entries that end with it, such as handles. */
   readonly owner: string;
   /** Ids of all running processes that share the store. */
   readonly owners: () => Promise<ReadonlySet<string>>;
-  /** Has an effect only for records on disk: other stores commit in each process. */
+  /** Sets which process commits. Has an effect only for records on disk: with other stores each
+   *  process commits itself. */
   readonly setCommitRole: SetCommitRole;
 }
 

@@ -2,7 +2,8 @@ import type { Clock, Log } from "../base/world.ts";
 import { StoreUnavailable } from "../store/store.ts";
 
 const summaryMilliseconds = 60_000;
-/** Messages are constant strings, so this is never reached; it bounds memory in case of a bug. */
+/** Messages that are summarised. There are always fewer, because messages are constant strings; the
+ *  limit bounds memory in case of a bug. */
 const messagesMax = 100;
 
 interface Summary {

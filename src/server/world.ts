@@ -6,7 +6,7 @@ import { ticksPerMillisecond, ticksPerSecond, unixEpochTicks } from "../base/tic
 import type { Ticks } from "../base/ticks.ts";
 import type { Clock, Random } from "../base/world.ts";
 
-/** Only this file reads time, random numbers and the environment from the system. */
+/** The clock of the system. Only this file reads time, random numbers and the environment. */
 export function realClock(): Clock {
   const monotonic = countSuspendedTime(() => process.hrtime.bigint() / 100n, uptime);
   return {
@@ -14,7 +14,7 @@ export function realClock(): Clock {
     wall: () => BigInt(Date.now()) * ticksPerMillisecond + unixEpochTicks,
     monotonic,
     after(milliseconds, run) {
-      // Unreferenced: a timer alone does not keep the process alive.
+      // The timer is unreferenced, so that it alone does not keep the process running.
       const timer = setTimeout(run, milliseconds).unref();
       return () => clearTimeout(timer);
     },

@@ -81,7 +81,7 @@ function accountOf(
 interface PageProps {
   readonly route: Route;
   readonly account: string;
-  /** The login administers only one account. */
+  /** Whether the login administers only one account. */
   readonly isAccountOnly: boolean;
 }
 

@@ -32,7 +32,7 @@ export function timeOfDay(milliseconds: number): string {
   return moment(milliseconds).slice(11);
 }
 
-/** `95` is `95 s`, `150` is `2 m 30 s`. */
+/** Formats seconds: 95 as `95 s`, 150 as `2 m 30 s`. */
 export function duration(seconds: number): string {
   const whole = Math.max(0, Math.ceil(seconds));
   if (whole < 120) return `${whole} s`;

@@ -8,7 +8,7 @@ import { Dialog } from "./parts/dialog.tsx";
 import { describeFailure, notify } from "./parts/notices.tsx";
 import { useStore } from "./store.ts";
 
-/** Endpoints of an account; its keys are loaded only on request. */
+/** Shows the endpoints of an account. Its keys are loaded only when the user requests them. */
 export function KeysDialog({
   account,
   onClose,

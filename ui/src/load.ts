@@ -14,7 +14,8 @@ interface Held<T> {
   readonly isLoading: boolean;
 }
 
-/** Loads when `inputs` change or `reload` is called; responses to earlier loads are discarded. */
+/** Loads a value when `inputs` change or `reload` is called. The response to an earlier load is
+ *  discarded. */
 export function useLoad<T>(
   ask: (signal: AbortSignal) => Promise<Result<T>>,
   inputs: readonly unknown[],

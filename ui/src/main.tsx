@@ -1,14 +1,14 @@
 import { render } from "preact";
 import { accessTo } from "./admin/sas.ts";
 import { App } from "./app.tsx";
-import { takeLoginLink } from "./login-link.ts";
+import { logInFromAddress } from "./login-link.ts";
 import { describeFailure, notify } from "./parts/notices.tsx";
 import { parseRoute } from "./route.ts";
 
 async function begin(): Promise<void> {
-  const login = await takeLoginLink();
+  const login = await logInFromAddress();
   if (login !== undefined && !login.ok) notify("bad", describeFailure(login.failure));
-  // Requests access to the account in the address while the session is checked.
+  // Requests a SAS for the account in the address while the session is checked.
   const { page: firstPage, segments } = parseRoute(location.hash);
   const isService = ["blobs", "tables", "queues", "shares"].includes(firstPage);
   if (isService && segments[0] !== undefined) void accessTo(segments[0]);
@@ -16,9 +16,10 @@ async function begin(): Promise<void> {
   if (page !== null) render(<App />, page);
 }
 
-/** A login link pasted into the open page changes only the fragment, which loads nothing. */
+/** Logs in with a link that was pasted into the open page: this changes only the fragment, so the
+ *  browser does not load the page again. */
 async function reloadAfterLogin(): Promise<void> {
-  if ((await takeLoginLink()) !== undefined) location.reload();
+  if ((await logInFromAddress()) !== undefined) location.reload();
 }
 
 addEventListener("hashchange", () => void reloadAfterLogin());

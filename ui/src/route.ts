@@ -1,6 +1,7 @@
 import { useEffect, useState } from "preact/hooks";
 
-/** `#/blobs/account/container/a%2Fb?blob=x`: the view that the address selects. */
+/** The view that the fragment of the address selects, such as
+ *  `#/blobs/account/container/a%2Fb?blob=x`. */
 export interface Route {
   readonly page: string;
   readonly segments: readonly string[];
@@ -38,7 +39,8 @@ export function go(hash: string): void {
   location.hash = hash;
 }
 
-/** Replaces the history entry: Back leaves the list and does not only close its details. */
+/** Changes the address without a new history entry, so that Back leaves the list instead of closing
+ *  its details. */
 export function goSilently(hash: string): void {
   history.replaceState(null, "", hash);
   dispatchEvent(new HashChangeEvent("hashchange"));

@@ -3,7 +3,7 @@ import { useEffect, useState } from "preact/hooks";
 import { Dialog } from "./parts/dialog.tsx";
 import { formatRoute, go } from "./route.ts";
 
-/** `g` and then one of these. */
+/** Pages by the key that is pressed after `g`. */
 const places: Readonly<Record<string, string>> = {
   b: "blobs",
   t: "tables",

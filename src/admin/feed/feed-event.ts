@@ -11,8 +11,8 @@ import { TransactionRejected } from "../../operation/transaction-rejected.ts";
 import type { ObservedRequest } from "../../http/observer.ts";
 import type { WireRequest } from "../../http/wire.ts";
 
-/** A request as the event feed keeps it: references to existing objects, no body, no record. It is
- *  rendered only for subscribers and timelines. */
+/** A request as the event feed keeps it in memory: references to existing objects, without body and
+ *  record. It is rendered only when a subscriber or timeline needs it. */
 export interface FeedEvent {
   readonly kind: "refused" | "lease" | "change";
   readonly at: Ticks;
@@ -37,7 +37,7 @@ export interface FeedRefusal {
   readonly rule: Rule | "request";
   readonly now: Ticks | undefined;
   readonly unmet: ConditionName | undefined;
-  /** The value of the conditional header that failed. */
+  /** The value of the conditional header that failed; undefined if no condition failed. */
   readonly asked: string | undefined;
   readonly etag: Ticks | undefined;
   readonly lease: Lease | undefined;
@@ -148,7 +148,7 @@ function refusalOf({ request, call, outcome, fault }: EventSource): FeedRefusal 
   };
 }
 
-/** The value of the conditional header; tag operations have their own header names. */
+/** The value of the conditional header that failed. Tag operations have their own header names. */
 function conditionValue({ headers }: WireRequest, unmet: ConditionName): string | undefined {
   const name = unmet.toLowerCase();
   return headers[name] ?? headers[`x-ms-blob-${name}`];

@@ -15,7 +15,9 @@ import { renderFeedEvent } from "./render-feed-event.ts";
 import { eventText, feedKindsCheck, parseKinds, Subscriber, type FeedKind } from "./subscriber.ts";
 
 const subscribersMax = 32;
+/** Events that timelines can show. */
 const eventsKeptMax = 4096;
+/** Events that wait for the next flush; further ones count as missed. */
 const queuedEventsMax = 1000;
 const flushMilliseconds = 100;
 const tickMilliseconds = 1000;
@@ -24,7 +26,7 @@ const ticksPerHeartbeat = 15;
 /** The event feed. Requests are observed only while there are subscribers. */
 export class Feed {
   readonly ring = new Ring<FeedEvent>(eventsKeptMax);
-  /** Start of the current or last observation; undefined if there was none. */
+  /** When the current or last period with subscribers began; undefined if there was none. */
   watchedSince: Ticks | undefined;
   readonly #context: ViewContext;
   readonly #health: Health;
@@ -35,7 +37,8 @@ export class Feed {
   #cancelFlush: (() => void) | undefined;
   #cancelTick = (): void => {};
   #ticks = 0;
-  /** Incremented when observation starts; a tick of an earlier period compares it and stops. */
+  /** Number of the current period with subscribers. A timer of an earlier period finds another
+   *  number and stops. */
   #runId = 0;
 
   constructor(context: ViewContext, health: Health) {

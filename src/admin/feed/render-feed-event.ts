@@ -10,7 +10,7 @@ import type { FeedEvent, FeedRefusal } from "./feed-event.ts";
 
 const agentUnitsMax = 200;
 
-/** The JSON form of an event, for the feed and timelines. One object whose undefined fields
+/** Converts an event to JSON, for the feed and timelines. Builds one object whose undefined fields
  *  `JSON.stringify` omits: merging several objects took longer than the rest of the rendering. */
 export function renderFeedEvent(httpServices: HttpServices, event: FeedEvent): object {
   const { service, place, refused, lease } = event;

@@ -50,7 +50,7 @@ export class ReturnedMessages {
     const returned: ReturnedMessage[] = [];
     for (const { id, message } of await messagesVisibleBetween(view, owner, window)) {
       const { dequeueCount, visibleAt } = message;
-      // A message that was never dequeued has become visible for the first time.
+      // A message that was never dequeued is visible for the first time, not again.
       if (dequeueCount === 0) continue;
       const at = formatIso(visibleAt);
       returned.push({ at, action: "returned", account, queue, id, dequeueCount });

@@ -13,7 +13,7 @@ export class Ring<T> {
     this.#next = (this.#next + 1) % this.#countMax;
   }
 
-  /** Newest first. */
+  /** The items, newest first. */
   *latest(): IterableIterator<T> {
     const count = this.#items.length;
     for (let back = 1; back <= count; back += 1) {

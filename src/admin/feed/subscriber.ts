@@ -34,7 +34,8 @@ export class Subscriber {
     this.isValid = isValid;
   }
 
-  /** Whether another event may be sent in this second; otherwise the event counts as missed. */
+  /** Whether an event is sent to this subscriber: its kind and account are wanted, and the limit
+   *  per second is not reached. Beyond the limit the event counts as missed. */
   admits(kind: FeedKind, account: string, now: Ticks): boolean {
     if (!this.kinds.has(kind) || !this.#administers(account)) return false;
     if (now - this.#secondBegan >= ticksPerSecond) {

@@ -26,13 +26,13 @@ export class TimedEvents {
     this.#context = context;
   }
 
-  /** Starts over: only events after now are reported. */
+  /** Called when a period with subscribers begins: only later events are reported. */
   restart(): void {
     this.#until = undefined;
     this.#messages = undefined;
   }
 
-  /** Events since the previous poll. */
+  /** The events since the previous poll. */
   poll(): Promise<readonly TimedEvent[]> {
     const { store, content } = this.#context.runtime;
     return store.snapshot(async (view) => {

@@ -8,7 +8,7 @@ import { brotliCompress, constants, gzip } from "node:zlib";
 export interface PageFile {
   readonly type: string;
   readonly etag: string;
-  /** The name contains a hash of the content, so that browsers may cache the file for ever. */
+  /** Whether the name contains a hash of the content: then browsers may cache the file for ever. */
   readonly isHashed: boolean;
   readonly plain: Uint8Array;
   readonly brotli: Uint8Array;
@@ -31,7 +31,7 @@ const filesMax = 500;
 const fileBytesMax = 4 * 1024 * 1024;
 const startFile = "index.html";
 const hashedName = /-[A-Za-z0-9_-]{8,}\.[a-z0-9]+$/;
-/** Levels 10 and 11 take a hundred times longer and save little. */
+/** Compression level. Levels 10 and 11 take a hundred times longer and save little. */
 const brotliOptions = { params: { [constants.BROTLI_PARAM_QUALITY]: 9 } };
 const compressBrotli = promisify(brotliCompress);
 const compressGzip = promisify(gzip);
@@ -47,7 +47,7 @@ export class PageFiles {
     this.#folder = folder;
   }
 
-  /** By URL path; undefined if there is no such file. */
+  /** The file for a URL path; undefined if there is none. */
   async find(path: string): Promise<PageFile | undefined> {
     const name = path === "/" ? startFile : path.slice(1);
     if (name === startFile || this.#builtAt === 0) await this.#refresh();

@@ -2,7 +2,8 @@ import type { AdminResponse } from "../admin-response.ts";
 import type { AdminRequest } from "../request.ts";
 import type { PageFile, PageFiles } from "./page-files.ts";
 
-/** Only own resources, no inline scripts or styles, no embedding in frames. */
+/** Permits only resources of this server, no inline scripts or styles, and no embedding in
+ *  frames. */
 const contentSecurityPolicy = [
   "default-src 'none'",
   "script-src 'self'",

@@ -39,7 +39,8 @@ export interface InputProblem {
 const minutesDefault = 60;
 const minutesMax = 5_256_000;
 const allPermissions = "rwdxylacuptfi";
-/** Also the letters for directories, which a SAS of a hierarchical account may have. */
+/** All permission letters, with those for directories, which a SAS of an account with a
+ *  hierarchical namespace may have. */
 const permissionLetters = `${allPermissions}meo`;
 
 const fieldNames: Readonly<Record<string, string>> = {
@@ -72,7 +73,7 @@ const otherNames = [
 ];
 const known = new Set([...otherNames, ...Object.keys(fieldNames)]);
 const knownList = `accepted are ${[...known].join(", ")}`;
-/** A line break could be taken for the end of a field in the string to sign. */
+/** Control characters are rejected: a line break would end a field in the string to sign. */
 const control = /\p{Cc}/u;
 
 export function parseSasRequest(input: JsonObject): SasRequest | InputProblem {

@@ -22,7 +22,7 @@ export interface SigningContext {
   readonly urls: Readonly<Partial<Record<ServiceName, string>>>;
 }
 
-/** Widely supported, and recent enough for every kind of SAS. */
+/** Service version of the SAS: widely supported, and recent enough for every kind. */
 const sasVersion = "2024-11-04";
 
 export function signSas(
@@ -94,7 +94,7 @@ function addressesOf(
   };
 }
 
-/** Of a SAS request only the query is part of the string to sign. */
+/** The request that is signed. Only its query is part of the string to sign of a SAS. */
 function signable(account: string, query: ReadonlyMap<string, readonly string[]>): SignableRequest {
   return {
     method: "GET",

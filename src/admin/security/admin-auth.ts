@@ -12,9 +12,10 @@ import { sessionCookieOf } from "./session-cookie.ts";
 import { Sessions, type Session } from "./sessions.ts";
 
 export interface AdminSecurity {
-  /** Evaluated per request: accounts can be reloaded. */
+  /** Whether callers must log in. Evaluated for each request, because accounts can be reloaded. */
   readonly isLoginRequired: () => boolean;
-  /** Metrics name no account, so they need no login on a loopback address. */
+  /** Whether the metrics require a login. They name no account, so on a loopback address they do
+   *  not. */
   readonly isMetricsLoginRequired: boolean;
   /** Value of `--adminToken`. */
   readonly token: string | undefined;
@@ -29,7 +30,8 @@ export interface AdminAuthOptions {
   readonly security: AdminSecurity;
 }
 
-/** Required from programs. A page of another site and a copy source request cannot send it. */
+/** Header that programs must send. A page of another site, and a request for a copy source, cannot
+ *  send it. */
 export const adminHeader = "x-etagere-admin";
 const bearer = "Bearer ";
 
@@ -112,7 +114,8 @@ export class AdminAuth {
   }
 
   isKeyOf(account: string, key: string): boolean {
-    // Also for an unknown account, so that the response time does not reveal whether it exists.
+    // An unknown account is compared, too, so that the response time does not reveal whether it
+    // exists.
     const keys = this.#options.accounts.get(account)?.keys ?? [""];
     const same = keys.map((each) => isSame(key, each));
     return key !== "" && same.includes(true);

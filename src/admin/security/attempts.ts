@@ -7,7 +7,8 @@ const failuresOfAllMax = 200;
 const addressesMax = 1000;
 const windowTicks = 60n * ticksPerSecond;
 
-/** Limits failed logins. An address with too many failures must wait; others need not. */
+/** Limits failed logins. An address with too many failures must wait. After too many failures of
+ *  all addresses together, every address must. */
 export class Attempts {
   /** Times of the latest failures; the address that failed last is at the end. */
   readonly #byAddress = new Map<string, readonly Ticks[]>();

@@ -4,7 +4,7 @@ import type { Clock, Random } from "../../base/world.ts";
 
 const tokenBytes = 32;
 const lifeTicks = 3600n * ticksPerSecond;
-/** Beyond this number the oldest link becomes invalid. */
+/** Valid links; beyond this number the oldest becomes invalid. */
 const linksMax = 16;
 
 /** One-time tokens in links that open the explorer. */
@@ -27,7 +27,7 @@ export class LoginLinks {
     return token;
   }
 
-  /** Whether the token was valid; it becomes invalid. */
+  /** Uses up a token; returns whether it was valid. */
   redeem(token: string): boolean {
     const digest = digestOf(token);
     const end = this.#ends.get(digest);

@@ -2,8 +2,8 @@ import type { IncomingHttpHeaders } from "node:http";
 import { isIP } from "node:net";
 
 /**
- * Whether a request may come from a page of another site. Browsers send the origin of a request;
- * other programs send neither header and have no cookies.
+ * Whether a request may come from a page of another site. Browsers send the headers
+ * `Sec-Fetch-Site` or `Origin`. Other programs send neither, and have no cookies.
  */
 export function isCrossSite(headers: IncomingHttpHeaders): boolean {
   const site = headers["sec-fetch-site"];

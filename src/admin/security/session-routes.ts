@@ -37,7 +37,7 @@ function describe(
 
 function logIn(auth: AdminAuth, request: CheckedRequest): AdminResponse {
   const { account, key, token, link } = request.body;
-  // Without credentials: does not count as a failed attempt.
+  // A request without credentials does not count as a failed login.
   const isProof = isGiven(token) || isGiven(link) || (isGiven(account) && isGiven(key));
   if (!isProof) return refuse(400, "InvalidInput", "account and key, or token, are missing");
   const proven = auth.attempt(request.remoteAddress, () => provenBy(auth, request.body));

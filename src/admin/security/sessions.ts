@@ -15,9 +15,9 @@ export interface Session {
 
 const secretBytes = 32;
 const idleTicks = 30n * 60n * ticksPerSecond;
-/** Maximum duration, however often the session is used. */
+/** Longest duration of a session, however often it is used. */
 const lifeTicks = 12n * 3600n * ticksPerSecond;
-/** Beyond this number the oldest session ends. */
+/** Open sessions; beyond this number the oldest ends. */
 const sessionsMax = 1000;
 const form = /^[0-9a-f]{64}$/;
 
@@ -54,7 +54,7 @@ export class Sessions {
     return undefined;
   }
 
-  /** As `peek`, and extends the session. */
+  /** The session of a cookie value; the use extends it. */
   use(value: string | undefined): Session | undefined {
     const session = this.peek(value);
     if (session === undefined || value === undefined) return undefined;

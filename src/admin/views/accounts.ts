@@ -47,7 +47,7 @@ export function accountRoutes({ facts, clock }: ViewContext): readonly Route[] {
 
 type Urls = Readonly<Partial<Record<ServiceName, string>>>;
 
-/** Without keys. */
+/** The settings of an account, without its keys. */
 function renderAccount(account: AccountSettings, urls: Urls) {
   const { name, keys: _keys, smb: _smb, ...settings } = account;
   const endpoints: Record<string, string> = {};

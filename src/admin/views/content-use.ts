@@ -6,26 +6,26 @@ export interface ContentUse {
   readonly reclaimableBytes: number;
 }
 
-const extentsPerSnapshot = 1000;
-/** Enough for some hundred terabytes. */
-const snapshotsMax = 1000;
+const extentsPerPage = 1000;
+/** Enough pages for some hundred terabytes. */
+const pagesMax = 1000;
 
-/** Referenced bytes of all extents. Bytes with several references count once for each, so the
- *  reclaimable space is at least what this says. */
+/** Totals over all extents. `liveBytes` counts a byte once per reference, so it may be too high,
+ *  and `reclaimableBytes` (sealed minus live) too low. */
 export function contentUse(store: Store): Promise<ContentUse> {
   return store.snapshot(async (view) => {
     let liveBytes = 0;
     let reclaimableBytes = 0;
     let after = 0n;
-    for (let look = 0; look < snapshotsMax; look += 1) {
-      const states = await listExtents(view, after, extentsPerSnapshot);
+    for (let page = 0; page < pagesMax; page += 1) {
+      const states = await listExtents(view, after, extentsPerPage);
       for (const { extent, record, liveBytes: live } of states) {
         liveBytes += Number(live);
         const unused = (record.sealedBytes ?? 0) - Number(live);
         if (unused > 0) reclaimableBytes += unused;
         after = extent;
       }
-      if (states.length < extentsPerSnapshot) break;
+      if (states.length < extentsPerPage) break;
     }
     return { liveBytes, reclaimableBytes };
   });

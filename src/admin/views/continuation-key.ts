@@ -7,7 +7,7 @@ interface Bounds {
   readonly end: Uint8Array;
 }
 
-/** The key after which a list continues. It must be of the listed table. */
+/** The key after which a list continues, from the query. It must be a key of the listed table. */
 export function parseContinuationKey(
   query: URLSearchParams,
   { start, end }: Bounds,

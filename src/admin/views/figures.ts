@@ -39,7 +39,8 @@ export interface RequestCount {
   readonly count: number;
 }
 
-/** Observations per upper bound; those above the last bound are only in `count`. */
+/** A histogram: the number of observations per upper bound. Those above the last bound are only in
+ *  `count`. */
 export interface BucketSample {
   readonly bounds: readonly number[];
   readonly counts: readonly number[];
@@ -47,7 +48,7 @@ export interface BucketSample {
   readonly sum: number;
 }
 
-/** The observations between two samples. */
+/** The observations that were made between two samples. */
 export function since(before: BucketSample | undefined, now: BucketSample): BucketSample {
   if (before === undefined) return now;
   return {
@@ -58,7 +59,8 @@ export function since(before: BucketSample | undefined, now: BucketSample): Buck
   };
 }
 
-/** The smallest bound that this part of the observations does not exceed; undefined without any. */
+/** The smallest bound that `part` (0 to 1) of the observations does not exceed; undefined without
+ *  observations. */
 export function quantileBound(
   { bounds, counts, count }: BucketSample,
   part: number,
@@ -72,7 +74,8 @@ export function quantileBound(
   return bounds.at(-1);
 }
 
-/** Interpolates linearly between the bounds; undefined without observations. */
+/** A quantile (`part` from 0 to 1), interpolated linearly between the bounds; undefined without
+ *  observations. */
 export function quantile(
   { bounds, counts, count }: BucketSample,
   part: number,

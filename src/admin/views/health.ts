@@ -7,16 +7,17 @@ import { contentUse, type ContentUse } from "./content-use.ts";
 import { quantile, quantileBound, since, type BucketSample, type FigureSample } from "./figures.ts";
 
 const operationsShownMax = 20;
-/** Requests within this time get rates over the same interval. */
+/** Shortest interval of a rate. Requests within this time after another get the same rates. */
 const intervalTicksMin = (ticksPerSecond * 9n) / 10n;
-/** Minimum age before stored bytes are summed again; the cost grows with the number of extents. */
+/** How long a sum of the stored bytes is reused, because its cost grows with the number of
+ *  extents. */
 const useTicksMin = 10n * ticksPerSecond;
 const refusals: ReadonlySet<number> = new Set([304, 409, 412]);
 
 export function healthRoutes(health: Health): readonly Route[] {
   const path = "/admin/v1/health";
   const answer = async () => json(await health.measure());
-  // Rates of all accounts together: an account must not see the load of others.
+  // The rates include all accounts. The key of one account must not show the load of others.
   return [{ method: "GET", path, access: "server", query: {}, answer }];
 }
 
@@ -25,7 +26,8 @@ interface TimedSample {
   readonly sample: FigureSample;
 }
 
-/** Rates are differences between two requests for them: nothing is sampled in between. */
+/** Computes rates from the counters of two consecutive requests for them: nothing is sampled in
+ *  between. */
 export class Health {
   readonly #context: ViewContext;
   readonly #startedAt: Ticks;

@@ -34,8 +34,8 @@ export interface HeldLeasePage {
   readonly next: Uint8Array | undefined;
 }
 
-/** Index entries scanned per page without a result: entries of deleted resources that are not yet
- *  reclaimed, and of accounts that the caller does not administer. */
+/** Index entries that a page may skip: entries of deleted resources that are not reclaimed yet, and
+ *  of accounts that the caller does not administer. */
 const strayEntriesMax = 5000;
 
 export async function heldLeasePage(
@@ -54,14 +54,15 @@ export async function heldLeasePage(
       const place = await targetOf(view, names, parseHeldLeaseKey(key));
       const isShown = place !== undefined && administers(place.account);
       if (isShown) leases.push({ ...place, ...leaseFacts(record, view.now) });
-      // A page may end early among entries of other accounts; the next one continues after them.
+      // A page may end early after many entries of other accounts; the next page continues after
+      // them.
       if (leases.length === limit || scanned === scannedMax) return { leases, next: key };
     }
   }
   return { leases, next: undefined };
 }
 
-/** Leases whose time ran out after `from`, up to and including `to`. */
+/** Leases that ended after `from`, up to and including `to`. */
 export async function endedLeases(
   view: RecordView,
   { from, to, limit }: { readonly from: Ticks; readonly to: Ticks; readonly limit: number },
@@ -118,7 +119,7 @@ async function targetOf(
   return fileTarget(view, names, below as [bigint, bigint, string]);
 }
 
-/** A share snapshot is keyed by the id of its share and its own time. */
+/** The target of a leased share snapshot, whose key is the id of its share and its time. */
 async function snapshotTarget(
   names: Names,
   share: bigint,

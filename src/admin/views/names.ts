@@ -12,7 +12,7 @@ export interface Owner {
 
 const accountsMax = 10_000;
 
-/** Resolves ids to names, each once. Deleted containers and shares have no name. */
+/** Resolves ids of containers and shares to names, reading each once. Deleted ones have no name. */
 export class Names {
   readonly #view: RecordView;
   readonly #owners = new Map<string, Owner | undefined>();

@@ -21,7 +21,7 @@ export interface OpenFilePage {
   readonly next: Uint8Array | undefined;
 }
 
-/** Entries shown per file; the rest are only counted. */
+/** Opens, locks and grants that are shown per file; further ones are only counted. */
 const shownMax = 200;
 const strayEntriesMax = 5000;
 
@@ -43,7 +43,8 @@ export async function openFilePage(
       const place = await fileTargetOf(view, names, share, id);
       const isShown = place !== undefined && administers(place.account);
       if (isShown) files.push({ ...place, ...renderState(record) });
-      // A page may end early among files of other accounts; the next one continues after them.
+      // A page may end early after many files of other accounts; the next page continues after
+      // them.
       if (files.length === limit || scanned === scannedMax) return { files, next: key };
     }
   }

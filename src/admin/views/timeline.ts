@@ -122,12 +122,13 @@ function findConflictingParameters(
   return isHalf ? "partitionKey and rowKey must be given together" : undefined;
 }
 
-/** With the message of the service. */
+/** A problem with a name, with the message of the service. */
 function nameProblem(part: string, given: string, fault: Fault): string {
   return `${part} ${formatValue(given)}: ${faultMessage(fault)}`;
 }
 
-/** Added because the service's message does not say it. Table names are not restricted here. */
+/** Added to the message of the service, which does not say what is allowed. Not for table names,
+ *  which have other rules. */
 const nameRule = "Names have 3 to 63 characters: a to z, 0 to 9 and hyphens between them.";
 
 function addressing(

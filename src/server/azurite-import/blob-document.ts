@@ -38,8 +38,8 @@ export function blobTypeOf({ properties }: Fields): BlobType {
   return type as BlobType;
 }
 
-/** The record without content. Last-Modified is kept; the ETag is derived from it and is therefore
- *  new. */
+/** The record of an imported blob, without content. It keeps its Last-Modified. Its ETag is derived
+ *  from that, so it differs from the one in Azurite. */
 export function blobRecordOf(document: Fields, now: Ticks): BlobRecord {
   const properties = fieldsOf(document["properties"]);
   const type = blobTypeOf(document);
@@ -112,7 +112,7 @@ function tagsOf(value: unknown): Tags | undefined {
   return entries.length === 0 ? undefined : tags.value;
 }
 
-/** Only completed copies: Azurite copies synchronously and has no others. */
+/** The copy state of a blob. Azurite has only completed copies, because it copies synchronously. */
 function copyOf(properties: Fields): CopyState | undefined {
   const id = headerTextOf(properties, "copyId");
   const source = headerTextOf(properties, "copySource");
@@ -125,7 +125,8 @@ function copyOf(properties: Fields): CopyState | undefined {
   return { id, source: plain, status: "success", copiedBytes: bytes, totalBytes: bytes, completed };
 }
 
-/** In ascending order, without the zeros of a page blob: unwritten pages read as zeros. */
+/** The stored parts of a blob, by ascending offset. Zeros of a page blob are left out, because
+ *  unwritten pages read as zeros. */
 export function blobParts(document: Fields): readonly BlobPart[] {
   if (blobTypeOf(document) === "PageBlob") return pageParts(document);
   const blocks = document["committedBlocksInOrder"];
@@ -145,7 +146,8 @@ export function blobParts(document: Fields): readonly BlobPart[] {
   return parts;
 }
 
-/** Rejects unstored zeros outside page blobs: a document could claim any number of them. */
+/** Rejects a chunk of zeros that are not stored, which only page blobs may have: a damaged document
+ *  could claim any number of them. */
 export function storedChunkOf(value: unknown): ExtentChunk {
   const chunk = chunkOf(value);
   if (isZeroExtent(chunk) && chunk.count > 0) {

@@ -11,7 +11,8 @@ export type Fields = Readonly<Record<string, unknown>>;
 
 const policiesMax = 5;
 
-/** Documents may have been edited by hand: every field is checked before use. */
+/** The fields of an object; none if the value is something else. Documents may have been edited by
+ *  hand, so every field is checked before use. */
 export function fieldsOf(value: unknown): Fields {
   const isObject = typeof value === "object" && value !== null && !Array.isArray(value);
   return isObject ? (value as Fields) : {};
@@ -35,7 +36,7 @@ export function headerTextOf(fields: Fields, name: string): string | undefined {
   throw new ImportRefused([`${JSON.stringify(name)} has characters that no header may contain`]);
 }
 
-/** Throws `ImportRefused` naming the field if it is absent. */
+/** Throws `ImportRefused`, which names the field, if it is absent or not a string. */
 export function requiredText(fields: Fields, name: string): string {
   const value = textOf(fields[name]);
   if (value === undefined) throw new ImportRefused([`a document lacks "${name}"`]);

@@ -24,7 +24,8 @@ import type { ImportContext } from "./import-context.ts";
 import { ImportRefused } from "./import-refused.ts";
 import { runLimited } from "./run-limited.ts";
 
-/** Each part in transfer uses two buffers of 256 KiB. */
+/** Blobs that are imported at the same time. Each part of a blob that is being received uses two
+ *  buffers of 256 KiB. */
 const blobsAtOnceMax = 4;
 const partsAtOnceMax = 32;
 const blocksAtOnceMax = 32;
@@ -39,14 +40,14 @@ export async function importBlobs(context: ImportContext): Promise<void> {
   await runLimited(blocks, blocksAtOnceMax, ({ fields }) => importBlock(context, fields));
 }
 
-/** Target of a blob or blob snapshot. */
+/** Where an imported blob or blob snapshot is stored. */
 interface Slot {
   read(view: Records): Promise<BlobRecord | undefined>;
   put(record: BlobRecord, content: ContentPlan): Effect;
 }
 
 async function importBlob(context: ImportContext, document: Fields): Promise<void> {
-  // Such a blob has only uncommitted blocks, which `importBlock` imports.
+  // A document of a blob that has only uncommitted blocks; `importBlock` imports these.
   if (document["isCommitted"] === false) return;
   const { counts } = context;
   const container = containerOf(context, document);
@@ -130,7 +131,8 @@ async function writeParts(
 
 type WriteEdit = Extract<ContentEdit, { edit: "write" }>;
 
-/** `length` is the length of a page blob at its first write. */
+/** The plan that adds parts to a blob. `length` is the length of a new page blob; otherwise
+ *  undefined. */
 function planOf(
   { type, content }: BlobRecord,
   written: readonly WriteEdit[],

@@ -3,7 +3,7 @@ import { join, resolve } from "node:path";
 import { isObject } from "../../account/parse-settings.ts";
 import { holdsAzuriteData } from "./azurite-folder.ts";
 
-/** A file in the data folder that names the Azurite folder imported last. */
+/** A file in the data folder that names the Azurite folder that was imported last. */
 const markName = "azurite-import.json";
 
 export async function markImported(location: string, folder: string): Promise<void> {
@@ -11,7 +11,8 @@ export async function markImported(location: string, folder: string): Promise<vo
   await writeFile(join(location, markName), text, { mode: 0o600 });
 }
 
-/** Returns the folder if it contains Azurite data that was not imported into the data folder. */
+/** Returns `folder` if it contains Azurite data and is not the folder that was last imported into
+ *  `location`. */
 export async function unimportedFolder(
   location: string,
   folder: string,

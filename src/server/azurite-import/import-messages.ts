@@ -10,7 +10,7 @@ import { runLimited } from "./run-limited.ts";
 
 const messagesAtOnceMax = 64;
 const messageBytesMax = 64 * 1024;
-/** Azurite stores the year 9999 for messages that never expire. */
+/** Expiry times from here on mean that a message never expires: Azurite stores the year 9999. */
 const neverSince = ticksMax - ticksPerMillisecond;
 
 /** Messages keep their order, dequeue counts and times. Their ids are new, because an id begins

@@ -28,7 +28,7 @@ export type StagedResource = Named &
 const resourcesMax = 100_000;
 const jobsPerTransactionMax = 500;
 const problemsMax = 20;
-/** Contents of a killed import are deleted by a job after this time. */
+/** After this time a reclaim job deletes the contents of an import that was killed. */
 const importTicksMax = ticksPerDay;
 
 const jobKinds = {
@@ -74,7 +74,7 @@ export class StagedResources {
     return newId(this.#random);
   }
 
-  /** Enqueues the reclaim jobs. Must complete before any content is stored. */
+  /** Adds the reclaim jobs of the import. Must complete before any content is stored. */
   async begin(): Promise<void> {
     await this.#engines.store.snapshot((view) => this.#refuseExisting(view));
     const all = [...this.#resources.values()];

@@ -22,7 +22,7 @@ export interface CopyOptions {
 }
 
 export interface Progress {
-  /** `total` is in bytes; 0 if unknown. */
+  /** Begins a step of the copy. `total` is in bytes; 0 if unknown. */
   begin(what: string, total: number): void;
   add(count: number): void;
 }
@@ -37,8 +37,9 @@ const storeIdBytes = 16;
 
 /**
  * Copies a store: contents first, so that no record ever refers to missing bytes, then records.
- * Then compares every byte and record with the source. The copy mark in the target is removed last:
- * until then no server opens it, and an interrupted copy continues from the mark.
+ * Then compares every byte and record with the source. The mark of the copy in the target
+ * (`copy-mark.ts`) is removed last: until then no server opens the target, and an interrupted copy
+ * continues from the mark.
  */
 export async function copyData(options: CopyOptions): Promise<CopyReport> {
   const { from, to, random, progress } = options;

@@ -3,7 +3,8 @@ import { listExtents, type ExtentState } from "../../content/extent-table.ts";
 import type { ExtentRange } from "../../content/regions.ts";
 import type { Store } from "../../store/store.ts";
 
-/** Memory per copied extent; twice this when two are compared. */
+/** Bytes of an extent that are in memory at a time; twice as many while two extents are
+ *  compared. */
 const pieceBytesMax = 4 * 1024 * 1024;
 const pageMax = 256;
 
@@ -37,7 +38,7 @@ async function wholeExtent(files: ExtentFiles, extent: bigint): Promise<readonly
   return length === 0 ? [] : [{ offset: 0, length }];
 }
 
-/** Copies an extent; replaces what an interrupted copy left in the target. */
+/** Copies an extent, and replaces an incomplete one that an interrupted copy left in the target. */
 export async function copyExtent(
   from: ExtentFiles,
   to: ExtentFiles,

@@ -5,6 +5,7 @@ import { allRecords } from "./record-pages.ts";
 
 /** Progress of a copy. Extents and records are copied in ascending order. */
 export interface CopyMark {
+  /** Name of the source. */
   readonly from: string;
   /** The last extent that is complete. */
   readonly extent: bigint;
@@ -30,7 +31,8 @@ export async function refuseHalfCopied(store: Store): Promise<void> {
   throw new Error(`the copy from ${mark.from} is incomplete: run etagere copy again`);
 }
 
-/** Returns where the copy continues or begins. Throws if the store has data of another origin. */
+/** Returns the position at which the copy begins or continues. Throws if the store has data from
+ *  elsewhere. */
 export function beginCopy(store: Store, from: string): Promise<CopyMark> {
   return store.transact(async (tx) => {
     const found = await readMark(tx);

@@ -23,7 +23,7 @@ type World = Pick<StorageOptions, "clock" | "random" | "log">;
 const isDatabase = (text: string): boolean => /^postgres(ql)?:\/\//.test(text);
 const isBucket = (text: string): boolean => text.startsWith("s3://");
 
-/** Why the location is invalid; undefined if it is valid. */
+/** Returns why a location is invalid; undefined if it is valid. */
 export function checkDataLocation({ records, bytes }: DataLocation): string | undefined {
   const isFolder = !isDatabase(records);
   if (!isFolder && bytes === undefined) {
@@ -33,7 +33,7 @@ export function checkDataLocation({ records, bytes }: DataLocation): string | un
   return splits ? "contents of a data folder are inside it or in s3://…" : undefined;
 }
 
-/** Whether a folder does not exist; opening it as a source would create it. */
+/** Whether a data folder does not exist. Opening it as a source would create it. */
 export function isMissing({ records }: DataLocation): boolean {
   return !isDatabase(records) && !existsSync(join(records, "store"));
 }

@@ -1,7 +1,8 @@
 import { copyMarkKey, storeIdKey } from "../../content/tables.ts";
 import type { Entry, Key, Store } from "../../store/store.ts";
 
-/** Keys below belong to the store itself, keys above to running processes. */
+/** The range of keys to copy. Keys before it belong to the store itself, keys after it to running
+ *  processes. */
 export const allRecords = { start: Uint8Array.of(0x01), end: Uint8Array.of(0xfc) };
 
 const pageEntriesMax = 512;

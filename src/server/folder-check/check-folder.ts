@@ -89,12 +89,13 @@ class RecordCheck {
     return this.#records;
   }
 
-  /** Registers a reclaim job; an unreadable one is reported by `#checkEntry`. */
+  /** Notes a reclaim job for the check of ownership. A job that cannot be decoded is reported by
+   *  `#checkEntry`. */
   #addJob(value: Value): void {
     try {
       this.#ownership.addJob(reclaimJobs.codec.decode(value));
     } catch {
-      // Without the job, none of its records count as being reclaimed.
+      // The job is ignored here: its records do not count as being reclaimed.
     }
   }
 

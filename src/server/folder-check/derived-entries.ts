@@ -11,7 +11,7 @@ import * as queue from "../../queue/records.ts";
 import type { View } from "../../store/store.ts";
 import { tagOf } from "./known-tables.ts";
 
-/** An entry that a record requires; with `value` if the entry must have exactly this value. */
+/** An entry that a record requires. `value` is set if the entry must have exactly this value. */
 type ExpectedEntry = Pick<IndexEntry, "key"> & Partial<IndexEntry>;
 
 /** Tables whose entries are all derived from other records. */
@@ -51,8 +51,8 @@ export class DerivedEntries {
     this.#complain = complain;
   }
 
-  /** Of a record that is being reclaimed only index entries are checked: they are deleted in the
-   *  same transaction, other derived entries and counters in later ones. */
+  /** Adds a record. If it is being reclaimed, only its index entries are checked: a reclaim job
+   *  deletes them with the record, but other derived entries and counters in later transactions. */
   async add(
     table: AnyTable,
     { parts, record, name, isBeingReclaimed: isTakenApart }: CheckedRecord,

@@ -55,7 +55,7 @@ export async function openFolder(options: FolderOptions): Promise<OpenFolder> {
 }
 
 function checkIsFolder(location: string): void {
-  // The path does not exist either if `location` is a file.
+  // This is also the case if `location` is a file.
   if (!existsSync(storePath(location)) || statSync(storePath(location)).size === 0) {
     throw new StartRefused([`${location}: not a data folder`]);
   }

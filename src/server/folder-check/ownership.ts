@@ -22,7 +22,8 @@ const ownerTables: ReadonlySet<number> = new Set(
   ].map(({ tag }) => tag),
 );
 
-/** Tables whose records may be directories, which have an id. */
+/** Tables whose records may be directories of a hierarchical namespace. The id of a directory is an
+ *  owner id, too: its entries are keyed by it. */
 const directoryTables: ReadonlySet<number> = new Set([blob.blobs.tag, blob.generations.tag]);
 
 /** Tables whose keys begin with an owner id. */
@@ -63,7 +64,7 @@ export class Ownership {
   /** Ids with a reclaim job; part of their records may be deleted already. */
   readonly #reclaimed = new Set<bigint>();
   readonly #defined = new Set<bigint>();
-  /** By owner id: the name of the first record keyed by it. */
+  /** Owner ids that occur in keys, each with the name of the first such record. */
   readonly #referenced = new Map<bigint, string>();
 
   addJob({ kind, scope }: ReclaimJob): void {
@@ -71,7 +72,8 @@ export class Ownership {
     if (typeof id === "bigint") this.#reclaimed.add(id);
   }
 
-  /** Whether a reclaim job is deleting the record's related entries, which then need not agree. */
+  /** Whether a reclaim job is deleting the entries related to a record, which are then not
+   *  checked. */
   isBeingReclaimed(tag: number, parts: readonly KeyPart[]): boolean {
     return reclaimedPiecewise.has(tag) && this.hasReclaimJob(parts);
   }

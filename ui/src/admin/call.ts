@@ -1,7 +1,8 @@
 import { done, failed, type Failure, type Result } from "../result.ts";
 import { createStore } from "../store.ts";
 
-/** True after a 401: the page then shows the login dialog and reloads. */
+/** Set after a response with status 401: the page then shows the login dialog, and reloads after
+ *  the login. */
 export const loginWanted = createStore(false);
 
 /** Required by the admin API. Pages of other sites cannot send it without a CORS preflight. */
@@ -15,6 +16,7 @@ export interface AdminCall {
   readonly signal?: AbortSignal | undefined;
 }
 
+/** Calls the admin API below `/admin/v1/`. Errors are returned as failures, never thrown. */
 export async function admin<T>(path: string, call: AdminCall = {}): Promise<Result<T>> {
   const words = Object.entries(call.query ?? {}).flatMap(([name, value]) =>
     value === undefined ? [] : [`${encodeURIComponent(name)}=${encodeURIComponent(value)}`],

@@ -54,7 +54,7 @@ export interface ReturnedMessage {
   readonly dequeueCount: number;
 }
 
-/** A write that succeeded. */
+/** A successful write of an object. */
 export interface ChangeEvent {
   readonly at: string;
   readonly service: string;
@@ -65,6 +65,7 @@ export interface ChangeEvent {
   readonly etag?: string;
 }
 
+/** Callbacks by kind of event. */
 export interface Listeners {
   readonly refused?: (refusal: Refusal) => void;
   readonly lease?: (event: LeaseEvent) => void;

@@ -33,8 +33,9 @@ export function createSas(sasRequest: SasRequest): Promise<Result<Signature>> {
 }
 
 /**
- * The URL as a copy source. With the host of this page the server recognises itself and copies
- * without a connection; with another address it would fetch from itself over the network.
+ * The URL of a resource as a copy source. It has the host of this page, by which the server
+ * recognises itself and copies directly. With another address it would fetch from itself over the
+ * network.
  */
 export function sourceUrl({ gatewayUrl }: Signature): string {
   const url = new URL(gatewayUrl, location.origin);
@@ -42,7 +43,7 @@ export function sourceUrl({ gatewayUrl }: Signature): string {
 }
 
 const accessMinutes = 60;
-/** Before the expiry, because a call may run for some time. */
+/** Age at which the SAS is renewed, before its expiry, because a call may run for some time. */
 const renewAfterMilliseconds = 45 * 60_000;
 
 interface Access {
@@ -52,7 +53,8 @@ interface Access {
 
 const held = new Map<string, Access>();
 
-/** The SAS for the explorer's own calls; created about once per hour and never shown. */
+/** The SAS for the calls of the explorer to an account. It is created about once per hour and never
+ *  shown. */
 export function accessTo(account: string): Promise<Result<Signature>> {
   const known = held.get(account);
   if (known !== undefined && nowMilliseconds() - known.madeAt < renewAfterMilliseconds) {

@@ -21,7 +21,7 @@ export interface Account {
 export interface Session {
   readonly loginRequired: boolean;
   readonly loggedIn: boolean;
-  /** Undefined without a login. */
+  /** When the login ends; undefined without a login. */
   readonly expiresAt?: string;
   /** Set if the login administers only this account. */
   readonly account?: string;

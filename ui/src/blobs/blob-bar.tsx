@@ -8,7 +8,7 @@ import type { Source } from "../upload/source.ts";
 import { detailsRoute, folderRoute, type FolderPlace } from "./blob-route.ts";
 import { UploadButtons } from "./upload-buttons.tsx";
 
-/** Which blobs of a container are listed. */
+/** What the user has chosen to list in a container. */
 export interface View {
   readonly typed: string;
   readonly isFlat: boolean;

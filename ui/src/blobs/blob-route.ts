@@ -1,11 +1,13 @@
 import { formatRoute } from "../route.ts";
 
+/** The folder that a view shows: a container, and a prefix of blob names. */
 export interface FolderPlace {
   readonly account: string;
   readonly container: string;
   readonly prefix: string;
 }
 
+/** The blob whose details are shown, or one of its snapshots or versions. */
 export interface ShownBlob {
   readonly name: string;
   readonly snapshot?: string | undefined;
@@ -21,7 +23,7 @@ export function folderRoute({ account, container, prefix }: FolderPlace, blob?: 
   });
 }
 
-/** The same folder, with the container's details beside it. */
+/** The address of a folder with the details of its container beside it. */
 export function detailsRoute({ account, container, prefix }: FolderPlace): string {
   const segments = prefix === "" ? [account, container] : [account, container, prefix];
   return formatRoute("blobs", segments, { details: "container" });

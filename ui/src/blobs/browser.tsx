@@ -14,12 +14,13 @@ import { ContainerDetail } from "./container-detail.tsx";
 import { DeleteBlobs } from "./delete-blobs.tsx";
 import { NewBlob } from "./new-blob.tsx";
 import { useSelection } from "./selection.ts";
-import { uploadInto } from "./upload-into.ts";
+import { uploadToFolder } from "./upload-to-folder.ts";
 
-/** The first page is small, so that rows appear quickly. */
+/** Rows of the first page, which is small, so that it appears quickly. */
 const firstPageRows = 200;
 const pageRows = 1000;
-/** Without snapshots: the service rejects them together with a delimiter. */
+/** What the list includes on request. Snapshots are missing, because the service rejects them
+ *  together with a delimiter. */
 const hidden = ["deleted", "versions", "uncommittedblobs"];
 
 export interface BlobBrowserProps {
@@ -52,7 +53,7 @@ export function BlobBrowser({ place, query }: BlobBrowserProps): JSX.Element {
   const [dialog, setDialog] = useState<"new" | "delete">();
   const selection = useSelection();
   const { list, reload } = useBlobs(place, view);
-  const upload = (sources: readonly Source[]): void => uploadInto(place, sources, reload);
+  const upload = (sources: readonly Source[]): void => uploadToFolder(place, sources, reload);
   const close = (): void => setDialog(undefined);
   const askToDelete = (entry: BlobEntry): void => {
     if (entry.kind === "folder") return;

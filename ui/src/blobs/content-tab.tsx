@@ -18,7 +18,7 @@ export function ContentTab(props: TextContentProps): JSX.Element {
   return <Empty>No preview for {type || "this type"}. Download the blob to view it.</Empty>;
 }
 
-/** Images, audio and video are fetched by their elements, video in ranges. */
+/** Shows an image, audio or video. Its element fetches the bytes itself, for video in ranges. */
 function Media({ place, type }: { readonly place: BlobPlace; readonly type: string }): JSX.Element {
   const [url, setUrl] = useState<string>();
   const [isBroken, setBroken] = useState(false);

@@ -1,4 +1,5 @@
-/** Rows of a CSV text (RFC 4180): quoted fields may hold separators, line ends and quotes. */
+/** Parses a CSV text (RFC 4180) into rows. Quoted fields may contain separators, line ends and
+ *  quotes. */
 export function parseCsv(
   text: string,
   { separator = ",", rowsMax = Number.MAX_SAFE_INTEGER } = {},

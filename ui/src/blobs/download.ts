@@ -2,7 +2,7 @@ import { createSas } from "../admin/sas.ts";
 import { describeFailure, notify } from "../parts/notices.tsx";
 import type { BlobPlace } from "../rest/blob.ts";
 
-/** A URL with a SAS for one blob, so that the browser downloads it itself, whatever its size. */
+/** A URL with a SAS for one blob, which the browser can download itself, whatever its size. */
 export async function readUrl(
   place: BlobPlace,
   contentDisposition?: string,

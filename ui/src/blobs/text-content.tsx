@@ -76,7 +76,8 @@ function TextEditor({ place, began, isEditable, onSaved }: TextEditorProps): JSX
   const [text, setText] = useState(began.text);
   const [isEditing, setEditing] = useState(false);
   useEffect(() => setText(began.text), [began]);
-  // Headers and metadata kept on save are those of the state that is replaced.
+  // Saving keeps the headers and metadata of the state that is replaced, which is found by its
+  // ETag.
   const states = useMemo(() => new Map([[began.etag, began.state]]), [began]);
   const limit = tooLong(began.state.length, textBytesMax);
   const saving = useOptimistic({

@@ -133,7 +133,7 @@ function OpensTable({ file, onClose }: OpensTableProps): JSX.Element {
   );
 }
 
-/** Offsets are 64-bit and may exceed what a number represents exactly. */
+/** Describes a byte range. Offsets have 64 bits, more than a number represents exactly. */
 function rangeWords(offset: string, length: string): string {
   if (length === "0") return `at byte ${offset}`;
   return `bytes ${offset}–${BigInt(offset) + BigInt(length) - 1n}`;

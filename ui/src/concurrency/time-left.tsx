@@ -6,12 +6,13 @@ import { duration } from "../format.ts";
 const stepMilliseconds = 500;
 
 export interface TimeLeftProps {
-  /** Seconds left when the server responded; null is infinite. */
+  /** Seconds left when the server responded; null if the time is unlimited. */
   readonly secondsLeft: number | null;
   readonly ofSeconds?: number;
 }
 
-/** Counts down by the local clock, which need not agree with the server's. */
+/** Counts down from `secondsLeft` with the local clock, which need not agree with that of the
+ *  server. */
 export function TimeLeft({ secondsLeft, ofSeconds }: TimeLeftProps): JSX.Element {
   const saidAt = useMemo(nowMilliseconds, [secondsLeft]);
   const now = useNow(stepMilliseconds);

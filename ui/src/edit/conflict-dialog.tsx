@@ -6,7 +6,8 @@ import { Dialog } from "../parts/dialog.tsx";
 import { Badge } from "../parts/states.tsx";
 import { hasMarks, mergedText, mergeLines, type Choice, type Chunk } from "./merge.ts";
 
-/** The object was changed by another client since it was loaded; the user decides what is saved. */
+/** A conflict between the edits of the user and a change by another client since the object was
+ *  loaded. The user decides what is saved. */
 export interface Conflict {
   readonly what: string;
   readonly base: string;
@@ -122,7 +123,7 @@ interface SideBySideProps {
   readonly theirEtag: string;
 }
 
-/** Both texts side by side, matching lines at the same height. */
+/** Shows both texts side by side, with matching lines at the same height. */
 function SideBySide({ chunks, theirEtag }: SideBySideProps): JSX.Element {
   return (
     <div class="versus" tabIndex={0} role="group" aria-label="Both versions">

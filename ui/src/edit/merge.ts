@@ -8,7 +8,8 @@ export interface Chunk {
 
 export type Choice = "mine" | "theirs" | "both";
 
-/** Limit of compared pairs of lines, for response time; further lines count as changed. */
+/** Pairs of lines that are compared, which bounds the time. In longer texts all lines count as
+ *  changed. */
 const pairsMax = 4_000_000;
 
 /** Three-way merge by lines: changes of one side are taken, changes of both are conflicts. */

@@ -5,13 +5,13 @@ import { shortEtag } from "../format.ts";
 import { Badge } from "../parts/states.tsx";
 import type { BlobPlace } from "../rest/blob.ts";
 
-export interface OvertakenProps {
+export interface StaleBadgeProps {
   readonly place: BlobPlace;
   readonly etag: string;
 }
 
 /** Shown as soon as another client saves the object being edited; saving then shows a conflict. */
-export function StaleBadge({ place, etag }: OvertakenProps): JSX.Element | null {
+export function StaleBadge({ place, etag }: StaleBadgeProps): JSX.Element | null {
   const [newer, setNewer] = useState<string>();
   useFeed(["change"], {
     change: (event) => {

@@ -4,6 +4,7 @@ import { describeFailure, notify } from "../parts/notices.tsx";
 import type { Result } from "../result.ts";
 import { ConflictDialog, type Conflict } from "./conflict-dialog.tsx";
 
+/** The text of an object with the ETag of its state. */
 export interface Read {
   readonly text: string;
   readonly etag: string;
@@ -11,7 +12,7 @@ export interface Read {
 
 export interface Optimistic {
   readonly what: string;
-  /** Saves with If-Match on this ETag. */
+  /** Writes the object with If-Match on this ETag. */
   readonly write: (text: string, ifMatch: string) => Promise<Result<unknown>>;
   readonly read: () => Promise<Result<Read>>;
   readonly onSaved: () => void;
@@ -24,8 +25,8 @@ export interface Saving {
 }
 
 /**
- * Saves with If-Match on the ETag that was loaded. If the object was changed since, shows both
- * versions; the decision is again saved with If-Match on the version that was shown.
+ * Saves an object with If-Match on the ETag that was loaded. If the object was changed since then,
+ * shows both versions. What the user decides is saved with If-Match on the version that was shown.
  */
 export function useOptimistic(options: Optimistic): Saving {
   const { what, write, read, onSaved, onDiscarded } = options;

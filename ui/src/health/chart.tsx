@@ -16,7 +16,7 @@ export interface ChartProps {
 const width = 300;
 const height = 80;
 
-/** The last two minutes as lines, with the current values as text for screen readers. */
+/** A chart of the last two minutes, with the current values as text for screen readers. */
 export function Chart({ title, lines, format, samplesMax }: ChartProps): JSX.Element {
   const all = lines.flatMap(({ values }) => values.filter((value) => value !== undefined));
   const top = niceTop(Math.max(0, ...all));
@@ -82,7 +82,8 @@ function areaOf(values: Line["values"], scale: Scale): string {
   return `${pathOf(values, scale)}L${right} ${height}L${left} ${height}Z`;
 }
 
-/** The next of 1, 2, 5, 10, 20 … above a value, so that the scale does not tremble. */
+/** The upper end of the scale: the next of 1, 2, 5, 10, 20 … above a value, so that it changes
+ *  rarely. */
 export function niceTop(value: number): number {
   if (value <= 0) return 1;
   const power = 10 ** Math.floor(Math.log10(value));

@@ -11,7 +11,7 @@ export interface DetailProps {
   readonly children: ComponentChildren;
 }
 
-/** Details of one object, beside its list; on a narrow screen over it. */
+/** Shows the details of one object beside the list, or over it on a narrow screen. */
 export function Detail(props: DetailProps): JSX.Element {
   return (
     <aside class={props.isLarge === true ? "detail large" : "detail"} aria-label={props.title}>

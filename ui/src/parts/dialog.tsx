@@ -4,7 +4,7 @@ import { Button } from "./button.tsx";
 
 export interface DialogProps {
   readonly title: string;
-  /** Undefined: the dialog cannot be dismissed. */
+  /** Called when the user closes the dialog; undefined if it cannot be dismissed. */
   readonly onClose?: (() => void) | undefined;
   readonly children: ComponentChildren;
   readonly wide?: boolean;

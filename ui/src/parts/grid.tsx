@@ -6,12 +6,12 @@ export interface Column<Row> {
   readonly title: string;
   /** Shown in smaller letters beside the title. */
   readonly note?: string | undefined;
-  /** The title is only for screen readers. */
+  /** Whether the title is only for screen readers. */
   readonly isTitleHidden?: boolean;
   /** A track of a CSS grid: `2fr`, `8rem`. */
   readonly width: string;
   readonly align?: "end";
-  /** Hidden in narrow lists. */
+  /** Whether the column is hidden in narrow lists. */
   readonly isMinor?: boolean;
   readonly cell: (row: Row) => ComponentChildren;
 }
@@ -33,9 +33,9 @@ export interface GridProps<Row> {
   readonly onToggle?: (row: Row) => void;
   readonly onDelete?: (row: Row) => void;
   readonly rowClass?: (row: Row) => string;
-  /** Below this width the list scrolls horizontally. */
+  /** If the space is narrower than this, the list scrolls horizontally. */
   readonly minWidth?: string;
-  /** Takes over the keyboard focus from the previous list. */
+  /** Whether the list takes over the keyboard focus from the previous list. */
   readonly inheritsFocus?: boolean;
 }
 
@@ -116,7 +116,7 @@ interface SpaceProps {
   readonly children: ComponentChildren;
 }
 
-/** As high as all rows together, with the rendered rows at the scroll position. */
+/** An element as high as all rows together, with the rendered rows at the scroll position. */
 function Space({ window, children }: SpaceProps): JSX.Element {
   const { spacePixels, offsetPixels } = window;
   return (

@@ -5,11 +5,12 @@ interface HeldPage<Row> {
   readonly start: number;
   readonly count: number;
   readonly marker: string | undefined;
-  /** Undefined while dropped; loaded again by its marker. */
+  /** Undefined after the rows were dropped from memory; they are loaded again by the marker of the
+   *  page. */
   rows: readonly Row[] | undefined;
 }
 
-/** About 30,000 rows stay in memory, however many are scrolled through. */
+/** Pages that stay in memory: about 30,000 rows, however far the user scrolls. */
 const pagesHeldMax = 30;
 
 /**
@@ -99,7 +100,8 @@ export class PagedList<Row> {
   async #loadAgain(page: HeldPage<Row>): Promise<void> {
     const loaded = await this.#load(page.marker);
     if (loaded === undefined) return;
-    // Rows may have been added or removed since; positions of later pages are kept.
+    // The page may have more or fewer rows than before. It keeps its number of rows, so that later
+    // pages keep their positions.
     page.rows = loaded.rows.slice(0, page.count);
     this.#dropFarFrom(this.#pages.indexOf(page));
     this.#changed();

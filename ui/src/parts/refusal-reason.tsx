@@ -2,7 +2,7 @@ import type { JSX } from "preact";
 import type { Refusal } from "../admin/feed.ts";
 import { duration } from "../format.ts";
 
-/** Why a request was rejected: the expected and the actual value. */
+/** Shows why a request was rejected: the expected and the actual value. */
 export function RefusalReason({
   refusal,
 }: {

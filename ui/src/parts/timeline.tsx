@@ -19,7 +19,8 @@ const tones: Readonly<Record<string, Tone>> = {
 
 const refreshMilliseconds = 2000;
 
-/** Stored states of an object, and the requests recorded while the event feed had a subscriber. */
+/** Shows the stored states of an object, and the requests on it that were recorded while the event
+ *  feed had a subscriber. */
 export function TimelineView({ of }: { readonly of: TimelineOf }): JSX.Element {
   const loaded = useLoad((signal) => getTimeline(of, signal), [JSON.stringify(of)]);
   useRepeating(loaded.reload, refreshMilliseconds);

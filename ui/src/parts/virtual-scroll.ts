@@ -1,4 +1,5 @@
-/** Browsers limit the height of elements; beyond this, scroll positions are scaled. */
+/** Height of the scrolled element. Browsers limit it; for longer lists scroll positions are
+ *  scaled. */
 const heightPixelsMax = 8_000_000;
 
 export interface Viewport {
@@ -29,7 +30,7 @@ export function windowAt(viewport: Viewport, scrollPixels: number): Window {
   return { spacePixels, first, last, offsetPixels: scrollPixels - (top - first * rowPixels) };
 }
 
-/** The unscaled scroll position. */
+/** The scroll position in the full height of all rows, before scaling. */
 function topOf({ rowCount, rowPixels, heightPixels }: Viewport, scrollPixels: number): number {
   const fullPixels = rowCount * rowPixels;
   if (fullPixels <= heightPixelsMax) return scrollPixels;

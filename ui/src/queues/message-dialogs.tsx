@@ -92,7 +92,8 @@ export interface EditDialogProps extends MessageDialogProps {
   readonly message: MessageInFlight;
 }
 
-/** The pop receipt is the condition: rejected if another client dequeued the message since. */
+/** Edits a message in flight. The pop receipt is the condition: the service rejects the change if
+ *  another client has dequeued the message since. */
 export function EditDialog({ place, message, onClose, onDone }: EditDialogProps): JSX.Element {
   const save = async (values: FormData): Promise<string | undefined> => {
     const result = await updateMessage(place, message, {

@@ -19,7 +19,8 @@ export function base64Of(text: string): string {
   return btoa(String.fromCharCode(...new TextEncoder().encode(text)));
 }
 
-/** Full texts of peeked messages, by id: the API returns only the start of messages in flight. */
+/** Full texts of peeked messages, by id. The admin API returns only the start of the text of
+ *  messages in flight. */
 const known = new Map<string, string>();
 const knownMax = 2000;
 
@@ -31,7 +32,8 @@ export function rememberText(id: string, text: string): void {
 
 const previewCharacters = 120;
 
-/** The full text; undefined if only its start is known, because saving would truncate it. */
+/** The full text of a message. Undefined if only its start is known: then it must not be edited,
+ *  because saving would truncate it. */
 export function wholeText(id: string, preview: string): string | undefined {
   return known.get(id) ?? (preview.length < previewCharacters ? preview : undefined);
 }

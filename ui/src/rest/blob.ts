@@ -19,7 +19,8 @@ export interface BlobState {
   readonly metadata: Readonly<Record<string, string>>;
 }
 
-/** Headers that Put Blob and Set Blob Properties replace all at once. */
+/** Response headers with the request headers that set them. Put Blob and Set Blob Properties
+ *  replace all of them at once. */
 export const contentHeaders: Readonly<Record<string, string>> = {
   "content-type": "x-ms-blob-content-type",
   "content-encoding": "x-ms-blob-content-encoding",
@@ -94,7 +95,7 @@ export function metadataHeaders(
   return Object.fromEntries(pairs.map(([name, value]) => [metadataPrefix + name, value]));
 }
 
-/** Headers, metadata and tier that replacing the content must keep. */
+/** The request headers that keep headers, metadata and tier when the content is replaced. */
 export function keptHeaders(state: BlobState): Readonly<Record<string, string>> {
   const kept: Record<string, string> = { ...metadataHeaders(state.metadata) };
   for (const [read, write] of Object.entries(contentHeaders)) {
@@ -158,7 +159,7 @@ export async function setMetadata(
   return mapped(answer, etagOf);
 }
 
-/** `values` by response header name; absent ones are cleared. */
+/** Sets the content headers. `values` are by response header name; absent ones are cleared. */
 export async function setProperties(
   place: BlobPlace,
   values: Readonly<Record<string, string>>,

@@ -78,7 +78,8 @@ export function isEdmType(text: string): text is EdmType {
   return edmTypes.some((type) => type === text);
 }
 
-/** With an `@odata.type` for every property, so that the service infers nothing. */
+/** An entity as JSON, with an `@odata.type` for every property, so that the service infers no
+ *  type. */
 export function writeEntity(
   entity: Pick<Entity, "partitionKey" | "rowKey" | "properties">,
 ): Record<string, unknown> {
@@ -96,7 +97,8 @@ export function writeEntity(
   return json;
 }
 
-/** JSON has no infinity or NaN; the service accepts them as strings. */
+/** The JSON value of a Double. JSON has no infinity and NaN; the service accepts them as
+ *  strings. */
 function doubleOf(text: string): number | string {
   const value = Number(text);
   return Number.isFinite(value) ? value : text;

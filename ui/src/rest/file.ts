@@ -3,6 +3,7 @@ import { mapped, type Result } from "../result.ts";
 import { request, bodyText } from "./request.ts";
 import { childOf, childrenOf, numberOf, parseXml, textOf } from "./xml.ts";
 
+/** Address of a file or directory, optionally in a share snapshot. */
 export interface FilePlace {
   readonly account: string;
   readonly share: string;
@@ -50,7 +51,7 @@ export async function renameEntry(
   const access = await accessTo(place.account);
   if (!access.ok) return access;
   const path = place.path.split("/").map(encodeURIComponent).join("/");
-  // The source must be this server, which recognises itself by the host of the request.
+  // The source must be in this server, which recognises itself by the host of this page.
   const here = `${location.origin}/${place.account}/${place.share}/${path}`;
   const source = `${here}?${access.value.query}`;
   return request("file", [place.account, place.share, to], {
@@ -115,7 +116,7 @@ export async function listHandles(
   return { ok: true, value: handles };
 }
 
-/** `*` closes all handles of the file. */
+/** Closes a handle of a file; `*` closes all. */
 export function closeHandle(place: FilePlace, handle: string): Promise<Result<unknown>> {
   return request("file", filePath(place), {
     method: "PUT",

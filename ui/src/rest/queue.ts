@@ -104,15 +104,16 @@ export function putMessage(
   });
 }
 
-/** Only the pop receipt of the last dequeue or update is valid; an older one is rejected. */
-export interface Taken {
+/** A message in flight, with its pop receipt. Only that of the last dequeue or update is valid; an
+ *  older one is rejected. */
+export interface MessageReceipt {
   readonly id: string;
   readonly popReceipt: string;
 }
 
 export function updateMessage(
   { account, queue }: QueuePlace,
-  { id, popReceipt }: Taken,
+  { id, popReceipt }: MessageReceipt,
   change: { readonly hiddenSeconds: number; readonly text?: string },
 ): Promise<Result<unknown>> {
   return request("queue", [account, queue, "messages", id], {
@@ -126,7 +127,7 @@ export function updateMessage(
 
 export function deleteMessage(
   { account, queue }: QueuePlace,
-  { id, popReceipt }: Taken,
+  { id, popReceipt }: MessageReceipt,
 ): Promise<Result<unknown>> {
   return request("queue", [account, queue, "messages", id], {
     method: "DELETE",

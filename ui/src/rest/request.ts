@@ -25,10 +25,11 @@ export function bodyText({ body }: Answer): string {
   return new TextDecoder().decode(body);
 }
 
-/** A name with `/` as separator, or an already escaped segment. */
+/** A name, in which `/` separates segments, or a segment that is already escaped. */
 export type PathPart = string | { readonly escaped: string };
 
-/** The gateway's URL of a resource; `path` is the account and names, unescaped. */
+/** The URL of a resource on the gateway of this server; `path` is the account and names, not
+ *  escaped. */
 export function storageUrl(
   service: Service,
   path: readonly PathPart[],
@@ -47,7 +48,7 @@ function escape(part: PathPart): string {
   return part.split("/").map(encodeURIComponent).join("/");
 }
 
-/** Browsers throw on header values outside Latin-1. */
+/** The headers of a request; a failure if a value is outside Latin-1, for which browsers throw. */
 function headersOf(given: NonNullable<Call["headers"]>): Result<Headers> {
   const headers = new Headers({ "x-ms-version": restVersion });
   for (const [name, value] of Object.entries(given)) {
@@ -82,7 +83,8 @@ export async function request(
     });
     if (!response.ok) {
       const failure = await failureOf(response);
-      // The login of the explorer has ended; services have other error codes.
+      // This code comes from the gateway: the login of the explorer has ended. Services have other
+      // codes.
       if (failure.code === "LoginRequired") loginWanted.set(true);
       return failed(failure);
     }
@@ -100,7 +102,8 @@ export function unreachable(error: unknown): Failure {
     : { status: 0, code: "Unreachable", message: "Server not reachable" };
 }
 
-/** Errors are XML for blob, queue and file, OData JSON for tables, headers only for HEAD. */
+/** Reads the error in a response: XML for blob, queue and file, OData JSON for tables, headers only
+ *  for HEAD. */
 export async function failureOf(response: Response): Promise<Failure> {
   const text = await response.text().catch(() => "");
   const inText =

@@ -4,7 +4,7 @@ import { parseEntities, readEntity, writeEntity, type Entity } from "./entity.ts
 import { request, bodyText, type PathPart } from "./request.ts";
 
 const json = "application/json;odata=nometadata";
-/** Only full metadata includes types and ETags. */
+/** Type of requests for entities: only full metadata includes types and ETags. */
 const fullJson = "application/json;odata=fullmetadata";
 
 export interface TableName {
@@ -59,7 +59,8 @@ export interface EntityQuery {
   readonly signal?: AbortSignal | undefined;
 }
 
-/** The marker joins both continuation keys, which the service expects separately. */
+/** Queries one page of entities. The marker contains both continuation keys, which the service
+ *  expects separately. */
 export async function queryEntities(
   { account, table }: TablePlace,
   { filter, select, marker, resultsMax, signal }: EntityQuery,
@@ -90,7 +91,7 @@ export interface EntityPlace extends TablePlace {
   readonly rowKey: string;
 }
 
-/** Escapes a key; `/` in a key is no separator. */
+/** The path of an entity. Keys are escaped here, because `/` in a key is no separator. */
 function entityPath(place: EntityPlace): readonly [string, PathPart] {
   const escape = (key: string): string => encodeURIComponent(quoted(key));
   const partition = escape(place.partitionKey);
@@ -121,7 +122,7 @@ export async function insertEntity(
   return mapped(answer, ({ headers }) => headers.get("etag") ?? "");
 }
 
-/** Without `ifMatch`: Insert Or Replace. */
+/** Replaces an entity; without `ifMatch` by Insert Or Replace, which also creates it. */
 export async function replaceEntity(
   place: EntityPlace,
   properties: Entity["properties"],

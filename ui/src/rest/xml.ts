@@ -1,4 +1,5 @@
-/** Helpers for the XML listings of blob, queue and file. */
+/** The root element of an XML text. This file has the helpers for the XML of blob, queue and
+ *  file. */
 export function parseXml(text: string): Element {
   return new DOMParser().parseFromString(text, "application/xml").documentElement;
 }
@@ -23,14 +24,15 @@ export function numberOf(parent: Element | undefined, name: string): number | un
   return text === undefined || text === "" ? undefined : Number(text);
 }
 
-/** Names with characters that XML cannot contain are percent-encoded. */
+/** The name of a listed object. Names with characters that XML cannot contain are
+ *  percent-encoded. */
 export function nameOf(element: Element): string {
   const name = childOf(element, "Name");
   const text = name?.textContent ?? "";
   return name?.getAttribute("Encoded") === "true" ? decodeURIComponent(text) : text;
 }
 
-/** `<Metadata><a>b</a></Metadata>` as pairs. */
+/** The pairs in an element such as `<Metadata><a>b</a></Metadata>`. */
 export function pairsOf(parent: Element | undefined): Readonly<Record<string, string>> {
   if (parent === undefined) return {};
   return Object.fromEntries([...parent.children].map((one) => [one.tagName, one.textContent]));

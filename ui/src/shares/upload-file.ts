@@ -6,7 +6,7 @@ import type { Source } from "../upload/source.ts";
 import { addTransfers, type Send } from "../upload/transfers.ts";
 import { contentTypeOf } from "../upload/upload-blob.ts";
 
-/** Maximum length of one Put Range. */
+/** Length of one Put Range, which is its maximum. */
 const rangeBytes = 4 * 1024 * 1024;
 
 export function joined(folder: string, name: string): string {
@@ -44,7 +44,7 @@ function makeFolders(place: FilePlace, made: Map<string, Promise<void>>): Promis
   if (known !== undefined) return known;
   const work = async (): Promise<void> => {
     await makeFolders({ ...place, path }, made);
-    // An existing directory is fine.
+    // The result is ignored: the directory may already exist.
     await createFolder({ ...place, path });
   };
   const making = work();

@@ -123,11 +123,12 @@ function keyOf({ partitionKey, rowKey }: Entity): string {
 
 interface SeenProperty {
   readonly name: string;
-  /** Undefined if entities differ in the type. */
+  /** Undefined if the entities have different types for this property. */
   readonly type: EdmType | undefined;
 }
 
-/** Entities may have different properties: the columns are those of the first 200 rows. */
+/** The properties that get a column: those of the first 200 rows, because entities may have
+ *  different ones. */
 function seenProperties(list: PagedList<Entity>): readonly SeenProperty[] {
   const types = new Map<string, Set<EdmType>>();
   for (let index = 0; index < Math.min(list.count, rowsLookedAtMax); index += 1) {

@@ -10,7 +10,8 @@ import {
 
 export type Plain = Pick<Entity, "partitionKey" | "rowKey" | "properties">;
 
-/** Each column `Count` is followed by `Count@type`, so that an import restores the types. */
+/** Converts entities to CSV. A column such as `Count` is followed by `Count@type`, so that an
+ *  import restores the types. */
 export function entitiesToCsv(entities: readonly Plain[]): string {
   const names = [...new Set(entities.flatMap(({ properties }) => Object.keys(properties)))];
   const head = ["PartitionKey", "RowKey", ...names.flatMap((name) => [name, `${name}@type`])];

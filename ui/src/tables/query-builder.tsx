@@ -17,7 +17,7 @@ const emptyClause: Clause = {
   value: "",
 };
 
-/** Builds `$filter` from clauses; the text can be edited and is what is sent. */
+/** Builds a `$filter` text from clauses. The user may edit the text, and it is sent as it is. */
 export function QueryBuilder({ properties, onRun }: QueryBuilderProps): JSX.Element {
   const [clauses, setClauses] = useState<readonly Clause[]>([]);
   const [raw, setRaw] = useState("");

@@ -26,6 +26,8 @@ export interface Target {
   readonly send: Send;
   /** The ETag of the existing object, so that only this state is overwritten. */
   readonly etagOf: (source: Source) => Promise<string | undefined>;
+  /** Called after a transfer ends while none is waiting: possibly several times, and not after a
+   *  cancellation. */
   readonly onDone: () => void;
 }
 
@@ -36,6 +38,7 @@ interface Job {
   abort: AbortController;
 }
 
+/** Files that are uploaded at the same time. */
 const filesAtOnceMax = 4;
 const announceMilliseconds = 150;
 const all = new Map<number, Transfer>();
@@ -131,7 +134,8 @@ export function cancelAll(): void {
   }
 }
 
-/** Continues an upload: blocks that arrived are not sent again. */
+/** Continues a failed or cancelled upload. Blocks that the service already has are not sent
+ *  again. */
 export function resumeTransfer(id: number): void {
   const job = jobs.get(id);
   if (job === undefined) return;
@@ -141,7 +145,7 @@ export function resumeTransfer(id: number): void {
   pump();
 }
 
-/** Overwrites the current state with If-Match, not one written in between. */
+/** Overwrites the object that exists now, with If-Match: not one that is written in between. */
 export async function overwrite(id: number): Promise<void> {
   const job = jobs.get(id);
   if (job === undefined) return;

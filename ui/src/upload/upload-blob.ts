@@ -30,7 +30,8 @@ export function contentTypeOf(file: File): string {
   return known[file.name.split(".").at(-1)?.toLowerCase() ?? ""] ?? "application/octet-stream";
 }
 
-/** Small files in one call, larger ones in blocks, which a resumed upload does not repeat. */
+/** Uploads a small file in one call, a larger one in blocks. A resumed upload does not send blocks
+ *  again that the service has. */
 export async function uploadBlob(upload: Upload): Promise<Result<string>> {
   const { file, place, condition, signal, onProgress } = upload;
   if (file.size > blockBytes) return uploadByBlocks(upload);
@@ -46,7 +47,8 @@ interface Block {
   readonly end: number;
 }
 
-/** Block ids depend only on the file, so that blocks of an earlier attempt are recognised. */
+/** The blocks of a file. Their ids depend only on the file, so that blocks of an earlier attempt
+ *  are recognised. */
 export function planBlocks(file: {
   readonly size: number;
   readonly lastModified: number;

@@ -4,21 +4,23 @@ import { addTransfers } from "../upload/transfers.ts";
 import { uploadBlob } from "../upload/upload-blob.ts";
 import type { FolderPlace } from "./blob-route.ts";
 
-export function uploadInto(
+/** Queues uploads into a folder of a container. `etagOf` serves an overwrite: it replaces only the
+ *  blob that exists at that moment. */
+export function uploadToFolder(
   folder: FolderPlace,
   sources: readonly Source[],
   onDone: () => void,
 ): void {
-  const placeOf = ({ path }: Source) => ({
+  const blobOf = ({ path }: Source) => ({
     account: folder.account,
     container: folder.container,
     name: folder.prefix + path,
   });
   addTransfers(sources, {
     send: ({ source, ...work }) =>
-      uploadBlob({ place: placeOf(source), file: source.file, ...work }),
+      uploadBlob({ place: blobOf(source), file: source.file, ...work }),
     etagOf: async (source) => {
-      const found = await getProperties(placeOf(source));
+      const found = await getProperties(blobOf(source));
       return found.ok ? found.value.etag : undefined;
     },
     onDone,

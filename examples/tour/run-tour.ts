@@ -8,15 +8,21 @@ const account = "devstoreaccount1";
 const key =
   "Eby8vdM02xNOcqFlqUwJPLlmEtlCDXJ1OUzFT50uSRZ6IFsuFq2UVErCz4I6tq/K1SZFPTOtr/KBHBeksoGMGw==";
 
+const lakeAccount = "lakeaccount1";
+const accounts = {
+  [account]: {},
+  [lakeAccount]: { keys: [key], hierarchicalNamespace: true },
+};
+
 /** Runs all or some steps against a server of its own. */
 export async function runTour(
   printer: Printer,
   chosen: readonly Step[] = steps,
 ): Promise<readonly string[]> {
-  await using server = await start({ port: 0, inMemoryPersistence: true, silent: true });
+  await using server = await start({ port: 0, inMemoryPersistence: true, silent: true, accounts });
   const glasses = await Promise.all(
     Object.entries(server.urls)
-      .filter(([name]) => ["blob", "queue", "table", "file"].includes(name))
+      .filter(([name]) => ["blob", "queue", "table", "file", "dfs"].includes(name))
       .map(async ([name, url]) => {
         const glass = await openGlass(url, (exchange) => printer.exchange(exchange));
         return { name, ...glass };
@@ -32,10 +38,12 @@ export async function runTour(
     `AccountKey=${key}`,
     ...endpoints,
   ].join(";");
+  const dfs = glasses.find(({ name }) => name === "dfs")?.url ?? "";
+  const lake = { url: `${dfs}/${lakeAccount}`, account: lakeAccount, key };
   const failures: string[] = [];
   for (const [index, step] of chosen.entries()) {
     printer.title(`${index + 1}. ${step.title}`);
-    const places = { connectionString, smbUrl: server.smbUrl };
+    const places = { connectionString, lake, smbUrl: server.smbUrl };
     const stage = stageOf(printer, { ...places, name: `tour${index + 1}` });
     await step
       .run(stage)

@@ -1,4 +1,5 @@
 import { blobLease } from "./steps/blob-lease.ts";
+import { commitByRename } from "./steps/commit-by-rename.ts";
 import { containerLease } from "./steps/container-lease.ts";
 import { deletePending } from "./steps/delete-pending.ts";
 import { lastWriter } from "./steps/last-writer.ts";
@@ -18,6 +19,7 @@ export const steps: readonly Step[] = [
   tableLock,
   queueConsumers,
   lastWriter,
+  commitByRename,
   smbOpen,
   smbLock,
   deletePending,

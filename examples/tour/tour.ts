@@ -10,6 +10,8 @@ export interface Stage {
   /** Connection string for the official client libraries. */
   readonly connectionString: string;
   readonly smbUrl: string;
+  /** An account with a hierarchical namespace. */
+  readonly lake: { readonly url: string; readonly account: string; readonly key: string };
   /** A name that no other step uses. */
   readonly name: string;
   /** Prints the explanation of what follows. */

@@ -1,3 +1,5 @@
+import { dataLake } from "./contract-data-lake.ts";
+
 /** A group of guarantees, with the tests that fail if one of them is violated. */
 export interface Section {
   readonly title: string;
@@ -287,4 +289,5 @@ export const contract: readonly Section[] = [
       },
     ],
   },
+  dataLake,
 ];

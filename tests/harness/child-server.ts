@@ -24,9 +24,15 @@ export interface Exit {
 export const program =
   process.env["ETAGERE_TEST_PROGRAM"] ?? join(import.meta.dirname, "../../bin/etagere");
 
-export const portFlags: readonly string[] = ["blob", "queue", "table", "file", "smb", "admin"].map(
-  (name) => `--${name}Port=0`,
-);
+export const portFlags: readonly string[] = [
+  "blob",
+  "queue",
+  "table",
+  "file",
+  "dfs",
+  "smb",
+  "admin",
+].map((name) => `--${name}Port=0`);
 
 function spawnServer(location: string, flags: readonly string[]): ChildProcess {
   return spawn(process.execPath, [program, `--location=${location}`, ...portFlags, ...flags], {

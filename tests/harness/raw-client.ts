@@ -32,13 +32,18 @@ export interface RawAnswer {
 
 export const version = "2023-11-03";
 
-/** With an agent of its own a client does not share connections. */
-export function rawClient(serviceUrl: string, agent?: Agent): RawClient {
+/** With an agent of its own a client does not share connections. All accounts have the key of the
+ *  development account. */
+export function rawClient(
+  serviceUrl: string,
+  agent?: Agent,
+  account = developmentAccountName,
+): RawClient {
   const base = new URL(serviceUrl);
-  const sas = accountSas();
+  const sas = accountSas(account);
   return {
     send: ({ method, path, headers = {}, body }) => {
-      const signed = `/${developmentAccountName}${withQuery(path, sas)}`;
+      const signed = `/${account}${withQuery(path, sas)}`;
       const length = body === undefined ? {} : { "content-length": Buffer.byteLength(body) };
       return new Promise((resolve, reject) => {
         const sent = request(
@@ -75,9 +80,9 @@ export function withQuery(path: string, query: string): string {
   return `${path}${path.includes("?") ? "&" : "?"}${query}`;
 }
 
-/** An account SAS with all permissions for the development account. */
-export function accountSas(): string {
-  const credential = new StorageSharedKeyCredential(developmentAccountName, developmentAccountKey);
+/** An account SAS with all permissions. */
+export function accountSas(account = developmentAccountName): string {
+  const credential = new StorageSharedKeyCredential(account, developmentAccountKey);
   return generateAccountSASQueryParameters(
     {
       permissions: AccountSASPermissions.parse("rwdlacuptfxiy"),

@@ -1,3 +1,4 @@
+import { writeFileSync } from "node:fs";
 import { performance } from "node:perf_hooks";
 import type { FolderReport } from "../../src/server/folder-check/check-folder.ts";
 import { checkFolder } from "../../src/server/folder-check/check-folder.ts";
@@ -5,6 +6,7 @@ import { realClock } from "../../src/server/world.ts";
 import { silentLog } from "../../src/store/silent-log.ts";
 import { startAndKill, startChild, type ChildServer } from "../harness/child-server.ts";
 import { randomFrom, type Random } from "../verify/random.ts";
+import { accounts } from "../verify/wire.ts";
 import { clientsOf } from "./clients-of.ts";
 import type { Clients } from "./kill-workload.ts";
 import { appendBlob } from "./workloads/append-blob.ts";
@@ -14,6 +16,7 @@ import { files } from "./workloads/files.ts";
 import { messages } from "./workloads/messages.ts";
 import { pageBlob } from "./workloads/page-blob.ts";
 import { partition } from "./workloads/partition.ts";
+import { paths } from "./workloads/paths.ts";
 import { smbFiles } from "./workloads/smb-files.ts";
 import { KillClient } from "./kill-client.ts";
 
@@ -25,6 +28,7 @@ export const killWorkloads = [
   entity,
   messages,
   files,
+  paths,
   smbFiles,
 ];
 
@@ -106,7 +110,11 @@ export async function runKills(options: KillRunOptions): Promise<KillRunResult> 
 
 async function startAll({ location, servers }: KillRunOptions): Promise<readonly ChildServer[]> {
   const started: ChildServer[] = [];
-  while (started.length < servers) started.push(await startChild(location));
+  const config = `${location}-accounts.json`;
+  writeFileSync(config, JSON.stringify({ accounts }));
+  while (started.length < servers) {
+    started.push(await startChild(location, [`--config=${config}`]));
+  }
   return started;
 }
 

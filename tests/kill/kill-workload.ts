@@ -3,6 +3,8 @@ import type { RawAnswer, RawCall, RawClient } from "../harness/raw-client.ts";
 
 export type Service = "blob" | "table" | "queue" | "file";
 export interface Clients extends Readonly<Record<Service, RawClient>> {
+  /** The blob service of an account with a hierarchical namespace, with both APIs. */
+  readonly tree: RawClient;
   /** The URL prefix with which a rename names its source. */
   readonly fileUrl: string;
   readonly smbUrl: string;

@@ -13,6 +13,7 @@ import { freePorts } from "../harness/server.ts";
 import type { Clients } from "../kill/kill-workload.ts";
 import { killWorkloads } from "../kill/kill-run.ts";
 import { randomFrom, type Random } from "../verify/random.ts";
+import { accounts, treeAccount } from "../verify/wire.ts";
 import { record, type RecordedObject, type Recording } from "./recording.ts";
 import { countEvents, countUntil, Replay } from "./replay.ts";
 import { readTrace } from "./trace.ts";
@@ -74,10 +75,11 @@ async function problemsIn(
   const report = isThere
     ? await checkFolder({ location: image, clock: realClock(), log: silentLog })
     : undefined;
-  const server = await start({ ...freePorts, location: image });
+  const server = await start({ ...freePorts, location: image, accounts });
   const { blob = "", table = "", queue = "", file = "" } = server.urls;
   const clients: Clients = {
     blob: rawClient(blob),
+    tree: rawClient(blob, undefined, treeAccount),
     table: rawClient(table),
     queue: rawClient(queue),
     file: rawClient(file),

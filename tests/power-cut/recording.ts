@@ -1,12 +1,13 @@
 import { spawn } from "node:child_process";
 import { once } from "node:events";
-import { readFileSync } from "node:fs";
+import { readFileSync, writeFileSync } from "node:fs";
 import type { ServiceUrls } from "../folder/fill.ts";
 import { rawClient, type RawClient } from "../harness/raw-client.ts";
 import { portFlags, program } from "../harness/child-server.ts";
 import { awaitUrls } from "../harness/startup-lines.ts";
 import type { Clients, KillWorkload, State } from "../kill/kill-workload.ts";
 import { WireClient, type Answered } from "../smb-wire/wire-client.ts";
+import { accounts, treeAccount } from "../verify/wire.ts";
 import { smbAnswerId } from "./smb-answer-id.ts";
 import { tracedCalls } from "./trace.ts";
 
@@ -38,7 +39,10 @@ export async function record(
 ): Promise<Recording> {
   const tracing = ["-f", "-y", "-xx", "-s", String(stringBytesMax), "-e", "signal=none"];
   const calls = ["-e", `trace=${tracedCalls.join()}`, "-o", trace];
-  const words = [process.execPath, program, `--location=${location}`, "--silent", ...portFlags];
+  const config = `${location}-accounts.json`;
+  writeFileSync(config, JSON.stringify({ accounts }));
+  const options = [`--location=${location}`, `--config=${config}`, "--silent"];
+  const words = [process.execPath, program, ...options, ...portFlags];
   const child = spawn("strace", [...tracing, ...calls, ...words], {
     stdio: ["ignore", "pipe", "inherit"],
     // io_uring requests would not appear in a trace of system calls.
@@ -113,8 +117,8 @@ class Requests {
 
   clients(): Clients {
     const { blob = "", table = "", queue = "", file = "", smb = "" } = this.#urls;
-    const named = (url: string): RawClient => {
-      const client = rawClient(url);
+    const named = (url: string, account?: string): RawClient => {
+      const client = rawClient(url, undefined, account);
       return {
         send: async (call) => {
           const answer = await client.send(call);
@@ -125,6 +129,7 @@ class Requests {
     };
     return {
       blob: named(blob),
+      tree: named(blob, treeAccount),
       table: named(table),
       queue: named(queue),
       file: named(file),

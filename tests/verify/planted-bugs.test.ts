@@ -4,11 +4,12 @@ import { freePorts } from "../harness/server.ts";
 import { operationsIn, type HistoryEvent } from "./history.ts";
 import { LyingProxy, type Lie } from "./lying-proxy.ts";
 import { plantedBugs } from "./planted-bugs.ts";
+import { plantedTreeBugs } from "./planted-tree-bugs.ts";
 import { randomFrom } from "./random.ts";
 import { monotonicMicroseconds } from "./recorder.ts";
 import { runClient, settingOf } from "./session.ts";
 import { judge } from "./verdict.ts";
-import type { ServiceName } from "./wire.ts";
+import { accounts, type ServiceName } from "./wire.ts";
 import type { Workload } from "./workload.ts";
 import { workloads } from "./workloads/all.ts";
 
@@ -22,7 +23,7 @@ const epochSeconds = 100;
 
 /** A short run of one workload in this process, through a proxy with a planted bug. */
 async function problemsOf(workload: Workload, lie: Lie, run = 0): Promise<readonly string[]> {
-  const server = await start({ ...freePorts, inMemoryPersistence: true });
+  const server = await start({ ...freePorts, inMemoryPersistence: true, accounts });
   const proxies = await Promise.all(
     services.map((name) => LyingProxy.open(name, server.urls[name] ?? "", lie)),
   );
@@ -66,7 +67,7 @@ describe.each(workloads)("1 $name", (workload) => {
     expect(await problemsOf(workload, honest)).toEqual([]);
   });
 
-  test.each(plantedBugs.filter((bug) => bug.workload === workload.name))(
+  test.each([...plantedBugs, ...plantedTreeBugs].filter((bug) => bug.workload === workload.name))(
     "finds the planted bug: $bug",
     async ({ lie, said }) => {
       // Whether clients meet in the critical moment is random, so a run may be repeated.

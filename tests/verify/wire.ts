@@ -1,11 +1,19 @@
 import { createHmac } from "node:crypto";
-import { Agent, request, type OutgoingHttpHeaders } from "node:http";
+import { Agent, request as open, type OutgoingHttpHeaders } from "node:http";
 import { NeverSent } from "./recorder.ts";
 
 /** A client without libraries of the project under test. */
 export const account = "devstoreaccount1";
+/** An account with a hierarchical namespace. */
+export const treeAccount = "treeaccount1";
 const key =
   "Eby8vdM02xNOcqFlqUwJPLlmEtlCDXJ1OUzFT50uSRZ6IFsuFq2UVErCz4I6tq/K1SZFPTOtr/KBHBeksoGMGw==";
+
+/** Both, as a configuration file has them. */
+export const accounts = {
+  [account]: {},
+  [treeAccount]: { keys: [key], hierarchicalNamespace: true },
+};
 
 export type ServiceName = "blob" | "queue" | "table" | "file";
 /** Where each service of one server process listens, e.g. `http://127.0.0.1:10000`. */
@@ -13,6 +21,8 @@ export type Endpoints = Readonly<Record<ServiceName | "smb", string>>;
 
 export interface Sent {
   readonly service: ServiceName;
+  /** The development account if it is absent. */
+  readonly account?: string;
   readonly method: string;
   /** Below the account, with its query. */
   readonly path: string;
@@ -34,7 +44,8 @@ const apiVersion = "2023-11-03";
 export class Wire {
   readonly #endpoints: () => Endpoints;
   readonly #agent = new Agent({ keepAlive: true });
-  readonly #sas = accountSas();
+  readonly #sas = accountSas(account);
+  readonly #treeSas = accountSas(treeAccount);
 
   /** Called for each request: a client may switch servers. */
   constructor(endpoints: () => Endpoints) {
@@ -42,7 +53,10 @@ export class Wire {
   }
 
   /** Rejects without a response, with NeverSent if there was no effect. */
-  send({ service, method, path, headers = {}, body = "", renameSource }: Sent): Promise<Answer> {
+  send(request: Sent): Promise<Answer> {
+    const { service, method, path, headers = {}, body = "", renameSource } = request;
+    const owner = request.account ?? account;
+    const sas = owner === treeAccount ? this.#treeSas : this.#sas;
     const base = new URL(this.#endpoints()[service]);
     const sign = path.includes("?") ? "&" : "?";
     const tableHeaders = service === "table" ? jsonHeaders : {};
@@ -59,13 +73,13 @@ export class Wire {
       host: base.hostname,
       port: base.port,
       method,
-      path: `/${account}${path}${sign}${this.#sas}`,
+      path: `/${owner}${path}${sign}${sas}`,
       headers: all,
       agent: this.#agent,
       timeout: answerMillisecondsMax,
     };
     return new Promise((resolve, reject) => {
-      const sent = request(options, (response) => {
+      const sent = open(options, (response) => {
         const chunks: Buffer[] = [];
         response.on("data", (chunk: Buffer) => chunks.push(chunk));
         response.on("error", reject);
@@ -96,11 +110,11 @@ export function headerOf(answer: Answer, name: string): string {
   return String(answer.headers[name] ?? "");
 }
 
-function accountSas(): string {
+function accountSas(name: string): string {
   const fields = { sp: "rwdlacup", ss: "bqtf", srt: "sco", se: "2099-01-01T00:00:00Z" };
   const version = "2019-12-12";
   const { sp, ss, srt, se } = fields;
-  const text = [account, sp, ss, srt, "", se, "", "", version, ""].join("\n");
+  const text = [name, sp, ss, srt, "", se, "", "", version, ""].join("\n");
   const sig = createHmac("sha256", Buffer.from(key, "base64")).update(text).digest("base64");
   return String(new URLSearchParams({ sv: version, ...fields, sig }));
 }

@@ -7,6 +7,7 @@ import { lease } from "./lease.ts";
 import { move } from "./move.ts";
 import { smbLock } from "./smb-lock.ts";
 import { timedLease } from "./timed-lease.ts";
+import { tree } from "./tree.ts";
 import { transfer } from "./transfer.ts";
 
 export const workloads: readonly Workload[] = [
@@ -18,5 +19,6 @@ export const workloads: readonly Workload[] = [
   transfer,
   delivery,
   move,
+  tree,
   smbLock,
 ];

@@ -6,6 +6,7 @@ import { quietLog } from "./quiet-log.ts";
 import { parseCliArguments } from "./parse-cli-arguments.ts";
 import { usageError, type Subcommand } from "./subcommand.ts";
 
+/** `etagere backup`: copies a data folder while servers use it. */
 export const backupCommand: Subcommand = {
   name: "backup",
   usage: "--from FOLDER --to FOLDER",

@@ -16,6 +16,7 @@ const options = {
   watch: { type: "boolean" },
 } as const;
 
+/** Parses the words after `etagere status`. */
 export function parseStatusOptions(
   words: readonly string[],
 ): StatusOptions | { readonly problem: string } {

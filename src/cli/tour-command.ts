@@ -2,6 +2,7 @@ import { existsSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import { usageError, type Subcommand } from "./subcommand.ts";
 
+/** `etagere tour`: runs `scripts/tour.mjs`, which only a checkout has. */
 export const tourCommand: Subcommand = {
   name: "tour",
   usage: "",

@@ -5,6 +5,7 @@ import { textOfKey } from "./key-text.ts";
 import { scanLayers, readLayers } from "./layered-scan.ts";
 import type { View } from "./store.ts";
 
+/** The view of read-only work: unlike an `Attempt` it records no reads. */
 export function snapshotView(reader: StateReader, now: Ticks): View {
   const layers = { base: reader.scan.bind(reader), changes: [] };
   return {

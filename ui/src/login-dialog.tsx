@@ -9,6 +9,7 @@ import { Field } from "./parts/field.tsx";
 import { describeFailure } from "./parts/notices.tsx";
 import { Tabs } from "./parts/tabs.tsx";
 
+/** The dialog that logs in with an account key or the admin token. */
 export function LoginDialog({ onDone }: { readonly onDone: () => void }): JSX.Element {
   const [session, setSession] = useState<Session>();
   const [method, setMethod] = useState("key");

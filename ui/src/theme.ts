@@ -9,6 +9,7 @@ function stored(): Theme {
   return value === "light" || value === "dark" ? value : "auto";
 }
 
+/** The chosen colours; `auto` follows the system. Kept in the browser. */
 export const theme = createStore<Theme>(stored());
 
 function apply(): void {

@@ -4,6 +4,7 @@ import type { ViewContext } from "../admin-context.ts";
 import { json } from "../admin-response.ts";
 import type { Route } from "../routes.ts";
 
+/** Version, addresses and features of the server. */
 export function serverRoutes(context: ViewContext): readonly Route[] {
   const { clock, facts, reset } = context;
   const startedAt = formatIso(clock.wall());

@@ -23,6 +23,7 @@ import { parseContinuationKey } from "./continuation-key.ts";
 const pageDefault = 200;
 const pageMax = 1000;
 
+/** Lists SMB sessions and open files, closes handles and ends sessions. */
 export function smbRoutes(context: ViewContext): readonly Route[] {
   return [
     {

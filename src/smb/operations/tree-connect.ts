@@ -10,10 +10,13 @@ import { decodeTreeConnect, encodeTreeConnectResponse } from "../wire/tree-conne
 
 const pipeShare = "ipc$";
 const sharePath = /^\\\\[^\\]+\\([^\\]+)$/;
+/** SMB2_SHAREFLAG_NO_CACHING. */
 const noCaching = 0x30;
+/** Maximal access to a share: every right of a file. */
 const fullAccess = 0x001f_01ff;
 const pipeAccess = 0x001f_00a9;
 
+/** TREE_CONNECT: connects a session to a share, or to the named pipes (IPC$). */
 export async function treeConnect(request: SessionRequest): Promise<SmbResponse> {
   const { connection, session } = request;
   const asked = decodeTreeConnect(request.message);
@@ -47,6 +50,7 @@ async function findTreeTarget(
 
 const noShare = { account: 0n, name: "", id: 0n };
 
+/** TREE_DISCONNECT: closes all handles of the tree connect. */
 export async function treeDisconnect(request: TreeRequest): Promise<SmbResponse> {
   const { connection, session, tree } = request;
   session.trees.delete(tree.id);

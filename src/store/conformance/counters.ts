@@ -5,6 +5,7 @@ import { opener } from "./harness.ts";
 import { below, bytes, k, put } from "./store-steps.ts";
 import type { NewStore } from "./harness.ts";
 
+/** Counters, whose additions never conflict. */
 export function describeCounters(newStore: NewStore): void {
   const open = opener(newStore);
 

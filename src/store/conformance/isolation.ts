@@ -4,6 +4,7 @@ import { opener } from "./harness.ts";
 import { below, bytes, k, put, read, text, values } from "./store-steps.ts";
 import type { NewStore } from "./harness.ts";
 
+/** What transactions and snapshots see of each other. */
 export function describeIsolation(newStore: NewStore): void {
   const open = opener(newStore);
 

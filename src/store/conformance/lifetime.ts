@@ -7,6 +7,7 @@ import { opener } from "./harness.ts";
 import { bytes, below, increment, k, put, read, values } from "./store-steps.ts";
 import type { NewStore } from "./harness.ts";
 
+/** Store time, and what happens after a view or a store was closed. */
 export function describeLifetime(newStore: NewStore): void {
   const open = opener(newStore);
 

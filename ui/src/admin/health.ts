@@ -1,3 +1,4 @@
+/** The response of `/admin/v1/health`: rates since the previous request, and totals. */
 export interface Health {
   readonly now: string;
   readonly uptimeSeconds: number;

@@ -1,6 +1,7 @@
 import type { Result } from "../result.ts";
 import { admin } from "./call.ts";
 
+/** A lease that is held; `secondsLeft` is null if it has no end. */
 export interface HeldLease {
   readonly kind: "blob" | "container" | "file" | "share";
   readonly service: "blob" | "file";
@@ -44,6 +45,7 @@ export interface SmbSession {
   readonly opens: number;
 }
 
+/** A handle of an SMB client. */
 export interface SmbOpen {
   readonly id: string;
   readonly session?: string;
@@ -62,6 +64,7 @@ export interface SmbLock {
   readonly exclusive: boolean;
 }
 
+/** A caching grant of an SMB client. */
 export interface SmbCache {
   readonly kind: string;
   readonly key?: string;
@@ -92,6 +95,7 @@ export interface SmbView {
 export const getSmb = (signal?: AbortSignal): Promise<Result<SmbView>> =>
   admin("smb", { query: { limit: 1000 }, signal });
 
+/** Closes one handle of a file, or all without `open`. */
 export const closeOpens = (
   { account, share, fileId }: SmbFile,
   open?: string,
@@ -101,6 +105,7 @@ export const closeOpens = (
 export const closeSession = (id: string): Promise<Result<unknown>> =>
   admin(`smb/sessions/${encodeURIComponent(id)}/close`, { method: "POST" });
 
+/** A message that is invisible until `visibleAt`. */
 export interface MessageInFlight {
   readonly account: string;
   readonly queue: string;

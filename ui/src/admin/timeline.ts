@@ -2,6 +2,8 @@ import type { Result } from "../result.ts";
 import { admin } from "./call.ts";
 import type { Refusal } from "./feed.ts";
 
+/** A stored state of an object or a request on it; the fields of a rejected request are set only
+ *  for one. */
 export interface TimelineEntry extends Partial<Omit<Refusal, "caller">> {
   readonly at: string;
   readonly what: string;
@@ -14,6 +16,7 @@ export interface TimelineEntry extends Partial<Omit<Refusal, "caller">> {
 
 export interface Timeline {
   readonly now: string;
+  /** Since when requests are recorded; absent if they never were. */
   readonly watchedSince?: string;
   readonly etag: string | null;
   readonly entries: readonly TimelineEntry[];

@@ -20,6 +20,7 @@ const permissions = [
   ["i", "Immutability"],
 ] as const;
 
+/** Lease and SAS of a blob. Snapshots and versions have no lease. */
 export function AccessTab({ place, state, onChanged }: AccessTabProps): JSX.Element {
   const isBase = place.snapshot === undefined && place.version === undefined;
   return (

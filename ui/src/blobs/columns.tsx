@@ -5,10 +5,14 @@ import { Icon } from "../parts/icon.tsx";
 import { Badge } from "../parts/states.tsx";
 import type { BlobEntry } from "../rest/blob-list.ts";
 
+/** Distinguishes the rows of a list: a blob, and its snapshots, versions and deleted states have
+ *  one name. */
 export function entryKey({ name, snapshot, version, isDeleted }: BlobEntry): string {
   return `${name}\n${snapshot ?? ""}\n${version ?? ""}\n${isDeleted ? "deleted" : ""}`;
 }
 
+/** The columns of a list of blobs. `keys` are those of the selected rows; `toggle` selects or
+ *  deselects one. */
 export function blobColumns(options: {
   readonly prefix: string;
   readonly keys: ReadonlySet<string>;

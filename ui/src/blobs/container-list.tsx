@@ -20,6 +20,7 @@ import {
 } from "../rest/container.ts";
 import { formatRoute, go } from "../route.ts";
 
+/** Lists the containers of an account; creates, deletes and restores them. */
 export function ContainerList({ account }: { readonly account: string }): JSX.Element {
   const [prefix, setPrefix] = useState("");
   const [withDeleted, setWithDeleted] = useState(false);

@@ -13,6 +13,7 @@ export interface CopyDialogProps {
   readonly onDone: () => void;
 }
 
+/** The dialog that copies a blob to another name or container of the account. */
 export function CopyDialog({ place, onClose, onDone }: CopyDialogProps): JSX.Element {
   const copy = async (values: FormData): Promise<string | undefined> => {
     const { account, container, name, snapshot, version } = place;

@@ -2,8 +2,10 @@ import type { JSX } from "preact";
 import { useMemo } from "preact/hooks";
 import { parseCsv } from "./csv.ts";
 
+/** Rows that are shown; further ones are left out. */
 const rowsMax = 500;
 
+/** Shows a CSV text as a table. */
 export function CsvTable({
   text,
   separator,

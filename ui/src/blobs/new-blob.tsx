@@ -14,6 +14,7 @@ export interface NewBlobProps {
   readonly onDone: () => void;
 }
 
+/** The dialog that creates a blob from a typed text. */
 export function NewBlob({ place, onClose, onDone }: NewBlobProps): JSX.Element {
   const create = async (values: FormData): Promise<string | undefined> => {
     const name = place.prefix + textIn(values, "name");

@@ -29,6 +29,7 @@ function contentPairs({ headers }: BlobState): Readonly<Record<string, string>> 
   return Object.fromEntries(names.flatMap((name) => [[name, headers.get(name) ?? ""]]));
 }
 
+/** Properties of a blob, with its tier and content headers to edit. */
 export function OverviewTab({
   place,
   state,

@@ -9,6 +9,7 @@ export interface BlobsPageProps {
   readonly query: Readonly<Record<string, string>>;
 }
 
+/** The page of the Blob service: the containers of an account, or the blobs of one container. */
 export function BlobsPage({ account, container, prefix, query }: BlobsPageProps): JSX.Element {
   if (container === undefined || container === "") return <ContainerList account={account} />;
   return <BlobBrowser key={container} place={{ account, container, prefix }} query={query} />;

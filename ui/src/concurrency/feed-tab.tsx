@@ -17,6 +17,8 @@ export interface FeedTabProps {
 
 const statuses = [412, 409, 304] as const;
 
+/** Lists rejected requests as they happen. `missed`: how many the server has not sent, because
+ *  there were too many. */
 export function FeedTab({ refusals, missed }: FeedTabProps): JSX.Element {
   const [hidden, setHidden] = useState<ReadonlySet<number>>(new Set());
   const [shown, setShown] = useState<Refusal>();

@@ -8,6 +8,7 @@ import { Badge, Empty } from "../parts/states.tsx";
 import { ResourceLink } from "./resource-link.tsx";
 import { TimeLeft } from "./time-left.tsx";
 
+/** Lists the leases that are held, with a button to break each. */
 export function LeasesTab({ loaded }: { readonly loaded: Loaded<LeasesView> }): JSX.Element | null {
   if (loaded.value === undefined) return null;
   const { leases } = loaded.value;

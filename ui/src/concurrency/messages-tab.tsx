@@ -7,6 +7,7 @@ import { Badge, Empty } from "../parts/states.tsx";
 import { ResourceLink } from "./resource-link.tsx";
 import { TimeLeft } from "./time-left.tsx";
 
+/** Lists the messages in flight of all queues. */
 export function MessagesTab({
   loaded,
 }: {

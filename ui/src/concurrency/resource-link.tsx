@@ -9,6 +9,7 @@ export interface Resource {
   readonly path?: string | undefined;
 }
 
+/** The address of the page that shows a resource of any service. */
 export function resourceRoute({ service, account, container, path }: Resource): string {
   if (service === "blob") {
     const prefix = parentPrefix(path ?? "");

@@ -11,6 +11,7 @@ export interface PairsEditorProps {
 
 type Pair = readonly [name: string, value: string];
 
+/** Shows name-value pairs, and lets the user edit them as a whole. */
 export function PairsEditor({ label, pairs, isEditable, onSave }: PairsEditorProps): JSX.Element {
   const [edited, setEdited] = useState<readonly Pair[]>();
   const [isBusy, setBusy] = useState(false);

@@ -8,8 +8,10 @@ import { Badge, Waiting } from "../parts/states.tsx";
 import { Chart } from "./chart.tsx";
 import { chartOf, charts, perSecond } from "./charts.ts";
 
+/** Samples in the charts, one per second. */
 const samplesMax = 120;
 
+/** Charts and figures of the load of the server. */
 export function HealthPage(): JSX.Element {
   const [samples, setSamples] = useState<readonly Health[]>([]);
   const isLive = useFeed(["health"], {

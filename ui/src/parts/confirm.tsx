@@ -9,6 +9,7 @@ export interface ConfirmProps {
   readonly onClose: () => void;
 }
 
+/** Asks before an action that cannot be undone. */
 export function Confirm(props: ConfirmProps): JSX.Element {
   return (
     <FormDialog

@@ -12,6 +12,7 @@ export interface FieldProps {
   readonly onInput?: (value: string) => void;
 }
 
+/** A labelled input field of a form. */
 export function Field(props: FieldProps): JSX.Element {
   const typed = { type: props.type ?? "text" } as { type: "text" };
   return (
@@ -41,6 +42,7 @@ export interface ChoiceProps {
   readonly onChange?: (value: string) => void;
 }
 
+/** A labelled selection of one of several values. */
 export function Choice(props: ChoiceProps): JSX.Element {
   return (
     <label class="field">
@@ -68,6 +70,7 @@ export interface CheckProps {
   readonly onChange?: (isChecked: boolean) => void;
 }
 
+/** A check box with its text. */
 export function Check(props: CheckProps): JSX.Element {
   return (
     <label class="check">

@@ -9,6 +9,7 @@ export interface QueuesPageProps {
   readonly queue: string | undefined;
 }
 
+/** The page of the Queue service: the queues of an account, or one queue. */
 export function QueuesPage({ account, queue }: QueuesPageProps): JSX.Element {
   if (queue !== undefined && queue !== "") {
     return <QueueView key={`${account}/${queue}`} place={{ account, queue }} />;

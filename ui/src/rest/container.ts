@@ -3,6 +3,7 @@ import { metadataHeaders } from "./blob.ts";
 import { request, bodyText } from "./request.ts";
 import { childOf, childrenOf, nameOf, pairsOf, parseXml, textOf } from "./xml.ts";
 
+/** One page of a list; `next` is the marker of the next page, undefined at the end. */
 export interface Page<Row> {
   readonly rows: readonly Row[];
   readonly next: string | undefined;

@@ -16,6 +16,7 @@ export interface EntryActionsProps {
   readonly onChanged: () => void;
 }
 
+/** The buttons that rename and delete a file or directory, with their dialogs. */
 export function EntryActions({ folder, entry, onChanged }: EntryActionsProps): JSX.Element {
   const [dialog, setDialog] = useState<"rename" | "delete">();
   const { account, share } = folder;

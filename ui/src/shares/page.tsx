@@ -42,6 +42,7 @@ const columns: readonly Column<Share>[] = [
   },
 ];
 
+/** The page of the File service: the shares of an account, or one share. */
 export function SharesPage({ account, share, folder, query }: SharesPageProps): JSX.Element {
   if (share !== undefined && share !== "") {
     const snapshot = query["snapshot"];

@@ -29,6 +29,7 @@ export interface ShareBrowserProps {
   readonly shown: string | undefined;
 }
 
+/** Shows a folder of a share, with the details of one file beside it. */
 export function ShareBrowser({ place, shown }: ShareBrowserProps): JSX.Element {
   const { account, share, folder, snapshot } = place;
   const [prefix, setPrefix] = useState("");

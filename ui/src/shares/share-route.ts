@@ -1,6 +1,8 @@
 import type { FolderPlace } from "../rest/file-list.ts";
 import { formatRoute } from "../route.ts";
 
+/** The address of a folder of a share or share snapshot, with the details of `file` beside it if
+ *  given. */
 export function shareRoute(
   { account, share, folder, snapshot }: FolderPlace,
   file?: string,

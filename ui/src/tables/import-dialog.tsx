@@ -21,8 +21,10 @@ interface Progress {
   readonly problem?: string;
 }
 
+/** Entities that are written at the same time. */
 const atOnceMax = 6;
 
+/** The dialog that imports entities from a CSV or JSON file. */
 export function ImportDialog({ place, onClose, onDone }: ImportDialogProps): JSX.Element {
   const file = useRef<HTMLInputElement>(null);
   const stop = useRef(false);

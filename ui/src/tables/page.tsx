@@ -9,6 +9,7 @@ export interface TablesPageProps {
   readonly table: string | undefined;
 }
 
+/** The page of the Table service: the tables of an account, or the entities of one table. */
 export function TablesPage({ account, table }: TablesPageProps): JSX.Element {
   if (table !== undefined && table !== "") {
     return <EntityBrowser key={`${account}/${table}`} place={{ account, table }} />;

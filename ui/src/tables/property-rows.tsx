@@ -11,6 +11,7 @@ export interface PropertyRowsProps {
   readonly onChange: (rows: readonly NamedProperty[]) => void;
 }
 
+/** Input fields for the name, type and value of each property of an entity. */
 export function PropertyRows({ rows, onChange }: PropertyRowsProps): JSX.Element {
   const set = (at: number, patch: Partial<NamedProperty>): void => {
     onChange(rows.map((row, index) => (index === at ? { ...row, ...patch } : row)));

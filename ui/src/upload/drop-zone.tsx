@@ -8,6 +8,7 @@ export interface DropZoneProps {
   readonly children: ComponentChildren;
 }
 
+/** An area that accepts dropped files and folders. */
 export function DropZone({ hint, onDrop, children }: DropZoneProps): JSX.Element {
   const [isOver, setOver] = useState(false);
   const drop = async (event: DragEvent): Promise<void> => {

@@ -8,5 +8,6 @@ export interface AccessLogEntry {
   readonly contentLength: string | undefined;
 }
 
-/** Called once per response; undefined if there is no access log. */
+/** Writes one line of the access log; called once per response. Undefined if there is no access
+ *  log. */
 export type WriteAccess = ((entry: AccessLogEntry) => void) | undefined;

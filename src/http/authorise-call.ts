@@ -19,7 +19,7 @@ import type { WireRequest } from "./wire.ts";
 
 const granted = ok(undefined);
 
-/** Checks the permission as far as no record is needed for it. */
+/** Checks the permission of a request as far as it does not depend on a record. */
 export function checkPermission(http: HttpService, selected: SelectedRequest): Result<void> {
   const { location, address, version, principal, operation, settings } = selected;
   if (location.secondary && operation.effect === "writes") {
@@ -43,8 +43,8 @@ function checkNamespace(need: "hierarchical" | "flat", isHierarchical: boolean):
   );
 }
 
-/** Returns the check that runs inside the transaction, on the target's access policies and on the
- *  other resources that the request namedResources. */
+/** Returns the check that runs inside the transaction: with the access policies of the target, and
+ *  for the other resources that the request names. */
 export function authoriserOf(
   http: HttpService,
   selected: SelectedRequest,
@@ -58,7 +58,7 @@ export function authoriserOf(
     const permitted = authoriseCaller(http, selected, { exists, address, path });
     if (!permitted.ok) return permitted;
     const tagged = usesTags(request);
-    // `checkPermission` has decided what does not depend on a record.
+    // `checkPermission` has decided before what does not depend on a record.
     const isDecided = need.overwrite !== true && !tagged && namedResources === undefined;
     if (isDecided && !dependsOnRecord(http, principal)) return granted;
     const target = authorisationTarget(http, address, { version, settings });
@@ -91,12 +91,13 @@ function authorisationTarget(
   return { service: service.name, version, table, entity };
 }
 
-/** Whether the request sets tags or has a tag condition, which need the tag permission. */
+/** Whether the request sets tags or has a condition on tags, which requires the tag permission. */
 function usesTags({ headers }: WireRequest): boolean {
   return headers["x-ms-tags"] !== undefined || headers["x-ms-if-tags"] !== undefined;
 }
 
-/** A table SAS may be limited to a range of entities; the address may come from the body. */
+/** Whether authorisation needs a record or the body: a table SAS may be limited to a range of
+ *  entities, whose keys may be in the body. */
 function dependsOnRecord({ service }: HttpService, principal: Principal): boolean {
   const mayBeRanged = service.name === "table" && principal.kind === "service-sas";
   return mayBeRanged || isDecidedByRecord(principal);

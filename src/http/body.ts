@@ -14,13 +14,14 @@ import { serverBusy } from "./server-busy.ts";
 import type { WireRequest } from "./wire.ts";
 import { ByteLimiter } from "./byte-limiter.ts";
 
-/** A received body: parsed, or stored as content. */
+/** A received request body: parsed, or stored as content. */
 export interface Body {
-  /** Result of the operation's parser. */
+  /** Result of the operation's body parser; undefined if it has none. */
   readonly parsed: unknown;
   readonly received: ReceivedBody | undefined;
 }
 
+/** The checksums that a request sends; undefined if absent. */
 export interface Checksums {
   readonly md5: Uint8Array | undefined;
   readonly crc64: Uint8Array | undefined;
@@ -32,7 +33,7 @@ const md5Bytes = 16;
 const crc64Length = 8;
 const noBody = ok<Body>({ parsed: undefined, received: undefined });
 
-/** Receives the body that the operation declares and checks its length and checksums. */
+/** Receives the body that the operation declares, and checks its length and checksums. */
 export function receiveBody(
   request: WireRequest,
   operation: Operation,
@@ -65,7 +66,8 @@ async function receiveDocument(
     await request.memory.enter(documents, bytes.value.length);
   }
   const { md5, crc64 } = expected;
-  // Most parsed bodies return no checksum: then only one that the client sent is checked.
+  // Most operations with a parsed body return no checksum. Then only a checksum that the client
+  // sent is computed.
   const isReturned = operation.success.headers.includes("x-ms-content-crc64");
   const isUnchecked = !isReturned && md5 === undefined && crc64 === undefined;
   if (isUnchecked) return parseSmall(spec, bytes.value, undefined, request);
@@ -74,7 +76,8 @@ async function receiveDocument(
   return intact.ok ? parseSmall(spec, bytes.value, received, request) : intact;
 }
 
-/** Responses contain the MD5 if the client sent one, or if its version has no CRC64. */
+/** Whether the MD5 of a body is computed: a response contains it if the client sent one, or if the
+ *  version has no CRC64. */
 export function needsMd5({ md5 }: Checksums, version: string): boolean {
   return md5 !== undefined || version < crc64Since;
 }
@@ -85,7 +88,7 @@ function checksumsOf(bytes: Uint8Array, expected: Checksums, version: string): R
   return needsMd5(expected, version) ? { ...base, md5: md5Of(bytes) } : base;
 }
 
-/** Rejects a body by its Content-Length before it is received. */
+/** Rejects a body because of its Content-Length, before it is received. */
 export function checkAnnouncedLength(
   request: WireRequest,
   operation: Operation,
@@ -108,8 +111,9 @@ export function checkAnnouncedLength(
 
 const emptyBody = invalidHeader("Content-Length", "0");
 
-/** Runs after the parameters are parsed: recorded, a Put Page without range and body lacks its
- *  range. An empty body without a Content-Length is rejected after it was received. */
+/** Rejects an empty body. Runs after the parameters are parsed: recorded, a Put Page without range
+ *  and body gets the fault of the missing range. An empty body without Content-Length is rejected
+ *  after it was received. */
 export function checkEmptyBody(request: WireRequest, { body }: Operation): Result<void> {
   const isEmpty = request.headers["content-length"] === "0";
   const isRefused = isEmpty && body.kind === "content" && body.nonEmpty;
@@ -149,26 +153,27 @@ async function receiveContent(
   return intact;
 }
 
-/** Memory for a body is allocated before it arrives up to this length. */
+/** For bodies up to this length, memory is allocated before they arrive. */
 const wholeBytesMax = 64 * 1024;
 
-/** Bytes of larger documents that are parsed at the same time: the parsed form is several times as
- *  large. */
+/** Total length of larger documents that are parsed at the same time. A parsed document takes
+ *  several times its length. */
 const documentBytesMax = 8 * 1024 * 1024;
 const documents = new ByteLimiter(documentBytesMax);
 
-/** Whether the request may hold this many more bytes until it ends. */
+/** Whether the request may keep this many more bytes in memory until it ends. If so, they are
+ *  counted. */
 export function mayHold({ memory }: WireRequest, bytes: number): boolean {
   return memory === undefined || memory.hold(bytes);
 }
 
-/** Memory of a chunk besides its bytes, of which it may have only one. */
+/** Memory that a chunk takes beside its bytes, of which it may have only one. */
 const chunkOverheadBytes = 128;
 
-/** Bytes of a streamed body that are in memory at most (`content/body-sink.ts`). */
+/** Most bytes of a streamed body that are in memory at a time (`content/body-sink.ts`). */
 export const streamedBytesMax = 512 * 1024;
 
-/** Collects a small body. */
+/** Receives a small body as a whole. */
 export async function collect(request: WireRequest, bytesMax: number): Promise<Result<Uint8Array>> {
   const { whole } = request;
   if (whole !== undefined) return whole.length > bytesMax ? tooLarge(bytesMax) : ok(whole);
@@ -221,7 +226,7 @@ function readChecksums({ headers }: WireRequest, spec: BodySpec<unknown>): Resul
   const sent = parseChecksums(headers["content-md5"], headers["x-ms-content-crc64"]);
   const own = spec.kind === "content" && spec.md5Header ? headers[spec.md5Header] : undefined;
   if (!own || !sent.ok) return sent;
-  // The header is a property of the blob, so it may be combined with a CRC64 of the body.
+  // This header sets a property of the blob, so it may be combined with a CRC64 of the body.
   const named = parseChecksums(own, undefined);
   return named.ok ? ok({ ...sent.value, md5: named.value.md5 }) : named;
 }

@@ -1,4 +1,4 @@
-/** Limits of the queue: each waiting request holds its connection and its body. */
+/** Limits of the queue, because each waiting request keeps its connection and its body. */
 export const waitingMax = 4096;
 export const waitingBytesMax = 64 * 1024 * 1024;
 
@@ -7,9 +7,9 @@ interface WaitingRequest {
   readonly admit: () => void;
 }
 
-/** Limits the total length of the bodies that are processed at the same time. The parsed form of a
- *  body is many times its size; with 100 clients at once the garbage collector took longer to copy
- *  live objects than the work itself. */
+/** Limits the total length of the bodies that are processed at the same time. A parsed body takes
+ *  many times its length; with 100 clients at once, the garbage collector took longer to copy live
+ *  objects than the work itself. */
 export class ByteLimiter {
   readonly #bytesMax: number;
   readonly #waiting: WaitingRequest[] = [];
@@ -26,8 +26,8 @@ export class ByteLimiter {
     return this.#waiting.length >= waitingMax || this.#bytesWaiting + bytes > waitingBytesMax;
   }
 
-  /** Runs `work` when there is room, in FIFO order; a body larger than the limit runs alone. Check
-   *  `isFullFor` first. */
+  /** Runs `work` when the limit permits, in FIFO order; a body larger than the limit runs alone.
+   *  The caller must check `isFullFor` first. */
   async within<T>(bytes: number, work: () => Promise<T>): Promise<T> {
     const admission = this.enter(bytes);
     if (admission !== undefined) await admission;
@@ -38,8 +38,8 @@ export class ByteLimiter {
     }
   }
 
-  /** As `within`, for work that ends elsewhere: call `leave` then. Undefined if it may start at
-   *  once. */
+  /** As `within`, for work whose end the caller reports with `leave`. Returns a promise that
+   *  resolves when the work may start; undefined if it may at once. */
   enter(bytes: number): Promise<void> | undefined {
     if (!this.#mustWait(bytes)) {
       this.#bytesUsed += bytes;
@@ -62,7 +62,8 @@ export class ByteLimiter {
     return this.#bytesUsed === 0 || this.#bytesUsed + bytes <= this.#bytesMax;
   }
 
-  /** Their bytes are counted before they run, so that no other request can start in between. */
+  /** Admits waiting requests. Their bytes are counted before they run, so that no other request can
+   *  start in between. */
   #admitMore(): void {
     for (let next = this.#waiting[0]; next !== undefined; next = this.#waiting[0]) {
       if (!this.#fits(next.bytes)) return;

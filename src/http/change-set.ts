@@ -20,29 +20,29 @@ import { envelopeOf } from "./response.ts";
 import { identifyTarget, locateRequest } from "./target.ts";
 import type { WireResponse, WireRequest } from "./wire.ts";
 
-/** Responses of the parts, and what the event feed reports of them. */
+/** The responses of the parts, and what the event feed reports of them. */
 export interface ChangeSetResult {
   readonly write: WriteParts;
   readonly parts?: TransactionParts | undefined;
 }
 
-/** A part after `prepareCall`, or rejected on the way there. */
+/** A part after `prepareCall`, or the fault that rejected it before. */
 interface PreparedPart {
   /** The last context that the part reached. */
   readonly context: RequestContext;
   readonly call: Result<Call>;
 }
 
-/** Bytes of a part per unit of the event loop's time (`base/loop-share.ts`). Smaller parts are not
- *  counted: 100 of them take little time, and a transaction that waits for the next iteration
- *  misses the commit of this one. */
+/** Bytes of a part per unit of event-loop time (`base/loop-share.ts`). Smaller parts are not
+ *  counted: 100 of them take little time, and a transaction that waits for the next iteration would
+ *  miss the commit of this one. */
 const bytesPerUnit = 8192;
 
-/** Writes a multipart body, synchronously. */
+/** Writes a multipart body synchronously. */
 export type WriteParts = (out: TextBytes, boundary: string) => void;
 
-/** Prepares every part as a request of its own, then executes all of them in one transaction. The
- *  first part that is rejected is the only one in the response. */
+/** Prepares every part as a request of its own, then executes all parts in one transaction. If one
+ *  is rejected, the response contains only its fault. */
 export async function runChangeSet(
   http: HttpService,
   batch: SelectedRequest,
@@ -75,8 +75,8 @@ export async function runChangeSet(
   const unfit = transaction.check(calls, parts.length);
   if (unfit !== undefined) return refuse(unfit);
   const outcomes = await executeAll(http.runtime, calls);
-  // Kept only while the event feed needs them: referred to by the response, which may be sent
-  // late, the parts would survive several collections of the garbage collector's young generation.
+  // Kept only while the event feed needs them. A response may be sent late; if it referred to the
+  // parts, they would survive several collections of the young generation.
   const observed = http.observer?.watch === undefined ? undefined : { contexts, calls, outcomes };
   if (outcomes instanceof TransactionRejected) {
     const { index, outcome } = outcomes;
@@ -87,7 +87,7 @@ export async function runChangeSet(
   return { write, parts: observed };
 }
 
-/** Logs the rejected part: the response to the whole transaction has status 202. */
+/** Logs the rejected part, because the response to the whole transaction has status 202. */
 function logRejection(
   http: HttpService,
   { request, requestId }: RequestContext,
@@ -133,7 +133,7 @@ function writeReplies(
   out.append(`--${boundary}--\r\n`);
 }
 
-/** Prepares a part and keeps it as a template for later parts with the same head. */
+/** Prepares a part, and keeps it as a template for later parts with the same head. */
 async function prepareNew(
   http: HttpService,
   batch: SelectedRequest,
@@ -146,8 +146,8 @@ async function prepareNew(
   return prepared;
 }
 
-/** The steps of a request from `locateRequest` to `prepareCall`, without `authenticate`: a part has
- *  no credentials of its own. It must address the account of the transaction. */
+/** Runs the steps of a request from `locateRequest` to `prepareCall`, without `authenticate`,
+ *  because a part has no credentials of its own. It must address the account of the transaction. */
 export async function preparePart(
   http: HttpService,
   batch: SelectedRequest,

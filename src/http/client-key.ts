@@ -8,13 +8,14 @@ import type { Random } from "../base/world.ts";
 import type { ContentStore } from "../content/content.ts";
 import { newId } from "../operation/identifiers.ts";
 
-/** The customer-provided key of the request, if the operation accepts one. */
+/** The customer-provided key of a request; undefined if the request has none or the operation
+ *  accepts none. */
 export function clientKeyOf(input: object): ClientKey | undefined {
   return "encryption" in input ? (input.encryption as Encryption).clientKey : undefined;
 }
 
-/** Checks a customer-provided key against its hash, and the encryption scope against that of the
- *  SAS. */
+/** Checks that a customer-provided key matches its hash, and that the encryption scope matches that
+ *  of the SAS. */
 export function checkEncryption(input: object, principal: Principal): Result<object> {
   if (!("encryption" in input)) return ok(input);
   const encryption = input.encryption as Encryption;
@@ -34,8 +35,8 @@ function hasHash({ key, sha256 }: ClientKey): boolean {
   return createHash("sha256").update(key).digest().equals(sha256);
 }
 
-/** A content store that encrypts received bytes with the customer-provided key, with a new nonce
- *  for each body. */
+/** Returns a content store that encrypts received bytes with the customer-provided key, with a new
+ *  nonce for each body. */
 export function encryptingContent(
   content: ContentStore,
   key: ClientKey | undefined,

@@ -1,13 +1,13 @@
 import type { Socket } from "node:net";
 import type { Clock } from "../base/world.ts";
 
-/** Progress of a request's body, for the check that ends slow ones. */
+/** The progress of a request body, for the check that ends slow clients. */
 export interface BodyProgress {
-  /** Whether the server waits for the client, not the other way round. */
+  /** Whether the server waits for bytes of the client, and not the client for the server. */
   readonly isWaiting: boolean;
   /** Bytes received so far. */
   readonly bytes: number;
-  /** Ends the request: the client is too slow. */
+  /** Ends the request because the client is too slow. */
   end(): void;
 }
 
@@ -19,32 +19,33 @@ interface WatchedSocket extends Socket {
   [surplus]?: true;
 }
 
-/** Sets the body that a connection receives; undefined after its end. */
+/** Sets the request body that the check for slow clients watches on this socket; undefined when the
+ *  body has ended. */
 export function setReading(socket: Socket, body: BodyProgress | undefined): void {
   (socket as WatchedSocket)[reading] = body;
 }
 
-/** Whether the connection exceeds the maximum: its requests get 503. */
+/** Whether the connection exceeds the limit, so that its requests get 503. */
 export function isSurplus(socket: Socket): boolean {
   return (socket as WatchedSocket)[surplus] === true;
 }
 
 export interface ConnectionLimits {
   readonly clock: Clock;
-  /** Limit for all listeners together. */
+  /** Limit of all listeners together. */
   readonly connectionsMax: number;
 }
 
-/** Period in which a body must bring `progressBytesMin` or end. Slower ones are ended within two
- *  periods. */
+/** Within each period of this length a body must receive `progressBytesMin` or end. Slower clients
+ *  are disconnected within two periods. */
 export const progressMilliseconds = 30_000;
 export const progressBytesMin = 16 * 1024;
-/** Connections beyond the maximum that get 503, as a fraction of it; further ones are closed at
- *  once. */
+/** Number of connections beyond the limit that get 503, as a fraction of the limit. Further
+ *  connections are closed at once. */
 const surplusPart = 0.25;
 const surplusMin = 64;
 
-/** All connections of a process, of every listener. */
+/** All connections of a process, of all listeners. */
 export class Connections {
   readonly #clock: Clock;
   readonly #connectionsMax: number;
@@ -66,7 +67,7 @@ export class Connections {
     return this.#open.size;
   }
 
-  /** Registers a new connection. Returns whether it is within the maximum. */
+  /** Registers a new connection. Returns false if it exceeds the limit. */
   add(socket: Socket): boolean {
     const isRoom = this.#open.size < this.#connectionsMax;
     if (!isRoom) (socket as WatchedSocket)[surplus] = true;

@@ -3,10 +3,10 @@ import { fail, ok, type Result } from "../protocol/result.ts";
 import { headerLines, parseHeaders, readLine, type Part, type RenderedPart } from "./multipart.ts";
 import { bufferBody, type WireResponse, type WireRequest } from "./wire.ts";
 
-/** A request inside an `application/http` part of a batch or transaction. */
+/** A request in an `application/http` part of a batch or transaction. */
 export interface EmbeddedRequest {
   readonly method: string;
-  /** As sent: a path or an absolute URL. */
+  /** The request target as sent: a path or an absolute URL. */
   readonly target: string;
   readonly headers: Readonly<Record<string, string | undefined>>;
   readonly rawHeaders: readonly string[];
@@ -30,19 +30,20 @@ export function parseEmbeddedRequest(part: Part): Result<EmbeddedRequest> {
   return ok({ method: method.toUpperCase(), target, headers, rawHeaders, body });
 }
 
-/** The body of a part. A Content-Length excludes the line break that some clients add; undefined if
- *  it exceeds the part. */
+/** The body of a part; undefined if its Content-Length exceeds the part. The Content-Length
+ *  excludes the line break that some clients add. */
 export function bodyWithin(rest: Uint8Array, length: string | undefined): Uint8Array | undefined {
   if (length === undefined) return rest;
   if (!/^\d{1,10}$/.test(length) || Number(length) > rest.length) return undefined;
   return rest.subarray(0, Number(length));
 }
 
-/** The part as a request for the pipeline. What it does not state comes from the batch. */
+/** Converts a part to a request for the pipeline. Fields that a part does not have are those of the
+ *  batch. */
 export function wireRequestOf(embedded: EmbeddedRequest, batch: WireRequest): WireRequest {
   const { method, target, headers, rawHeaders, body } = embedded;
   const inherited = {
-    // An absolute URL contains the host again; the batch's own host counts.
+    // An absolute URL contains a host, too; the host of the batch is used.
     host: batch.headers["host"],
     "x-ms-version": headers["x-ms-version"] ?? batch.headers["x-ms-version"],
     "content-length": String(body.length),

@@ -14,8 +14,8 @@ import { bufferBody, type WireResponse, type WireRequest } from "./wire.ts";
 
 export type Serve = (request: WireRequest) => Promise<WireResponse>;
 
-/** Connects Node's HTTP server to the pipeline. An exception from `serve` is logged with its stack,
- *  and the client gets an empty 500. */
+/** Returns the callback that connects Node's HTTP server to the pipeline. An exception of `serve`
+ *  is logged with its stack, and the client gets an empty 500. */
 export function nodeHandler(serve: Serve, log: Log, options: HandlerOptions = {}) {
   return (request: IncomingMessage, response: ServerResponse): void => {
     boundPipelining(request, response);
@@ -25,15 +25,15 @@ export function nodeHandler(serve: Serve, log: Log, options: HandlerOptions = {}
 
 export interface HandlerOptions {
   readonly writeAccess?: WriteAccess;
-  /** Limits the bytes of request bodies that are in memory. */
+  /** Limits the bytes of request bodies in memory; undefined: no limit. */
   readonly memory?: MemoryBudget | undefined;
   /** Needed by `meter`, and for responses that are sent before the request's body has arrived. */
   readonly clock?: Clock;
   readonly meter?: ResponseMeter;
 }
 
-/** Gets every response with the time from the request's headers until the last byte was passed to
- *  the kernel, or until the connection was closed. */
+/** Called for every response with the time from the headers of the request until the last byte was
+ *  passed to the kernel, or until the connection was closed. */
 export type ResponseMeter = (response: WireResponse, seconds: number) => void;
 
 async function handle(
@@ -75,7 +75,7 @@ function accessEntry(
   return { remoteAddress, method, url, httpVersion, status, contentLength };
 }
 
-/** Larger responses are sent at once, to free their memory. */
+/** Larger responses are sent at once, to free their memory early. */
 const batchedBytesMax = 64 * 1024;
 
 function isLarge({ body }: WireResponse): boolean {
@@ -85,8 +85,8 @@ function isLarge({ body }: WireResponse): boolean {
 
 let pendingFlush: Promise<void> | undefined;
 
-/** Resolves at the end of the event-loop iteration, so that its small responses are sent together:
- *  waking the receiver for each costs more than producing it. */
+/** Resolves at the end of the event-loop iteration, so that all small responses of the iteration
+ *  are sent together. Waking the receiver for each costs more than producing it. */
 function nextFlush(): Promise<void> {
   pendingFlush ??= new Promise((resolve) => {
     setImmediate(() => {
@@ -119,7 +119,7 @@ function wireRequest(
   };
 }
 
-/** Sends the response; closes its content reader in any case. */
+/** Sends the response, and closes its content reader in any case. */
 async function send(
   reply: WireResponse,
   request: IncomingMessage,
@@ -157,22 +157,22 @@ async function sendHeadAndBody(
     endWith(response, reply.body && bufferBody(reply.body));
   }
   if (isArriving) drain(request);
-  // Body bytes that were not read would block the next request of the connection.
+  // Unread bytes of the body would block the next request of the connection.
   else if (!request.readableEnded) request.resume();
 }
 
-/** Puts Content-Disposition first: after a Content-Length, Node decodes it again and rejects what
- *  is not ASCII. */
+/** Moves Content-Disposition to the front: if it follows a Content-Length, Node decodes it again
+ *  and rejects characters that are not ASCII. */
 function inOrder(headers: Record<string, string>): Record<string, string> {
   const disposition = headers["Content-Disposition"];
   if (disposition === undefined) return headers;
   return { "Content-Disposition": disposition, ...headers };
 }
 
-/** Up to this size a copy is cheaper than a second buffer in the write call. */
+/** Up to this length, copying the body is cheaper than a second buffer in the write call. */
 const joinedBytesMax = 16 * 1024;
 
-/** Node joins headers with a body that is a string; latin1 keeps the bytes. */
+/** Sends a body. Node joins the headers with a body that is a string; latin1 keeps its bytes. */
 function endWith(response: ServerResponse, body: Uint8Array | string | undefined): void {
   if (body === undefined || typeof body === "string" || body.length > joinedBytesMax) {
     response.end(body);
@@ -182,8 +182,8 @@ function endWith(response: ServerResponse, body: Uint8Array | string | undefined
   }
 }
 
-/** Returns the pages to their pool after they were sent. If the connection breaks, `finish` is not
- *  emitted and the garbage collector frees them. */
+/** Sends a paged text, and returns its pages for reuse after they were sent. If the connection
+ *  breaks, `finish` is not emitted, and the garbage collector frees the pages. */
 function endWithPages(response: ServerResponse, paged: PagedText): void {
   response.once("finish", () => paged.release());
   response.cork();
@@ -209,7 +209,7 @@ async function stream(
   response.end();
 }
 
-/** Resolves when the chunk was written: its buffer belongs to a pool. */
+/** Resolves when the chunk was written, because its buffer belongs to a pool. */
 function written(response: ServerResponse, chunk: Uint8Array): Promise<void> {
   return new Promise((resolve) => {
     const closed = () => resolve();

@@ -13,7 +13,8 @@ import type { Observer } from "./observer.ts";
 import type { Router } from "./routing.ts";
 import type { Sources } from "./source/source-reader.ts";
 
-/** One service as the HTTP listeners serve it: its declarations and what their execution needs. */
+/** What the HTTP listeners need to serve one service: its operations and everything that handles
+ *  their requests. */
 export interface HttpService {
   readonly service: Service;
   readonly router: Router;
@@ -22,27 +23,34 @@ export interface HttpService {
   readonly authenticator: Authenticator;
   /** Verifies bearer tokens, unless `options.oauth` is `basic`. */
   readonly tokens?: TokenVerifier | undefined;
+  /** Reads the sources of copies. */
   readonly sources: Sources;
   readonly clock: Clock;
   readonly log: Log;
+  /** Receives the metrics of requests. */
   readonly meter: Meter;
+  /** Receives completed requests, for the event feed; undefined: no event feed. */
   readonly observer?: Observer;
-  /** Limits the bytes of all request bodies that are in memory. */
+  /** Limits the bytes of all request bodies in memory; undefined: no limit. */
   readonly memory?: MemoryBudget;
   readonly options: HttpServiceOptions;
 }
 
 export interface HttpServiceOptions {
+  /** Which x-ms-versions are accepted. */
   readonly versions: VersionPolicy;
+  /** Whether the host may name the account: `account.blob.localhost`. Otherwise the first path
+   *  segment does. */
   readonly productStyle: boolean;
+  /** How bearer tokens are checked; undefined: they are rejected. */
   readonly oauth: OAuthMode | undefined;
 }
 
-const optionsOfService = new WeakMap<HttpService, LocationOptions>();
+const locationOptionsCache = new WeakMap<HttpService, LocationOptions>();
 
-/** Created once per service because every request needs them. */
+/** The options of `locate`. Cached, so that a request does not allocate them. */
 export function locationOptions(http: HttpService): LocationOptions {
-  const existing = optionsOfService.get(http);
+  const existing = locationOptionsCache.get(http);
   if (existing !== undefined) return existing;
   const { service, accounts, options } = http;
   const created = {
@@ -50,6 +58,6 @@ export function locationOptions(http: HttpService): LocationOptions {
     productStyle: options.productStyle,
     isAccount: (account: string) => accounts.get(account) !== undefined,
   };
-  optionsOfService.set(http, created);
+  locationOptionsCache.set(http, created);
   return created;
 }

@@ -1,28 +1,29 @@
-/** Large responses that are built per event-loop iteration. */
+/** Large responses that are admitted per round of event-loop iterations. */
 export const responsesPerRoundMax = 2;
 /** Large responses in progress: one that is read in pieces takes several iterations. */
 export const responsesRunningMax = 4;
-/** Longest queue: each entry holds a request and its connection. At a few iterations per pair, the
- *  last one already waits for minutes. */
+/** Longest queue: each waiting request keeps its connection. At a few iterations per pair, the last
+ *  one waits for minutes. */
 export const responsesWaitingMax = 4096;
-/** Iterations per pair: open a view, build the response, send it. */
+/** Iterations per round: open a view, build the response, send it. */
 const iterationsPerRound = 3;
 
-/** Admits operations with large responses a few at a time, in FIFO order. Without it, the bodies of
+/** Admits operations with large responses a few at a time, in FIFO order. Otherwise the bodies of
  *  100 listings that arrive in one iteration would all be in memory before the first byte is
  *  sent. */
 export class LargeResponseLimiter {
   readonly #waiting: (() => void)[] = [];
-  /** Admitted in the current iterations. */
+  /** Operations admitted in the current round. */
   #admitted = 0;
   #running = 0;
 
-  /** Whether a request must be rejected with ServerBusy. */
+  /** Whether a further request must be rejected with ServerBusy. */
   get isFull(): boolean {
     return this.#waiting.length >= responsesWaitingMax;
   }
 
-  /** Undefined if the operation may start at once. Check `isFull` first. */
+  /** Returns a promise that resolves when the operation may start; undefined if it may at once. The
+   *  caller must check `isFull` first. */
   enter(): Promise<void> | undefined {
     if (!this.#hasRoom || this.#waiting.length > 0) {
       return new Promise((resolve) => this.#waiting.push(resolve));

@@ -3,14 +3,15 @@ import { fail, ok, type Result } from "../protocol/result.ts";
 import { parseQuery, type Query } from "./query-string.ts";
 import type { WireRequest } from "./wire.ts";
 
-/** The account and path that a request addresses. */
+/** What a request addresses: account, path and query. */
 export interface Location {
   readonly account: string;
+  /** Whether the request addresses the secondary endpoint. */
   readonly secondary: boolean;
-  /** Whether it addresses the account's static website: `account.web.localhost` or
+  /** Whether the request addresses the static website of the account: `account.web.localhost` or
    *  `/account.web/…`. */
   readonly website: boolean;
-  /** The path exactly as in the request line, which signatures cover. */
+  /** The path exactly as in the request line; signatures are computed from it. */
   readonly rawPath: string;
   /** The decoded path below the account, without its leading slash. */
   readonly path: string;
@@ -19,8 +20,11 @@ export interface Location {
   readonly endpoint: string;
 }
 
+/** How the account is found in a URL. */
 export interface LocationOptions {
   readonly service: ServiceName;
+  /** Whether the host may name the account: `account.blob.localhost`. Otherwise the first path
+   *  segment does. */
   readonly productStyle: boolean;
   readonly isAccount: (name: string) => boolean;
 }
@@ -28,6 +32,7 @@ export interface LocationOptions {
 const secondarySuffix = "-secondary";
 const webSuffix = ".web";
 
+/** Finds account, path and query of a request. */
 export function locate(request: WireRequest, options: LocationOptions): Result<Location> {
   const { target } = request;
   const mark = target.indexOf("?");
@@ -59,14 +64,15 @@ export function locate(request: WireRequest, options: LocationOptions): Result<L
   });
 }
 
-/** Proxies send an absolute URL; only its path counts. */
+/** The path of a request target. Proxies send an absolute URL, whose host is ignored. */
 function pathOf(target: string): string {
   if (target.startsWith("/")) return target;
   const match = /^https?:\/\/[^/]*(\/.*)?$/i.exec(target);
   return match?.[1] ?? "/";
 }
 
-/** `account.blob.localhost` names the account in the host, unlike `127.0.0.1` or `localhost`. */
+/** The account in a host such as `account.blob.localhost`; undefined for `127.0.0.1` or
+ *  `localhost`. */
 function accountOfHost(host: string, { service, isAccount }: LocationOptions): string | undefined {
   const dot = host.indexOf(".");
   if (dot <= 0) return undefined;
@@ -85,7 +91,8 @@ function isWebHost(host: string): boolean {
   return /^[^.]+\.web(?:\.|:|$)/i.test(host);
 }
 
-/** The JavaScript library omits the account in the path of a rename; the source has it. */
+/** The account of a rename. The JavaScript client library omits the account in the path, but not in
+ *  the source. */
 function accountOfRename(
   { headers }: WireRequest,
   segment: string,
@@ -97,8 +104,8 @@ function accountOfRename(
   return isAccount(account) ? account : undefined;
 }
 
-/** The Java and older Python libraries omit the account in the path of a part: `DELETE
- *  /container/blob` in a batch for `/account?comp=batch`. */
+/** The account of a part of a batch. The Java and older Python client libraries omit it in the path
+ *  of a part: `DELETE /container/blob` in a batch for `/account?comp=batch`. */
 function accountOfBatch(
   { batchAccount }: WireRequest,
   segment: string,

@@ -1,14 +1,14 @@
 import { fail, ok, type Result } from "../protocol/result.ts";
 import type { TextBytes } from "../encoding/text-bytes.ts";
 
-/** Parsed header lines. Names are lower case in `headers`. */
+/** Parsed header lines; names in `headers` are lower case. */
 export interface HeaderLines {
   readonly headers: Readonly<Record<string, string | undefined>>;
-  /** Name, value, name, value … in the client's own spelling and order. */
+  /** Names and values alternating, in the client's spelling and order. */
   readonly rawHeaders: readonly string[];
 }
 
-/** One part of a multipart/mixed body: a range of it that is parsed on access. */
+/** One part of a multipart/mixed body: a range of its bytes. */
 export class Part implements HeaderLines {
   readonly headers: HeaderLines["headers"];
   readonly rawHeaders: HeaderLines["rawHeaders"];
@@ -30,13 +30,15 @@ export class Part implements HeaderLines {
 }
 
 export interface MultipartLimits {
-  /** A body with more parts is rejected. */
+  /** Limit of the number of parts. */
   readonly partsMax: number;
-  /** Stops at `partsMax` instead of rejecting the body. */
+  /** Whether parsing stops after `partsMax` parts instead of rejecting the body. */
   readonly stopsAtMax?: true;
 }
 
+/** Limit of this server for the headers of a part. */
 export const partHeadersMax = 64;
+/** Limit of RFC 2046. */
 export const boundaryUnitsMax = 70;
 const headerBlockBytesMax = 64 * 1024;
 
@@ -51,7 +53,7 @@ export function boundaryOf(contentType: string): string | undefined {
   return boundary === undefined || boundary.length > boundaryUnitsMax ? undefined : boundary;
 }
 
-/** Splits a body at its boundary. A body without a closing delimiter is truncated and rejected.
+/** Splits a body at its boundary. A body without the closing delimiter is rejected as truncated.
  *  Lines may end in a bare line feed, as old clients send them. */
 export function parseMultipart(
   bytes: Uint8Array,
@@ -77,22 +79,24 @@ export function parseMultipart(
       recent = { block: block.value, bytes: body.subarray(from, from + block.value.after) };
     }
     parts.push(new Part(recent.block, body, from + recent.bytes.length, to));
-    // A block can be reused only if an empty line ends it: otherwise it depends on the following
-    // bytes.
+    // A header block can be reused for the next part only if an empty line ends it. Otherwise it
+    // depends on the bytes that follow.
     if (!recent.block.isClosed) recent = undefined;
     delimiter = next;
   }
   return delimiter?.closes === true ? ok(parts) : malformed("no closing boundary");
 }
 
+/** A line that separates parts. */
 interface Delimiter {
-  /** Where the preceding part ends: the line break belongs to the delimiter. */
+  /** Where the preceding part ends: the line break before the delimiter belongs to the
+   *  delimiter. */
   readonly before: number;
   readonly after: number;
   readonly closes: boolean;
 }
 
-/** Limit of lines between two delimiters that only start like one. */
+/** Limit of the lines between two delimiters that only start like a delimiter. */
 const falseMarksMax = 65_536;
 
 function nextDelimiter(body: Buffer, mark: Buffer, from: number): Delimiter | undefined {
@@ -112,7 +116,7 @@ function nextDelimiter(body: Buffer, mark: Buffer, from: number): Delimiter | un
   return undefined;
 }
 
-/** The start of the next line if only blanks are left on this one. */
+/** The start of the next line if the rest of this line is blank; otherwise undefined. */
 function lineEnd(body: Buffer, from: number): number | undefined {
   let at = from;
   while (body[at] === 0x20 || body[at] === 0x09) at += 1;
@@ -121,10 +125,10 @@ function lineEnd(body: Buffer, from: number): number | undefined {
   return body[at] === lineFeed ? at + 1 : undefined;
 }
 
-/** The last parsed header block: the parts of a body usually repeat it byte for byte. */
+/** The last parsed header block. The parts of a body usually have equal header blocks. */
 interface RecentBlock {
   readonly block: HeaderBlock;
-  /** The bytes up to the start of the body. */
+  /** The bytes of the block, up to the start of the body. */
   readonly bytes: Buffer;
 }
 
@@ -137,13 +141,13 @@ export function holdsAt(body: Buffer, bytes: Buffer, from: number, to: number): 
 export interface HeaderBlock extends HeaderLines {
   /** Where the body starts. */
   readonly after: number;
-  /** Whether an empty line ends the block, not the end of the bytes. */
+  /** Whether an empty line ends the block; otherwise the bytes end with it. */
   readonly isClosed: boolean;
 }
 
 const headerName = /^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/;
 
-/** Parses header lines up to the empty one; the end of the bytes also ends the block. */
+/** Parses header lines up to an empty line or the end of the bytes. */
 export function parseHeaders(bytes: Buffer, from: number): Result<HeaderBlock> {
   const { end, after, isClosed } = headerBlock(bytes, from);
   if (end - from > headerBlockBytesMax) return malformed("the headers are too long");
@@ -167,8 +171,8 @@ function parseLines(text: string): Result<HeaderLines> {
   return ok({ headers, rawHeaders });
 }
 
-/** The line without surrounding blanks. A regular expression would take quadratic time for a run of
- *  blanks. */
+/** A line without surrounding blanks. A regular expression would take quadratic time for a long run
+ *  of blanks. */
 function withoutBlanks(line: string, from: number): string {
   let start = from;
   let end = line.length;

@@ -2,7 +2,7 @@ import type { ParamReader } from "../protocol/params.ts";
 import type { Query } from "./query-string.ts";
 import type { WireRequest } from "./wire.ts";
 
-/** Gives parameter parsers access to a request. */
+/** Lets parameter parsers read a request. */
 export function paramReader(request: WireRequest, query: Query, version: string): ParamReader {
   return {
     version,

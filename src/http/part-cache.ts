@@ -7,18 +7,19 @@ import type { SelectedRequest } from "./request-context.ts";
 import { structuredHeader } from "./structured-body.ts";
 import type { WireRequest } from "./wire.ts";
 
+/** A prepared call, and the head of the part that it was prepared from. */
 interface Template {
   readonly context: SelectedRequest;
   readonly call: Call;
-  /** The bytes up to the start of the body. */
+  /** The bytes of the part up to the start of its body. */
   readonly head: Buffer;
   readonly contentType: string;
   readonly contentLength: string | undefined;
 }
 
-/** Larger bodies take the precheck of `prepareCall`. */
+/** Parts with larger bodies are not cached: `prepareCall` runs a precheck for them. */
 const bodyBytesMax = 64 * 1024;
-/** Further kinds of parts are parsed in full. */
+/** Most templates; further kinds of parts are parsed in full. */
 const templatesMax = 8;
 const headEnd = Buffer.from("\r\n\r\n", "latin1");
 
@@ -41,7 +42,7 @@ export class PartCache {
     return undefined;
   }
 
-  /** Keeps the call unless its head depends on the bytes of the body. */
+  /** Keeps a call as a template, unless it depends on the bytes of the body. */
   remember(part: Part, context: SelectedRequest, call: Call): void {
     if (this.#templates.length >= templatesMax) return;
     const { request } = context;
@@ -75,7 +76,7 @@ function isIndependentOfBody(
   );
 }
 
-/** The Content-Length of the part itself; the headers of the request always have one. */
+/** The Content-Length of the part itself; the headers of the request always contain one. */
 function lengthHeader({ rawHeaders }: WireRequest): string | undefined {
   const at = rawHeaders.findIndex(
     (name, index) => index % 2 === 0 && name.toLowerCase() === "content-length",
@@ -94,7 +95,7 @@ function callWith({ context, call, contentType }: Template, bytes: Uint8Array): 
   return ok(callAt(call, address, input));
 }
 
-/** Lists the fields, because spreading them costs more than the rest of this file. */
+/** Lists the fields, because spreading them would cost more than the rest of this file. */
 function callAt(call: Call, address: Address, input: object): Required<Call> {
   return {
     operation: call.operation,

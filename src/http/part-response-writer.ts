@@ -10,9 +10,8 @@ export type Reply = Extract<Outcome, { kind: "reply" }>;
 const crlf = "\r\n";
 const noHeaders: HeaderGroup = {};
 
-/** Writes the responses of a transaction that have no body, without the headers of the whole
- *  response. Consecutive responses differ in a line or two: the text before and after these lines
- *  is reused. */
+/** Writes the responses of a transaction that have no body. Consecutive responses usually differ in
+ *  one or two lines; the text before and after these lines is reused. */
 export class PartResponseWriter implements PartResponse {
   method = "";
   status = 0;
@@ -22,11 +21,11 @@ export class PartResponseWriter implements PartResponse {
   #groups: readonly HeaderGroup[] = [];
   #newETag: Ticks | undefined;
   #etagHeaders = noHeaders;
-  /** The header lines of the current response or of the preceding one. */
+  /** The header lines of the current response, or of the preceding one. */
   readonly #names: string[] = [];
   readonly #values: string[] = [];
   #count = 0;
-  /** Number of lines before the first that differs and after the last. */
+  /** Number of equal lines before the first line that differs, and after the last one. */
   #leadCount = 0;
   #lead = "";
   #tailFrom = 0;
@@ -59,7 +58,7 @@ export class PartResponseWriter implements PartResponse {
     else this.#writeAll();
   }
 
-  /** The value in the last group that has the header. */
+  /** The value of a header: the last group that contains it counts. */
   header(name: string): string | undefined {
     const groups = this.#groups;
     for (let index = groups.length - 1; index >= 0; index -= 1) {
@@ -93,7 +92,7 @@ export class PartResponseWriter implements PartResponse {
     this.#out.append(this.#lead + this.#lines(leadCount, tailFrom) + this.#tail);
   }
 
-  /** The reused text belongs to another kind of response. */
+  /** Writes all lines, because the reused text belongs to another kind of response. */
   #writeAll(): void {
     this.#lead = "";
     this.#tail = "";

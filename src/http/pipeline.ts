@@ -53,7 +53,8 @@ import type { WireResponse, WireRequest } from "./wire.ts";
  * the steps up to `prepareCall`, then all of them are executed together.
  */
 
-/** Serves a request of a listener. Rejects only if the client closed the connection in mid-body. */
+/** Serves a request of a listener. Rejects only if the client closed the connection while it sent
+ *  the body. */
 export async function handleRequest(
   http: HttpService,
   request: WireRequest,
@@ -71,8 +72,8 @@ export async function handleRequest(
   return response;
 }
 
-/** Serves a request that this process sends to itself: a part of a batch, a copy source. It is
- *  measured here because no listener sends the response. */
+/** Serves a request that this process sends to itself: a part of a batch, or for a copy source. It
+ *  is measured here, because no listener sends its response. */
 export async function serveRequest(http: HttpService, request: WireRequest): Promise<WireResponse> {
   const startedAt = http.clock.monotonic();
   const response = await handleRequest(http, request);
@@ -140,7 +141,7 @@ function rejected(context: RequestContext, { fault }: Failure): CompletedRequest
 /** One limiter for all services, because they share the memory of the process. */
 const largeResponses = new LargeResponseLimiter();
 
-/** Executes the call, then frees the bytes of the body that no record refers to. */
+/** Executes the call, then frees the bytes of the body to which no record refers. */
 async function executeCall({ runtime }: HttpService, call: Call): Promise<Result<Outcome>> {
   const isLarge = call.operation.largeResponse === true;
   if (isLarge && largeResponses.isFull) return serverBusy;
@@ -153,7 +154,8 @@ async function executeCall({ runtime }: HttpService, call: Call): Promise<Result
   }
 }
 
-/** Adds what the headers of the response depend on: sub-responses of a batch, hash of a range. */
+/** Adds what the headers of a response depend on: the sub-responses of a batch, the checksum of a
+ *  range. */
 function completeReply(
   http: HttpService,
   context: SelectedRequest,
@@ -176,7 +178,8 @@ async function runBatchOf(
   return body.ok ? { ...outcome, body: body.value } : { kind: "fault", fault: body.fault };
 }
 
-/** Maps an exception to a fault. Rethrows `BodyAborted`: there is no client to respond to. */
+/** Maps an exception to a fault. Rethrows `BodyAborted`, because there is no client that could
+ *  receive a response. */
 function faultOf({ log }: HttpService, context: RequestContext, error: unknown): Failure {
   const { requestId, operation } = context;
   if (error instanceof BodyAborted) throw error;

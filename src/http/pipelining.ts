@@ -1,9 +1,9 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Socket } from "node:net";
 
-/** Limit of pipelined requests of a connection. At this number the connection is not read until
- *  most of them are answered: Node would read and serve in one event-loop iteration all that a
- *  client has sent. */
+/** Most pipelined requests of a connection. At this number the connection is not read until most of
+ *  them are answered. Otherwise Node would read and serve everything that a client has sent in one
+ *  event-loop iteration. */
 export const pipelinedMax = 32;
 const pipelinedLow = 8;
 
@@ -14,8 +14,8 @@ interface Pipeline {
 
 const pipeline = Symbol("pipeline");
 
-/** Node's private flag of a paused connection. Without it Node resumes the socket as soon as a body
- *  is read. */
+/** Node's private flag of a paused connection. Without it, Node would resume the socket as soon as
+ *  a body is read. */
 const nodePaused = "_paused";
 
 interface PipeliningSocket extends Socket {
@@ -24,7 +24,8 @@ interface PipeliningSocket extends Socket {
   readonly parser?: { resume(): void } | null;
 }
 
-/** Called for each request before it is served. */
+/** Called for each request before it is served. Pauses the connection if it has too many pipelined
+ *  requests. */
 export function boundPipelining(request: IncomingMessage, response: ServerResponse): void {
   // Only a response that must wait for an earlier one has no socket yet.
   if (response.socket !== null) return;

@@ -25,7 +25,7 @@ import { structuredFault, unwrapStructured } from "./structured-body.ts";
 import { authenticate, verifyToken } from "./target.ts";
 import type { WireRequest } from "./wire.ts";
 
-/** Finds the operation by method, resource, query and headers. */
+/** Finds the operation of a request by method, resource, query and headers. */
 export function selectOperation(
   { router, service }: HttpService,
   context: AuthenticatedRequest,
@@ -53,10 +53,10 @@ export function selectOperation(
   });
 }
 
-/** A call that is ready to be executed; or the outcome of the precheck that rejected it. */
+/** A call that is ready to be executed, or the outcome of the precheck that rejected it. */
 export type PreparedCall = Result<Call> | { readonly call: Call; readonly outcome: Outcome };
 
-/** Parses the parameters, finds the source of a copy and receives the body. */
+/** Parses the parameters, finds the source of a copy, and receives the body. */
 export function prepareCall(http: HttpService, selected: SelectedRequest): Awaitable<PreparedCall> {
   const parsed = parseRequest(http, selected);
   if (!parsed.ok) return parsed;
@@ -78,7 +78,7 @@ async function prepareCopy(
   return ok(callOf(http, parsed, { ...noBody, source: source.value }));
 }
 
-/** Limits a table SAS to a range of entities. */
+/** The range of entities that a table SAS is limited to; undefined without one. */
 function entitiesOf(principal: Principal) {
   return principal.kind === "service-sas" ? principal.entities : undefined;
 }
@@ -96,7 +96,8 @@ function delegateOf({ principal, settings }: SelectedRequest): Delegate | undefi
   };
 }
 
-/** The order of the checks decides which fault a request with several gets. */
+/** Parses parameters, conditions and lease id. The order of the checks decides which fault a
+ *  request with several faults gets. */
 function parseRequest(http: HttpService, selected: SelectedRequest): Result<ParsedRequest> {
   const { operation, version, location, principal } = selected;
   const unwrapped = unwrapStructured(selected.request);
@@ -126,7 +127,7 @@ function parseRequest(http: HttpService, selected: SelectedRequest): Result<Pars
 
 const noLeaseId: Result<string | undefined> = ok(undefined);
 
-/** What a body adds to the call. */
+/** What the body of a request adds to the call. */
 interface CallBody {
   /** Result of the operation's body parser; undefined if there is none. */
   readonly parsed: unknown;
@@ -143,7 +144,7 @@ function callOf(
 ): Call {
   const { operation, location, version, settings, principal, address } = selected;
   const input = parsed === undefined ? params : { ...params, body: parsed };
-  // Without a parsed body the address may be incomplete: the precheck does not run then.
+  // Without a parsed body the address may be incomplete; the precheck does not run then.
   const isComplete = operation.completeAddress === undefined || parsed === undefined;
   return {
     operation,
@@ -181,14 +182,14 @@ function readConditions(http: HttpService, operation: Operation, reader: ParamRe
   return parseConditions(reader, operation.conditions === "tags" ? "blob" : "plain");
 }
 
-/** The linked resource whose record the decision reads. The bytes of a `source` body come by a
- *  request of their own, which is authorised like any other. */
+/** The linked resource whose record the decision reads; undefined if there is none. The bytes of a
+ *  `source` body are fetched by a request of their own, which is authorised like any other. */
 function linkedRecord({ namedResources, body }: Operation): LinkedResource | undefined {
   if (namedResources === undefined || body.kind === "source") return undefined;
   return namedResources.find((named) => named.kind === "linked");
 }
 
-/** Finds the record that an operation copies from. */
+/** Finds the record that an operation copies from or renames. */
 function findSource(
   http: HttpService,
   { selected, request }: ParsedRequest,
@@ -196,8 +197,8 @@ function findSource(
 ): Promise<Result<CopySource | undefined>> {
   const { location, principal, version } = selected;
   const { account, endpoint } = location;
-  const asking = { account, principal, version, linked, endpoint };
-  return resolveSource(namingParts(http), request, asking);
+  const context = { account, principal, version, linked, endpoint };
+  return resolveSource(namingParts(http), request, context);
 }
 
 function namingParts(http: HttpService): NamingParts {
@@ -222,10 +223,10 @@ function namingParts(http: HttpService): NamingParts {
   };
 }
 
-/** Bodies up to this size have usually arrived before the checks could run a first time. */
+/** Smaller bodies have usually arrived before the checks could run, so they are not prechecked. */
 const precheckBodyBytesMin = 64 * 1024;
 
-/** Receives the body, for a large one after the checks have passed on a store snapshot. */
+/** Receives the body; a large one only after the checks have passed on a store snapshot. */
 async function receive(
   http: HttpService,
   parsed: ParsedRequest,
@@ -238,7 +239,7 @@ async function receive(
       return await receiveSource(http, request, callOf(http, parsed, noBody), operation.body);
     }
     if (isPrechecked(request)) {
-      // Where the body completes the address, the target cannot be loaded yet.
+      // If the body completes the address, the target cannot be loaded before.
       if (operation.completeAddress === undefined) {
         const call = callOf(http, parsed, { ...noBody, source });
         const outcome = await precheck(http.runtime, call);

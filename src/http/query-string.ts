@@ -1,7 +1,8 @@
 import { fail, ok, type Result } from "../protocol/result.ts";
 import { RecentMap } from "../encoding/recent-map.ts";
 
-/** Decoded query parameters by lower-case name; the first value counts, all are signed. */
+/** Decoded query parameters by lower-case name. Of a repeated parameter operations use the first
+ *  value; signatures contain all. */
 export class Query {
   readonly values: ReadonlyMap<string, readonly string[]>;
 
@@ -14,12 +15,14 @@ export class Query {
   }
 }
 
+/** Limit of this server. */
 export const queryParametersMax = 128;
 
 const noQuery = ok(new Query(new Map()));
 
 /** Cache of parsed queries: a client repeats its parameters, including the signature. */
 const recentQueries = new RecentMap<Result<Query>>(1024);
+/** Longer queries are not cached; in UTF-16 code units. */
 const recentUnitsMax = 1024;
 
 export function parseQuery(text: string): Result<Query> {

@@ -9,8 +9,9 @@ import type { ReplyBody } from "../operation/reply.ts";
 type ReplyOutcome = Extract<Outcome, { kind: "reply" }>;
 type ContentReply = Extract<ReplyBody, { content: ContentRef }>;
 
-/** Adds the checksum of a range (at most 4 MiB) if the reply requests one. Content of a remote
- *  engine is fetched to its first byte: after the headers were sent no fault could be returned. */
+/** Adds the checksum of a range (at most 4 MiB) if the reply asks for one. Content of a remote
+ *  store is fetched up to its first byte, because no fault could be returned once the headers are
+ *  sent. */
 export function addRangeChecksum(outcome: ReplyOutcome): Awaitable<Outcome> {
   const { body, reader } = outcome;
   if (body === undefined || !("content" in body)) return outcome;

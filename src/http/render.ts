@@ -15,10 +15,11 @@ export interface Envelope {
   readonly version: string | undefined;
   readonly server: string;
   readonly wallNow: Ticks;
+  /** Whether the method is HEAD. */
   readonly head: boolean;
   readonly dialect?: Dialect | undefined;
-  /** For faults in the form of a dialect. */
-  readonly asked?: RequestInfo;
+  /** The request, for faults that the dialect renders. */
+  readonly requestInfo?: RequestInfo;
 }
 
 export function commonHeaders(envelope: Envelope): Record<string, string> {
@@ -34,8 +35,8 @@ export function commonHeaders(envelope: Envelope): Record<string, string> {
   return headers;
 }
 
-function operationOf({ asked }: Envelope): string | undefined {
-  return asked?.operation?.name;
+function operationOf({ requestInfo }: Envelope): string | undefined {
+  return requestInfo?.operation?.name;
 }
 
 export function renderOutcome(outcome: Outcome, envelope: Envelope): WireResponse {
@@ -80,7 +81,7 @@ function etagHeaders(etag: Ticks, { dialect }: Envelope): Readonly<Record<string
   return { ETag: formatETag(etag), "Last-Modified": formatHttpDate(etag) };
 }
 
-/** A response to HEAD has the headers of GET and no body. */
+/** A response to HEAD has the headers of GET and no body. Frees the body. */
 function withoutBody(body: WireBody | undefined): undefined {
   if (body?.kind === "stream") body.reader.close();
   if (body?.kind === "paged") body.paged.release();
@@ -122,7 +123,7 @@ function span({ from, length }: { from: number; length: number }) {
   return { from, length };
 }
 
-/** Recorded: neither ETag nor Last-Modified, but the error code. */
+/** Recorded: a 304 has neither ETag nor Last-Modified, but the error code. */
 function renderNotModified(envelope: Envelope): WireResponse {
   const headers = commonHeaders(envelope);
   headers["x-ms-error-code"] = "ConditionNotMet";
@@ -130,10 +131,10 @@ function renderNotModified(envelope: Envelope): WireResponse {
 }
 
 export function renderFault(found: Fault, envelope: Envelope): WireResponse {
-  const { dialect, asked } = envelope;
+  const { dialect, requestInfo } = envelope;
   const fault = dialect?.translate?.(found) ?? found;
-  if (dialect !== undefined && asked !== undefined) {
-    return renderDialectFault(fault, envelope, dialect.renderFault(fault, asked));
+  if (dialect !== undefined && requestInfo !== undefined) {
+    return renderDialectFault(fault, envelope, dialect.renderFault(fault, requestInfo));
   }
   const status = faultStatus(fault);
   const message = faultMessage(fault);

@@ -44,7 +44,8 @@ function logRequest(
   http.log.debug(fields, "request");
 }
 
-/** The fault of a request that was rejected before the transaction or in it. */
+/** The fault of a request that was rejected before the transaction or inside it; undefined
+ *  otherwise. */
 function faultOf(result: Result<Outcome>): Fault | undefined {
   if (!result.ok) return result.fault;
   return result.value.kind === "fault" ? result.value.fault : undefined;

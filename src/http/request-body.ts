@@ -6,20 +6,20 @@ import { setReading, type BodyProgress } from "./connections.ts";
 import type { RequestMemory } from "./wire.ts";
 import type { ByteLimiter } from "./byte-limiter.ts";
 
-/** The client closed the connection before its body ended. */
+/** Thrown if the client closed the connection before its body ended. */
 export class BodyAborted extends Error {
   override readonly name = "BodyAborted";
 }
 
-/** The client sends its body too slowly or has stopped sending. */
+/** Thrown if the client sends its body too slowly or has stopped sending. */
 export class BodyTooSlow extends Error {
   override readonly name = "BodyTooSlow";
 }
 
 const end: IteratorResult<Uint8Array> = { done: true, value: undefined };
 
-/** A request's body as chunks, with backpressure. Node's own iterator does the same for any stream
- *  at several times the cost, also for a small body. */
+/** The body of a request as chunks, with backpressure. Node's own iterator does the same for any
+ *  stream, at several times the cost. */
 export class RequestBody implements Body, BodyProgress, RequestMemory {
   readonly #request: IncomingMessage;
   readonly #budget: MemoryBudget | undefined;
@@ -45,7 +45,7 @@ export class RequestBody implements Body, BodyProgress, RequestMemory {
     this.#leave = () => limiter.leave(bytes);
   }
 
-  /** Called at the end of the request. */
+  /** Frees the counted memory; called at the end of the request. */
   release(): void {
     if (this.#heldBytes > 0) this.#budget?.release(this.#heldBytes);
     this.#heldBytes = 0;
@@ -95,7 +95,7 @@ export class RequestBody implements Body, BodyProgress, RequestMemory {
         resolve(filled < length ? bytes.subarray(0, filled) : bytes);
       });
       request.on("error", (cause) => reject(new BodyAborted(cause.message, { cause })));
-      // Every request emits `close`; the error is created only if the body has not ended.
+      // Every request emits `close`. The error is created only if the body has not ended.
       request.on("close", () => {
         if (!hasEnded) reject(new BodyAborted("the client closed the connection in mid-body"));
       });
@@ -103,7 +103,7 @@ export class RequestBody implements Body, BodyProgress, RequestMemory {
   }
 }
 
-/** Unread data is lost with the connection: no `end` event will follow. */
+/** Whether unread data was lost with the connection, so that no `end` event will follow. */
 function isLost(request: IncomingMessage): boolean {
   return request.destroyed && !request.readableEnded;
 }
@@ -139,7 +139,7 @@ class BodyChunks implements AsyncIterator<Uint8Array> {
     });
   }
 
-  /** The rest of the body stays unread. */
+  /** Ends the iteration; the rest of the body stays unread. */
   return(): Promise<IteratorResult<Uint8Array>> {
     this.#request.off("data", this.#take).off("end", this.#finish).off("close", this.#close);
     this.#request.pause();

@@ -41,17 +41,18 @@ export interface SelectedRequest extends AuthenticatedRequest {
   readonly operation: Operation;
 }
 
-/** Nested instead of flat: copying the fields of `selected` would cost more than it explains. */
+/** `selected` is nested, because copying its fields would cost more than it explains. */
 export interface ParsedRequest {
   readonly selected: SelectedRequest;
-  /** The request, its body without the checksums of `x-ms-structured-body`. */
+  /** The request, with a body from which the checksums of `x-ms-structured-body` are removed. */
   readonly request: WireRequest;
   readonly input: object;
   readonly conditions: Conditions;
   readonly leaseId: string | undefined;
 }
 
-/** The context that any of the above can be used as: what is not known yet is undefined. */
+/** A context that each of the others can be used as; fields that are not known yet are
+ *  undefined. */
 export interface RequestContext extends ReceivedRequest {
   readonly version?: string;
   readonly principal?: Principal;

@@ -7,8 +7,8 @@ const firstGroupLength = 8;
 let count = countMax;
 let rest = "";
 
-/** A GUID that is unique per request: the first group is a counter, the others are random per
- *  process. Sixteen random bytes per request would cost several times as much. */
+/** Returns a GUID that is unique per request: the first group is a counter, the others are random
+ *  per process. Sixteen random bytes per request would cost several times as much. */
 export function newRequestId(random: Random): string {
   if (count >= countMax) {
     const seed = newGuid(random);

@@ -6,7 +6,8 @@ import type { CompletedRequest, RequestContext } from "./request-context.ts";
 import { structuredHeader } from "./structured-body.ts";
 import type { WireResponse } from "./wire.ts";
 
-/** Renders the outcome and adds the headers that depend on the request, not on the operation. */
+/** Renders the outcome, and adds the headers that depend on the request and not on the
+ *  operation. */
 export function renderResponse(http: HttpService, completed: CompletedRequest): WireResponse {
   const { context, result } = completed;
   const envelope = envelopeOf(http, context);
@@ -27,9 +28,10 @@ const serverNames: Readonly<Record<ServiceName | "dfs", string>> = {
   dfs: "Etagere-Dfs/1.0",
 };
 
+/** A longer `x-ms-client-request-id` is not returned; in UTF-16 code units. */
 const clientRequestIdUnitsMax = 1024;
 
-/** Headers and fault details of every response, as far as the context has them. */
+/** What the headers and faults of a response are rendered from, as far as the context has it. */
 export function envelopeOf(
   { service: { name, api, dialect }, clock }: HttpService,
   { request, requestId, version, operation }: RequestContext,
@@ -46,11 +48,12 @@ export function envelopeOf(
     wallNow,
     head: request.method === "HEAD",
     dialect,
-    asked: { header, target: request.target, version, operation, requestId, wallNow },
+    requestInfo: { header, target: request.target, version, operation, requestId, wallNow },
   };
 }
 
-/** Only an executed call has loaded the account's rules; other faults go without them. */
+/** Adds the CORS headers. Only an executed call has loaded the rules of the account; other faults
+ *  have no CORS headers. */
 function addCors(response: WireResponse, { context, result }: CompletedRequest): void {
   const cors = result.ok ? result.value.cors : undefined;
   if (cors === undefined || cors.length === 0) return;
@@ -59,7 +62,7 @@ function addCors(response: WireResponse, { context, result }: CompletedRequest):
   Object.assign(response.headers, corsHeaders(cors, { origin: headers["origin"], method }));
 }
 
-/** Confirms to the client that the checksums inside its body were verified. */
+/** Confirms to the client that the checksums inside its structured body were verified. */
 function addStructuredBody(response: WireResponse, { request, operation }: RequestContext): void {
   const form = request.headers[structuredHeader];
   if (form !== undefined && operation?.body.kind === "content" && response.status < 300) {
@@ -75,7 +78,8 @@ const overridable = {
   "content-type": "Content-Type",
 } as const;
 
-/** `rscc`, `rscd`, `rsce`, `rscl` and `rsct` of a SAS replace headers of a successful read. */
+/** Replaces headers of a successful read by those of the SAS (`rscc`, `rscd`, `rsce`, `rscl`,
+ *  `rsct`). */
 function addOverrides(response: WireResponse, { principal, operation }: RequestContext): void {
   if (operation?.effect !== "reads" || response.status >= 300) return;
   if (principal?.kind !== "service-sas" && principal?.kind !== "delegation-sas") return;

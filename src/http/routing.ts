@@ -3,7 +3,7 @@ import type { Method, Operation } from "../operation/operation.ts";
 import { fail, ok, type Result } from "../protocol/result.ts";
 import type { Query } from "./query-string.ts";
 
-/** Finds the operation of a request; compiled once from the declarations. */
+/** Finds the operation of a request. Compiled once from the declarations. */
 export type Router = (request: RoutedRequest) => Result<Operation>;
 
 export interface RoutedRequest {
@@ -14,6 +14,8 @@ export interface RoutedRequest {
   readonly header: (name: string) => string | undefined;
 }
 
+/** Compiles the routes of operations. Among routes with equally many requirements, the first
+ *  declared one is used. */
 export function compileRoutes(operations: readonly Operation[]): Router {
   const groups = new Map<string, Operation[]>();
   for (const operation of operations) {
@@ -30,7 +32,7 @@ export function compileRoutes(operations: readonly Operation[]): Router {
   }
   return (request) => {
     const { resource, method, query } = request;
-    // A preflight request repeats the query of the request it precedes.
+    // A preflight request repeats the query of the request that it precedes.
     const selecting = method === "OPTIONS" ? undefined : query;
     const comp = selecting?.get("comp")?.toLowerCase() ?? "";
     const restype = selecting?.get("restype")?.toLowerCase() ?? "";
@@ -54,7 +56,7 @@ function groupKey(resource: string, method: string, comp: string, restype: strin
   return `${resource} ${method} ${comp} ${restype}`;
 }
 
-/** Routes with more requirements are tried first. */
+/** The number of requirements of a route: routes with more of them are tried first. */
 function specificity({ route }: Operation): number {
   const accepts = route.accepts === undefined ? 0 : 1;
   return Object.keys(route.query ?? {}).length + Object.keys(route.headers ?? {}).length + accepts;
@@ -77,7 +79,8 @@ function selects({ route, since }: Operation, { query, header, version }: Routed
   return version >= since && names(header("accept") ?? "", route.accepts);
 }
 
-/** Whether an `Accept` header contains a media type. Wildcards do not count, nor does `q=0`. */
+/** Whether an `Accept` header contains a media type. Wildcards and types with `q=0` do not
+ *  count. */
 function names(accept: string, type: string): boolean {
   return accept.split(",").some((part) => {
     const [named = "", ...parameters] = part.toLowerCase().split(";");
@@ -86,8 +89,8 @@ function names(accept: string, type: string): boolean {
   });
 }
 
-/** Operations exist for this method and query, but the header that distinguishes them is missing or
- *  invalid. */
+/** The fault if operations exist for this method and query, but the header that distinguishes them
+ *  is missing or invalid; undefined otherwise. */
 function missingSelector(
   group: readonly Operation[],
   { header }: RoutedRequest,

@@ -7,7 +7,8 @@ import type { WireRequest } from "./wire.ts";
 export const structuredHeader = "x-ms-structured-body";
 const lengthHeader = "x-ms-structured-content-length";
 
-/** Removes the checksums of `x-ms-structured-body` from the body while it is read. */
+/** Replaces a body with `x-ms-structured-body` by its plain bytes, and verifies its checksums while
+ *  it is read. */
 export function unwrapStructured(request: WireRequest): Result<WireRequest> {
   const form = request.headers[structuredHeader];
   const sends = request.method === "PUT" || request.method === "POST";

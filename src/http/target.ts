@@ -36,7 +36,7 @@ export function locateRequest(
   return ok({ request, requestId, location: location.value, version: version.value });
 }
 
-/** Finds the resource of the service that the path names. */
+/** Finds the resource of the service that the path addresses. */
 export function identifyTarget(
   http: HttpService,
   { request, requestId, location, version }: LocatedRequest,
@@ -55,7 +55,7 @@ function readVersion({ options, log }: HttpService, request: WireRequest, { quer
   return version;
 }
 
-/** A preflight request addresses the service, whatever path it names. */
+/** A preflight request addresses the service, whatever its path is. */
 function identify(
   { service }: HttpService,
   { method }: WireRequest,
@@ -115,14 +115,15 @@ function principalOf(
   addressed: AddressedRequest,
   { keys, sharedKey }: AccountSettings,
 ): Result<Principal> {
-  // A preflight request repeats the signature of the request it precedes, which has another method.
+  // A preflight request repeats the signature of the request that it precedes, which has another
+  // method.
   if (addressed.request.method === "OPTIONS") return anonymous;
   const { versions } = http.options;
   const policy = { sharedKeyAllowed: sharedKey, oauth: oauthMode(http), versions };
   return http.authenticator.authenticate(authRequestOf(http, addressed), keys, policy);
 }
 
-/** The parts of a request that signatures cover. */
+/** The parts of a request that authentication reads. */
 export function authRequestOf(
   { service, clock }: HttpService,
   { request, location, address, version, token }: AddressedRequest,
@@ -144,14 +145,14 @@ export function authRequestOf(
   };
 }
 
-/** For anonymous requests without a version; it has every header that readers of public blobs
- *  need. */
+/** The version of anonymous requests without a version. It has every header that readers of public
+ *  blobs need. */
 const anonymousVersion = "2014-02-14";
 
-/** The version from `api-version`, else from the header, else from the SAS. A request with
- *  credentials and no version gets the latest, as in Azurite. Versions compare as text, so that a
- *  later one includes everything of the newest known one; the response repeats it, as client
- *  libraries expect. */
+/** The version of a request: from `api-version`, else from the header, else from the SAS. A request
+ *  with credentials and without a version gets the latest, as in Azurite. Versions are compared as
+ *  text, so a version later than all known ones has all features; the response repeats it, as
+ *  client libraries expect. */
 function requestVersion(
   { headers }: WireRequest,
   query: Query,
@@ -167,11 +168,11 @@ function requestVersion(
   return invalidHeader("x-ms-version", given);
 }
 
-/** Bounds the set below: a client could send any number of versions. */
+/** Limit of `warnedVersions`, because a client could send any number of versions. */
 const warnedVersionsMax = 16;
 const warnedVersions = new WeakMap<Log, Set<string>>();
 
-/** Logs a version later than the newest known one, once per version. */
+/** Logs a version that is later than all known ones, once per version. */
 function warnOfLaterVersion(log: Log, version: string | undefined): void {
   if (version === undefined || isVersion(version) || !isLaterVersion(version)) return;
   const warned = warnedVersions.get(log) ?? new Set();

@@ -13,7 +13,8 @@ import type { CompletedRequest, SelectedRequest } from "./request-context.ts";
 import { envelopeOf } from "./response.ts";
 import { ByteLimiter } from "./byte-limiter.ts";
 
-/** Larger than the limit of any transaction, so that its own limit is reported. */
+/** Larger than the limit of any transaction, so that a transaction with too many parts gets the
+ *  fault of the service. */
 const partsMax = 1000;
 
 /** Runs a table transaction: one change set, or a single query. */
@@ -40,8 +41,9 @@ function rejected(context: SelectedRequest, { fault }: Failure): CompletedReques
   return { context, result: { ok: false, fault } };
 }
 
-/** Bytes of transactions that are processed at the same time: enough to parse some of 100 parts
- *  while others are flushed, and few enough for the garbage collector's young generation. */
+/** Total length of the transactions that are processed at the same time: enough to parse some of
+ *  them while others are flushed, and few enough for the young generation of the garbage
+ *  collector. */
 const transactionBytesMax = 640 * 1024;
 const limiter = new ByteLimiter(transactionBytesMax);
 
@@ -64,7 +66,7 @@ async function runParts(
   const write: WriteParts = (out, around) => {
     out.append(`--${around}\r\nContent-Type: multipart/mixed; boundary=${name}\r\n\r\n`);
     changeSet.write(out, name);
-    // The closing line of the change set is followed by that of the batch, with no line between.
+    // The closing delimiter of the change set is directly followed by that of the batch.
     out.append(`--${around}--\r\n`);
   };
   return { context: batch, result: ok(replyOf(http, write)), parts: changeSet.parts };
@@ -84,7 +86,7 @@ async function runQuery(
   return ok(replyOf(http, (out, boundary) => writeMultipart(out, boundary, [rendered])));
 }
 
-/** Reused buffer for responses: most are about as long as the last one. */
+/** A shared buffer for responses: most responses are about as long as the last one. */
 let page = new TextBytes();
 const pageBytesMax = 1024 * 1024;
 

@@ -2,8 +2,8 @@ import type { ContentRef } from "../content/content-ref.ts";
 import type { Transform } from "../operation/reply.ts";
 import type { ContentReader } from "../content/content.ts";
 
-/** A reader that passes the bytes through a transformation. Inline content has no reader and is
- *  passed directly. */
+/** Returns a reader that transforms the bytes of stored content. Inline content has no reader; its
+ *  bytes are passed directly. */
 export function transformed(
   content: ContentRef,
   reader: ContentReader | undefined,

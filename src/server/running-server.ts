@@ -177,7 +177,7 @@ export class RunningServer {
     const { clock, log } = this.#given;
     const { store, content } = this.#engines;
     const handlers = new Map(services.flatMap(({ transfers = {} }) => Object.entries(transfers)));
-    const read = transferSources({ endpoints: this.#endpoints, elsewhere: this.#remote });
+    const read = transferSources({ endpoints: this.#endpoints, remote: this.#remote });
     return runTransfers({ store, content, handlers, read, clock, log });
   }
 

@@ -101,7 +101,7 @@ export function httpServiceOf(service: Service, world: ServiceEnvironment): Http
     accounts,
     authenticator: new Authenticator(),
     tokens: world.tokens,
-    sources: openSources({ service: service.name, endpoints, elsewhere: remote }),
+    sources: openSources({ service: service.name, endpoints, remote }),
     clock,
     log,
     meter,

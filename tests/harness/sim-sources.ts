@@ -8,5 +8,5 @@ export function simSources(service: ServiceName, serve: Serve): Sources {
   const endpoints = new OwnEndpoints();
   endpoints.serves(service, serve);
   const elsewhere = () => Promise.reject(new Error("there is no network here"));
-  return openSources({ service, endpoints, elsewhere });
+  return openSources({ service, endpoints, remote: elsewhere });
 }

@@ -6,7 +6,7 @@ export interface AddressRange {
 
 const loopback = "127.0.0.1";
 
-/** `168.1.5.65` or `168.1.5.60-168.1.5.70`. */
+/** Parses `168.1.5.65` or `168.1.5.60-168.1.5.70`; undefined if malformed. */
 export function parseAddressRange(text: string): AddressRange | undefined {
   const [firstText = "", lastText = firstText, ...rest] = text.split("-");
   const first = parseIpv4(firstText);
@@ -21,8 +21,8 @@ export function isWithin(range: AddressRange, remoteAddress: string | undefined)
   return address !== undefined && address >= range.first && address <= range.last;
 }
 
-/** A dual-stack socket shows IPv4 clients as `::ffff:10.0.0.1`, and a client on the same machine
- *  may use `::1` although its token says 127.0.0.1. */
+/** The IPv4 form of an address. A dual-stack socket reports IPv4 clients as `::ffff:10.0.0.1`, and
+ *  a client on the same machine may use `::1` although its token says 127.0.0.1. */
 function asIpv4(address: string): string {
   if (address === "::1") return loopback;
   return address.startsWith("::ffff:") ? address.slice("::ffff:".length) : address;

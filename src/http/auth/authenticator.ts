@@ -14,7 +14,8 @@ import { authenticateSharedKey } from "./shared-key.ts";
 
 const anonymous = ok(anonymousPrincipal);
 
-/** Authenticates requests. It caches decoded keys and verified tokens, never decisions. */
+/** Authenticates requests. Caches decoded keys and verified tokens, but no decisions about
+ *  requests. */
 export class Authenticator {
   readonly #rings = new KeyRings();
 
@@ -46,7 +47,8 @@ export class Authenticator {
   }
 }
 
-/** Such a token is valid only together with a bearer token of the user it names. */
+/** Whether a SAS is bound to a user: it is valid only together with a bearer token of the user that
+ *  it names. */
 function isUserBound(request: AuthRequest): boolean {
   return request.query.has("skoid") && queryText(request, "sduoid") !== "";
 }

@@ -10,6 +10,7 @@ import { ticksPerSecond, unixEpochTicks } from "../../base/ticks.ts";
 import { readClaims, type Claims } from "./claims.ts";
 import type { AuthOptions, AuthRequest } from "./request.ts";
 
+/** The first version with bearer tokens. */
 const bearerSince = "2017-11-09";
 
 /** Issuers of Entra ID in its public, national and test clouds, with the tenant id in the path. For

@@ -1,18 +1,18 @@
-/** The claims of a JSON Web Token. */
+/** The claims of a JSON Web Token; undefined if the token does not have the claim. */
 export interface Claims {
   readonly aud: string | undefined;
   readonly iss: string | undefined;
   readonly oid: string | undefined;
   readonly tid: string | undefined;
   readonly groups: readonly string[] | undefined;
-  /** Unix seconds. */
+  /** `nbf` and `exp` are in seconds since 1970-01-01. */
   readonly nbf: number | undefined;
   readonly exp: number | undefined;
 }
 
 const tokenForm = /^[\w-]+\.([\w-]+)\.[\w-]*$/;
 
-/** Undefined if the text is no JSON Web Token. */
+/** Reads the claims without verifying the signature; undefined if the text is no JSON Web Token. */
 export function readClaims(token: string): Claims | undefined {
   const payload = tokenForm.exec(token)?.[1];
   if (payload === undefined) return undefined;
@@ -46,7 +46,7 @@ function textOf(claims: ReadonlyMap<string, unknown>, name: string): string | un
   return typeof value === "string" ? value : undefined;
 }
 
-/** Entra ID lists at most 200 groups in a token. */
+/** Limit of this server; Entra ID lists at most 200 groups in a token. */
 const textsMax = 256;
 
 function textsOf(claims: ReadonlyMap<string, unknown>, name: string) {

@@ -3,26 +3,27 @@ import { formatIsoSeconds } from "../../base/dates.ts";
 import type { Ticks } from "../../base/ticks.ts";
 import { sign } from "./key-ring.ts";
 
-/** The fields of a user delegation key; its value is derived from these and the account key. */
+/** The fields of a user delegation key. Its value is derived from them and from the account key. */
 export interface DelegationKeyFields {
   readonly objectId: string;
   readonly tenantId: string;
   readonly start: Ticks;
   readonly expiry: Ticks;
-  /** `b`, `q` or `f`. */
+  /** The letter of the service: `b`, `q`, `t` or `f`. */
   readonly service: string;
   readonly version: string;
-  /** The tenant of the user that tokens are limited to; empty without a limit. */
+  /** The tenant of the user to whom tokens signed with the key are limited; empty without a
+   *  limit. */
   readonly delegatedUserTenantId: string;
 }
 
-/** Get User Delegation Key rejects a longer validity. */
+/** Limit of the service for the validity of a key. */
 export const delegationKeyDaysMax = 7;
 
-/** The `Value` of a user delegation key, Base64. It is derived instead of stored: no record is
- *  needed to verify a token, and replacing the account's first key revokes all. */
+/** The `Value` of a user delegation key, in Base64. It is derived and not stored: no record is
+ *  needed to verify a token, and replacing the account's first key revokes all delegation keys. */
 export function delegationKeyValue(accountKey: KeyObject, fields: DelegationKeyFields): string {
-  // Client libraries return the times in full seconds.
+  // Client libraries send the times back in full seconds.
   return sign(
     accountKey,
     [
@@ -38,7 +39,7 @@ export function delegationKeyValue(accountKey: KeyObject, fields: DelegationKeyF
   );
 }
 
-/** As `delegationKeyValue`, for a key in the form of the configuration. */
+/** As `delegationKeyValue`, for an account key in Base64, as the configuration has it. */
 export function delegationKeyValueFrom(accountKey: string, fields: DelegationKeyFields): string {
   return delegationKeyValue(createSecretKey(Buffer.from(accountKey, "base64")), fields);
 }

@@ -12,7 +12,7 @@ import {
   commonFields,
   encryptionScopeOf,
   mandatory,
-  momentOf,
+  timeField,
   notWellFormed,
   overridesOf,
 } from "./sas-fields.ts";
@@ -22,8 +22,8 @@ import { applyVerdict, type SasVerdict } from "./sas-verdict.ts";
 const serviceLetters = { blob: "b", queue: "q", file: "f", table: "t" } as const;
 const mandatoryFields = ["sv", "sp", "se", "skoid", "sktid", "skt", "ske", "sks", "skv"];
 
-/** Authenticates a SAS signed with a user delegation key, which is derived from the account's first
- *  key. */
+/** Authenticates a SAS that is signed with a user delegation key, which is derived from the
+ *  account's first key. */
 export function authenticateDelegationSas(request: AuthRequest, ring: KeyRing): Result<Principal> {
   const located = tokenResource(request);
   if (!located.ok) return located;
@@ -43,6 +43,7 @@ export function authenticateDelegationSas(request: AuthRequest, ring: KeyRing): 
   return applyVerdict(verdict.value, request);
 }
 
+/** What a signature is verified with. */
 interface Signed {
   readonly accountKey: KeyObject;
   readonly text: string;
@@ -54,8 +55,8 @@ function delegationVerdict(
   resource: SasResource,
   { accountKey, text, signature }: Signed,
 ): Result<SasVerdict> {
-  const keyStart = momentOf(request, "skt");
-  const keyExpiry = momentOf(request, "ske");
+  const keyStart = timeField(request, "skt");
+  const keyExpiry = timeField(request, "ske");
   if (typeof keyStart !== "bigint" || typeof keyExpiry !== "bigint") return notWellFormed();
   if (!isSignedBy(delegationKey(request, accountKey, keyStart, keyExpiry), text, signature)) {
     return authenticationFailed(`Signature did not match. String to sign used was ${text}`);

@@ -4,21 +4,22 @@ import { RecentMap } from "../../encoding/recent-map.ts";
 import type { AuthRequest } from "./request.ts";
 import type { SasVerdict } from "./sas-verdict.ts";
 
-/** Cached tokens; each takes about 1 KiB. */
+/** Most cached tokens per account; each takes about 1 KiB. */
 const verdictsMax = 16_384;
+/** Most accounts with cached keys. */
 const ringsMax = 4_096;
 
-/** An account's decoded keys and the tokens verified with them. */
+/** The decoded keys of an account, and the tokens that were verified with them. */
 export interface KeyRing {
   readonly source: AccountKeys;
   readonly keys: readonly KeyObject[];
   readonly verdicts: RecentMap<SasVerdict>;
-  /** Verified account SAS tokens, which depend only on the query. */
+  /** Verified account SAS tokens by query: unlike other tokens they depend only on the query. */
   readonly byQuery: WeakMap<AuthRequest["query"], SasVerdict>;
 }
 
-/** One key ring per account. A changed key creates a new ring, so that no token verified with the
- *  old key stays valid. */
+/** One key ring per account. If a key changes, a new ring is created, so that no token verified
+ *  with the old key stays valid. */
 export class KeyRings {
   readonly #rings = new Map<string, KeyRing>();
 
@@ -47,7 +48,7 @@ export function sign(key: KeyObject, text: string): string {
 }
 
 export function isSignedBy(key: KeyObject, text: string, signature: string): boolean {
-  // Compares the Base64 texts, not the bytes: Base64 has several spellings of one value.
+  // Compares the Base64 texts and not the bytes, because Base64 has several spellings of one value.
   const expected = Buffer.from(sign(key, text), "latin1");
   const given = Buffer.from(signature, "latin1");
   return given.length === expected.length && timingSafeEqual(given, expected);

@@ -4,8 +4,8 @@ import type { VersionPolicy } from "../../protocol/versions.ts";
 import type { Ticks } from "../../base/ticks.ts";
 import type { TokenVerdict } from "./tokens/token-verifier.ts";
 
-/** The parts of a request that authentication reads. A part of a batch and the source of a copy are
- *  requests, too. */
+/** The parts of a request that authentication reads. Parts of a batch and requests for copy sources
+ *  are authenticated, too. */
 export interface AuthRequest extends SignableRequest {
   readonly service: ServiceName;
   readonly resource: AddressedResource;
@@ -17,20 +17,23 @@ export interface AuthRequest extends SignableRequest {
   readonly token?: TokenVerdict | undefined;
 }
 
-/** The decoded path below the account; both parts are undefined for the service itself. */
+/** The resource that the path below the account names; both fields are undefined for the service
+ *  itself. */
 export interface AddressedResource {
   /** The container (also `$root`), share, queue or table. */
   readonly name?: string | undefined;
-  /** The blob, or the file or directory. */
+  /** The blob, file or directory in it; undefined if the path names none. */
   readonly path?: string | undefined;
 }
 
 /** `basic`: the claims of bearer tokens are checked, their signature is not. `verify`: both. */
 export type OAuthMode = "basic" | "verify";
 
+/** How requests are authenticated. */
 export interface AuthOptions {
   readonly sharedKeyAllowed: boolean;
+  /** How bearer tokens are checked; undefined: they are rejected. */
   readonly oauth: OAuthMode | undefined;
-  /** Which versions a token may name. */
+  /** Which values of `sv` a token may have. */
   readonly versions: VersionPolicy;
 }

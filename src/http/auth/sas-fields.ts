@@ -8,6 +8,9 @@ import type { Ticks } from "../../base/ticks.ts";
 import { parseAddressRange, type AddressRange } from "./address-range.ts";
 import type { AuthRequest } from "./request.ts";
 
+/** All query parameters of a shared access signature (SAS): `sv` version, `st` start, `se` expiry,
+ *  `sp` permissions, `sip` client addresses, `spr` protocols, `ses` encryption scope, `sdd`
+ *  directory depth, `rsc…` response headers, and those of the single kinds of token. */
 const fieldNames = new Set(
   (
     "sv ss srt sp st se sip spr sig sr si ses sdd rscc rscd rsce rscl rsct tn spk srk epk erk " +
@@ -16,30 +19,33 @@ const fieldNames = new Set(
 );
 
 const versionForm = /^\d{4}-\d\d-\d\d$/;
-const controlButTab = /[^\P{Cc}\t]/u;
+/** Any control character except tab. */
+const controlExceptTab = /[^\P{Cc}\t]/u;
 
-/** Rejects ambiguous fields: one that occurs twice, or one with a line break, which could pass for
- *  two fields of the string to sign. Other control characters are rejected because some fields
- *  become headers. */
+/** Rejects ambiguous fields: a field that occurs twice, or one with a line break, which the string
+ *  to sign could contain as two fields. Other control characters are rejected because some fields
+ *  are sent as headers. */
 export function checkFields(request: AuthRequest, versions: VersionPolicy): Failure | undefined {
   for (const [name, values] of request.query) {
     if (!fieldNames.has(name)) continue;
-    if (values.length > 1 || controlButTab.test(values[0] ?? "")) return notWellFormed();
+    if (values.length > 1 || controlExceptTab.test(values[0] ?? "")) return notWellFormed();
   }
   const version = queryText(request, "sv");
   const isAccepted = versions === "known" ? isVersion(version) : versionForm.test(version);
   return version === "" || isAccepted ? undefined : notWellFormed();
 }
 
+/** The fault of a token with malformed fields. */
 export function notWellFormed(): Failure {
   return authenticationFailed("Signature fields not well formed.");
 }
 
+/** The fault of a token without a mandatory field. */
 export function mandatory(name: string): Failure {
   return authenticationFailed(`${name} is mandatory. Cannot be empty`);
 }
 
-/** Fields of every kind of token. */
+/** The parsed fields that all kinds of token have. */
 export interface CommonFields {
   readonly version: string;
   readonly start: Ticks | undefined;
@@ -48,33 +54,36 @@ export interface CommonFields {
   readonly httpsOnly: boolean;
 }
 
-/** Fields that the string to sign of their version does not cover are ignored. */
+/** Parses the fields of all kinds of token. Ignores `sip` and `spr` in versions that do not sign
+ *  them: anyone could have added them. */
 export function commonFields(request: AuthRequest): Result<CommonFields> {
   const version = queryText(request, "sv");
-  const start = momentOf(request, "st");
-  const expiry = momentOf(request, "se");
+  const start = timeField(request, "st");
+  const expiry = timeField(request, "se");
   if (start === "malformed" || expiry === "malformed") return notWellFormed();
-  const restricted = version >= "2015-04-05";
-  const addressText = restricted ? queryText(request, "sip") : "";
+  const signsRestrictions = version >= "2015-04-05";
+  const addressText = signsRestrictions ? queryText(request, "sip") : "";
   const addresses = addressText === "" ? undefined : parseAddressRange(addressText);
   if (addressText !== "" && addresses === undefined) return notWellFormed();
-  const protocol = restricted ? queryText(request, "spr") : "";
+  const protocol = signsRestrictions ? queryText(request, "spr") : "";
   const httpsOnly = protocol === "https";
   if (!httpsOnly && !["", "https,http", "http,https"].includes(protocol)) return notWellFormed();
   return ok({ version, start, expiry, addresses, httpsOnly });
 }
 
-export function momentOf(request: AuthRequest, name: string): Ticks | undefined | "malformed" {
+/** The time in a field; undefined if the field is absent. */
+export function timeField(request: AuthRequest, name: string): Ticks | undefined | "malformed" {
   const text = queryText(request, name);
   return text === "" ? undefined : (parseIso(text) ?? "malformed");
 }
 
 export function encryptionScopeOf(request: AuthRequest): string | undefined {
   if (queryText(request, "sv") < "2020-12-06") return undefined;
-  return presentText(request, "ses");
+  return nonEmptyText(request, "ses");
 }
 
-export function presentText(request: AuthRequest, name: string): string | undefined {
+/** The value of a field; undefined if it is absent or empty. */
+export function nonEmptyText(request: AuthRequest, name: string): string | undefined {
   const text = queryText(request, name);
   return text === "" ? undefined : text;
 }
@@ -87,19 +96,20 @@ const overrideHeaders = {
   rsct: "content-type",
 } as const;
 
-/** Values in header form: one character per byte of UTF-8. */
+/** The response headers that the token replaces. Node sends one byte per character, so each byte of
+ *  the UTF-8 value becomes one character. */
 export function overridesOf(request: AuthRequest): ResponseOverrides | undefined {
   if (queryText(request, "sv") < "2013-08-15") return undefined;
   let overrides: ResponseOverrides | undefined;
   for (const [name, header] of Object.entries(overrideHeaders)) {
-    const value = presentText(request, name);
+    const value = nonEmptyText(request, name);
     if (value === undefined) continue;
     overrides = { ...overrides, [header]: Buffer.from(value, "utf8").toString("latin1") };
   }
   return overrides;
 }
 
-/** The directory of the token: the first `depth` segments of the path. */
+/** The directory that a token is valid for: the first `sdd` segments of the requested path. */
 export function directoryOf(path: string, depthText: string): Result<string> {
   if (depthText === "") return fail("QueryParameterSasMandatory");
   if (!/^\d{1,3}$/.test(depthText)) return fail("QueryParameterSddInvalid");

@@ -5,12 +5,13 @@ import { queryText } from "../../protocol/signing/request.ts";
 import type { AuthRequest } from "./request.ts";
 import { directoryOf, mandatory, notWellFormed } from "./sas-fields.ts";
 
+/** The resource that a token is for, as its string to sign contains it. */
 export interface TokenResource extends SasResource {
-  /** The snapshot or version id in the string to sign. */
+  /** The id of the snapshot or version; empty if the token is for neither. */
   readonly snapshotOrVersion: string;
 }
 
-/** The resource that the token is for: the URL names it, `sr` its kind. */
+/** Finds the resource that a token is for: the URL names it, and `sr` says which kind it is. */
 export function tokenResource(request: AuthRequest): Result<TokenResource> {
   switch (request.service) {
     case "blob":
@@ -32,7 +33,7 @@ const blobKinds: Readonly<Record<string, SasResourceKind>> = {
   d: "directory",
 };
 
-/** The first `sv` that has each kind. */
+/** The first version (`sv`) that has each kind. */
 const kindSince: Readonly<Partial<Record<SasResourceKind, string>>> = {
   snapshot: "2018-11-09",
   version: "2019-10-10",
@@ -89,7 +90,7 @@ function queueResource(request: AuthRequest): Result<TokenResource> {
   });
 }
 
-/** The token itself names its table, because the URL of a batch has none. */
+/** A table SAS names its table in `tn`, because the URL of a transaction has none. */
 function tableResource(request: AuthRequest): Result<TokenResource> {
   const name = queryText(request, "tn");
   if (name === "") return mandatory("tn");
@@ -106,7 +107,8 @@ function tableResource(request: AuthRequest): Result<TokenResource> {
   });
 }
 
-/** Recorded for a container's token at the account's batch. */
+/** The fault of a token for another kind of resource than the URL names. Recorded for the token of
+ *  a container, sent with a batch to the account. */
 function wrongLevel(): Failure {
   return authenticationFailed(
     "The specified signed resource is not allowed for this resource level",

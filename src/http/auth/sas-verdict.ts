@@ -6,16 +6,17 @@ import type { Ticks } from "../../base/ticks.ts";
 import { isWithin, type AddressRange } from "./address-range.ts";
 import type { AuthRequest } from "./request.ts";
 
-/** A verified token: its permissions, and what must still be checked per request. */
+/** A verified token: its principal, and the restrictions that are checked for each request. */
 export interface SasVerdict {
   readonly principal: Principal;
   readonly start: Ticks | undefined;
-  /** Undefined only if a stored policy supplies it. */
+  /** Undefined only if a stored policy supplies the expiry. */
   readonly expiry: Ticks | undefined;
   readonly addresses: AddressRange | undefined;
   readonly httpsOnly: boolean;
 }
 
+/** Checks time, client address and protocol of a request with a verified token. */
 export function applyVerdict(verdict: SasVerdict, request: AuthRequest): Result<Principal> {
   const { start, expiry, addresses, principal } = verdict;
   if (expiry !== undefined || !awaitsPolicy(principal)) {

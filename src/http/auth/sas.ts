@@ -13,13 +13,13 @@ import {
   mandatory,
   notWellFormed,
   overridesOf,
-  presentText,
+  nonEmptyText,
 } from "./sas-fields.ts";
 import { tokenResource } from "./sas-resource.ts";
 import { applyVerdict, type SasVerdict } from "./sas-verdict.ts";
 
-/** Whether the query has fields of a SAS. A token without its signature must not count as an
- *  anonymous request. */
+/** Whether the query has fields of a SAS. A request with them must not count as anonymous, even if
+ *  the signature is missing. */
 export function hasSas({ query }: AuthRequest): boolean {
   return query.has("sig") || (query.has("sv") && (query.has("sp") || query.has("si")));
 }
@@ -68,6 +68,7 @@ function authenticateAccountSas(request: AuthRequest, ring: KeyRing): Result<Pri
   return remembered(verdict, request, ring);
 }
 
+/** Caches a verified token, then checks the request. */
 function remembered(verdict: SasVerdict, request: AuthRequest, ring: KeyRing): Result<Principal> {
   ring.byQuery.set(request.query, verdict);
   return applyVerdict(verdict, request);
@@ -79,7 +80,8 @@ function authenticateServiceSas(request: AuthRequest, ring: KeyRing): Result<Pri
   const resource = located.value;
   const text = serviceSasText(request, resource);
   const signature = queryText(request, "sig");
-  // Old strings to sign contain neither the service nor the kind of resource.
+  // Strings to sign of old versions contain neither the service nor the kind of resource, so the
+  // cache key adds them.
   const key = `${resource.service} ${resource.kind}\n${text}\n${signature}`;
   const known = ring.verdicts.get(key);
   if (known !== undefined) return applyVerdict(known, request);
@@ -94,8 +96,8 @@ function serviceVerdict(request: AuthRequest, resource: SasResource): Result<Sas
   const common = commonFields(request);
   if (!common.ok) return common;
   const { version, start, expiry } = common.value;
-  const identifier = presentText(request, "si");
-  const permissions = presentText(request, "sp");
+  const identifier = nonEmptyText(request, "si");
+  const permissions = nonEmptyText(request, "sp");
   if (identifier === undefined && permissions === undefined) return mandatory("sp");
   if (identifier === undefined && expiry === undefined) return mandatory("se");
   const entities = resource.service === "table" ? entityRange(request) : ok(undefined);
@@ -121,16 +123,16 @@ function hasOverrides({ service }: SasResource): boolean {
   return service === "blob" || service === "file";
 }
 
-/** Parses the range of entities. A row key bounds the rows of one partition, so it requires a
- *  partition key. */
+/** Parses the range of entities of a table SAS. A row key restricts the rows of one partition, so
+ *  it requires a partition key. */
 function entityRange(request: AuthRequest): Result<EntityRange | undefined> {
-  // Older strings to sign do not cover these fields.
+  // Strings to sign of older versions do not contain these fields.
   if (queryText(request, "sv") < "2012-02-12") return ok(undefined);
   const range = {
-    startPartitionKey: presentText(request, "spk"),
-    startRowKey: presentText(request, "srk"),
-    endPartitionKey: presentText(request, "epk"),
-    endRowKey: presentText(request, "erk"),
+    startPartitionKey: nonEmptyText(request, "spk"),
+    startRowKey: nonEmptyText(request, "srk"),
+    endPartitionKey: nonEmptyText(request, "epk"),
+    endRowKey: nonEmptyText(request, "erk"),
   };
   if (range.startRowKey !== undefined && range.startPartitionKey === undefined) {
     return mandatory("spk");

@@ -17,12 +17,13 @@ import { oldestVersion } from "../../protocol/versions.ts";
 import { isSignedByAny, type KeyRing } from "./key-ring.ts";
 import type { AuthRequest } from "./request.ts";
 
+/** Most difference between the date of a request and the clock of the server. */
 const dateSkewMax: Ticks = 15n * 60n * ticksPerSecond;
 
 const accepted = ok(keyPrincipal);
 
-/** Verifies Shared Key. `credentials`: the text after the scheme in the Authorization header,
- *  `account:signature`. */
+/** Verifies a Shared Key signature. `credentials` is the text after the scheme in the Authorization
+ *  header: `account:signature`. */
 export function authenticateSharedKey(
   request: AuthRequest,
   ring: KeyRing,
@@ -65,14 +66,14 @@ function checkSignature(
   );
 }
 
-/** The variants of the request to verify. Old and new versions sign a length of 0 differently, and
- *  a request without a version may come from a client of either kind. */
+/** The variants of a request whose signatures are tried. Old and new versions sign a length of 0
+ *  differently, and a request without a version may come from either kind of client. */
 function signableForms(request: AuthRequest): readonly AuthRequest[] {
   const isVersionNamed = request.header("x-ms-version") !== undefined;
   return isVersionNamed ? [request] : [request, { ...request, version: oldestVersion }];
 }
 
-/** Limits how long a captured request can be replayed. */
+/** Rejects old requests, which limits how long a captured request can be replayed. */
 function checkDate(request: AuthRequest): Failure | undefined {
   const text = request.header("x-ms-date") ?? request.header("date");
   if (text === undefined) return authenticationFailed("Request date header not specified");

@@ -11,9 +11,12 @@ import type { Router } from "../routing.ts";
 import type { WireResponse, WireRequest } from "../wire.ts";
 import { renderSubResponse, renderSubResponses } from "./sub-responses.ts";
 
+/** Limit of the service. */
 export const batchPartsMax = 256;
+/** Parts of one batch that run at the same time. */
 const partsAtOnceMax = 16;
 
+/** A batch and what its parts are executed with. */
 export interface BatchRun {
   readonly http: HttpService;
   /** The request of the whole batch. */
@@ -28,12 +31,14 @@ export interface BatchResponse {
   readonly bytes: Uint8Array;
 }
 
+/** Runs the parts of a Blob Batch, each as a request of its own, and renders their responses. */
 export async function runBatch(run: BatchRun): Promise<Result<BatchResponse>> {
   const { batch } = run;
   const boundary = boundaryOf(batch.contentType);
   if (boundary === undefined) return fail("InvalidInput");
   const parts = parseMultipart(batch.bytes, boundary, {
-    // One more than allowed: too many parts have their own fault, and further ones are not parsed.
+    // One more than allowed, because a batch with too many parts has a fault of its own; further
+    // parts are not parsed.
     partsMax: batchPartsMax + 1,
     stopsAtMax: true,
   });
@@ -73,12 +78,13 @@ function requestOf(
   const embedded = parseEmbeddedRequest(part);
   if (!embedded.ok) return embedded;
   const wire = wireRequestOf(embedded.value, request);
-  // A part has no version of its own; its signature does not cover the inherited one.
+  // A part has no version of its own. It inherits that of the batch, which its signature does not
+  // contain.
   const headers = { ...wire.headers, "x-ms-version": envelope.version };
   return ok({ ...wire, headers, batchAccount });
 }
 
-/** The same service, limited to operations that may be a part of a batch. */
+/** The service of the batch, restricted to operations that may be a part of a batch. */
 function serviceOf({ http }: BatchRun): HttpService {
   const router: Router = (routed) => {
     const operation = http.router(routed);
@@ -89,7 +95,7 @@ function serviceOf({ http }: BatchRun): HttpService {
 }
 
 /** Whether a part addresses the container of the batch. A part with an invalid path is accepted
- *  here and gets its own fault, as in a batch for the account. */
+ *  here; it gets a fault of its own, as in a batch that is sent to the account. */
 function isWithin({ http, batch: { within } }: BatchRun, request: WireRequest): boolean {
   if (within === undefined) return true;
   const location = locate(request, locationOptions(http));
@@ -98,7 +104,7 @@ function isWithin({ http, batch: { within } }: BatchRun, request: WireRequest): 
   return !address.ok || http.service.signedName(address.value).name === within;
 }
 
-/** The only sub-response, without a Content-ID, of a batch that is rejected as a whole. */
+/** The response of a batch that is rejected as a whole: one sub-response, without a Content-ID. */
 function rejectionOf(run: BatchRun, code: FaultCode): BatchResponse {
   return responseOf(run, [renderSubResponse(renderFault({ code }, run.envelope), undefined)]);
 }

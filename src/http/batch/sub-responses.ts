@@ -5,7 +5,8 @@ import { bufferBody, type WireResponse } from "../wire.ts";
 
 const crlf = "\r\n";
 
-/** Headers that follow those of the operation, in the order of all recorded sub-responses. */
+/** Headers that follow those of the operation; this is their order in all recorded
+ *  sub-responses. */
 const trailingNames = [
   "x-ms-request-id",
   "x-ms-version",
@@ -15,7 +16,7 @@ const trailingNames = [
   "Server",
 ] as const;
 
-/** Renders one sub-response of a blob batch, without boundaries. It has no date, and no length if
+/** Renders one sub-response of a Blob Batch, without boundaries. It has no date, and no length if
  *  it has no body. */
 export function renderSubResponse(reply: WireResponse, contentId: string | undefined): Uint8Array {
   if (reply.body?.kind === "stream") throw new Error("a sub-response must not be a stream");
@@ -46,7 +47,8 @@ function isTrailing(name: string): boolean {
 
 const declaration = Buffer.from(byteOrderMark + xmlDeclaration);
 
-/** In a batch the service ends the XML declaration with a line feed (all 23 recorded faults). */
+/** In a batch, the service writes a line feed after the XML declaration (all 23 recorded
+ *  faults). */
 function withLineBreak(body: Buffer): Buffer {
   const isXml = body.subarray(0, declaration.length).equals(declaration);
   if (!isXml) return body;
@@ -54,8 +56,8 @@ function withLineBreak(body: Buffer): Buffer {
 }
 
 /** Renders the body of the response to a batch. The empty line that ends the headers of a
- *  sub-response without a body is also the line break before the next boundary: the Java library
- *  counts the lines. There is no line break after the last boundary. */
+ *  sub-response without a body is also the line break before the next boundary, because the Java
+ *  client library counts the lines. There is no line break after the last boundary. */
 export function renderSubResponses(boundary: string, parts: readonly Uint8Array[]): Uint8Array {
   const delimiter = Buffer.from(`--${boundary}${crlf}`);
   const chunks = parts.flatMap((part) => [delimiter, part]);

@@ -8,7 +8,7 @@ import { elementsForLog, withoutSecrets } from "./secrets.ts";
 import { sharedKeyMistakes } from "./shared-key-mistakes.ts";
 import { explainSignature, type SignatureReport } from "./signature-checks.ts";
 
-/** Why a request was rejected; only for the debug log. */
+/** Why a request was rejected. Only for the debug log. */
 export interface Diagnosis {
   readonly reason: string;
   /** The property, header, query parameter or XML element that is at fault. */
@@ -18,7 +18,8 @@ export interface Diagnosis {
   readonly signature?: SignatureReport;
 }
 
-/** Parses the request again: nothing is stored for it while no debug log is written. */
+/** Explains a rejected request. Parses the request again, so that nothing is kept for it while no
+ *  debug log is written. */
 export function diagnose(http: HttpService, request: WireRequest, fault: Fault): Diagnosis {
   const { elements, failedCondition, subject = failedCondition } = fault.detail ?? {};
   const signature = isMismatch(fault) ? signatureReport(http, request) : undefined;

@@ -21,7 +21,7 @@ const letterOrders = {
 const signedFields =
   "sp ss srt st se si sip spr sv sr ses rscc rscd rsce rscl rsct spk srk epk erk".split(" ");
 
-/** Values of `sr`, and whether they stand for a container or share. */
+/** Values of `sr`, and whether each stands for a container or share. */
 const kinds = [
   ["c", true],
   ["b", false],
@@ -37,7 +37,7 @@ export interface SasText {
 }
 
 /** The string to sign of a token, and the strings that clients sign by mistake. Undefined for a
- *  token without a resource and for one signed with a user delegation key. */
+ *  token without a resource, and for one that is signed with a user delegation key. */
 export function sasTextOf(request: AuthRequest): SasText | undefined {
   if (request.query.has("skoid")) return undefined;
   if (request.query.has("ss") || request.query.has("srt")) {

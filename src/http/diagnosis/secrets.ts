@@ -7,12 +7,14 @@ const secretHeaders = [
 ];
 
 const hidden = "***";
+/** Longer texts are cut in the log; in UTF-16 code units. */
 const loggedUnitsMax = 8 * 1024;
-/** Also matches a URL inside another one, with percent-encoded delimiters. */
+/** Matches a signature in a URL, also in a URL inside another one, whose delimiters are
+ *  percent-encoded. */
 const signatureInUrl = /((?:\b|%26|%3f)sig(?:=|%3d))[^&\s'"]*/gi;
 const signatureLine = /^(sig:).*$/gim;
 const headerLine = new RegExp(`^((?:${secretHeaders.join("|")}):).*$`, "gim");
-/** The service's message with the signature that it received. */
+/** The service's message that contains the received signature. */
 const foundSignature = /(found in the HTTP request ')[^']*/g;
 
 /** Replaces the value of every `sig` parameter in a URL or a text that contains URLs. */
@@ -20,7 +22,7 @@ export function maskSignatures(text: string): string {
   return text.replaceAll(signatureInUrl, `$1${hidden}`);
 }
 
-/** The text without signatures, tokens and keys, and of bounded length. */
+/** The text without signatures, tokens and keys, cut to a bounded length. */
 export function withoutSecrets(text: string): string {
   const plain = maskSignatures(text)
     .replaceAll(signatureLine, `$1${hidden}`)

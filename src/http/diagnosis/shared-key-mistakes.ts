@@ -9,17 +9,18 @@ import { knownVersions, latestVersion, oldestVersion } from "../../protocol/vers
 import type { AuthRequest } from "../auth/request.ts";
 import { decoded, type Mistake } from "./signature-checks.ts";
 
-const firstReading = stringToSignVariants[0]!;
+const documentedVariant = stringToSignVariants[0]!;
 const signedHeader = /^(x-ms-.*|content-.*|date|if-.*|range)$/;
-/** Lines of the string to sign before the canonical headers. */
+/** Number of lines before the canonical headers in the string to sign. */
 const headLines = 12;
 const dateLine = 6;
 
 type Text = (request: AuthRequest) => string;
 
-/** The string to sign of the server, and the strings that clients sign by mistake. */
+/** The string to sign, and the strings that clients sign by mistake. */
 export function sharedKeyMistakes(request: AuthRequest, scheme: SharedKeyScheme) {
-  const text: Text = (changed) => sharedKeyText(changed, request.service, scheme, firstReading);
+  const text: Text = (changed) =>
+    sharedKeyText(changed, request.service, scheme, documentedVariant);
   return { text: text(request), mistakes: mistakesIn(request, scheme, text) };
 }
 
@@ -95,7 +96,7 @@ function encode(value: string): string {
 
 function* formMistakes(request: AuthRequest, scheme: SharedKeyScheme): Iterable<Mistake> {
   const form = (service: ServiceName, other: SharedKeyScheme) =>
-    sharedKeyText(request, service, other, firstReading);
+    sharedKeyText(request, service, other, documentedVariant);
   const otherScheme = scheme === "SharedKey" ? "SharedKeyLite" : "SharedKey";
   yield [`the client signed the text of ${otherScheme}`, form(request.service, otherScheme)];
   const isTable = request.service === "table";

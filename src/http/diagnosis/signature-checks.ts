@@ -15,8 +15,8 @@ const unexplained =
   "no common mistake explains the signature: compare the string to sign and the account key with " +
   "those of the client";
 
-/** Total length of the strings that are signed for one report. A request can have 1,000 headers,
- *  and for each there is a string with all others. */
+/** Limit of the total length of the strings that are signed for one report. A request can have
+ *  1,000 headers, and for each of them there is a string without it. */
 const triedUnitsMax = 512 * 1024;
 
 /** Finds the mistake that reproduces the client's signature. */

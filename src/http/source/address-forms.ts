@@ -4,10 +4,10 @@ const groupsCount = 8;
 const byteMax = 0xff;
 const groupMax = 0xffff;
 
-/** Every address that a connection to this one may reach: the address itself and each IPv4 address
- *  embedded in an IPv6 one. A translator or tunnel delivers to the inner address, so rules about it
- *  must hold for the outer one, too. Example: `64:ff9b::7f00:1` gives itself and `127.0.0.1`. Empty
- *  if the text is no address. */
+/** Every address that a connection to this address may reach: the address itself, and each IPv4
+ *  address embedded in an IPv6 one. A translator or tunnel delivers to the inner address, so rules
+ *  about it must apply to the outer one, too. Example: for `64:ff9b::7f00:1` the result is itself
+ *  and `127.0.0.1`. Empty if the text is no address. */
 export function formsOf(address: string): readonly string[] {
   const bare = address.replace(/^\[|\]$/g, "").replace(/%.*$/, "");
   if (isIP(bare) === 4) return [bare];
@@ -16,8 +16,8 @@ export function formsOf(address: string): readonly string[] {
   return [bare, ...new Set(embeddedIn(groups))];
 }
 
-/** The address that the system connects to: `::ffff:127.0.0.1` is `127.0.0.1`, in any notation.
- *  Undefined if the text is no address. */
+/** The address to which the operating system connects: `::ffff:127.0.0.1` is `127.0.0.1`, in any
+ *  notation. Undefined if the text is no address. */
 export function directFormOf(address: string): string | undefined {
   const [bare, ...embedded] = formsOf(address);
   if (bare === undefined || isIP(bare) === 4) return bare;
@@ -46,7 +46,8 @@ function numbersOf(text: string): number[] {
   return text === "" ? [] : text.split(":").map((group) => Number.parseInt(group, 16));
 }
 
-/** Embedded IPv4 addresses by their prefix (RFC 4291, 6052, 8215, 3056, 4380, 5214). */
+/** The IPv4 addresses that are embedded in an IPv6 address, by its prefix (RFC 4291, 6052, 8215,
+ *  3056, 4380, 5214). */
 function* embeddedIn(groups: Groups): Generator<string> {
   const [a = 0, b = 0, c = 0, d = 0, e = 0, f = 0, g = 0, h = 0] = groups;
   const startsWithZeros = [a, b, c, d].every((group) => group === 0);

@@ -1,6 +1,6 @@
 import { BlockList, isIP, isIPv6 } from "node:net";
 
-/** `10.0.0.0/8`, `fd00::/8`, or one address. */
+/** Whether the text is an address range such as `10.0.0.0/8` or `fd00::/8`, or one address. */
 export function isAddressRange(text: string): boolean {
   const [address = "", bits, ...rest] = text.trim().split("/");
   const family = isIP(address);
@@ -10,7 +10,7 @@ export function isAddressRange(text: string): boolean {
   );
 }
 
-/** Takes validated ranges. */
+/** A list of address ranges, which must be valid. */
 export function blockListOf(ranges: readonly string[]): BlockList {
   const list = new BlockList();
   for (const range of ranges) {

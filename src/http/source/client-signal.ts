@@ -2,7 +2,7 @@ import { setMaxListeners } from "node:events";
 import { BodyAborted } from "../request-body.ts";
 import type { ClientConnection, WireRequest } from "../wire.ts";
 
-/** One signal per connection, created with its first source: few requests have one, and a
+/** One signal per connection, created with the first copy source: few requests have one, and a
  *  connection may have many requests in progress. */
 const signals = new WeakMap<ClientConnection, AbortSignal>();
 

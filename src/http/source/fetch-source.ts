@@ -20,7 +20,8 @@ import {
 } from "./source-reader.ts";
 import { parseSourceUrl, sourceHeaders } from "./source-url.ts";
 
-export interface Taken {
+/** The bytes of a source, stored as content, and its properties. */
+export interface FetchedSource {
   readonly received: ReceivedBody;
   readonly source: CopySource;
 }
@@ -38,7 +39,7 @@ export async function fetchSource(
   request: WireRequest,
   body: SourceBody,
   version: string,
-): Promise<Result<Taken>> {
+): Promise<Result<FetchedSource>> {
   const asked = sourceRequest(request, body, version);
   if (!asked.ok) return asked;
   const { headers } = request;
@@ -50,7 +51,7 @@ export async function fetchSource(
   const answer = await ask(read, asked.value);
   try {
     requireClient(asked.value.signal);
-    if (answer.status >= 300) return refusal(answer, body, asked.value);
+    if (answer.status >= 300) return sourceFault(answer, body, asked.value);
     const md5 = body.md5Always || needsMd5(expected.value, version);
     const received = await receive(content, answer, body.lengthMax(version), {
       inlineBytesMax: body.inlineBytesMax,
@@ -101,8 +102,9 @@ function sourceRequest(
   return ok({ url: url.value, method: "GET", headers, host, remoteAddress, secure, signal });
 }
 
-/** Recorded: the status of the source and, except for pages and appends, its message. */
-function refusal(
+/** The fault of a source that responded with an error. Recorded: it has the status of the source
+ *  and, except for pages and appends, its message. */
+function sourceFault(
   { status, reason, failure, headers }: SourceResponse,
   { style }: SourceBody,
   asked: SourceRequest,

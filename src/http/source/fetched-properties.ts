@@ -2,7 +2,7 @@ import { validPairs, metadataPrefix, type Metadata } from "../../protocol/metada
 import type { FetchedProperties } from "../../operation/source.ts";
 import type { SourceResponse } from "./source-reader.ts";
 
-/** The valid properties in a source's response. */
+/** The properties of a source in its response, as far as they are valid. */
 export function fetchedPropertiesOf({ headers, metadata }: SourceResponse): FetchedProperties {
   return {
     header: (name) => headers[name],
@@ -17,7 +17,7 @@ function totalLength(headers: SourceResponse["headers"]): number | undefined {
   return Number.isSafeInteger(length) ? length : undefined;
 }
 
-/** The metadata in the headers of a response, in the source's spelling. */
+/** The metadata in the headers of a response, with the source's spelling of names. */
 export function metadataIn(headers: Iterable<readonly [string, string]>): Metadata {
   const pairs: (readonly [string, string])[] = [];
   for (const [name, value] of headers) {

@@ -6,7 +6,7 @@ import { hostNameOf, portOf, serviceOfName } from "./own-names.ts";
 
 /** The address of a listener of this server. */
 export interface Endpoint {
-  /** As configured: a name or an address. */
+  /** The configured host: a name or an address. */
   readonly host: string;
   /** The resolved address. */
   readonly address: string;
@@ -15,24 +15,24 @@ export interface Endpoint {
 
 export type Serve = (request: WireRequest) => Promise<WireResponse>;
 
-/** The service that runs the copy and the host that its client used. */
+/** The service that runs the copy, and the host that the client of the copy used. */
 export interface CopyRequester {
   readonly service: ServiceName;
   readonly host: string;
 }
 
-/** The listeners of this server, as targets of copy sources. */
+/** The listeners of this server, to recognise copy sources that address them. */
 export class OwnEndpoints {
   readonly #serve = new Map<ServiceName, Serve>();
   readonly #storage: (readonly [ServiceName, Endpoint])[] = [];
   readonly #admin: Endpoint[] = [];
 
-  /** Serves sources of this service without a connection. */
+  /** Registers how requests to a service of this server are served without a connection. */
   serves(service: ServiceName, serve: Serve): void {
     this.#serve.set(service, serve);
   }
 
-  /** A service may have several listeners. */
+  /** Registers a listener of a service, which may have several. */
   listens(service: ServiceName, endpoint: Endpoint): void {
     this.#storage.push([service, endpoint]);
   }
@@ -51,7 +51,7 @@ export class OwnEndpoints {
     return named !== undefined && this.#serve.has(named) ? named : undefined;
   }
 
-  /** Whether the address and port may reach the admin listener: any address of this machine
+  /** Whether the address and port may reach the admin listener: every address of this machine
    *  counts. */
   isAdmin(address: string, port: number): boolean {
     return this.#admin.some((admin) => admin.port === port && isOfMachine(address, admin));
@@ -105,7 +105,8 @@ function isLoopbackAddress(address: string): boolean {
   return address === "::1" || address.startsWith("127.");
 }
 
-/** Read each time, because interfaces change; only copies from remote sources need it. */
+/** The addresses of this machine. They are read each time, because they may change; only copies
+ *  from remote sources need them. */
 function interfaceAddresses(): ReadonlySet<string> {
   const found = Object.values(networkInterfaces()).flatMap((each) => each ?? []);
   return new Set(found.map(({ address }) => address.replace(/%.*$/, "")));

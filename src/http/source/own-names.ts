@@ -1,13 +1,13 @@
 import type { ServiceName } from "../../protocol/service-name.ts";
 import type { CopyRequester } from "./own-endpoints.ts";
 
-/** Azure CLI derives the URL of a source from the account name, as if it were in the cloud. The
- *  development account never is. */
+/** The cloud URL of the development account. Azure CLI derives the URL of a source from the account
+ *  name, as if the account were in the cloud, where the development account never is. */
 const cloudAddress = /^devstoreaccount1\.(\w+)\.core\.windows\.net$/i;
 const hostStyle = /^[^.]+\.(blob|dfs|queue|table|file)\.(.+)$/;
 const portsByScheme: Readonly<Record<string, number>> = { "http:": 80, "https:": 443 };
 
-/** The service of this server that a URL names, judged by the host of the copy request: the same
+/** The service of this server that a URL names, derived from the host of the copy request: the same
  *  host, or another account or service of it, as in `one.blob.localhost:10000` and
  *  `two.blob.localhost:10000`. */
 export function serviceOfName(url: URL, { service, host }: CopyRequester): ServiceName | undefined {
@@ -21,7 +21,7 @@ export function serviceOfName(url: URL, { service, host }: CopyRequester): Servi
   return rest !== undefined && rest === askedRest ? serviceNamed(named ?? "") : undefined;
 }
 
-/** The dfs endpoint is another way to blobs. */
+/** The service of a label in a host name. The dfs endpoint is a second API to blobs. */
 function serviceNamed(label: string): ServiceName {
   return label === "dfs" ? "blob" : (label as ServiceName);
 }

@@ -14,16 +14,16 @@ function hasChecksum({ headers }: WireRequest): boolean {
   return (md5 ?? headers["x-ms-source-content-crc64"]) !== undefined;
 }
 
-/** Fetches the bytes of a source body, after the checks on the target have passed. */
+/** Fetches the bytes of a source body, after the checks of the target have passed. */
 export async function receiveSource(
   { runtime, sources }: HttpService,
   request: WireRequest,
   call: Call,
   body: SourceBody,
 ): Promise<PreparedCall> {
-  const refusal = await precheck(runtime, call);
-  // Recorded: a wrong checksum of the source takes precedence over faults of the target.
-  if (refusal !== undefined && !hasChecksum(request)) return { call, outcome: refusal };
+  const rejection = await precheck(runtime, call);
+  // Recorded: the fault of a wrong source checksum takes precedence over faults of the target.
+  if (rejection !== undefined && !hasChecksum(request)) return { call, outcome: rejection };
   if (!mayHold(request, streamedBytesMax)) return serverBusy;
   const content = encryptingContent(runtime.content, clientKeyOf(call.input), runtime.random);
   const parts = { read: sources.read, content };

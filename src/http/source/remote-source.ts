@@ -15,14 +15,14 @@ import {
 /** A source that sends no byte for this long counts as unreachable. */
 const idleMilliseconds = 30_000;
 
-/** Reads a source over the network. Redirects are not followed: they could lead to a blocked
+/** Reads sources over the network. Redirects are not followed, because they could lead to a blocked
  *  address. */
 export function remoteSources(policy: SourcePolicy): SourceReader {
   return (request) =>
     new Promise((settle, refuse) => {
       const { url } = request;
       const host = url.hostname.replace(/^\[|\]$/g, "");
-      // Node does not call `lookup` for an address, so it is checked here.
+      // Node does not call `lookup` for an address, so an address is checked here.
       if (isIP(host) !== 0 && !policy.permits(host, portOf(url))) {
         refuse(blocked(host));
         return;
@@ -36,8 +36,8 @@ export function remoteSources(policy: SourcePolicy): SourceReader {
     });
 }
 
-/** `lookup` runs once, during the connect: the addresses that it passes on are the ones connected
- *  to, so that a later DNS response cannot replace them. */
+/** The options of the request. `lookup` runs once, during the connect: the addresses that it
+ *  returns are those that are connected to, so a later DNS response cannot replace them. */
 function requestOptions(
   { url, method, headers, signal }: SourceRequest,
   policy: SourcePolicy,

@@ -17,6 +17,7 @@ import { fetchedPropertiesOf } from "./fetched-properties.ts";
 import { ask, type SourceRequest, type Sources } from "./source-reader.ts";
 import { parseSourcePath, parseSourceUrl, sourceHeaders } from "./source-url.ts";
 
+/** What resolving the source of a copy needs. */
 export interface NamingParts {
   readonly service: Service;
   readonly sources: Sources;
@@ -33,37 +34,38 @@ export interface NamingParts {
 
 type RoleCheck = (permission: Permission, name: string) => boolean;
 
-export interface Asking {
+/** The request that names the source. */
+export interface SourceContext {
   readonly account: string;
   readonly principal: Principal;
   readonly version: string;
-  /** The declaration of the operation. */
+  /** The declaration of the source in the operation. */
   readonly linked: LinkedResource;
-  /** How the caller reaches the account. */
+  /** The service URL that the client used. */
   readonly endpoint: string;
 }
 
-/** Resolves `x-ms-copy-source` to a record of this service or to a source that must be fetched. */
+/** Resolves `x-ms-copy-source` to a record of this service, or to a source that must be fetched. */
 export async function resolveSource(
   parts: NamingParts,
   request: WireRequest,
-  asking: Asking,
+  context: SourceContext,
 ): Promise<Result<CopySource>> {
-  const isBelowAccount = asking.linked.below === "account";
+  const isBelowAccount = context.linked.below === "account";
   const parsed = isBelowAccount
-    ? parseSourcePath(request, asking.linked.parameter, asking.endpoint)
-    : parseSourceUrl(request, asking.version, asking.linked.parameter);
+    ? parseSourcePath(request, context.linked.parameter, context.endpoint)
+    : parseSourceUrl(request, context.version, context.linked.parameter);
   if (!parsed.ok) return parsed;
   const url = parsed.value;
   const host = request.headers["host"] ?? "";
-  const headers = sourceHeaders(request, asking.version);
+  const headers = sourceHeaders(request, context.version);
   const { remoteAddress, secure } = request;
   const { sources } = parts;
   const service = isBelowAccount ? parts.service.name : sources.serviceOf(url, host);
   const signal = clientSignal(request);
   const common = { url, headers, host, remoteAddress, secure, service, signal };
   const asked = { ...common, method: "HEAD" } as const;
-  if (service === parts.service.name) return ownSource(parts, asked, asking);
+  if (service === parts.service.name) return ownSource(parts, asked, context);
   const answer = await ask(sources.read, asked);
   answer.close();
   requireClient(signal);
@@ -74,7 +76,7 @@ export async function resolveSource(
     const reported = status >= 400 ? status : 409;
     return fail("CannotVerifyCopySource", { status: reported, ...(reason && { message: reason }) });
   }
-  // Keeps the signature: the bytes will be fetched with it.
+  // The URL keeps its signature, because the bytes will be fetched with it.
   const otherService = service && { service, remoteAddress, secure };
   return ok({
     kind: "fetched",
@@ -87,20 +89,20 @@ export async function resolveSource(
 async function ownSource(
   parts: NamingParts,
   asked: SourceRequest,
-  asking: Asking,
+  context: SourceContext,
 ): Promise<Result<CopySource>> {
   const source = wireRequestOf({ ...asked, method: "GET" });
   const location = locate(source, parts.locating);
-  if (!location.ok) return malformed(location, asking);
+  if (!location.ok) return malformed(location, context);
   const { account, path, query } = location.value;
   // The credentials of the request say nothing about other accounts, which `..` would lead to.
-  const isOutside = asking.linked.below === "account" && account !== asking.account;
+  const isOutside = context.linked.below === "account" && account !== context.account;
   if (isOutside) return fail("InvalidSourceUri");
   if (!parts.locating.isAccount(account)) return cannotVerify(fail("ResourceNotFound"));
   const address = parts.service.identify(path, query);
-  if (!address.ok) return malformed(address, asking);
-  const principal = await principalOf(parts, source, location.value, asking);
-  if (!principal.ok) return unverified(principal, asking);
+  if (!address.ok) return malformed(address, context);
+  const principal = await principalOf(parts, source, location.value, context);
+  if (!principal.ok) return unverified(principal, context);
   return ok({
     kind: "same-service",
     url: withoutSignature(asked.url.href),
@@ -108,22 +110,23 @@ async function ownSource(
     address: address.value,
     authorise: (access) => {
       const { name = "", path: below } = parts.service.signedName(address.value);
-      const isSigned = asking.linked.below !== "account";
+      const isSigned = context.linked.below !== "account";
       const covered = isSigned || authoriseCoverage(principal.value, { name, path: below });
       if (covered !== true && !covered.ok) return covered;
-      const listed = authoriseReader(parts, principal.value, { account, name }, asking, access);
-      if (!listed.ok) return unverified(listed, asking);
-      return authoriseRead(parts, principal.value, access, { ...asking, account });
+      const listed = authoriseReader(parts, principal.value, { account, name }, context, access);
+      if (!listed.ok) return unverified(listed, context);
+      return authoriseRead(parts, principal.value, access, { ...context, account });
     },
   });
 }
 
-/** A role that permits the read makes access control lists irrelevant. */
+/** Checks whether the caller may read the source. If a role permits it, access control lists do not
+ *  apply. */
 function authoriseReader(
   { rolesAllow, hasRoles }: NamingParts,
   principal: Principal,
   { account, name }: { readonly account: string; readonly name: string },
-  { linked: { permission } }: Asking,
+  { linked: { permission } }: SourceContext,
   access: SourceAccess | undefined,
 ): Result<void> {
   const path = access?.path?.();
@@ -133,12 +136,13 @@ function authoriseReader(
   return authoriseByAcl(principal, permission, path);
 }
 
-/** Inside one account the key that signs the copy also permits reading the source. */
+/** The principal that reads the source. Inside one account, the key that signs the copy also
+ *  permits reading the source. */
 async function principalOf(
   { authenticate }: NamingParts,
   source: WireRequest,
   location: Location,
-  { account, principal, linked }: Asking,
+  { account, principal, linked }: SourceContext,
 ): Promise<Result<Principal>> {
   const signed = location.query.get("sig") !== undefined;
   if (signed || source.headers["authorization"] !== undefined)
@@ -152,22 +156,23 @@ function authoriseRead(
   { service, publicAccessPermitted, isHierarchical, wallNow }: NamingParts,
   principal: Principal,
   access: SourceAccess | undefined,
-  asking: Asking,
+  context: SourceContext,
 ): Result<void> {
-  const { account, version, linked } = asking;
+  const { account, version, linked } = context;
   const permitted = publicAccessPermitted(account);
   const record = access && { ...access, publicAccessPermitted: permitted, wallNow: wallNow() };
   const target = { service: service.name, version, hierarchical: isHierarchical(account) };
   const allowed = authoriseWithRecord(principal, linked.permission, target, record);
-  return allowed.ok ? ok(undefined) : unverified(allowed, asking);
+  return allowed.ok ? ok(undefined) : unverified(allowed, context);
 }
 
-function malformed(failure: Failure, { linked }: Asking): Failure {
+function malformed(failure: Failure, { linked }: SourceContext): Failure {
   return linked.below === "account" ? fail("InvalidSourceUri") : failure;
 }
 
-/** A rename answers why its source is refused as if the source had been asked for. */
-function unverified(failure: Result<unknown>, { linked }: Asking): Result<never> {
+/** The fault of a source that cannot be read. A rename returns the source's own fault, as if the
+ *  client had requested the source. */
+function unverified(failure: Result<unknown>, { linked }: SourceContext): Result<never> {
   if (failure.ok) throw new Error("a fault was expected");
   return linked.below === "account" ? failure : cannotVerify(failure);
 }

@@ -2,19 +2,20 @@ import { formsOf } from "./address-forms.ts";
 import { blockListOf, isListed } from "./address-ranges.ts";
 import type { OwnEndpoints } from "./own-endpoints.ts";
 
+/** Address ranges (CIDR) of the configuration. */
 export interface SourceRanges {
-  /** Ranges that copies may read although they are blocked by default. */
+  /** Address ranges from which copies may read although they are blocked by default. */
   readonly allowed: readonly string[];
-  /** Ranges that copies must not read; they take precedence over `allowed`. */
+  /** Address ranges from which copies must not read, even if `allowed` contains them. */
   readonly forbidden: readonly string[];
 }
 
-/** Decides whether a copy may read from an address, directly before connecting. */
+/** Decides, directly before connecting, whether a copy may read from an address. */
 export interface SourcePolicy {
   permits(address: string, port: number): boolean;
 }
 
-/** Services at these addresses trust every local client or return secrets. */
+/** Address ranges whose services trust every local client or return secrets. */
 const blockedByDefault = [
   "0.0.0.0/8", // this host; connecting to it reaches the loopback address
   "127.0.0.0/8",
@@ -39,7 +40,7 @@ export function sourcePolicy(
     permits(address, port) {
       const forms = formsOf(address);
       if (forms.length === 0) return false;
-      // First, so that no option can open the admin listener to copies.
+      // Checked first, so that no option can let copies reach the admin listener.
       if (forms.some((form) => endpoints.isAdmin(form, port))) return false;
       if (forms.some((form) => isListed(refused, form))) return false;
       if (endpoints.isStorage(address, port)) return true;

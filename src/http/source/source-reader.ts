@@ -1,26 +1,27 @@
 import type { Metadata } from "../../protocol/metadata.ts";
 import type { ServiceName } from "../../protocol/service-name.ts";
 
-/** A request for the source of a copy, to this server or another. */
+/** A request for the source of a copy, to this server or to another one. */
 export interface SourceRequest {
   readonly url: URL;
   readonly method: "GET" | "HEAD";
   /** Headers by lower-case name. */
   readonly headers: Readonly<Record<string, string>>;
-  /** The host that the client of the copy used: the same host is this server. */
+  /** The host that the client of the copy used: a URL with the same host addresses this server. */
   readonly host: string;
-  /** The client of the copy: a SAS may be limited to an address. */
+  /** Address of the client of the copy, because a SAS may be limited to an address. */
   readonly remoteAddress: string;
-  /** Whether the copy request used HTTPS, whatever the scheme of the source's URL. */
+  /** Whether the copy request used HTTPS, whatever the scheme of the source URL is. */
   readonly secure: boolean;
-  /** Undefined if URL and host decide whether a service of this server is addressed. */
+  /** The service of this server that is addressed; undefined: URL and host decide whether there is
+   *  one. */
   readonly service?: ServiceName | undefined;
   /** Aborted when the result is no longer needed, as after the client has disconnected. */
   readonly signal?: AbortSignal | undefined;
 }
 
-/** Header of every source request over the network, which its client cannot remove. Admin listeners
- *  reject it, also those of other processes and machines. */
+/** A header of every source request over the network, which the client of the copy cannot remove.
+ *  Admin listeners reject requests with it, also those of other processes and machines. */
 export const sourceMarkHeader = "x-etagere-source";
 
 export interface SourceResponse {
@@ -29,17 +30,18 @@ export interface SourceResponse {
   readonly reason: string;
   /** Why there was no response, for the debug log; undefined if the source responded. */
   readonly failure?: string;
-  /** By lower-case name. */
+  /** Headers by lower-case name. */
   readonly headers: Readonly<Record<string, string | undefined>>;
   /** Metadata with the source's spelling of names. */
   readonly metadata: Metadata;
   /** A chunk is valid until the next one is requested. */
   readonly body: AsyncIterable<Uint8Array>;
-  /** Stops reading. Also called after everything was read. */
+  /** Stops reading. Must also be called after everything was read. */
   close(): void;
 }
 
-/** Rejects with `SourceUnreachable` if no server responds or the address is blocked. */
+/** Reads a source. Rejects with `SourceUnreachable` if no server responds or the address is
+ *  blocked. */
 export type SourceReader = (request: SourceRequest) => Promise<SourceResponse>;
 
 /** How the operations of one service read copy sources. */

@@ -4,42 +4,40 @@ import { metadataIn } from "./fetched-properties.ts";
 import type { OwnEndpoints } from "./own-endpoints.ts";
 import type { SourceResponse, SourceReader, SourceRequest, Sources } from "./source-reader.ts";
 
+/** What copy sources are read with. `remote` reads those outside this server. */
 export interface SourceParts {
   readonly service: ServiceName;
   readonly endpoints: OwnEndpoints;
-  readonly elsewhere: SourceReader;
+  readonly remote: SourceReader;
 }
 
-/** Reads a source of this server by a request to itself with the source's credentials, so that all
- *  rules of reading apply; other sources are read over the network. */
-export function openSources({ service, endpoints, elsewhere }: SourceParts): Sources {
+/** Returns the reader of a service's copy sources. A source in this server is read by a request to
+ *  itself with the credentials of the source, so that all rules for reads apply; other sources are
+ *  read over the network. */
+export function openSources({ service, endpoints, remote }: SourceParts): Sources {
   const serviceOf = (url: URL, host: string) => endpoints.serviceOf(url, { service, host });
-  return { serviceOf, read: sourceReader(endpoints, serviceOf, elsewhere) };
+  return { serviceOf, read: sourceReader(endpoints, serviceOf, remote) };
 }
 
-/** For transfer jobs: copies that continue after their response. */
-export function transferSources({
-  endpoints,
-  elsewhere,
-}: Omit<SourceParts, "service">): SourceReader {
+/** Returns the reader of sources for transfer jobs, which continue after the response. */
+export function transferSources({ endpoints, remote }: Omit<SourceParts, "service">): SourceReader {
   const serviceOf = (url: URL) => endpoints.serviceOf(url, { service: "blob", host: "" });
-  return sourceReader(endpoints, serviceOf, elsewhere);
+  return sourceReader(endpoints, serviceOf, remote);
 }
 
 function sourceReader(
   endpoints: OwnEndpoints,
   serviceOf: Sources["serviceOf"],
-  elsewhere: SourceReader,
+  remote: SourceReader,
 ): SourceReader {
   return async (request) => {
-    const own = request.service ?? serviceOf(request.url, request.host);
-    const serve = own && endpoints.serverOf(own);
-    return serve === undefined
-      ? elsewhere(request)
-      : responseOf(await serve(wireRequestOf(request)));
+    const service = request.service ?? serviceOf(request.url, request.host);
+    const serve = service && endpoints.serverOf(service);
+    return serve === undefined ? remote(request) : responseOf(await serve(wireRequestOf(request)));
   };
 }
 
+/** Converts a request for a source to a request for the pipeline. */
 export function wireRequestOf(request: SourceRequest): WireRequest {
   const { url, method, remoteAddress, secure } = request;
   const all: Record<string, string> = { host: url.host, ...request.headers };

@@ -6,7 +6,8 @@ import { ask, type SourceReader, type SourceRequest } from "./source-reader.ts";
 
 const tagsBytesMax = 64 * 1024;
 
-/** Reads the tags of the source with a second request, if the copy requests them. */
+/** Reads the tags of the source with a second request, if the copy asks for them; otherwise
+ *  undefined. */
 export async function readSourceTags(
   read: SourceReader,
   { headers }: WireRequest,

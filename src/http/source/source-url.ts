@@ -3,12 +3,13 @@ import { copySource } from "../../protocol/named-resource.ts";
 import { fail, ok, type Result } from "../../protocol/result.ts";
 import type { WireRequest } from "../wire.ts";
 
+/** Limit of this server, in UTF-16 code units. */
 const urlUnitsMax = 4096;
 
-/** Since this version the source is an absolute URL. */
+/** The first version in which the source must be an absolute URL. */
 const absoluteSince = "2012-02-12";
 
-/** Parses an absolute URL or, for renames and in old versions, a path:
+/** Parses the source: an absolute URL or, for renames and in old versions, a path
  *  `/account/container/blob`. */
 export function parseSourceUrl(
   { headers, secure }: WireRequest,
@@ -25,8 +26,8 @@ export function parseSourceUrl(
   return url !== null && known ? ok(url) : invalidHeader(name, text);
 }
 
-/** A path below the account, such as `/filesystem/path?signature`. The JavaScript library, which
- *  leaves the account out of the path that it renames to, has it here instead. */
+/** Parses a path below the account, such as `/filesystem/path?signature`. The JavaScript client
+ *  library omits the account in the path that it renames to, and adds it here instead. */
 export function parseSourcePath(
   { headers, target }: WireRequest,
   name: string,
@@ -43,7 +44,8 @@ export function parseSourcePath(
 
 const conditionNames = ["if-match", "if-none-match", "if-modified-since", "if-unmodified-since"];
 
-/** Headers of the request for the source: source conditions and the source's credentials. */
+/** The headers of the request for the source: source conditions, and the credentials of the
+ *  source. */
 export function sourceHeaders({ headers }: WireRequest, version: string): Record<string, string> {
   const sent: Record<string, string> = { "x-ms-version": version };
   for (const name of conditionNames) {

@@ -10,33 +10,38 @@ import {
 import { transferJobs, type StoredTransfer } from "../../operation/transfer-jobs.ts";
 import type { SourceResponse, SourceReader } from "./source-reader.ts";
 
+/** What transfers run with. */
 export interface TransferParts extends TransferStore {
   readonly read: SourceReader;
   readonly clock: Clock;
   readonly log: Log;
 }
 
+/** The running transfers of a process. */
 export interface Transfers {
-  /** Aborts running transfers; they continue after the next start. */
+  /** Aborts running transfers. They start again after the next start of a process. */
   stop(): Promise<void>;
 }
 
+/** Transfers that one process runs at the same time. */
 const concurrentMax = 4;
+/** Most attempts to read a source; then the copy fails. */
 const attemptsMax = 3;
-/** Interval in which claims are renewed and jobs of dead processes are claimed. */
+/** Interval in which claims are renewed, and in which jobs of ended processes are claimed. */
 const pollMilliseconds = 5000;
+/** The progress is stored each time that this many bytes were copied. */
 const progressBytes = 16 * 1024 * 1024;
-/** Largest blob; a source that announces more is rejected. */
+/** Limit of the length of a source: that of the largest blob. */
 const transferBytesMax = 200 * 1024 ** 4;
 const inlineBytesMax = 4096;
 const sourceFailed = '"Copy failed when reading the source."';
 
-/** The target no longer waits for the bytes, or the server stops. */
+/** Thrown if the target no longer waits for the bytes, or if the server stops. */
 class TransferAborted extends Error {
   override readonly name = "BrokenOff";
 }
 
-/** Runs transfer jobs, a few at a time, until stopped. */
+/** Runs transfer jobs, a few at a time, until `stop`. */
 export function runTransfers(parts: TransferParts): Transfers {
   const running = new Map<string, Promise<void>>();
   const life: TransferState = { stopped: false, answers: new Set() };
@@ -47,7 +52,7 @@ export function runTransfers(parts: TransferParts): Transfers {
       if (life.stopped || running.size >= concurrentMax) return;
       const job = await claimTransfer(parts, new Set(running.keys()));
       if (job === undefined) return;
-      const done = carryOut(parts, job, life).finally(() => {
+      const done = runTransfer(parts, job, life).finally(() => {
         running.delete(job.id);
         wake();
       });
@@ -82,13 +87,13 @@ export function runTransfers(parts: TransferParts): Transfers {
   };
 }
 
-/** State of the transfers of one process. */
+/** The state of the transfers of one process. */
 interface TransferState {
   stopped: boolean;
   readonly answers: Set<SourceResponse>;
 }
 
-async function carryOut(
+async function runTransfer(
   parts: TransferParts,
   job: StoredTransfer,
   life: TransferState,
@@ -97,7 +102,7 @@ async function carryOut(
     await fetchInto(parts, job, life);
   } catch (error) {
     if (error instanceof TransferAborted || life.stopped) {
-      // The server stops: this does not count as an attempt.
+      // An attempt that ends because the server stops is not counted.
       await releaseTransfer(parts, { ...job, attempts: job.attempts - 1 }).catch(() => {});
       return;
     }

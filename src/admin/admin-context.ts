@@ -6,6 +6,7 @@ import type { HttpService } from "../http/http-service.ts";
 import type { Observer } from "../http/observer.ts";
 import type { SmbAdministration } from "../smb/administration.ts";
 import type { FeedEvent } from "./feed/feed-event.ts";
+import type { IdentityContext } from "./identity/identity-context.ts";
 import type { AdminSecurity } from "./security/admin-auth.ts";
 import type { Figures } from "./views/figures.ts";
 
@@ -24,6 +25,8 @@ export interface AdminContext {
   readonly otherWorkers?: OtherWorkers | undefined;
   /** Undefined if SMB is not served. */
   readonly smb: SmbAdministration | undefined;
+  /** The local token service; undefined without one. */
+  readonly identity?: IdentityContext | undefined;
   readonly facts: () => ServerFacts;
   readonly figures: Figures;
   readonly sizes: () => Promise<Sizes>;

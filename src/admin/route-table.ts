@@ -1,6 +1,7 @@
 import type { AdminContext, ViewContext } from "./admin-context.ts";
 import { Feed } from "./feed/feed.ts";
 import { gatewayRoute } from "./gateway.ts";
+import { identityRoutes } from "./identity/identity-routes.ts";
 import { probeRoutes } from "./probes.ts";
 import type { AnyRoute } from "./routes.ts";
 import type { AdminAuth } from "./security/admin-auth.ts";
@@ -45,6 +46,7 @@ function routesOf(
     ...messageRoutes(context),
     ...timelineRoutes(context, feed),
     ...healthRoutes(health),
+    ...(context.identity === undefined ? [] : identityRoutes(context.identity)),
     feed.route(),
     gatewayRoute(context),
   ];

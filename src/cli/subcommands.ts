@@ -1,6 +1,7 @@
 import { backupCommand } from "./backup-command.ts";
 import { checkCommand } from "./check-command.ts";
 import { copyCommand } from "./copy-command.ts";
+import { envCommand } from "./env-command.ts";
 import { importCommand } from "./import-command.ts";
 import { nearestName } from "./nearest.ts";
 import { serviceModeNames } from "./service-mode.ts";
@@ -10,9 +11,15 @@ import { tourCommand } from "./tour-command.ts";
 
 /** All subcommands, by name. */
 export const subcommands: ReadonlyMap<string, Subcommand> = new Map(
-  [checkCommand, backupCommand, copyCommand, importCommand, statusCommand, tourCommand].map(
-    (command) => [command.name, command],
-  ),
+  [
+    checkCommand,
+    backupCommand,
+    copyCommand,
+    importCommand,
+    statusCommand,
+    envCommand,
+    tourCommand,
+  ].map((command) => [command.name, command]),
 );
 
 /** The error for an unknown first word, with the closest command if there is one. */

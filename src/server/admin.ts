@@ -1,6 +1,10 @@
 import { fileURLToPath } from "node:url";
 import type { AdminContext, HttpServices, ServerFacts } from "../admin/admin-context.ts";
 import { adminHandler, type AdminHandler } from "../admin/handler.ts";
+import { reachable } from "../admin/connection-string.ts";
+import type { IdentityContext } from "../admin/identity/identity-context.ts";
+import type { LocalIdentity } from "../admin/identity/local-identity.ts";
+import { TokenIssuer } from "../admin/identity/token-issuer.ts";
 import { isDevelopmentAlone } from "../account/settings.ts";
 import type { FigureSample } from "../admin/views/figures.ts";
 import type { AdminSecurity } from "../admin/security/admin-auth.ts";
@@ -19,6 +23,8 @@ export interface AdminParts {
   readonly httpServices: HttpServices;
   readonly observer: Observer;
   readonly smb: SmbAdministration | undefined;
+  /** Keys and secrets of the local token service. */
+  readonly local: LocalIdentity;
   /** Figures of all processes of the server. */
   readonly sample: () => Promise<FigureSample>;
   readonly addresses: () => Pick<ServerFacts, "adminUrl" | "smbUrl" | "urls">;
@@ -49,6 +55,14 @@ function securityOf(given: RunningServerOptions, localToken: string | undefined)
   };
 }
 
+function identityContextOf({ given, local, addresses }: AdminParts): IdentityContext {
+  const { clock, random, log, accounts } = given;
+  const address = (): string => reachable(addresses().adminUrl);
+  const issuer = new TokenIssuer({ identity: local, clock, random, address });
+  const identity = () => accounts.identity();
+  return { identity, local, issuer, clock, log, address, authorityFile: undefined };
+}
+
 function adminContextOf(parts: AdminParts): AdminContext {
   const { given, engines, httpServices, observer, smb, addresses } = parts;
   const { clock, random, log, accounts, options, location } = given;
@@ -64,6 +78,7 @@ function adminContextOf(parts: AdminParts): AdminContext {
     observer,
     otherWorkers: given.worker?.others,
     smb,
+    identity: identityContextOf(parts),
     runtime: { store, content, random, clock, log },
     facts: () => ({
       version,

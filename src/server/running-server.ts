@@ -9,8 +9,7 @@ import type { Background } from "./background.ts";
 import { readCertificate, type Certificate } from "./certificate.ts";
 import { openDataStores, type DataStores } from "./data-stores.ts";
 import { dataStoreOptions } from "./data-store-options.ts";
-import { openTokenVerifier } from "./token-verification.ts";
-import type { TokenVerifier } from "../http/auth/tokens/token-verifier.ts";
+import { openIdentity, type ServerIdentity } from "./token-verification.ts";
 import { sweepHandlesInBackground } from "./orphaned-handles.ts";
 import { listen } from "./listener.ts";
 import type { BoundAddress, Handler, Listener, ListenerOptions } from "./listener.ts";
@@ -64,7 +63,7 @@ export class RunningServer {
   readonly #metrics: Metrics;
   readonly #limits: RequestLimits;
   readonly observer: Observer = { watch: undefined };
-  readonly #tokens: TokenVerifier;
+  readonly #identity: ServerIdentity;
   readonly #endpoints = new OwnEndpoints();
   readonly #remote: SourceReader;
   readonly #httpServices: Partial<Record<ServiceName, HttpService>> = {};
@@ -82,7 +81,7 @@ export class RunningServer {
     this.#engines = engines;
     this.#metrics = metrics;
     this.#limits = newRequestLimits(given.clock, given.worker?.workerCount);
-    this.#tokens = openTokenVerifier(given);
+    this.#identity = openIdentity(given);
     this.#remote = remoteSources(sourcePolicy(sourceRanges(given.options), this.#endpoints));
   }
 
@@ -157,7 +156,7 @@ export class RunningServer {
     this.#state = "stopping";
     await this.#admin?.close();
     this.#announceAll("is closing...");
-    this.#tokens.close();
+    this.#identity.tokens.close();
     await Promise.all(this.#listeners.map((listener) => listener.stop(graceMilliseconds)));
     await this.#transfers?.stop();
     await this.#sweeping?.stop();
@@ -203,7 +202,7 @@ export class RunningServer {
       engines: this.#engines,
       meter: this.#metrics,
       observer: this.observer,
-      tokens: this.#tokens,
+      tokens: this.#identity.tokens,
       memory: this.#limits.memory,
       endpoints: this.#endpoints,
       remote: this.#remote,
@@ -267,6 +266,7 @@ export class RunningServer {
       httpServices: this.#httpServices,
       observer: this.observer,
       smb: this.#smb?.administration,
+      local: this.#identity.local,
       sample: async () => (await worker?.sampleAll(this.sample())) ?? this.sample(),
       addresses: () => ({ adminUrl: this.adminUrl, smbUrl: this.smbUrl, urls: this.urls }),
       ready: () => this.#checkReady(),

@@ -1,10 +1,18 @@
+import type { LocalIdentity } from "../admin/identity/local-identity.ts";
 import { TokenVerifier } from "../http/auth/tokens/token-verifier.ts";
 import { TrustedIssuers } from "../http/auth/tokens/trusted-issuers.ts";
+import { IdentityFile } from "./identity-file.ts";
 import type { RunningServerOptions } from "./running-server.ts";
 
-/** One verifier for all services: they share the cached verdicts. */
-export function openTokenVerifier(given: RunningServerOptions): TokenVerifier {
-  const { accounts, clock, log } = given;
+export interface ServerIdentity {
+  readonly local: LocalIdentity;
+  /** One verifier for all services: they share the cached verdicts. */
+  readonly tokens: TokenVerifier;
+}
+
+export function openIdentity(given: RunningServerOptions): ServerIdentity {
+  const { accounts, clock, log, random, location } = given;
   const identity = () => accounts.identity();
-  return new TokenVerifier(new TrustedIssuers({ identity, local: undefined, clock, log }));
+  const local = new IdentityFile({ location, clock, random });
+  return { local, tokens: new TokenVerifier(new TrustedIssuers({ identity, local, clock, log })) };
 }

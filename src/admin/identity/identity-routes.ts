@@ -1,0 +1,218 @@
+import { createHash, timingSafeEqual } from "node:crypto";
+import type { IncomingMessage, ServerResponse } from "node:http";
+import { developerPrincipal, type PrincipalSettings } from "../../account/identity.ts";
+import { json, type AdminResponse } from "../admin-response.ts";
+import type { AdminRequest } from "../request.ts";
+import type { AnyRoute } from "../routes.ts";
+import { Attempts } from "../security/attempts.ts";
+import { isCrossSite, isLoopback, isOwnHost } from "../security/same-origin.ts";
+import { readForm } from "./read-form.ts";
+import { discoveryRoutes } from "./discovery-routes.ts";
+import { environmentRoute } from "./environment-route.ts";
+import type { IdentityContext } from "./identity-context.ts";
+import { audienceOf, tokenLifeSeconds } from "./token-issuer.ts";
+
+export const managedIdentityPath = "/identity/token";
+const metadataPath = "/metadata/identity/oauth2/token";
+
+/** The token service: managed identities in the forms of App Service and of virtual machines,
+ *  client credentials, and the OpenID Connect documents. */
+export function identityRoutes(context: IdentityContext): readonly AnyRoute[] {
+  const attempts = new Attempts();
+  const parts = { context, attempts };
+  return [
+    {
+      method: "GET",
+      path: managedIdentityPath,
+      access: "open",
+      answer: (request) => answerAppService(parts, request),
+    },
+    {
+      method: "GET",
+      path: metadataPath,
+      access: "open",
+      answer: (request) => answerMetadata(parts, request),
+    },
+    ...["/:tenant/oauth2/v2.0/token", "/:tenant/oauth2/token"].map((path): AnyRoute => ({
+      method: "*",
+      path,
+      access: "open",
+      serve: ({ request, message, response }) => {
+        if (request.method !== "POST") return "unknown";
+        void serveForm(parts, request, message, response);
+        return undefined;
+      },
+    })),
+    ...discoveryRoutes(context),
+    environmentRoute(context),
+  ];
+}
+
+async function serveForm(
+  parts: Parts,
+  request: AdminRequest,
+  message: IncomingMessage,
+  response: ServerResponse,
+): Promise<void> {
+  let answered: AdminResponse;
+  try {
+    answered = await answerClient(parts, request, await readForm(message));
+  } catch (error) {
+    parts.context.log.error({ err: error }, "token request failed");
+    answered = oauthError(500, "server_error", "the token could not be issued");
+  }
+  response.writeHead(answered.status, answered.headers);
+  response.end(answered.body);
+}
+
+interface Parts {
+  readonly context: IdentityContext;
+  readonly attempts: Attempts;
+}
+
+function oauthError(status: number, error: string, description: string): AdminResponse {
+  return json({ error, error_description: description }, status);
+}
+
+const off = oauthError(404, "not_found", "no managed identity is configured; see docs/IDENTITY.md");
+
+/** The developer identity while it exists. */
+function developerOf({ identity }: IdentityContext): PrincipalSettings | undefined {
+  return identity().principals.find((each) => each === developerPrincipal);
+}
+
+/** IDENTITY_ENDPOINT with IDENTITY_HEADER, as in App Service. */
+async function answerAppService(
+  { context, attempts }: Parts,
+  request: AdminRequest,
+): Promise<AdminResponse> {
+  const foreign = refuseForeign(request);
+  if (foreign !== undefined) return foreign;
+  const { managedIdentity } = context.identity();
+  const developer = developerOf(context);
+  if (managedIdentity === undefined && developer === undefined) return off;
+  const given = request.headers["x-identity-header"];
+  const isOver = waits(context, attempts, request);
+  if (isOver !== undefined) return isOver;
+  const configured = managedIdentity?.secret;
+  if (typeof given === "string" && configured !== undefined && isSame(given, configured)) {
+    return answerToken(context, managedIdentity?.principal, request);
+  }
+  const own = developer && (await context.local.load()).developerSecret;
+  if (typeof given === "string" && own !== undefined && isSame(given, own)) {
+    return answerToken(context, developer, request);
+  }
+  attempts.failed(request.remoteAddress, context.clock.monotonic());
+  return oauthError(401, "unauthorized_client", "X-IDENTITY-HEADER is not the configured secret");
+}
+
+/** The form of virtual machines has no secret. It is therefore limited to the developer identity
+ *  and to programs of this machine. */
+async function answerMetadata({ context }: Parts, request: AdminRequest): Promise<AdminResponse> {
+  const foreign = refuseForeign(request);
+  if (foreign !== undefined) return foreign;
+  const developer = developerOf(context);
+  const isHere = isLoopback(request.remoteAddress.replace(/^::ffff:/, ""));
+  const isForwarded = request.headers["x-forwarded-for"] !== undefined;
+  if (developer === undefined || !isHere || isForwarded) return off;
+  if (request.headers["metadata"]?.toString().toLowerCase() !== "true") {
+    return oauthError(400, "invalid_request", "the header Metadata: true is required");
+  }
+  return answerToken(context, developer, request);
+}
+
+/** A web page must not get a token, also not under a name that it makes resolve to this machine. */
+function refuseForeign({ headers }: AdminRequest): AdminResponse | undefined {
+  if (!isCrossSite(headers) && headers.origin === undefined && isOwnHost(headers.host)) {
+    return undefined;
+  }
+  return oauthError(403, "access_denied", "not allowed from a page or under this host name");
+}
+
+async function answerToken(
+  { issuer }: IdentityContext,
+  principal: PrincipalSettings | undefined,
+  { query }: AdminRequest,
+): Promise<AdminResponse> {
+  const ids = ["client_id", "object_id", "principal_id", "msi_res_id", "mi_res_id"].flatMap(
+    (name) => query.getAll(name),
+  );
+  const isOther = ids.some((id) => id !== principal?.clientId && id !== principal?.objectId);
+  if (principal === undefined || isOther) {
+    return oauthError(400, "invalid_request", "Identity not found");
+  }
+  const resource = query.get("resource") ?? "";
+  const audience = audienceOf(resource);
+  if (audience === undefined) {
+    return oauthError(400, "invalid_resource", "resource must be https://storage.azure.com");
+  }
+  const { accessToken, expiresOn } = await issuer.issue(principal, audience);
+  return json({
+    access_token: accessToken,
+    client_id: principal.clientId,
+    expires_in: String(tokenLifeSeconds),
+    expires_on: String(expiresOn),
+    not_before: String(expiresOn - tokenLifeSeconds),
+    resource,
+    token_type: "Bearer",
+  });
+}
+
+type Form = URLSearchParams | undefined;
+
+/** The client-credentials flow. */
+async function answerClient(
+  { context, attempts }: Parts,
+  request: AdminRequest,
+  form: Form,
+): Promise<AdminResponse> {
+  if (form === undefined) return oauthError(400, "invalid_request", "a form is required");
+  const { tenantId } = await context.local.load();
+  const [, tenant] = request.path.split("/");
+  if (tenant !== tenantId) return oauthError(400, "invalid_request", "unknown tenant");
+  if (form.get("grant_type") !== "client_credentials") {
+    return oauthError(400, "unsupported_grant_type", "grant_type must be client_credentials");
+  }
+  const isOver = waits(context, attempts, request);
+  if (isOver !== undefined) return isOver;
+  const principal = clientOf(context, form);
+  if (principal === undefined) {
+    attempts.failed(request.remoteAddress, context.clock.monotonic());
+    return oauthError(401, "invalid_client", "unknown client id or wrong secret");
+  }
+  const audience = audienceOf(form.get("scope") ?? form.get("resource") ?? "");
+  if (audience === undefined) {
+    return oauthError(400, "invalid_scope", "scope must be https://storage.azure.com/.default");
+  }
+  const { accessToken } = await context.issuer.issue(principal, audience);
+  const lasting = { expires_in: tokenLifeSeconds, ext_expires_in: tokenLifeSeconds };
+  return json({ token_type: "Bearer", ...lasting, access_token: accessToken });
+}
+
+function clientOf({ identity }: IdentityContext, form: URLSearchParams) {
+  const id = form.get("client_id")?.toLowerCase();
+  const secret = form.get("client_secret") ?? "";
+  const found = identity().principals.find(({ clientId }) => clientId.toLowerCase() === id);
+  // Compared also for an unknown client, so that the time does not reveal whether it exists.
+  const isRight = isSame(secret, found?.secret ?? "");
+  return found?.secret !== undefined && isRight ? found : undefined;
+}
+
+function waits(
+  { clock }: IdentityContext,
+  attempts: Attempts,
+  { remoteAddress }: AdminRequest,
+): AdminResponse | undefined {
+  const seconds = attempts.waitSeconds(remoteAddress, clock.monotonic());
+  if (seconds === 0) return undefined;
+  const body = { error: "temporarily_unavailable", error_description: "too many failures" };
+  return json(body, 429, { "Retry-After": String(seconds) });
+}
+
+function isSame(left: string, right: string): boolean {
+  return timingSafeEqual(digestOf(left), digestOf(right));
+}
+
+function digestOf(text: string): Buffer {
+  return createHash("sha256").update(text, "utf8").digest();
+}

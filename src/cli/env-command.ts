@@ -1,0 +1,94 @@
+import { readAdminAddress } from "../server/admin-address.ts";
+import { defaultLocation, flagDefaults } from "../server/flags.ts";
+import { messageOf } from "../server/start-refused.ts";
+import { environmentText, shells, type Shell } from "./environment-text.ts";
+import { parseCliArguments } from "./parse-cli-arguments.ts";
+import { usageError, type Subcommand } from "./subcommand.ts";
+
+export const envCommand: Subcommand = {
+  name: "env",
+  usage: "[--location FOLDER | --url URL] [--token TOKEN] [--shell sh|powershell|json]",
+  summary: "print the variables with which Azure libraries get tokens of a server",
+  help: [
+    "Prints IDENTITY_ENDPOINT and IDENTITY_HEADER of a running server, with which",
+    "DefaultAzureCredential gets its tokens, and the variables that name its certificate",
+    'authority if it was started with --https. They contain a secret. In sh: eval "$(etagere env)"',
+    "",
+    "  -l, --location FOLDER   the server that uses this data folder (default: .etagere, or else",
+    "                          the server at the default address)",
+    "      --url URL           address of the admin listener",
+    "      --token TOKEN       value of --adminToken, or the variable ETAGERE_ADMIN_TOKEN; not",
+    "                          needed if the data folder is readable",
+    "      --shell SHELL       sh (default), powershell or json",
+    "",
+    "exit code: 0 the variables were printed, 1 no server responded or it issues no tokens",
+    "example:   etagere env --shell powershell",
+  ],
+  run: printEnvironment,
+};
+
+const options = {
+  location: { type: "string", short: "l" },
+  url: { type: "string" },
+  token: { type: "string" },
+  shell: { type: "string" },
+} as const;
+
+async function printEnvironment(words: readonly string[]): Promise<number> {
+  const parsed = parseCliArguments(words, options);
+  const problem = parsed.ok ? problemIn(parsed) : parsed.problem;
+  if (!parsed.ok || problem !== undefined) {
+    process.stderr.write(usageError(envCommand, problem ?? ""));
+    return 1;
+  }
+  const { texts } = parsed;
+  const location = texts.get("location");
+  const found = texts.has("url") ? undefined : await readAdminAddress(location ?? defaultLocation);
+  if (found === undefined && location !== undefined) return failWith(`no server uses ${location}`);
+  const standard = `http://${flagDefaults.adminHost}:${flagDefaults.adminPort}`;
+  const url = texts.get("url") ?? found?.url ?? standard;
+  const token = texts.get("token") ?? process.env["ETAGERE_ADMIN_TOKEN"] ?? found?.token;
+  try {
+    const variables = await fetchVariables(url, token);
+    if (Object.keys(variables).length === 0) {
+      return failWith(
+        "this server issues no tokens; docs/IDENTITY.md describes how to configure it",
+      );
+    }
+    const shell = (texts.get("shell") ?? "sh") as Shell;
+    process.stdout.write(environmentText(variables, shell));
+    return 0;
+  } catch (error) {
+    return failWith(`${url}: ${messageOf(error)}`);
+  }
+}
+
+function problemIn({
+  texts,
+  others,
+}: {
+  readonly texts: ReadonlyMap<string, string>;
+  readonly others: readonly string[];
+}): string | undefined {
+  const shell = texts.get("shell") ?? "sh";
+  if (!Object.hasOwn(shells, shell)) return `--shell: must be sh, powershell or json, got ${shell}`;
+  if (texts.has("url") && texts.has("location")) return "--url contradicts --location";
+  return others.length > 0 ? `unexpected word ${others[0]}` : undefined;
+}
+
+function failWith(problem: string): number {
+  process.stderr.write(`etagere: ${problem}\n`);
+  return 1;
+}
+
+async function fetchVariables(
+  url: string,
+  token: string | undefined,
+): Promise<Readonly<Record<string, string>>> {
+  const authorization = token === undefined ? undefined : { authorization: `Bearer ${token}` };
+  const headers = { "x-etagere-admin": "1", ...authorization };
+  const response = await fetch(`${url}/admin/v1/identity/environment`, { headers });
+  if (!response.ok) throw new Error(`the admin listener answered ${response.status}`);
+  const { variables } = (await response.json()) as { variables: Readonly<Record<string, string>> };
+  return variables;
+}

@@ -1,0 +1,173 @@
+import { link, readFile, rename, rm, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import type { IdentityData, LocalIdentity, StoredKey } from "../admin/identity/local-identity.ts";
+import { publishedKeys } from "../admin/identity/local-identity.ts";
+import { newGuid } from "../operation/identifiers.ts";
+import { ticksPerSecond, unixEpochTicks, type Ticks } from "../base/ticks.ts";
+import type { Clock, Random } from "../base/world.ts";
+import {
+  importKeySet,
+  KeySet,
+  type VerificationKey,
+} from "../http/auth/tokens/verification-keys.ts";
+import { makePrivateFolder } from "../store/private-folder.ts";
+import { systemErrorCode } from "./start-refused.ts";
+
+const secretBytes = 32;
+const keyIdBytes = 8;
+/** A key signs for this long, and is published for a day longer than its last token is valid. */
+const keyLifeSeconds = 30 * 24 * 3600;
+const keyOverlapSeconds = 24 * 3600;
+/** Between two reads of the file for unknown keys. */
+const rereadPause: Ticks = 5n * ticksPerSecond;
+const issuerForm = /\/([0-9a-f-]{36})\/v2\.0$/;
+
+export interface LocalIdentityOptions {
+  /** The data folder; undefined keeps everything in memory. */
+  readonly location: string | undefined;
+  readonly clock: Clock;
+  readonly random: Random;
+}
+
+/** Keys and secrets of the local token service, in `identity/identity.json` of the data folder with
+ *  mode 600. Created at the first use; other processes on the folder read the same file. */
+export class IdentityFile implements LocalIdentity {
+  readonly #options: LocalIdentityOptions;
+  readonly #keySet = new KeySet();
+  #data: Promise<IdentityData> | undefined;
+  #tenantId: string | undefined;
+  #readAt: Ticks | undefined;
+
+  constructor(options: LocalIdentityOptions) {
+    this.#options = options;
+  }
+
+  readonly keys = {
+    find: (id: string | undefined): VerificationKey | undefined => this.#keySet.find(id),
+    has: (key: VerificationKey): boolean => this.#keySet.has(key),
+    refresh: (): Promise<void> => this.#refresh(),
+    close: (): void => {},
+  };
+
+  isIssuer(issuer: string): boolean {
+    const tenantId = issuerForm.exec(issuer)?.[1];
+    return tenantId !== undefined && tenantId === (this.#tenantId ?? tenantId);
+  }
+
+  load(): Promise<IdentityData> {
+    this.#data ??= this.#take(this.#open());
+    return this.#data;
+  }
+
+  async loadForSigning(): Promise<IdentityData> {
+    const data = await this.load();
+    const [newest] = data.keys;
+    if (newest !== undefined && this.#now() - newest.createdAt < keyLifeSeconds) return data;
+    this.#data = this.#take(this.#rotate(data));
+    return this.#data;
+  }
+
+  async #refresh(): Promise<void> {
+    const now = this.#options.clock.monotonic();
+    const isEarly = this.#readAt !== undefined && now < this.#readAt + rereadPause;
+    if (isEarly && this.#data !== undefined) return;
+    this.#readAt = now;
+    if (this.#data !== undefined && this.#options.location !== undefined) this.#data = undefined;
+    await this.load();
+  }
+
+  /** Publishes the keys; after a failure the next use tries again. */
+  async #take(opening: Promise<IdentityData>): Promise<IdentityData> {
+    try {
+      const data = await opening;
+      this.#keySet.replace(await importKeySet(publishedKeys(data)));
+      this.#tenantId = data.tenantId;
+      return data;
+    } catch (error) {
+      this.#data = undefined;
+      throw error;
+    }
+  }
+
+  async #open(): Promise<IdentityData> {
+    const { location, random } = this.#options;
+    const found = location === undefined ? undefined : await readData(pathIn(location));
+    if (found !== undefined) return found;
+    const made: IdentityData = {
+      tenantId: newGuid(random),
+      developerSecret: Buffer.from(random.bytes(secretBytes)).toString("hex"),
+      keys: [await this.#newKey()],
+    };
+    if (location === undefined) return made;
+    return this.#write(location, made, async (written, path) => {
+      // Fails if another process has created it meanwhile: then its data counts.
+      await link(written, path).catch(ignoreExisting);
+    });
+  }
+
+  async #rotate(data: IdentityData): Promise<IdentityData> {
+    const { location } = this.#options;
+    const oldest = this.#now() - keyLifeSeconds - keyOverlapSeconds;
+    const kept = data.keys.filter(({ createdAt }) => createdAt >= oldest);
+    const next = { ...data, keys: [await this.#newKey(), ...kept] };
+    return location === undefined ? next : this.#write(location, next, rename);
+  }
+
+  async #write(
+    location: string,
+    data: IdentityData,
+    place: (written: string, path: string) => Promise<void>,
+  ): Promise<IdentityData> {
+    const path = pathIn(location);
+    makePrivateFolder(join(location, "identity"));
+    const suffix = Buffer.from(this.#options.random.bytes(keyIdBytes)).toString("hex");
+    const written = `${path}.${suffix}`;
+    try {
+      await writeFile(written, JSON.stringify(data), { mode: 0o600, flag: "wx", flush: true });
+      await place(written, path);
+    } finally {
+      await rm(written, { force: true });
+    }
+    return (await readData(path)) ?? data;
+  }
+
+  async #newKey(): Promise<StoredKey> {
+    const { generateKeyPair, exportJWK } = await import("jose");
+    const { privateKey } = await generateKeyPair("RS256", { extractable: true });
+    const id = Buffer.from(this.#options.random.bytes(keyIdBytes)).toString("hex");
+    return { id, createdAt: this.#now(), privateKey: await exportJWK(privateKey) };
+  }
+
+  #now(): number {
+    return Number((this.#options.clock.wall() - unixEpochTicks) / ticksPerSecond);
+  }
+}
+
+function pathIn(location: string): string {
+  return join(location, "identity", "identity.json");
+}
+
+function ignoreExisting(error: unknown): void {
+  if (systemErrorCode(error) !== "EEXIST") throw error;
+}
+
+/** Undefined if there is no such file. */
+async function readData(path: string): Promise<IdentityData | undefined> {
+  let text: string;
+  try {
+    text = await readFile(path, "utf8");
+  } catch (error) {
+    if (systemErrorCode(error) === "ENOENT") return undefined;
+    throw error;
+  }
+  try {
+    const data = JSON.parse(text) as Partial<IdentityData>;
+    const { tenantId, developerSecret, keys } = data;
+    if (tenantId !== undefined && developerSecret !== undefined && Array.isArray(keys)) {
+      return { tenantId, developerSecret, keys };
+    }
+  } catch {
+    // Reported below; the parser's message would quote the file.
+  }
+  throw new Error(`${path} is damaged; delete it to create new keys`);
+}

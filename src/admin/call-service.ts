@@ -7,6 +7,7 @@ import type { ViewContext } from "./admin-context.ts";
 import { parseSasRequest } from "./sas/sas-request.ts";
 import { signSas } from "./sas/sign-sas.ts";
 
+/** A call of a storage service on behalf of the admin API. */
 export interface ServiceCall {
   /** The accounts of the caller; calls to other accounts are rejected. */
   readonly accounts: Accounts;
@@ -18,6 +19,7 @@ export interface ServiceCall {
   readonly headers: Readonly<Record<string, string>>;
 }
 
+/** Status of the response, and the code and message of an error. */
 export interface ServiceReply {
   readonly status: number;
   readonly code: string;

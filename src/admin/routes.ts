@@ -3,6 +3,7 @@ import type { AdminResponse } from "./admin-response.ts";
 import type { Checks } from "./inputs.ts";
 import type { AdminRequest, AuthenticatedRequest, CheckedRequest } from "./request.ts";
 
+/** The segments of a path that matched `:name`, by name. */
 export type PathValues = Readonly<Record<string, string>>;
 
 /**
@@ -37,6 +38,7 @@ export interface RawRoute extends RouteBase {
   readonly serve: (call: RawCall) => AdminResponse | "unknown" | undefined;
 }
 
+/** A request with the objects of Node, for routes that write the response themselves. */
 export interface RawCall {
   readonly request: AuthenticatedRequest;
   readonly message: IncomingMessage;
@@ -51,6 +53,7 @@ export type RouteMatch =
   | { readonly allow: string }
   | undefined;
 
+/** Finds the route of a request; undefined if no route has the path. */
 export function matchRoute(
   routes: readonly AnyRoute[],
   { method, path }: Pick<AdminRequest, "method" | "path">,

@@ -48,6 +48,7 @@ export interface ReceivedBody {
   readonly pieces: readonly SliceSourceOfLength[];
 }
 
+/** Stored bytes without a position in the content. */
 export interface SliceSourceOfLength {
   readonly length: number;
   readonly source: SliceSource;
@@ -70,6 +71,7 @@ export interface ContentPart {
   readonly block?: string;
 }
 
+/** A change of a range of existing content. */
 export type ContentEdit =
   | { readonly edit: "write"; readonly at: number; readonly part: ContentPart }
   | { readonly edit: "clear"; readonly at: number; readonly length: number }

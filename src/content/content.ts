@@ -15,6 +15,7 @@ export interface ReceiveOptions {
   readonly encryption?: BodyEncryption | undefined;
 }
 
+/** Encryption with a key that the client provides. */
 export interface BodyEncryption {
   /** The client's key, never stored. */
   readonly key: Uint8Array;
@@ -57,6 +58,7 @@ export interface ContentStore {
   close(): Promise<void>;
 }
 
+/** Reads content of one state. */
 export interface ContentReader {
   readonly length: number;
   /** Reads chunks of at most `readChunkBytes`, holes as zeros. Buffers are pooled: a chunk is valid

@@ -28,6 +28,7 @@ export interface ExtentFiles {
   claim?(storeId: string): Promise<void>;
 }
 
+/** An open extent. */
 export interface ExtentFile {
   /** Writes all of `bytes`. */
   write(bytes: Uint8Array, position: number): Promise<void>;

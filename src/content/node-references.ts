@@ -161,6 +161,7 @@ export class NodeReferences {
 
 const noBytes = new Uint8Array(0);
 
+/** The reference count of a content node; without a record it is 1. */
 export async function referencesTo(tx: Transaction, node: bigint): Promise<number> {
   const value = await tx.get(countKey(node));
   return value === undefined ? 1 : countCodec.decode(value).references;

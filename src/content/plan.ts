@@ -14,6 +14,7 @@ export function whole(received: ReceivedBody): ContentPlan {
   return compose([asPart(received)]);
 }
 
+/** Makes the content of another record, without copying bytes. */
 export function share(ref: ContentRef): ContentPlan {
   return { plan: "share", ref };
 }
@@ -31,6 +32,7 @@ export function write(base: ContentRef, at: number, received: ReceivedBody): Con
   return edit(base, { edit: "write", at, part: asPart(received) });
 }
 
+/** Adds a body at the end of the content. */
 export function append(base: ContentRef, received: ReceivedBody, block?: string): ContentPlan {
   return edit(base, { edit: "write", at: base.length, part: asPart(received, block) });
 }
@@ -48,6 +50,7 @@ export function empty(length: number): ContentPlan {
   return edit({ kind: "slices", length: 0, slices: [] }, { edit: "resize", length });
 }
 
+/** A received body as part of new content; `block` is the id of a committed block. */
 export function asPart(received: ReceivedBody, block?: string): ContentPart {
   return block === undefined ? { pieces: received.pieces } : { pieces: received.pieces, block };
 }

@@ -28,6 +28,7 @@ export function firstEndingAfter(slices: readonly Slice[], offset: number): numb
   return low;
 }
 
+/** The slices that overlap a span. */
 export function overlapping(slices: readonly Slice[], span: Span): readonly Slice[] {
   const first = firstEndingAfter(slices, span.from);
   let end = first;

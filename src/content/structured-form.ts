@@ -22,6 +22,7 @@ export function segmentsOf(length: number): { readonly bytes: number; readonly c
   return { bytes, count: Math.ceil(length / bytes) };
 }
 
+/** Length of the structured body of `length` bytes of data. */
 export function structuredLength(length: number): number {
   const { count } = segmentsOf(length);
   return headerBytes + count * (segmentHeaderBytes + crc64Length) + length + crc64Length;

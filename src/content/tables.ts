@@ -62,6 +62,7 @@ export function liveKey(extent: bigint): Key {
   return encodeTaggedKey(tagExtent, [extent, partLive]);
 }
 
+/** The range of the records and counters of all extents after one. */
 export function extentsAfter(extent: bigint): KeyBounds {
   const { end } = prefixBounds(encodeTaggedKey(tagExtent, []));
   return { start: encodeTaggedKey(tagExtent, [extent, partLive + 1]), end };
@@ -78,14 +79,17 @@ export function recordOwnerKey(extent: bigint, digest: Uint8Array): Key {
   return encodeTaggedKey(tagOwner, [extent, ownerIsRecord, digest]);
 }
 
+/** Digest of the key of a record, for `recordOwnerKey`. */
 export function ownerDigest(owner: Key): Uint8Array {
   return createHash("sha256").update(owner).digest().subarray(0, ownerDigestBytes);
 }
 
+/** Index entry of a leaf that refers to an extent. */
 export function nodeOwnerKey(extent: bigint, node: bigint): Key {
   return encodeTaggedKey(tagOwner, [extent, ownerIsNode, node]);
 }
 
+/** The range of the index entries of an extent: its records and leaves. */
 export function ownersOf(extent: bigint): KeyBounds {
   return prefixBounds(encodeTaggedKey(tagOwner, [extent]));
 }

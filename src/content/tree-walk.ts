@@ -31,6 +31,7 @@ export async function* walk(
   }
 }
 
+/** The slices of content that is stored in the record; none for a tree. */
 export function slicesInRecord(ref: ContentRef): readonly Slice[] {
   if (ref.kind === "slices") return ref.slices;
   if (ref.kind === "tree" || ref.length === 0) return [];

@@ -31,6 +31,7 @@ export interface ShareSettings {
   readonly provisionedMibps?: number | undefined;
 }
 
+/** A share. */
 export interface ShareRecord {
   /** First part of the keys of all records of the share. A share that is created again under the
    *  same name gets another id, so deleting a share removes only this record; a reclaim job removes
@@ -227,6 +228,7 @@ export const nodeLocations = defineTable<{ share: bigint; id: bigint }, NodeLoca
   codec: recordCodec<NodeLocation>({ version: 1 }),
 });
 
+/** Where a file node is stored: the id of its parent directory and its case-folded name. */
 export interface NodeLocation {
   readonly parent: bigint;
   readonly folded: string;

@@ -52,6 +52,7 @@ export interface NodeScope extends AccountScope {
   readonly hardLink: HardLink | undefined;
 }
 
+/** Scope and target of each kind of resource, for the types of declarations. */
 export interface FileResources {
   readonly [name: string]: { scope: object; target: object };
   readonly service: { scope: AccountScope; target: AccountRecord };

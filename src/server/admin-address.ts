@@ -29,6 +29,7 @@ export async function publishAdminAddress(
   };
 }
 
+/** Reads `admin.json`; undefined if no server uses the folder. */
 export async function readAdminAddress(location: string): Promise<AdminAddress | undefined> {
   try {
     const text = await readFile(join(location, fileName), "utf8");

@@ -1,5 +1,6 @@
 import type { Clock, Log } from "../base/world.ts";
 
+/** Work that is repeated while the server runs. */
 export interface BackgroundTask {
   readonly name: string;
   /** Does a bounded amount of work; resolves to whether there is more. */
@@ -18,7 +19,7 @@ const pauseMilliseconds = 10;
 
 /** Runs tasks such as garbage collection every 5 s. A failed round is logged and repeated. */
 export function runInBackground(
-  chores: readonly BackgroundTask[],
+  tasks: readonly BackgroundTask[],
   { clock, log }: { readonly clock: Clock; readonly log: Log },
 ): Background {
   let stopped = false;
@@ -32,7 +33,7 @@ export function runInBackground(
   };
   const turn = async (): Promise<void> => {
     let more = false;
-    for (const { name, round } of chores) {
+    for (const { name, round } of tasks) {
       try {
         more = (await round()) || more;
       } catch (error) {

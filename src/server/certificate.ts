@@ -7,6 +7,7 @@ export type Certificate =
   | { readonly cert: Buffer; readonly key: Buffer }
   | { readonly pfx: Buffer; readonly passphrase: string };
 
+/** Reads the certificate of `--cert`; undefined without one, then HTTP is served. */
 export async function readCertificate(options: Options): Promise<Certificate | undefined> {
   const { cert, key, pwd } = options;
   if (cert === undefined) return undefined;

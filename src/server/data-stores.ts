@@ -26,6 +26,8 @@ export interface DataStores extends Pick<StorageBackend, "owner" | "owners" | "s
   close(): Promise<void>;
 }
 
+/** Opens the stores that the options select. If one cannot be opened, closes the others and
+ *  throws. */
 export async function openDataStores(options: DataStoreOptions): Promise<DataStores> {
   const { clock, log, random, services } = options;
   const contentTables = services.flatMap((service) => service.contentTables);
@@ -37,17 +39,17 @@ export async function openDataStores(options: DataStoreOptions): Promise<DataSto
   };
   try {
     const foundation = await openStorageBackend(options, opened);
-    const { store, files, owner, owners, isLeader: isOnDuty, setCommitRole } = foundation;
+    const { store, files, owner, owners, isLeader, setCommitRole } = foundation;
     await refuseHalfCopied(store);
     await claimFiles(store, files, () => Buffer.from(random.bytes(storeIdBytes)).toString("hex"));
     const content = await openContentStore({ ...foundation, clock, log, contentTables });
     opened.push(() => content.close());
     const jobs = { store, content, reclaimers };
-    const chores = [
-      { name: "jobs", round: async () => (await isOnDuty()) && runReclaimSteps(jobs, log) },
+    const tasks = [
+      { name: "jobs", round: async () => (await isLeader()) && runReclaimSteps(jobs, log) },
       { name: "content", round: () => content.reclaim() },
     ];
-    const background = runInBackground(chores, { clock, log });
+    const background = runInBackground(tasks, { clock, log });
     opened.push(() => background.stop());
     const check = async (): Promise<void> => {
       await store.snapshot(async () => {});

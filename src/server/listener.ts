@@ -54,6 +54,7 @@ const headersMillisecondsMax = 30_000;
 const idleMillisecondsMax = 120_000;
 const idlePollMilliseconds = 20;
 
+/** Starts an HTTP or HTTPS server for one listener. */
 export async function listen(options: ListenerOptions): Promise<Listener> {
   const server = newServer(options);
   const { connections } = options;
@@ -94,6 +95,7 @@ export type BindOptions = Pick<
   "title" | "host" | "port" | "onPortReplaced" | "beforeListen"
 >;
 
+/** Binds a server to its address. Throws `StartRefused` with an explanation if that fails. */
 export async function bind(server: NetServer, options: BindOptions): Promise<void> {
   const { title, host, port, onPortReplaced, beforeListen } = options;
   beforeListen?.();

@@ -3,6 +3,7 @@ import type { Meter, RequestDone } from "../protocol/meter.ts";
 import type { ServiceName } from "../protocol/service-name.ts";
 import { Histogram } from "./histogram.ts";
 
+/** The counters of this process, and their output. */
 export interface Metrics extends Meter {
   sample(process: ProcessFigures): FigureSample;
 }

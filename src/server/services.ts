@@ -83,6 +83,7 @@ export function blobHandlerOf(
   return nodeHandler(serve, log, options);
 }
 
+/** Combines a service with what the HTTP pipeline needs to serve it. */
 export function httpServiceOf(service: Service, world: ServiceEnvironment): HttpService {
   const { clock, random, log, meter, observer, memory, accounts, engines, options } = world;
   const { endpoints, remote } = world;

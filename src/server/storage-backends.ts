@@ -41,6 +41,7 @@ export interface StorageOptions extends StorageLocations {
 
 export type Close = () => Promise<void>;
 
+/** An open store with its extent files, and what this process is in it. */
 export interface StorageBackend extends Pick<ContentOptions, "store" | "files" | "horizons"> {
   /** Whether this process is the leader, which runs background tasks. */
   readonly isLeader: () => Promise<boolean>;

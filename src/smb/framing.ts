@@ -82,6 +82,7 @@ export class Framer {
 
 const nothing = Buffer.alloc(0);
 
+/** The 4 bytes before a message of this length. */
 export function framePrefix(length: number): Buffer {
   const prefix = Buffer.alloc(prefixBytes);
   prefix.writeUIntBE(length, 1, 3);

@@ -24,6 +24,7 @@ export interface SmbResponse {
   readonly closesConnection?: true;
 }
 
+/** Id of an open: the persistent part survives a reconnect, the volatile part does not. */
 export interface FileId {
   readonly persistent: bigint;
   readonly volatile: bigint;

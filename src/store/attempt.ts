@@ -25,6 +25,7 @@ export interface KeyRead extends KeyRevision {
   readonly value: Value | undefined;
 }
 
+/** A range of the read set, with the entries that were found. */
 export interface RangeRead extends CoveredRange {
   readonly entries: readonly VersionedEntry[];
 }

@@ -58,6 +58,7 @@ export interface EngineWrite {
   readonly revision: number;
 }
 
+/** What one commit writes; `sequence` and `ticks` are those of the new state. */
 export interface EngineBatch {
   readonly sequence: number;
   readonly ticks: Ticks;

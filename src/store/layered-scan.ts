@@ -17,6 +17,7 @@ export interface CoveredRange {
   readonly end: KeyText;
 }
 
+/** A state and uncommitted changes on top of it. */
 export interface ScanLayers<B extends TextEntry> {
   readonly base: (bounds: ScanBounds, countMax: number) => Awaitable<readonly B[]>;
   /** Changes on top of the base; later layers override earlier ones. */

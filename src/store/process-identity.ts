@@ -23,6 +23,7 @@ export function processNamespace(): string {
   }
 }
 
+/** Whether the process still runs, and is not another one with the same id. */
 export function isAlive({ pid, startTime }: ProcessIdentity): boolean {
   if (startTime !== "") return startTimeOf(pid) === startTime;
   try {

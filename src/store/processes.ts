@@ -13,6 +13,7 @@ export interface LiveProcess extends ProcessRecord {
   readonly id: string;
 }
 
+/** The list of the processes that share a store. */
 export interface Processes {
   /** The id under which this process owns entries. Each opening of the list has its own. */
   readonly self: string;

@@ -5,6 +5,7 @@ import type { Attempt } from "./attempt.ts";
 import { StoreBusy } from "./store.ts";
 import type { SnapshotOptions, Transaction } from "./store.ts";
 
+/** What the work of a transaction returned or threw. */
 export type WorkResult = { readonly value: unknown } | { readonly error: unknown };
 
 /** A transaction in the commit queue. Its work has run once, unless it runs only inside the batch
@@ -113,6 +114,8 @@ export class BatchRetries {
   }
 }
 
+/** Whether a transaction that conflicted gets another attempt. If not, it fails with
+ *  `StoreBusy`. */
 export function mayRetry(queued: QueuedTransaction): boolean {
   if (queued.attemptsUsed < queued.attemptsMax) return true;
   const message = `${queued.attemptsUsed} conflicts in a row with other transactions`;

@@ -81,6 +81,7 @@ export interface TransactOptions extends SnapshotOptions {
   readonly mayUseReserve?: boolean | undefined;
 }
 
+/** An ordered key space with serializable transactions. */
 export interface Store {
   /** Runs `work` atomically and durably. It may run several times after conflicts, so it must have
    *  no side effects. Without writes nothing is validated. A transaction that changes only volatile

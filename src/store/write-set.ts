@@ -20,6 +20,7 @@ export function combine(earlier: Change | undefined, later: Change): Change {
   return { kind: "put", key, text, value: encodeCounter(decodeCounter(value) + later.delta) };
 }
 
+/** The value of a key after a change; undefined if it is deleted. */
 export function changedValue(before: Value | undefined, change: Change): Value | undefined {
   if (change.kind === "put") return change.value;
   if (change.kind === "delete") return undefined;

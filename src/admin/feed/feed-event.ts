@@ -31,6 +31,7 @@ export interface FeedEvent {
   readonly lease: FeedLease | undefined;
 }
 
+/** Why a request was rejected (304, 409 or 412). */
 export interface FeedRefusal {
   /** Undefined for 304 Not Modified. */
   readonly fault: Fault | undefined;
@@ -46,6 +47,7 @@ export interface FeedRefusal {
   readonly isAboutLease: boolean;
 }
 
+/** What a request did to a lease. */
 export interface FeedLease {
   readonly kind: LeaseKind;
   readonly action: LeaseAction;

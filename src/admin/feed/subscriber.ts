@@ -72,6 +72,7 @@ export class Subscriber {
   }
 }
 
+/** One event in the format of server-sent events. */
 export function eventText(event: string, data: object): string {
   return `event: ${event}\ndata: ${JSON.stringify(data)}\n\n`;
 }
@@ -81,6 +82,7 @@ export const feedKindsCheck: Check = (value) => {
   return isKnown ? undefined : `must be any of ${feedKinds.join(",")}, not ${formatValue(value)}`;
 };
 
+/** The kinds in the query parameter; the default without one, undefined if one is unknown. */
 export function parseKinds(text: string | null): ReadonlySet<FeedKind> | undefined {
   if (text === null || text === "") return new Set(["refused", "lease", "message"]);
   const wanted = text.split(",");

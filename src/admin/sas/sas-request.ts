@@ -76,6 +76,7 @@ const knownList = `accepted are ${[...known].join(", ")}`;
 /** Control characters are rejected: a line break would end a field in the string to sign. */
 const control = /\p{Cc}/u;
 
+/** Validates the body of a request for a SAS. */
 export function parseSasRequest(input: JsonObject): SasRequest | InputProblem {
   const texts: Record<string, string> = {};
   for (const [name, value] of Object.entries(input)) {

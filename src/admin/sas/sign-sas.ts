@@ -25,6 +25,7 @@ export interface SigningContext {
 /** Service version of the SAS: widely supported, and recent enough for every kind. */
 const sasVersion = "2024-11-04";
 
+/** Creates a SAS with the first key of the account. */
 export function signSas(
   account: AccountSettings,
   sasRequest: SasRequest,

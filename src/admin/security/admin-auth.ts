@@ -11,6 +11,7 @@ import { isCrossSite, isFromOwnPage, isOwnHost } from "./same-origin.ts";
 import { sessionCookieOf } from "./session-cookie.ts";
 import { Sessions, type Session } from "./sessions.ts";
 
+/** How the admin listener is protected. */
 export interface AdminSecurity {
   /** Whether callers must log in. Evaluated for each request, because accounts can be reloaded. */
   readonly isLoginRequired: () => boolean;
@@ -151,6 +152,7 @@ export class AdminAuth {
   }
 }
 
+/** The result of a successful proof. */
 export interface Credentials {
   readonly grant: Grant;
   /** The account key of the login; undefined for a token. */

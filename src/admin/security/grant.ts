@@ -7,6 +7,7 @@ export type Grant =
 
 export const serverGrant: Grant = { kind: "server" };
 
+/** Whether the caller administers an account. */
 export function covers(grant: Grant, account: string): boolean {
   return grant.kind === "server" || grant.account === account;
 }

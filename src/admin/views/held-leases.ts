@@ -38,6 +38,7 @@ export interface HeldLeasePage {
  *  of accounts that the caller does not administer. */
 const strayEntriesMax = 5000;
 
+/** One page of the leases that are held, from the index of leases. */
 export async function heldLeasePage(
   view: RecordView,
   { limit, after, administers }: PageBounds,

@@ -10,6 +10,7 @@ const readAheadBytes = 2 * 1024 * 1024;
 /** Concurrent sequential reads that are recognised. */
 const endsMax = 16;
 
+/** Where the parts of all extents are stored, and their reader. */
 export interface ExtentLocator {
   readonly bucket: Bucket;
   readonly prefix: string;

@@ -69,6 +69,7 @@ export function signedHeaders(
   };
 }
 
+/** The query in the form that is signed: sorted and percent-encoded. */
 export function canonicalQuery(query: Readonly<Record<string, string>>): string {
   return Object.keys(query)
     .toSorted()

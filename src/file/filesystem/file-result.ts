@@ -31,6 +31,7 @@ export type FileFault =
  *  in the transaction that decided. */
 export type FileDecision<T> = FileReply<T> | FaultDecision | FileWaitDecision;
 
+/** The operation succeeds. */
 export interface FileReply<T> {
   readonly value: T;
   readonly effects?: readonly Effect[];
@@ -39,6 +40,7 @@ export interface FileReply<T> {
   readonly content?: ContentRef;
 }
 
+/** The operation fails. Its effects are applied all the same. */
 export interface FaultDecision {
   readonly fault: FileFault;
   readonly effects?: readonly Effect[];
@@ -73,5 +75,6 @@ export interface FileWait {
   readonly file: bigint;
 }
 
+/** The outcome of an operation that never waits. */
 export type FileResult<T> = Done<T> | Failed;
 export type FileResultOrWait<T> = FileResult<T> | FileWait;

@@ -85,6 +85,7 @@ export function unlockFile(
   return executeAtOnce(runtime, unlockOperation, request);
 }
 
+/** `done`, or why the acknowledgement was not valid. */
 export type Acknowledgement = "done" | Extract<AcknowledgeResult, string>;
 
 export interface AcknowledgeRequest {

@@ -24,6 +24,7 @@ export interface FileRenameRequest extends HandleRequest {
   readonly replaces: boolean;
 }
 
+/** The record before and after the rename, for change notification. */
 export interface RenameResult {
   readonly before: NodeRecord;
   readonly after: NodeRecord;

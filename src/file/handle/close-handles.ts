@@ -22,6 +22,7 @@ export interface CloseHandlesRequest {
   readonly now: Ticks;
 }
 
+/** The effects of the close, and what became of the file. */
 export interface CloseHandlesResult {
   readonly effects: readonly Effect[];
   /** The file was deleted with its last handle. */

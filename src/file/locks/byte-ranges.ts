@@ -1,6 +1,7 @@
 import { isListDenied } from "./range-lists.ts";
 import { rangesMax, type LockState, type RangeLock } from "./lock-state.ts";
 
+/** A range of bytes; 64-bit, as SMB sends it. */
 export interface ByteSpan {
   readonly offset: bigint;
   readonly length: bigint;
@@ -12,6 +13,7 @@ export interface LockRequest extends ByteSpan {
 
 export type RangeRefusal = "lock-not-granted" | "range-not-locked" | "too-many-locks";
 
+/** The lock state after a request, even if it failed. */
 export type RangeOutcome =
   | { readonly ok: true; readonly state: LockState }
   | { readonly ok: false; readonly refusal: RangeRefusal; readonly state: LockState };

@@ -29,6 +29,7 @@ export const breakTriggers = {
 
 export type BreakTrigger = keyof typeof breakTriggers;
 
+/** The lock state with the breaks that were started. */
 export interface BreakResult {
   readonly state: LockState;
   /** Keys of the grants whose clients must be notified. */
@@ -119,6 +120,7 @@ function validRights(bits: number): number {
   return (bits & cacheRead) === 0 ? 0 : bits;
 }
 
+/** The lock state after an acknowledgement, or why it is not valid. */
 export type AcknowledgeResult = LockState | "no-such-cache" | "not-breaking" | "too-much";
 
 /** Applies a client's acknowledgement of a break. `kept` are the rights that the client keeps, at

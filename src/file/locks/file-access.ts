@@ -86,6 +86,8 @@ export const handleAccess = {
 
 export type AccessFault = "delete-pending" | "sharing-violation" | "lock-conflict";
 
+/** `pass`: the access is allowed. `wait`: caching grants must be broken first. `fault`: the access
+ *  is rejected because of `opens`. */
 export type AccessCheck =
   | {
       readonly kind: "pass";

@@ -98,6 +98,7 @@ function breakBatchOplocks(state: LockState, { open, overwrites, now }: OpenRequ
   return breakCaches(state, trigger, { ownKey: open.cacheKey, now, only: keys });
 }
 
+/** The lock state after handles were closed. */
 export interface CloseOutcome {
   readonly state: LockState;
   /** Whether the file must be deleted: it is delete-pending and no handle is left. */

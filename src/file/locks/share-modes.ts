@@ -26,6 +26,7 @@ export function sharingConflicts({ opens }: LockState, request: SharingRequest):
 
 const none: readonly Open[] = [];
 
+/** The opens that a request conflicts with. */
 export interface SharingConflict {
   readonly opens: readonly Open[];
   /** Set if clients may keep these handles only for caching: their handle caching is broken, so

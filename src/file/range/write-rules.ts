@@ -13,11 +13,13 @@ export interface WriteTime {
   readonly lastWrite: "now" | "preserve" | undefined;
 }
 
+/** A file after a write: its record, without the new ETag, and the plan of its content. */
 export interface WrittenFile {
   readonly next: NodeRecord;
   readonly content: ContentPlan;
 }
 
+/** A write of received bytes to a file. */
 export interface RangeWrite extends WriteTime {
   readonly share: ShareRecord;
   readonly node: NodeRecord;

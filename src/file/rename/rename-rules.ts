@@ -29,6 +29,7 @@ export interface RenameFacts {
   readonly now: Ticks;
 }
 
+/** Why a rename is rejected or must wait; each protocol maps it to its own error. */
 export type RenameRefusal =
   | { readonly why: "root" | "into-itself" | "name-taken" | "directory-in-place" }
   | { readonly why: "read-only" | "parent-delete-pending" }

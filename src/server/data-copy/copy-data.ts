@@ -7,6 +7,7 @@ import { copyExtent, extentSizes, isSameExtent, type ExtentSize } from "./copy-e
 import { beginCopy, encodeMark, endCopy, type CopyMark } from "./copy-mark.ts";
 import { recordPages } from "./record-pages.ts";
 
+/** Source or target of a copy. */
 export interface CopySide {
   readonly store: Store;
   readonly files: ExtentFiles;

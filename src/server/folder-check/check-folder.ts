@@ -19,6 +19,7 @@ import {
 import { openFolder, type FolderOptions } from "./open-folder.ts";
 import { Ownership } from "./ownership.ts";
 
+/** The result of `etagere check`. */
 export interface FolderReport extends ContentFigures {
   /** Number of records per kind. */
   readonly records: ReadonlyMap<string, number>;

@@ -31,6 +31,7 @@ export interface EncryptorOptions {
   readonly keys: SessionKeys;
 }
 
+/** The encryptor of a session for its negotiated cipher. */
 export function encryptorOf({ sessionId, cipher, keys }: EncryptorOptions): Encryptor {
   const mode = cipherModeOf(cipher);
   let sent = 0n;

@@ -21,6 +21,8 @@ export interface KeyOptions {
 const keyBits = 128;
 const wideKeyBits = 256;
 
+/** Derives the keys of a session. Before dialect 3.0 the session key itself signs, and nothing is
+ *  encrypted. */
 export function deriveSessionKeys(options: KeyOptions): SessionKeys {
   const { dialect, cipher, sessionKey, preauthHash } = options;
   if (dialect < Dialect.v300) {

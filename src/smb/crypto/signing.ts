@@ -22,6 +22,8 @@ const ofCancel = 2;
 type Direction = "incoming" | "outgoing";
 type Digest = (message: Buffer, direction: Direction) => Buffer;
 
+/** The signer for a key: HMAC-SHA256 before dialect 3.0, AES-CMAC in 3.0, the negotiated algorithm
+ *  in 3.1.1. */
 export function signerOf(key: Buffer, dialect: number, algorithm: number): Signer {
   const digest = digestOf(key, dialect, algorithm);
   return {

@@ -41,6 +41,7 @@ export function resolveAccess(desired: number): ResolvedAccess | NtStatus {
   return { access: access >>> 0, wantsMaximum: (desired & Right.maximumAllowed) !== 0 };
 }
 
+/** Whether an access mask contains at least one of the rights. */
 export function has(access: number, rights: number): boolean {
   return (access & rights) !== 0;
 }

@@ -123,6 +123,7 @@ const nothing: GrantedCaching = {
   context: undefined,
 };
 
+/** The oplock level that stands for caching rights. */
 export function levelOf(held: number): number {
   if ((held & cacheRead) === 0) return OplockLevel.none;
   if ((held & cacheWrite) === 0) return OplockLevel.shared;

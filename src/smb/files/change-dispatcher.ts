@@ -157,6 +157,7 @@ export function nameFilter({ kind }: NodeRecord): number {
   return kind === "directory" ? ChangeFilter.directoryName : ChangeFilter.fileName;
 }
 
+/** The change of creating, renaming or deleting an entry. */
 export function nameChange(action: number, node: NodeRecord): FileChange {
   return { action, parent: node.parent, name: node.name, filter: nameFilter(node) };
 }

@@ -27,6 +27,7 @@ export interface ReportedChange {
   readonly path: string;
 }
 
+/** What a CHANGE_NOTIFY responds. */
 export interface NotifyResult {
   readonly status: NtStatus;
   readonly data: Buffer;

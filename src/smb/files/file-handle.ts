@@ -55,6 +55,7 @@ export interface HandleCachingGrant {
   readonly lease: LeaseIdentity | undefined;
 }
 
+/** What the client sent to identify its SMB lease ([MS-SMB2] 2.2.13.2.10). */
 export interface LeaseIdentity {
   readonly key: Buffer;
   readonly version: 1 | 2;

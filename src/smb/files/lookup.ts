@@ -27,6 +27,7 @@ export function isResponse(found: Handle | SmbResponse): found is SmbResponse {
   return "status" in found;
 }
 
+/** `findHandle` for requests that are not allowed on pipes. */
 export function findFile(request: TreeRequest, named: FileId): FileHandle | SmbResponse {
   const found = findHandle(request, named);
   if (isResponse(found) || found.kind === "file") return found;

@@ -43,6 +43,7 @@ async function findSnapshot(
   );
 }
 
+/** The snapshots of a share, oldest first. */
 export function listSnapshots(
   { store, content }: Runtime,
   share: bigint,

@@ -22,6 +22,7 @@ const keyBytes = 24;
 const keyResponseBytes = 32;
 const responseBytes = 12;
 
+/** FSCTL_SRV_REQUEST_RESUME_KEY: the key of a source handle is its FileId. */
 export function resumeKey(
   _: TreeRequest,
   { id }: FileHandle,

@@ -50,6 +50,7 @@ const dispositionsByNumber: readonly Disposition[] = [
 type DurableRequest = Extract<DurableContext, { kind: "request" }>;
 type GuidRequest = Extract<DurableRequest, { version: 2 }>;
 
+/** CREATE: opens or creates a file, reconnects a durable handle, or opens a named pipe. */
 export async function create(request: TreeRequest): Promise<SmbResponse> {
   const asked = decodeCreate(request.message);
   if (asked === undefined) return errorResponse(Status.invalidParameter);

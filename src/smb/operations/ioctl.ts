@@ -47,6 +47,7 @@ const fileControls: Readonly<Record<number, FileControl>> = {
   0x0009_00a8: () => Status.notAReparsePoint,
 };
 
+/** IOCTL: runs a file system control (FSCTL). */
 export async function ioctl(request: TreeRequest): Promise<SmbResponse> {
   const asked = decodeIoctl(request.message);
   if (asked === undefined || asked.outputBytesMax > transactBytesMax) {

@@ -22,6 +22,7 @@ const validLockFlags: ReadonlySet<number> = new Set([
   LockFlag.exclusive | LockFlag.failImmediately,
 ]);
 
+/** LOCK: locks or unlocks byte ranges, once even if the client repeats the request. */
 export async function lock(request: TreeRequest): Promise<SmbResponse> {
   const asked = decodeLock(request.message);
   if (asked === undefined) return errorResponse(Status.invalidParameter);

@@ -34,6 +34,7 @@ const uniqueContextTypes = new Set([1, 2, 3, 7, 8]);
 const oldWildcard = "SMB 2.???";
 const oldExact = "SMB 2.002";
 
+/** NEGOTIATE: chooses dialect, cipher and signing algorithm. */
 export function negotiate(request: Request): SmbResponse {
   const { connection, message } = request;
   if (connection.negotiated !== undefined) return disconnect;
@@ -66,6 +67,7 @@ function hashInto(connection: Connection, message: Buffer): void {
   connection.preauthHash = extendHash(connection.preauthHash, message);
 }
 
+/** The preauthentication integrity hash after one more message ([MS-SMB2] 3.3.5.4). */
 export function extendHash(hash: Buffer, message: Buffer): Buffer {
   return createHash("sha512").update(hash).update(message).digest();
 }

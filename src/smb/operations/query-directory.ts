@@ -26,6 +26,8 @@ const pageEntries = 500;
 const pagesMax = 10_000;
 const alignment = 8;
 
+/** QUERY_DIRECTORY: lists the entries that match a pattern, continuing where the last request
+ *  ended. */
 export async function queryDirectory(request: TreeRequest): Promise<SmbResponse> {
   const asked = decodeQueryDirectory(request.message);
   if (asked === undefined || asked.outputBytesMax > transactBytesMax) {

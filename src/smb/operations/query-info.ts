@@ -21,6 +21,7 @@ import { Writer } from "../wire/writer.ts";
 
 const extendedAttributesClass = 15;
 
+/** QUERY_INFO: information about a file, the volume or the security descriptor. */
 export async function queryInfo(request: TreeRequest): Promise<SmbResponse> {
   const asked = decodeQueryInfo(request.message);
   if (asked === undefined || asked.outputBytesMax > transactBytesMax) {

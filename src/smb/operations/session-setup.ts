@@ -16,6 +16,8 @@ import { beginSession, finishBinding } from "./session-keys.ts";
 
 const challengeBytes = 8;
 
+/** SESSION_SETUP: authenticates a new session, an existing one again, or a channel that is bound to
+ *  one. */
 export async function sessionSetup(request: Request): Promise<SmbResponse> {
   const { connection, message } = request;
   const asked = decodeSessionSetup(message);

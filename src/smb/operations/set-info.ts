@@ -52,6 +52,7 @@ const refusedClasses: Readonly<Record<number, NtStatus>> = {
   15: Status.easNotSupported,
 };
 
+/** SET_INFO: changes attributes, times, length or security, renames, or marks for deletion. */
 export async function setInfo(request: TreeRequest): Promise<SmbResponse> {
   const asked = decodeSetInfo(request.message);
   if (asked === undefined) return errorResponse(Status.invalidParameter);

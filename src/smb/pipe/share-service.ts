@@ -17,6 +17,7 @@ export interface ShareEntry {
 
 const pipeEntry: ShareEntry = { name: "IPC$", comment: "Remote IPC" };
 
+/** Runs an operation of srvsvc by number; undefined if it is unknown or the input is malformed. */
 export async function callShareService(
   operation: number,
   input: Buffer,

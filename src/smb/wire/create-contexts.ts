@@ -68,6 +68,7 @@ export function encodeContexts(contexts: readonly CreateContext[]): Buffer {
   return writer.finish();
 }
 
+/** SMB2_CREATE_REQUEST_LEASE and its version 2 ([MS-SMB2] 2.2.13.2.8, 2.2.13.2.10). */
 export interface LeaseContext {
   readonly key: Buffer;
   readonly state: number;

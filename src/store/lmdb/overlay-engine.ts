@@ -253,6 +253,7 @@ function baseSequenceOf({ clockOffset }: EngineReader): number {
   return Number(clockOffset);
 }
 
+/** Whether the volatile file was written after a commit that the durable file does not contain. */
 export function isAheadOf(volatile: LmdbEngine, durable: LmdbEngine): boolean {
   const [after, present] = [volatile.open(), durable.open()];
   after.close();

@@ -30,6 +30,7 @@ const schemaDefault = "etagere";
 const readersMaxDefault = 16;
 const batchRetention = "7 days";
 
+/** Connects to the database, creates or upgrades the schema, and opens the store in it. */
 export async function openPostgresStore(options: PostgresStoreLocation): Promise<PostgresStore> {
   const { clock, log, ephemeral = false } = options;
   const { urls, schema, readersMax } = parseLocation(options.url, ephemeral);

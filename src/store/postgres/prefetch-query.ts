@@ -47,6 +47,7 @@ const rangesText = `WITH found AS MATERIALIZED (${inRange})
 
 const nothing = new Uint8Array(0);
 
+/** The statement that fetches the keys and ranges of a plan. */
 export function prefetchQuery({ keys, ranges }: ReadPlan): QueryConfig & { rowMode: "array" } {
   const rows = [...keys.values()].map(({ key }) => rowKey(key));
   const keyColumns = [

@@ -16,6 +16,8 @@ export function isFenced(error: unknown): boolean {
   return error instanceof pg.DatabaseError && error.code === fencedCode;
 }
 
+/** Converts an error of the database to `StoreUnavailable` if it is temporary or this node was
+ *  fenced. */
 export function asUnavailable(error: unknown): unknown {
   const isStoreError = error instanceof StoreUnavailable || error instanceof StoreBusy;
   if (isStoreError || (!isTransient(error) && !isFenced(error))) return error;

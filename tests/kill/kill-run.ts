@@ -1,12 +1,11 @@
-import { writeFileSync } from "node:fs";
 import { performance } from "node:perf_hooks";
 import type { FolderReport } from "../../src/server/folder-check/check-folder.ts";
 import { checkFolder } from "../../src/server/folder-check/check-folder.ts";
 import { realClock } from "../../src/server/world.ts";
 import { silentLog } from "../../src/store/silent-log.ts";
 import { startAndKill, startChild, type ChildServer } from "../harness/child-server.ts";
+import { accountsOption } from "../verify/accounts-file.ts";
 import { randomFrom, type Random } from "../verify/random.ts";
-import { accounts } from "../verify/wire.ts";
 import { clientsOf } from "./clients-of.ts";
 import type { Clients } from "./kill-workload.ts";
 import { appendBlob } from "./workloads/append-blob.ts";
@@ -110,10 +109,8 @@ export async function runKills(options: KillRunOptions): Promise<KillRunResult> 
 
 async function startAll({ location, servers }: KillRunOptions): Promise<readonly ChildServer[]> {
   const started: ChildServer[] = [];
-  const config = `${location}-accounts.json`;
-  writeFileSync(config, JSON.stringify({ accounts }));
   while (started.length < servers) {
-    started.push(await startChild(location, [`--config=${config}`]));
+    started.push(await startChild(location, [accountsOption(location)]));
   }
   return started;
 }

@@ -1,13 +1,14 @@
 import { spawn } from "node:child_process";
 import { once } from "node:events";
-import { readFileSync, writeFileSync } from "node:fs";
+import { readFileSync } from "node:fs";
 import type { ServiceUrls } from "../folder/fill.ts";
 import { rawClient, type RawClient } from "../harness/raw-client.ts";
 import { portFlags, program } from "../harness/child-server.ts";
 import { awaitUrls } from "../harness/startup-lines.ts";
 import type { Clients, KillWorkload, State } from "../kill/kill-workload.ts";
 import { WireClient, type Answered } from "../smb-wire/wire-client.ts";
-import { accounts, treeAccount } from "../verify/wire.ts";
+import { accountsOption } from "../verify/accounts-file.ts";
+import { treeAccount } from "../verify/wire.ts";
 import { smbAnswerId } from "./smb-answer-id.ts";
 import { tracedCalls } from "./trace.ts";
 
@@ -39,9 +40,7 @@ export async function record(
 ): Promise<Recording> {
   const tracing = ["-f", "-y", "-xx", "-s", String(stringBytesMax), "-e", "signal=none"];
   const calls = ["-e", `trace=${tracedCalls.join()}`, "-o", trace];
-  const config = `${location}-accounts.json`;
-  writeFileSync(config, JSON.stringify({ accounts }));
-  const options = [`--location=${location}`, `--config=${config}`, "--silent"];
+  const options = [`--location=${location}`, accountsOption(location), "--silent"];
   const words = [process.execPath, program, ...options, ...portFlags];
   const child = spawn("strace", [...tracing, ...calls, ...words], {
     stdio: ["ignore", "pipe", "inherit"],

@@ -1,10 +1,10 @@
 import type { ChildProcess } from "node:child_process";
 import { once } from "node:events";
-import { writeFileSync } from "node:fs";
 import { awaitUrls } from "../harness/startup-lines.ts";
+import { accountsOption } from "./accounts-file.ts";
 import { spawnNode } from "./children.ts";
 import { DropProxy } from "./drop-proxy.ts";
-import { accounts, type Endpoints } from "./wire.ts";
+import type { Endpoints } from "./wire.ts";
 
 const services: readonly (keyof Endpoints)[] = ["blob", "queue", "table", "file", "smb"];
 
@@ -41,10 +41,14 @@ export class ServerProcess {
   async start(): Promise<void> {
     const { program, location, store, preloads } = this.#options;
     const ports = [...services, "dfs", "admin"].map((name) => `--${name}Port=0`);
-    const config = `${location}-accounts.json`;
-    writeFileSync(config, JSON.stringify({ accounts }));
     const loading = preloads.flatMap((path) => ["--import", path]);
-    const words = [...loading, program, `--location=${location}`, `--config=${config}`, ...ports];
+    const words = [
+      ...loading,
+      program,
+      `--location=${location}`,
+      accountsOption(location),
+      ...ports,
+    ];
     if (store !== undefined) words.push(`--store=${store}`);
     const child = spawnNode(words, { stdio: ["ignore", "pipe", "inherit"] });
     this.#child = child;

@@ -9,7 +9,7 @@ export interface PageRange extends Span {
 
 export interface RangePage {
   readonly ranges: readonly PageRange[];
-  /** Offset of the next response; undefined if this is the last one. */
+  /** Offset at which the next response starts; undefined if this is the last one. */
   readonly next: number | undefined;
 }
 
@@ -28,7 +28,7 @@ class Collector {
     this.#max = max;
   }
 
-  /** Returns false if the limit is reached. */
+  /** Adds a range; returns false if the limit is reached. */
   add(kind: "page" | "clear", from: number, to: number): boolean {
     const last = this.ranges.at(-1);
     if (last !== undefined && last.kind === kind && last.from + last.length === from) {
@@ -44,7 +44,7 @@ class Collector {
   }
 }
 
-/** Returns the pages with data. */
+/** Finds the ranges of pages with data. */
 export async function validPages(
   view: RecordView,
   content: ContentRef,
@@ -116,7 +116,7 @@ function inlineBytes(source: SliceSource, from: number, length: number): Uint8Ar
 }
 
 interface PageRangePart {
-  /** Undefined in a range without data. */
+  /** The slice at the offset; undefined in a range without data. */
   readonly slice: Slice | undefined;
   /** End of the slice, or of the range without data. */
   readonly to: number;

@@ -43,7 +43,7 @@ interface PageWrite {
   readonly version: string;
 }
 
-/** Reply of Put Page and Put Page From URL: overwrites whole pages. */
+/** The decision of Put Page and Put Page From URL: overwrites whole pages. */
 export function pagesReply({ target, received, input, version }: PageWrite) {
   return {
     put: target,

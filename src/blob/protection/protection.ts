@@ -13,7 +13,8 @@ const modeHeader = "x-ms-immutability-policy-mode";
 const until = header(untilHeader, parseHttpDate);
 const mode = header(modeHeader, oneOf("unlocked", "locked"));
 
-/** The immutability policy of the headers. The mode without a date is a fault. */
+/** The immutability policy in the headers; undefined if there is none. The mode without a date is a
+ *  fault. */
 const policy: Param<ImmutabilityPolicy | undefined> = {
   sources: [untilHeader, modeHeader],
   parse: (reader) => {
@@ -36,7 +37,7 @@ export interface Protection {
   readonly legalHold: boolean | undefined;
 }
 
-/** Immutability policy and legal hold in operations that create a blob. */
+/** Immutability policy and legal hold of an operation that creates a blob. */
 export const protection: Param<Protection> = {
   sources: [...policy.sources, "x-ms-legal-hold"],
   parse: (reader) => {
@@ -63,14 +64,14 @@ export function policyHeaders(immutability: ImmutabilityPolicy | undefined) {
   };
 }
 
-/** Fails if a legal hold or an unexpired policy protects the blob. */
+/** Fails if a legal hold or an immutability policy that has not ended protects the blob. */
 export function checkProtection(record: BlobRecord, now: Ticks): Result<void> {
   if (record.legalHold === true) return fail("BlobImmutableDueToLegalHold");
   const isProtected = record.immutability !== undefined && record.immutability.until > now;
   return isProtected ? fail("BlobImmutableDueToPolicy") : ok(undefined);
 }
 
-/** Returns the fault of deleting a container that has a protected blob; undefined without one. */
+/** The fault code of deleting a container with a protected blob; undefined if it has none. */
 export async function protectionFault(
   view: RecordView,
   container: bigint,

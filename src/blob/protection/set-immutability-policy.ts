@@ -9,7 +9,7 @@ import { immutabilityPolicy, policyHeaders, protectionHeaderNames } from "./prot
 
 const query = { comp: "immutabilityPolicies" };
 
-/** A locked policy can only be extended.
+/** Sets the immutability policy of a blob. A locked policy can only be extended.
  *  learn.microsoft.com/rest/api/storageservices/set-blob-immutability-policy */
 export const setImmutabilityPolicy = operation({
   name: "Set Blob Immutability Policy",

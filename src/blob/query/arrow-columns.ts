@@ -24,7 +24,7 @@ const kinds: Readonly<Record<string, ColumnKind>> = {
   decimal: "decimal",
 };
 const columnsMax = 1024;
-/** Decimal digits that fit into 128 bits. */
+/** Most decimal digits that fit into 128 bits. */
 const digitsMax = 38;
 
 export function parseArrowColumns(
@@ -119,7 +119,8 @@ function wholeOf(value: FieldValue): bigint {
   return whole;
 }
 
-/** Returns the unscaled decimal. Recorded: a number without a point is already unscaled. */
+/** Returns the digits of a decimal without its point. Recorded: a number without a point is taken
+ *  as such digits. */
 function unscaled(value: FieldValue, precision: number, scale: number): bigint {
   const parts = /^\s*([+-]?)(\d*)(?:\.(\d*))?\s*$/.exec(textOf(value));
   const [, sign = "", whole = "", fraction] = parts ?? [];

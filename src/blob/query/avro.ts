@@ -62,7 +62,7 @@ export class AvroWriter {
     return this.#block(3, [longOf(totalBytes)]);
   }
 
-  /** A block of one record; `branch` is its index in the union of the schema. */
+  /** Writes a block of one record; `branch` is the index of its type in the union of the schema. */
   #block(branch: number, parts: readonly Uint8Array[]): Uint8Array {
     const body = Buffer.concat([longOf(branch), ...parts]);
     return Buffer.concat([longOf(1), longOf(body.length), body, this.#marker]);

@@ -81,7 +81,7 @@ function isComparison(operator: Comparison | Arithmetic): operator is Comparison
   return operator === "=" || operator.startsWith("<") || operator.startsWith(">");
 }
 
-/** A text is converted to the type of the value it is compared with. */
+/** Compares two values. A text is converted to the type of the value that it is compared with. */
 function compare(operator: Comparison, left: SqlValue, right: SqlValue): boolean | null {
   if (left === null || right === null) return null;
   if (typeof left === "string" && typeof right === "string") return order(operator, left, right);

@@ -21,8 +21,9 @@ export function parseLike(pattern: string, escape: string): LikePattern {
   return parts;
 }
 
-/** Backtracks to the last `%` only, so the time is at most text length × pattern length. A regular
- *  expression would be exponential for some patterns. */
+/** Whether a text matches a pattern. Backtracks only to the last `%`, so that the time is at most
+ *  text length × pattern length. A regular expression would take exponential time for some
+ *  patterns. */
 export function matchesLike(pattern: LikePattern, text: string): boolean {
   const characters = Array.from(text);
   let at = 0;

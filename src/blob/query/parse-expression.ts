@@ -129,7 +129,7 @@ function parseWord(reader: TokenReader, text: string, upper: string): Expression
   return { kind: "call", name, given: parseArguments(reader, name) };
 }
 
-/** `a.b[0]`. */
+/** Parses the path of a column, such as `a.b[0]`. */
 function parsePath(reader: TokenReader, first: string): readonly (string | number)[] {
   const path: (string | number)[] = [first];
   for (;;) {
@@ -188,7 +188,7 @@ function parseList(reader: TokenReader): readonly Expression[] {
   return list;
 }
 
-/** SUBSTRING also has the form `(text FROM start FOR length)`. */
+/** SUBSTRING may separate its arguments by keywords: `(text FROM start FOR length)`. */
 function parseArguments(reader: TokenReader, name: ScalarName): readonly Expression[] {
   if (name !== "SUBSTRING") return parseList(reader);
   reader.expect("(");

@@ -70,7 +70,7 @@ function readAlias(reader: TokenReader): string | undefined {
   return reader.take("AS") ? nameOf(reader) : undefined;
 }
 
-/** `BlobStorage`, and for JSON `BlobStorage[*].owner.pets[*]`. */
+/** Parses the table of FROM: `BlobStorage` or, for JSON, `BlobStorage[*].owner.pets[*]`. */
 function readFrom(reader: TokenReader): readonly string[] {
   if (nameOf(reader).toUpperCase() !== table)
     throw new SqlSyntaxError("FROM must name BlobStorage");
@@ -99,7 +99,7 @@ function readLimit(reader: TokenReader): number {
   return token.value;
 }
 
-/** `BlobStorage.name` and `alias.name` mean `name`. */
+/** Removes the table from a column name: `BlobStorage.name` and `alias.name` mean `name`. */
 function withoutAlias(query: Query, alias: string | undefined): Query {
   const known = new Set([table, ...(alias === undefined ? [] : [alias.toUpperCase()])]);
   const strip = (expression: Expression): Expression => withoutTable(expression, known);

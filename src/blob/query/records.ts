@@ -2,10 +2,10 @@ import type { Lookup } from "./evaluate.ts";
 
 /** A record of the queried blob, from delimited text or JSON. */
 export interface InputRecord {
-  /** Byte offset in the blob. */
+  /** Byte offset of the record in the blob. */
   readonly offset: number;
   readonly lookup: Lookup;
-  /** For `SELECT *`. */
+  /** All fields, for `SELECT *`. */
   readonly all: () => readonly Field[];
 }
 
@@ -38,10 +38,10 @@ export class FatalQueryError extends Error {
   }
 }
 
-/** Maximum length of a record. Bounds memory, and the time of one event-loop iteration: a record is
- *  parsed in one. */
+/** Limit of this server for the length of a record. It bounds memory and the time of one event-loop
+ *  iteration, in which a record is parsed. */
 export const recordUnitsMax = 1024 * 1024;
-/** Maximum columns, members and elements of a record. */
+/** Limit of this server for the columns, members and elements of a record. */
 export const recordFieldsMax = 16_384;
 
 export function checkRecordLength(units: number, offset: number): void {

@@ -5,12 +5,12 @@ import { writeHeaders, writeRecord } from "./write-records.ts";
 
 /** Buffer of results in the requested format. */
 export interface ResultPage {
-  /** Bytes before all results. */
+  /** Bytes that precede all results. */
   readonly first: Uint8Array;
-  /** Approximate length, in characters. */
+  /** Approximate length of the buffered results, in characters. */
   readonly units: number;
   write(fields: readonly Field[]): void;
-  /** Returns the buffered bytes and clears the buffer. Each part becomes one record of the
+  /** Returns the buffered bytes and clears the buffer. Each returned part becomes one record of the
    *  response. */
   takeParts(): readonly Uint8Array[];
 }

@@ -11,7 +11,7 @@ import { ArrowPage, TextPage, type ResultPage } from "./result-pages.ts";
 
 const resultUnitsMax = 64 * 1024;
 const progressEveryBytes = 4 * 1024 * 1024;
-/** Bytes read in one event-loop iteration. */
+/** Most bytes read in one event-loop iteration. */
 const pieceBytesMax = 64 * 1024;
 /** Cost in units of event-loop time (`base/loop-share.ts`): per record, per character
  *  of the query. */

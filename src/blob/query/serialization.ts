@@ -12,7 +12,7 @@ export interface Delimited {
   readonly type: "delimited";
   readonly columnSeparator: string;
   readonly recordSeparator: string;
-  /** Empty without quoting. */
+  /** The quotation mark; empty if fields are not quoted. */
   readonly quote: string;
   readonly escape: string;
   readonly headers: boolean;
@@ -23,7 +23,7 @@ export interface JsonLines {
   readonly recordSeparator: string;
 }
 
-/** A format of results only. */
+/** A format that only results can have. */
 export interface Arrow {
   readonly type: "arrow";
   readonly columns: readonly ArrowColumn[];
@@ -95,7 +95,7 @@ function parseSerialization(
     case "json":
       return parseJson(xmlChild(format, "JsonTextConfiguration"));
     default:
-      // For example Parquet.
+      // A format that the service may have and this server does not, for example Parquet.
       return invalidXmlNode("Type", type, "The format is not supported.");
   }
 }

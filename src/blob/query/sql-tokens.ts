@@ -5,7 +5,8 @@ export type SqlToken =
   | { readonly kind: "number"; readonly value: number };
 
 export const expressionUnitsMax = 256 * 1024;
-/** Also bounds the depth of the expression tree: each operator of a chain adds a level. */
+/** Limit of this server. It also bounds the depth of the expression tree, because each operator of
+ *  a chain adds a level. */
 const tokensMax = 4000;
 
 const tokenForm = new RegExp(
@@ -21,7 +22,7 @@ const tokenForm = new RegExp(
   "y",
 );
 
-/** Undefined if the text has an invalid character or is too long. */
+/** Splits a query into tokens; undefined if the text has an invalid character or is too long. */
 export function parseSqlTokens(text: string): readonly SqlToken[] | undefined {
   const trimmed = text.trimEnd();
   if (trimmed.length > expressionUnitsMax) return undefined;

@@ -49,7 +49,7 @@ export interface Projection {
 
 export interface Aggregate {
   readonly name: AggregateName;
-  /** Undefined for `COUNT(*)`. */
+  /** The argument of the function; undefined for `COUNT(*)`. */
   readonly of: Expression | undefined;
   readonly alias: string | undefined;
 }

@@ -1,6 +1,6 @@
 import { FatalQueryError } from "./records.ts";
 
-/** Maximum nesting of arrays and objects. */
+/** Limit of this server for the nesting of arrays and objects. */
 const depthMax = 256;
 const between = /[\s,]/;
 const endOfScalar = /[\s,\]]/;
@@ -8,9 +8,9 @@ const endOfScalar = /[\s,\]]/;
 export interface FoundValue {
   readonly from: number;
   readonly to: number;
-  /** Whether it is an element of a top-level array. */
+  /** Whether the value is an element of a top-level array. */
   readonly isElement: boolean;
-  /** Approximate number of members and elements. */
+  /** Approximate number of members and elements in the value. */
   readonly fields: number;
 }
 
@@ -41,7 +41,7 @@ export class ValueScan {
     return undefined;
   }
 
-  /** Call after removing the text before `start`. */
+  /** Must be called after the text before `start` was removed. */
   shift(start: number): void {
     this.#at = Math.max(0, this.#at - start);
     if (this.#from >= 0) this.#from -= start;

@@ -11,7 +11,7 @@ const range: Param<ByteRange | undefined> = {
   parse: (reader) => ok(parseReadRange(reader.header("range") ?? "")),
 };
 
-/** Accepts any path; `loadPage` finds the blob. */
+/** The address of a page of the static website. Accepts any path; `loadPage` finds the blob. */
 export function identifyPage(path: string): Result<BlobAddress> {
   const at = { snapshot: undefined, versionId: undefined };
   return ok({ resource: "page", container: websiteContainer, blob: path, ...at });

@@ -4,7 +4,7 @@ export const websiteContainer = "$web";
 
 export interface PageCandidate {
   readonly name: string;
-  /** The error document, returned with 404. */
+  /** Whether this is the error document, which is returned with 404. */
   readonly missing: boolean;
 }
 

@@ -127,8 +127,8 @@ interface Placement {
   readonly newId: () => bigint;
 }
 
-/** On hierarchical accounts an empty blob with the mark of a directory is one. A directory keeps
- *  the id that its entries are keyed by. */
+/** On hierarchical accounts, an empty blob with the folder mark in its metadata becomes a
+ *  directory. An existing directory keeps its id, by which its entries are keyed. */
 function directoryOf(placement: Placement): Result<bigint | undefined> {
   const { scope, target, input, received, newId } = placement;
   if (!isHierarchical(scope) || !hasFolderMark(input.metadata)) return ok(undefined);

@@ -42,7 +42,7 @@ export const setBlobMetadata = operation({
   },
 });
 
-/** A directory keeps the pair that marks it. */
+/** A directory keeps the metadata pair that marks it as a directory. */
 function metadataOf({ directory }: BlobRecord, given: Metadata): Metadata {
   return directory === undefined ? given : withFolderMark(given);
 }

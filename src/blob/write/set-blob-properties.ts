@@ -51,7 +51,8 @@ export const setBlobProperties = operation({
   },
 });
 
-/** `increment` has no number; the other actions require one. */
+/** The new sequence number of a page blob. `increment` has no number in the request; the other
+ *  actions require one. */
 function nextSequenceNumber(
   { sequenceNumber: current = 0n }: BlobRecord,
   action: SequenceAction | undefined,

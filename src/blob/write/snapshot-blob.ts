@@ -7,7 +7,7 @@ import { generations } from "../records.ts";
 import { operation } from "../resources.ts";
 import { blobKey, preservePrevious, nextVersion, versionHeader } from "../shared/overwrite.ts";
 
-/** Adds a reference to the same content, in constant time.
+/** Creates a snapshot, which shares the content of the blob; takes constant time.
  *  learn.microsoft.com/rest/api/storageservices/snapshot-blob */
 export const snapshotBlob = operation({
   name: "Snapshot Blob",
@@ -36,8 +36,8 @@ export const snapshotBlob = operation({
   decide: (context) => {
     const { target, input, newETag, features } = context;
     const hasMetadata = input.metadata.length > 0;
-    // A snapshot with its own metadata differs from its base: it gets its own ETag, and the
-    // response says that encrypted data was written.
+    // A snapshot with metadata of its own differs from its blob. It gets an ETag of its own, and
+    // the response says that encrypted data was written.
     const etag = hasMetadata ? newETag : target.etag;
     const pairs = hasMetadata ? input.metadata : target.metadata;
     const marks = { lease: undefined, versionId: undefined, snapshot: newETag };

@@ -12,8 +12,8 @@ import {
 import { generationsOf, isRestorable, type Generation } from "../shared/soft-delete.ts";
 import { blobKey } from "../shared/overwrite.ts";
 
-/** Brings back the blob and everything of it that was deleted; the ETag stays what it was.
- *  learn.microsoft.com/rest/api/storageservices/undelete-blob */
+/** Restores a soft-deleted blob and all its soft-deleted snapshots and versions. The ETag does not
+ *  change. learn.microsoft.com/rest/api/storageservices/undelete-blob */
 export const undeleteBlob = operation({
   name: "Undelete Blob",
   ids: ["Blob_Undelete"],
@@ -48,7 +48,8 @@ export const undeleteBlob = operation({
   },
 });
 
-/** Back where it was. A blob whose name was taken meanwhile comes back as a snapshot. */
+/** The effects that restore a state under its old key. A blob whose name is used again meanwhile is
+ *  restored as a snapshot. */
 function restoreGeneration({ key, record }: Generation): readonly Effect[] {
   const alive = { ...record, deleted: undefined };
   if (key.kind !== "deleted") return [put(generations, key, alive)];

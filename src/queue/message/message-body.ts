@@ -5,11 +5,12 @@ import { xmlChildText, type XmlElement } from "../../encoding/xml.ts";
 
 /** Limit of a message text, in bytes of UTF-8. */
 export const messageBytesMax = 64 * 1024;
-/** Upper bound for the growth of a text by XML escapes. */
+/** Upper bound of the growth of a text by XML escapes. */
 const escapeFactorMax = 8;
 export const messageBodyBytesMax = escapeFactorMax * messageBytesMax;
 
-/** Returns the text unchanged: client libraries encode and decode Base64 themselves. */
+/** Parses the body of Put Message. The text is stored unchanged: client libraries encode and decode
+ *  Base64 themselves. */
 function parseMessage(root: XmlElement): Result<string> {
   if (root.name !== "QueueMessage") {
     return invalidXml(root.start.line, root.start.position, "");
@@ -22,6 +23,7 @@ function parseMessage(root: XmlElement): Result<string> {
 export const parseNewMessage: XmlParser<string> = (root) =>
   root === undefined ? invalidXml(0, 0, "Root element is missing.") : parseMessage(root);
 
-/** Undefined without a body: the update then keeps the text. */
+/** Parses the body of Update Message; undefined without a body, in which case the text does not
+ *  change. */
 export const parseMessageUpdate: XmlParser<string | undefined> = (root) =>
   root === undefined ? ok(undefined) : parseMessage(root);

@@ -1,7 +1,9 @@
+import type { Clock } from "../base/world.ts";
 import { postponed } from "./commit-batch.ts";
 import type { BatchResult, BatchWriter, CommitBatch } from "./commit-batch.ts";
 import { decideGroup } from "./decide-group.ts";
 import type { GroupDecision } from "./decide-group.ts";
+import { Gathering } from "./gathering.ts";
 import type { Engine } from "./engine.ts";
 import type { KeyText } from "./key-text.ts";
 
@@ -21,6 +23,12 @@ export interface GroupCommit extends Committed {
   readonly conflicts: number;
 }
 
+export interface GroupWriterOptions {
+  readonly engine: Engine;
+  readonly clock: Clock;
+  readonly onCommitted: (commit: GroupCommit) => void;
+}
+
 interface QueuedBatch {
   readonly batch: CommitBatch;
   readonly resolve: (result: BatchResult) => void;
@@ -32,11 +40,13 @@ interface QueuedBatch {
 export class GroupWriter implements BatchWriter {
   readonly #engine: Engine;
   readonly #onCommitted: (commit: GroupCommit) => void;
+  readonly #gathering: Gathering;
   readonly #queue: QueuedBatch[] = [];
   #isRunning = false;
 
-  constructor(engine: Engine, onCommitted: (commit: GroupCommit) => void) {
+  constructor({ engine, clock, onCommitted }: GroupWriterOptions) {
     this.#engine = engine;
+    this.#gathering = new Gathering(clock);
     this.#onCommitted = onCommitted;
   }
 
@@ -58,12 +68,16 @@ export class GroupWriter implements BatchWriter {
   #add(batch: CommitBatch): Promise<BatchResult> {
     return new Promise((resolve, reject) => {
       this.#queue.push({ batch, resolve, reject });
+      this.#gathering.arrived();
     });
   }
 
   async #run(): Promise<void> {
     this.#isRunning = true;
-    while (this.#queue.length > 0) await this.#commit(this.#queue.splice(0));
+    while (this.#queue.length > 0) {
+      await this.#gathering.complete(this.#queue);
+      await this.#commit(this.#queue.splice(0));
+    }
     this.#isRunning = false;
   }
 
@@ -71,6 +85,7 @@ export class GroupWriter implements BatchWriter {
     const batches = group.map(({ batch }) => batch);
     let decision: GroupDecision | undefined;
     let previous = 0;
+    this.#gathering.begin(batches);
     try {
       await this.#engine.commit((current) => {
         decision = decideGroup(batches, current);
@@ -83,8 +98,10 @@ export class GroupWriter implements BatchWriter {
       for (const each of group) await this.#commit([each]);
       return;
     }
-    for (const [index, each] of group.entries())
-      each.resolve(decision?.results[index] ?? postponed);
+    this.#gathering.end();
+    for (const [index, { resolve }] of group.entries()) {
+      resolve(decision?.results[index] ?? postponed);
+    }
     if (decision !== undefined) this.#report(decision, batches, previous);
   }
 

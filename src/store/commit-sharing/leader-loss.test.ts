@@ -32,7 +32,7 @@ type Behaviour = (commit: Commit, connection: Connection, batch: CommitBatch) =>
 
 /** A leader that never answers: it does with the first batch what the test says. */
 async function failingLeader(sharing: Sharing, onBatch: Behaviour): Promise<void> {
-  const group = new GroupWriter(sharing.engine, () => undefined);
+  const group = new GroupWriter({ ...sharing, onCommitted: () => undefined });
   const server = createServer((socket) => {
     let hello: Hello | undefined;
     const connection = new Connection(socket, {

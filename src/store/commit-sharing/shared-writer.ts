@@ -23,11 +23,12 @@ export class SharedWriter implements BatchWriter {
 
   constructor(options: SharedWriterOptions) {
     this.#options = options;
-    this.#group = new GroupWriter(options.engine, (commit) => {
+    const onCommitted = (commit: GroupCommit): void => {
       options.onGroupCommit(commit);
       options.onCommitted(commit);
       this.#leader?.notify(commit);
-    });
+    };
+    this.#group = new GroupWriter({ ...options, onCommitted });
   }
 
   write(batch: CommitBatch): Promise<BatchResult> {

@@ -1,4 +1,5 @@
 import { readFileSync, writeSync } from "node:fs";
+import { setTimeout as delay } from "node:timers/promises";
 
 import fc from "fast-check";
 
@@ -11,19 +12,24 @@ import { silentLog } from "../silent-log.ts";
 import type { Store, Transaction } from "../store.ts";
 
 /** The second process of tests with two processes: runs the mode in its first argument, and reports
- *  to standard output in lines. */
-const [mode = "", location = "", name = "", count = "0"] = process.argv.slice(2);
+ *  to standard output in lines. The last arguments are its commit role. */
+const [mode = "", location = "", name = "", count = "0", kind = "alone", socket = ""] =
+  process.argv.slice(2);
 const callers = 8;
 /** Enough callers for a batch in which transactions depend on one that conflicts. */
 const queueCallers = 25;
 const hammeredMax = 1_000_000;
 
-/** Only the uptime is needed; no timer is used. */
 const clock: Clock = {
   bootId: "boot-1",
   monotonic: () => BigInt(Math.round(Number(uptimeSeconds()) * Number(ticksPerSecond))),
   wall: () => unixEpochTicks,
-  after: () => () => undefined,
+  after: (milliseconds, run) => {
+    const canceller = new AbortController();
+    const { signal } = canceller;
+    void delay(milliseconds, undefined, { signal, ref: false }).then(run, () => undefined);
+    return () => canceller.abort();
+  },
 };
 
 function uptimeSeconds(): string {
@@ -94,14 +100,18 @@ async function runSteps(store: Store): Promise<void> {
   await Promise.all(Array.from({ length: queueCallers }, caller));
 }
 
-/** Reports each write after it was acknowledged, until the process is killed. */
+/** Reports each write after it was acknowledged, until the process is killed. Counts the writes: a
+ *  write that is applied twice shows in the count. */
 async function hammer(store: Store): Promise<void> {
   let next = 0;
   const caller = async (): Promise<void> => {
     while (next < hammeredMax) {
       next += 1;
       const index = next;
-      await put(store, k("hammered", name, index), String(index));
+      await store.transact(async (tx) => {
+        tx.put(k("hammered", name, index), bytes(String(index)));
+        tx.add(k("count", name), 1n);
+      });
       report(String(index));
     }
   };
@@ -142,6 +152,7 @@ async function fill(store: Store): Promise<void> {
 
 const volatilePrefix = k("volatile");
 const store = await openLmdbStore({ location, clock, log: silentLog, volatilePrefix });
+if (kind === "leader" || kind === "follower") await store.setCommitRole({ kind, socket });
 report("open");
 if (mode === "increment") await incrementBoth(store);
 else if (mode === "take") await dequeueAll(store);
@@ -150,6 +161,8 @@ else if (mode === "mixed") await incrementMixed(store);
 else if (mode === "hammer") await hammer(store);
 else if (mode === "fill") await fill(store);
 else if (mode === "reply") await reply(store);
+// Commits for its followers until it is killed.
+else if (mode === "lead") await new Promise(() => {});
 else await put(store, k(name), "by the child");
 await store.close();
 report("closed");

@@ -1,61 +1,21 @@
-import { execFileSync, spawn } from "node:child_process";
-import type { ChildProcess } from "node:child_process";
-import { once } from "node:events";
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { execFileSync } from "node:child_process";
+import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
-import { dirname, join } from "node:path";
-import { createInterface } from "node:readline";
-import { fileURLToPath } from "node:url";
+import { join } from "node:path";
 
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { afterAll, describe, expect, it } from "vitest";
 
 import { runSerially, queueOf, committedStepsOf } from "../conformance/queue-steps.ts";
+import { secondProcess } from "../conformance/start-second-process.ts";
 import { below, bytes, increment, k, put, read, values } from "../conformance/store-steps.ts";
 import { manualClock } from "../manual-clock.ts";
 import { silentLog } from "../silent-log.ts";
 import type { Store } from "../store.ts";
 import { openLmdbStore } from "./open-lmdb-store.ts";
 
-const root = join(dirname(fileURLToPath(import.meta.url)), "../../..");
 const folder = mkdtempSync(join(tmpdir(), "two-processes-"));
-/** Below node_modules, so that the compiled child finds the packages. */
-const compiled = join(root, "node_modules/.cache", `two-processes-${process.pid}`);
-const script = join(compiled, "store/conformance/second-process.js");
-const children: ChildProcess[] = [];
-
-beforeAll(() => {
-  mkdirSync(compiled, { recursive: true });
-  const config = {
-    extends: join(root, "tsconfig.json"),
-    compilerOptions: { rootDir: join(root, "src"), outDir: compiled, sourceMap: false },
-    include: [],
-    files: [join(root, "src/store/conformance/second-process.ts")],
-  };
-  writeFileSync(join(compiled, "package.json"), JSON.stringify({ type: "module" }));
-  writeFileSync(join(compiled, "tsconfig.json"), JSON.stringify(config));
-  const compiler = join(root, "node_modules/typescript/bin/tsc");
-  execFileSync(process.execPath, [compiler, "-p", join(compiled, "tsconfig.json")]);
-});
-
-afterAll(() => {
-  for (const child of children) child.kill("SIGKILL");
-  rmSync(folder, { recursive: true });
-  rmSync(compiled, { recursive: true });
-});
-
-interface Child {
-  readonly process: ChildProcess;
-  readonly lines: AsyncIterator<string>;
-  readonly ended: Promise<unknown>;
-}
-
-function start(mode: string, location: string, ...rest: string[]): Child {
-  const args = [script, mode, location, ...rest];
-  const child = spawn(process.execPath, args, { stdio: ["ignore", "pipe", "inherit"] });
-  children.push(child);
-  const lines = createInterface({ input: child.stdout })[Symbol.asyncIterator]();
-  return { process: child, lines, ended: once(child, "exit") };
-}
+const start = secondProcess();
+afterAll(() => rmSync(folder, { recursive: true }));
 
 async function dequeuedIn(lines: AsyncIterator<string>): Promise<string[]> {
   const dequeued: string[] = [];
@@ -73,7 +33,7 @@ describe("a process whose disk is full", () => {
     const location = join(folder, "full");
     // A limit on the file size, in blocks of 512 bytes, makes writes fail as on a full disk.
     const limited = `ulimit -f 24000 && exec "$0" "$@" 2>/dev/null`;
-    const args = [limited, process.execPath, script, "fill", location];
+    const args = [limited, process.execPath, start.script, "fill", location];
     const output = execFileSync("sh", ["-c", ...args], { encoding: "utf8" });
     const count = /StoreFull after (\d+)/.exec(output)?.[1] ?? "";
     expect(Number(count)).toBeGreaterThan(10);
@@ -161,7 +121,7 @@ describe("two processes at one location", () => {
     const location = join(folder, "iteration");
     const store = await open(location);
     await store.snapshot(async (view) => {
-      execFileSync(process.execPath, [script, "put", location, "late"]);
+      execFileSync(process.execPath, [start.script, "put", location, "late"]);
       expect(await read(store, k("late"))).toBe("by the child");
       expect(await view.get(k("late"))).toBeUndefined();
     });

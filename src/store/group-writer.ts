@@ -43,6 +43,7 @@ export class GroupWriter implements BatchWriter {
   readonly #gathering: Gathering;
   readonly #queue: QueuedBatch[] = [];
   #isRunning = false;
+  #losers: ReadonlySet<number> = noLosers;
 
   constructor({ engine, clock, onCommitted }: GroupWriterOptions) {
     this.#engine = engine;
@@ -76,9 +77,17 @@ export class GroupWriter implements BatchWriter {
     this.#isRunning = true;
     while (this.#queue.length > 0) {
       await this.#gathering.complete(this.#queue);
-      await this.#commit(this.#queue.splice(0));
+      await this.#commit(this.#fairOrder(this.#queue.splice(0)));
     }
     this.#isRunning = false;
+  }
+
+  /** Processes that lost conflicts in the previous commit come first, so that processes that change
+   *  the same keys take turns. */
+  #fairOrder(group: readonly QueuedBatch[]): readonly QueuedBatch[] {
+    if (group.length === 1 || this.#losers.size === 0) return group;
+    const rank = ({ batch }: QueuedBatch): number => (this.#losers.has(batch.owner) ? 0 : 1);
+    return group.toSorted((left, right) => rank(left) - rank(right));
   }
 
   async #commit(group: readonly QueuedBatch[]): Promise<void> {
@@ -99,6 +108,7 @@ export class GroupWriter implements BatchWriter {
       return;
     }
     this.#gathering.end();
+    this.#losers = losersOf(batches, decision?.results ?? []);
     for (const [index, { resolve }] of group.entries()) {
       resolve(decision?.results[index] ?? postponed);
     }
@@ -112,6 +122,19 @@ export class GroupWriter implements BatchWriter {
     const conflicts = batches.reduce((sum, batch) => sum + batch.conflicts, 0);
     this.#onCommitted({ previous, sequence, writes, transactions, conflicts });
   }
+}
+
+const noLosers: ReadonlySet<number> = new Set();
+
+/** The processes from whose batches attempts were dropped. */
+function losersOf(
+  batches: readonly CommitBatch[],
+  results: readonly BatchResult[],
+): ReadonlySet<number> {
+  const hasLost = (result: BatchResult | undefined): boolean =>
+    result?.kind === "committed" && result.dropped.size > 0;
+  if (!results.some(hasLost)) return noLosers;
+  return new Set(batches.filter((_, index) => hasLost(results[index])).map(({ owner }) => owner));
 }
 
 function countOf(batches: readonly CommitBatch[]): number {

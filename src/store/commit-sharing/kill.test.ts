@@ -33,13 +33,13 @@ async function startBoth(mode: string, location: string, count = ""): Promise<[C
 
 /** Reads lines until there are `count` or the process has ended. */
 async function readLines({ lines }: Child, count: number): Promise<string[]> {
-  const read: string[] = [];
-  while (read.length < count) {
+  const found: string[] = [];
+  while (found.length < count) {
     const line = await lines.next();
     if (line.done === true) break;
-    read.push(line.value);
+    found.push(line.value);
   }
-  return read;
+  return found;
 }
 
 interface Stored {

@@ -20,6 +20,8 @@ export interface AdminContext {
   readonly runtime: Runtime;
   readonly accounts: Accounts;
   readonly httpServices: HttpServices;
+  /** The Data Lake API of the blob service; undefined if blobs are not served. */
+  readonly dfs?: HttpService | undefined;
   readonly observer: Observer;
   /** Undefined if the server is one process. */
   readonly otherWorkers?: OtherWorkers | undefined;

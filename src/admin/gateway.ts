@@ -27,11 +27,13 @@ interface Gateway {
 /** Forwards requests to the services, so that the explorer reaches them on its own origin. */
 export function gatewayRoute({
   httpServices,
+  dfs,
   log,
-}: Pick<ViewContext, "httpServices" | "log">): RawRoute {
+}: Pick<ViewContext, "httpServices" | "dfs" | "log">): RawRoute {
   const gateways = new Map<string, Gateway>();
   for (const [name, httpService] of Object.entries(httpServices))
     gateways.set(name, gatewayOf(httpService, log));
+  if (dfs !== undefined) gateways.set("dfs", gatewayOf(dfs, log));
   return {
     method: "*",
     path: `${gatewayPrefix}:service/*`,

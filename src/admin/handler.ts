@@ -152,7 +152,8 @@ async function respondChecked(
 const noBody = { ok: true, body: {} } as const;
 
 function notFound({ context }: HandlerParts, { path }: AdminRequest): AdminResponse {
-  const services = Object.keys(context.httpServices).join(", ");
+  const dfs = context.dfs === undefined ? [] : ["dfs"];
+  const services = [...Object.keys(context.httpServices), ...dfs].join(", ");
   const advice = path.startsWith(gatewayPrefix)
     ? `: /storage/SERVICE/ACCOUNT/… is where the services are, which are ${services}`
     : "";

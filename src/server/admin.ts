@@ -9,6 +9,7 @@ import { isDevelopmentAlone } from "../account/settings.ts";
 import type { FigureSample } from "../admin/views/figures.ts";
 import type { AdminSecurity } from "../admin/security/admin-auth.ts";
 import { isLoopback } from "../admin/security/same-origin.ts";
+import type { HttpService } from "../http/http-service.ts";
 import type { Observer } from "../http/observer.ts";
 import type { SmbAdministration } from "../smb/administration.ts";
 import type { DataStores } from "./data-stores.ts";
@@ -21,6 +22,7 @@ export interface AdminParts {
   readonly given: RunningServerOptions;
   readonly engines: DataStores;
   readonly httpServices: HttpServices;
+  readonly dfs: HttpService | undefined;
   readonly observer: Observer;
   readonly smb: SmbAdministration | undefined;
   /** Keys and secrets of the local token service. */
@@ -64,7 +66,7 @@ function identityContextOf({ given, local, addresses }: AdminParts): IdentityCon
 }
 
 function adminContextOf(parts: AdminParts): AdminContext {
-  const { given, engines, httpServices, observer, smb, addresses } = parts;
+  const { given, engines, httpServices, dfs, observer, smb, addresses } = parts;
   const { clock, random, log, accounts, options, location } = given;
   const version = readVersion();
   const { store, content } = engines;
@@ -75,6 +77,7 @@ function adminContextOf(parts: AdminParts): AdminContext {
     log,
     accounts,
     httpServices,
+    dfs,
     observer,
     otherWorkers: given.worker?.others,
     smb,

@@ -264,6 +264,7 @@ export class RunningServer {
       given: this.#given,
       engines: this.#engines,
       httpServices: this.#httpServices,
+      dfs: this.#blobApis?.dfs,
       observer: this.observer,
       smb: this.#smb?.administration,
       local: this.#identity.local,

@@ -1,13 +1,12 @@
 import { readFileSync, readdirSync } from "node:fs";
-import { createRequire } from "node:module";
 import { join } from "node:path";
 import { brotliCompressSync } from "node:zlib";
 import type { Page } from "playwright-core";
 import { beforeAll, describe, expect, it } from "vitest";
+import { seriousFindings } from "./axe.ts";
 import { account, explorer, putText, row, takePicture } from "./explorer.ts";
 
 const here = explorer();
-const axePath = createRequire(import.meta.url).resolve("axe-core/axe.min.js");
 const compressedBytesMax = 100_000;
 
 beforeAll(async () => {
@@ -17,24 +16,6 @@ beforeAll(async () => {
   }
   await putText(here, { container: "wiki", name: "home.md", text: "# Home\n" });
 });
-
-interface Finding {
-  readonly id: string;
-  readonly impact: string;
-  readonly nodes: readonly { readonly html: string }[];
-}
-
-/** Accessibility problems for users of screen readers or with low vision. */
-async function seriousFindings(page: Page): Promise<readonly string[]> {
-  // Injected as a debugger would, because the page's policy allows no other script.
-  await page.evaluate(readFileSync(axePath, "utf8"));
-  const findings: readonly Finding[] = await page.evaluate(
-    `axe.run(document, { resultTypes: ["violations"] }).then(({ violations }) => violations)`,
-  );
-  return findings
-    .filter(({ impact }) => impact === "serious" || impact === "critical")
-    .map(({ id, nodes }) => `${id}: ${nodes[0]?.html ?? ""}`);
-}
 
 const places: readonly (readonly [name: string, hash: string, ready: string])[] = [
   ["containers", "#/blobs", "wiki"],

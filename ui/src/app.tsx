@@ -47,7 +47,9 @@ export function App(): JSX.Element {
           <CurrentPage route={route} account={account} isAccountOnly={isAccountOnly} />
         )}
         {account === undefined && failure === undefined && known.length === 0 && <Waiting />}
-        {failure !== undefined && !isLoginWanted && <Failed failure={failure} />}
+        {failure !== undefined && !isLoginWanted && (
+          <Failed what="accounts" failure={failure} onRetry={() => void begin()} />
+        )}
       </main>
       <UploadPanel />
       <Notices />

@@ -14,6 +14,7 @@ export interface ServerInfo {
 export interface Account {
   readonly name: string;
   readonly versioning: boolean;
+  readonly hierarchicalNamespace: boolean;
   readonly containerSoftDeleteDays: number;
   readonly endpoints: Readonly<Record<string, string>>;
 }

@@ -21,6 +21,8 @@ export interface BlobBarProps {
   readonly onView: (change: Partial<View>) => void;
   readonly selectedCount: number;
   readonly onNew: () => void;
+  /** Undefined in a flat account, where folders exist only in names. */
+  readonly onNewDirectory: (() => void) | undefined;
   readonly onDelete: () => void;
   readonly onUpload: (sources: readonly Source[]) => void;
   readonly onRefresh: () => void;
@@ -45,6 +47,11 @@ export function BlobBar(props: BlobBarProps): JSX.Element {
       {selectedCount > 0 && (
         <Button icon="trash" kind="danger" onClick={props.onDelete}>
           Delete {plural(selectedCount, "blob")}
+        </Button>
+      )}
+      {props.onNewDirectory !== undefined && (
+        <Button icon="folder" onClick={props.onNewDirectory}>
+          New directory
         </Button>
       )}
       <span data-new>

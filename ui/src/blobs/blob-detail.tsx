@@ -1,5 +1,7 @@
 import type { JSX } from "preact";
 import { useState } from "preact/hooks";
+import { useHierarchical } from "../accounts.ts";
+import { PermissionsTab } from "../lake/permissions-tab.tsx";
 import { useLoad } from "../load.ts";
 import { Button } from "../parts/button.tsx";
 import { Confirm } from "../parts/confirm.tsx";
@@ -33,8 +35,11 @@ const tabs = [
   ["access", "Access"],
 ] as const;
 
+const permissionsTab = ["permissions", "Permissions"] as const;
+
 export function BlobDetail({ folder, blob, onChanged }: BlobDetailProps): JSX.Element {
   const [tab, setTab] = useState<string>("overview");
+  const isHierarchical = useHierarchical(folder.account);
   const place: BlobPlace = { ...folder, ...blob };
   const loaded = useLoad((signal) => getProperties(place, signal), [place.name, place.container]);
   const isBase = blob.snapshot === undefined && blob.version === undefined;
@@ -53,11 +58,18 @@ export function BlobDetail({ folder, blob, onChanged }: BlobDetailProps): JSX.El
       actions={
         <Actions place={place} isBase={isBase} state={state} onChanged={changed} onGone={close} />
       }
-      tabs={<Tabs label="Details" tabs={tabs} active={tab} onChange={setTab} />}
+      tabs={
+        <Tabs
+          label="Details"
+          tabs={isHierarchical ? [...tabs, permissionsTab] : tabs}
+          active={tab}
+          onChange={setTab}
+        />
+      }
     >
       {loaded.failure !== undefined && (
         <>
-          <Failed failure={loaded.failure} />
+          <Failed what="blob" failure={loaded.failure} onRetry={loaded.reload} />
           <HistoryTab place={place} onChanged={changed} />
         </>
       )}
@@ -83,6 +95,9 @@ function Tab({ tab, place, state, isBase, onChanged }: TabProps): JSX.Element {
   }
   if (tab === "metadata") {
     return <MetadataTab place={place} state={state} isEditable={isBase} onChanged={onChanged} />;
+  }
+  if (tab === "permissions") {
+    return <PermissionsTab place={{ ...place, path: place.name }} isDirectory={false} />;
   }
   if (tab === "history") return <HistoryTab place={place} onChanged={onChanged} />;
   if (tab === "access") return <AccessTab place={place} state={state} onChanged={onChanged} />;

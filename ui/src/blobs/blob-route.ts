@@ -29,6 +29,15 @@ export function detailsRoute({ account, container, prefix }: FolderPlace): strin
   return formatRoute("blobs", segments, { details: "container" });
 }
 
+/** The same folder, with the details of a directory beside it. */
+export function directoryRoute(
+  { account, container, prefix }: FolderPlace,
+  directory: string,
+): string {
+  const segments = prefix === "" ? [account, container] : [account, container, prefix];
+  return formatRoute("blobs", segments, { directory });
+}
+
 export function parentPrefix(prefix: string): string {
   const cut = prefix.replace(/\/$/, "").lastIndexOf("/");
   return cut < 0 ? "" : prefix.slice(0, cut + 1);

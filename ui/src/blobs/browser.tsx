@@ -1,8 +1,14 @@
 import type { JSX } from "preact";
 import { useState } from "preact/hooks";
+import { useHierarchical } from "../accounts.ts";
+import { DirectoryDetail } from "../lake/directory-detail.tsx";
+import { PathActions } from "../lake/path-actions.tsx";
+import { DeleteDirectory, NewDirectory } from "../lake/path-dialogs.tsx";
+import type { Column } from "../parts/grid.tsx";
 import { Listing } from "../parts/listing.tsx";
 import { usePaged, type Paged } from "../parts/use-paged.ts";
 import { listBlobs, type BlobEntry } from "../rest/blob-list.ts";
+import type { PathPlace } from "../rest/path.ts";
 import { go } from "../route.ts";
 import { DropZone } from "../upload/drop-zone.tsx";
 import type { Source } from "../upload/source.ts";
@@ -50,13 +56,18 @@ function useBlobs(
 
 export function BlobBrowser({ place, query }: BlobBrowserProps): JSX.Element {
   const [view, setView] = useState<View>({ typed: "", isFlat: false, withHidden: false });
-  const [dialog, setDialog] = useState<"new" | "delete">();
+  const [dialog, setDialog] = useState<"new" | "delete" | "directory">();
+  const [toDelete, setToDelete] = useState<BlobEntry>();
+  const isHierarchical = useHierarchical(place.account);
   const selection = useSelection();
   const { list, reload } = useBlobs(place, view);
   const upload = (sources: readonly Source[]): void => uploadToFolder(place, sources, reload);
   const close = (): void => setDialog(undefined);
   const askToDelete = (entry: BlobEntry): void => {
-    if (entry.kind === "folder") return;
+    if (entry.kind === "folder") {
+      if (isHierarchical) setToDelete(entry);
+      return;
+    }
     selection.set([entry]);
     setDialog("delete");
   };
@@ -72,6 +83,7 @@ export function BlobBrowser({ place, query }: BlobBrowserProps): JSX.Element {
         onView={(change) => setView((before) => ({ ...before, ...change }))}
         selectedCount={selection.entries.length}
         onNew={() => setDialog("new")}
+        onNewDirectory={isHierarchical ? () => setDialog("directory") : undefined}
         onDelete={() => setDialog("delete")}
         onUpload={upload}
         onRefresh={reload}
@@ -82,7 +94,10 @@ export function BlobBrowser({ place, query }: BlobBrowserProps): JSX.Element {
             label={`Blobs in ${place.container}`}
             list={list}
             empty="No blobs. Drop files or folders here to upload them."
-            columns={blobColumns({ ...selection, prefix: place.prefix })}
+            columns={[
+              ...blobColumns({ ...selection, prefix: place.prefix }),
+              ...(isHierarchical ? [actionColumn(place, reload)] : []),
+            ]}
             keyOf={entryKey}
             selected={selection.keys}
             active={activeKey(query)}
@@ -95,6 +110,17 @@ export function BlobBrowser({ place, query }: BlobBrowserProps): JSX.Element {
         <Beside place={place} query={query} onChanged={reload} />
       </div>
       {dialog === "new" && <NewBlob place={place} onClose={close} onDone={reload} />}
+      {dialog === "directory" && (
+        <NewDirectory parent={pathPlace(place, place.prefix)} onClose={close} onDone={reload} />
+      )}
+      {toDelete !== undefined && (
+        <DeleteDirectory
+          place={pathPlace(place, toDelete.name)}
+          etag={toDelete.etag}
+          onClose={() => setToDelete(undefined)}
+          onDone={reload}
+        />
+      )}
       {dialog === "delete" && (
         <DeleteBlobs place={place} entries={selection.entries} onClose={close} onDone={deleted} />
       )}
@@ -110,6 +136,12 @@ interface BesideProps extends BlobBrowserProps {
 function Beside({ place, query, onChanged }: BesideProps): JSX.Element | null {
   const { blob: name, snapshot, version } = query;
   if (query["details"] !== undefined) return <ContainerDetail folder={place} />;
+  const { directory } = query;
+  if (directory !== undefined) {
+    return (
+      <DirectoryDetail key={directory} folder={place} path={directory} onChanged={onChanged} />
+    );
+  }
   if (name === undefined) return null;
   return (
     <BlobDetail
@@ -121,7 +153,22 @@ function Beside({ place, query, onChanged }: BesideProps): JSX.Element | null {
   );
 }
 
+function pathPlace({ account, container }: FolderPlace, prefix: string): PathPlace {
+  return { account, container, path: prefix.replace(/\/$/, "") };
+}
+
+function actionColumn(place: FolderPlace, onChanged: () => void): Column<BlobEntry> {
+  return {
+    title: "Actions",
+    isTitleHidden: true,
+    width: "7.5rem",
+    align: "end",
+    cell: (entry) => <PathActions folder={place} entry={entry} onChanged={onChanged} />,
+  };
+}
+
 function activeKey(query: Readonly<Record<string, string>>): string | undefined {
+  if (query["directory"] !== undefined) return `${query["directory"]}/\n\n\n`;
   if (query["blob"] === undefined) return undefined;
   return `${query["blob"]}\n${query["snapshot"] ?? ""}\n${query["version"] ?? ""}\n`;
 }

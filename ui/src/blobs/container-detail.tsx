@@ -1,7 +1,9 @@
 import type { JSX } from "preact";
 import { useState } from "preact/hooks";
+import { useHierarchical } from "../accounts.ts";
 import { PairsEditor } from "../edit/pairs-editor.tsx";
 import { moment } from "../format.ts";
+import { PermissionsTab } from "../lake/permissions-tab.tsx";
 import { useLoad } from "../load.ts";
 import { Detail, Facts, Section } from "../parts/detail.tsx";
 import { LeaseBox } from "../parts/lease-box.tsx";
@@ -21,6 +23,9 @@ const tabs = [
   ["access", "Access"],
 ] as const;
 
+/** The root directory of a hierarchical account has permissions of its own. */
+const rootTab = ["permissions", "Root permissions"] as const;
+
 const permissions = [
   ["r", "Read"],
   ["l", "List"],
@@ -34,17 +39,30 @@ const permissions = [
 export function ContainerDetail({ folder }: { readonly folder: FolderPlace }): JSX.Element {
   const { account, container } = folder;
   const [tab, setTab] = useState("overview");
+  const isHierarchical = useHierarchical(account);
   const loaded = useLoad((signal) => getContainer(account, container, signal), [container]);
   return (
     <Detail
       title={container}
       onClose={() => go(folderRoute(folder))}
-      tabs={<Tabs label="Details" tabs={tabs} active={tab} onChange={setTab} />}
+      tabs={
+        <Tabs
+          label="Details"
+          tabs={isHierarchical ? [...tabs, rootTab] : tabs}
+          active={tab}
+          onChange={setTab}
+        />
+      }
     >
-      {loaded.failure !== undefined && <Failed failure={loaded.failure} />}
+      {loaded.failure !== undefined && (
+        <Failed what="container" failure={loaded.failure} onRetry={loaded.reload} />
+      )}
       {loaded.value === undefined && loaded.failure === undefined && <Waiting />}
       {loaded.value !== undefined && tab === "overview" && (
         <Overview folder={folder} headers={loaded.value} onChanged={loaded.reload} />
+      )}
+      {tab === "permissions" && (
+        <PermissionsTab place={{ account, container, path: "" }} isDirectory />
       )}
       {tab === "history" && <TimelineView of={{ service: "blob", account, container }} />}
       {loaded.value !== undefined && tab === "access" && (

@@ -45,7 +45,9 @@ export function HistoryTab({ place, onChanged }: HistoryTabProps): JSX.Element {
   return (
     <>
       <Section title="Stored states">
-        {loaded.failure !== undefined && <Failed failure={loaded.failure} />}
+        {loaded.failure !== undefined && (
+          <Failed what="stored states" failure={loaded.failure} onRetry={loaded.reload} />
+        )}
         {loaded.value === undefined && loaded.failure === undefined && <Waiting />}
         <ul class="states">
           {states.map((entry, index) => (

@@ -1,4 +1,5 @@
 import type { JSX } from "preact";
+import { useHierarchical } from "../accounts.ts";
 import { pairsToText, textToPairs } from "../edit/pairs.ts";
 import { PairsEditor } from "../edit/pairs-editor.tsx";
 import { useOptimistic } from "../edit/use-optimistic.tsx";
@@ -23,6 +24,8 @@ export interface MetadataTabProps {
 
 export function MetadataTab(props: MetadataTabProps): JSX.Element {
   const { place, state, isEditable, onChanged } = props;
+  // Tags are not supported in hierarchical accounts.
+  const isHierarchical = useHierarchical(place.account);
   const metadata = useOptimistic({
     what: "Metadata",
     write: (text, ifMatch) => setMetadata(place, textToPairs(text), { ifMatch }),
@@ -46,7 +49,7 @@ export function MetadataTab(props: MetadataTabProps): JSX.Element {
           onSave={(pairs) => metadata.save(pairsToText(pairs), began)}
         />
       </Section>
-      <TagsSection place={place} isEditable={isEditable} />
+      {!isHierarchical && <TagsSection place={place} isEditable={isEditable} />}
       {metadata.dialog}
     </>
   );

@@ -49,7 +49,9 @@ async function readText(
 
 export function TextContent({ place, isEditable, onChanged }: TextContentProps): JSX.Element {
   const loaded = useLoad((signal) => readText(place, signal), [place.name, place.container]);
-  if (loaded.failure !== undefined) return <Failed failure={loaded.failure} />;
+  if (loaded.failure !== undefined) {
+    return <Failed what="content" failure={loaded.failure} onRetry={loaded.reload} />;
+  }
   if (loaded.value === undefined) return <Waiting />;
   return (
     <TextEditor

@@ -4,7 +4,7 @@ import { useFeed, type Refusal } from "../admin/feed.ts";
 import { getLeases, getMessagesInFlight, getSmb } from "../admin/live.ts";
 import { useRepeating } from "../clock.ts";
 import { count } from "../format.ts";
-import { useLoad } from "../load.ts";
+import { useLoad, type Loaded } from "../load.ts";
 import { Crumbs } from "../parts/crumbs.tsx";
 import { Badge, Failed } from "../parts/states.tsx";
 import { Tabs } from "../parts/tabs.tsx";
@@ -38,7 +38,12 @@ export function ConcurrencyPage({ tab }: { readonly tab: string }): JSX.Element 
   useRepeating(refresh, refreshMilliseconds);
   const named = (words: string, howMany: number | undefined): string =>
     howMany === undefined || howMany === 0 ? words : `${words} (${count(howMany)})`;
-  const failure = [leases, smb, messages].find((one) => one.failure !== undefined)?.failure;
+  const views: Readonly<Record<string, { what: string; loaded: Loaded<unknown> }>> = {
+    leases: { what: "leases", loaded: leases },
+    smb: { what: "SMB sessions", loaded: smb },
+    messages: { what: "messages in flight", loaded: messages },
+  };
+  const shown = views[tab];
   return (
     <>
       <div class="bar">
@@ -59,7 +64,9 @@ export function ConcurrencyPage({ tab }: { readonly tab: string }): JSX.Element 
         />
       </div>
       <div class="work">
-        {failure !== undefined && tab !== "refused" && <Failed failure={failure} />}
+        {shown?.loaded.failure !== undefined && (
+          <Failed what={shown.what} failure={shown.loaded.failure} onRetry={shown.loaded.reload} />
+        )}
         {tab === "leases" && <LeasesTab loaded={leases} />}
         {tab === "smb" && <SmbTab loaded={smb} />}
         {tab === "messages" && <MessagesTab loaded={messages} />}

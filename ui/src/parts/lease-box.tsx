@@ -1,6 +1,7 @@
 import type { JSX } from "preact";
-import { useState } from "preact/hooks";
 import { lease, type Leased, type LeaseRequest } from "../rest/lease.ts";
+import { keepLease, ownLease, ownLeases } from "../rest/own-leases.ts";
+import { useStore } from "../store.ts";
 import { Button } from "./button.tsx";
 import { notify, report } from "./notices.tsx";
 import { Badge } from "./states.tsx";
@@ -14,13 +15,15 @@ export interface LeaseBoxProps {
 const durationSeconds = 60;
 
 export function LeaseBox({ leased, state, onChanged }: LeaseBoxProps): JSX.Element {
-  const [ownId, setOwnId] = useState<string>();
+  useStore(ownLeases);
+  const ownId = ownLease(leased.service, leased.path);
   const isHeld = state === "leased" || state === "breaking";
   const act = async (leaseRequest: LeaseRequest, words: string): Promise<void> => {
     const result = await lease(leased, leaseRequest);
     if (!report(result, words) || !result.ok) return;
-    if (leaseRequest.action === "acquire") setOwnId(result.value);
-    if (leaseRequest.action === "release" || leaseRequest.action === "break") setOwnId(undefined);
+    const isHolding = leaseRequest.action === "acquire" || leaseRequest.action === "renew";
+    const held = isHolding ? { id: result.value, durationSeconds } : undefined;
+    keepLease(leased.service, leased.path, held);
     onChanged();
   };
   return (

@@ -11,8 +11,12 @@ export interface ListingProps<Row> extends Omit<GridProps<Row>, "rows"> {
 
 /** A paged list with its loading, empty and failed states. */
 export function Listing<Row>({ list, empty, ...grid }: ListingProps<Row>): JSX.Element {
-  if (list.failure !== undefined) return <Failed failure={list.failure} />;
-  if (list.count === 0) return list.isComplete ? <Empty>{empty}</Empty> : <Waiting />;
+  const failed = list.failure !== undefined && (
+    <Failed what={lowerFirst(grid.label)} failure={list.failure} onRetry={() => list.retry()} />
+  );
+  if (list.count === 0) {
+    return failed || (list.isComplete ? <Empty>{empty}</Empty> : <Waiting />);
+  }
   const rows = {
     count: list.count,
     rowAt: (index: number) => list.rowAt(index),
@@ -21,14 +25,19 @@ export function Listing<Row>({ list, empty, ...grid }: ListingProps<Row>): JSX.E
   return (
     <>
       <Grid {...grid} rows={rows} inheritsFocus />
+      {failed}
       <div class="status-line" aria-live="polite">
         <span>
           {count(list.count)}
           {list.isComplete ? "" : "+"} {list.count === 1 ? "entry" : "entries"}
         </span>
         {list.isLoading && <span>Loading…</span>}
-        {!list.isComplete && !list.isLoading && <span>Scroll for more</span>}
+        {!list.isComplete && !list.isLoading && !failed && <span>Scroll for more</span>}
       </div>
     </>
   );
+}
+
+function lowerFirst(text: string): string {
+  return text.slice(0, 1).toLowerCase() + text.slice(1);
 }

@@ -71,6 +71,13 @@ export class PagedList<Row> {
     if (!this.#isComplete && last + ahead >= this.count) void this.#loadNext();
   }
 
+  /** Loads again what failed; the rows before it stay. */
+  retry(): void {
+    this.#failure = undefined;
+    this.#changed();
+    if (this.count === 0) this.need(0, 0);
+  }
+
   close(): void {
     this.#isClosed = true;
   }

@@ -1,16 +1,36 @@
 import type { ComponentChildren, JSX } from "preact";
+import { useEffect } from "preact/hooks";
 import type { Failure } from "../result.ts";
+import { Button } from "./button.tsx";
 import { describeFailure } from "./notices.tsx";
 
 export function Empty({ children }: { readonly children: ComponentChildren }): JSX.Element {
   return <div class="empty">{children}</div>;
 }
 
-export function Failed({ failure }: { readonly failure: Failure }): JSX.Element {
+export interface FailedProps {
+  /** The object that was not loaded, for example `messages`. */
+  readonly what: string;
+  readonly failure: Failure;
+  readonly onRetry: () => void;
+}
+
+const retryMilliseconds = 3000;
+
+/** Names what was not loaded. While the server is unreachable, loading is retried by itself. */
+export function Failed({ what, failure, onRetry }: FailedProps): JSX.Element {
+  useEffect(() => {
+    if (failure.status !== 0) return;
+    const timer = setTimeout(onRetry, retryMilliseconds);
+    return () => clearTimeout(timer);
+  }, [failure]);
   return (
     <div class="empty" role="alert">
-      <strong>Loading failed</strong>
+      <strong>Loading {what} failed</strong>
       <p>{describeFailure(failure)}</p>
+      <Button icon="refresh" onClick={onRetry}>
+        Retry
+      </Button>
     </div>
   );
 }

@@ -24,7 +24,9 @@ const refreshMilliseconds = 2000;
 export function TimelineView({ of }: { readonly of: TimelineOf }): JSX.Element {
   const loaded = useLoad((signal) => getTimeline(of, signal), [JSON.stringify(of)]);
   useRepeating(loaded.reload, refreshMilliseconds);
-  if (loaded.failure !== undefined) return <Failed failure={loaded.failure} />;
+  if (loaded.failure !== undefined) {
+    return <Failed what="timeline" failure={loaded.failure} onRetry={loaded.reload} />;
+  }
   if (loaded.value === undefined) return <Waiting />;
   const { entries, watchedSince } = loaded.value;
   if (entries.length === 0) return <Empty>No stored states and no recorded requests.</Empty>;

@@ -90,9 +90,16 @@ export function QueueView({ place }: { readonly place: QueuePlace }): JSX.Elemen
         </span>
       </div>
       <div class="work halves">
-        {waiting.failure !== undefined && <Failed failure={waiting.failure} />}
+        {waiting.failure !== undefined && (
+          <Failed what="visible messages" failure={waiting.failure} onRetry={refresh} />
+        )}
         {waiting.value !== undefined && <Waiting messages={waiting.value} />}
-        <InFlight place={place} messages={taken.value?.messages ?? []} onChanged={refresh} />
+        {taken.failure !== undefined && (
+          <Failed what="messages in flight" failure={taken.failure} onRetry={refresh} />
+        )}
+        {taken.value !== undefined && (
+          <InFlight place={place} messages={taken.value.messages} onChanged={refresh} />
+        )}
       </div>
       {dialog === "put" && <PutDialog place={place} onClose={close} onDone={refresh} />}
       {dialog === "get" && <GetDialog place={place} onClose={close} onDone={refresh} />}

@@ -49,26 +49,28 @@ export async function listBlobs(listing: BlobListing): Promise<Result<Page<BlobE
   const rows: BlobEntry[] = [];
   const blobs = childOf(root, "Blobs");
   for (let one = blobs?.firstElementChild ?? null; one; one = one.nextElementSibling) {
-    rows.push(one.tagName === "BlobPrefix" ? folderOf(nameOf(one)) : readBlob(one));
+    rows.push(one.tagName === "BlobPrefix" ? readPrefix(one) : readBlob(one));
   }
   return { ok: true, value: { rows, next: textOf(root, "NextMarker") || undefined } };
 }
 
-function folderOf(name: string): BlobEntry {
+/** A prefix of a flat container has only a name; a directory of a tree also has properties. */
+function readPrefix(element: Element): BlobEntry {
+  const properties = childOf(element, "Properties");
   return {
     kind: "folder",
-    name,
+    name: nameOf(element),
     snapshot: undefined,
     version: undefined,
     isCurrentVersion: true,
     isDeleted: false,
-    etag: "",
-    lastModified: "",
+    etag: textOf(properties, "Etag") ?? "",
+    lastModified: textOf(properties, "Last-Modified") ?? "",
     length: undefined,
     contentType: "",
     blobType: "",
     tier: "",
-    leaseState: "",
+    leaseState: textOf(properties, "LeaseState") ?? "",
     metadata: {},
   };
 }
@@ -76,6 +78,10 @@ function folderOf(name: string): BlobEntry {
 function readBlob(element: Element): BlobEntry {
   const properties = childOf(element, "Properties");
   const text = (name: string): string => textOf(properties, name) ?? "";
+  if (text("ResourceType") === "directory") {
+    const directory = readPrefix(element);
+    return { ...directory, name: `${directory.name}/` };
+  }
   const version = textOf(element, "VersionId");
   return {
     kind: "blob",

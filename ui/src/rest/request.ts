@@ -2,7 +2,7 @@ import { loginWanted } from "../admin/call.ts";
 import { accessTo } from "../admin/sas.ts";
 import { failed, done, type Failure, type Result } from "../result.ts";
 
-export type Service = "blob" | "queue" | "table" | "file";
+export type Service = "blob" | "queue" | "table" | "file" | "dfs";
 
 export const restVersion = "2026-02-06";
 
@@ -102,15 +102,16 @@ export function unreachable(error: unknown): Failure {
     : { status: 0, code: "Unreachable", message: "Server not reachable" };
 }
 
-/** Reads the error in a response: XML for blob, queue and file, OData JSON for tables, headers only
- *  for HEAD. */
+/** Reads the error in a response: XML for blob, queue and file, JSON for tables and dfs, headers
+ *  only for HEAD. */
 export async function failureOf(response: Response): Promise<Failure> {
   const text = await response.text().catch(() => "");
   const inText =
     /<Code>([^<]*)<\/Code>/.exec(text)?.[1] ?? /"code"\s*:\s*"([^"]*)"/.exec(text)?.[1];
   const code = response.headers.get("x-ms-error-code") ?? inText ?? `Status${response.status}`;
   const message =
-    /<Message>([^<]*)/.exec(text)?.[1] ?? /"value"\s*:\s*"((?:[^"\\]|\\.)*)"/.exec(text)?.[1];
+    /<Message>([^<]*)/.exec(text)?.[1] ??
+    /"(?:value|message)"\s*:\s*"((?:[^"\\]|\\.)*)"/.exec(text)?.[1];
   const firstLine = (message ?? "").replaceAll("\\n", "\n").split("\n", 1)[0] ?? "";
   const known = firstLine === "" ? wordsOfStatus(response.status) : firstLine;
   return { status: response.status, code, message: known };

@@ -71,7 +71,9 @@ export function FileDetail({ place, onClose }: FileDetailProps): JSX.Element {
       }
       tabs={<Tabs label="Details" tabs={tabs} active={tab} onChange={setTab} />}
     >
-      {loaded.failure !== undefined && <Failed failure={loaded.failure} />}
+      {loaded.failure !== undefined && (
+        <Failed what="file" failure={loaded.failure} onRetry={loaded.reload} />
+      )}
       {loaded.value === undefined && loaded.failure === undefined && <Waiting />}
       {loaded.value !== undefined && tab === "overview" && (
         <Overview place={place} headers={loaded.value} />
@@ -138,7 +140,9 @@ function Preview({ place }: { readonly place: FilePlace }): JSX.Element {
     (signal) => readText(place, { bytesMax: previewBytesMax, signal }),
     [place.path],
   );
-  if (loaded.failure !== undefined) return <Failed failure={loaded.failure} />;
+  if (loaded.failure !== undefined) {
+    return <Failed what="content" failure={loaded.failure} onRetry={loaded.reload} />;
+  }
   if (loaded.value === undefined) return <Waiting />;
   return (
     <pre class="preview-text" tabIndex={0}>

@@ -13,7 +13,9 @@ const refreshMilliseconds = 2000;
 export function HandlesList({ place }: { readonly place: FilePlace }): JSX.Element {
   const loaded = useLoad((signal) => listHandles(place, signal), [place.path]);
   useRepeating(loaded.reload, refreshMilliseconds);
-  if (loaded.failure !== undefined) return <Failed failure={loaded.failure} />;
+  if (loaded.failure !== undefined) {
+    return <Failed what="handles" failure={loaded.failure} onRetry={loaded.reload} />;
+  }
   if (loaded.value === undefined) return <Waiting />;
   if (loaded.value.length === 0)
     return <Empty>No open handles. SMB clients that open the file appear here.</Empty>;

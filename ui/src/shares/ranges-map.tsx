@@ -16,7 +16,9 @@ export function RangesMap({
   readonly length: number;
 }): JSX.Element | null {
   const loaded = useLoad((signal) => listRanges(place, signal), [place.path]);
-  if (loaded.failure !== undefined) return <Failed failure={loaded.failure} />;
+  if (loaded.failure !== undefined) {
+    return <Failed what="written ranges" failure={loaded.failure} onRetry={loaded.reload} />;
+  }
   if (loaded.value === undefined) return null;
   const ranges = loaded.value;
   const held = ranges.reduce((sum, { start, end }) => sum + end - start + 1, 0);

@@ -1,0 +1,112 @@
+import type { JSX } from "preact";
+import { useState } from "preact/hooks";
+import { folderRoute, type FolderPlace } from "../blobs/blob-route.ts";
+import { moment } from "../format.ts";
+import { useLoad } from "../load.ts";
+import { Button } from "../parts/button.tsx";
+import { Detail, Facts, Section } from "../parts/detail.tsx";
+import { LeaseBox } from "../parts/lease-box.tsx";
+import { Failed, Waiting } from "../parts/states.tsx";
+import { Tabs } from "../parts/tabs.tsx";
+import { TimelineView } from "../parts/timeline.tsx";
+import { getPathState, type PathPlace, type PathState } from "../rest/path.ts";
+import { go } from "../route.ts";
+import { DeleteDirectory, RenameDialog } from "./path-dialogs.tsx";
+import { PermissionsTab } from "./permissions-tab.tsx";
+
+export interface DirectoryDetailProps {
+  readonly folder: FolderPlace;
+  readonly path: string;
+  readonly onChanged: () => void;
+}
+
+const tabs = [
+  ["overview", "Overview"],
+  ["permissions", "Permissions"],
+  ["history", "Timeline"],
+] as const;
+
+/** Details of a directory in a hierarchical account. */
+export function DirectoryDetail({ folder, path, onChanged }: DirectoryDetailProps): JSX.Element {
+  const [tab, setTab] = useState<string>("overview");
+  const [dialog, setDialog] = useState<"rename" | "delete">();
+  const { account, container } = folder;
+  const place: PathPlace = { account, container, path };
+  const loaded = useLoad((signal) => getPathState(place, signal), [account, container, path]);
+  const etag = loaded.value?.etag ?? "";
+  const close = (): void => setDialog(undefined);
+  const leave = (): void => {
+    go(folderRoute(folder));
+    onChanged();
+  };
+  return (
+    <Detail
+      title={path.split("/").at(-1) ?? path}
+      onClose={() => go(folderRoute(folder))}
+      actions={
+        <>
+          <Button icon="rename" onClick={() => setDialog("rename")}>
+            Rename
+          </Button>
+          <Button icon="trash" kind="danger" onClick={() => setDialog("delete")}>
+            Delete
+          </Button>
+        </>
+      }
+      tabs={<Tabs label="Details" tabs={tabs} active={tab} onChange={setTab} />}
+    >
+      {loaded.failure !== undefined && (
+        <Failed what={`directory ${path}`} failure={loaded.failure} onRetry={loaded.reload} />
+      )}
+      {loaded.value === undefined && loaded.failure === undefined && <Waiting />}
+      {loaded.value !== undefined && tab === "overview" && (
+        <Overview place={place} state={loaded.value} onChanged={loaded.reload} />
+      )}
+      {loaded.value !== undefined && tab === "permissions" && (
+        <PermissionsTab place={place} isDirectory />
+      )}
+      {tab === "history" && <TimelineView of={{ service: "blob", account, container, path }} />}
+      {dialog === "rename" && (
+        <RenameDialog place={place} etag={etag} onClose={close} onDone={leave} />
+      )}
+      {dialog === "delete" && (
+        <DeleteDirectory place={place} etag={etag} onClose={close} onDone={leave} />
+      )}
+    </Detail>
+  );
+}
+
+interface OverviewProps {
+  readonly place: PathPlace;
+  readonly state: PathState;
+  readonly onChanged: () => void;
+}
+
+function Overview({ place, state, onChanged }: OverviewProps): JSX.Element {
+  const { account, container, path } = place;
+  const header = (name: string): string => state.headers.get(name) ?? "";
+  return (
+    <>
+      <Section title="State">
+        <Facts
+          facts={[
+            ["Path", path],
+            ["Type", header("x-ms-resource-type")],
+            ["ETag", <code>{state.etag}</code>],
+            ["Modified", moment(state.lastModified)],
+            ["Owner", header("x-ms-owner")],
+            ["Group", header("x-ms-group")],
+            ["Permissions", <code>{header("x-ms-permissions")}</code>],
+          ]}
+        />
+      </Section>
+      <Section title="Lease">
+        <LeaseBox
+          leased={{ service: "blob", path: [account, container, path] }}
+          state={header("x-ms-lease-state") || "available"}
+          onChanged={onChanged}
+        />
+      </Section>
+    </>
+  );
+}

@@ -1,0 +1,180 @@
+import type { JSX } from "preact";
+import { useEffect, useState } from "preact/hooks";
+import { useLoad } from "../load.ts";
+import { Button } from "../parts/button.tsx";
+import { Section } from "../parts/detail.tsx";
+import { describeFailure, notify } from "../parts/notices.tsx";
+import { Failed, Waiting } from "../parts/states.tsx";
+import { ownLease } from "../rest/own-leases.ts";
+import {
+  getAccessControl,
+  setAccessControl,
+  type AccessChange,
+  type AccessControl,
+  type PathPlace,
+} from "../rest/path.ts";
+import { AclRows } from "./acl-rows.tsx";
+import { aclProblem, formatAcl, parseAcl, permissionsProblem } from "./acl.ts";
+import { ApplyBelow } from "./apply-below.tsx";
+
+export interface PermissionsTabProps {
+  readonly place: PathPlace;
+  readonly isDirectory: boolean;
+}
+
+/** Owner, group, permissions and access control list of a file or directory. */
+export function PermissionsTab({ place, isDirectory }: PermissionsTabProps): JSX.Element {
+  const { account, container, path } = place;
+  const loaded = useLoad((signal) => getAccessControl(place, signal), [account, container, path]);
+  if (loaded.failure !== undefined) {
+    return <Failed what="permissions" failure={loaded.failure} onRetry={loaded.reload} />;
+  }
+  if (loaded.value === undefined) return <Waiting />;
+  const { owner, group, permissions } = loaded.value;
+  const shared = { place, access: loaded.value, isDirectory, onChanged: loaded.reload };
+  return (
+    <>
+      <OwnerForm key={`${owner} ${group} ${permissions}`} {...shared} />
+      <AclForm {...shared} />
+    </>
+  );
+}
+
+interface FormProps extends PermissionsTabProps {
+  readonly access: AccessControl;
+  readonly onChanged: () => void;
+}
+
+/**
+ * Changing access leaves the ETag as it is, so If-Match detects only another object of this name.
+ * What another client changed meanwhile is detected by reading it again.
+ */
+async function save(
+  { place, access }: FormProps,
+  change: AccessChange,
+): Promise<string | undefined> {
+  const present = await getAccessControl(place);
+  if (!present.ok) return describeFailure(present.failure);
+  const isSame =
+    present.value.acl === access.acl &&
+    present.value.owner === access.owner &&
+    present.value.group === access.group &&
+    present.value.permissions === access.permissions;
+  if (!isSame) return "Another client changed the permissions. Reload to see them.";
+  const leaseId = ownLease("blob", [place.account, place.container, place.path]);
+  const condition = { ifMatch: access.etag, leaseId };
+  const result = await setAccessControl(place, change, condition);
+  return result.ok ? undefined : describeFailure(result.failure);
+}
+
+function OwnerForm(props: FormProps): JSX.Element {
+  const { access, onChanged } = props;
+  const before = access.permissions.replace("+", "");
+  const [owner, setOwner] = useState(access.owner);
+  const [group, setGroup] = useState(access.group);
+  const [permissions, setPermissions] = useState(before);
+  const [problem, setProblem] = useState<string>();
+  const submit = async (event: SubmitEvent): Promise<void> => {
+    event.preventDefault();
+    const isChanged = permissions !== before;
+    const wrong =
+      nameProblem("Owner", owner) ??
+      nameProblem("Group", group) ??
+      permissionsProblem(permissions) ??
+      (await save(props, { owner, group, permissions: isChanged ? permissions : undefined }));
+    setProblem(wrong);
+    if (wrong !== undefined) return;
+    notify("good", "Permissions saved");
+    onChanged();
+  };
+  const fields = [
+    ["Owner", owner, setOwner],
+    ["Group", group, setGroup],
+    ["Permissions", permissions, setPermissions],
+  ] as const;
+  return (
+    <Section title="Owner and permissions">
+      <form class="pairs" onSubmit={(event) => void submit(event)}>
+        <div class="row">
+          {fields.map(([label, value, set]) => (
+            <label class="field" key={label}>
+              <span class="field-label">{label}</span>
+              <input
+                class={label === "Permissions" ? "mono" : ""}
+                spellcheck={false}
+                value={value}
+                onInput={({ currentTarget }) => set(currentTarget.value)}
+              />
+            </label>
+          ))}
+        </div>
+        <Problem text={problem} onReload={onChanged} />
+        <div class="editor-bar">
+          <Button type="submit" kind="main">
+            Save permissions
+          </Button>
+        </div>
+      </form>
+    </Section>
+  );
+}
+
+function nameProblem(label: string, text: string): string | undefined {
+  return /^[\x21-\x7e]{1,256}$/.test(text)
+    ? undefined
+    : `${label}: must be 1 to 256 ASCII characters without spaces.`;
+}
+
+function AclForm(props: FormProps): JSX.Element {
+  const { place, access, isDirectory, onChanged } = props;
+  const [entries, setEntries] = useState(() => parseAcl(access.acl));
+  const [problem, setProblem] = useState<string>();
+  // Not by a key: the progress of a recursive change stays visible.
+  useEffect(() => setEntries(parseAcl(access.acl)), [access.acl]);
+  const submit = async (): Promise<void> => {
+    const wrong =
+      aclProblem(entries, { isDirectory, isWhole: true }) ??
+      (await save(props, { acl: formatAcl(entries) }));
+    setProblem(wrong);
+    if (wrong !== undefined) return;
+    notify("good", "Access control list saved");
+    onChanged();
+  };
+  const add = (): void => {
+    setEntries([...entries, { scope: "access", type: "user", id: "", permissions: "r--" }]);
+  };
+  return (
+    <Section title="Access control list">
+      <AclRows entries={entries} isDirectory={isDirectory} onChange={setEntries} />
+      <Problem text={problem} onReload={onChanged} />
+      <div class="editor-bar">
+        <Button icon="plus" onClick={add}>
+          Add entry
+        </Button>
+        <Button kind="main" onClick={() => void submit()}>
+          Save list
+        </Button>
+      </div>
+      {isDirectory && <ApplyBelow place={place} entries={entries} onDone={onChanged} />}
+    </Section>
+  );
+}
+
+interface ProblemProps {
+  readonly text: string | undefined;
+  readonly onReload: () => void;
+}
+
+function Problem({ text, onReload }: ProblemProps): JSX.Element | null {
+  if (text === undefined) return null;
+  return (
+    <p class="problem" role="alert">
+      {text}{" "}
+      {text.includes("Reload") && (
+        <Button kind="quiet" onClick={onReload}>
+          Reload
+        </Button>
+      )}
+    </p>
+  );
+}

@@ -121,6 +121,7 @@ describe("a hierarchical account", () => {
     expect(await seriousFindings(page)).toEqual([]);
     await press(page, "Add entry");
     await page.getByLabel("Type of entry 5").selectOption("mask");
+    await detail.getByText("mask: is missing").waitFor({ state: "detached" });
     await page.getByLabel("Write of entry 4").check();
     await takePicture(page, "lake");
     await press(page, "Save list");

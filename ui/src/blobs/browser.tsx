@@ -3,22 +3,19 @@ import { useState } from "preact/hooks";
 import { useHierarchical } from "../accounts.ts";
 import { DirectoryDetail } from "../lake/directory-detail.tsx";
 import { PathActions } from "../lake/path-actions.tsx";
-import { DeleteDirectory, NewDirectory } from "../lake/path-dialogs.tsx";
 import type { Column } from "../parts/grid.tsx";
 import { Listing } from "../parts/listing.tsx";
 import { usePaged, type Paged } from "../parts/use-paged.ts";
 import { listBlobs, type BlobEntry } from "../rest/blob-list.ts";
-import type { PathPlace } from "../rest/path.ts";
 import { go } from "../route.ts";
 import { DropZone } from "../upload/drop-zone.tsx";
 import type { Source } from "../upload/source.ts";
 import { BlobBar, type View } from "./blob-bar.tsx";
 import { BlobDetail } from "./blob-detail.tsx";
 import { folderRoute, type FolderPlace } from "./blob-route.ts";
+import { BrowserDialogs, type BrowserDialog } from "./browser-dialogs.tsx";
 import { blobColumns, entryKey } from "./columns.tsx";
 import { ContainerDetail } from "./container-detail.tsx";
-import { DeleteBlobs } from "./delete-blobs.tsx";
-import { NewBlob } from "./new-blob.tsx";
 import { useSelection } from "./selection.ts";
 import { uploadToFolder } from "./upload-to-folder.ts";
 
@@ -56,7 +53,7 @@ function useBlobs(
 
 export function BlobBrowser({ place, query }: BlobBrowserProps): JSX.Element {
   const [view, setView] = useState<View>({ typed: "", isFlat: false, withHidden: false });
-  const [dialog, setDialog] = useState<"new" | "delete" | "directory">();
+  const [dialog, setDialog] = useState<BrowserDialog>();
   const [toDelete, setToDelete] = useState<BlobEntry>();
   const isHierarchical = useHierarchical(place.account);
   const selection = useSelection();
@@ -65,7 +62,8 @@ export function BlobBrowser({ place, query }: BlobBrowserProps): JSX.Element {
   const close = (): void => setDialog(undefined);
   const askToDelete = (entry: BlobEntry): void => {
     if (entry.kind === "folder") {
-      if (isHierarchical) setToDelete(entry);
+      setToDelete(entry);
+      if (isHierarchical) setDialog("delete-directory");
       return;
     }
     selection.set([entry]);
@@ -83,7 +81,7 @@ export function BlobBrowser({ place, query }: BlobBrowserProps): JSX.Element {
         onView={(change) => setView((before) => ({ ...before, ...change }))}
         selectedCount={selection.entries.length}
         onNew={() => setDialog("new")}
-        onNewDirectory={isHierarchical ? () => setDialog("directory") : undefined}
+        onNewDirectory={isHierarchical ? () => setDialog("new-directory") : undefined}
         onDelete={() => setDialog("delete")}
         onUpload={upload}
         onRefresh={reload}
@@ -109,21 +107,15 @@ export function BlobBrowser({ place, query }: BlobBrowserProps): JSX.Element {
         </DropZone>
         <Beside place={place} query={query} onChanged={reload} />
       </div>
-      {dialog === "new" && <NewBlob place={place} onClose={close} onDone={reload} />}
-      {dialog === "directory" && (
-        <NewDirectory parent={pathPlace(place, place.prefix)} onClose={close} onDone={reload} />
-      )}
-      {toDelete !== undefined && (
-        <DeleteDirectory
-          place={pathPlace(place, toDelete.name)}
-          etag={toDelete.etag}
-          onClose={() => setToDelete(undefined)}
-          onDone={reload}
-        />
-      )}
-      {dialog === "delete" && (
-        <DeleteBlobs place={place} entries={selection.entries} onClose={close} onDone={deleted} />
-      )}
+      <BrowserDialogs
+        dialog={dialog}
+        place={place}
+        entries={selection.entries}
+        directory={toDelete}
+        onClose={close}
+        onReload={reload}
+        onDeleted={deleted}
+      />
     </>
   );
 }
@@ -151,10 +143,6 @@ function Beside({ place, query, onChanged }: BesideProps): JSX.Element | null {
       onChanged={onChanged}
     />
   );
-}
-
-function pathPlace({ account, container }: FolderPlace, prefix: string): PathPlace {
-  return { account, container, path: prefix.replace(/\/$/, "") };
 }
 
 function actionColumn(place: FolderPlace, onChanged: () => void): Column<BlobEntry> {

@@ -14,7 +14,7 @@ import {
   type PathPlace,
 } from "../rest/path.ts";
 import { AclRows } from "./acl-rows.tsx";
-import { aclProblem, formatAcl, parseAcl, permissionsProblem } from "./acl.ts";
+import { aclProblem, formatAcl, parseAcl, permissionsProblem, type AclEntry } from "./acl.ts";
 import { ApplyBelow } from "./apply-below.tsx";
 
 export interface PermissionsTabProps {
@@ -140,12 +140,17 @@ function AclForm(props: FormProps): JSX.Element {
     notify("good", "Access control list saved");
     onChanged();
   };
+  const edit = (next: readonly AclEntry[]): void => {
+    setEntries(next);
+    const rules = { isDirectory, isWhole: true };
+    setProblem((before) => before && aclProblem(next, rules));
+  };
   const add = (): void => {
-    setEntries([...entries, { scope: "access", type: "user", id: "", permissions: "r--" }]);
+    edit([...entries, { scope: "access", type: "user", id: "", permissions: "r--" }]);
   };
   return (
     <Section title="Access control list">
-      <AclRows entries={entries} isDirectory={isDirectory} onChange={setEntries} />
+      <AclRows entries={entries} isDirectory={isDirectory} onChange={edit} />
       <Problem text={problem} onReload={onChanged} />
       <div class="editor-bar">
         <Button icon="plus" onClick={add}>

@@ -16,7 +16,7 @@ import { folderRoute, type FolderPlace } from "./blob-route.ts";
 import { BrowserDialogs, type BrowserDialog } from "./browser-dialogs.tsx";
 import { blobColumns, entryKey } from "./columns.tsx";
 import { ContainerDetail } from "./container-detail.tsx";
-import { useSelection } from "./selection.ts";
+import { useSelection, type Selection } from "./selection.ts";
 import { uploadToFolder } from "./upload-to-folder.ts";
 
 /** Rows of the first page, which is small, so that it appears quickly. */
@@ -51,24 +51,29 @@ function useBlobs(
   );
 }
 
+function useDialogs(selection: Selection, isHierarchical: boolean) {
+  const [dialog, setDialog] = useState<BrowserDialog>();
+  const [directory, setDirectory] = useState<BlobEntry>();
+  const askToDelete = (entry: BlobEntry): void => {
+    if (entry.kind === "blob") {
+      selection.set([entry]);
+      setDialog("delete");
+    } else if (isHierarchical) {
+      setDirectory(entry);
+      setDialog("delete-directory");
+    }
+  };
+  return { dialog, setDialog, directory, askToDelete };
+}
+
 export function BlobBrowser({ place, query }: BlobBrowserProps): JSX.Element {
   const [view, setView] = useState<View>({ typed: "", isFlat: false, withHidden: false });
-  const [dialog, setDialog] = useState<BrowserDialog>();
-  const [toDelete, setToDelete] = useState<BlobEntry>();
   const isHierarchical = useHierarchical(place.account);
   const selection = useSelection();
+  const { dialog, setDialog, directory, askToDelete } = useDialogs(selection, isHierarchical);
   const { list, reload } = useBlobs(place, view);
   const upload = (sources: readonly Source[]): void => uploadToFolder(place, sources, reload);
-  const close = (): void => setDialog(undefined);
-  const askToDelete = (entry: BlobEntry): void => {
-    if (entry.kind === "folder") {
-      setToDelete(entry);
-      if (isHierarchical) setDialog("delete-directory");
-      return;
-    }
-    selection.set([entry]);
-    setDialog("delete");
-  };
+  const actions = isHierarchical ? [actionColumn(place, reload)] : [];
   const deleted = (): void => {
     selection.set([]);
     reload();
@@ -91,11 +96,9 @@ export function BlobBrowser({ place, query }: BlobBrowserProps): JSX.Element {
           <Listing
             label={`Blobs in ${place.container}`}
             list={list}
+            prefix={view.typed}
             empty="No blobs. Drop files or folders here to upload them."
-            columns={[
-              ...blobColumns({ ...selection, prefix: place.prefix }),
-              ...(isHierarchical ? [actionColumn(place, reload)] : []),
-            ]}
+            columns={[...blobColumns({ ...selection, prefix: place.prefix }), ...actions]}
             keyOf={entryKey}
             selected={selection.keys}
             active={activeKey(query)}
@@ -111,8 +114,8 @@ export function BlobBrowser({ place, query }: BlobBrowserProps): JSX.Element {
         dialog={dialog}
         place={place}
         entries={selection.entries}
-        directory={toDelete}
-        onClose={close}
+        directory={directory}
+        onClose={() => setDialog(undefined)}
         onReload={reload}
         onDeleted={deleted}
       />

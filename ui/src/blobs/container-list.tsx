@@ -57,6 +57,7 @@ export function ContainerList({ account }: { readonly account: string }): JSX.El
           <Listing
             label="Containers"
             list={list}
+            prefix={prefix}
             empty="No containers. Create one with New container."
             columns={columnsOf(account, { onDelete: setToDelete, reload })}
             keyOf={({ name, version }) => `${name}${version ?? ""}`}

@@ -7,15 +7,21 @@ import { Empty, Failed, Waiting } from "./states.tsx";
 export interface ListingProps<Row> extends Omit<GridProps<Row>, "rows"> {
   readonly list: PagedList<Row>;
   readonly empty: string;
+  /** The text of the filter: an empty result of a search is not an empty list. */
+  readonly prefix?: string;
 }
 
 /** A paged list with its loading, empty and failed states. */
-export function Listing<Row>({ list, empty, ...grid }: ListingProps<Row>): JSX.Element {
+export function Listing<Row>(props: ListingProps<Row>): JSX.Element {
+  const { list, empty, prefix = "", ...grid } = props;
   const failed = list.failure !== undefined && (
     <Failed what={lowerFirst(grid.label)} failure={list.failure} onRetry={() => list.retry()} />
   );
   if (list.count === 0) {
-    return failed || (list.isComplete ? <Empty>{empty}</Empty> : <Waiting />);
+    return (
+      failed ||
+      (list.isComplete ? <Empty>{prefix === "" ? empty : noMatch(prefix)}</Empty> : <Waiting />)
+    );
   }
   const rows = {
     count: list.count,
@@ -40,4 +46,8 @@ export function Listing<Row>({ list, empty, ...grid }: ListingProps<Row>): JSX.E
 
 function lowerFirst(text: string): string {
   return text.slice(0, 1).toLowerCase() + text.slice(1);
+}
+
+function noMatch(prefix: string): string {
+  return `No names begin with “${prefix}”. Change the prefix to find others.`;
 }

@@ -62,6 +62,7 @@ export function NameList<Row extends Named>(props: NameListProps<Row>): JSX.Elem
           <Listing
             label={props.many}
             list={list}
+            prefix={prefix}
             empty={`No ${props.many.toLowerCase()}. Create one with New ${props.one}.`}
             columns={columnsOf(props, setToDelete)}
             keyOf={props.keyOf ?? (({ name }) => name)}

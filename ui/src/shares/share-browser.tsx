@@ -58,6 +58,7 @@ export function ShareBrowser({ place, shown }: ShareBrowserProps): JSX.Element {
           <Listing
             label={`Files in ${share}`}
             list={list}
+            prefix={prefix}
             empty="No files. Drop files or folders here to upload them."
             columns={columnsOf(place, { isWritable, reload })}
             keyOf={({ name }) => joined(folder, name)}

@@ -125,8 +125,7 @@ export class RunningServer {
     return this.#engines.setCommitRole(role);
   }
 
-  /** Stops after another process has taken over the ports: connections get time to end without a
-   *  reset. */
+  /** Stops after another process took over the ports: connections get time to end, no reset. */
   async drainAndStop(): Promise<void> {
     await this.#admin?.close();
     await Promise.all(this.#listeners.map((listener) => listener.drain(drainMillisecondsMax)));

@@ -33,6 +33,8 @@ export function renamePath(from: PathPlace, renaming: Renaming): Promise<Result<
   const source = [from.container, ...from.path.split("/")].map(encodeURIComponent).join("/");
   return request("dfs", pathOf(renaming.to), {
     method: "PUT",
+    // The other mode would move into a directory that exists at the destination.
+    query: { mode: "legacy" },
     headers: {
       "x-ms-rename-source": `/${source}`,
       "x-ms-source-if-match": renaming.sourceEtag || undefined,

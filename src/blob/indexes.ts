@@ -47,6 +47,20 @@ export const containerNames = defineTable<{ id: bigint; name: string }, Containe
   codec: recordCodec<ContainerName>({ version: 1 }),
 });
 
+export interface DirectoryName {
+  readonly parent: bigint;
+  readonly name: string;
+}
+
+/** Where a directory of a hierarchical account is, by its id: in which directory, under which
+ *  name. */
+export const directoryNames = defineTable<{ id: bigint }, DirectoryName>({
+  name: "directory-names",
+  tag: 0x2b,
+  key: ({ id }) => [id],
+  codec: recordCodec<DirectoryName>({ version: 1 }),
+});
+
 /** A legal hold, or an immutability policy that ends at `until`. */
 export interface Hold {
   readonly legalHold: boolean;
@@ -79,6 +93,17 @@ export function tagEntries(
       { key: allTags.key(key), value: encodedEmpty },
     ];
   });
+}
+
+/** The entry of a directory in the index of places. */
+export function directoryNameEntries(
+  { directory: id }: BlobRecord,
+  parts: () => readonly KeyPart[],
+): readonly IndexEntry[] {
+  if (id === undefined) return noEntries;
+  const [parent, name] = parts() as [bigint, string];
+  const value = directoryNames.codec.encode({ parent, name });
+  return [{ key: directoryNames.key({ id }), value }];
 }
 
 /** The entry of a container in the index of names. */

@@ -5,7 +5,7 @@ import type { Metadata } from "../protocol/metadata.ts";
 import type { PosixAccess } from "../protocol/posix-acl.ts";
 import type { StoredPolicy } from "../protocol/permission.ts";
 import { recordCodec, withDecodeCache } from "../encoding/record.ts";
-import { containerNameEntries, holdEntries, tagEntries } from "./indexes.ts";
+import { containerNameEntries, directoryNameEntries, holdEntries, tagEntries } from "./indexes.ts";
 import { defineTable } from "../encoding/table.ts";
 import type { Tags } from "../protocol/tags.ts";
 import type { Ticks } from "../base/ticks.ts";
@@ -258,6 +258,7 @@ export const blobs = defineTable<BlobKey, BlobRecord>({
   indexes: (record, parts) => [
     ...tagEntries(record, parts),
     ...holdEntries(record, parts),
+    ...directoryNameEntries(record, parts),
     ...leaseEntries("blob", record.lease, parts),
   ],
 });

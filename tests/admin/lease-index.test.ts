@@ -250,3 +250,27 @@ async function entriesOf(store: Store): Promise<number> {
     return count;
   });
 }
+
+it("names leased files and directories of a hierarchical account by their paths", async () => {
+  const sim = await simBlob({ hierarchicalNamespace: true });
+  await sim.sendToDfs({ method: "PUT", path: "/fff?resource=filesystem" });
+  const lease = { "x-ms-proposed-lease-id": ids[0]!, "x-ms-lease-duration": "-1" };
+  for (const path of ["top", "a/b/file"]) {
+    await sim.sendToDfs({ method: "PUT", path: `/fff/${path}?resource=file`, headers: lease });
+  }
+  await sim.sendToDfs({ method: "PUT", path: "/fff/a/c?resource=directory", headers: lease });
+  expect(await leasedPaths(sim)).toEqual(["a/b/file", "a/c", "top"]);
+  const headers = { "x-ms-rename-source": "/fff/a" };
+  await sim.sendToDfs({ method: "PUT", path: "/fff/moved?mode=legacy", headers });
+  expect(await leasedPaths(sim)).toEqual(["moved/b/file", "moved/c", "top"]);
+  await sim.sendToDfs({ method: "DELETE", path: "/fff/moved?recursive=true" });
+  expect(await leasedPaths(sim)).toEqual(["top"]);
+});
+
+function leasedPaths({ store }: SimBlob): Promise<readonly unknown[]> {
+  return store.snapshot(async (view) => {
+    const bounds = { limit: 100, after: undefined, administers: () => true };
+    const { leases } = await heldLeasePage(new Records(view, noContent), bounds);
+    return leases.map((each) => (each as { path?: string }).path).toSorted();
+  });
+}

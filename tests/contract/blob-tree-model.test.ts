@@ -22,6 +22,8 @@ import { newDirectory } from "../../src/blob/tree/directory-record.ts";
 import { blobTree, findPath } from "../../src/blob/tree/find-path.ts";
 import { movePath, reclaimBelow } from "../../src/blob/tree/move-path.ts";
 
+type OnWrite = (key: Uint8Array) => void;
+
 /** The operations of both APIs on one tree, as transactions. */
 class TreeStore {
   readonly tree: SimTree;
@@ -64,7 +66,7 @@ class TreeStore {
     });
   }
 
-  async rename(from: string, to: string, onWrite?: () => void): Promise<boolean> {
+  async rename(from: string, to: string, onWrite?: OnWrite): Promise<boolean> {
     return this.#transact(async (view) => {
       const source = await findPath(view, this.#container, from);
       const target = await findPath(view, this.#container, to);
@@ -109,25 +111,29 @@ class TreeStore {
   /** Applies the effects that `work` returns; false if it returns none because it may not. */
   async #transact(
     work: (view: RecordView, tx: Transaction) => Promise<readonly Effect[] | undefined>,
-    onWrite: () => void = () => {},
+    onWrite: OnWrite = () => {},
   ): Promise<boolean> {
     const { store, content } = this.tree.sim.runtime;
     return store.transact(async (tx) => {
       const effects = await work(new Records(tx, content), tx);
       if (effects === undefined) return false;
-      await applyEffects(content, countWrites(tx, onWrite), effects, tx.now);
+      await applyEffects(content, observeWrites(tx, onWrite), effects, tx.now);
       return true;
     });
   }
 }
 
-function countWrites(tx: Transaction, onWrite: () => void): Transaction {
+function observeWrites(tx: Transaction, onWrite: OnWrite): Transaction {
   return new Proxy(tx, {
     get(target, name) {
       const value: unknown = Reflect.get(target, name, target);
       if (typeof value !== "function") return value;
-      if (name === "put" || name === "delete" || name === "add") onWrite();
-      return value.bind(target) as unknown;
+      if (name !== "put" && name !== "delete" && name !== "add")
+        return value.bind(target) as unknown;
+      return (key: Uint8Array, ...rest: unknown[]) => {
+        onWrite(key);
+        return Reflect.apply(value, target, [key, ...rest]) as unknown;
+      };
     },
   });
 }
@@ -223,9 +229,10 @@ describe("a tree", () => {
     for (const count of [1, 300]) {
       const store = await TreeStore.open();
       for (let at = 0; at < count; at += 1) await store.create(`from/sub/${at}`, false);
-      let written = 0;
-      expect(await store.rename("from", "to", () => (written += 1))).toBe(true);
-      writes.push(written);
+      const written = new Set<string>();
+      const note: OnWrite = (key) => written.add(Buffer.from(key).toString("hex"));
+      expect(await store.rename("from", "to", note)).toBe(true);
+      writes.push(written.size);
       expect((await store.tree.list("&prefix=to/sub/")).names).toHaveLength(count);
       expect((await store.tree.send("GET", "to/sub/0")).body).toBe("x");
       expect((await store.tree.send("GET", "from/sub/0")).code).toBe("BlobNotFound");

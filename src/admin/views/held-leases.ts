@@ -5,6 +5,7 @@ import { leaseState, type Lease, type LeaseKind } from "../../protocol/lease.ts"
 import type { ServiceName } from "../../protocol/service-name.ts";
 import type { Ticks } from "../../base/ticks.ts";
 import type { RecordView } from "../../operation/view.ts";
+import { pathOfDirectory } from "../../blob/tree/path-of-directory.ts";
 import { nodes } from "../../file/records.ts";
 import { pathOf } from "../../file/share-tree.ts";
 import { secondsUntil } from "./moments.ts";
@@ -112,10 +113,12 @@ async function targetOf(
     return { kind, service, account, container: String(second) };
   }
   if (kind === "blob") {
-    const owner = await names.container(first);
+    const above = await pathOfDirectory(view, first);
+    const owner = await names.container(above.container);
     if (owner === undefined) return undefined;
     const { account, name: container } = owner;
-    return { kind, service: "blob", account, container, path: String(second) };
+    const path = [...above.names, second].join("/");
+    return { kind, service: "blob", account, container, path };
   }
   return fileTarget(view, names, below as [bigint, bigint, string]);
 }

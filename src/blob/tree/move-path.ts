@@ -17,10 +17,13 @@ export interface PathMove {
 export function movePath(move: PathMove): readonly Effect[] {
   const { from, to, record, upload, replacedUpload } = move;
   if (from.container === to.container && from.name === to.name) return [];
-  const { expiresAt } = record;
+  const { expiresAt, directory } = record;
+  const added = put(blobs, to, record);
+  const removed = remove(blobs, from);
   return [
-    put(blobs, to, record),
-    remove(blobs, from),
+    // The index of directories has one entry for an id: that of the new path must be the last. The
+    // content of a file must not be without a reference in between.
+    ...(directory === undefined ? [added, removed] : [removed, added]),
     ...dropUpload(to, replacedUpload),
     ...(upload === undefined ? [] : moveUpload(from, to, upload)),
     ...(expiresAt === undefined

@@ -1,7 +1,13 @@
 import { heldLeases } from "../../account/held-leases.ts";
 import { blocks } from "../../blob/records.ts";
 import { blockCounter } from "../../blob/block/read-blocks.ts";
-import { allTags, containerNames, containerTags, holds } from "../../blob/indexes.ts";
+import {
+  allTags,
+  containerNames,
+  containerTags,
+  directoryNames,
+  holds,
+} from "../../blob/indexes.ts";
 import type { KeyPart } from "../../encoding/keys.ts";
 import type { AnyTable, IndexEntry } from "../../encoding/table.ts";
 import { ticksMax, type Ticks } from "../../base/ticks.ts";
@@ -21,6 +27,7 @@ const derivedTables: ReadonlySet<number> = new Set(
     allTags,
     containerNames,
     containerTags,
+    directoryNames,
     holds,
     queue.visibilityIndex,
     queue.expiries,

@@ -2,7 +2,13 @@ import { accounts } from "../../account/account-record.ts";
 import { deletedNames } from "../../account/deleted-names.ts";
 import { heldLeases } from "../../account/held-leases.ts";
 import { blockCounter } from "../../blob/block/read-blocks.ts";
-import { allTags, containerNames, containerTags, holds } from "../../blob/indexes.ts";
+import {
+  allTags,
+  containerNames,
+  containerTags,
+  directoryNames,
+  holds,
+} from "../../blob/indexes.ts";
 import * as blob from "../../blob/records.ts";
 import { contentTags } from "../../content/tables.ts";
 import { anyTable, type AnyTable, type DefinedTable } from "../../encoding/table.ts";
@@ -49,6 +55,7 @@ const all = [
   allTags,
   containerNames,
   containerTags,
+  directoryNames,
   holds,
   ...ownedTables,
   file.shareNames,

@@ -267,10 +267,10 @@ it("names leased files and directories of a hierarchical account by their paths"
   expect(await leasedPaths(sim)).toEqual(["top"]);
 });
 
-function leasedPaths({ store }: SimBlob): Promise<readonly unknown[]> {
+function leasedPaths({ store }: SimBlob): Promise<readonly string[]> {
   return store.snapshot(async (view) => {
     const bounds = { limit: 100, after: undefined, administers: () => true };
     const { leases } = await heldLeasePage(new Records(view, noContent), bounds);
-    return leases.map((each) => (each as { path?: string }).path).toSorted();
+    return leases.map((each) => (each as { path: string }).path).toSorted();
   });
 }

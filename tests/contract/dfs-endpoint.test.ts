@@ -48,6 +48,17 @@ describe("the Data Lake API", () => {
     expect([head.code, head.body]).toEqual(["PathNotFound", ""]);
   });
 
+  it.each(["devstoreaccount1.dfs.localhost:10004", "DEVSTOREACCOUNT1.dfs.core.windows.net"])(
+    "finds the account in the host name %s",
+    async (host) => {
+      // The path of the request is /fff/file, without the account.
+      const made = { account: "fff", path: "/file?resource=file", headers: { host } };
+      expect((await sim.sendToDfs({ method: "PUT", ...made })).status).toBe(201);
+      const read = await sim.sendToDfs({ method: "HEAD", path: "/fff/file" });
+      expect(read.status).toBe(200);
+    },
+  );
+
   it("takes PUT for PATCH if a header says so", async () => {
     await sim.sendToDfs({ method: "PUT", path: "/fff/file?resource=file" });
     const headers = { "x-http-method-override": "PATCH" };

@@ -5,6 +5,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { BlobServiceClient } from "@azure/storage-blob";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import type { StartOptions } from "./options.ts";
 import { start } from "./start.ts";
 import { StartRefused } from "./start-refused.ts";
 
@@ -71,6 +72,11 @@ describe("a server in this process", () => {
     expect(problem).toMatch(/^cert: .* cannot be used: /);
     const [missing] = await problemsOf(start({ port: 0, cert: join(folder, "none"), key: pem }));
     expect(missing).toMatch(/^cert: cannot be read: ENOENT/);
+  });
+
+  it("is one process: worker processes are rejected", async () => {
+    const options = { port: 0, workers: 2 } as StartOptions;
+    expect(await problemsOf(start(options))).toEqual(["workers: only the command has workers"]);
   });
 
   it("reports a wrong host", async () => {

@@ -65,3 +65,12 @@ it("ends with a message if workers fail again and again", async () => {
   expect(server.errors()).toMatch(/^etagere: workers ended 5 times within 1 s of their start/m);
   expect(server.errors()).toContain("is not valid JSON");
 });
+
+it("ends its workers if it is killed", async () => {
+  const server = await startWorkers(join(folder, "orphans"), "--silent");
+  const closed = once(server.child, "close");
+  server.child.kill("SIGKILL");
+  // The workers have its standard output open: it is closed when the last of them has ended.
+  const [, signal] = (await closed) as [null, string];
+  expect(signal).toBe("SIGKILL");
+});

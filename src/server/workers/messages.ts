@@ -51,11 +51,10 @@ export type FromWorker =
   | { readonly kind: "figures"; readonly id: number; readonly own: FigureSample }
   | { readonly kind: "observe"; readonly isOn: boolean }
   | EventsMessage
-  | { readonly kind: "ending"; readonly sample: FigureSample }
-  | { readonly kind: "restart" };
+  | { readonly kind: "ending"; readonly sample: FigureSample };
 
 export interface OtherFigures {
-  /** Of the other workers, of ended ones and of the supervisor; undefined if nothing is known. */
+  /** Of the other workers, of ended ones and of the supervisor. */
   readonly others: FigureSample;
   readonly workers: WorkerFigures;
 }

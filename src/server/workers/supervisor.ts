@@ -163,8 +163,6 @@ export class Supervisor {
         return;
       case "events":
         return this.#feed.relay(message, this.#slots[0]);
-      case "restart":
-        return void this.restart();
       default:
         return undefined;
     }

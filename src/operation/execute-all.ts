@@ -1,7 +1,6 @@
 import type { Transaction } from "../store/store.ts";
-import type { Call, Outcome, Runtime } from "./execute.ts";
+import { prefetchOptions, type Call, type Outcome, type Runtime } from "./execute.ts";
 import { mayUseReserve } from "./operation.ts";
-import { prefetchOptions } from "./prefetch.ts";
 import { Records } from "./records.ts";
 import { run, type PreviousOperation } from "./run.ts";
 import { TransactionRejected } from "./transaction-rejected.ts";

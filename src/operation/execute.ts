@@ -8,7 +8,7 @@ import type { Lease } from "../protocol/lease.ts";
 import type { Metadata } from "../protocol/metadata.ts";
 import type { EntityRange } from "../protocol/principal.ts";
 import type { Features } from "../protocol/features.ts";
-import { mayUseReserve, type Address, type Operation } from "./operation.ts";
+import { mayUseReserve, type Address, type AnyReadContext, type Operation } from "./operation.ts";
 import type { HeaderGroup, DeferredUpdate, ReplyBody } from "./reply.ts";
 import type { Result } from "../protocol/result.ts";
 import type { Access, Resource } from "./service.ts";
@@ -16,10 +16,9 @@ import type { CopySource } from "./source.ts";
 import type { Ticks } from "../base/ticks.ts";
 import type { Clock, Log, Random } from "../base/world.ts";
 import type { ContentReader, ContentStore } from "../content/content.ts";
-import type { Store, View } from "../store/store.ts";
+import type { SnapshotOptions, Store, View } from "../store/store.ts";
 import { applyDeferredUpdate } from "./apply.ts";
 import { check, type Rejection } from "./check.ts";
-import { prefetchOptions } from "./prefetch.ts";
 import type { ClientIdentity, ContentionQueues } from "./contention-queues.ts";
 import { Records } from "./records.ts";
 import type { RenderCache } from "./render-cache.ts";
@@ -196,4 +195,38 @@ export function precheck(runtime: Runtime, call: Call): Promise<Outcome | undefi
   const work = async (view: View): Promise<Outcome | undefined> =>
     check(call, await call.resource.load(new Records(view, content), call), view.now);
   return store.snapshot(work, prefetchOptions(content, call));
+}
+
+/** Options that let a remote engine fetch all records of these calls in one round trip. */
+export function prefetchOptions(content: ContentStore, ...calls: readonly Call[]): SnapshotOptions {
+  const [only] = calls;
+  if (only !== undefined && calls.length === 1) {
+    return { prefetch: (view) => prefetch(content, only, view) };
+  }
+  const all = (view: View) => calls.map((call) => prefetch(content, call, view));
+  return { prefetch: (view) => Promise.allSettled(all(view)) };
+}
+
+/** Reads what the operation will read: target, scope and its `reads`. Decides nothing, because the
+ *  view may be stale. */
+async function prefetch(content: ContentStore, call: Call, view: View): Promise<void> {
+  const records = new Records(view, content);
+  const { operation } = call;
+  const loaded = await call.resource.load(records, call);
+  if (!loaded.scope.ok || operation.reads === undefined) return;
+  const { target } = loaded;
+  if (target === undefined && operation.target === "must-exist") return;
+  const context: AnyReadContext = {
+    now: view.now,
+    version: call.version,
+    account: call.account,
+    features: call.features,
+    address: call.address,
+    scope: loaded.scope.value,
+    target,
+    input: call.input,
+    entities: call.entities,
+    source: call.source,
+  };
+  await operation.reads(records, context);
 }

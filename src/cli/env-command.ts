@@ -8,7 +8,7 @@ import { usageError, type Subcommand } from "./subcommand.ts";
 export const envCommand: Subcommand = {
   name: "env",
   usage: "[--location FOLDER | --url URL] [--token TOKEN] [--shell sh|powershell|json]",
-  summary: "print the variables with which Azure libraries get tokens of a server",
+  summary: "print the variables for Azure's identity libraries",
   help: [
     "Prints IDENTITY_ENDPOINT and IDENTITY_HEADER of a running server, with which",
     "DefaultAzureCredential gets its tokens, and the variables that name its certificate",

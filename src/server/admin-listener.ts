@@ -4,6 +4,7 @@ import { isLoopback } from "../admin/security/same-origin.ts";
 import { openAdmin, type AdminParts } from "./admin.ts";
 import { publishAdminAddress } from "./admin-address.ts";
 import { newAdminToken, warnOfExposure } from "./admin-warnings.ts";
+import { authorityFile } from "./https/certificate-folder.ts";
 import type { Certificate } from "./certificate.ts";
 import type { BoundAddress, Listener, ListenerOptions } from "./listener.ts";
 
@@ -47,6 +48,9 @@ export async function listenAdmin(parts: AdminListenerOptions): Promise<AdminLis
   const explorerLink = (): string => `${reachable(url)}/${admin.loginFragment() ?? ""}`;
   announce(`Etagere admin is successfully listening at ${url}`);
   announce(`Etagere explorer: open ${explorerLink()}`);
+  if (options.https && location !== undefined) {
+    announce(`Etagere certificate authority: ${authorityFile(location)} (etagere env)`);
+  }
   return {
     url,
     address,

@@ -12,6 +12,7 @@ import { isLoopback } from "../admin/security/same-origin.ts";
 import type { HttpService } from "../http/http-service.ts";
 import type { Observer } from "../http/observer.ts";
 import type { SmbAdministration } from "../smb/administration.ts";
+import { authorityFile } from "./https/certificate-folder.ts";
 import type { DataStores } from "./data-stores.ts";
 import { renderMetrics } from "./render-metrics.ts";
 import type { RunningServerOptions } from "./running-server.ts";
@@ -58,11 +59,13 @@ function securityOf(given: RunningServerOptions, localToken: string | undefined)
 }
 
 function identityContextOf({ given, local, addresses }: AdminParts): IdentityContext {
-  const { clock, random, log, accounts } = given;
+  const { clock, random, log, accounts, options, location } = given;
+  const hasAuthority = options.https && location !== undefined;
+  const trusted = hasAuthority ? authorityFile(location) : undefined;
   const address = (): string => reachable(addresses().adminUrl);
   const issuer = new TokenIssuer({ identity: local, clock, random, address });
   const identity = () => accounts.identity();
-  return { identity, local, issuer, clock, log, address, authorityFile: undefined };
+  return { identity, local, issuer, clock, log, address, authorityFile: trusted };
 }
 
 function adminContextOf(parts: AdminParts): AdminContext {

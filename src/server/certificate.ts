@@ -1,5 +1,7 @@
 import { readFile } from "node:fs/promises";
 import { createSecureContext } from "node:tls";
+import type { Clock, Random } from "../base/world.ts";
+import { localCertificate } from "./https/certificate-folder.ts";
 import type { Options } from "./options.ts";
 import { messageOf, StartRefused } from "./start-refused.ts";
 
@@ -7,9 +9,19 @@ export type Certificate =
   | { readonly cert: Buffer; readonly key: Buffer }
   | { readonly pfx: Buffer; readonly passphrase: string };
 
-/** Reads the certificate of `--cert`; undefined without one, then HTTP is served. */
-export async function readCertificate(options: Options): Promise<Certificate | undefined> {
-  const { cert, key, pwd } = options;
+export interface CertificateOptions {
+  readonly options: Options;
+  /** Undefined stores everything in memory. */
+  readonly location: string | undefined;
+  readonly clock: Clock;
+  readonly random: Random;
+}
+
+/** The certificate of `--cert` or `--https`; undefined without one, then HTTP is served. */
+export async function readCertificate(given: CertificateOptions): Promise<Certificate | undefined> {
+  const { options, location, clock, random } = given;
+  const { cert, key, pwd, https } = options;
+  if (https && location !== undefined) return localCertificate({ location, clock, random });
   if (cert === undefined) return undefined;
   const certificate =
     key === undefined

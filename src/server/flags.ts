@@ -69,6 +69,7 @@ export const flags = {
     value: "N|auto",
     help: "processes that serve the same ports; auto: one per core",
   },
+  https: { kind: "switch", help: "serve HTTPS with a certificate in the data folder" },
   enableReset: { kind: "switch", help: "allow POST /admin/v1/reset to delete everything" },
   store: {
     kind: "text",
@@ -129,6 +130,7 @@ export const flagDefaults = {
   adminPort: 10_010,
   workers: 1,
   enableHierarchicalNamespace: false,
+  https: false,
   enableReset: false,
 } as const satisfies FlagValues;
 

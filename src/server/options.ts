@@ -145,6 +145,10 @@ function checkTogether(
   if (cert === undefined && key !== undefined) refuse("key", `needs ${spell("cert")}`);
   if (cert === undefined && pwd !== undefined) refuse("pwd", `needs ${spell("cert")}`);
   if (key !== undefined && pwd !== undefined) refuse("pwd", `contradicts ${spell("key")}`);
+  if (input.https === true && cert !== undefined) refuse("https", `contradicts ${spell("cert")}`);
+  if (input.https === true && inMemoryPersistence === true) {
+    refuse("https", `contradicts ${spell("inMemoryPersistence")}: certificates need a folder`);
+  }
   if (inMemoryPersistence === true && location !== undefined) {
     refuse("inMemoryPersistence", `contradicts ${spell("location")}`);
   }
@@ -176,18 +180,19 @@ function checkTogether(
  * there.
  */
 export function optionWarnings(
-  { oauth, cert }: Options,
+  { oauth, cert, https }: Options,
   spell: (name: string) => string = (name) => name,
 ): readonly string[] {
-  if (oauth === undefined || cert !== undefined) return [];
+  if (oauth === undefined || cert !== undefined || https) return [];
   return [
     `${spell("oauth")}: without ${spell("cert")} and ${spell("key")} every bearer token is ` +
       "rejected, because tokens are accepted over HTTPS only; keys and SAS work",
   ];
 }
 
-export function oauthOf({ oauth }: Options): OAuthMode | undefined {
-  if (oauth === undefined) return undefined;
+/** `--https` alone accepts the tokens of the local token service. */
+export function oauthOf({ oauth, https }: Options): OAuthMode | undefined {
+  if (oauth === undefined) return https ? "verify" : undefined;
   return oauth.toLowerCase() === "verify" ? "verify" : "basic";
 }
 

@@ -86,7 +86,7 @@ export class RunningServer {
   }
 
   static async open(given: RunningServerOptions): Promise<RunningServer> {
-    const certificate = await readCertificate(given.options);
+    const certificate = await readCertificate(given);
     const metrics = newMetrics();
     const engines = await openDataStores({ ...dataStoreOptions(given), meter: metrics });
     const server = new RunningServer(given, engines, metrics);

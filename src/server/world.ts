@@ -56,6 +56,11 @@ function readBootId(): string {
   }
 }
 
+/** For libraries that take dates of the platform. */
+export function dateOf(moment: Ticks): Date {
+  return new Date(Number((moment - unixEpochTicks) / ticksPerMillisecond));
+}
+
 const randomPoolBytes = 4096;
 
 /** Reads 4 KiB at a time: several times cheaper than one system call per id. */

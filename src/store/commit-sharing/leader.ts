@@ -29,6 +29,8 @@ export class CommitLeader {
   readonly #server: Server;
   readonly #followers = new Set<ConnectedFollower>();
   #isClosing = false;
+  /** The removal of stale records in progress; the engine must not be closed before its end. */
+  #removal: Promise<void> = Promise.resolve();
 
   private constructor(options: LeaderOptions) {
     this.#options = options;
@@ -67,6 +69,7 @@ export class CommitLeader {
       await follower.answered;
       follower.connection.end();
     }
+    await this.#removal;
   }
 
   #accept(socket: Socket): void {
@@ -98,7 +101,7 @@ export class CommitLeader {
     else if (message.kind === "watching") follower.isWatching = message.isWatching;
     else {
       follower.hello = message;
-      void this.#removeStaleRecords();
+      this.#removal = this.#removal.then(() => this.#removeStaleRecords());
     }
   }
 

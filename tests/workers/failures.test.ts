@@ -8,69 +8,94 @@ import { temporaryFolder } from "../harness/temporary-folder.ts";
 import { runWorkerKills } from "./worker-kills.ts";
 import { startWorkers } from "./worker-server.ts";
 
+/** Each test starts up to ten processes. */
+const timeoutMilliseconds = 180_000;
 const folder = temporaryFolder();
 const blockBlob = { "x-ms-blob-type": "BlockBlob" };
 
-it("loses no acknowledged write if a worker or the commit leader is killed", async () => {
-  const location = join(folder, "kills");
-  const options = { kills: 2, requestsPerKill: 60, clientsPerWorkload: 1, seed: 1 };
-  const result = await runWorkerKills({ location, ...options });
-  expect(result.problems).toEqual([]);
-  expect(result).toMatchObject({ kills: 2, exitCode: 0 });
-  expect(result.continuedWrites).toBeGreaterThanOrEqual(2 * 60);
-});
+it(
+  "loses no acknowledged write if a worker or the commit leader is killed",
+  async () => {
+    const location = join(folder, "kills");
+    const options = { kills: 2, requestsPerKill: 60, clientsPerWorkload: 1, seed: 1 };
+    const result = await runWorkerKills({ location, ...options });
+    expect(result.problems).toEqual([]);
+    expect(result).toMatchObject({ kills: 2, exitCode: 0 });
+    expect(result.continuedWrites).toBeGreaterThanOrEqual(2 * 60);
+  },
+  timeoutMilliseconds,
+);
 
-it("restarts its workers one after the other without a lost request", async () => {
-  const server = await startWorkers(join(folder, "rolling"), "--silent");
-  const agent = new Agent({ keepAlive: true, maxSockets: 8 });
-  const blob = rawClient(server.urlOf("blob"), agent);
-  const container = await blob.send({ method: "PUT", path: "/rolling?restype=container" });
-  expect(container.status).toBe(201);
-  const before = new Set((await server.workers()).processes.map(({ pid }) => pid));
-  const statuses = new Map<number, number>();
-  const load = { isEnough: false };
-  const write = async (client: number): Promise<void> => {
-    const path = `/rolling/${client}`;
-    while (!load.isEnough) {
-      const put = await blob.send({ method: "PUT", path, headers: blockBlob, body: "a" });
-      const get = await blob.send({ method: "GET", path });
-      for (const { status } of [put, get]) statuses.set(status, (statuses.get(status) ?? 0) + 1);
+it(
+  "restarts its workers one after the other without a lost request",
+  async () => {
+    const server = await startWorkers(join(folder, "rolling"), "--silent");
+    const agent = new Agent({ keepAlive: true, maxSockets: 8 });
+    const blob = rawClient(server.urlOf("blob"), agent);
+    const container = await blob.send({ method: "PUT", path: "/rolling?restype=container" });
+    expect(container.status).toBe(201);
+    const before = new Set((await server.workers()).processes.map(({ pid }) => pid));
+    const statuses = new Map<number, number>();
+    const load = { isEnough: false };
+    const write = async (client: number): Promise<void> => {
+      const path = `/rolling/${client}`;
+      while (!load.isEnough) {
+        const put = await blob.send({ method: "PUT", path, headers: blockBlob, body: "a" });
+        const get = await blob.send({ method: "GET", path });
+        for (const { status } of [put, get]) statuses.set(status, (statuses.get(status) ?? 0) + 1);
+      }
+    };
+    const writing = Promise.all(Array.from({ length: 8 }, (_, client) => write(client)));
+    server.child.kill("SIGHUP");
+    const isReplaced = server.workersUntil(
+      ({ processes }) => processes.length === 2 && processes.every(({ pid }) => !before.has(pid)),
+    );
+    await Promise.race([isReplaced, writing]);
+    const { restarts } = await server.workers();
+    load.isEnough = true;
+    await writing;
+    agent.destroy();
+    expect(new Set(statuses.keys())).toEqual(new Set([200, 201]));
+    expect(restarts).toBe(0);
+    expect(await server.end()).toBe(0);
+  },
+  timeoutMilliseconds,
+);
+
+it(
+  "keeps its workers if new ones do not start, and ends if none can be replaced",
+  async () => {
+    const config = join(folder, "accounts.json");
+    writeFileSync(config, "{}");
+    const server = await startWorkers(join(folder, "loop"), `--config=${config}`);
+    const { processes } = await server.workers();
+    writeFileSync(config, "{ broken");
+    server.child.kill("SIGHUP");
+    while (!server.errors().includes("rolling restart stopped")) {
+      if (server.child.stderr !== null) await once(server.child.stderr, "data");
     }
-  };
-  const writing = Promise.all(Array.from({ length: 8 }, (_, client) => write(client)));
-  server.child.kill("SIGHUP");
-  const isReplaced = server.workersUntil(
-    ({ processes }) => processes.length === 2 && processes.every(({ pid }) => !before.has(pid)),
-  );
-  await Promise.race([isReplaced, writing]);
-  const { restarts } = await server.workers();
-  load.isEnough = true;
-  await writing;
-  agent.destroy();
-  expect(new Set(statuses.keys())).toEqual(new Set([200, 201]));
-  expect(restarts).toBe(0);
-  expect(await server.end()).toBe(0);
-});
+    const pidsOf = (each: typeof processes): readonly number[] => each.map(({ pid }) => pid);
+    const { processes: kept } = await server.workersUntil((found) => found.processes.length === 2);
+    expect(pidsOf(kept)).toEqual(pidsOf(processes));
+    const closed = once(server.child, "close");
+    process.kill(processes[1]?.pid ?? 0, "SIGKILL");
+    const [code] = (await closed) as [number];
+    expect(code).toBe(1);
+    expect(server.errors()).toMatch(/^etagere: workers ended 5 times within 1 s of their start/m);
+    expect(server.errors()).toContain("is not valid JSON");
+  },
+  timeoutMilliseconds,
+);
 
-it("ends with a message if workers fail again and again", async () => {
-  const config = join(folder, "accounts.json");
-  writeFileSync(config, "{}");
-  const server = await startWorkers(join(folder, "loop"), `--config=${config}`);
-  const { processes } = await server.workers();
-  writeFileSync(config, "{ broken");
-  const closed = once(server.child, "close");
-  process.kill(processes[1]?.pid ?? 0, "SIGKILL");
-  const [code] = (await closed) as [number];
-  expect(code).toBe(1);
-  expect(server.errors()).toMatch(/^etagere: workers ended 5 times within 1 s of their start/m);
-  expect(server.errors()).toContain("is not valid JSON");
-});
-
-it("ends its workers if it is killed", async () => {
-  const server = await startWorkers(join(folder, "orphans"), "--silent");
-  const closed = once(server.child, "close");
-  server.child.kill("SIGKILL");
-  // The workers have its standard output open: it is closed when the last of them has ended.
-  const [, signal] = (await closed) as [null, string];
-  expect(signal).toBe("SIGKILL");
-});
+it(
+  "ends its workers if it is killed",
+  async () => {
+    const server = await startWorkers(join(folder, "orphans"), "--silent");
+    const closed = once(server.child, "close");
+    server.child.kill("SIGKILL");
+    // The workers have its standard output open: it is closed when the last of them has ended.
+    const [, signal] = (await closed) as [null, string];
+    expect(signal).toBe("SIGKILL");
+  },
+  timeoutMilliseconds,
+);

@@ -225,6 +225,7 @@ describe("soft delete of paths", () => {
     const { names, body } = await tree.list("&showonly=deleted&prefix=a/");
     expect(names).toEqual(["a/b", "a/b"]);
     expect(body).toContain(`<DeletionId>${id}</DeletionId><Deleted>true</Deleted>`);
+    expect(body).toContain("<Expiry-Time>Sat, 06 Jan 2024 00:00:00 GMT</Expiry-Time>");
     const source = { "x-ms-undelete-source": `a%2Fb?deletionid=${id}` };
     const restored = await tree.send("PUT", "a/b?comp=undelete", source);
     expect(restored.headers["x-ms-resource-type"]).toBe("file");

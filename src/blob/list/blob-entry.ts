@@ -12,6 +12,7 @@ import { lastAccess } from "../read/last-access.ts";
 import type { BlobRecord, Deletion } from "../records.ts";
 import { formatDeletionId } from "../tree/delete-path.ts";
 import { defaultContentType } from "../shared/http-headers.ts";
+import { retentionEnds } from "../shared/soft-delete.ts";
 import { defaultTier } from "../shared/tier.ts";
 import { afterRehydration, tierHeaders } from "../tier/rehydration.ts";
 import {
@@ -121,13 +122,19 @@ function renderProperties(record: BlobRecord, options: EntryOptions): string {
     (copy ? copyElements(record) : "") +
     "<ServerEncrypted>true</ServerEncrypted>" +
     (isSealed(record) ? "<Sealed>true</Sealed>" : "") +
-    textElement("Expiry-Time", record.expiresAt && formatHttpDate(record.expiresAt)) +
+    expiryElement(record, options) +
     renderDeletion(record, now) +
     textElement("CustomerProvidedKeySha256", record.keySha256 && encodeBase64(record.keySha256)) +
     textElement("EncryptionScope", record.encryptionScope) +
     textElement("TagCount", tagCountOf(record)) +
     renderProtection(record, options)
   );
+}
+
+/** Recorded: of a deleted path it is the end of its retention. */
+function expiryElement({ expiresAt, deleted }: BlobRecord, options: EntryOptions): string {
+  const ends = options.hierarchical && deleted ? retentionEnds(deleted) : expiresAt;
+  return textElement("Expiry-Time", ends && formatHttpDate(ends));
 }
 
 function headerElement(name: string, value: string | undefined): string {

@@ -14,7 +14,7 @@ import {
 } from "../shared/blob-encryption.ts";
 import { uploads, type BlobKey, type BlobRecord } from "../records.ts";
 import { isHierarchical, operation, type ContainerScope } from "../resources.ts";
-import { blobKey, dropUpload } from "../shared/overwrite.ts";
+import { blobKey, dropUpload, nextVersion, preservePrevious } from "../shared/overwrite.ts";
 import { withFolderMark } from "../tree/directory-record.ts";
 import { rootName } from "../tree/find-path.ts";
 import { expiryOf, expiryOption } from "../write/set-blob-expiry.ts";
@@ -49,6 +49,8 @@ const params = {
   encryption,
 };
 
+const createdHeaders = ["x-ms-request-server-encrypted", ...encryptionHeaderNames] as const;
+
 /** Declares Create File and Create Directory. An existing file loses its content; an existing
  *  directory keeps its entries.
  *  learn.microsoft.com/rest/api/storageservices/datalakestoragegen2/path/create */
@@ -79,10 +81,7 @@ function declareCreate(kind: PathKind) {
     },
     etag: "renew",
     effect: "writes",
-    success: {
-      status: 201,
-      headers: ["x-ms-request-server-encrypted", ...encryptionHeaderNames],
-    },
+    success: { status: 201, headers: createdHeaders },
     reads: (view, { scope }) => view.get(uploads, blobKey({ scope })),
     decide: (context) => {
       const { scope, target, input, callerId } = context;
@@ -97,11 +96,13 @@ function declareCreate(kind: PathKind) {
       if (!posix.ok) return posix;
       const expiry = expiryOfNew(context);
       if (!expiry.ok) return expiry;
-      const record = newRecord(kind, context, expiry.value);
+      const record = { ...newRecord(kind, context, expiry.value), ...encrypted.value };
+      const versionId = nextVersion(context);
       return {
         put: isHierarchical(scope)
-          ? { ...record, ...encrypted.value, posix: posix.value }
-          : { ...record, ...encrypted.value, directory: undefined },
+          ? { ...record, posix: posix.value }
+          : { ...record, directory: undefined, versionId },
+        preserve: preservePrevious(context),
         effects: [...dropUpload(key, context.readResult), ...expireAt(key, expiry.value)],
         headers: {
           "x-ms-request-server-encrypted": "true",

@@ -2,12 +2,14 @@ import { noBody } from "../../operation/operation.ts";
 import type { RecordView } from "../../operation/view.ts";
 import { boolean, query } from "../../protocol/params.ts";
 import { fail } from "../../protocol/result.ts";
-import { uploads, type BlobRecord } from "../records.ts";
-import { operation } from "../resources.ts";
-import { blobKey } from "../shared/overwrite.ts";
+import { uploads, type BlobRecord, type UploadRecord } from "../records.ts";
+import { isHierarchical, operation } from "../resources.ts";
+import { blobKey, type OverwriteContext } from "../shared/overwrite.ts";
+import { generationsOf, retentionDays, type Generation } from "../shared/soft-delete.ts";
 import { deletePath, deletionHeaderNames, isDirectoryEmpty } from "../tree/delete-path.ts";
 import { rootName } from "../tree/find-path.ts";
-import { continuation } from "./continuation.ts";
+import { continuation, continuationHeader, continuationOf } from "./continuation.ts";
+import { deleteEntries, readEntries, type FlatEntries } from "./flat-directory.ts";
 
 const notEmptyText =
   "The recursive query parameter value must be true to delete a non-empty directory.";
@@ -26,25 +28,65 @@ export const deleteAnyPath = operation({
   },
   body: noBody,
   permission: { letters: "d", resourceType: "o" },
-  target: "must-exist",
+  target: "optional",
   conditions: "write",
   lease: "match-if-leased",
   policy: { content: "remove", generations: "current", pendingCopy: "reject", clientKey: "none" },
   etag: "none",
   effect: "writes",
   isDeletion: true,
-  success: { status: 200, headers: deletionHeaderNames },
-  reads: async (view, { scope, target, input }) => ({
-    upload: await view.get(uploads, blobKey({ scope })),
-    isEmpty: input.recursive === true || (await isReplaceable(view, target)),
-  }),
+  success: { status: 200, headers: [...deletionHeaderNames, continuationHeader] },
+  reads: async (view, { scope, target, input }): Promise<DeletionReads> => {
+    const upload = await view.get(uploads, blobKey({ scope }));
+    if (!isHierarchical(scope)) {
+      const kept = await generationsOf(view, blobKey({ scope }));
+      return { upload, kept, isEmpty: true, below: await readEntries(view, scope, target) };
+    }
+    const isFree = input.recursive === true || target === undefined;
+    return { upload, isEmpty: isFree || (await isReplaceable(view, target)) };
+  },
   decide: (context) => {
-    const { scope, address, target, newETag, readResult } = context;
+    const { scope, address, target, newETag, input, readResult } = context;
     if (scope.key.name === rootName) return fail("InvalidUri");
-    if (!readResult.isEmpty) return fail("DirectoryNotEmpty", { message: notEmptyText });
-    return deletePath({ scope, address, target, newETag, upload: readResult.upload });
+    const { below, isEmpty, upload } = readResult;
+    if (below !== undefined) return deleteFlat(context, readResult, input.recursive === true);
+    if (target === undefined) return fail("BlobNotFound");
+    if (!isEmpty) return fail("DirectoryNotEmpty", { message: notEmptyText });
+    return deletePath({ scope, address, target, newETag, upload });
   },
 });
+
+interface DeletionReads {
+  readonly upload: UploadRecord | undefined;
+  readonly isEmpty: boolean;
+  /** On flat accounts. */
+  readonly kept?: readonly Generation[];
+  readonly below?: FlatEntries;
+}
+
+/** The blob of the directory itself goes with the last portion. */
+function deleteFlat(context: OverwriteContext, found: DeletionReads, isRecursive: boolean) {
+  const { target, features, scope } = context;
+  const { entries = [], next } = found.below ?? {};
+  if (target === undefined && entries.length === 0) return fail("BlobNotFound");
+  if (entries.length > 0 && !isRecursive) {
+    return fail("DirectoryNotEmpty", { message: notEmptyText });
+  }
+  const { upload, kept = [] } = found;
+  // The lease of the addressed blob was checked before.
+  const record = target && { ...target, lease: undefined };
+  const own = next === undefined && record ? [{ key: blobKey(context), record, upload, kept }] : [];
+  const deleted = deleteEntries(context, [...entries, ...own]);
+  if (!deleted.ok) return deleted;
+  const isKept = features.versioning || retentionDays(scope.account) !== undefined;
+  return {
+    effects: deleted.value,
+    headers: {
+      "x-ms-delete-type-permanent": String(!isKept),
+      [continuationHeader]: next === undefined ? undefined : continuationOf(next),
+    },
+  };
+}
 
 /** Whether a path is a file or a directory without entries. */
 export async function isReplaceable(view: RecordView, { directory }: BlobRecord): Promise<boolean> {

@@ -169,14 +169,14 @@ export const deleteBlobPermanently = operation({
   },
 });
 
-function isLiveSnapshot({ key, record }: Generation): boolean {
+export function isLiveSnapshot({ key, record }: Generation): boolean {
   return key.kind === "snapshot" && record.deleted === undefined;
 }
 
 /** The effects that keep the state of a deleted blob: as an earlier version, as a soft-deleted
  *  state, or not at all. A soft-deleted state of the same name from an earlier deletion becomes a
  *  soft-deleted snapshot. */
-function preserveDeleted(
+export function preserveDeleted(
   context: OverwriteContext,
   kept: readonly Generation[],
 ): readonly Effect[] {

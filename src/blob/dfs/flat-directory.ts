@@ -1,0 +1,76 @@
+import { remove, type Effect } from "../../operation/effects.ts";
+import type { RecordView } from "../../operation/view.ts";
+import { checkLease } from "../../protocol/lease.ts";
+import { fail, ok, type Result } from "../../protocol/result.ts";
+import { checkProtection } from "../protection/protection.ts";
+import { blobs, uploads } from "../records.ts";
+import type { BlobKey, BlobRecord, UploadRecord } from "../records.ts";
+import type { ContainerScope } from "../resources.ts";
+import { dropUpload, type OverwriteContext } from "../shared/overwrite.ts";
+import { generationsOf, type Generation } from "../shared/soft-delete.ts";
+import { hasFolderMark } from "../tree/directory-record.ts";
+import { isLiveSnapshot, preserveDeleted } from "../write/delete-blob.ts";
+
+/** A blob of a flat account whose name is below a directory. */
+export interface FlatEntry {
+  readonly key: BlobKey;
+  readonly record: BlobRecord;
+  readonly upload: UploadRecord | undefined;
+  readonly kept: readonly Generation[];
+}
+
+export interface FlatEntries {
+  readonly entries: readonly FlatEntry[];
+  /** The name of the first entry that is left to the next request. */
+  readonly next: string | undefined;
+}
+
+/** Blobs that one request changes. */
+const portion = 256;
+
+/** On flat accounts a directory is what names have in common: its entries are changed in portions,
+ *  each in one transaction. A file has none. */
+export async function readEntries(
+  view: RecordView,
+  { key: { container, name } }: ContainerScope,
+  target: BlobRecord | undefined,
+): Promise<FlatEntries> {
+  if (target !== undefined && !hasFolderMark(target.metadata)) {
+    return { entries: [], next: undefined };
+  }
+  const entries: FlatEntry[] = [];
+  const bounds = { ...blobs.range([container], `${name}/`), limit: portion + 1 };
+  for await (const batch of view.scan(blobs, bounds)) {
+    for (const { key: bytes, record } of batch) {
+      const key = { container, name: blobs.parts(bytes)[1] as string };
+      if (entries.length === portion) return { entries, next: key.name };
+      const upload = await view.get(uploads, key);
+      entries.push({ key, record, upload, kept: await generationsOf(view, key) });
+    }
+  }
+  return { entries, next: undefined };
+}
+
+/** Deletes blobs as Delete Blob does: leases, protection, snapshots and earlier versions count. */
+export function deleteEntries(
+  context: OverwriteContext,
+  entries: readonly FlatEntry[],
+): Result<readonly Effect[]> {
+  const effects: Effect[] = [];
+  for (const entry of entries) {
+    const { key, record, upload, kept } = entry;
+    const free = checkEntry(entry, context);
+    if (!free.ok) return free;
+    const own = { ...context, scope: { ...context.scope, key }, target: record };
+    effects.push(...dropUpload(key, upload), remove(blobs, key), ...preserveDeleted(own, kept));
+  }
+  return ok(effects);
+}
+
+function checkEntry({ record, kept }: FlatEntry, { now }: OverwriteContext): Result<void> {
+  const leased = checkLease(record.lease, undefined, "match-if-leased", "blob", now);
+  if (!leased.ok) return leased;
+  if (record.copy?.status === "pending") return fail("PendingCopyOperation");
+  if (kept.some(isLiveSnapshot)) return fail("SnapshotsPresent");
+  return checkProtection(record, now);
+}

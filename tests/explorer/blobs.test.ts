@@ -90,6 +90,21 @@ describe("blobs", () => {
     expect(await page.getByRole("button", { name: "Edit" }).count()).toBe(0);
   });
 
+  it("list their history from the newest state on, page by page", async () => {
+    await put("old.txt", "first");
+    const blob = here.blobs.getContainerClient(container).getBlobClient("old.txt");
+    for (let index = 0; index < 55; index += 1) await blob.createSnapshot();
+    await put("old.txt", "last");
+    const page = await show("old.txt");
+    await page.getByRole("tab", { name: "History" }).click();
+    await page.getByText("Newest 50 of 56").waitFor();
+    const first = page.locator(".state").first();
+    expect(await first.textContent()).toContain("current");
+    expect(await first.textContent()).toContain("4 B");
+    await page.getByRole("button", { name: "Show more" }).click();
+    await expect.poll(() => page.locator(".state").count()).toBe(56);
+  });
+
   it("are shown and restored after deletion", async () => {
     await here.blobs.setProperties({ deleteRetentionPolicy: { enabled: true, days: 7 } });
     await put("present.txt");

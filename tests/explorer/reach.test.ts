@@ -145,6 +145,13 @@ describe("the page", () => {
     await page.getByText("BlockBlob").waitFor();
     expect(await page.evaluate(overflow)).toBeLessThanOrEqual(0);
     await page.getByRole("button", { name: "Close details" }).tap();
+    // What a wide screen offers beside the list and the menu is there, too.
+    await page.getByLabel("Select home.md").tap();
+    await page.getByRole("button", { name: "Delete 1 blob" }).waitFor();
+    await page.getByRole("button", { name: "Theme: auto" }).waitFor();
+    await page.getByRole("button", { name: "Connect" }).tap();
+    await page.getByLabel("blob endpoint", { exact: true }).waitFor();
+    await page.getByRole("button", { name: "Close", exact: true }).tap();
     await page.getByRole("navigation").getByText("Concurrency").tap();
     await page.getByText("No leases").waitFor();
   });

@@ -16,7 +16,7 @@ beforeAll(async () => {
     mkdirSync(part, { recursive: true });
     writeFileSync(join(part, `picture-${index}.txt`), `picture ${index}\n`.repeat(200));
   }
-  for (const name of ["uploads", "large", "dropped"]) {
+  for (const name of ["uploads", "large", "dropped", "slow"]) {
     await here.blobs.getContainerClient(name).create();
   }
 });
@@ -98,6 +98,25 @@ describe("uploads", () => {
     expect(sent).toBe(blocks);
     const blob = here.blobs.getContainerClient("large").getBlobClient("large.bin");
     expect((await blob.getProperties()).contentLength).toBe(blocks * blockBytes);
+  });
+
+  it("shows progress inside a block", async () => {
+    const page = await here.open(`#/blobs/${account}/slow`);
+    const devtools = await page.context().newCDPSession(page);
+    const limit = (uploadThroughput: number) =>
+      devtools.send("Network.emulateNetworkConditions", {
+        offline: false,
+        latency: 0,
+        downloadThroughput: -1,
+        uploadThroughput,
+      });
+    await limit(500_000);
+    const buffer = Buffer.alloc(3 * 1024 * 1024);
+    const file = { name: "one-block.bin", mimeType: "application/octet-stream", buffer };
+    await page.locator("[data-choose=files]").setInputFiles(file);
+    await page.getByText(/^0 of 1 file, (?!0 B|3\.0 MiB)[\d.]+ [KM]iB of 3\.0 MiB/).waitFor();
+    await limit(-1);
+    await page.getByText("1 of 1 file").waitFor();
   });
 
   it("files dropped on the list", async () => {

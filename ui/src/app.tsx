@@ -5,6 +5,7 @@ import { loginWanted } from "./admin/call.ts";
 import { getAccounts, getServer, getSession } from "./admin/server.ts";
 import { BlobsPage } from "./blobs/page.tsx";
 import { ConcurrencyPage } from "./concurrency/page.tsx";
+import { UnsavedGuard } from "./edit/unsaved-guard.tsx";
 import { HealthPage } from "./health/page.tsx";
 import { LoginDialog } from "./login-dialog.tsx";
 import { Notices } from "./parts/notices.tsx";
@@ -53,6 +54,7 @@ export function App(): JSX.Element {
       </main>
       <UploadPanel />
       <Notices />
+      <UnsavedGuard />
       <Shortcuts account={account ?? ""} />
       {isLoginWanted && <LoginDialog onDone={() => void begin()} />}
     </div>

@@ -1,4 +1,5 @@
-import { useEffect, useState } from "preact/hooks";
+import { useEffect, useRef, useState } from "preact/hooks";
+import { leaveEditor } from "./edit/unsaved.ts";
 
 /** The view that the fragment of the address selects, such as
  *  `#/blobs/account/container/a%2Fb?blob=x`. */
@@ -46,10 +47,20 @@ export function goSilently(hash: string): void {
   dispatchEvent(new HashChangeEvent("hashchange"));
 }
 
+/** The view to show. With unsaved changes it stays until the user agrees to leave it. */
 export function useRoute(): Route {
   const [hash, setHash] = useState(location.hash);
+  const shown = useRef(hash);
   useEffect(() => {
-    const listen = (): void => setHash(location.hash);
+    const show = (): void => {
+      shown.current = location.hash;
+      setHash(location.hash);
+    };
+    const listen = (): void => {
+      if (location.hash === shown.current) return;
+      const stay = (): void => history.replaceState(null, "", shown.current || "#");
+      leaveEditor(show, { stay });
+    };
     addEventListener("hashchange", listen);
     return () => removeEventListener("hashchange", listen);
   }, []);

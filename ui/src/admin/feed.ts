@@ -1,4 +1,4 @@
-import { useEffect, useState } from "preact/hooks";
+import { useCallback, useEffect, useState } from "preact/hooks";
 
 export interface Caller {
   readonly kind: string;
@@ -77,24 +77,51 @@ export interface Listeners {
 
 /** Subscribes to the event feed while a component is shown; the browser reconnects by itself. */
 export function useFeed(kinds: readonly string[], listeners: Listeners): boolean {
+  return useFeedState(kinds, listeners).isLive;
+}
+
+export interface FeedState {
+  readonly isLive: boolean;
+  /** Whether the connection was lost or could not be opened. */
+  readonly hasFailed: boolean;
+  readonly reopen: () => void;
+}
+
+const reopenMilliseconds = 3000;
+
+/** As `useFeed`, with the state of the connection. */
+export function useFeedState(kinds: readonly string[], listeners: Listeners): FeedState {
   const [isLive, setLive] = useState(false);
+  const [hasFailed, setFailed] = useState(false);
+  const [round, setRound] = useState(0);
   const isSeen = useSeen();
+  const reopen = useCallback(() => setRound((before) => before + 1), []);
   useEffect(() => {
     if (!isSeen) return;
+    let timer: ReturnType<typeof setTimeout> | undefined;
     const source = new EventSource(`/admin/v1/feed?kinds=${kinds.join(",")}`);
-    source.addEventListener("hello", () => setLive(true));
-    source.addEventListener("error", () => setLive(false));
+    source.addEventListener("hello", () => {
+      setLive(true);
+      setFailed(false);
+    });
+    source.addEventListener("error", () => {
+      setLive(false);
+      setFailed(true);
+      // The browser reconnects, but not after a response that is no event stream.
+      if (source.readyState === EventSource.CLOSED) timer = setTimeout(reopen, reopenMilliseconds);
+    });
     for (const [name, listen] of Object.entries(listeners)) {
       source.addEventListener(name, (event: MessageEvent<string>) => {
         (listen as (data: unknown) => void)(JSON.parse(event.data));
       });
     }
     return () => {
+      clearTimeout(timer);
       source.close();
       setLive(false);
     };
-  }, [kinds.join(","), isSeen]);
-  return isLive;
+  }, [kinds.join(","), isSeen, round]);
+  return { isLive, hasFailed, reopen };
 }
 
 const forgottenMilliseconds = 60_000;

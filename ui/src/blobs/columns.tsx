@@ -23,7 +23,6 @@ export function blobColumns(options: {
       title: "Select",
       isTitleHidden: true,
       width: "1.5rem",
-      isMinor: true,
       cell: (entry) =>
         entry.kind === "folder" ? null : (
           <input
@@ -69,7 +68,7 @@ function Name({
   return (
     <span class={isFolder ? "name folder" : "name"}>
       <Icon name={isFolder ? "folder" : "file"} />
-      <span>{words === "" ? entry.name : words}</span>
+      <span title={entry.name}>{words === "" ? entry.name : words}</span>
     </span>
   );
 }

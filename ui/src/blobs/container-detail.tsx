@@ -1,13 +1,14 @@
 import type { JSX } from "preact";
 import { useState } from "preact/hooks";
 import { useHierarchical } from "../accounts.ts";
+import { metadataProblem } from "../edit/pair-rules.ts";
 import { PairsEditor } from "../edit/pairs-editor.tsx";
 import { moment } from "../format.ts";
 import { PermissionsTab } from "../lake/permissions-tab.tsx";
 import { useLoad } from "../load.ts";
 import { Detail, Facts, Section } from "../parts/detail.tsx";
 import { LeaseBox } from "../parts/lease-box.tsx";
-import { report } from "../parts/notices.tsx";
+import { describeFailure, notify } from "../parts/notices.tsx";
 import { SasForm } from "../parts/sas-form.tsx";
 import { Failed, Waiting } from "../parts/states.tsx";
 import { Tabs } from "../parts/tabs.tsx";
@@ -93,10 +94,15 @@ function Overview({ folder, headers, onChanged }: OverviewProps): JSX.Element {
   const { account, container } = folder;
   const header = (name: string): string => headers.get(name) ?? "";
   const metadata = metadataIn(headers);
-  const save = async (pairs: Readonly<Record<string, string>>): Promise<void> => {
+  const [problem, setProblem] = useState<string>();
+  const save = async (pairs: Readonly<Record<string, string>>): Promise<boolean> => {
     const place = { account, name: container };
     const result = await setContainerMetadata(place, pairs, header("last-modified"));
-    if (report(result, "Metadata saved")) onChanged();
+    setProblem(result.ok ? undefined : describeFailure(result.failure));
+    if (!result.ok) return false;
+    notify("good", "Metadata saved");
+    onChanged();
+    return true;
   };
   return (
     <>
@@ -113,7 +119,14 @@ function Overview({ folder, headers, onChanged }: OverviewProps): JSX.Element {
         />
       </Section>
       <Section title="Metadata">
-        <PairsEditor label="Metadata" pairs={metadata} isEditable onSave={save} />
+        <PairsEditor
+          label="Metadata"
+          pairs={metadata}
+          isEditable
+          findProblem={metadataProblem}
+          problem={problem}
+          onSave={save}
+        />
       </Section>
     </>
   );

@@ -1,5 +1,7 @@
 import type { JSX } from "preact";
-import { bytes, moment, shortEtag } from "../format.ts";
+import { useState } from "preact/hooks";
+import { getTimeline, type TimelineEntry } from "../admin/timeline.ts";
+import { bytes, count, moment, shortEtag } from "../format.ts";
 import { useLoad } from "../load.ts";
 import { Button } from "../parts/button.tsx";
 import { Section } from "../parts/detail.tsx";
@@ -7,8 +9,8 @@ import { report } from "../parts/notices.tsx";
 import { Badge, Failed, Waiting } from "../parts/states.tsx";
 import { TimelineView } from "../parts/timeline.tsx";
 import { undeleteBlob } from "../rest/blob-actions.ts";
-import { listBlobs, type BlobEntry } from "../rest/blob-list.ts";
 import type { BlobPlace } from "../rest/blob.ts";
+import { mapped, type Result } from "../result.ts";
 import { go } from "../route.ts";
 import { folderRoute, parentPrefix } from "./blob-route.ts";
 import { download } from "./download.ts";
@@ -18,25 +20,27 @@ export interface HistoryTabProps {
   readonly onChanged: () => void;
 }
 
-const statesMax = 1000;
+const statesPerPage = 50;
+
+/** The stored states, newest first: the List Blobs operation has the oldest first. */
+async function loadStates(
+  { account, container, name }: BlobPlace,
+  signal: AbortSignal,
+): Promise<Result<readonly State[]>> {
+  const found = await getTimeline({ service: "blob", account, container, path: name }, signal);
+  return mapped(found, ({ entries }) => entries.filter(({ what }) => storedKinds.has(what)));
+}
+
+type State = TimelineEntry;
+
+const storedKinds: ReadonlySet<string> = new Set(["current", "version", "snapshot", "deleted"]);
 
 export function HistoryTab({ place, onChanged }: HistoryTabProps): JSX.Element {
   const { account, container, name } = place;
-  const loaded = useLoad(
-    (signal) =>
-      listBlobs({
-        account,
-        container,
-        prefix: name,
-        delimiter: undefined,
-        marker: undefined,
-        include: ["snapshots", "versions", "deleted"],
-        resultsMax: statesMax,
-        signal,
-      }),
-    [account, container, name],
-  );
-  const states = (loaded.value?.rows ?? []).filter((entry) => entry.name === name).toReversed();
+  const [pages, setPages] = useState(1);
+  const loaded = useLoad((signal) => loadStates(place, signal), [account, container, name]);
+  const all = loaded.value ?? [];
+  const states = all.slice(0, pages * statesPerPage);
   const undelete = async (): Promise<void> => {
     if (!report(await undeleteBlob({ account, container, name }), "Restored")) return;
     loaded.reload();
@@ -54,6 +58,14 @@ export function HistoryTab({ place, onChanged }: HistoryTabProps): JSX.Element {
             <StateRow key={index} entry={entry} place={place} onUndelete={() => void undelete()} />
           ))}
         </ul>
+        {all.length > states.length && (
+          <div class="editor-bar">
+            <span class="grow soft">
+              Newest {count(states.length)} of {count(all.length)}
+            </span>
+            <Button onClick={() => setPages(pages + 1)}>Show more</Button>
+          </div>
+        )}
       </Section>
       <Section title="Timeline">
         <TimelineView of={{ service: "blob", account, container, path: name }} />
@@ -63,18 +75,19 @@ export function HistoryTab({ place, onChanged }: HistoryTabProps): JSX.Element {
 }
 
 interface StateRowProps {
-  readonly entry: BlobEntry;
+  readonly entry: State;
   readonly place: BlobPlace;
   readonly onUndelete: () => void;
 }
 
 function StateRow({ entry, place, onUndelete }: StateRowProps): JSX.Element {
-  const { snapshot, isDeleted, etag, length, lastModified } = entry;
-  const isCurrent = snapshot === undefined && entry.isCurrentVersion && !isDeleted;
-  const version = entry.isCurrentVersion ? undefined : entry.version;
-  const state = { name: entry.name, snapshot, version };
+  const { snapshot, etag, contentLength, at, what } = entry;
+  const isCurrent = what === "current";
+  const isDeleted = what === "deleted";
+  const version = isCurrent || snapshot !== undefined ? undefined : entry.versionId;
+  const state = { name: place.name, snapshot, version };
   const show = (): void => {
-    go(folderRoute({ ...place, prefix: parentPrefix(entry.name) }, state));
+    go(folderRoute({ ...place, prefix: parentPrefix(place.name) }, state));
   };
   return (
     <li class="state">
@@ -84,9 +97,9 @@ function StateRow({ entry, place, onUndelete }: StateRowProps): JSX.Element {
         {version !== undefined && <Badge tone="accent">version</Badge>}
         {isDeleted && <Badge tone="bad">deleted</Badge>}
       </span>
-      <span>{moment(snapshot ?? version ?? lastModified)}</span>
+      <span>{moment(snapshot ?? version ?? at)}</span>
       <code>{shortEtag(etag)}</code>
-      <span class="soft">{bytes(length)}</span>
+      <span class="soft">{bytes(contentLength)}</span>
       <span class="state-actions">
         {isDeleted ? (
           <Button icon="restore" label="Restore" onClick={onUndelete} />

@@ -1,11 +1,13 @@
 import type { JSX } from "preact";
+import { useState } from "preact/hooks";
 import { useHierarchical } from "../accounts.ts";
 import { pairsToText, textToPairs } from "../edit/pairs.ts";
 import { PairsEditor } from "../edit/pairs-editor.tsx";
+import { metadataProblem, tagsProblem } from "../edit/pair-rules.ts";
 import { useOptimistic } from "../edit/use-optimistic.tsx";
 import { useLoad } from "../load.ts";
 import { Section } from "../parts/detail.tsx";
-import { report } from "../parts/notices.tsx";
+import { describeFailure, notify } from "../parts/notices.tsx";
 import {
   getProperties,
   getTags,
@@ -46,6 +48,8 @@ export function MetadataTab(props: MetadataTabProps): JSX.Element {
           label="Metadata"
           pairs={state.metadata}
           isEditable={isEditable}
+          findProblem={metadataProblem}
+          problem={metadata.problem}
           onSave={(pairs) => metadata.save(pairsToText(pairs), began)}
         />
       </Section>
@@ -63,6 +67,7 @@ function TagsSection({
   readonly isEditable: boolean;
 }): JSX.Element {
   const loaded = useLoad((signal) => getTags(place, signal), [place.name, place.container]);
+  const [problem, setProblem] = useState<string>();
   const before = loaded.value ?? {};
   return (
     <Section title="Tags">
@@ -70,8 +75,15 @@ function TagsSection({
         label="Tags"
         pairs={before}
         isEditable={isEditable}
+        findProblem={tagsProblem}
+        problem={problem}
         onSave={async (pairs) => {
-          if (report(await setTags(place, pairs, { before }), "Tags saved")) loaded.reload();
+          const result = await setTags(place, pairs, { before });
+          setProblem(result.ok ? undefined : describeFailure(result.failure));
+          if (!result.ok) return false;
+          notify("good", "Tags saved");
+          loaded.reload();
+          return true;
         }}
       />
     </Section>

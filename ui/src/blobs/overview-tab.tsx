@@ -2,6 +2,7 @@ import type { JSX } from "preact";
 import { bytes, count, moment } from "../format.ts";
 import { pairsToText, textToPairs } from "../edit/pairs.ts";
 import { PairsEditor } from "../edit/pairs-editor.tsx";
+import { headersProblem } from "../edit/pair-rules.ts";
 import { useOptimistic } from "../edit/use-optimistic.tsx";
 import { Facts, Section } from "../parts/detail.tsx";
 import { Choice } from "../parts/field.tsx";
@@ -71,6 +72,8 @@ export function OverviewTab({
           label="Header"
           pairs={filled(contentPairs(state))}
           isEditable={isEditable}
+          findProblem={(pairs) => headersProblem(pairs, Object.keys(contentHeaders))}
+          problem={properties.problem}
           onSave={(pairs) => properties.save(pairsToText(pairs), began)}
         />
       </Section>

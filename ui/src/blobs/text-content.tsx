@@ -1,11 +1,12 @@
 import type { JSX } from "preact";
 import { useEffect, useMemo, useState } from "preact/hooks";
 import { StaleBadge } from "../edit/stale-badge.tsx";
+import { leaveEditor, useUnsaved } from "../edit/unsaved.ts";
 import { useOptimistic, type Read } from "../edit/use-optimistic.tsx";
 import { bytes, shortEtag } from "../format.ts";
 import { useLoad } from "../load.ts";
 import { Button } from "../parts/button.tsx";
-import { Failed, Waiting } from "../parts/states.tsx";
+import { Failed, Problem, Waiting } from "../parts/states.tsx";
 import type { Result } from "../result.ts";
 import {
   getContent,
@@ -74,14 +75,12 @@ interface TextEditorProps {
   readonly onSaved: () => void;
 }
 
-function TextEditor({ place, began, isEditable, onSaved }: TextEditorProps): JSX.Element {
-  const [text, setText] = useState(began.text);
-  const [isEditing, setEditing] = useState(false);
-  useEffect(() => setText(began.text), [began]);
+/** Saves the text with If-Match on the version that was loaded. */
+function useSavedText({ place, began, onSaved }: TextEditorProps) {
+  const [isSaved, setSaved] = useState(false);
   // Saving keeps the headers and metadata of the state that is replaced, which is found by its
   // ETag.
   const states = useMemo(() => new Map([[began.etag, began.state]]), [began]);
-  const limit = tooLong(began.state.length, textBytesMax);
   const saving = useOptimistic({
     what: place.name.split("/").at(-1) ?? place.name,
     write: (next, ifMatch) => replaceText(place, { text: next, over: states.get(ifMatch) }),
@@ -90,11 +89,33 @@ function TextEditor({ place, began, isEditable, onSaved }: TextEditorProps): JSX
       if (found.ok) states.set(found.value.etag, found.value.state);
       return found;
     },
-    onSaved,
-    onDiscarded: onSaved,
+    onSaved: () => {
+      setSaved(true);
+      onSaved();
+    },
+    onDiscarded: () => {
+      setSaved(true);
+      onSaved();
+    },
   });
+  return { saving, isSaved };
+}
+
+function TextEditor(props: TextEditorProps): JSX.Element {
+  const { place, began, isEditable } = props;
+  const [text, setText] = useState(began.text);
+  const [isEditing, setEditing] = useState(false);
+  useEffect(() => setText(began.text), [began]);
+  const limit = tooLong(began.state.length, textBytesMax);
+  const { saving, isSaved } = useSavedText(props);
   const isBlock = began.state.headers.get("x-ms-blob-type") === "BlockBlob";
   const isChanged = text !== began.text;
+  const save = (): void => void saving.save(text, began);
+  const editor = useUnsaved(isEditing && isChanged && !isSaved, save);
+  const close = (): void => {
+    setText(began.text);
+    setEditing(false);
+  };
   if (!isEditing) {
     return (
       <div class="editor">
@@ -117,8 +138,8 @@ function TextEditor({ place, began, isEditable, onSaved }: TextEditorProps): JSX
           Editing <code>{shortEtag(began.etag)}</code>{" "}
           <StaleBadge place={place} etag={began.etag} />
         </span>
-        <Button onClick={() => setEditing(false)}>Close</Button>
-        <Button kind="main" disabled={!isChanged} onClick={() => void saving.save(text, began)}>
+        <Button onClick={() => leaveEditor(close, { editor })}>Close</Button>
+        <Button kind="main" disabled={!isChanged} onClick={save}>
           Save
         </Button>
       </div>
@@ -128,6 +149,7 @@ function TextEditor({ place, began, isEditable, onSaved }: TextEditorProps): JSX
         value={text}
         onInput={(event) => setText(event.currentTarget.value)}
       />
+      <Problem text={saving.problem} />
       {saving.dialog}
     </div>
   );

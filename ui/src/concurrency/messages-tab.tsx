@@ -4,6 +4,7 @@ import { count } from "../format.ts";
 import type { Loaded } from "../load.ts";
 import { Grid, rowsOf, type Column } from "../parts/grid.tsx";
 import { Badge, Empty } from "../parts/states.tsx";
+import { shownText } from "../queues/message-text.ts";
 import { ResourceLink } from "./resource-link.tsx";
 import { TimeLeft } from "./time-left.tsx";
 
@@ -43,7 +44,7 @@ const columns: readonly Column<MessageInFlight>[] = [
   {
     title: "Message",
     width: "minmax(0, 2fr)",
-    cell: ({ preview }) => <span class="soft">{preview}</span>,
+    cell: ({ id, preview }) => <span class="soft">{shownText(id, preview)}</span>,
   },
   {
     title: "State",

@@ -22,6 +22,8 @@ export interface Optimistic {
 export interface Saving {
   readonly save: (text: string, began: Read) => Promise<boolean>;
   readonly dialog: JSX.Element | null;
+  /** Why the last attempt failed; shown until the next one. */
+  readonly problem: string | undefined;
 }
 
 /**
@@ -31,7 +33,9 @@ export interface Saving {
 export function useOptimistic(options: Optimistic): Saving {
   const { what, write, read, onSaved, onDiscarded } = options;
   const [conflict, setConflict] = useState<Conflict>();
+  const [problem, setProblem] = useState<string>();
   const save = async (text: string, began: Read): Promise<boolean> => {
+    setProblem(undefined);
     const result = await write(text, began.etag);
     if (result.ok) {
       setConflict(undefined);
@@ -42,7 +46,7 @@ export function useOptimistic(options: Optimistic): Saving {
     const isConflict = result.failure.status === 412 && !result.failure.code.startsWith("Lease");
     const theirs = isConflict ? await read() : undefined;
     if (theirs?.ok !== true) {
-      notify("bad", describeFailure(result.failure));
+      setProblem(describeFailure(result.failure));
       return false;
     }
     setConflict({
@@ -70,5 +74,5 @@ export function useOptimistic(options: Optimistic): Saving {
         }}
       />
     );
-  return { save, dialog };
+  return { save, dialog, problem };
 }

@@ -1,20 +1,21 @@
 import type { JSX } from "preact";
 import { useState } from "preact/hooks";
-import { useFeed } from "../admin/feed.ts";
+import { useFeedState } from "../admin/feed.ts";
 import type { Health } from "../admin/health.ts";
 import { bytes, count, duration } from "../format.ts";
 import { Crumbs } from "../parts/crumbs.tsx";
-import { Badge, Waiting } from "../parts/states.tsx";
+import { Badge, Failed, Waiting } from "../parts/states.tsx";
 import { Chart } from "./chart.tsx";
 import { chartOf, charts, perSecond } from "./charts.ts";
 
 /** Samples in the charts, one per second. */
 const samplesMax = 120;
+const feedFailure = { status: 0, code: "Unreachable", message: "Server not reachable" };
 
 /** Charts and figures of the load of the server. */
 export function HealthPage(): JSX.Element {
   const [samples, setSamples] = useState<readonly Health[]>([]);
-  const isLive = useFeed(["health"], {
+  const { isLive, hasFailed, reopen } = useFeedState(["health"], {
     health: (sample) => {
       setSamples((before) => [...before, sample as Health].slice(-samplesMax));
     },
@@ -29,8 +30,9 @@ export function HealthPage(): JSX.Element {
       </div>
       <div class="work">
         <div class="scroll" tabIndex={0} role="region" aria-label="Metrics">
+          {hasFailed && <Failed what="health figures" failure={feedFailure} onRetry={reopen} />}
           {last === undefined ? (
-            <Waiting />
+            !hasFailed && <Waiting />
           ) : (
             <>
               <div class="charts">

@@ -1,4 +1,5 @@
 import type { ComponentChildren, JSX } from "preact";
+import { leaveEditor } from "../edit/unsaved.ts";
 import { Button } from "./button.tsx";
 
 export interface DetailProps {
@@ -20,7 +21,12 @@ export function Detail(props: DetailProps): JSX.Element {
           {props.title} {props.note}
         </h2>
         <span data-close>
-          <Button kind="quiet" icon="close" label="Close details" onClick={props.onClose} />
+          <Button
+            kind="quiet"
+            icon="close"
+            label="Close details"
+            onClick={() => leaveEditor(props.onClose)}
+          />
         </span>
       </header>
       {props.actions !== undefined && <div class="detail-actions">{props.actions}</div>}

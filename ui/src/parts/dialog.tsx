@@ -1,5 +1,6 @@
 import type { ComponentChildren, JSX } from "preact";
 import { useEffect, useId, useRef, useState } from "preact/hooks";
+import { leaveEditor, useUnsaved } from "../edit/unsaved.ts";
 import { Button } from "./button.tsx";
 
 export interface DialogProps {
@@ -54,6 +55,10 @@ export interface FormDialogProps {
 export function FormDialog(props: FormDialogProps): JSX.Element {
   const [problem, setProblem] = useState<string>();
   const [isBusy, setBusy] = useState(false);
+  const [isTyped, setTyped] = useState(false);
+  const editor = useUnsaved(isTyped);
+  const { onClose } = props;
+  const close = onClose && (() => leaveEditor(onClose, { editor }));
   const submit = async (event: SubmitEvent): Promise<void> => {
     event.preventDefault();
     if (isBusy) return;
@@ -61,11 +66,13 @@ export function FormDialog(props: FormDialogProps): JSX.Element {
     const wrong = await props.onSubmit(new FormData(event.currentTarget as HTMLFormElement));
     setBusy(false);
     setProblem(wrong);
-    if (wrong === undefined) props.onClose?.();
+    if (wrong !== undefined) return;
+    setTyped(false);
+    onClose?.();
   };
   return (
-    <Dialog title={props.title} onClose={props.onClose} wide={props.wide ?? false}>
-      <form class="form" onSubmit={(event) => void submit(event)}>
+    <Dialog title={props.title} onClose={close} wide={props.wide ?? false}>
+      <form class="form" onInput={() => setTyped(true)} onSubmit={(event) => void submit(event)}>
         {props.children}
         {problem !== undefined && (
           <p class="problem" role="alert">
@@ -73,7 +80,7 @@ export function FormDialog(props: FormDialogProps): JSX.Element {
           </p>
         )}
         <footer class="dialog-foot">
-          {props.onClose !== undefined && <Button onClick={props.onClose}>Cancel</Button>}
+          {close !== undefined && <Button onClick={close}>Cancel</Button>}
           <Button type="submit" kind={props.danger === true ? "danger" : "main"} disabled={isBusy}>
             {props.action}
           </Button>

@@ -35,6 +35,16 @@ export function Failed({ what, failure, onRetry }: FailedProps): JSX.Element {
   );
 }
 
+/** A message beside the fields that it is about; stays until they are corrected. */
+export function Problem({ text }: { readonly text: string | undefined }): JSX.Element | null {
+  if (text === undefined) return null;
+  return (
+    <p class="problem" role="alert">
+      {text}
+    </p>
+  );
+}
+
 export function Waiting(): JSX.Element {
   return (
     <div class="empty" aria-busy="true">

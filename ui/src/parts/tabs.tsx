@@ -1,5 +1,6 @@
 import type { JSX } from "preact";
 import { useRef } from "preact/hooks";
+import { leaveEditor } from "../edit/unsaved.ts";
 
 export interface TabsProps {
   readonly label: string;
@@ -18,8 +19,10 @@ export function Tabs({ label, tabs, active, onChange }: TabsProps): JSX.Element 
     const at = tabs.findIndex(([id]) => id === active);
     const next = tabs[(at + step + tabs.length) % tabs.length];
     if (next === undefined) return;
-    onChange(next[0]);
-    list.current?.querySelector<HTMLElement>(`[data-tab="${next[0]}"]`)?.focus();
+    leaveEditor(() => {
+      onChange(next[0]);
+      list.current?.querySelector<HTMLElement>(`[data-tab="${next[0]}"]`)?.focus();
+    });
   };
   return (
     <div class="tabs" role="tablist" aria-label={label} ref={list} onKeyDown={walk}>
@@ -32,7 +35,7 @@ export function Tabs({ label, tabs, active, onChange }: TabsProps): JSX.Element 
           class="tab"
           aria-selected={id === active}
           tabIndex={id === active ? 0 : -1}
-          onClick={() => onChange(id)}
+          onClick={() => leaveEditor(() => onChange(id))}
         >
           {words}
         </button>

@@ -9,7 +9,7 @@ import { Badge, Empty } from "../parts/states.tsx";
 import type { Result } from "../result.ts";
 import { deleteMessage, updateMessage, type QueuePlace } from "../rest/queue.ts";
 import { EditDialog } from "./message-dialogs.tsx";
-import { readableText, wholeText } from "./message-text.ts";
+import { shownText, wholeText } from "./message-text.ts";
 
 export interface InFlightProps {
   readonly place: QueuePlace;
@@ -67,7 +67,7 @@ function Message({ place, message, onEdit, onChanged }: MessageProps): JSX.Eleme
     void act(updateMessage(place, message, { hiddenSeconds }), words);
   return (
     <li class="message">
-      <pre>{readableText(preview)}</pre>
+      <pre>{shownText(id, preview)}</pre>
       <div class="message-facts">
         <Badge tone={isDelayed ? "plain" : "warn"}>
           {isDelayed ? "delayed" : `dequeued ${plural(dequeueCount, "time")}`}

@@ -32,6 +32,25 @@ export function rememberText(id: string, text: string): void {
 
 const previewCharacters = 120;
 
+/** The text to show for a message in flight, decoded as that of a visible message. */
+export function shownText(id: string, preview: string): string {
+  const whole = wholeText(id, preview);
+  return whole === undefined ? readableStart(preview) : readableText(whole);
+}
+
+/** As `readableText`, for the start of a text: it may end inside a Base64 group or character. */
+function readableStart(start: string): string {
+  if (!/^[A-Za-z0-9+/]+$/.test(start)) return start;
+  const groups = start.slice(0, start.length - (start.length % 4));
+  const bytes = Uint8Array.from(atob(groups), (letter) => letter.charCodeAt(0));
+  try {
+    const decoded = new TextDecoder("utf-8", { fatal: true }).decode(bytes, { stream: true });
+    return isPrintable(decoded) ? `${decoded}…` : start;
+  } catch {
+    return start;
+  }
+}
+
 /** The full text of a message. Undefined if only its start is known: then it must not be edited,
  *  because saving would truncate it. */
 export function wholeText(id: string, preview: string): string | undefined {

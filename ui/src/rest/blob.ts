@@ -131,10 +131,12 @@ export async function putBlob(
     readonly headers: Readonly<Record<string, string>>;
     readonly condition: Condition;
     readonly signal?: AbortSignal | undefined;
+    readonly onSent?: (bytes: number) => void;
   },
 ): Promise<Result<string>> {
   const answer = await request("blob", pathOf(place), {
     method: "PUT",
+    onSent: content.onSent,
     headers: {
       "x-ms-blob-type": "BlockBlob",
       ...content.headers,

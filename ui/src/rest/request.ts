@@ -1,5 +1,6 @@
 import { loginWanted } from "../admin/call.ts";
 import { accessTo } from "../admin/sas.ts";
+import { ownLease } from "./own-leases.ts";
 import { failed, done, type Failure, type Result } from "../result.ts";
 
 export type Service = "blob" | "queue" | "table" | "file" | "dfs";
@@ -12,6 +13,8 @@ export interface Call {
   readonly headers?: Readonly<Record<string, string | undefined>>;
   readonly body?: BodyInit;
   readonly signal?: AbortSignal | undefined;
+  /** Called while the body is sent. */
+  readonly onSent?: ((bytes: number) => void) | undefined;
 }
 
 export interface Answer {
@@ -62,6 +65,55 @@ function headersOf(given: NonNullable<Call["headers"]>): Result<Headers> {
   return done(headers);
 }
 
+function send(url: string, headers: Headers, call: Call): Promise<Response> {
+  const { method = "GET", body = null, signal = null, onSent } = call;
+  if (onSent !== undefined) return sendWithProgress(url, headers, call);
+  return fetch(url, { method, headers, body, signal, cache: "no-store" });
+}
+
+/** Sends a body with XMLHttpRequest, because fetch does not report how much was sent. */
+function sendWithProgress(url: string, headers: Headers, call: Call): Promise<Response> {
+  const { method = "GET", body, signal, onSent } = call;
+  return new Promise((resolve, reject) => {
+    const sending = new XMLHttpRequest();
+    const stop = (): void => sending.abort();
+    sending.open(method, url);
+    for (const [name, value] of headers) sending.setRequestHeader(name, value);
+    sending.upload.addEventListener("progress", ({ loaded }) => onSent?.(loaded));
+    sending.addEventListener("load", () => {
+      const text = sending.status === 204 ? null : sending.responseText;
+      resolve(new Response(text, { status: sending.status, headers: headersIn(sending) }));
+    });
+    sending.addEventListener("error", () => reject(new TypeError("the request failed")));
+    sending.addEventListener("abort", () => reject(new DOMException("", "AbortError")));
+    sending.addEventListener("loadend", () => signal?.removeEventListener("abort", stop));
+    if (signal?.aborted === true) return reject(new DOMException("", "AbortError"));
+    signal?.addEventListener("abort", stop);
+    sending.send((body ?? null) as XMLHttpRequestBodyInit | null);
+  });
+}
+
+function headersIn(sent: XMLHttpRequest): Headers {
+  const lines = sent.getAllResponseHeaders().trim().split("\r\n");
+  return new Headers(
+    lines.flatMap((line): [string, string][] => {
+      const cut = line.indexOf(": ");
+      return cut < 0 ? [] : [[line.slice(0, cut), line.slice(cut + 2)]];
+    }),
+  );
+}
+
+/** Writes carry the lease that this page holds on their target, unless they name one. */
+function leaseFor(service: Service, path: readonly PathPart[], call: Call): string | undefined {
+  const { method = "GET", query = {}, headers = {} } = call;
+  const isWrite = method === "PUT" || method === "DELETE" || method === "PATCH";
+  const isOfBase = query["snapshot"] === undefined && query["versionid"] === undefined;
+  if (!isWrite || !isOfBase || query["comp"] === "lease") return undefined;
+  if (headers["x-ms-lease-id"] !== undefined) return undefined;
+  const names = path.filter((part) => typeof part === "string");
+  return ownLease(service === "dfs" ? "blob" : service, names);
+}
+
 /** One call of the public REST API. Errors are returned as failures, never thrown. */
 export async function request(
   service: Service,
@@ -70,17 +122,14 @@ export async function request(
 ): Promise<Result<Answer>> {
   const headers = headersOf(call.headers ?? {});
   if (!headers.ok) return headers;
+  const lease = leaseFor(service, [account, ...rest], call);
+  if (lease !== undefined) headers.value.set("x-ms-lease-id", lease);
   const access = await accessTo(account);
   if (!access.ok) return access;
   const url = storageUrl(service, [account, ...rest], call.query);
   try {
-    const response = await fetch(`${url}${url.includes("?") ? "&" : "?"}${access.value.query}`, {
-      method: call.method ?? "GET",
-      headers: headers.value,
-      body: call.body ?? null,
-      signal: call.signal ?? null,
-      cache: "no-store",
-    });
+    const target = `${url}${url.includes("?") ? "&" : "?"}${access.value.query}`;
+    const response = await send(target, headers.value, call);
     if (!response.ok) {
       const failure = await failureOf(response);
       // This code comes from the gateway: the login of the explorer has ended. Services have other

@@ -82,6 +82,7 @@ async function send(
       headers: { "x-ms-write": "update", "x-ms-range": `bytes=${start}-${end - 1}` },
       body: file.slice(start, end),
       signal,
+      onSent: (bytes) => onProgress(Math.min(end, start + bytes)),
     });
     if (!written.ok) return written;
     onProgress(end);

@@ -1,4 +1,5 @@
 import type { JSX } from "preact";
+import { leaveEditor } from "../edit/unsaved.ts";
 import { useState } from "preact/hooks";
 import { moment } from "../format.ts";
 import { Button } from "../parts/button.tsx";
@@ -66,7 +67,7 @@ export function EntityBrowser({ place }: { readonly place: TablePlace }): JSX.El
             minWidth={`${(seen.length + 2) * (columnRem + gapRem) + edgesRem}rem`}
             keyOf={keyOf}
             active={shown === undefined ? undefined : keyOf(shown)}
-            onOpen={setShown}
+            onOpen={(entity) => leaveEditor(() => setShown(entity))}
           />
         </div>
         {shown !== undefined && (

@@ -1,11 +1,13 @@
 import type { JSX } from "preact";
 import { useState } from "preact/hooks";
+import { useUnsaved } from "../edit/unsaved.ts";
 import { useOptimistic } from "../edit/use-optimistic.tsx";
 import { moment } from "../format.ts";
 import { Button } from "../parts/button.tsx";
 import { Confirm } from "../parts/confirm.tsx";
 import { Detail, Facts, Section } from "../parts/detail.tsx";
-import { describeFailure, report } from "../parts/notices.tsx";
+import { describeFailure, notify } from "../parts/notices.tsx";
+import { Problem } from "../parts/states.tsx";
 import { TimelineView } from "../parts/timeline.tsx";
 import { entityToText, textToProperties, type Entity, type Property } from "../rest/entity.ts";
 import {
@@ -16,6 +18,7 @@ import {
   type TablePlace,
 } from "../rest/table.ts";
 import { PropertyRows, type NamedProperty } from "./property-rows.tsx";
+import { rowsProblem } from "./property-rules.ts";
 
 export interface EntityDetailProps {
   readonly table: TablePlace;
@@ -57,20 +60,36 @@ function useEntity({ table, entity: given, onChanged }: EntityDetailProps) {
     onSaved: () => void refresh(),
     onDiscarded: () => void refresh(),
   });
+  const [problem, setProblem] = useState<string>();
   const insert = async (): Promise<void> => {
     const result = await insertEntity(table, { ...place, properties: propertiesOf(rows) });
-    if (report(result, "Entity inserted")) await refresh();
+    setProblem(result.ok ? undefined : describeFailure(result.failure));
+    if (!result.ok) return;
+    notify("good", "Entity inserted");
+    await refresh();
   };
-  const save = async (): Promise<void> => {
+  const replace = async (): Promise<void> => {
     const began = { text: entityToText(entity), etag: entity.etag };
     await saving.save(entityToText({ properties: propertiesOf(rows) }), began);
   };
-  return { entity, rows, setRows, keys, setKeys, place, insert, save, dialog: saving.dialog };
+  const save = (): void => {
+    const mistake = rowsProblem(rows);
+    setProblem(mistake);
+    if (mistake === undefined) void (entity.etag === "" ? insert() : replace());
+  };
+  const isChanged = JSON.stringify(rows) !== JSON.stringify(rowsOf(entity));
+  useUnsaved(isChanged, save);
+  const edit = (next: readonly NamedProperty[]): void => {
+    setRows(next);
+    setProblem((before) => before && rowsProblem(next));
+  };
+  const shownProblem = problem ?? saving.problem;
+  return { entity, rows, edit, keys, setKeys, place, save, shownProblem, dialog: saving.dialog };
 }
 
 export function EntityDetail(props: EntityDetailProps): JSX.Element {
   const { table, onClose, onChanged } = props;
-  const { entity, rows, setRows, keys, setKeys, place, insert, save, dialog } = useEntity(props);
+  const { entity, rows, edit, keys, setKeys, place, save, dialog, ...more } = useEntity(props);
   const [isDeleting, setDeleting] = useState(false);
   const isNew = entity.etag === "";
   const name = `${entity.partitionKey} / ${entity.rowKey}`;
@@ -82,12 +101,12 @@ export function EntityDetail(props: EntityDetailProps): JSX.Element {
     return undefined;
   };
   const actions = isNew ? (
-    <Button kind="main" onClick={() => void insert()}>
+    <Button kind="main" onClick={save}>
       Insert entity
     </Button>
   ) : (
     <>
-      <Button kind="main" onClick={() => void save()}>
+      <Button kind="main" onClick={save}>
         Save
       </Button>
       <Button kind="danger" icon="trash" onClick={() => setDeleting(true)}>
@@ -99,7 +118,8 @@ export function EntityDetail(props: EntityDetailProps): JSX.Element {
     <Detail title={isNew ? "New entity" : name} onClose={onClose} actions={actions}>
       {isNew ? <KeyFields keys={keys} onChange={setKeys} /> : <EntityState entity={entity} />}
       <Section title="Properties">
-        <PropertyRows rows={rows} onChange={setRows} />
+        <PropertyRows rows={rows} onChange={edit} />
+        <Problem text={more.shownProblem} />
       </Section>
       {!isNew && (
         <Section title="Timeline">

@@ -42,7 +42,11 @@ export function UploadPanel(): JSX.Element | null {
         {!isRunning && stuck > 0 && <ResumeAll list={list} />}
         {!isRunning && <Button kind="quiet" icon="close" label="Clear" onClick={clearFinished} />}
       </header>
-      <progress max={list.length} value={inState("done")} aria-label="Files uploaded" />
+      <progress
+        max={Math.max(1, total)}
+        value={total === 0 ? 1 : sent}
+        aria-label="Bytes uploaded"
+      />
       <Grid label="Files" columns={columns} rows={rowsOf(list)} keyOf={({ id }) => String(id)} />
     </section>
   );

@@ -36,7 +36,13 @@ export async function uploadBlob(upload: Upload): Promise<Result<string>> {
   const { file, place, condition, signal, onProgress } = upload;
   if (file.size > blockBytes) return uploadByBlocks(upload);
   const headers = { "x-ms-blob-content-type": contentTypeOf(file) };
-  const result = await putBlob(place, { body: file, headers, condition, signal });
+  const result = await putBlob(place, {
+    body: file,
+    headers,
+    condition,
+    signal,
+    onSent: onProgress,
+  });
   if (result.ok) onProgress(file.size);
   return result;
 }
@@ -71,10 +77,16 @@ async function uploadByBlocks(upload: Upload): Promise<Result<string>> {
   const missing = blocks.filter(({ id, start, end }) => known.get(id) !== end - start);
   let sentBytes = file.size - missing.reduce((sum, { start, end }) => sum + end - start, 0);
   onProgress(sentBytes);
+  const sending = new Map<string, number>();
+  const show = (): void => onProgress([...sending.values()].reduce((a, b) => a + b, sentBytes));
   const sent = await sendAll(missing, async (block) => {
-    const result = await putBlock(upload, block);
+    const result = await putBlock(upload, block, (bytes) => {
+      sending.set(block.id, Math.min(bytes, block.end - block.start));
+      show();
+    });
+    sending.delete(block.id);
     sentBytes += result.ok ? block.end - block.start : 0;
-    if (result.ok) onProgress(sentBytes);
+    show();
     return result;
   });
   if (!sent.ok) return sent;
@@ -89,12 +101,17 @@ async function uploadByBlocks(upload: Upload): Promise<Result<string>> {
   return mapped(answer, ({ headers }) => headers.get("etag") ?? "");
 }
 
-function putBlock({ place, file, signal }: Upload, block: Block): Promise<Result<unknown>> {
+function putBlock(
+  { place, file, signal }: Upload,
+  block: Block,
+  onSent: (bytes: number) => void,
+): Promise<Result<unknown>> {
   return request("blob", pathOf(place), {
     method: "PUT",
     query: { comp: "block", blockid: block.id },
     body: file.slice(block.start, block.end),
     signal,
+    onSent,
   });
 }
 

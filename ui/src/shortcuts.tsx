@@ -23,6 +23,7 @@ const keys: readonly (readonly [keys: string, words: string])[] = [
   ["Delete", "Delete"],
   ["u", "Go up one level"],
   ["n", "New"],
+  ["Ctrl+S", "Save the changes"],
   ["Escape", "Close details or dialog"],
   ["?", "Show this list"],
 ];

@@ -80,7 +80,7 @@ export function FormDialog(props: FormDialogProps): JSX.Element {
           </p>
         )}
         <footer class="dialog-foot">
-          {close !== undefined && <Button onClick={close}>Cancel</Button>}
+          {onClose !== undefined && <Button onClick={onClose}>Cancel</Button>}
           <Button type="submit" kind={props.danger === true ? "danger" : "main"} disabled={isBusy}>
             {props.action}
           </Button>

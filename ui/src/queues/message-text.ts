@@ -54,5 +54,8 @@ function readableStart(start: string): string {
 /** The full text of a message. Undefined if only its start is known: then it must not be edited,
  *  because saving would truncate it. */
 export function wholeText(id: string, preview: string): string | undefined {
-  return known.get(id) ?? (preview.length < previewCharacters ? preview : undefined);
+  const text = known.get(id);
+  // Another text means that the message was updated since.
+  if (text?.startsWith(preview) === true) return text;
+  return preview.length < previewCharacters ? preview : undefined;
 }

@@ -1,6 +1,8 @@
 // One function per client: installs what it needs into `work`, and runs its program there.
 import { cpSync, existsSync, mkdirSync, mkdtempSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { execFileSync } from "node:child_process";
+import { root } from "../../scripts/prepare.mjs";
 import { execute, Missing, need } from "./commands.mjs";
 import { exampleOf } from "./examples.mjs";
 import { startServer } from "./server.mjs";
@@ -14,6 +16,7 @@ export const clients = {
   obstore: python("obstore", "deltalake and polars"),
   duckdb: python("duckdb", "DuckDB"),
   celery: python("celery"),
+  identity: runIdentity,
   "java-batch": (test) => runJava(test, "Batch"),
   "java-files": (test) => {
     if (!test.isPort80Ours) throw new Missing("port 80 cannot be used");
@@ -31,13 +34,7 @@ export const clients = {
 function python(name, heading = name) {
   return (test) => {
     const folder = join(test.work, name);
-    const bin = join(test.work, "venv", "bin");
-    const installed = join(test.work, "venv", "installed");
-    if (!existsSync(installed)) {
-      need("python3", ["-m", "venv", join(test.work, "venv")]);
-      need(join(bin, "pip"), ["install", "--quiet", "-r", join(programs, "requirements.txt")]);
-      writeFileSync(installed, "");
-    }
+    const bin = pythonTools(test);
     mkdirSync(folder);
     const example = exampleOf(heading, test.server);
     writeFileSync(join(folder, "example.py"), `KEY = "${test.key}"\n${example}`);
@@ -45,6 +42,34 @@ function python(name, heading = name) {
     cpSync(join(programs, `check_${name}.py`), join(folder, `check_${name}.py`));
     execute(join(bin, "python"), [`check_${name}.py`], { cwd: folder });
   };
+}
+
+/** The folder of a Python with the packages of all its clients. */
+function pythonTools({ work }) {
+  const bin = join(work, "venv", "bin");
+  const installed = join(work, "venv", "installed");
+  if (!existsSync(installed)) {
+    need("python3", ["-m", "venv", join(work, "venv")]);
+    need(join(bin, "pip"), ["install", "--quiet", "-r", join(programs, "requirements.txt")]);
+    writeFileSync(installed, "");
+  }
+  return bin;
+}
+
+/** With a server of its own over HTTPS, the variables of `etagere env`, and no account key. */
+async function runIdentity(test) {
+  const bin = pythonTools(test);
+  const location = mkdtempSync(join(test.work, "identity-"));
+  const server = await startServer(location, ["--filePort", "0", "--https"]);
+  try {
+    const words = [join(root, "bin", "etagere"), "env", "--location", location, "--shell", "json"];
+    const variables = JSON.parse(execFileSync(process.execPath, words, { encoding: "utf8" }));
+    const urls = { BLOB_URL: `https://${server.blob}`, TABLE_URL: `https://${server.table}` };
+    const env = { ...process.env, ...variables, ...urls };
+    execute(join(bin, "python"), [join(programs, "check_identity.py")], { cwd: location, env });
+  } finally {
+    await server.stop();
+  }
 }
 
 /** With a second server, whose development account has a hierarchical namespace. */

@@ -1,0 +1,35 @@
+import { spawnSync } from "node:child_process";
+import { join, resolve } from "node:path";
+import { expect, it } from "vitest";
+import { temporaryFolder } from "../harness/temporary-folder.ts";
+import { startCommand } from "./start-command.ts";
+
+const command = [process.execPath, resolve("bin/etagere")];
+const freePorts = ["blob", "queue", "table", "file", "dfs", "smb", "admin"].map(
+  (name) => `--${name}Port=0`,
+);
+const folder = temporaryFolder();
+
+function env(...words: readonly string[]) {
+  const [program = "", ...rest] = [...command, "env", ...words];
+  return spawnSync(program, rest, { cwd: folder, encoding: "utf8" });
+}
+
+it("prints the variables of the server that uses a folder", async () => {
+  const server = await startCommand([...command, ...freePorts, "--https"], { folder });
+  const shown = env();
+  expect(shown.stderr).toBe("");
+  const endpoint = `${server.urlOf("admin")}/identity/token`;
+  expect(shown.stdout).toContain(`export IDENTITY_ENDPOINT='${endpoint}'\n`);
+  expect(shown.status).toBe(0);
+  const variables = JSON.parse(env("--shell", "json").stdout) as Record<string, string>;
+  expect(variables).toMatchObject({
+    IDENTITY_ENDPOINT: endpoint,
+    NODE_EXTRA_CA_CERTS: join(folder, ".etagere", "https", "ca.pem"),
+  });
+  expect(env("--shell", "fish").stderr).toContain("must be sh, powershell or json, got fish");
+  expect(await server.end()).toBe(0);
+  const none = env("--location", join(folder, ".etagere"));
+  expect(none.stderr).toContain("no server uses");
+  expect(none.status).toBe(1);
+});

@@ -40,7 +40,9 @@ export function check(call: Call, loaded: LoadedResource, now: Ticks): Outcome |
   if (!existence.ok) {
     return rejected("existence", describePresent(call, existence.fault, target), loaded, now);
   }
-  if (target === undefined && call.operation.target === "optional") return undefined;
+  if (target === undefined && call.operation.target === "optional") {
+    return call.operation.conditions === "create" ? checkConditions(call, loaded, now) : undefined;
+  }
   const leased = checkTargetLease(call, target, now);
   if (!leased.ok) {
     const taken = isTaken(call) ? checkConditions(call, loaded, now) : undefined;

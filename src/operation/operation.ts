@@ -37,7 +37,7 @@ export interface Route<N extends string = string> {
 /** `must-exist` and `must-not-exist`: otherwise the request fails with the codes `missing` or
  *  `present` of the resource. `may-exist`: the operation creates a missing target, so conditions
  *  and leases are checked for a missing target, too. `optional`: `decide` handles a missing target;
- *  conditions and leases are checked only for an existing one. */
+ *  its lease is checked only if it exists, and so are its conditions, except those of `create`. */
 export type TargetPolicy = "must-exist" | "may-exist" | "must-not-exist" | "optional";
 /** Which conditional headers an operation has, and the status if one fails. `read`: 304 or 412;
  *  `write`: 412; `create`: 412, and 409 for `If-None-Match: *`; `tags`: only `x-ms-if-tags` and the

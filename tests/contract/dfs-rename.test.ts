@@ -46,6 +46,16 @@ describe("a rename", () => {
     expect(await listed()).toEqual(["a b"]);
   });
 
+  it.each([
+    [{ "if-match": "*" }, 412],
+    [{ "if-match": '"0x1"' }, 412],
+    [{ "if-none-match": "*" }, 201],
+  ])("to a path that does not exist with %j: %i", async (headers, status) => {
+    await create("one");
+    expect((await rename("/fff/one", "/fff/two", headers)).status).toBe(status);
+    expect(await listed()).toEqual([status === 201 ? "two" : "one"]);
+  });
+
   it("replaces a file or an empty directory, nothing else", async () => {
     for (const path of ["one", "two", "full/x"]) await create(path);
     for (const path of ["dir", "empty"]) await create(path, "directory");

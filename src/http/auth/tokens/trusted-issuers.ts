@@ -55,8 +55,10 @@ export class TrustedIssuers {
 
   find(issuer: string): TrustedIssuer | undefined {
     this.#update();
-    if (this.#options.local?.isIssuer(issuer) === true) return this.#localIssuer;
-    return this.#byName.get(issuer);
+    // First: addresses of Entra ID have the form of local ones.
+    const configured = this.#byName.get(issuer);
+    if (configured !== undefined) return configured;
+    return this.#options.local?.isIssuer(issuer) === true ? this.#localIssuer : undefined;
   }
 
   /** Whether a verdict about one of its tokens still counts. */

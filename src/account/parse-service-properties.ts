@@ -3,7 +3,7 @@ import { isHeaderText } from "../protocol/header-text.ts";
 import type { ServiceName } from "../protocol/service-name.ts";
 import { fail, ok, type Result } from "../protocol/result.ts";
 import { invalidXmlAt, xmlChild, xmlChildText, type XmlElement } from "../encoding/xml.ts";
-import { isLaterVersion, isVersion } from "../protocol/versions.ts";
+import { isLaterVersion, isKnownVersion } from "../protocol/versions.ts";
 import { parseProtocol } from "./protocol-settings.ts";
 import type {
   DeleteRetention,
@@ -39,7 +39,7 @@ const commonParts: Readonly<Record<string, PartParser>> = {
 
 const blobParts: Readonly<Record<string, PartParser>> = {
   DefaultServiceVersion: (child) =>
-    isVersion(child.text) || isLaterVersion(child.text)
+    isKnownVersion(child.text) || isLaterVersion(child.text)
       ? ok({ defaultServiceVersion: child.text })
       : invalidNode(child),
   DeleteRetentionPolicy: (child) =>

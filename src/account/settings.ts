@@ -18,7 +18,7 @@ export interface AccountSettings {
   readonly publicAccess: boolean;
   /** Whether requests signed with an account key are accepted. */
   readonly sharedKey: boolean;
-  /** Whether reads of a blob store the day of the last access. */
+  /** Whether the time of the last read of a block blob is stored, at most once in 24 hours. */
   readonly lastAccessTracking: boolean;
   /** How long the name of a deleted container, queue, table or share cannot be reused, in
    *  seconds. */

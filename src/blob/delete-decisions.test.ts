@@ -107,7 +107,7 @@ const rows: readonly Row[] = [
 
 describe("Delete Blob", () => {
   it.each(rows)("$case", ({ target, generations = [], headers = {}, expected, ...options }) => {
-    const readResult = { upload: undefined, kept: generations };
+    const readResult = { upload: undefined, generations };
     const state = blobState(target, { ...options, readResult });
     const decision = decideOn(deleteBlob, state, { headers });
     if (typeof decision === "string") {
@@ -117,6 +117,28 @@ describe("Delete Blob", () => {
     const removed = decision.remove === true ? ["remove"] : [];
     const all = [...removed, ...changes(decision.preserve), ...changes(decision.effects)];
     expect(all).toEqual(expected);
+  });
+
+  /** Recorded with versioning: `only` is permanent. */
+  it.each<[string, Omit<Row, "case" | "expected">, string]>([
+    ["true for a blob", {}, "true"],
+    ["false with soft delete", { softDelete: true }, "false"],
+    ["false with versioning", { versioning: true }, "false"],
+    [
+      "false for a blob with a version id after versioning was disabled",
+      { target: { ...blob, versionId: 5n } },
+      "false",
+    ],
+    ["true for snapshots with versioning", { versioning: true, headers: only }, "true"],
+    ["false for snapshots with soft delete", { softDelete: true, headers: only }, "false"],
+  ])("returns x-ms-delete-type-permanent: %s", (_case, row, expected) => {
+    const { target = blob, headers = {}, ...options } = row;
+    const generations = headers === only ? [snapshot] : [];
+    const readResult = { upload: undefined, generations };
+    const decision = decideOn(deleteBlob, blobState(target, { ...options, readResult }), {
+      headers,
+    });
+    expect(decision).toMatchObject({ headers: { "x-ms-delete-type-permanent": expected } });
   });
 
   it("deletes an earlier version, but not the current one", () => {

@@ -60,7 +60,8 @@ async function runSubcommand(name: string, words: readonly string[]): Promise<vo
   process.exitCode = await command.run(words);
 }
 
-/** A reader such as `head` may close the pipe before a command has printed everything. */
+/** Exits without an error message if the reader of the output, such as `head`, closes the pipe
+ *  early. */
 function endIfPipeClosed(error: Error): void {
   if (systemErrorCode(error) !== "EPIPE") throw error;
   process.exit();

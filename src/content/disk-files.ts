@@ -36,8 +36,8 @@ export async function openDiskFiles(folder: string, log?: Log): Promise<ExtentFi
   };
 }
 
-/** Flushes a folder. Without this a loss of power may undo the creation or removal of a file that
- *  the store has recorded. */
+/** Flushes the entries of a folder. Without this, a loss of power may undo the creation or removal
+ *  of a file that the store has recorded. */
 async function syncFolder(folder: string): Promise<void> {
   const handle = await openFolder(folder, "r");
   try {

@@ -160,9 +160,9 @@ export class ExtentWriter {
     const current = this.#current;
     if (current === undefined || current.syncer.failed) return undefined;
     const { extentBytes } = this.#options;
-    const { bytesLeft } = current.regions;
-    const mayBeCut = length > extentBytes / 4 && bytesLeft >= extentBytes / 256;
-    const allocated = mayBeCut ? Math.min(length, bytesLeft) : length;
+    const { bytesAfterTail } = current.regions;
+    const mayBeCut = length > extentBytes / 4 && bytesAfterTail >= extentBytes / 256;
+    const allocated = mayBeCut ? Math.min(length, bytesAfterTail) : length;
     const range = current.regions.allocate(allocated);
     if (range === undefined) return undefined;
     current.holds += 1;

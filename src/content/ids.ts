@@ -28,7 +28,8 @@ export class IdAllocator {
 
   /** Detects that the store has lost commits, as after a failover to a standby that was behind.
    *  Such a store allocates the same blocks of ids again, and state that this process has cached is
-   *  wrong. Must be called every few seconds, because a loss can only be detected afterwards. */
+   *  wrong. Must be called every few seconds: once other processes have reserved the lost blocks
+   *  again, the loss can no longer be detected. */
   async check(view: View): Promise<void> {
     const stored = await view.get(identityKey());
     const next = stored === undefined ? 0 : identityCodec.decode(stored).next;

@@ -4,10 +4,12 @@ export interface ExtentRange {
   readonly length: number;
 }
 
-/** Freed ranges that are remembered for reuse. Compaction reclaims the space of further ones. */
+/** At most this many freed ranges are kept for reuse, those with the lowest offsets. The space of
+ *  the others is lost until compaction. */
 const holesMax = 64;
 
-/** Allocates the space of one extent from its start; freed ranges are reused. */
+/** Allocates the space of an extent that is not yet sealed. Only ranges that no record refers to
+ *  are freed (failed uploads, unused ends); they are reused before the tail grows. */
 export class RegionAllocator {
   readonly #capacity: number;
   #tail = 0;
@@ -22,7 +24,8 @@ export class RegionAllocator {
     return this.#tail;
   }
 
-  get bytesLeft(): number {
+  /** Free bytes after the tail, without the freed ranges before it. */
+  get bytesAfterTail(): number {
     return this.#capacity - this.#tail;
   }
 
@@ -34,7 +37,7 @@ export class RegionAllocator {
       this.#holes.splice(index, 1, ...(rest.length > 0 ? [rest] : []));
       return { offset: hole.offset, length };
     }
-    if (length > this.bytesLeft) return undefined;
+    if (length > this.bytesAfterTail) return undefined;
     const offset = this.#tail;
     this.#tail += length;
     return { offset, length };

@@ -2,6 +2,8 @@ import type { ContentPart, Slice, SliceSource } from "./content-ref.ts";
 import { spend, unitsPerIterationMax } from "../base/loop-share.ts";
 import { combineCrc64 } from "./crc64.ts";
 
+/* All lists of slices in this file are ordered by `at` and do not overlap; there may be gaps. */
+
 /** A half-open range of logical offsets; `to` may be `Infinity`. */
 export interface Span {
   readonly from: number;
@@ -36,7 +38,8 @@ export function overlapping(slices: readonly Slice[], span: Span): readonly Slic
   return first === 0 && end === slices.length ? slices : slices.slice(first, end);
 }
 
-/** Replaces the slices in `span` by `insert`, which must be inside it. */
+/** Replaces the bytes in `span` with `insert`, which must be inside it. Slices that are partly in
+ *  the span are cut; a slice that contains the whole span is both `head` and `tail`. */
 export function replaceSpan(
   slices: readonly Slice[],
   span: Span,
@@ -47,14 +50,14 @@ export function replaceSpan(
   let next = first;
   const head = slices[first];
   if (head !== undefined && head.at < span.from) {
-    result.push(trim(head, { from: head.at, to: Math.min(span.from, endOf(head)) }));
+    result.push(trim(head, { from: head.at, to: span.from }));
     if (endOf(head) <= span.to) next += 1;
   }
   for (const slice of insert) pushMerged(result, slice);
   while (next < slices.length && endOf(slices[next] as Slice) <= span.to) next += 1;
   const tail = slices[next];
   if (tail !== undefined && tail.at < span.to) {
-    pushMerged(result, trim(tail, { from: Math.max(span.to, tail.at), to: endOf(tail) }));
+    pushMerged(result, trim(tail, { from: span.to, to: endOf(tail) }));
     next += 1;
   }
   const neighbour = slices[next];
@@ -63,8 +66,8 @@ export function replaceSpan(
   return result;
 }
 
-/** Cuts a slice to a span. The result has no checksum, and no block id if the start of the slice is
- *  cut off. */
+/** Cuts a slice to a span inside it. If anything is cut off, the result has no checksum; if the
+ *  start is cut off, it has no block id either. */
 export function trim(slice: Slice, { from, to }: Span): Slice {
   if (from === slice.at && to === endOf(slice)) return slice;
   const skipped = from - slice.at;
@@ -80,13 +83,15 @@ export function trim(slice: Slice, { from, to }: Span): Slice {
     : { at: from, length, source };
 }
 
-/** The cipher of a source after its first `skipped` bytes. */
+/** The cipher of a source without its first `skipped` bytes: the same nonce, at a later position of
+ *  the key stream. */
 export function cipherFrom({ cipher }: SliceSource, skipped: number): Pick<SliceSource, "cipher"> {
   return cipher === undefined ? {} : { cipher: { nonce: cipher.nonce, at: cipher.at + skipped } };
 }
 
 /** Appends a slice, merged with the last one if both are contiguous in one extent or small and
- *  inline. */
+ *  inline. A slice with a block id is never merged with the one before it, because its start marks
+ *  the start of the block. */
 export function pushMerged(slices: Slice[], slice: Slice): void {
   const last = slices.at(-1);
   const joined = last === undefined ? undefined : join(last, slice);
@@ -119,14 +124,14 @@ function joinSources(left: Slice, right: Slice): SliceSource | undefined {
   return { extent, offset, crc64: combineCrc64(crc64, right.source.crc64, right.length) };
 }
 
-/** Slices of consecutive parts from `at` on. */
+/** The slices of consecutive parts, the first of which starts at the logical offset `at`. */
 export function slicesOfParts(parts: readonly ContentPart[], at: number): Slice[] {
   const slices: Slice[] = [];
   appendParts(slices, parts, at);
   return slices;
 }
 
-/** Parts per step: a few milliseconds of work. */
+/** Parts converted per step of `slicesOfManyParts`: a few milliseconds of work. */
 export const partsPerStepMax = 4096;
 
 /** Does the same as `slicesOfParts` from offset 0 on, but yields to the event loop between steps: a
@@ -135,6 +140,7 @@ export async function slicesOfManyParts(parts: readonly ContentPart[]): Promise<
   const slices: Slice[] = [];
   let next = 0;
   for (let from = 0; from < parts.length; from += partsPerStepMax) {
+    // Spends the limit of a whole iteration, so that each step runs in its own.
     await spend(unitsPerIterationMax);
     next = appendParts(slices, parts.slice(from, from + partsPerStepMax), next);
   }

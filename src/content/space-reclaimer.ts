@@ -45,7 +45,8 @@ export class SpaceReclaimer {
   readonly #garbage: GarbageCollector;
   readonly #orphans: OrphanSweep;
   #after = 0n;
-  /** Extents with damaged or unreadable bytes, which are not tried again. */
+  /** Extents whose compaction failed or moved nothing, for example because bytes are damaged. They
+   *  are skipped until the next start. */
   readonly #notCompactable = new Set<bigint>();
 
   constructor(parts: ReclaimerParts) {

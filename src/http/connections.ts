@@ -51,7 +51,7 @@ export class Connections {
   readonly #connectionsMax: number;
   readonly #closedBeyond: number;
   readonly #open = new Set<WatchedSocket>();
-  /** TLS sockets of connections in `#all`: requests refer to these. */
+  /** TLS sockets of connections in `#open`: requests refer to these. */
   readonly #secure = new Set<WatchedSocket>();
   /** Bytes that each body had received at the last check. */
   #seen = new Map<BodyProgress, number>();
@@ -77,11 +77,13 @@ export class Connections {
     }
     this.#open.add(socket);
     socket.once("close", () => this.#remove(socket));
-    this.#cancel ??= this.#clock.after(progressMilliseconds, () => this.#look());
+    this.#cancel ??= this.#clock.after(progressMilliseconds, () => this.#endSlowBodies());
     return isRoom;
   }
 
-  /** Registers the TLS socket of a registered connection after its handshake. */
+  /** Adds the TLS socket of a connection after the handshake, because requests refer to this
+   *  socket and not to the one that `add` got. Marks it as surplus while there are too many
+   *  connections. */
   addSecure(socket: Socket): void {
     if (this.#open.size > this.#connectionsMax) (socket as WatchedSocket)[surplus] = true;
     this.#secure.add(socket);
@@ -95,7 +97,7 @@ export class Connections {
     this.#cancel = undefined;
   }
 
-  #look(): void {
+  #endSlowBodies(): void {
     const seen = new Map<BodyProgress, number>();
     const tooSlow: BodyProgress[] = [];
     for (const { [reading]: body } of [...this.#open, ...this.#secure]) {
@@ -105,7 +107,7 @@ export class Connections {
       else seen.set(body, body.bytes);
     }
     this.#seen = seen;
-    this.#cancel = this.#clock.after(progressMilliseconds, () => this.#look());
+    this.#cancel = this.#clock.after(progressMilliseconds, () => this.#endSlowBodies());
     for (const body of tooSlow) body.end();
   }
 }

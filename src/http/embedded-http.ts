@@ -38,8 +38,9 @@ export function bodyWithin(rest: Uint8Array, length: string | undefined): Uint8A
   return rest.subarray(0, Number(length));
 }
 
-/** Converts a part to a request for the pipeline. Fields that a part does not have are those of the
- *  batch. */
+/** Converts a part to a request for the pipeline. Host, TLS and client address are those of the
+ *  batch, and so is `x-ms-version` if the part has none. Other headers, such as Authorization, are
+ *  not inherited. */
 export function wireRequestOf(embedded: EmbeddedRequest, batch: WireRequest): WireRequest {
   const { method, target, headers, rawHeaders, body } = embedded;
   const inherited = {

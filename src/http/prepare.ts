@@ -78,7 +78,8 @@ async function prepareCopy(
   return ok(callOf(http, parsed, { ...noBody, source: source.value }));
 }
 
-/** The range of entities that a table SAS is limited to; undefined without one. */
+/** The range of entities that a table SAS is limited to; undefined if there is no limit or no
+ *  SAS. */
 function entitiesOf(principal: Principal) {
   return principal.kind === "service-sas" ? principal.entities : undefined;
 }

@@ -8,7 +8,8 @@ import type { Outcome } from "../operation/execute.ts";
 import { transformed } from "./transformed.ts";
 import type { WireBody, WireResponse } from "./wire.ts";
 
-/** The parts of a response that do not depend on the outcome. */
+/** What a response is rendered from besides the outcome: values of the common headers, and what the
+ *  request and its dialect require. */
 export interface Envelope {
   readonly requestId: string;
   readonly clientRequestId: string | undefined;
@@ -67,7 +68,7 @@ function renderReply(
     }
   }
   for (const [name, value] of outcome.metadata ?? []) headers[`x-ms-meta-${name}`] = value;
-  const body = bodyOf(outcome, headers);
+  const body = bodyWithHeaders(outcome, headers);
   return {
     status: outcome.status,
     headers,
@@ -88,7 +89,8 @@ function withoutBody(body: WireBody | undefined): undefined {
   return undefined;
 }
 
-function bodyOf(
+/** Returns the body, and sets Content-Length and Content-Type in `headers`. */
+function bodyWithHeaders(
   { body, reader }: Extract<Outcome, { kind: "reply" }>,
   headers: Record<string, string>,
 ): WireBody | undefined {
@@ -105,6 +107,7 @@ function bodyOf(
     }
     headers["Content-Length"] = String(body.length);
     if (reader !== undefined) return { kind: "stream", reader, ...span(body) };
+    // Without a reader the content is inline: a reader is opened for all other content.
     const bytes = body.content.kind === "inline" ? body.content.bytes : new Uint8Array(0);
     return { kind: "bytes", bytes: bytes.subarray(body.from, body.from + body.length) };
   }
@@ -123,7 +126,7 @@ function span({ from, length }: { from: number; length: number }) {
   return { from, length };
 }
 
-/** Recorded: a 304 has neither ETag nor Last-Modified, but the error code. */
+/** As recorded from Azure, a 304 has `x-ms-error-code`, but neither ETag nor Last-Modified. */
 function renderNotModified(envelope: Envelope): WireResponse {
   const headers = commonHeaders(envelope);
   headers["x-ms-error-code"] = "ConditionNotMet";
@@ -160,7 +163,8 @@ function renderDialectFault(
   const status = faultStatus(fault);
   const operation = operationOf(envelope);
   const phrase = reason === undefined ? {} : { reason: reasonPhrase(reason) };
-  // Recorded without a type. A client that finds one parses the empty body.
+  // As recorded from Azure, a fault of HEAD has no Content-Type: with one, a client would try to
+  // parse the empty body.
   if (envelope.head) return { status, ...phrase, headers, body: undefined, operation };
   const bytes = Buffer.from(text, "utf8");
   headers["Content-Type"] = type;
@@ -168,7 +172,8 @@ function renderDialectFault(
   return { status, ...phrase, headers, body: { kind: "bytes", bytes }, operation };
 }
 
-/** The service puts its message there. */
+/** The reason phrase of the status line: as in Azure, the first line of the fault's message.
+ *  Characters that are not allowed in a status line become spaces. */
 function reasonPhrase(message: string): string {
   return message.split("\n", 1)[0]!.replaceAll(/[^\x20-\x7e]/g, " ");
 }

@@ -1,8 +1,8 @@
 import { invalidHeader } from "../protocol/faults.ts";
 import {
   isLaterVersion,
-  isVersion,
-  isVersionShaped,
+  isKnownVersion,
+  isVersionDate,
   latestVersion,
   type VersionPolicy,
 } from "../protocol/versions.ts";
@@ -55,7 +55,8 @@ function readVersion({ options, log }: HttpService, request: WireRequest, { quer
   return version;
 }
 
-/** A preflight request addresses the service, whatever its path is. */
+/** A CORS preflight (OPTIONS) addresses the service, whatever its path is, except on the website
+ *  endpoint, where every path is a page. */
 function identify(
   { service }: HttpService,
   { method }: WireRequest,
@@ -162,8 +163,8 @@ function requestVersion(
   if (given === undefined || given === "") {
     return ok(headers["authorization"] === undefined ? anonymousVersion : latestVersion);
   }
-  if (isVersion(given)) return ok(given);
-  if (policy === "any") return ok(isVersionShaped(given) ? given : latestVersion);
+  if (isKnownVersion(given)) return ok(given);
+  if (policy === "any") return ok(isVersionDate(given) ? given : latestVersion);
   if (policy === "later" && isLaterVersion(given)) return ok(given);
   return invalidHeader("x-ms-version", given);
 }
@@ -174,7 +175,7 @@ const warnedVersions = new WeakMap<Log, Set<string>>();
 
 /** Logs a version that is later than all known ones, once per version. */
 function warnOfLaterVersion(log: Log, version: string | undefined): void {
-  if (version === undefined || isVersion(version) || !isLaterVersion(version)) return;
+  if (version === undefined || isKnownVersion(version) || !isLaterVersion(version)) return;
   const warned = warnedVersions.get(log) ?? new Set();
   if (warned.size >= warnedVersionsMax || warned.has(version)) return;
   warnedVersions.set(log, warned.add(version));

@@ -30,8 +30,8 @@ export type DialectWithTransactions = Dialect & Required<Pick<Dialect, "transact
 export interface RequestInfo {
   readonly header: (name: string) => string | undefined;
   /** The path and query of the URL as sent. */
-  /** Undefined if the fault occurred before the version was parsed, as for `operation`. */
   readonly target: string;
+  /** Undefined if the fault occurred before the version was parsed, as for `operation`. */
   readonly version: string | undefined;
   readonly operation: Operation | undefined;
   readonly requestId: string;

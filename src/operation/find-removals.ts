@@ -7,8 +7,9 @@ export interface RemovableRecord<R> extends Removal {
   readonly record: R;
 }
 
-/** Returns a function that finds the first records of a table whose keys begin with an id, for one
- *  step of a reclaim job. It returns at most `removalsMax` records, or `limit`. */
+/** Returns a function that finds records for one step of a reclaim job: the first records of a
+ *  table, in key order, whose keys begin with an id. It finds at most `limit` records, by default
+ *  `removalsMax`. */
 export function removalFinder(removalsMax: number) {
   return async function findRemovals<K, R extends object>(
     view: RecordView,

@@ -47,8 +47,9 @@ export interface LoadedResource {
   readonly target: object | undefined;
   /** Details of the fault if a required target is missing. */
   readonly missing?: FaultDetail;
-  /** Set if the target does not exist and its name cannot be reused yet
-   *  (`account/deleted-names.ts`). Read only for operations that may create the target. */
+  /** True if the target was deleted so recently that its name cannot be used again yet
+   *  (`account/deleted-names.ts`). Loaded only for operations that may create the target;
+   *  undefined for all others. */
   readonly isNameReserved?: boolean;
   /** The CORS rules of the service. */
   readonly cors: readonly CorsRule[];

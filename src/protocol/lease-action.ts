@@ -13,7 +13,7 @@ export type LeaseAction =
   | { readonly action: "release"; readonly id: string }
   | { readonly action: "break"; readonly periodSeconds?: number };
 
-/** What the result of a lease action depends on beside the lease. */
+/** What the result of a lease action depends on besides the lease. */
 export interface LeaseActionContext {
   readonly now: Ticks;
   readonly kind: LeaseKind;

@@ -19,8 +19,8 @@ export interface LeaseContext<T> {
 
 const statuses = { acquire: 201, renew: 200, change: 200, release: 200, break: 202 } as const;
 
-/** The reply of a lease action: the target with its new lease, and the lease id or the remaining
- *  time. */
+/** The reply of a lease action: the record to store (`put`), and as headers the lease id or, for a
+ *  break, the seconds until the lease is broken. */
 export function leaseReply<T extends Leasable>(context: LeaseContext<T>) {
   const { target, action, kind, now, newGuid } = context;
   const applied = applyLeaseAction(target.lease, action, { kind, now, freshId: newGuid() });
@@ -28,13 +28,13 @@ export function leaseReply<T extends Leasable>(context: LeaseContext<T>) {
   const { lease, leaseTimeSeconds } = applied.value;
   const tellsId = action.action !== "break" && action.action !== "release";
   // Recorded: the release of a share lease returns a lease time of 0.
-  const released = action.action === "release" && kind === "share" ? "0" : undefined;
+  const timeOfRelease = action.action === "release" && kind === "share" ? "0" : undefined;
   return {
     status: statuses[action.action],
     put: { ...target, lease },
     headers: {
       "x-ms-lease-id": tellsId ? lease?.id : undefined,
-      "x-ms-lease-time": leaseTimeSeconds === undefined ? released : String(leaseTimeSeconds),
+      "x-ms-lease-time": leaseTimeSeconds === undefined ? timeOfRelease : String(leaseTimeSeconds),
     },
   };
 }

@@ -47,8 +47,9 @@ function isChanged(entries: readonly AclName[], scope: AclScope): boolean {
   return entries.some((entry) => entry.scope === scope);
 }
 
-/** Removes entries. Names of entries that do not exist are ignored, and so are owner, group and
- *  other of the access scope, which every path has. */
+/** Removes the named entries; undefined if the result is too long. Names without an entry are
+ *  ignored. So are owner, group and other of the access scope, because every path must have them.
+ *  The mask of each changed scope is computed again. */
 export function removeAcl(access: PosixAccess, names: readonly AclName[]): PosixAccess | undefined {
   const named = new Set(names.map(keyOf));
   const removed = entriesOf(access).filter((entry) => {

@@ -1,9 +1,8 @@
 import type { Fault, FaultCode, FaultDetail } from "./faults.ts";
 
-/** An expected failure is a value; `throw` means a bug. */
-export type Result<T> =
-  | { readonly ok: true; readonly value: T }
-  | { readonly ok: false; readonly fault: Fault };
+/** A value, or the fault that the client gets. Faults are returned and never thrown: what is thrown
+ *  is a bug or an outage (`StoreUnavailable`, `StoreBusy`, `SourceUnreachable`). */
+export type Result<T> = { readonly ok: true; readonly value: T } | Failure;
 
 export type Failure = { readonly ok: false; readonly fault: Fault };
 

@@ -1,8 +1,8 @@
 import { expect, test } from "vitest";
 import {
   isAtLeast,
-  isVersion,
-  isVersionShaped,
+  isKnownVersion,
+  isVersionDate,
   knownVersions,
   latestVersion,
   oldestVersion,
@@ -27,6 +27,6 @@ test.each([
   ["2021-6-8", false, false],
   ["", false, false],
 ])("%j", (text, known, shaped) => {
-  expect(isVersion(text)).toBe(known);
-  expect(isVersionShaped(text)).toBe(shaped);
+  expect(isKnownVersion(text)).toBe(known);
+  expect(isVersionDate(text)).toBe(shaped);
 });

@@ -55,36 +55,40 @@ export const knownVersions = [
   "2026-12-06",
 ] as const;
 
-/** The first version whose responses contain a CRC64. */
-export const crc64Since = "2019-02-02";
-
 export type Version = (typeof knownVersions)[number];
 
+/** The first version whose responses contain a CRC64. */
+export const crc64Since: Version = "2019-02-02";
+
 export const oldestVersion: Version = knownVersions[0];
+/** The last of `knownVersions`. */
 export const latestVersion: Version = "2026-12-06";
 
 const known: ReadonlySet<string> = new Set(knownVersions);
 
-export function isVersion(text: string): text is Version {
+export function isKnownVersion(text: string): text is Version {
   return known.has(text);
 }
 
 const versionPattern = /^(\d{4})-(\d\d)-(\d\d)$/;
 
-/** Whether the text is a date, whether or not it was announced as a version. */
-export function isVersionShaped(text: string): boolean {
+/** Whether the text is a valid date `YYYY-MM-DD`, even if Azure has announced no such version. */
+export function isVersionDate(text: string): boolean {
   const [, year, month, day] = versionPattern.exec(text) ?? [];
-  return year !== undefined && isCivilDate({ year: +year, month: Number(month), day: Number(day) });
+  return (
+    year !== undefined &&
+    isCivilDate({ year: Number(year), month: Number(month), day: Number(day) })
+  );
 }
 
-/** Whether the text is a date after all announced versions, as a client library newer than this
- *  release sends. */
+/** Whether the text is a date after the latest announced version. Client libraries that are newer
+ *  than this release send such versions. */
 export function isLaterVersion(text: string): boolean {
-  return text > latestVersion && isVersionShaped(text);
+  return text > latestVersion && isVersionDate(text);
 }
 
 /** Which versions are accepted. `known`: announced ones; `later`: also dates after them; `any`: any
- *  text. */
+ *  text; a text that is no date is treated as the latest version. */
 export type VersionPolicy = "known" | "later" | "any";
 
 /** Whether a version is `since` or later: versions are dates, which sort as text. */

@@ -58,8 +58,9 @@ export const deletedQueues = defineTable<{ account: bigint; name: string }, Dele
   codec: recordCodec<DeletedQueueRecord>({ version: 1 }),
 });
 
-/** Ids begin with the insertion time: Put Message writes at the end of the table and Get Messages
- *  reads near its start, so the cost of both is independent of the number of messages. */
+/** Ids begin with the insertion time, so that messages inserted one after another are adjacent: Put
+ *  Message writes at the end of the queue's range. Get Messages finds messages through the
+ *  visibility index and reads them here by id. */
 export const messages = defineTable<MessageKey, MessageRecord>({
   name: "messages",
   tag: 0x42,

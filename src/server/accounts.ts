@@ -17,7 +17,8 @@ export interface AccountSources {
   readonly identity?: IdentityInput | undefined;
   /** The text of AZURITE_ACCOUNTS. */
   readonly variable?: string | undefined;
-  /** The switch `--enableHierarchicalNamespace`, which applies to the development account. */
+  /** The switch `--enableHierarchicalNamespace`. It applies only to the development account
+   *  (`developmentAccountName`). */
   readonly hierarchicalNamespace?: boolean | undefined;
   /** Whether every listener is on a loopback address. */
   readonly isLocal?: boolean | undefined;

@@ -56,7 +56,7 @@ const drainMillisecondsMax = 30_000;
 /** A server from start to stop: listeners, stores and background tasks. */
 export class RunningServer {
   readonly urls: Partial<Record<EndpointName, string>> = {};
-  /** Address of the SMB endpoint; empty if SMB is not served. */
+  /** URL of the SMB endpoint; empty before the start and if SMB is not served. */
   smbUrl = "";
   readonly #given: RunningServerOptions;
   readonly #engines: DataStores;

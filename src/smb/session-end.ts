@@ -6,8 +6,9 @@ import type { Session } from "./session.ts";
 /**
  * What happens to the handles of a session that ends. `close`: every handle is closed, because an
  * administrator ended the session or its authentication failed. `keep-durable`: durable handles
- * stay open for a reconnect, after a lost connection, after LOGOFF, or if another session of the
- * account names this one as PreviousSessionId.
+ * stay open so that the client can reconnect to them; all others are closed. This applies after a
+ * lost connection, after LOGOFF, and if a new session of the same account names this one as its
+ * PreviousSessionId.
  */
 export type HandleDisposition = "close" | "keep-durable";
 

@@ -33,7 +33,7 @@ export function decideGroup(batches: readonly CommitBatch[], current: EngineRead
     for (const attempt of batch.attempts) {
       if (attempt.changes.isEmpty || dropped.has(attempt)) continue;
       placed.push(attempt);
-      // No later batch is validated against the changes of the last one.
+      // The changes of the last batch are not collected: no later batch is validated against them.
       if (!isLast) for (const each of attempt.changes.inInsertionOrder()) earlier.set(each);
     }
     return { kind: "committed", dropped };

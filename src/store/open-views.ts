@@ -14,7 +14,8 @@ export class SnapshotTooOld extends Error {
 /** Cached keys per view. Requests that share a view begin with reading the same records (account,
  *  container). */
 const cachedKeysMax = 32;
-/** Larger values are not cached: records with inline content are read by one request only. */
+/** Larger values are not cached: most are records with inline content, which requests that share a
+ *  view seldom have in common. */
 const cachedValueBytesMax = 1024;
 
 interface ViewLifetime {

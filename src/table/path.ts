@@ -93,7 +93,8 @@ export function entityPath(table: string, { partitionKey, rowKey }: EntityKeys):
 /** The last table and partition: entities of one response are mostly in one partition. */
 let lastPath = { table: "", partitionKey: "", start: "(PartitionKey='',RowKey='" };
 
-/** Keys that need neither percent-encoding nor doubled quotes. */
+/** Matches keys that need neither percent-encoding nor doubled quotes: most keys, which are
+ *  therefore returned unchanged. */
 const plainKeyForm = /^[\w.-]*$/;
 
 function quoteKey(key: string): string {

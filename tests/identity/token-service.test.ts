@@ -86,6 +86,15 @@ describe("the managed-identity endpoint", () => {
     expect((await get(server, appService, { "x-identity-header": "wrong" })).status).toBe(429);
   });
 
+  it("limits wrong secrets that arrive at once, before the local identity was loaded", async () => {
+    await using server = await start(inMemory);
+    const wrong = { "x-identity-header": "wrong" };
+    const sent = Array.from({ length: 20 }, () => get(server, appService, wrong));
+    const statuses = (await Promise.all(sent)).map(({ status }) => status);
+    expect(statuses.filter((status) => status === 401)).toHaveLength(10);
+    expect(statuses.filter((status) => status === 429)).toHaveLength(10);
+  });
+
   it("gives no token to web pages, for other services or for other identities", async () => {
     await using server = await start(inMemory);
     const right = { "x-identity-header": await developerSecret(server) };

@@ -26,16 +26,16 @@ export function App(): JSX.Element {
   const route = useRoute();
   const known = useStore(accounts);
   const isLoginWanted = useStore(loginWanted);
-  const isAccountOnly = useStore(session)?.account !== undefined;
+  const isOneAccountLogin = useStore(session)?.account !== undefined;
   const [failure, setFailure] = useState<Failure>();
-  const begin = useCallback(async () => {
+  const loadServerData = useCallback(async () => {
     const [found, info, own] = await Promise.all([getAccounts(), getServer(), getSession()]);
     setFailure(found.ok ? undefined : found.failure);
     if (found.ok) accounts.set(found.value.accounts);
     if (info.ok) server.set(info.value);
     if (own.ok) session.set(own.value);
   }, []);
-  useEffect(() => void begin(), []);
+  useEffect(() => void loadServerData(), []);
   const account = accountOf(route, known);
   return (
     <div class="shell">
@@ -45,18 +45,19 @@ export function App(): JSX.Element {
       <Side page={pageOf(route)} account={account} />
       <main class="content" id="main" tabIndex={-1}>
         {account !== undefined && (
-          <CurrentPage route={route} account={account} isAccountOnly={isAccountOnly} />
+          <CurrentPage route={route} account={account} isOneAccountLogin={isOneAccountLogin} />
         )}
+        {/* A server always has an account: the list is empty only until it is loaded. */}
         {account === undefined && failure === undefined && known.length === 0 && <Waiting />}
         {failure !== undefined && !isLoginWanted && (
-          <Failed what="accounts" failure={failure} onRetry={() => void begin()} />
+          <Failed what="accounts" failure={failure} onRetry={() => void loadServerData()} />
         )}
       </main>
       <UploadPanel />
       <Notices />
       <UnsavedGuard />
       <Shortcuts account={account ?? ""} />
-      {isLoginWanted && <LoginDialog onDone={() => void begin()} />}
+      {isLoginWanted && <LoginDialog onDone={() => void loadServerData()} />}
     </div>
   );
 }
@@ -70,7 +71,8 @@ function pageOf({ page }: Route): string {
   return page === "" ? "blobs" : page;
 }
 
-/** The account in the address, else the last one shown, else the first. */
+/** The account that the address names; if it names none, the last one shown; if that one does not
+ *  exist, the first. Stores the result as the last one shown. */
 function accountOf(
   { page, segments }: Route,
   known: readonly { readonly name: string }[],
@@ -85,11 +87,11 @@ function accountOf(
 interface PageProps {
   readonly route: Route;
   readonly account: string;
-  /** Whether the login administers only one account. */
-  readonly isAccountOnly: boolean;
+  /** Whether the user logged in with an account key, which administers only that account. */
+  readonly isOneAccountLogin: boolean;
 }
 
-function CurrentPage({ route, account, isAccountOnly }: PageProps): JSX.Element {
+function CurrentPage({ route, account, isOneAccountLogin }: PageProps): JSX.Element {
   const [, name, ...rest] = route.segments;
   const path = rest.join("/");
   switch (pageOf(route)) {
@@ -104,7 +106,7 @@ function CurrentPage({ route, account, isAccountOnly }: PageProps): JSX.Element 
     case "concurrency":
       return <ConcurrencyPage tab={route.segments[0] ?? "leases"} />;
     case "health":
-      if (isAccountOnly) return <Empty>Health needs the admin token. Log in with it.</Empty>;
+      if (isOneAccountLogin) return <Empty>Health needs the admin token. Log in with it.</Empty>;
       return <HealthPage />;
     default:
       return <Empty>Page not found. Choose one from the menu.</Empty>;

@@ -9,25 +9,27 @@ import { Field } from "./parts/field.tsx";
 import { describeFailure } from "./parts/notices.tsx";
 import { Tabs } from "./parts/tabs.tsx";
 
-/** The dialog that logs in with an account key or the admin token. */
+/** The login dialog, shown after a response with status 401. The user enters an account key or, if
+ *  the server has one, the admin token. `onDone` is called only after a successful login. */
 export function LoginDialog({ onDone }: { readonly onDone: () => void }): JSX.Element {
   const [session, setSession] = useState<Session>();
   const [method, setMethod] = useState("key");
   useEffect(() => {
-    const ask = async (): Promise<void> => {
+    const loadSession = async (): Promise<void> => {
       const found = await getSession();
       if (found.ok) setSession(found.value);
     };
-    void ask();
+    void loadSession();
   }, []);
   const submit = async (values: FormData): Promise<string | undefined> => {
     const text = (name: string): string => textIn(values, name).trim();
-    const proof =
+    const credentials =
       method === "token"
         ? { token: text("token") }
         : { account: text("account"), key: text("key") };
-    const result = await logIn(proof);
+    const result = await logIn(credentials);
     if (!result.ok) return describeFailure(result.failure);
+    // The SAS of the previous login must not be used any more.
     forgetAccess();
     loginWanted.set(false);
     onDone();

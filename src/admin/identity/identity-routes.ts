@@ -4,7 +4,7 @@ import { developerPrincipal, type PrincipalSettings } from "../../account/identi
 import { json, type AdminResponse } from "../admin-response.ts";
 import type { AdminRequest } from "../request.ts";
 import type { AnyRoute } from "../routes.ts";
-import { Attempts } from "../security/attempts.ts";
+import { FailureLimiter } from "../security/failure-limiter.ts";
 import { isCrossSite, isLoopback, isOwnHost } from "../security/same-origin.ts";
 import { readForm } from "./read-form.ts";
 import { discoveryRoutes } from "./discovery-routes.ts";
@@ -18,8 +18,8 @@ const metadataPath = "/metadata/identity/oauth2/token";
 /** The token service: managed identities in the forms of App Service and of virtual machines,
  *  client credentials, and the OpenID Connect documents. */
 export function identityRoutes(context: IdentityContext): readonly AnyRoute[] {
-  const attempts = new Attempts();
-  const parts = { context, attempts };
+  const failures = new FailureLimiter();
+  const parts = { context, failures };
   return [
     {
       method: "GET",
@@ -67,7 +67,7 @@ async function serveForm(
 
 interface Parts {
   readonly context: IdentityContext;
-  readonly attempts: Attempts;
+  readonly failures: FailureLimiter;
 }
 
 function oauthError(status: number, error: string, description: string): AdminResponse {
@@ -83,7 +83,7 @@ function developerOf({ identity }: IdentityContext): PrincipalSettings | undefin
 
 /** IDENTITY_ENDPOINT with IDENTITY_HEADER, as in App Service. */
 async function answerAppService(
-  { context, attempts }: Parts,
+  { context, failures }: Parts,
   request: AdminRequest,
 ): Promise<AdminResponse> {
   const foreign = refuseForeign(request);
@@ -92,17 +92,18 @@ async function answerAppService(
   const developer = developerOf(context);
   if (managedIdentity === undefined && developer === undefined) return off;
   const given = request.headers["x-identity-header"];
-  const isOver = waits(context, attempts, request);
+  // Loaded before the limit is checked: no `await` may separate the check from the count.
+  const own = developer && (await context.local.load()).developerSecret;
+  const isOver = waits(context, failures, request);
   if (isOver !== undefined) return isOver;
   const configured = managedIdentity?.secret;
   if (typeof given === "string" && configured !== undefined && isSame(given, configured)) {
     return answerToken(context, managedIdentity?.principal, request);
   }
-  const own = developer && (await context.local.load()).developerSecret;
   if (typeof given === "string" && own !== undefined && isSame(given, own)) {
     return answerToken(context, developer, request);
   }
-  attempts.failed(request.remoteAddress, context.clock.monotonic());
+  failures.failed(request.remoteAddress, context.clock.monotonic());
   return oauthError(401, "unauthorized_client", "X-IDENTITY-HEADER is not the configured secret");
 }
 
@@ -162,7 +163,7 @@ type Form = URLSearchParams | undefined;
 
 /** The client-credentials flow. */
 async function answerClient(
-  { context, attempts }: Parts,
+  { context, failures }: Parts,
   request: AdminRequest,
   form: Form,
 ): Promise<AdminResponse> {
@@ -173,11 +174,11 @@ async function answerClient(
   if (form.get("grant_type") !== "client_credentials") {
     return oauthError(400, "unsupported_grant_type", "grant_type must be client_credentials");
   }
-  const isOver = waits(context, attempts, request);
+  const isOver = waits(context, failures, request);
   if (isOver !== undefined) return isOver;
   const principal = clientOf(context, form);
   if (principal === undefined) {
-    attempts.failed(request.remoteAddress, context.clock.monotonic());
+    failures.failed(request.remoteAddress, context.clock.monotonic());
     return oauthError(401, "invalid_client", "unknown client id or wrong secret");
   }
   const audience = audienceOf(form.get("scope") ?? form.get("resource") ?? "");
@@ -200,10 +201,10 @@ function clientOf({ identity }: IdentityContext, form: URLSearchParams) {
 
 function waits(
   { clock }: IdentityContext,
-  attempts: Attempts,
+  failures: FailureLimiter,
   { remoteAddress }: AdminRequest,
 ): AdminResponse | undefined {
-  const seconds = attempts.waitSeconds(remoteAddress, clock.monotonic());
+  const seconds = failures.waitSeconds(remoteAddress, clock.monotonic());
   if (seconds === 0) return undefined;
   const body = { error: "temporarily_unavailable", error_description: "too many failures" };
   return json(body, 429, { "Retry-After": String(seconds) });

@@ -4,7 +4,7 @@ import type { Clock, Random } from "../../base/world.ts";
 import { refuse, type AdminResponse } from "../admin-response.ts";
 import type { AdminRequest } from "../request.ts";
 import type { Access } from "../routes.ts";
-import { Attempts } from "./attempts.ts";
+import { FailureLimiter } from "./failure-limiter.ts";
 import { serverGrant, type Grant } from "./grant.ts";
 import { LoginLinks } from "./login-links.ts";
 import { isCrossSite, isFromOwnPage, isOwnHost } from "./same-origin.ts";
@@ -43,7 +43,7 @@ export class AdminAuth {
   readonly sessions: Sessions;
   readonly links: LoginLinks;
   readonly #options: AdminAuthOptions;
-  readonly #attempts = new Attempts();
+  readonly #failures = new FailureLimiter();
 
   constructor(options: AdminAuthOptions) {
     this.#options = options;
@@ -95,7 +95,7 @@ export class AdminAuth {
     prove: () => Credentials | undefined,
   ): Credentials | { refusal: AdminResponse } {
     const now = this.#options.clock.monotonic();
-    const wait = this.#attempts.waitSeconds(address, now);
+    const wait = this.#failures.waitSeconds(address, now);
     if (wait > 0) {
       const headers = { "Retry-After": String(wait) };
       const message = "too many failed attempts; try again later";
@@ -103,7 +103,7 @@ export class AdminAuth {
     }
     const proven = prove();
     if (proven !== undefined) return proven;
-    this.#attempts.failed(address, now);
+    this.#failures.failed(address, now);
     const message = "wrong account, key or token";
     return { refusal: refuse(401, "LoginFailed", message) };
   }

@@ -2,8 +2,9 @@ import type { IncomingHttpHeaders } from "node:http";
 import { isIP } from "node:net";
 
 /**
- * Whether a request may come from a page of another site. Browsers send the headers
- * `Sec-Fetch-Site` or `Origin`. Other programs send neither, and have no cookies.
+ * Whether a page of another site possibly sent a request, according to `Sec-Fetch-Site` and
+ * `Origin`. Requests with neither header are accepted: they come from programs other than browsers,
+ * which do not send a user's cookies unasked.
  */
 export function isCrossSite(headers: IncomingHttpHeaders): boolean {
   const site = headers["sec-fetch-site"];

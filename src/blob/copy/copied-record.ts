@@ -37,7 +37,8 @@ export interface CopyOptions {
   readonly seal?: boolean | undefined;
 }
 
-/** What the record of a copy depends on beside source and request. */
+/** What the record of a copy depends on besides the source and the request. `target` is the blob
+ *  that the copy replaces. */
 export interface CopyContext {
   readonly newETag: Ticks;
   readonly now: Ticks;

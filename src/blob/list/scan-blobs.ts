@@ -25,7 +25,8 @@ export interface Selection {
   /** Whether only soft-deleted entries are listed. */
   readonly onlyDeleted: boolean;
   readonly uncommitted: boolean;
-  /** Lists only files or only directories; used on hierarchical accounts. Undefined: both. */
+  /** Lists only files or only directories; undefined: both. Only `listTree` applies it
+   *  (hierarchical accounts). */
   readonly kind?: "files" | "directories" | undefined;
 }
 
@@ -41,7 +42,7 @@ export type ListEntry =
   | {
       readonly kind: "prefix";
       readonly name: string;
-      /** The directory of that name; undefined on flat accounts. */
+      /** The directory of that name, set by `listTree`; undefined on flat accounts. */
       readonly record?: BlobRecord;
     };
 
@@ -50,12 +51,16 @@ export interface Page {
   readonly next: readonly string[] | undefined;
 }
 
-/** Most records buffered per table. */
+/** Maximum number of records that are buffered per table. */
 const batchEntriesMax = 256;
+/** With a delimiter, the size of the first read and of the first after each skipped prefix: small,
+ *  because the next prefix may skip the rest. */
+const seekBatchMin = 32;
 
 /** Emits one page in the order of names: for each name first its generations, oldest first, then
- *  the current blob. The cost depends on the page alone, because blobs below a prefix are skipped
- *  by a seek. */
+ *  the current blob. Blobs below a listed prefix are skipped by a seek. Records that are not listed
+ *  (expired blobs, generations of other kinds) are read: a page may read more records than it
+ *  returns. */
 export async function scanBlobs(
   view: RecordView,
   selection: Selection,
@@ -68,19 +73,19 @@ export async function scanBlobs(
     const source = firstByName(sources);
     const name = source?.name();
     if (source === undefined || name === undefined) return { next: undefined };
-    const rolled = prefixOf(name, selection);
-    const found = rolled ?? source.list();
+    const listedPrefix = prefixOf(name, selection);
+    const found = listedPrefix ?? source.entry();
     // Awaits only if the source had to read another table.
     const listed = found instanceof Promise ? await found : found;
     if (listed !== undefined) {
       if (emitted >= selection.limit) {
-        return { next: rolled === undefined ? source.marker() : [name] };
+        return { next: listedPrefix === undefined ? source.marker() : [name] };
       }
       emit(listed);
       emitted += 1;
     }
-    if (rolled === undefined) source.step();
-    else for (const each of sources) each.skipPast(rolled.name);
+    if (listedPrefix === undefined) source.step();
+    else for (const each of sources) each.skipPast(listedPrefix.name);
   }
 }
 
@@ -92,8 +97,8 @@ interface EntrySource {
   readonly name: () => string | undefined;
   /** The marker of a page that starts at the current record. */
   readonly marker: () => readonly string[];
-  // The entry of the current record; undefined if it is not listed.
-  readonly list: () => ListEntry | undefined | Promise<ListEntry | undefined>;
+  /** The entry of the current record; undefined if it is not listed. */
+  readonly entry: () => ListEntry | undefined | Promise<ListEntry | undefined>;
   readonly step: () => void;
   readonly skipPast: (prefix: string) => void;
 }
@@ -190,7 +195,7 @@ function openSource<K, R>(
   const { container, delimiter, from, limit } = selection;
   const within = boundsOf(table, selection);
   const batchMax = Math.min(limit + 1, batchEntriesMax);
-  const batchMin = delimiter === "" ? batchMax : Math.min(batchMax, jumpBatchMin);
+  const batchMin = delimiter === "" ? batchMax : Math.min(batchMax, seekBatchMin);
   const cursor = new NameCursor(view, table, { ...within, batchMin, batchMax });
   if (from !== undefined) cursor.seek(keyOfMarker(table, container, from));
   return {
@@ -198,12 +203,12 @@ function openSource<K, R>(
     fill: () => cursor.fill(),
     name: () => cursor.name,
     marker: () => (cursor.current === undefined ? [] : markerOf(table, cursor.current.key)),
-    list: () => {
+    entry: () => {
       const { current, name } = cursor;
       return current && name !== undefined ? list(name, current.record) : undefined;
     },
     step: () => cursor.step(),
-    skipPast: (rolled) => cursor.seek(table.range([container], rolled).end),
+    skipPast: (prefix) => cursor.seek(table.range([container], prefix).end),
   };
 }
 
@@ -218,12 +223,9 @@ export function boundsOf<K, R>(
   return { start, end: Buffer.compare(before, start) <= 0 ? start : before };
 }
 
-/** Records of the first read after a prefix was skipped: fewer, because another prefix may follow
- *  at once. */
-const jumpBatchMin = 32;
-
-/** The marker of a record: its name and `base` for a current blob; name, time and kind for a
- *  generation. Generations of a name are listed before the current blob. */
+/** The marker of a record: its name and `base` for a current or uncommitted blob; name, time and
+ *  number of the kind (0 to 2) for a generation. Generations of a name are listed before the
+ *  current blob. */
 export function markerOf<K, R>(table: DefinedTable<K, R>, key: Uint8Array): readonly string[] {
   const [, name, ...generation] = table.parts(key);
   const rest = table.tag === generations.tag ? generation.map(String) : ["base"];

@@ -3,8 +3,8 @@ import { checkRecordFields, checkRecordLength, FatalQueryError } from "./records
 import type { Field, InputRecord } from "./records.ts";
 import { unexpectedToken, ValueScan } from "./value-scan.ts";
 
-/** Reads consecutive JSON values, with any separator or none. The elements of a top-level array are
- *  values, too, so that the array is never in memory as a whole. */
+/** Reads consecutive JSON objects and arrays, separated by whitespace, commas or nothing. A
+ *  top-level array is read element by element, so that it is never in memory as a whole. */
 export async function* readJson(
   chunks: AsyncIterable<Uint8Array>,
   from: readonly string[],

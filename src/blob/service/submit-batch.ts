@@ -16,7 +16,7 @@ const body = {
   parse: (bytes: Uint8Array, contentType: string): Result<BatchBody> => ok({ bytes, contentType }),
 } as const;
 
-/** Declares Blob Batch. Each part is authorised and executed by itself; the batch is not a
+/** Declares Blob Batch. Each part is authorised and executed separately; the batch is not a
  *  transaction. learn.microsoft.com/rest/api/storageservices/blob-batch */
 function declareBatch(ids: readonly string[], query: Readonly<Record<string, string>>) {
   return operation({

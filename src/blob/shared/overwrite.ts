@@ -27,17 +27,26 @@ export function blobKey({ scope }: Pick<OverwriteContext, "scope">): BlobKey {
   return scope.key;
 }
 
+/** Whether the current state becomes an earlier version when it is replaced or deleted. A state
+ *  that has a version id does, even if versioning was disabled after it was written. */
+export function becomesVersion({
+  target,
+  features,
+}: Pick<OverwriteContext, "target" | "features">): boolean {
+  return target !== undefined && (features.versioning || target.versionId !== undefined);
+}
+
 /**
  * The effects that keep the state that a write replaces: as an earlier version if the account has
  * versioning, otherwise as a soft-deleted snapshot if it has soft delete, otherwise not at all.
  */
 export function preservePrevious(context: OverwriteContext): readonly Effect[] {
-  const { target, features, newETag, now, scope } = context;
+  const { target, newETag, now, scope } = context;
   // Soft delete of a hierarchical account does not protect against overwrites.
   if (target === undefined || scope.account.hierarchicalNamespace === true) return [];
   const key = blobKey(context);
   const previous = { ...target, lease: undefined };
-  if (features.versioning || target.versionId !== undefined) {
+  if (becomesVersion(context)) {
     const at = target.versionId ?? target.etag;
     const version = { ...previous, versionId: at, superseded: true as const };
     return [put(generations, { ...key, at, kind: "version" }, version)];

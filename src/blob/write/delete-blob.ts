@@ -15,17 +15,18 @@ import {
   type Generation,
 } from "../shared/soft-delete.ts";
 import {
+  becomesVersion,
   blobKey,
   dropUpload,
   preservePrevious,
   type OverwriteContext,
 } from "../shared/overwrite.ts";
 
-/** What a deletion depends on beside the target. */
+/** What a deletion depends on besides the target. The deletion of one snapshot needs none of it. */
 interface DeletionReads {
   readonly upload: UploadRecord | undefined;
-  // The generations of the blob.
-  readonly kept: readonly Generation[];
+  /** All generations of the blob. */
+  readonly generations: readonly Generation[];
   /** Whether the target is a directory with entries. */
   readonly hasEntries?: boolean;
 }
@@ -69,14 +70,15 @@ export const deleteBlob = operation({
   policy: { content: "remove", generations: "any", pendingCopy: "reject", clientKey: "none" },
   success: { status: 202, headers: deletionHeaderNames },
   reads: async (view, { scope, address, target }): Promise<DeletionReads> => {
-    if (address.snapshot !== undefined) return { upload: undefined, kept: [] };
+    if (address.snapshot !== undefined) return { upload: undefined, generations: [] };
     const key = blobKey({ scope });
-    const found = { upload: await view.get(uploads, key), kept: await generationsOf(view, key) };
+    const upload = await view.get(uploads, key);
+    const found = { upload, generations: await generationsOf(view, key) };
     if (target?.directory === undefined) return found;
     return { ...found, hasEntries: !(await isDirectoryEmpty(view, target.directory)) };
   },
   decide: (context) => {
-    const { target, address, input, readResult, features, scope } = context;
+    const { target, address, input, readResult, scope } = context;
     if (address.snapshot !== undefined) {
       return target === undefined ? fail("BlobNotFound") : deleteAddressed(context, target);
     }
@@ -85,30 +87,36 @@ export const deleteBlob = operation({
       if (input.snapshots !== undefined) return fail("OperationNotSupportedOnDirectory");
       if (readResult.hasEntries === true) return fail("DirectoryIsNotEmpty");
     }
-    const snapshots = readResult.kept.filter(isLiveSnapshot);
-    const orphaned = target === undefined && snapshots.length === 0;
-    if (orphaned && readResult.upload === undefined) return fail("BlobNotFound");
+    const snapshots = readResult.generations.filter(isLiveSnapshot);
+    // Without blob and snapshots, uncommitted blocks may still exist; then they are deleted.
+    const isAbsent = target === undefined && snapshots.length === 0;
+    if (isAbsent && readResult.upload === undefined) return fail("BlobNotFound");
     if (snapshots.length > 0 && input.snapshots === undefined) return fail("SnapshotsPresent");
     for (const { record } of snapshots) {
-      const unprotected = checkProtection(record, context.now);
-      if (!unprotected.ok) return unprotected;
+      const check = checkProtection(record, context.now);
+      if (!check.ok) return check;
     }
     const snapshotDeletions = snapshots.flatMap((snapshot) => deleteGeneration(context, snapshot));
-    const kept = features.versioning || retentionDays(scope.account) !== undefined;
-    const headers = { "x-ms-delete-type-permanent": String(!kept) };
-    if (input.snapshots === "only") return { effects: snapshotDeletions, headers };
+    const isSoft = retentionDays(scope.account) !== undefined;
+    if (input.snapshots === "only") {
+      // As recorded from Azure: versioning keeps blobs, but not snapshots.
+      return { effects: snapshotDeletions, headers: deleteType(isSoft) };
+    }
+    const headers = deleteType(isSoft || becomesVersion(context));
     const effects = [...snapshotDeletions, ...dropUpload(key, readResult.upload)];
     if (target === undefined) return { effects, headers };
     if (isHierarchical(scope)) {
+      // `deletePath` removes the upload itself, so `effects` is not used.
       const deleted = deletePath({ ...context, target, upload: readResult.upload });
       return { ...deleted, effects: [...snapshotDeletions, ...deleted.effects] };
     }
-    return { remove: true, preserve: preserveDeleted(context, readResult.kept), effects, headers };
+    const preserve = preserveDeleted(context, readResult.generations);
+    return { remove: true, preserve, effects, headers };
   },
 });
 
-/** Deletes a version. Needs a permission letter of its own, because a version cannot be written
- *  again. learn.microsoft.com/rest/api/storageservices/delete-blob */
+/** Deletes an earlier version. It has its own permission letter (`x`), because no later write can
+ *  restore a deleted version. learn.microsoft.com/rest/api/storageservices/delete-blob */
 export const deleteBlobVersion = operation({
   name: "Delete Blob",
   ids: [],
@@ -160,14 +168,17 @@ export const deleteBlobPermanently = operation({
     const at = address.snapshot ?? address.versionId;
     const found = readResult.find(({ key, record }) => key.at === at && isRestorable(record, now));
     if (found === undefined) {
+      // The second code: the state exists, but is not soft-deleted.
       return fail(target === undefined ? "BlobNotFound" : "PermanentDeleteNotEnabled");
     }
-    return {
-      effects: [remove(generations, found.key)],
-      headers: { "x-ms-delete-type-permanent": "true" },
-    };
+    return { effects: [remove(generations, found.key)], headers: deleteType(false) };
   },
 });
+
+/** The header that states whether the deleted state can be restored. */
+function deleteType(isRecoverable: boolean) {
+  return { "x-ms-delete-type-permanent": String(!isRecoverable) };
+}
 
 export function isLiveSnapshot({ key, record }: Generation): boolean {
   return key.kind === "snapshot" && record.deleted === undefined;
@@ -178,16 +189,17 @@ export function isLiveSnapshot({ key, record }: Generation): boolean {
  *  soft-deleted snapshot. */
 export function preserveDeleted(
   context: OverwriteContext,
-  kept: readonly Generation[],
+  existing: readonly Generation[],
 ): readonly Effect[] {
-  const { features, target, now, newETag, scope } = context;
+  const { target, now, newETag, scope } = context;
   if (target === undefined) return [];
-  if (features.versioning || target.versionId !== undefined) return preservePrevious(context);
+  if (becomesVersion(context)) return preservePrevious(context);
   const days = retentionDays(scope.account);
   if (days === undefined) return [];
-  // Its time is after those of all snapshots, like that of the blob itself.
+  // The new ETag value is later than the time of every snapshot, so the soft-deleted state is
+  // listed after them, as the blob was.
   const key = { ...blobKey(context), at: newETag, kind: "deleted" as const };
-  const earlier = kept.filter(({ key: { kind } }) => kind === "deleted").flatMap(asSnapshot);
+  const earlier = existing.filter(({ key: { kind } }) => kind === "deleted").flatMap(asSnapshot);
   return [...earlier, ...softDelete(key, target, { at: now, retentionDays: days })];
 }
 
@@ -211,12 +223,12 @@ function deleteGeneration(
 /** Deletes the snapshot or version that the address names. */
 function deleteAddressed(context: OverwriteContext, target: BlobRecord) {
   const { address } = context;
+  // The address names one of the two.
   const at = address.snapshot ?? address.versionId ?? 0n;
   const kind = address.snapshot === undefined ? "version" : "snapshot";
   const key = { ...blobKey(context), at, kind } as const;
-  const permanent = retentionDays(context.scope.account) === undefined;
   return {
     effects: deleteGeneration(context, { key, record: target }),
-    headers: { "x-ms-delete-type-permanent": String(permanent) },
+    headers: deleteType(retentionDays(context.scope.account) !== undefined),
   };
 }

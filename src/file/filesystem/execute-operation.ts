@@ -25,8 +25,8 @@ export interface FileDecisionContext<Request, Loaded, Seen> extends LoadedContex
   readonly newId: () => bigint;
 }
 
-/** The result of a check. If it passes, these effects are applied with those of the operation:
- *  breaks of caching grants that the access starts. */
+/** The result of a check. If it passes and `decide` returns a reply, its effects are applied with
+ *  those of the reply: breaks of caching grants that the access starts. */
 export type CheckDecision = readonly Effect[] | FaultDecision | FileWaitDecision;
 
 /** The declaration of one file operation of SMB. */
@@ -41,14 +41,15 @@ export interface SmbOperation<Request, Loaded, Seen, Value> {
   /** Rejects the operation or lets it wait. For operations through a handle it is derived from the
    *  declaration (`handleOperation`). */
   readonly check?: (context: LoadedContext<Request, Loaded>) => CheckDecision;
-  /** Reads, in the same transaction, what the decision depends on beside the records of `load`. */
+  /** Reads, in the same transaction, what the decision depends on besides the records of `load`. */
   readonly reads?: (view: RecordView, context: LoadedContext<Request, Loaded>) => Promise<Seen>;
   /** Pure and synchronous: runs again on fresh data after a conflict. */
   readonly decide: (context: FileDecisionContext<Request, Loaded, Seen>) => FileDecision<Value>;
 }
 
 export interface DoneReading<T> extends Done<T> {
-  /** Reads the content of the reply; undefined if the reply has none. The caller closes it. */
+  /** Reads the content of the reply; undefined if the reply has none. The caller must close
+   *  it. */
   readonly reader: ContentReader | undefined;
 }
 

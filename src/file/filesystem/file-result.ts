@@ -1,7 +1,7 @@
 import type { ContentRef } from "../../content/content-ref.ts";
 import type { Effect } from "../../operation/effects.ts";
 
-/** Why an operation on a file failed. Each protocol maps it to its own error code. */
+/** Why an operation on a file failed. SMB maps it to an NTSTATUS (`smb/files/status-of.ts`). */
 export type FileFault =
   | "access-denied"
   | "cannot-delete"
@@ -27,8 +27,8 @@ export type FileFault =
   | "too-many-locks"
   | "too-many-opens";
 
-/** The decision of an operation: a reply, a fault or a wait. The effects of all three are applied
- *  in the transaction that decided. */
+/** What `decide` of an operation returns: a reply, a fault or a wait. The effects of all three are
+ *  applied in the transaction that decided. */
 export type FileDecision<T> = FileReply<T> | FaultDecision | FileWaitDecision;
 
 /** The operation succeeds. */
@@ -40,18 +40,21 @@ export interface FileReply<T> {
   readonly content?: ContentRef;
 }
 
-/** The operation fails. Its effects are applied all the same. */
+/** The operation fails. If `decide` returned the fault, its effects are applied nevertheless; a
+ *  fault of `load` or `check` has none. */
 export interface FaultDecision {
   readonly fault: FileFault;
   readonly effects?: readonly Effect[];
 }
 
 /** The operation must wait for a client to acknowledge a break. It runs again when the lock state
- *  of the file with the id `file` changes. */
+ *  of the file with the id `file` changes or the break times out. */
 export interface FileWaitDecision {
   readonly wait: { readonly file: bigint };
   readonly effects: readonly Effect[];
 }
+
+/* What the caller of an operation gets after the transaction: `Done`, `Failed` or `FileWait`. */
 
 export interface Failed {
   readonly kind: "fault";

@@ -9,7 +9,7 @@ import { readSnapshot, writeTransaction } from "./background-transaction.ts";
 import type { BackgroundTransaction } from "./background-transaction.ts";
 import { loadLocks, putLocks } from "./handle-operation.ts";
 import { entriesChanged } from "./node-effects.ts";
-import { sweepWatchers } from "./watching.ts";
+import { sweepWatchedShares } from "./watching.ts";
 
 interface OpenFile {
   readonly share: bigint;
@@ -36,7 +36,7 @@ export async function sweepHandles(
       batch.map((file) => writeTransaction(runtime, sweep(file), { mayUseReserve: true })),
     );
   }
-  await sweepWatchers(runtime, isAlive);
+  await sweepWatchedShares(runtime, isAlive);
   return files.length;
 }
 

@@ -7,7 +7,7 @@ import { manualClock } from "../../store/manual-clock.ts";
 import { openMemoryStore } from "../../store/memory/open-memory-store.ts";
 import { noticeOf, notices, watchedShares } from "../notices.ts";
 import { nodes, type NodeRecord } from "../records.ts";
-import { sweepWatchers, readNotices, unwatchShare, watchShare } from "./watching.ts";
+import { sweepWatchedShares, readNotices, unwatchShare, watchShare } from "./watching.ts";
 
 const share = 7n;
 const key = { share, parent: 0n, folded: "FILE" };
@@ -80,7 +80,7 @@ describe("change notices of a share", () => {
     for (const owner of ["leaving", "dead"]) await watchShare(runtime, share, owner);
     await write(runtime, node);
     await unwatchShare(runtime, share, "leaving");
-    await sweepWatchers(runtime, (owner) => owner !== "dead");
+    await sweepWatchedShares(runtime, (owner) => owner !== "dead");
     expect(await storedRecords(runtime)).toBe(0);
   });
 });

@@ -67,10 +67,11 @@ export function readNotices(
   });
 }
 
+/** Shares that one sweep reads. */
 const sharesMax = 10_000;
 
-/** Ends change notification for server processes that have ended. */
-export async function sweepWatchers(
+/** Removes the change notifications of server processes that no longer run. */
+export async function sweepWatchedShares(
   runtime: Runtime,
   isAlive: (owner: string) => boolean,
 ): Promise<void> {

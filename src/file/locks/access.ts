@@ -27,7 +27,8 @@ export function dataAccess(access: number): number {
 const attributeBits = readAttributes | writeAttributes | synchronize;
 const statBits = attributeBits | readControl;
 
-/** Whether an open has no data access: it conflicts with no share mode and breaks no SMB lease. */
+/** Whether an open may only access attributes or read the security descriptor (stat open): it
+ *  conflicts with no share mode and breaks no SMB lease. */
 export function isStatOpen(access: number): boolean {
   return (access & ~statBits) === 0;
 }

@@ -183,7 +183,8 @@ function grantableRights(state: LockState, key: string, wanted: number): number 
     ? others.some((cache) => !isOplockKey(cache.key) && (cache.held & cacheHandle) !== 0)
     : others.some((cache) => isOplockKey(cache.key) && cache.held !== 0);
   if (handles && isOplockKey(key)) return 0;
-  // Another grant may still include write caching, because an open without data access breaks none.
+  // Nothing is granted beside byte-range locks or another client's write caching. The open has
+  // normally broken the latter by now, but a stat open (`isStatOpen`) breaks no SMB lease.
   if (state.ranges.length > 0 || others.some(hasWrite)) return 0;
   const isAlone =
     others.every(({ held }) => held === 0) && !state.opens.some((open) => isOther(open, key));

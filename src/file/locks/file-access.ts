@@ -137,7 +137,8 @@ export function checkAccess(
   return { kind: "wait", ...breaking, violators };
 }
 
-/** Checks byte-range locks and caching grants: all that an operation through a handle needs. */
+/** Checks byte-range locks and caching grants only. This suffices for an operation through a
+ *  handle, because share modes were checked when the handle was opened. */
 export function checkDataAccess(
   locks: LockState,
   { bytes, breaks }: DataAccess,

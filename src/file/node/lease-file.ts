@@ -37,8 +37,8 @@ export const leaseFile = declareLease(
   "w",
 );
 
-/** Breaking a lease is a separate declaration, because the permission to delete the file also
- *  permits it. */
+/** Breaking a lease is declared separately, because the permission to write or the one to delete
+ *  suffices; the other actions need the one to write. */
 export const breakFileLease = declareLease(["File_BreakLease"], "wd", {
   "x-ms-lease-action": "break",
 });

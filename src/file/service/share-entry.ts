@@ -16,10 +16,12 @@ import {
 } from "../share/share-settings.ts";
 import { remainingDays, type ListedShare } from "./scan-shares.ts";
 
-/** The XML element of one entry of a share listing. */
+/** The XML element of one entry of List Shares: a share, a share snapshot or a soft-deleted share.
+ *  learn.microsoft.com/rest/api/storageservices/list-shares */
 export function renderShare(share: ListedShare, now: Ticks, withMetadata: boolean): string {
   const { name, record } = share;
   const version = "deletedAt" in record ? formatDeletedVersion(record.deletedAt) : undefined;
+  // Only share snapshots have `at`, the time of the snapshot.
   const snapshot = "at" in record ? formatIso(record.at) : undefined;
   return element(
     "Share",

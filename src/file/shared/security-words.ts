@@ -1,30 +1,32 @@
-/** The two-letter abbreviations of the security descriptor definition language ([MS-DTYP]
- *  2.5.1.1). */
+/* Abbreviations of the security descriptor definition language ([MS-DTYP] 2.5.1.1). They are not
+ * complete: descriptors with others are rejected. Values within a table must be unique, because the
+ * formatter finds abbreviations by value. */
 
+/** Well-known accounts, groups and integrity levels. */
 export const sidWords: Readonly<Record<string, string>> = {
-  SY: "S-1-5-18",
-  LS: "S-1-5-19",
-  NS: "S-1-5-20",
-  BA: "S-1-5-32-544",
-  BU: "S-1-5-32-545",
-  BG: "S-1-5-32-546",
-  PU: "S-1-5-32-547",
-  SO: "S-1-5-32-549",
-  BO: "S-1-5-32-551",
-  AU: "S-1-5-11",
-  RC: "S-1-5-12",
-  AN: "S-1-5-7",
-  NU: "S-1-5-2",
-  IU: "S-1-5-4",
-  SU: "S-1-5-6",
-  WD: "S-1-1-0",
-  CO: "S-1-3-0",
-  CG: "S-1-3-1",
-  OW: "S-1-3-4",
-  LW: "S-1-16-4096",
-  ME: "S-1-16-8192",
-  HI: "S-1-16-12288",
-  SI: "S-1-16-16384",
+  SY: "S-1-5-18", // Local System
+  LS: "S-1-5-19", // Local Service
+  NS: "S-1-5-20", // Network Service
+  BA: "S-1-5-32-544", // Administrators
+  BU: "S-1-5-32-545", // Users
+  BG: "S-1-5-32-546", // Guests
+  PU: "S-1-5-32-547", // Power Users
+  SO: "S-1-5-32-549", // Server Operators
+  BO: "S-1-5-32-551", // Backup Operators
+  AU: "S-1-5-11", // Authenticated Users
+  RC: "S-1-5-12", // Restricted Code
+  AN: "S-1-5-7", // Anonymous
+  NU: "S-1-5-2", // Network
+  IU: "S-1-5-4", // Interactive
+  SU: "S-1-5-6", // Service
+  WD: "S-1-1-0", // Everyone
+  CO: "S-1-3-0", // Creator Owner
+  CG: "S-1-3-1", // Creator Group
+  OW: "S-1-3-4", // Owner Rights
+  LW: "S-1-16-4096", // low integrity
+  ME: "S-1-16-8192", // medium integrity
+  HI: "S-1-16-12288", // high integrity
+  SI: "S-1-16-16384", // system integrity
 };
 
 /** Access rights. */

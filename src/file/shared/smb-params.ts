@@ -8,17 +8,17 @@ import { isSddl, permissionKeyForm } from "./sddl.ts";
 
 /** The SMB and POSIX properties in a request; undefined if the request has no such header. */
 export interface SmbInput {
-  readonly attributes: number | Word | undefined;
-  readonly created: Ticks | Word | undefined;
-  readonly lastWrite: Ticks | Word | undefined;
-  readonly change: Ticks | Word | undefined;
+  readonly attributes: number | Keyword | undefined;
+  readonly created: Ticks | Keyword | undefined;
+  readonly lastWrite: Ticks | Keyword | undefined;
+  readonly change: Ticks | Keyword | undefined;
   readonly permission: PermissionInput | undefined;
   readonly posix: PosixInput;
 }
 
 /** Keywords that may replace the value of a property: the current time, the current value, the
  *  value of the source of a copy, and for attributes none. */
-export type Word = "now" | "preserve" | "source" | "none";
+export type Keyword = "now" | "preserve" | "source" | "none";
 
 export type PermissionInput =
   | { readonly sddl: string }
@@ -49,7 +49,7 @@ const sources = [
 
 interface SmbParamOptions {
   /** Keywords that are accepted instead of a value. */
-  readonly words: readonly Word[];
+  readonly words: readonly Keyword[];
   /** Whether the versions in `required` require the properties for this operation. */
   readonly requiredOnce: boolean;
 }
@@ -88,10 +88,10 @@ export function smbProperties({ words, requiredOnce }: SmbParamOptions): Param<S
 function read<T>(
   reader: ParamReader,
   name: string,
-  words: readonly Word[],
+  words: readonly Keyword[],
   parse: (text: string) => T | undefined,
   needed: boolean,
-): Result<T | Word | undefined> {
+): Result<T | Keyword | undefined> {
   const text = reader.header(name);
   if (text === undefined || text === "") return needed ? missingHeader(name) : ok(undefined);
   const word = words.find((each) => each === text.toLowerCase());

@@ -16,7 +16,7 @@ import {
 import { archiveAttribute, directoryAttribute, formatAttributes } from "./attributes.ts";
 import { inheritPermission, readParentSddl } from "./inherited-permission.ts";
 import { normalSddl, permissionKeyOf } from "./sddl.ts";
-import type { PermissionInput, PosixInput, SmbInput, Word } from "./smb-params.ts";
+import type { PermissionInput, PosixInput, SmbInput, Keyword } from "./smb-params.ts";
 
 /** The SMB properties of a file or directory. */
 export type SmbProperties = Pick<
@@ -59,6 +59,7 @@ export function resolveSmbProperties(
       attributes: resolveAttributes(input.attributes, kind, present?.attributes),
       created: resolveTime(input.created, present?.created, now),
       lastWrite: resolveTime(input.lastWrite, present?.lastWrite, now),
+      // Unlike the other times, the change time is not kept: every change of the file sets it.
       change: typeof input.change === "bigint" ? input.change : now,
       permissionKey: key,
       posix: posix.value,
@@ -67,7 +68,8 @@ export function resolveSmbProperties(
   });
 }
 
-/** Reads the security descriptor of the parent if the file will inherit it; otherwise undefined. */
+/** Reads the security descriptor of the parent if the file will inherit from it; otherwise
+ *  undefined. */
 export function readInheritedSddl(
   view: RecordView,
   { share, parent }: Pick<SmbPropertyChange, "share" | "parent">,
@@ -78,9 +80,10 @@ export function readInheritedSddl(
   return isKept || typeof permission === "object" ? undefined : readParentSddl(view, share, parent);
 }
 
-/** A new file has the archive attribute; a directory always has the directory attribute. */
+/** A new file gets the archive attribute, and so does an existing one with the keyword `none`. A
+ *  directory always has the directory attribute. */
 function resolveAttributes(
-  requested: number | Word | undefined,
+  requested: number | Keyword | undefined,
   kind: NodeKind,
   present: number | undefined,
 ): number {
@@ -95,7 +98,7 @@ function resolveAttributes(
 }
 
 function resolveTime(
-  requested: Ticks | Word | undefined,
+  requested: Ticks | Keyword | undefined,
   present: Ticks | undefined,
   now: Ticks,
 ): Ticks {
@@ -137,9 +140,9 @@ function resolvePosix({
     return given === undefined ? ok(undefined) : unsupportedHeader(firstPosixHeader(input.posix));
   }
   const current = present?.posix;
-  const usual = kind === "directory" ? "0755" : "0664";
+  const defaultMode = kind === "directory" ? "0755" : "0664";
   return ok({
-    mode: mode ?? current?.mode ?? usual,
+    mode: mode ?? current?.mode ?? defaultMode,
     owner: owner ?? current?.owner ?? "0",
     group: group ?? current?.group ?? "0",
   });

@@ -3,7 +3,7 @@ import { parseIso } from "../../base/dates.ts";
 import type { ResponseOverrides } from "../../protocol/principal.ts";
 import { fail, ok, type Failure, type Result } from "../../protocol/result.ts";
 import { queryText } from "../../protocol/signing/request.ts";
-import { isVersion, type VersionPolicy } from "../../protocol/versions.ts";
+import { isKnownVersion, type VersionPolicy } from "../../protocol/versions.ts";
 import type { Ticks } from "../../base/ticks.ts";
 import { parseAddressRange, type AddressRange } from "./address-range.ts";
 import type { AuthRequest } from "./request.ts";
@@ -31,7 +31,7 @@ export function checkFields(request: AuthRequest, versions: VersionPolicy): Fail
     if (values.length > 1 || controlExceptTab.test(values[0] ?? "")) return notWellFormed();
   }
   const version = queryText(request, "sv");
-  const isAccepted = versions === "known" ? isVersion(version) : versionForm.test(version);
+  const isAccepted = versions === "known" ? isKnownVersion(version) : versionForm.test(version);
   return version === "" || isAccepted ? undefined : notWellFormed();
 }
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { directFormOf, formsOf } from "./address-forms.ts";
+import { directFormOf, reachableAddresses } from "./address-forms.ts";
 
 describe("the forms of an address", () => {
   it.each([
@@ -21,7 +21,7 @@ describe("the forms of an address", () => {
     ["localhost", []],
     ["", []],
   ])("%s: %j", (address, forms) => {
-    expect(formsOf(address)).toEqual(forms);
+    expect(reachableAddresses(address)).toEqual(forms);
   });
 
   it.each([

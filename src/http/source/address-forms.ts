@@ -8,7 +8,7 @@ const groupMax = 0xffff;
  *  address embedded in an IPv6 one. A translator or tunnel delivers to the inner address, so rules
  *  about it must apply to the outer one, too. Example: for `64:ff9b::7f00:1` the result is itself
  *  and `127.0.0.1`. Empty if the text is no address. */
-export function formsOf(address: string): readonly string[] {
+export function reachableAddresses(address: string): readonly string[] {
   const bare = address.replace(/^\[|\]$/g, "").replace(/%.*$/, "");
   if (isIP(bare) === 4) return [bare];
   const groups = isIP(bare) === 6 ? groupsOf(bare) : undefined;
@@ -19,7 +19,7 @@ export function formsOf(address: string): readonly string[] {
 /** The address to which the operating system connects: `::ffff:127.0.0.1` is `127.0.0.1`, in any
  *  notation. Undefined if the text is no address. */
 export function directFormOf(address: string): string | undefined {
-  const [bare, ...embedded] = formsOf(address);
+  const [bare, ...embedded] = reachableAddresses(address);
   if (bare === undefined || isIP(bare) === 4) return bare;
   const groups = groupsOf(bare);
   const isMapped = groups.slice(0, 5).every((group) => group === 0) && groups[5] === groupMax;

@@ -1,4 +1,4 @@
-import { formsOf } from "./address-forms.ts";
+import { reachableAddresses } from "./address-forms.ts";
 import { blockListOf, isListed } from "./address-ranges.ts";
 import type { OwnEndpoints } from "./own-endpoints.ts";
 
@@ -10,7 +10,9 @@ export interface SourceRanges {
   readonly forbidden: readonly string[];
 }
 
-/** Decides, directly before connecting, whether a copy may read from an address. */
+/** Decides, directly before connecting, whether a copy from a URL may read from an address. The
+ *  client chooses the URL, and must not reach internal services through this server (server-side
+ *  request forgery). */
 export interface SourcePolicy {
   permits(address: string, port: number): boolean;
 }
@@ -33,19 +35,21 @@ export function sourcePolicy(
   { allowed, forbidden }: SourceRanges,
   endpoints: Pick<OwnEndpoints, "isAdmin" | "isStorage">,
 ): SourcePolicy {
-  const blocked = blockListOf(blockedByDefault);
-  const permitted = blockListOf(allowed);
-  const refused = blockListOf(forbidden);
+  const blockedList = blockListOf(blockedByDefault);
+  const allowedList = blockListOf(allowed);
+  const forbiddenList = blockListOf(forbidden);
   return {
     permits(address, port) {
-      const forms = formsOf(address);
-      if (forms.length === 0) return false;
-      // Checked first, so that no option can let copies reach the admin listener.
-      if (forms.some((form) => endpoints.isAdmin(form, port))) return false;
-      if (forms.some((form) => isListed(refused, form))) return false;
+      // The address itself and each IPv4 address embedded in it.
+      const reached = reachableAddresses(address);
+      if (reached.length === 0) return false;
+      // Checked first, so that `allowed` cannot let copies reach the admin listener.
+      if (reached.some((each) => endpoints.isAdmin(each, port))) return false;
+      if (reached.some((each) => isListed(forbiddenList, each))) return false;
+      // Only the address that is connected to counts, not one that is embedded in it.
       if (endpoints.isStorage(address, port)) return true;
-      if (!forms.some((form) => isListed(blocked, form))) return true;
-      return forms.some((form) => isListed(permitted, form));
+      if (!reached.some((each) => isListed(blockedList, each))) return true;
+      return reached.some((each) => isListed(allowedList, each));
     },
   };
 }

@@ -2,23 +2,24 @@ import type { Principal } from "../principal.ts";
 import type { AccessRules, RoleTarget } from "./access-rules.ts";
 import type { ActionNeed } from "./actions.ts";
 
-/** A caller whose roles limit what it may do: with a bearer token, or with a signature that its
- *  user delegation key made. */
+/** A caller whose roles limit what it may do: it sent a bearer token, or a SAS signed with a user
+ *  delegation key. */
 export type RoleCaller = Extract<Principal, { readonly objectId: string }>;
 
 export function isRoleCaller(principal: Principal): principal is RoleCaller {
   return principal.kind === "bearer" || principal.kind === "delegation-sas";
 }
 
-/** The object ids whose role assignments a caller has. A signature names no groups. */
-export function idsOf(caller: RoleCaller): readonly string[] {
+/** The object ids whose role assignments apply to the caller: its own and those of its groups. A
+ *  SAS contains no groups. */
+export function assigneeIdsOf(caller: RoleCaller): readonly string[] {
   const { objectId } = caller;
   const groups = caller.kind === "bearer" ? caller.groups : undefined;
   return groups === undefined || groups.length === 0 ? [objectId] : [objectId, ...groups];
 }
 
-/** Whether roles permit the request. Without rules, and for callers that roles do not apply to,
- *  they do: other checks decide. */
+/** Whether roles permit the request. True without rules, and for callers that have no roles
+ *  (account key, other SAS, anonymous): for these, other checks decide. */
 export function rolesAllow(
   rules: AccessRules | undefined,
   principal: Principal,
@@ -26,5 +27,5 @@ export function rolesAllow(
   target: RoleTarget,
 ): boolean {
   if (rules === undefined || !isRoleCaller(principal)) return true;
-  return rules.allows(idsOf(principal), need, target);
+  return rules.allows(assigneeIdsOf(principal), need, target);
 }

@@ -4,7 +4,8 @@ import { removeMessage } from "./message-effects.ts";
 import { popReceipt } from "./message-params.ts";
 import { checkPopReceipt } from "./pop-receipt.ts";
 
-/** learn.microsoft.com/rest/api/storageservices/delete-message2 */
+/** Removes a message if the pop receipt is its latest one.
+ *  learn.microsoft.com/rest/api/storageservices/delete-message2 */
 export const deleteMessage = operation({
   name: "Delete Message",
   ids: ["MessageId_Delete"],
@@ -13,6 +14,8 @@ export const deleteMessage = operation({
   params: { popReceipt },
   body: noBody,
   permission: { letters: "p", resourceType: "o" },
+  // Not `must-exist`: a malformed pop receipt is reported before a missing message
+  // (`checkPopReceipt`).
   target: "optional",
   conditions: "none",
   lease: "none",

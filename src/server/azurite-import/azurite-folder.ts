@@ -38,7 +38,8 @@ export class AzuriteFolder {
     this.path = path;
   }
 
-  /** The documents of the wanted collections, in insertion order. */
+  /** The documents of the wanted collections of a service, in the order of the file; none if the
+   *  service has no database. */
   async *documents(
     service: "blob" | "queue" | "table",
     isWanted: (collection: string) => boolean,

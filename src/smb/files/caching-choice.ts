@@ -92,8 +92,9 @@ export interface GrantedCaching {
   readonly context: CreateContext | undefined;
 }
 
-/** Finds in the lock state what was granted, and encodes it for the CREATE response. `version`
- *  overrides the lease version of the request: an existing lease keeps its own. */
+/** Reads the granted caching rights from the lock state, and encodes them for the CREATE response.
+ *  `version` is that of the lease context (1 or 2, [MS-SMB2] 2.2.13.2.8 and 2.2.13.2.10) with which
+ *  an existing lease was requested first; it replaces the version in this request. */
 export function grantedCaching(
   choice: CachingChoice | undefined,
   state: LockState,

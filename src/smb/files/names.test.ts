@@ -24,8 +24,8 @@ describe("matches", () => {
 
 describe("parsePath", () => {
   it("splits a path into components and a snapshot time", () => {
-    expect(parsePath("a\\b")).toMatchObject({ components: ["a", "b"], isDirectory: false });
-    expect(parsePath("a\\")).toMatchObject({ components: ["a"], isDirectory: true });
+    expect(parsePath("a\\b")).toMatchObject({ components: ["a", "b"], mustBeDirectory: false });
+    expect(parsePath("a\\")).toMatchObject({ components: ["a"], mustBeDirectory: true });
     expect(parsePath("")).toMatchObject({ components: [] });
     const past = parsePath("@GMT-2026.01.02-03.04.05\\a");
     expect(past).toMatchObject({ components: ["a"], snapshot: 639_029_198_450_000_000n });

@@ -5,8 +5,8 @@ import { Status, type NtStatus } from "../status.ts";
 
 export interface ParsedPath {
   readonly components: readonly string[];
-  /** Whether the path ends with a backslash: then only a directory may match. */
-  readonly isDirectory: boolean;
+  /** Whether the path ends with a backslash, so that it can only name a directory. */
+  readonly mustBeDirectory: boolean;
   /** Time of the share snapshot named by an `@GMT-` component, in whole seconds. */
   readonly snapshot: Ticks | undefined;
 }
@@ -18,9 +18,9 @@ const snapshotToken = /^@GMT-(\d{4})\.(\d\d)\.(\d\d)-(\d\d)\.(\d\d)\.(\d\d)$/;
 /** Parses a path relative to a share ([MS-FSCC] 2.1.5). */
 export function parsePath(name: string): ParsedPath | NtStatus {
   if (name.startsWith(separator)) return Status.invalidParameter;
-  const isDirectory = name.endsWith(separator);
-  const bare = (isDirectory ? name.slice(0, -1) : name).replace(plainStream, "");
-  if (bare === "") return { components: [], isDirectory, snapshot: undefined };
+  const mustBeDirectory = name.endsWith(separator);
+  const bare = (mustBeDirectory ? name.slice(0, -1) : name).replace(plainStream, "");
+  if (bare === "") return { components: [], mustBeDirectory, snapshot: undefined };
   const parts = bare.split(separator);
   if (parts.length > pathDepthMax) return Status.objectNameInvalid;
   const components: string[] = [];
@@ -34,7 +34,7 @@ export function parsePath(name: string): ParsedPath | NtStatus {
       components.push(part);
     }
   }
-  return { components, isDirectory, snapshot };
+  return { components, mustBeDirectory, snapshot };
 }
 
 function checkComponent(part: string): NtStatus | undefined {

@@ -155,7 +155,7 @@ function openRequestOf(
   if (deletes && !has(rights.access, Right.delete)) return Status.invalidParameter;
   const sddl = descriptorText(asked.contexts);
   if (typeof sddl === "number") return sddl;
-  const isDirectory = (asked.options & CreateOption.directory) !== 0 || path.isDirectory;
+  const isDirectory = (asked.options & CreateOption.directory) !== 0 || path.mustBeDirectory;
   const isFile = (asked.options & CreateOption.notDirectory) !== 0;
   return {
     share: tree.address,

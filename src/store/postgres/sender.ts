@@ -2,9 +2,8 @@ import type { Pool, PoolClient, QueryConfig } from "pg";
 
 import { ticksPerSecond } from "../../base/ticks.ts";
 import type { Clock } from "../../base/world.ts";
-import { StoreUnavailable } from "../store.ts";
 import type { BatchRow } from "./batch.ts";
-import { isTransient } from "./unavailable.ts";
+import { asUnavailable, isTransient } from "./unavailable.ts";
 
 export interface SentBatch {
   /** Sequence before the batch. */
@@ -34,7 +33,7 @@ export async function sendBatch(
       return await sendOnce(underLock, pool, query);
     } catch (error) {
       if (!isTransient(error)) throw error;
-      if (clock.monotonic() >= endsAt) throw unreachable(error);
+      if (clock.monotonic() >= endsAt) throw asUnavailable(error);
       await new Promise<void>((resolve) => clock.after(pause, resolve));
       pause = Math.min(2 * pause, pauseMillisecondsMax);
       underLock = undefined;
@@ -52,9 +51,4 @@ async function sendOnce(
   const [row] = rows;
   if (row === undefined) throw new Error("commit_batch returned no row");
   return { previous: Number(row.sequence_before), conflicts: new Set(row.lost.map(Number)) };
-}
-
-function unreachable(cause: unknown): StoreUnavailable {
-  const reason = cause instanceof Error ? cause.message : String(cause);
-  return new StoreUnavailable(`the database is unreachable: ${reason}`, { cause });
 }

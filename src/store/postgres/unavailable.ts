@@ -4,23 +4,29 @@ import { StoreBusy, StoreUnavailable } from "../store.ts";
 import { permanentErrorClasses } from "./postgres-specifics.ts";
 import { fencedCode } from "./schema.ts";
 
-/** Whether the error is temporary: the database is unreachable, restarting, failing over or
- *  overloaded. */
+/** Whether the error is transient: the database is unreachable, restarting, failing over or
+ *  overloaded. Every error that the database did not report itself counts as a broken
+ *  connection. */
 export function isTransient(error: unknown): boolean {
   if (!(error instanceof pg.DatabaseError)) return error instanceof Error;
   return !permanentErrorClasses.has((error.code ?? "").slice(0, 2));
 }
 
-/** Whether this node was fenced: other nodes have taken over its entries, so it must not commit. */
+/** Whether this server node was fenced: the other server nodes treat it as stopped and remove its
+ *  opens and locks, so it must not commit any more. */
 export function isFenced(error: unknown): boolean {
   return error instanceof pg.DatabaseError && error.code === fencedCode;
 }
 
-/** Converts an error of the database to `StoreUnavailable` if it is temporary or this node was
- *  fenced. */
+/** Converts an error to `StoreUnavailable` if it is transient or this server node was fenced;
+ *  returns every other error unchanged. */
 export function asUnavailable(error: unknown): unknown {
   const isStoreError = error instanceof StoreUnavailable || error instanceof StoreBusy;
-  if (isStoreError || (!isTransient(error) && !isFenced(error))) return error;
+  if (isStoreError) return error;
+  if (isFenced(error)) {
+    return new StoreUnavailable("this server node was fenced: restart it", { cause: error });
+  }
+  if (!isTransient(error)) return error;
   const reason = error instanceof Error ? error.message : String(error);
-  return new StoreUnavailable(`the database is unreachable: ${reason}`, { cause: error });
+  return new StoreUnavailable(`the database is unavailable: ${reason}`, { cause: error });
 }

@@ -17,7 +17,8 @@ export const entityBodyBytesMax = 4 * 1024 * 1024;
 
 const passed = ok(undefined);
 
-/** Property names are C# identifiers. ASCII names are tested first with the cheaper pattern. */
+/** Property names are C# identifiers. Most are ASCII, so `asciiIdentifierPattern`, which is
+ *  cheaper, is tested first. */
 const identifierPattern = /^[\p{L}\p{Nl}_][\p{L}\p{Nl}\p{Nd}\p{Mn}\p{Mc}\p{Pc}\p{Cf}]*$/u;
 const asciiIdentifierPattern = /^[A-Za-z_][A-Za-z0-9_]*$/;
 

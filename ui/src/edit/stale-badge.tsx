@@ -10,7 +10,9 @@ export interface StaleBadgeProps {
   readonly etag: string;
 }
 
-/** Shown as soon as another client saves the object being edited; saving then shows a conflict. */
+/** Shown when the event feed reports a write of the edited blob with another ETag than `etag`;
+ *  saving then fails and opens the conflict dialog. Must be mounted anew for another `etag`
+ *  (`key`). */
 export function StaleBadge({ place, etag }: StaleBadgeProps): JSX.Element | null {
   const [newer, setNewer] = useState<string>();
   useFeed(["change"], {

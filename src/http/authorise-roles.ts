@@ -17,7 +17,7 @@ const granted = ok(undefined);
 const denied = fail("AuthorizationPermissionMismatch");
 const needs = new WeakMap<Operation, ActionNeed>();
 
-/** Derived once per declaration. */
+/** The actions that an operation needs; derived once per declaration. */
 function needOf({ service }: HttpService, operation: Operation): ActionNeed {
   const known = needs.get(operation);
   if (known !== undefined) return known;
@@ -26,30 +26,33 @@ function needOf({ service }: HttpService, operation: Operation): ActionNeed {
   return need;
 }
 
-/** Checks the roles before the request is parsed, as far as no record is needed for it. */
+/** Checks the roles before the request is parsed, if no record is needed to decide. */
 export function checkRoles(
   http: HttpService,
   { address, principal, operation, settings }: SelectedRequest,
 ): Result<void> {
   const { roles, hierarchicalNamespace } = settings;
   if (roles === undefined || !isRoleCaller(principal)) return granted;
-  // Access control lists of paths may permit it, and the body may complete the address.
+  // `authoriseCaller` decides later: lists of paths may permit the request, or its body may
+  // complete the address.
   const isOpen = hierarchicalNamespace && http.service.name === "blob";
   if (isOpen || operation.completeAddress !== undefined) return granted;
   const target = { service: http.service.name, name: http.service.signedName(address).name };
   return rolesAllow(roles, principal, needOf(http, operation), target) ? granted : denied;
 }
 
+/** What the decision on a caller depends on besides the request. */
 export interface RoleCheck {
+  /** Whether the target exists. */
   readonly exists: boolean;
   readonly address: Address;
-  /** The lists that apply to the path; undefined if the account has none. */
+  /** The access control lists that apply to the path; undefined if the account has none. */
   readonly path: PathAccess | undefined;
 }
 
-/** Decides inside the transaction, with the roles of that moment: one that was removed while the
- *  body arrived does not count. A role that permits the request makes access control lists
- *  irrelevant; otherwise they decide alone, as in the service. */
+/** Decides inside the transaction, with the current roles: a role assignment that was removed while
+ *  the body arrived does not count. If a role permits the request, access control lists are not
+ *  evaluated; otherwise the lists decide alone, as in the service. */
 export function authoriseCaller(
   http: HttpService,
   { request, principal, operation, location, settings }: SelectedRequest,
@@ -83,7 +86,8 @@ function callerOf(principal: RoleCaller): AclCaller {
   return { objectId, groups: (principal.kind === "bearer" ? principal.groups : undefined) ?? [] };
 }
 
-/** Returns the caller that access control lists limit at the time of the decision. */
+/** Returns a function that finds, at the time of the decision, the caller whom access control lists
+ *  limit, or undefined if they limit none. Undefined if no list can apply to the request. */
 export function aclCallerOf(
   http: HttpService,
   { principal, settings, location, address, operation }: SelectedRequest,
@@ -91,7 +95,7 @@ export function aclCallerOf(
   if (!settings.hierarchicalNamespace || !isRoleCaller(principal)) return undefined;
   return () => {
     const roles = currentRoles(http, location.account);
-    // Without roles, a signature bypasses the lists.
+    // Without roles, lists do not limit a SAS.
     if (roles === undefined) return principal.kind === "bearer" ? callerOf(principal) : undefined;
     const target = { service: http.service.name, name: http.service.signedName(address).name };
     const isPermitted = rolesAllow(roles, principal, needOf(http, operation), target);
@@ -99,18 +103,21 @@ export function aclCallerOf(
   };
 }
 
-/** Needs of tags that a request for the blob itself sets or has a condition on. */
+/** The needs of a request that sets tags or has a condition on tags. */
 function tagNeedsOf({ headers }: WireRequest): readonly ActionNeed[] {
   const sets = headers["x-ms-tags"] === undefined ? [] : [tagNeed(true)];
   return headers["x-ms-if-tags"] === undefined ? sets : [...sets, tagNeed(false)];
 }
 
+/** The role assignments of an account in the current configuration; undefined if roles are not
+ *  used. */
 export function currentRoles({ accounts }: HttpService, account: string): AccessRules | undefined {
   const settings: AccountSettings | undefined = accounts.get(account);
   return settings?.roles;
 }
 
-/** Whether roles permit what an operation needs of a resource that is named beside its target. */
+/** Returns a function that checks whether roles permit what an operation needs of another resource
+ *  than its target. */
 export function namedRoleCheck(
   { service, accounts }: Pick<HttpService, "service" | "accounts">,
   account: string,

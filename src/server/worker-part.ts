@@ -8,11 +8,12 @@ export interface WorkerPart {
   readonly supervisorPid: number;
   /** Whether this worker serves SMB and the admin listener. */
   readonly isMain: boolean;
-  /** Of the admin listener; undefined in the worker that serves it. */
+  /** Address of the admin listener; undefined until a main worker has reported it. */
   readonly adminAddress: BoundAddress | undefined;
   /** Called with the listener's title immediately before it binds its port. */
   readonly beforeListen: (title: string) => void;
   /** Adds the figures of the other processes to those of this one. */
   readonly sampleAll: (own: FigureSample) => Promise<FigureSample>;
+  /** The feed events of the other workers. */
   readonly others: OtherWorkers;
 }

@@ -6,13 +6,14 @@ import type { Change } from "./write-set.ts";
 
 /** An attempt that is ready to be committed, of this process or of a follower. */
 export interface PendingAttempt extends ReadSet {
+  /** Store time that the attempt has read. */
   readonly now: Ticks;
   readonly changes: PendingChanges;
   /** Earlier attempts of its batch whose changes it has read. */
   readonly dependencies: Iterable<PendingAttempt>;
 }
 
-/** At most one change per key. */
+/** The changes of an attempt, at most one per key. */
 export interface PendingChanges {
   readonly isEmpty: boolean;
   readonly count: number;
@@ -32,14 +33,15 @@ export interface CommitBatch {
   readonly owner: number;
   /** Process whose commit priority this batch may ignore; 0 for none. */
   readonly ignoredOwner: number;
+  /** Whether the batch may use the space that is reserved for deletions on a full disk. */
   readonly mayUseReserve: boolean;
-  /** Attempts of the process that conflicted since its previous commit. */
+  /** Number of attempts of the process that conflicted since its previous commit. */
   readonly conflicts: number;
   /** For a batch of a follower: the record that is written in the same commit. */
   readonly record?: BatchRecordPosition;
 }
 
-/** Identifies a batch of a follower. */
+/** Identifies a batch of a follower: the key of its batch record, and the number of the batch. */
 export interface BatchRecordPosition {
   readonly key: Key;
   readonly text: KeyText;
@@ -47,6 +49,7 @@ export interface BatchRecordPosition {
   readonly number: number;
 }
 
+/** What became of a batch. */
 export type BatchResult =
   | {
       readonly kind: "committed";
@@ -61,6 +64,7 @@ export interface BatchWriter {
   write(batch: CommitBatch): Promise<BatchResult>;
 }
 
+/** Shared by all results in which nothing was dropped. */
 export const noAttempts: ReadonlySet<PendingAttempt> = new Set();
 export const postponed: BatchResult = { kind: "postponed" };
 

@@ -73,6 +73,7 @@ function conflictsOf(
   return dropped;
 }
 
+/** Whether the attempt has read changes of a dropped one. */
 function dependsOnAny(
   { dependencies }: PendingAttempt,
   dropped: ReadonlySet<PendingAttempt>,

@@ -9,7 +9,7 @@ import type { KeyText } from "./key-text.ts";
 
 /** A durable commit. */
 export interface Committed {
-  /** The sequence before it. */
+  /** The sequence before the commit. */
   readonly previous: number;
   readonly sequence: number;
   /** The written keys. */
@@ -18,8 +18,9 @@ export interface Committed {
 
 /** A durable commit of this process. */
 export interface GroupCommit extends Committed {
+  /** Number of committed transactions. */
   readonly transactions: number;
-  /** Attempts that conflicted since the previous commit. */
+  /** Number of attempts that conflicted since the previous commit. */
   readonly conflicts: number;
 }
 
@@ -35,7 +36,7 @@ interface QueuedBatch {
   readonly reject: (error: unknown) => void;
 }
 
-/** Commits batches through the engine: all that are queued with one flush, while the next ones are
+/** Commits batches through the engine: all queued batches with one flush, while the next ones are
  *  collected. Without followers the queue never holds more than one batch. */
 export class GroupWriter implements BatchWriter {
   readonly #engine: Engine;
@@ -43,6 +44,7 @@ export class GroupWriter implements BatchWriter {
   readonly #gathering: Gathering;
   readonly #queue: QueuedBatch[] = [];
   #isRunning = false;
+  /** Processes from whose batches the previous commit dropped attempts. */
   #losers: ReadonlySet<number> = noLosers;
 
   constructor({ engine, clock, onCommitted }: GroupWriterOptions) {
@@ -51,6 +53,7 @@ export class GroupWriter implements BatchWriter {
     this.#onCommitted = onCommitted;
   }
 
+  /** Commits the batch as soon as no other commit runs. */
   write(batch: CommitBatch): Promise<BatchResult> {
     const result = this.#add(batch);
     if (!this.#isRunning) void this.#run();
@@ -103,7 +106,8 @@ export class GroupWriter implements BatchWriter {
       }, countOf(batches));
     } catch (error) {
       if (group.length === 1) return group[0]?.reject(error);
-      // One of the batches may be too large for a full disk, or fail for a reason of its own.
+      // One of the batches may have caused the failure, for example by its size on a full disk.
+      // Each is committed separately, so that the others succeed.
       for (const each of group) await this.#commit([each]);
       return;
     }
@@ -137,6 +141,7 @@ function losersOf(
   return new Set(batches.filter((_, index) => hasLost(results[index])).map(({ owner }) => owner));
 }
 
+/** Number of changes in the batches. */
 function countOf(batches: readonly CommitBatch[]): number {
   let count = 0;
   for (const { attempts } of batches) for (const { changes } of attempts) count += changes.count;

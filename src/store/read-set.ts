@@ -3,12 +3,14 @@ import type { KeyText } from "./key-text.ts";
 import type { Key } from "./store.ts";
 import type { Change, WriteSet } from "./write-set.ts";
 
+/** A key that an attempt read, and its revision. */
 export interface KeyRevision {
   readonly key: Key;
   /** 0 if the key was absent. */
   readonly revision: number;
 }
 
+/** A range that an attempt read, and the revisions of its entries. */
 export interface RangeRevisions {
   readonly start: KeyText;
   /** Excluded. */

@@ -35,6 +35,7 @@ export function identifyPath(path: string, query: QueryReader): Result<BlobAddre
   return valid.ok ? ok({ resource: "blob", ...none, container, blob: rest }) : valid;
 }
 
+/** Removes slashes at both ends. */
 export function trimSlashes(path: string): string {
   return path.replace(/^\/+/, "").replace(/\/+$/, "");
 }

@@ -6,6 +6,7 @@ import { fail, ok, type Result } from "../../protocol/result.ts";
 import type { BlobRecord } from "../records.ts";
 import { appendedBlocksMax } from "../shared/limits.ts";
 
+/** An append to an append blob. */
 interface AppendAtEnd {
   readonly target: BlobRecord;
   readonly input: { readonly position: number };

@@ -7,10 +7,12 @@ import type {
 } from "../../content/content-ref.ts";
 import { fail, ok, type Result } from "../../protocol/result.ts";
 
-/** Data that was appended to a file and not flushed. */
+/** Data that was appended to a file and is not flushed yet. */
 export interface AppendedData {
   readonly id: string;
+  /** Offset in the file, in bytes. */
   readonly position: number;
+  /** Bytes. */
   readonly length: number;
   readonly part: ContentPart;
 }

@@ -22,6 +22,7 @@ export interface Appended {
   readonly isOfBlobApi: boolean;
 }
 
+/** Reads the data that was appended to a file. */
 export async function readAppended(
   view: RecordView,
   { key, target }: { readonly key: BlobKey; readonly target: BlobRecord },
@@ -58,7 +59,7 @@ async function isOfBlocks(view: RecordView, target: BlobRecord): Promise<boolean
   return false;
 }
 
-/** A flush. */
+/** The input of a flush. */
 export interface Commit {
   readonly target: BlobRecord;
   readonly appended: Appended;
@@ -68,8 +69,7 @@ export interface Commit {
   readonly keeps: boolean;
 }
 
-/** The record itself is copied once, by the operation. */
-/** The reply fields of a flush. */
+/** The changes of a flush. The operation copies them into the new record of the file. */
 interface Committed {
   readonly headers: HttpHeaders;
   readonly content: { readonly content?: ContentPlan };
@@ -100,6 +100,7 @@ export function commitAppended(
   });
 }
 
+/** Removes flushed data from an upload whose other data is kept. */
 function removeCommitted(
   key: BlobKey,
   upload: UploadRecord,

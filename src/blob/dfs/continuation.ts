@@ -2,7 +2,8 @@ import { decodeBase64, encodeBase64 } from "../../base/base64.ts";
 import { blobNameUnitsMax } from "../../protocol/names.ts";
 import { query } from "../../protocol/params.ts";
 
-/** Where a listing goes on: a whole path, or the name of an entry of the directory. */
+/** The position at which a listing continues: a whole path, or the name of an entry of the listed
+ *  directory. */
 export interface Place {
   readonly path: string;
   readonly isEntry: boolean;
@@ -30,10 +31,10 @@ function pathOf(token: string): string | undefined {
   return place?.isEntry === false ? place.path : undefined;
 }
 
-/** The path with which a listing continues. */
+/** The parameter `continuation` of operations that continue with a whole path. */
 export const continuation = query("continuation", pathOf);
 
-/** The same in a listing. */
+/** The parameter `continuation` of a listing of paths, which may also name an entry. */
 export const listingContinuation = query("continuation", placeOf);
 
 export const continuationHeader = "x-ms-continuation";

@@ -113,11 +113,12 @@ function declareCreate(kind: PathKind) {
   });
 }
 
+/** The reclaim job that deletes the path at its expiry time. */
 function expireAt({ container, name }: BlobKey, time: Ticks | undefined): readonly Effect[] {
   return time === undefined ? [] : [reclaimAt(time, "blob-expiry", container, name)];
 }
 
-/** What a new path depends on. */
+/** What the record of a new path depends on. */
 interface Creation {
   readonly scope: ContainerScope;
   readonly target: BlobRecord | undefined;
@@ -127,6 +128,7 @@ interface Creation {
   readonly newId: () => bigint;
 }
 
+/** The expiry time that the request sets; undefined if it sets none. */
 function expiryOfNew({ scope, input, now }: Creation): Result<Ticks | undefined> {
   const { expiryOption: option, expiryTime } = input;
   if (option === undefined) return ok(undefined);

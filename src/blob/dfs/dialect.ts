@@ -36,7 +36,7 @@ const codes: Partial<Readonly<Record<FaultCode, FaultCode>>> = {
   NoAuthenticationInformation: "AuthenticationFailed",
 };
 
-/** Codes that both APIs have, with the words of this one. Hadoop looks for them. */
+/** Messages of the Data Lake API for codes that both APIs have. Hadoop compares these messages. */
 const messages: Partial<Readonly<Record<FaultCode, string>>> = {
   LeaseIdMissing:
     "There is currently a lease on the resource and no lease ID was specified in the request.",
@@ -78,6 +78,7 @@ function renderFault(fault: Fault, { requestId, wallNow }: RequestInfo): Rendere
   return { headers, type: jsonType, text, reason: faultMessage(fault), bare: false };
 }
 
+/** How the Data Lake API differs from the Blob API in methods and faults. */
 export const dialect: Dialect = {
   method,
   etagHeaders: (etag) => ({ ETag: formatETag(etag), "Last-Modified": formatHttpDate(etag) }),

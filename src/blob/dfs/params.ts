@@ -106,16 +106,19 @@ export const acl: Param<readonly AclEntry[] | undefined> = textHeader("x-ms-acl"
 /** Limit of this server, in UTF-16 code units. */
 const principalUnitsMax = 256;
 
+/** Returns the text if it is printable ASCII without spaces; otherwise undefined. */
 function principalName(value: string): string | undefined {
   return value.length <= principalUnitsMax && /^[\x21-\x7e]+$/.test(value) ? value : undefined;
 }
 
+/** Object ids or names of the owner and the owning group. */
 export const owner = header("x-ms-owner", principalName);
 export const group = header("x-ms-group", principalName);
 
 /** Limit of this server for a position: 8 TiB, more than a file may have. */
 const positionMax = 8 * 1024 ** 4;
 
+/** A byte offset in a file. */
 export const position = query("position", integer(0, positionMax));
 
 /** The lease that a request gives to a new path. */
@@ -150,7 +153,7 @@ export const upn = query("upn", text);
 
 const resultsMax = 2_147_483_647;
 
-/** At most this many entries in one page of a listing. */
+/** The largest number of entries that the client accepts in one page. */
 export const maxResults: Param<number | undefined> = {
   sources: ["maxResults"],
   parse: (reader) => {

@@ -5,6 +5,7 @@ import { blobs, type BlobKey, type BlobRecord } from "../records.ts";
 import { isExpired } from "../shared/expiry.ts";
 import { rootName } from "../tree/find-path.ts";
 
+/** A visited path. */
 export interface WalkedPath {
   readonly path: string;
   readonly key: BlobKey;
@@ -15,11 +16,12 @@ export interface WalkedPath {
 export interface PathWalk {
   /** The id of the directory whose entries are visited. */
   readonly root: bigint;
-  // The path of that directory.
+  /** The path of that directory. */
   readonly rootPath: string;
   readonly recursive: boolean;
   /** The path to start from, relative to the directory; empty for its first entry. */
   readonly from: string;
+  /** The walk visits at most this many paths. */
   readonly limit: number;
 }
 

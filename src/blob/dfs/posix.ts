@@ -52,6 +52,7 @@ export function replaceAcl(
 
 export const accessHeaderNames = ["x-ms-owner", "x-ms-group", "x-ms-permissions"] as const;
 
+/** The headers with owner, group and permissions of a path. */
 export function accessHeaders(record: BlobRecord) {
   const access = accessOf(record);
   return {

@@ -25,6 +25,7 @@ function withProperties(operation: Operation): Operation["decide"] {
   };
 }
 
+/** Adds the transaction id that the path was created or renamed with. */
 function withTransactionId(decide: Operation["decide"]): Operation["decide"] {
   return (context) => {
     const decision = decide(context);
@@ -36,8 +37,9 @@ function withTransactionId(decide: Operation["decide"]): Operation["decide"] {
   };
 }
 
-/** This API has no properties of the root directory. Requests without a parameter that only this
- *  API has may be of the Blob API, which has them. */
+/** Rejects a request of the Data Lake API for the root directory, which has no properties in this
+ *  API. A request without `upn`, which only this API has, may be one of the Blob API, in which the
+ *  root directory has properties. */
 function exceptOfRoot(decide: Operation["decide"]): Operation["decide"] {
   return (context) => {
     const { key } = context.scope as ContainerScope;

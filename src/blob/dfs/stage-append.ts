@@ -16,16 +16,18 @@ import type { AppendResult } from "./append-at-end.ts";
 /** Appends that are not flushed yet, of one file. */
 const appendsMax = 50_000;
 
-/** Bounds of the data in the record of an upload, which each such append writes again. */
+/* Limits of this server for data in the record of an upload: each small append writes all of it. */
 const inlineAppendsMax = 16;
 const inlineAppendBytesMax = 8192;
 
+/** The upload of a file, and its number of appends. */
 export interface Appends {
   readonly staged: UploadLookup;
-  /** Of those in records of their own. */
+  /** Number of appends that are stored in records of their own. */
   readonly count: bigint;
 }
 
+/** Reads what an append depends on besides the file. */
 export async function readAppends(view: RecordView, key: BlobKey): Promise<Appends> {
   const staged = await findUpload(view, key);
   const { live } = staged;
@@ -33,7 +35,8 @@ export async function readAppends(view: RecordView, key: BlobKey): Promise<Appen
   return { staged, count: isCounted ? await view.count(blockCounter(live.id)) : 0n };
 }
 
-/** Blocks of the Blob API and appended data do not mix. */
+/** Whether data may be appended to the file. Blocks of the Blob API and appended data cannot be
+ *  combined. */
 export function checkAppend(target: BlobRecord, { staged, count }: Appends): Result<undefined> {
   if (target.directory !== undefined) return fail("PathConflict");
   const isOfBlobApi = target.type !== "BlockBlob" || (staged.live?.blockIdLength ?? 0) > 0;
@@ -41,6 +44,7 @@ export function checkAppend(target: BlobRecord, { staged, count }: Appends): Res
   return count >= BigInt(appendsMax) ? fail("BlockCountExceedsLimit") : ok(undefined);
 }
 
+/** An append to a file that is no append blob. */
 export interface Append {
   readonly scope: { readonly key: BlobKey };
   readonly target: BlobRecord;
@@ -116,7 +120,7 @@ function stageBlock(append: Append, found: Appends): readonly Effect[] {
   return [...opened.effects, block, add(blockCounter(opened.upload.id), 1n)];
 }
 
-/** As `openUpload`, for an upload that has small data and needs a mark that there is other. */
+/** Does the same as `openUpload` for an upload with inline data, and marks it as having blocks. */
 function openBesideInline(key: BlobKey, live: UploadRecord, now: Ticks) {
   const isStale = now - live.touched > touchIntervalTicks;
   if (live.hasBlocks === true && !isStale) return { upload: live, effects: [] };

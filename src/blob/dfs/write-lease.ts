@@ -86,6 +86,7 @@ export function leaseAfterWrite(
 
 export const leaseRenewedHeader = "x-ms-lease-renewed";
 
+/** The header that states whether the lease was renewed; none if no renewal was requested. */
 export function leaseRenewed({ renewed }: LeaseAfterWrite) {
   return { [leaseRenewedHeader]: renewed === undefined ? undefined : String(renewed) };
 }

@@ -2,13 +2,13 @@ import type { ServiceName } from "../service-name.ts";
 import type { ActionNeed } from "./actions.ts";
 import type { Role } from "./role.ts";
 
-/** What a role assignment of an account applies to: all of it, or one container, queue, table or
- *  share. */
+/** The container, queue, table or share that a role assignment is limited to. */
 export interface AssignmentScope {
   readonly service: ServiceName;
   readonly name: string;
 }
 
+/** A role that a principal or group has. */
 export interface Assignment {
   readonly role: Role;
   /** Undefined for the whole account. */
@@ -23,11 +23,12 @@ export interface RoleTarget {
 
 const none: readonly Assignment[] = [];
 
-/** The role assignments of one account. Immutable: a changed configuration creates new ones. */
+/** The role assignments of one account. Immutable: a changed configuration creates a new object. */
 export class AccessRules {
   readonly #byPrincipal: ReadonlyMap<string, readonly Assignment[]>;
 
-  /** By object id of a user, application or group, in lower case. */
+  /** `byPrincipal` has the assignments by object id of a user, application or group, in lower
+   *  case. */
   constructor(byPrincipal: ReadonlyMap<string, readonly Assignment[]>) {
     this.#byPrincipal = byPrincipal;
   }
@@ -50,6 +51,7 @@ export class AccessRules {
   }
 }
 
+/** Whether an assignment with this scope applies to the target. */
 function covers(scope: AssignmentScope | undefined, { service, name }: RoleTarget): boolean {
   if (scope === undefined) return true;
   if (scope.service !== service || name === undefined) return false;

@@ -10,6 +10,7 @@ export interface ActionSource {
   readonly isDeletion?: true | undefined;
 }
 
+/** The declaration, with what is derived from it. */
 interface Facts extends ActionSource {
   readonly letters: string;
   readonly has: (letter: string) => boolean;
@@ -139,15 +140,16 @@ const ofContents: Readonly<Record<ServiceName, (facts: Facts) => ActionNeed>> = 
       : every(`${files}/write`, "fileServices/writeFileBackupSemantics/action"),
 };
 
-/** To replace an existing blob the right to add one is not enough. */
+/** Needed in addition to replace an existing blob: the action that adds a blob does not suffice. */
 export const overwriteNeed: ActionNeed = every(`${blobs}/write`);
 
-/** To set or read tags in an operation on the blob itself. */
+/** Needed in addition if an operation on the blob itself sets tags, or reads them in a
+ *  condition. */
 export function tagNeed(sets: boolean): ActionNeed {
   return every(`${blobs}/tags/${sets ? "write" : "read"}`);
 }
 
-/** Permissions of shares are part of the share's files. */
+/* Operations on permissions of a share need actions on its files. */
 export const createPermissionNeed: ActionNeed = every(
   `${files}/modifypermissions/action`,
   "fileServices/writeFileBackupSemantics/action",

@@ -1,22 +1,23 @@
-/** Azure's names of what a role may grant, as in its role definitions. */
+/* Actions: Azure's names of what a role may grant, as in its role definitions. */
 
 const prefix = "Microsoft.Storage/storageAccounts/";
 
-/** Alternatives, of which one must be granted completely. `[[]]` needs nothing, `[]` is never
- *  granted. Get Messages: `[[process], [delete, read]]`. */
+/** The actions that an operation needs: alternatives, of which one must be granted completely.
+ *  `[[]]` needs nothing, `[]` is never granted. Get Messages: `[[process], [delete, read]]`. */
 export type ActionNeed = readonly (readonly string[])[];
 
-/** `blobServices/containers/read` with the prefix of all storage actions. */
+/** The full name of an action: `blobServices/containers/read`, for example, with the prefix of all
+ *  storage actions. */
 export function storageAction(name: string): string {
   return prefix + name;
 }
 
-/** A need of one action, or of several together. */
+/** The need of all these actions together. */
 export function every(...names: readonly string[]): ActionNeed {
   return [names.map(storageAction)];
 }
 
-/** A need that each of the actions fulfils. */
+/** The need of at least one of these actions. */
 export function either(...names: readonly string[]): ActionNeed {
   return names.map((name) => [storageAction(name)]);
 }
@@ -32,7 +33,7 @@ export function isDataAction(action: string): boolean {
   return dataForms.some((form) => lower.includes(form));
 }
 
-/** Whether an action has the form of a role definition: `*` stands for any text. */
+/** Converts an action of a role definition to a regular expression; `*` stands for any text. */
 export function actionPattern(pattern: string): RegExp {
   const parts = pattern.split("*").map((part) => part.replaceAll(/[.*+?^${}()|[\]\\]/g, "\\$&"));
   return new RegExp(`^${parts.join(".*")}$`, "i");

@@ -13,7 +13,8 @@ export interface RoleDefinition {
   readonly notDataActions: readonly string[];
 }
 
-/** Bounds the cache of a role: needs come from declarations, of which there are fewer. */
+/** Limit of the cache of a role. There are fewer actions: they come from declarations of
+ *  operations. */
 const cachedMax = 256;
 
 /** A role with its patterns compiled. */
@@ -35,6 +36,7 @@ export class Role {
     };
   }
 
+  /** Whether the role grants the action and does not exclude it. */
   grants(action: string): boolean {
     const known = this.#known.get(action);
     if (known !== undefined) return known;

@@ -3,17 +3,19 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { WorkerProcess } from "./worker-process.ts";
 
-/** Longest path of a Unix socket on Linux; other systems have at least 103 bytes. */
+/** Longest path of a Unix socket in bytes that all systems accept; Linux accepts 107. */
 const socketPathBytesMax = 103;
 const socketForm = /^commit-(\d+)-\d+\.sock$/;
 
-/** Chooses the worker that commits for all others, and gives each its role. */
+/** Chooses the worker that commits for all others, and sends each worker its commit role. */
 export class CommitLeader {
   readonly #location: string;
+  /** The socket of the leader that each worker was sent last. */
   readonly #roles = new Map<WorkerProcess, string>();
   #temporaryFolder: string | undefined;
   #leader: WorkerProcess | undefined;
   #socket = "";
+  /** Number of leaders so far: each has a socket of its own. */
   #epoch = 0;
   #updated: Promise<void> = Promise.resolve();
 
@@ -32,6 +34,7 @@ export class CommitLeader {
     return this.#updated;
   }
 
+  /** Removes the socket. */
   close(): void {
     this.#removeSocket();
     if (this.#temporaryFolder !== undefined) {
@@ -39,7 +42,7 @@ export class CommitLeader {
     }
   }
 
-  /** Sockets of supervisors that were killed. */
+  /** Removes the sockets of supervisors that were killed. */
   removeAbandoned(): void {
     for (const name of readNames(this.#location)) {
       const pid = Number(socketForm.exec(name)?.[1] ?? process.pid);
@@ -103,7 +106,7 @@ function isRunning(pid: number): boolean {
     process.kill(pid, 0);
     return true;
   } catch (error) {
-    // The process of another user.
+    // The process exists and belongs to another user.
     return error instanceof Error && "code" in error && error.code === "EPERM";
   }
 }

@@ -12,6 +12,7 @@ export interface WorkerSetup {
   readonly workerCount: number;
   readonly supervisorPid: number;
   readonly isMain: boolean;
+  /** Address of the admin listener; undefined until a main worker has reported it. */
   readonly adminAddress: BoundAddress | undefined;
 }
 
@@ -21,13 +22,15 @@ export interface WorkerListening {
   readonly adminAddress: BoundAddress | undefined;
 }
 
+/** Feed events of a worker; `missed` more were dropped before them. */
 export interface EventsMessage {
   readonly kind: "events";
   readonly events: readonly FeedEvent[];
   readonly missed: number;
 }
 
-/** From the supervisor. A message with an id is answered by `done` with the same id. */
+/** A message from the supervisor to a worker. A message with an id is answered by `done` with the
+ *  same id. */
 export type ToWorker =
   | { readonly kind: "start"; readonly setup: WorkerSetup }
   | { readonly kind: "commit-role"; readonly id: number; readonly role: CommitRole }
@@ -38,6 +41,7 @@ export type ToWorker =
   | EventsMessage
   | { readonly kind: "stop"; readonly isDrained: boolean };
 
+/** A message from a worker to the supervisor. */
 export type FromWorker =
   /** The worker receives messages from now on. */
   | { readonly kind: "ready" }
@@ -53,8 +57,9 @@ export type FromWorker =
   | EventsMessage
   | { readonly kind: "ending"; readonly sample: FigureSample };
 
+/** The answer to a main worker that asked for figures. */
 export interface OtherFigures {
-  /** Of the other workers, of ended ones and of the supervisor. */
+  /** Sum over the other workers, ended workers and the supervisor. */
   readonly others: FigureSample;
   readonly workers: WorkerFigures;
 }

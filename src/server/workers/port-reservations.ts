@@ -11,6 +11,7 @@ type PortName = OwnPort | "blobPort" | "queuePort" | "tablePort";
 /** Keeps the ports of a starting server until its first worker binds them. All workers then get the
  *  same port numbers, also if a free port was chosen, and a replacement gets them again. */
 export class PortReservations {
+  /** The bound port numbers, by the name of the option. */
   readonly ports: Partial<Record<PortName, number>> = {};
   readonly #servers = new Map<string, Server>();
 
@@ -33,7 +34,7 @@ export class PortReservations {
     return reservations;
   }
 
-  /** The port is free again when this returns. */
+  /** Frees the port of the listener with this title before it returns. */
   release(title: string): void {
     this.#servers.get(title)?.close();
     this.#servers.delete(title);
@@ -52,6 +53,7 @@ export class PortReservations {
   }
 }
 
+/** The listeners that a server with these options has. */
 function* listenersOf(options: Options): Generator<readonly [PortName, BindOptions]> {
   for (const name of endpointNames) {
     const service: ServiceName = name === "dfs" ? "blob" : name;

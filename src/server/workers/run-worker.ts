@@ -9,9 +9,11 @@ import { logFor, openServer, realEnvironment } from "../start.ts";
 import { StartRefused } from "../start-refused.ts";
 import type { FromWorker, OtherFigures, ToWorker, WorkerSetup } from "./messages.ts";
 
+/** Limit of this server for the figures of the other processes. */
 const figuresMillisecondsMax = 5000;
 
-/** Serves as the supervisor says, until it says stop. */
+/** Runs a worker process: serves as the messages of the supervisor require, until it sends
+ *  `stop`. */
 export function runWorker(): void {
   // A terminal or service manager signals all processes; the supervisor decides what follows.
   for (const signal of ["SIGTERM", "SIGINT", "SIGHUP"]) process.on(signal, () => {});
@@ -20,6 +22,7 @@ export function runWorker(): void {
   void send({ kind: "ready" });
 }
 
+/** Handles the messages of the supervisor. */
 class WorkerRun {
   #server: Promise<RunningServer | undefined> = Promise.resolve(undefined);
   #forwarder: FeedForwarder | undefined;

@@ -9,7 +9,8 @@ export type WorkerEnvironment = Pick<
   "workerCount" | "clock" | "log" | "announce" | "onGivenUp"
 >;
 
-/** Serves with several worker processes. Rejects with `StartRefused`. */
+/** Starts a server with several worker processes. Rejects with `StartRefused` if a worker does not
+ *  start. */
 export async function startWorkers(
   options: Options,
   environment: WorkerEnvironment,

@@ -21,7 +21,7 @@ export interface SupervisorOptions {
   readonly clock: Clock;
   readonly log: Log;
   readonly announce: (line: string) => void;
-  /** Called after the end of a server whose workers end again and again. */
+  /** Called after the server was stopped because its workers ended again and again. */
   readonly onGivenUp: (problem: string) => void;
 }
 
@@ -29,7 +29,9 @@ export interface SupervisorOptions {
 const workerProgram = fileURLToPath(new URL("../../cli/worker.js", import.meta.url));
 /** A worker that ends earlier counts as one that fails to start. */
 const shortLifeTicks: Ticks = ticksPerSecond;
+/** After this many workers in succession that ended so early, the server is stopped. */
 const shortLivesMax = 5;
+/** First pause before such a worker is replaced; doubles each time. */
 const backOffMilliseconds = 100;
 const explorerLine = "Etagere explorer:";
 
@@ -92,7 +94,7 @@ export class Supervisor {
   }
 
   /** Rolling restart: each worker is replaced by one with the present configuration, which listens
-   *  before the old one stops to. */
+   *  before the old one stops listening. */
   restart(): Promise<void> {
     if (!this.#isRestartQueued && this.#state === "running") {
       this.#isRestartQueued = true;
@@ -208,13 +210,14 @@ export class Supervisor {
       await worker.listening;
       await this.#join(worker);
     } catch (error) {
-      // It ends, and is replaced again.
+      // The worker ends, and `#onEnded` replaces it again.
       const problems = error instanceof StartRefused ? error.problems : [String(error)];
       log.error({ problems }, "worker did not start; trying again");
     }
   }
 
-  /** Gives a new worker its place beside the others. */
+  /** Connects a new worker to the event feed and to the commit leader. `leaving` are the workers
+   *  that it replaces and that still run. */
   async #join(worker: WorkerProcess, leaving: readonly WorkerProcess[] = []): Promise<void> {
     this.#feed.join(worker, this.#slots.slice(1));
     await this.#leader.update(
@@ -248,6 +251,7 @@ export class Supervisor {
     }
   }
 
+  /** Stops the server, because its workers cannot run. */
   async #giveUp(): Promise<void> {
     await this.stop();
     this.#given.onGivenUp(

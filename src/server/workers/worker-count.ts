@@ -4,7 +4,8 @@ import { workersMax } from "../options.ts";
 
 const quotaFile = "/sys/fs/cgroup/cpu.max";
 
-/** `auto`: one worker for each core that this process may use. */
+/** The number of workers for the option `--workers`. `auto` is one worker for each core that this
+ *  process may use. */
 export function workerCountOf(workers: number | "auto"): number {
   if (workers !== "auto") return workers;
   const cores = Math.min(availableParallelism(), quotaCores(readQuota()) ?? Infinity);
@@ -18,7 +19,8 @@ export function quotaCores(text: string): number | undefined {
   return quota > 0 && period > 0 ? Math.ceil(quota / period) : undefined;
 }
 
-/** `availableParallelism` respects the CPU affinity, but not the quota in all versions. */
+/** Reads the CPU quota, which `availableParallelism` ignores in some versions of Node.js. Empty if
+ *  there is none. */
 function readQuota(): string {
   try {
     return readFileSync(quotaFile, "utf8");

@@ -7,17 +7,20 @@ import type { WorkerProcess } from "./worker-process.ts";
 
 /** Sums the figures of all processes of a server. */
 export class FigureCollector {
+  /** Number of workers that were replaced after an unexpected end. */
   restarts = 0;
   /** Counters of workers that have ended, so that no sum ever decreases. */
   #ended: FigureSample | undefined;
 
+  /** Keeps the counters of a worker that has ended. */
   addEnded({ lastSample }: WorkerProcess): void {
     if (lastSample === undefined) return;
     const last = endedSample(lastSample);
     this.#ended = this.#ended === undefined ? last : mergeSamples([this.#ended, last]);
   }
 
-  /** Figures of all but the asking worker. Of one that does not answer, the last known ones. */
+  /** Collects the figures of all workers but `asking`. For a worker that does not answer, its last
+   *  known figures count. */
   async collect(asking: WorkerProcess, workers: readonly WorkerProcess[]): Promise<OtherFigures> {
     const others = workers.filter((worker) => worker !== asking);
     await Promise.all(others.map((worker) => worker.ask((id) => ({ kind: "sample", id }))));

@@ -17,10 +17,15 @@ export interface WorkerExit {
   readonly signal: string | null;
 }
 
+/* Limits of this server for a worker. */
+
+/** Time for the answer to a message. */
 const answerMillisecondsMax = 2000;
-/** Beyond the time that a worker gives its connections and running requests. */
+/** Time to end after `stop`: longer than a worker gives its connections and running requests. */
 const stopMillisecondsMax = 20_000;
+/** Time to end in a rolling restart, in which connections get time to end. */
 const drainMillisecondsMax = 60_000;
+/** Relayed messages that are not written to the channel yet. */
 const relayedMessagesMax = 8;
 
 type Answer = (sample: FigureSample | undefined) => void;
@@ -28,19 +33,22 @@ type Answer = (sample: FigureSample | undefined) => void;
 /** A worker as the supervisor sees it, from its start to its end. */
 export class WorkerProcess {
   readonly slot: number;
-  /** Rejects if the worker does not start. */
+  /** Resolves when the worker serves all its listeners; rejects with `StartRefused` if it does not
+   *  start. */
   readonly listening: Promise<WorkerListening>;
   readonly ended: Promise<WorkerExit>;
-  /** Whether it has ended, or was asked to. */
+  /** Whether the worker has ended or was asked to end. */
   isLeaving = false;
+  /** Monotonic time; undefined before the worker listens. */
   listeningSince: Ticks | undefined;
+  /** The last figures that the worker sent. */
   lastSample: FigureSample | undefined;
   readonly #worker: Worker;
   readonly #clock: Clock;
   readonly #answers = new Map<number, Answer>();
   #lastId = 0;
   #relayed = 0;
-  /** Messages until the worker is ready to receive them. */
+  /** Messages that wait until the worker is ready to receive them; undefined afterwards. */
   #unsent: (readonly [ToWorker, () => void])[] | undefined = [];
 
   constructor({ slot, setup, clock, onMessage }: WorkerProcessOptions) {
@@ -59,7 +67,7 @@ export class WorkerProcess {
     // Reported by the caller that awaits it.
     this.listening.catch(() => {});
     worker.on("message", (message: FromWorker) => this.#receive(message, onMessage));
-    // A message to a worker that has just ended.
+    // Sending to a worker that has just ended fails; its exit is handled above.
     worker.on("error", () => {});
     this.send({ kind: "start", setup });
   }
@@ -76,8 +84,8 @@ export class WorkerProcess {
     else this.#worker.send(message, sent);
   }
 
-  /** Sends a message of which it does not matter whether it arrives. Returns false if the worker
-   *  is too slow: too many are on their way. */
+  /** Sends a message that may be lost. Returns false without sending it if the worker is too slow:
+   *  `relayedMessagesMax` messages are on their way. */
   relay(message: ToWorker): boolean {
     if (this.#relayed >= relayedMessagesMax) return false;
     this.#relayed += 1;
@@ -85,7 +93,8 @@ export class WorkerProcess {
     return true;
   }
 
-  /** Resolves to undefined if the worker ends or does not answer in time. */
+  /** Sends a message with a new id and returns the sample in the answer. Resolves to undefined if
+   *  the answer has none, or if the worker ends or does not answer in time. */
   ask(message: (id: number) => ToWorker): Promise<FigureSample | undefined> {
     if (this.isLeaving && !this.#worker.isConnected()) return Promise.resolve(undefined);
     this.#lastId += 1;

@@ -9,8 +9,11 @@ import type { ByteReader } from "./byte-reader.ts";
 import type { ByteWriter } from "./byte-writer.ts";
 
 const kindCodes = { put: 0, delete: 1, add: 2 } as const;
+/** Dependencies refer to attempts by a 16-bit index. */
 const attemptsMax = 0xffff;
 
+/** Writes a batch in the format that `readBatch` reads. Dependencies are written as indexes of
+ *  earlier attempts of the batch. */
 export function writeBatch(to: ByteWriter, batch: CommitBatch): void {
   to.number(batch.sequence);
   to.uint32(batch.ignoredOwner);
@@ -70,6 +73,8 @@ export interface BatchOrigin {
   readonly record: BatchRecordPosition;
 }
 
+/** Reads a batch. Throws `MalformedFrame` if a value is out of range, a key is invalid or a
+ *  dependency does not precede its attempt. */
 export function readBatch(from: ByteReader, { owner, record }: BatchOrigin): CommitBatch {
   const sequence = from.number();
   const ignoredOwner = from.uint32();
@@ -129,6 +134,7 @@ function readChange(from: ByteReader): Change {
   throw new MalformedFrame("unknown kind of change");
 }
 
+/** The changes of an attempt that another process sent. */
 class DecodedChanges {
   readonly #changes: readonly Change[];
 

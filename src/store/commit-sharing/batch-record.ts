@@ -7,6 +7,7 @@ import type { Value } from "../store.ts";
 /** The record of the last batch of a follower that was decided. It is written in the commit of the
  *  batch, so a follower that lost its leader learns from it whether the batch was committed. */
 export interface BatchRecord {
+  /** Number of the batch; a follower numbers its batches in ascending order. */
   readonly number: number;
   /** False: the follower has fenced the batch, and no leader may commit it any more. */
   readonly isCommitted: boolean;
@@ -16,15 +17,18 @@ export interface BatchRecord {
 
 /** Keys that start with `00 03` are batch records; the rest is the follower's id. */
 export const recordPrefix: KeyText = "\u0000\u0003";
+/** The first text after all batch records. */
 export const recordsEnd: KeyText = "\u0000\u0004";
 const headerBytes = 9;
 const indexBytes = 2;
 
+/** The key of a follower's batch record, with the number of one of its batches. */
 export function recordPosition(follower: string, number: number): BatchRecordPosition {
   const text = recordPrefix + follower;
   return { key: keyOfText(text), text, number };
 }
 
+/** The record of the last decided batch of a follower; undefined if none was decided. */
 export function readBatchRecord(
   { key, text }: Pick<BatchRecordPosition, "key" | "text">,
   current: EngineReader,
@@ -38,6 +42,7 @@ export function isDecided(position: BatchRecordPosition, current: EngineReader):
   return (readBatchRecord(position, current)?.number ?? 0) >= position.number;
 }
 
+/** The engine write that stores a batch record. */
 export function batchRecordWrite(
   { key, text }: BatchRecordPosition,
   record: BatchRecord,
@@ -57,6 +62,7 @@ export function droppedIndexes(
   return indexes;
 }
 
+/** The inverse of `droppedIndexes`: the attempts with these indexes. */
 export function attemptsAt(
   { attempts }: Pick<CommitBatch, "attempts">,
   indexes: readonly number[],

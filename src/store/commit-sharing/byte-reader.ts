@@ -66,6 +66,7 @@ export class ByteReader {
     return items;
   }
 
+  /** Throws if bytes are left. */
   end(): void {
     if (this.#at !== this.#bytes.length) throw new MalformedFrame("bytes after the content");
   }

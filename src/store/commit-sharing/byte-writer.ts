@@ -1,6 +1,7 @@
 import type { KeyText } from "../key-text.ts";
 
-/** Frames and thus the bytes in flight per connection are at most this long. */
+/** Limit of this server for a frame, with its length field. It bounds the memory that a connection
+ *  needs for one frame. */
 export const frameBytesMax = 8 * 2 ** 20;
 /** Every frame starts with the number of the bytes that follow: 4 bytes, little-endian. */
 export const lengthBytes = 4;

@@ -9,8 +9,8 @@ export interface ConnectionOptions {
   readonly onClose: (reason: unknown) => void;
 }
 
-/** Bytes that wait to be sent. A process that reads no more is stopped; its connection is closed,
- *  and it continues alone. */
+/** Limit of this server for bytes that wait to be sent. Beyond it, the process at the other end is
+ *  assumed to be stopped: the connection is closed, and that process continues alone. */
 const unsentBytesMax = 16 * 2 ** 20;
 
 /** One end of a connection between a leader and a follower. */
@@ -33,7 +33,7 @@ export class Connection {
     socket.on("error", (error) => {
       reason ??= error;
     });
-    // Both sides need each other: neither keeps a half-open connection.
+    // A connection is useless without either direction, so a half-open one is closed.
     socket.on("end", () => socket.destroy());
     socket.on("close", () => onClose(reason));
   }
@@ -63,6 +63,7 @@ export class Connection {
     this.#socket.unref();
   }
 
+  /** Closes the connection at once; frames that are not sent yet are lost. */
   destroy(): void {
     this.#socket.destroy();
   }

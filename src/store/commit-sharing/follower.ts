@@ -14,28 +14,31 @@ export interface FollowerOptions {
   /** Path of the leader's Unix socket. */
   readonly socket: string;
   readonly identity: FollowerIdentity;
-  /** Commits in this process. */
+  /** Commits batches in this process, without the leader. */
   readonly alone: BatchWriter;
   readonly engine: Engine;
   readonly clock: Clock;
   readonly log: Log | undefined;
-  /** Whether commits that change only such keys need no flush, so that there is none to share. */
+  /** Whether a key is volatile. A batch that changes only volatile keys needs no flush, so it is
+   *  not sent to the leader. */
   readonly isVolatile: (text: KeyText) => boolean;
+  /** Whether this process has watchers, so that the leader must report its commits. */
   readonly isWatching: () => boolean;
   /** Called for commits of the leader. */
   readonly onCommitted: (commit: Committed) => void;
 }
 
-/** One opening of a store. */
+/** Identifies one opening of a store by a process. */
 export interface FollowerIdentity {
   /** Id of the process, for commit priority. */
   readonly owner: number;
-  /** Key of the batch records; never used again. */
+  /** Key of the batch record; no later opening uses it again. */
   readonly id: string;
   /** Number of the last batch that was sent to a leader. */
   lastNumber: number;
 }
 
+/** Time between two attempts to connect to the leader. */
 const reconnectMilliseconds = 100;
 
 /** Sends the batches of this process to the leader. While there is no connection, it commits them
@@ -47,7 +50,7 @@ export class CommitFollower implements BatchWriter {
   /** Settles when the batch in progress was decided. */
   #writing: Promise<unknown> = Promise.resolve();
   #isClosed = false;
-  /** One message per outage. */
+  /** Whether the loss of the connection was logged: one message per outage. */
   #hasFailed = false;
   #cancelReconnect = (): void => undefined;
 
@@ -73,6 +76,8 @@ export class CommitFollower implements BatchWriter {
     log?.debug({ socket }, "connected to commit leader");
   }
 
+  /** Sends the batch to the leader. Commits it alone if there is no connection, if it needs no
+   *  flush or if it does not fit into a frame. */
   write(batch: CommitBatch): Promise<BatchResult> {
     const { identity, alone } = this.#options;
     const connection = this.#connection;
@@ -92,7 +97,7 @@ export class CommitFollower implements BatchWriter {
     return result;
   }
 
-  /** The first watcher was added, or the last one removed. */
+  /** Must be called when the first watcher was added or the last one removed. */
   watchingChanged(): void {
     this.#connection?.send(watchingFrame(this.#options.isWatching()));
   }
@@ -138,7 +143,7 @@ export class CommitFollower implements BatchWriter {
   }
 
   #notice({ hasAllKeys, previous, sequence, writes }: Notice): void {
-    // A gap in the sequence calls all watchers.
+    // Without the keys, a gap in the sequence is reported, which calls all watchers.
     this.#options.onCommitted({ previous: hasAllKeys ? previous : -1, sequence, writes });
   }
 

@@ -13,6 +13,7 @@ export interface LeaderConnectionOptions {
   readonly onClose: (reason: unknown) => void;
 }
 
+/** A batch that was sent and not answered yet. */
 interface Exchange {
   readonly number: number;
   readonly resolve: (answer: Answer | undefined) => void;
@@ -20,7 +21,8 @@ interface Exchange {
   readonly cancelTimeout: () => void;
 }
 
-/** A leader that does not answer for 5 s has stopped running. */
+/** Limit of this server for the answer to a batch. A leader that takes longer is assumed to have
+ *  stopped, and the connection is closed. */
 export const answerMillisecondsMax = 5_000;
 
 /** A follower's connection to its leader. */

@@ -21,6 +21,7 @@ export interface LeaderOptions {
   readonly log: Log | undefined;
 }
 
+/** Limit of this server for connections to one leader. */
 const followersMax = 1024;
 
 /** Commits the batches of the followers together with those of its own process. */
@@ -38,6 +39,7 @@ export class CommitLeader {
     this.#server.maxConnections = followersMax;
   }
 
+  /** Resolves when the leader accepts connections and records of ended followers are removed. */
   static async listen(options: LeaderOptions): Promise<CommitLeader> {
     const { socket: path, log } = options;
     const leader = new CommitLeader(options);
@@ -133,11 +135,13 @@ export class CommitLeader {
   }
 }
 
+/** A connection to a follower; `hello` is undefined before its first message. */
 interface ConnectedFollower {
   readonly connection: Connection;
   hello: Hello | undefined;
   isWatching: boolean;
-  /** Resolves when the batch in progress was answered; a follower sends one at a time. */
+  /** Resolves when the batch in progress was answered; undefined without one. A follower sends
+   *  one batch at a time. */
   answered: Promise<void> | undefined;
 }
 

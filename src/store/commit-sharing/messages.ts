@@ -15,34 +15,41 @@ export interface Hello {
   readonly follower: string;
 }
 
+/** A message from a follower to the leader. */
 export type FollowerMessage =
   | Hello
   | { readonly kind: "batch"; readonly batch: CommitBatch & { record: BatchRecordPosition } }
   /** Whether the follower has watchers, and thus needs notices. */
   | { readonly kind: "watching"; readonly isWatching: boolean };
 
+/** A message from the leader to a follower. `failure`: the leader could not commit the batch. */
 export type LeaderMessage =
   | Answer
   | { readonly kind: "failure"; readonly number: number; readonly error: Error }
   | Notice;
 
-/** The result of a batch. */
+/** The result of the batch with this number. */
 export interface Answer {
   readonly kind: "answer";
   readonly number: number;
+  /** Whether nothing was committed and the batch must be validated and written again. */
   readonly isPostponed: boolean;
+  /** Indexes of the attempts that were not committed. */
   readonly dropped: readonly number[];
 }
 
-/** A commit of the leader. Without the written keys if there are too many. */
+/** A commit of the leader, which followers with watchers are informed of. */
 export interface Notice extends Committed {
   readonly kind: "notice";
+  /** False if there are more than `noticeKeysMax` written keys; then `writes` is empty. */
   readonly hasAllKeys: boolean;
 }
 
+/** Version of the protocol. */
 const version = 1;
 const codes = { hello: 1, batch: 2, watching: 3, answer: 4, failure: 5, notice: 6 } as const;
 const followerPattern = /^[0-9]+-[0-9]*-[0-9]+-[0-9]+$/;
+/* Limits of this server for one message. */
 const followerCharactersMax = 100;
 const noticeKeysMax = 10_000;
 const messageCharactersMax = 1000;
@@ -103,7 +110,8 @@ export function noticeFrame({ previous, sequence, writes }: Committed): Buffer {
   return to.frame();
 }
 
-/** Reads a message of a follower. Only the first one may be a `hello`, and it must be. */
+/** Reads a message of a follower. The first message must be a `hello`, and no
+ *  later one may be. */
 export function readFollowerMessage(content: Buffer, hello: Hello | undefined): FollowerMessage {
   const from = new ByteReader(content);
   const code = from.uint8();
@@ -133,6 +141,7 @@ function readNext(
   return { kind: "batch", batch: { ...readBatch(from, { owner, record }), record } };
 }
 
+/** Reads a message of the leader. Throws `MalformedFrame` if it is malformed. */
 export function readLeaderMessage(content: Buffer): LeaderMessage {
   const from = new ByteReader(content);
   const message = readLeaderContent(from);
@@ -160,6 +169,7 @@ function readLeaderContent(from: ByteReader): LeaderMessage {
   return { kind: "failure", number, error: new Failure(message) };
 }
 
+/** The errors that keep their class at the follower, because callers handle them by class. */
 const errors: Readonly<Record<string, new (message: string) => Error>> = {
   StoreBusy,
   StoreFull,

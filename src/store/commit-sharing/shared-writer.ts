@@ -35,11 +35,12 @@ export class SharedWriter implements BatchWriter {
     return (this.#follower ?? this.#group).write(batch);
   }
 
+  /** Must be called when the first watcher was added or the last one removed. */
   watchingChanged(): void {
     this.#follower?.watchingChanged();
   }
 
-  /** One change at a time, in the order of the calls. */
+  /** Resolves when the role is changed. Changes run one at a time, in the order of the calls. */
   setRole(role: CommitRole): Promise<void> {
     const changed = this.#changing.then(() => this.#change(role));
     this.#changing = changed.catch(() => undefined);

@@ -10,12 +10,14 @@ import type { ManualClock } from "../manual-clock.ts";
 import { memoryEngine } from "../memory/memory-engine.ts";
 import { TransactionalStore } from "../transactional-store.ts";
 
+/** A store of a test, as one process would open it. */
 export interface SharingStore {
   readonly store: TransactionalStore;
-  /** The sizes of its commits. */
+  /** Numbers of transactions in the commits of the store. */
   readonly commits: number[];
 }
 
+/** Several stores on one engine and one socket. */
 export interface Sharing {
   readonly engine: Engine;
   readonly clock: ManualClock;

@@ -3,13 +3,15 @@ import type { Clock, Log } from "../../../base/world.ts";
 import type { IssuerSettings } from "../../../account/identity.ts";
 import { importKeySet, KeySet, type KeySource, type VerificationKey } from "./verification-keys.ts";
 
-/** How often the keys are fetched, whether or not a token has an unknown one. A removed key is
- *  valid until then. */
+/** Time between two regular fetches of the keys. A key that the issuer has removed is accepted
+ *  until the next one. */
 const renewMilliseconds = 10 * 60 * 1000;
-/** Between two fetches for unknown keys: anyone can send a token with an invented key id. */
+/** Least time between two fetches: anyone can send a token with an unknown key id, which causes
+ *  one. */
 const unknownKeyPause: Ticks = 30n * ticksPerSecond;
 /** How long fetched keys are used if the issuer no longer answers. */
 const lifeTicks: Ticks = 24n * 3600n * ticksPerSecond;
+/* Limits of this server for one fetched document. */
 const fetchMillisecondsMax = 5000;
 const documentBytesMax = 256 * 1024;
 
@@ -28,8 +30,11 @@ export interface RemoteKeysOptions {
 export class RemoteKeys implements KeySource {
   readonly #options: RemoteKeysOptions;
   readonly #keys = new KeySet();
+  /** Time of the last successful fetch. */
   #fetchedAt: Ticks | undefined;
+  /** Time at which the last fetch began. */
   #askedAt: Ticks | undefined;
+  /** The fetch in progress. */
   #running: Promise<void> | undefined;
   #cancelRenewal = (): void => {};
   #isClosed = false;
@@ -89,6 +94,7 @@ export class RemoteKeys implements KeySource {
   }
 }
 
+/** Finds the address of the key set in the issuer's OpenID Connect configuration. */
 async function discover(issuer: string, fetchDocument: FetchDocument): Promise<string> {
   const base = issuer.endsWith("/") ? issuer.slice(0, -1) : issuer;
   const found = await fetchDocument(`${base}/.well-known/openid-configuration`);
@@ -103,8 +109,8 @@ async function discover(issuer: string, fetchDocument: FetchDocument): Promise<s
   return address;
 }
 
-/** Configured issuers are trusted addresses. Redirections are not followed, because they could lead
- *  to others. */
+/** Fetches a document of a configured issuer, whose address is trusted. Redirections are not
+ *  followed, because they could lead to other addresses. */
 async function fetchJson(address: string): Promise<unknown> {
   const signal = AbortSignal.timeout(fetchMillisecondsMax);
   const response = await fetch(address, { redirect: "error", signal });

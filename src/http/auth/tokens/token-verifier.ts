@@ -6,12 +6,14 @@ import { parseTokenPart } from "../claims.ts";
 import type { TrustedIssuer, TrustedIssuers } from "./trusted-issuers.ts";
 import type { VerificationKey } from "./verification-keys.ts";
 
-/** What the verification of a token found; lifetime, audience and account are checked per use. */
+/** The result of verifying a token: its claims, or the reason for its rejection. Lifetime, audience
+ *  and account are not part of it: they are checked at each use. */
 export type TokenVerdict = VerifiedToken | { readonly refusal: string };
 
 export interface VerifiedToken {
   readonly refusal?: undefined;
   readonly issuer: TrustedIssuer;
+  /** The claim `iss`. */
   readonly issuerName: string;
   readonly key: VerificationKey;
   readonly objectId: string;
@@ -20,14 +22,17 @@ export interface VerifiedToken {
   readonly audiences: readonly string[];
   /** Unix seconds. */
   readonly notBefore: number | undefined;
+  /** Unix seconds. */
   readonly expires: number;
 }
 
-/** Cached verdicts; each takes about 1 KiB. */
+/** Limit of this server for cached verdicts; each takes about 1 KiB. */
 const verdictsMax = 16_384;
-/** Entra ID keeps its tokens below this size. */
+/** Limit of this server for a token, in UTF-16 code units. Tokens of Entra ID are shorter. */
 const tokenUnitsMax = 16 * 1024;
+/** Limit of this server for a claim, in UTF-16 code units. Longer claims are ignored. */
 const textUnitsMax = 256;
+/** Limit of this server for groups and audiences. Further ones are ignored. */
 const groupsMax = 256;
 
 /**
@@ -43,6 +48,7 @@ export class TokenVerifier {
     this.#issuers = issuers;
   }
 
+  /** Whether the configuration requires verified tokens, with or without `--oauth`. */
   get isConfigured(): boolean {
     return this.#issuers.isConfigured;
   }
@@ -118,7 +124,7 @@ async function findKey(
   return key?.algorithm === header.get("alg") ? key : undefined;
 }
 
-/** The algorithm is that of the key, whatever the token names. */
+/** Whether the key signed the token. The algorithm is that of the key, whatever the token names. */
 async function isSignedBy(token: string, { key, algorithm }: VerificationKey): Promise<boolean> {
   const { compactVerify } = await import("jose");
   return compactVerify(token, key, { algorithms: [algorithm] }).then(

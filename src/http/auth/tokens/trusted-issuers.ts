@@ -28,7 +28,7 @@ export interface TrustedIssuersOptions {
   readonly fetchDocument?: FetchDocument | undefined;
 }
 
-/** The issuers of the current configuration. Those that a reload does not change keep their
+/** The issuers of the current configuration. An issuer that a reload does not change keeps its
  *  keys. */
 export class TrustedIssuers {
   readonly #options: TrustedIssuersOptions;
@@ -47,12 +47,13 @@ export class TrustedIssuers {
     this.#update();
   }
 
-  /** Whether the configuration asks for verified tokens, with or without `--oauth`. */
+  /** Whether the configuration requires verified tokens, with or without `--oauth`. */
   get isConfigured(): boolean {
     const { issuers, principals } = this.#options.identity();
     return issuers.length > 0 || principals.some((each) => each !== developerPrincipal);
   }
 
+  /** The issuer with this `iss`; undefined if it is not trusted. */
   find(issuer: string): TrustedIssuer | undefined {
     this.#update();
     // First: addresses of Entra ID have the form of local ones.
@@ -61,7 +62,8 @@ export class TrustedIssuers {
     return this.#options.local?.isIssuer(issuer) === true ? this.#localIssuer : undefined;
   }
 
-  /** Whether a verdict about one of its tokens still counts. */
+  /** Whether the issuer with this name is still configured unchanged, so that cached verdicts about
+   *  its tokens remain valid. */
   isTrusted(issuer: TrustedIssuer, name: string): boolean {
     this.#update();
     return issuer === this.#localIssuer || this.#byName.get(name) === issuer;
@@ -72,6 +74,7 @@ export class TrustedIssuers {
     this.#localIssuer?.keys.close();
   }
 
+  /** Applies a reloaded configuration. Costs one comparison if nothing was reloaded. */
   #update(): void {
     const { identity, clock, log, fetchDocument } = this.#options;
     const { issuers } = identity();

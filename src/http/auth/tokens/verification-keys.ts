@@ -1,10 +1,11 @@
 import type { CryptoKey } from "jose";
 
-/** A public key of an issuer. Cached verdicts refer to it, so that they end with it. */
+/** A public key of an issuer. Cached verdicts refer to the key, so that they become invalid when
+ *  the issuer removes it. */
 export interface VerificationKey {
   /** Undefined if the issuer gives its keys no id. */
   readonly id: string | undefined;
-  /** The only algorithm that it is used with: a token cannot choose another. */
+  /** The only algorithm that the key is used with: a token cannot choose another. */
   readonly algorithm: "RS256" | "ES256";
   readonly key: CryptoKey | Uint8Array;
   /** Equal for equal keys with the same id. */
@@ -13,15 +14,17 @@ export interface VerificationKey {
 
 /** The current keys of an issuer. */
 export interface KeySource {
-  /** Without an id: the only key, if there is no other. */
+  /** The key with this id. Without an id: the only key of the issuer; undefined if it has
+   *  several. */
   find(id: string | undefined): VerificationKey | undefined;
   /** Whether the issuer still has the key. */
   has(key: VerificationKey): boolean;
-  /** Asks the issuer for new keys; does nothing if it was asked shortly before. */
+  /** Fetches the keys of the issuer again; does nothing if they were fetched shortly before. */
   refresh(): Promise<void>;
   close(): void;
 }
 
+/* Limits of this server for one issuer; further keys and longer ids are ignored. */
 const keysMax = 64;
 const idUnitsMax = 256;
 

@@ -1,6 +1,7 @@
 import { describe, expect, it } from "vitest";
 import type { Effect } from "../operation/effects.ts";
 import { decideOn, testNow } from "../operation/testing.ts";
+import { deleteAnyPath } from "./dfs/delete-path.ts";
 import type { BlobRecord } from "./records.ts";
 import { blob, blobState, generation, leaseA, leases, type BlobStateOptions } from "./testing.ts";
 import { deleteBlob, deleteBlobVersion } from "./write/delete-blob.ts";
@@ -138,6 +139,19 @@ describe("Delete Blob", () => {
     const decision = decideOn(deleteBlob, blobState(target, { ...options, readResult }), {
       headers,
     });
+    expect(decision).toMatchObject({ headers: { "x-ms-delete-type-permanent": expected } });
+  });
+
+  it.each([
+    ["true for a blob", {}, "true"],
+    ["false with soft delete", { softDelete: true }, "false"],
+    ["false with versioning", { versioning: true }, "false"],
+    ["false for a blob with a version id", { target: { ...blob, versionId: 5n } }, "false"],
+  ] as const)("of a path on a flat account returns permanent: %s", (_case, row, expected) => {
+    const { target, ...options } = { target: blob, ...row };
+    const below = { entries: [], next: undefined };
+    const readResult = { upload: undefined, kept: [], isEmpty: true, below };
+    const decision = decideOn(deleteAnyPath, blobState(target, { ...options, readResult }));
     expect(decision).toMatchObject({ headers: { "x-ms-delete-type-permanent": expected } });
   });
 

@@ -4,7 +4,7 @@ import { boolean, query } from "../../protocol/params.ts";
 import { fail } from "../../protocol/result.ts";
 import { uploads, type BlobRecord, type UploadRecord } from "../records.ts";
 import { isHierarchical, operation } from "../resources.ts";
-import { blobKey, type OverwriteContext } from "../shared/overwrite.ts";
+import { becomesVersion, blobKey, type OverwriteContext } from "../shared/overwrite.ts";
 import { generationsOf, retentionDays, type Generation } from "../shared/soft-delete.ts";
 import { deletePath, deletionHeaderNames, isDirectoryEmpty } from "../tree/delete-path.ts";
 import { rootName } from "../tree/find-path.ts";
@@ -14,8 +14,9 @@ import { deleteEntries, readEntries, type FlatEntries } from "./flat-directory.t
 const notEmptyText =
   "The recursive query parameter value must be true to delete a non-empty directory.";
 
-/** Deletes a path, and everything below a directory, in one commit. Reclaim jobs free the space
- *  later. learn.microsoft.com/rest/api/storageservices/datalakestoragegen2/path/delete */
+/** Deletes a path, and everything below a directory: in one commit, with reclaim jobs that free the
+ *  space later, or on flat accounts in portions (`deleteFlat`).
+ *  learn.microsoft.com/rest/api/storageservices/datalakestoragegen2/path/delete */
 export const deleteAnyPath = operation({
   name: "Delete Path",
   ids: ["Path_Delete"],
@@ -56,15 +57,20 @@ export const deleteAnyPath = operation({
   },
 });
 
+/** What a deletion depends on besides the target. */
 interface DeletionReads {
   readonly upload: UploadRecord | undefined;
+  /** Whether the path may be deleted as it is: it is no directory, or one without entries. True for
+   *  a recursive deletion and on flat accounts. */
   readonly isEmpty: boolean;
-  /** On flat accounts. */
+  /** Generations of the target; only on flat accounts. */
   readonly kept?: readonly Generation[];
+  /** The first entries below the path; only on flat accounts. */
   readonly below?: FlatEntries;
 }
 
-/** The blob of the directory itself goes with the last portion. */
+/** Deletes one portion of a directory of a flat account. The blob of the directory itself is
+ *  deleted with the last portion. */
 function deleteFlat(context: OverwriteContext, found: DeletionReads, isRecursive: boolean) {
   const { target, features, scope } = context;
   const { entries = [], next } = found.below ?? {};
@@ -76,9 +82,11 @@ function deleteFlat(context: OverwriteContext, found: DeletionReads, isRecursive
   // The lease of the addressed blob was checked before.
   const record = target && { ...target, lease: undefined };
   const own = next === undefined && record ? [{ key: blobKey(context), record, upload, kept }] : [];
-  const deleted = deleteEntries(context, [...entries, ...own]);
+  const all = [...entries, ...own];
+  const deleted = deleteEntries(context, all);
   if (!deleted.ok) return deleted;
-  const isKept = features.versioning || retentionDays(scope.account) !== undefined;
+  const isSoft = retentionDays(scope.account) !== undefined;
+  const isKept = isSoft || all.some((each) => becomesVersion({ target: each.record, features }));
   return {
     effects: deleted.value,
     headers: {

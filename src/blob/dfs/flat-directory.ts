@@ -16,20 +16,22 @@ export interface FlatEntry {
   readonly key: BlobKey;
   readonly record: BlobRecord;
   readonly upload: UploadRecord | undefined;
+  /** Generations of the blob. */
   readonly kept: readonly Generation[];
 }
 
+/** One portion of the entries of a directory. */
 export interface FlatEntries {
   readonly entries: readonly FlatEntry[];
-  /** The name of the first entry that is left to the next request. */
+  /** The name of the first entry that is left to the next request; undefined if none is. */
   readonly next: string | undefined;
 }
 
-/** Blobs that one request changes. */
-const portion = 256;
+/** Limit of this server for the blobs that one request changes. */
+const portionBlobsMax = 256;
 
-/** On flat accounts a directory is what names have in common: its entries are changed in portions,
- *  each in one transaction. A file has none. */
+/** Reads the first entries of a directory. On flat accounts a directory is a common prefix of
+ *  names: its entries are changed in portions, each in one transaction. A file has none. */
 export async function readEntries(
   view: RecordView,
   { key: { container, name } }: ContainerScope,
@@ -39,11 +41,11 @@ export async function readEntries(
     return { entries: [], next: undefined };
   }
   const entries: FlatEntry[] = [];
-  const bounds = { ...blobs.range([container], `${name}/`), limit: portion + 1 };
+  const bounds = { ...blobs.range([container], `${name}/`), limit: portionBlobsMax + 1 };
   for await (const batch of view.scan(blobs, bounds)) {
     for (const { key: bytes, record } of batch) {
       const key = { container, name: blobs.parts(bytes)[1] as string };
-      if (entries.length === portion) return { entries, next: key.name };
+      if (entries.length === portionBlobsMax) return { entries, next: key.name };
       const upload = await view.get(uploads, key);
       entries.push({ key, record, upload, kept: await generationsOf(view, key) });
     }

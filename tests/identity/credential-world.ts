@@ -1,5 +1,5 @@
 import { rmSync } from "node:fs";
-import { DefaultAzureCredential } from "@azure/identity";
+import type { AccessToken, DefaultAzureCredential } from "@azure/identity";
 import { TableClient } from "@azure/data-tables";
 import { BlobServiceClient, type StoragePipelineOptions } from "@azure/storage-blob";
 import { QueueServiceClient } from "@azure/storage-queue";
@@ -10,8 +10,7 @@ import { makeCertificate } from "../https/certificate.ts";
 
 const names = ["IDENTITY_ENDPOINT", "IDENTITY_HEADER"];
 
-/** A server that verifies tokens, and clients with `DefaultAzureCredential`. The credential caches
- *  tokens per process: each test file can use one server. */
+/** A server that verifies tokens, and clients with a credential. */
 export function credentialWorld() {
   const { folder, cert, key, ca } = makeCertificate();
   const options = { port: 0, cert, key, inMemoryPersistence: true, oauth: "verify" } as const;
@@ -20,7 +19,31 @@ export function credentialWorld() {
     for (const name of names) Reflect.deleteProperty(process.env, name);
   });
   afterAll(() => rmSync(folder, { recursive: true, force: true }));
-  return { options, trusting, clientsOf: (server: EtagereServer) => clientsOf(server, trusting) };
+  return {
+    options,
+    trusting,
+    clientsOf: (server: EtagereServer, credential: Credential) =>
+      clientsOf(server, credential, trusting),
+  };
+}
+
+type Credential = Pick<DefaultAzureCredential, "getToken">;
+
+/** A credential that asks the endpoint of the environment each time. `DefaultAzureCredential`
+ *  caches tokens per process, and the test files of a process share it: only one file can use
+ *  it. */
+export function endpointCredential(): Credential {
+  const getToken = async (scopes: string | string[]): Promise<AccessToken> => {
+    const [scope = ""] = [scopes].flat();
+    const url = new URL(process.env["IDENTITY_ENDPOINT"] ?? "");
+    url.searchParams.set("api-version", "2019-08-01");
+    url.searchParams.set("resource", scope.replace(/\/\.default$/, ""));
+    const secret = process.env["IDENTITY_HEADER"] ?? "";
+    const response = await fetch(url, { headers: { "x-identity-header": secret } });
+    const { access_token: token } = (await response.json()) as { access_token: string };
+    return { token, expiresOnTimestamp: Date.now() + 60_000 };
+  };
+  return { getToken };
 }
 
 /** Sets what `etagere env` prints. `headers`: of a caller that may ask for it. */
@@ -35,8 +58,11 @@ export async function setEnvironment(
   Object.assign(process.env, variables);
 }
 
-function clientsOf({ urls }: EtagereServer, trusting: StoragePipelineOptions) {
-  const credential = new DefaultAzureCredential();
+function clientsOf(
+  { urls }: EtagereServer,
+  credential: Credential,
+  trusting: StoragePipelineOptions,
+) {
   const address = (url: string | undefined): string => `${url}/${developmentAccountName}`;
   // The libraries' types of the same options differ.
   const others = trusting as object;

@@ -1,3 +1,4 @@
+import { DefaultAzureCredential } from "@azure/identity";
 import { expect, it } from "vitest";
 import { start } from "../../src/index.ts";
 import { credentialWorld, setEnvironment } from "./credential-world.ts";
@@ -7,7 +8,7 @@ const { options, clientsOf } = credentialWorld();
 it("DefaultAzureCredential puts, leases, sends and changes entities without a key", async () => {
   await using server = await start(options);
   await setEnvironment(server);
-  const { blobs, queues, table } = clientsOf(server);
+  const { blobs, queues, table } = clientsOf(server, new DefaultAzureCredential());
   const container = blobs.getContainerClient("one");
   await container.create();
   const blob = container.getBlockBlobClient("blob");

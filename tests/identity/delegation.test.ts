@@ -11,7 +11,7 @@ import { expect, it } from "vitest";
 import { developmentAccountName } from "../../src/account/settings.ts";
 import { start } from "../../src/index.ts";
 import { temporaryFolder } from "../harness/temporary-folder.ts";
-import { credentialWorld, setEnvironment } from "./credential-world.ts";
+import { credentialWorld, endpointCredential, setEnvironment } from "./credential-world.ts";
 
 const { options, trusting, clientsOf } = credentialWorld();
 const secret = "a-secret-of-the-application";
@@ -27,7 +27,7 @@ it("a delegation SAS stops working when its signer loses the role", async () => 
   configure("Storage Blob Data Contributor");
   await using server = await start({ ...options, config });
   await setEnvironment(server);
-  const { blobs } = clientsOf(server);
+  const { blobs } = clientsOf(server, endpointCredential());
   const container = blobs.getContainerClient("one");
   await container.create();
   const blob = container.getBlockBlobClient("blob");

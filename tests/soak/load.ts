@@ -40,9 +40,11 @@ function timedWorkload(
 }
 
 /** All resources, service by service. */
-export async function deleteAll({ blob, table, queue, file }: Clients): Promise<void> {
-  for (const name of await namesIn(blob, "/?comp=list", /<Name>(.*?)<\/Name>/g)) {
-    await remove(blob, { method: "DELETE", path: `/${name}?restype=container` });
+export async function deleteAll({ blob, tree, table, queue, file }: Clients): Promise<void> {
+  for (const client of [blob, tree]) {
+    for (const name of await namesIn(client, "/?comp=list", /<Name>(.*?)<\/Name>/g)) {
+      await remove(client, { method: "DELETE", path: `/${name}?restype=container` });
+    }
   }
   for (const name of await namesIn(queue, "/?comp=list", /<Name>(.*?)<\/Name>/g)) {
     await remove(queue, { method: "DELETE", path: `/${name}` });

@@ -11,6 +11,7 @@ import { startChild, type ChildServer } from "../harness/child-server.ts";
 import { clientsOf } from "../kill/clients-of.ts";
 import type { Clients } from "../kill/kill-workload.ts";
 import { killWorkloads } from "../kill/kill-run.ts";
+import { accountsOption } from "../verify/accounts-file.ts";
 import { deleteAll, runLoad } from "./load.ts";
 import { earlyAndLate, extentBytesIn, takeSample, type Sample } from "./samples.ts";
 
@@ -28,7 +29,7 @@ const openBytesMax = 17 * mebibyte;
 /** Memory, descriptors and latency stay constant, and space is released. */
 it(`has constant memory and disk use under ${seconds} s of clients of all services`, async () => {
   const location = await mkdtemp(join(tmpdir(), "etagere-soak-"));
-  const server = await startChild(location, ["--silent"]);
+  const server = await startChild(location, ["--silent", accountsOption(location)]);
   const clients = clientsOf(server);
   for (const workload of killWorkloads) await workload.setUp(clients);
   const { samples, acknowledged } = await soak(server, location, clients);

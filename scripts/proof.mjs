@@ -78,7 +78,7 @@ const { values } = parseArgs({
   options: { short: { type: "boolean", default: false }, only: { type: "string" } },
 });
 const names = parts.map(({ name }) => name);
-const isInForm = ({ run, short }) => !values.short || run !== undefined || short !== undefined;
+const isInForm = (part) => !values.short || part.tests === undefined || part.short !== undefined;
 const chosen = values.only?.split(",") ?? parts.filter(isInForm).map(({ name }) => name);
 const unknown = chosen.filter((word) => !names.includes(word));
 if (unknown.length > 0) {

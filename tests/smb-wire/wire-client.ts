@@ -72,10 +72,18 @@ export class WireClient {
   /** Negotiated, authenticated and connected to a share. */
   static async ready(smbUrl: string, share: string): Promise<WireClient> {
     const client = await WireClient.open(smbUrl);
-    await client.negotiate();
-    await client.logIn();
-    await client.connectTo(share);
-    return client;
+    const logIn = async (): Promise<WireClient> => {
+      await client.negotiate();
+      await client.logIn();
+      await client.connectTo(share);
+      return client;
+    };
+    // A server that is killed now answers nothing more.
+    const lost = client.closed.then(() => {
+      throw new Error("the connection was closed before the share was connected");
+    });
+    lost.catch(() => {});
+    return Promise.race([logIn(), lost]);
   }
 
   end(): void {

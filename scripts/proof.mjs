@@ -31,9 +31,8 @@ const parts = [
   {
     name: "workers",
     tests: "tests/workers",
-    // Single workers of a server are killed, among them the commit leader. Not in the short form,
-    // which every change must pass: `npm test` has a smaller one with a time limit, and this one
-    // has stopped once with clients that waited for nothing.
+    // Single workers of a server are killed, among them the commit leader. `npm test` contains
+    // the short form.
     long: { ETAGERE_WORKER_KILLS: "50", ETAGERE_WORKER_KILL_REQUESTS: "1000" },
     record: { ETAGERE_WORKER_KILL_RECORD: "workers.txt" },
   },

@@ -5,6 +5,7 @@ import { encryption } from "../../protocol/encryption.ts";
 import { required, type Param } from "../../protocol/params.ts";
 import { ok } from "../../protocol/result.ts";
 import { encryptionHeaderNames, encryptionHeaders } from "../shared/blob-encryption.ts";
+import type { BlobRecord } from "../records.ts";
 import { operation } from "../resources.ts";
 import { inlineBlobBytesMax, putBlockBytesMax } from "../shared/limits.ts";
 import { blobKey } from "../shared/overwrite.ts";
@@ -14,6 +15,7 @@ import { commitAppended, readAppended } from "./commit-appended.ts";
 import { position } from "./params.ts";
 import { checkAppend, readAppends, stageAppend } from "./stage-append.ts";
 import { leaseAfterWrite, leaseRenewed, leaseRenewedHeader, writeLease } from "./write-lease.ts";
+import type { LeaseAfterWrite } from "./write-lease.ts";
 
 const body: ContentBody = {
   kind: "content",
@@ -24,7 +26,12 @@ const body: ContentBody = {
 };
 
 /** Which checksums the request has: the response contains the same ones. */
-const sentChecksums: Param<{ readonly md5: boolean; readonly crc64: boolean }> = {
+interface SentChecksums {
+  readonly md5: boolean;
+  readonly crc64: boolean;
+}
+
+const sentChecksums: Param<SentChecksums> = {
   sources: ["Content-MD5", "x-ms-content-crc64"],
   parse: (reader) =>
     ok({
@@ -65,7 +72,7 @@ export const appendPath = operation({
   success: { status: 202, headers: replyHeaders },
   reads: (view, { scope }) => readAppends(view, blobKey({ scope })),
   decide: (context) => {
-    const { target, input, received, now } = context;
+    const { target, input, now } = context;
     const isForAppends = target.type === "AppendBlob";
     const appended = isForAppends ? appendAtEnd(context) : stageAppend(context, context.readResult);
     if (!appended.ok) return appended;
@@ -76,12 +83,7 @@ export const appendPath = operation({
     return {
       ...others,
       ...(written === target && lease === target.lease ? {} : { put: { ...written, lease } }),
-      headers: {
-        ...checksumsOf(received, input.sent),
-        ...leaseRenewed(leased.value),
-        ...encryptionHeaders(target),
-        "x-ms-request-server-encrypted": "true",
-      },
+      headers: headersOf(context, leased.value),
     };
   },
 });
@@ -148,22 +150,25 @@ export const appendAndFlush = operation({
         lease: leased.value.lease,
         writtenBy: "dfs" as const,
       },
-      headers: {
-        ...checksumsOf(received, input.sent),
-        ...leaseRenewed(leased.value),
-        ...encryptionHeaders(target),
-        "x-ms-request-server-encrypted": "true",
-      },
+      headers: headersOf(context, leased.value),
     };
   },
 });
 
-function checksumsOf(
-  { md5, crc64 }: ReceivedBody,
-  sent: { readonly md5: boolean; readonly crc64: boolean },
-) {
+/** What the headers of a response depend on besides the lease. */
+interface AppendContext {
+  readonly target: BlobRecord;
+  readonly received: ReceivedBody;
+  readonly input: { readonly sent: SentChecksums };
+}
+
+function headersOf({ target, received, input }: AppendContext, leased: LeaseAfterWrite) {
+  const { md5, crc64 } = received;
   return {
-    "Content-MD5": sent.md5 ? md5 && encodeBase64(md5) : undefined,
-    "x-ms-content-crc64": sent.crc64 ? crc64 && encodeBase64(crc64) : undefined,
+    "Content-MD5": input.sent.md5 ? md5 && encodeBase64(md5) : undefined,
+    "x-ms-content-crc64": input.sent.crc64 ? crc64 && encodeBase64(crc64) : undefined,
+    ...leaseRenewed(leased),
+    ...encryptionHeaders(target),
+    "x-ms-request-server-encrypted": "true",
   };
 }

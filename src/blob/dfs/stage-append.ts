@@ -86,13 +86,7 @@ function stageInline(append: Append, found: Appends, source: BytesSource): reado
   const { position } = input;
   const added: InlineAppend = { id: appendedId(position, newETag, newId()), position, source };
   if (live !== undefined) {
-    const isStale = now - live.touched > touchIntervalTicks;
-    const upload = {
-      ...live,
-      touched: isStale ? now : live.touched,
-      inline: [...(live.inline ?? []), added],
-    };
-    return [put(uploads, key, upload), ...(isStale ? [expiry(key, upload)] : [])];
+    return changeUpload(key, live, { inline: [...(live.inline ?? []), added] }, now).effects;
   }
   const upload: UploadRecord = { id: newId(), blockIdLength: 0, touched: now, inline: [added] };
   const opened = [put(uploads, key, upload), expiry(key, upload)];
@@ -120,13 +114,34 @@ function stageBlock(append: Append, found: Appends): readonly Effect[] {
   return [...opened.effects, block, add(blockCounter(opened.upload.id), 1n)];
 }
 
+/** The upload that data is added to, and the effects that write its record. */
+interface OpenedUpload {
+  readonly upload: UploadRecord;
+  readonly effects: readonly Effect[];
+}
+
 /** Does the same as `openUpload` for an upload with inline data, and marks it as having blocks. */
-function openBesideInline(key: BlobKey, live: UploadRecord, now: Ticks) {
-  const isStale = now - live.touched > touchIntervalTicks;
-  if (live.hasBlocks === true && !isStale) return { upload: live, effects: [] };
-  const upload = { ...live, touched: isStale ? now : live.touched, hasBlocks: true as const };
-  return {
-    upload,
-    effects: [put(uploads, key, upload), ...(isStale ? [expiry(key, upload)] : [])],
-  };
+function openBesideInline(key: BlobKey, live: UploadRecord, now: Ticks): OpenedUpload {
+  if (live.hasBlocks === true && !isStale(live, now)) return { upload: live, effects: [] };
+  return changeUpload(key, live, { hasBlocks: true }, now);
+}
+
+/** Whether the upload was used so long ago that its time of expiry is due to be moved. */
+function isStale({ touched }: UploadRecord, now: Ticks): boolean {
+  return now - touched > touchIntervalTicks;
+}
+
+/** Changes an upload, and moves its time of expiry if it was not used for long. */
+function changeUpload(
+  key: BlobKey,
+  live: UploadRecord,
+  change: Pick<UploadRecord, "inline" | "hasBlocks">,
+  now: Ticks,
+): OpenedUpload {
+  if (!isStale(live, now)) {
+    const upload = { ...live, ...change };
+    return { upload, effects: [put(uploads, key, upload)] };
+  }
+  const upload = { ...live, ...change, touched: now };
+  return { upload, effects: [put(uploads, key, upload), expiry(key, upload)] };
 }

@@ -1,4 +1,4 @@
-import { mkdtemp, readdir, rm, stat } from "node:fs/promises";
+import { mkdtemp, readdir, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
@@ -10,6 +10,7 @@ import { soloHorizons, type HorizonRegistry } from "./pins.ts";
 import { asPart, compose, share, whole, write } from "./plan.ts";
 import { listExtents } from "./extent-table.ts";
 import {
+  bytesIn,
   expectSame,
   openContentFixture,
   pattern,
@@ -29,12 +30,6 @@ beforeEach(async () => {
 afterEach(async () => {
   await rm(folder, { recursive: true, force: true });
 });
-
-async function folderBytes(): Promise<number> {
-  let total = 0;
-  for (const name of await readdir(folder)) total += (await stat(join(folder, name))).size;
-  return total;
-}
 
 async function openReader(fixture: ContentFixture, name: string) {
   return fixture.store.snapshot(async (view) => {
@@ -155,7 +150,7 @@ describe("several processes", () => {
     expect(await sealed()).toEqual([150_000]);
     await second.reclaimAll();
     expectSame(await second.read("kept"), pattern(50_000, 2));
-    expect(await folderBytes()).toBe(50_000);
+    expect(await bytesIn(folder)).toBe(50_000);
   });
 
   test("a body is kept until its request ends, however long that takes", async () => {

@@ -1,4 +1,4 @@
-import { mkdtemp, readdir, rm, stat } from "node:fs/promises";
+import { mkdtemp, readdir, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
@@ -8,7 +8,7 @@ import { memoryFiles } from "./memory-files.ts";
 import { soloHorizons } from "./pins.ts";
 import { asPart, compose, share } from "./plan.ts";
 import { listExtents } from "./extent-table.ts";
-import { expectSame, openContentFixture, pattern, putBody } from "./testing.ts";
+import { bytesIn, expectSame, openContentFixture, pattern, putBody } from "./testing.ts";
 
 const extentBytes = 256 * 1024;
 let folder: string;
@@ -21,12 +21,6 @@ afterEach(async () => {
   await rm(folder, { recursive: true, force: true });
 });
 
-async function folderBytes(): Promise<number> {
-  let total = 0;
-  for (const name of await readdir(folder)) total += (await stat(join(folder, name))).size;
-  return total;
-}
-
 describe("compaction", () => {
   test("keeps every byte and removes files", async () => {
     const fixture = await openContentFixture({ files: await openDiskFiles(folder), extentBytes });
@@ -35,14 +29,14 @@ describe("compaction", () => {
       bodies.set(`object-${index}`, pattern(20_000, index));
       await putBody(fixture, `object-${index}`, pattern(20_000, index));
     }
-    const before = await folderBytes();
+    const before = await bytesIn(folder);
     for (let index = 0; index < 60; index += 1) {
       if (index % 4 === 0) continue;
       bodies.delete(`object-${index}`);
       await fixture.remove(`object-${index}`);
     }
     await fixture.reclaimAll();
-    expect(await folderBytes()).toBeLessThan(before * 0.6);
+    expect(await bytesIn(folder)).toBeLessThan(before * 0.6);
     for (const [name, bytes] of bodies) expectSame(await fixture.read(name), bytes);
     for (const name of bodies.keys()) await fixture.remove(name);
     await fixture.content.close();
@@ -98,7 +92,7 @@ describe("compaction", () => {
     await putBody(fixture, "gone", pattern(50_000, 2));
     await fixture.remove("gone");
     await fixture.reclaimAll();
-    expect(await folderBytes()).toBe(5000);
+    expect(await bytesIn(folder)).toBe(5000);
     expectSame(await fixture.read("kept"), pattern(5000, 1));
   });
 

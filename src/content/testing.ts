@@ -1,3 +1,5 @@
+import { readdir, stat } from "node:fs/promises";
+import { join } from "node:path";
 import { recordCodec } from "../encoding/record.ts";
 import { defineTable } from "../encoding/table.ts";
 import type { ContentPlan, ContentRef, ReceivedBody } from "./content-ref.ts";
@@ -192,4 +194,11 @@ export async function putBody(
   const received = await fixture.receive(bytes);
   await fixture.put(name, () => whole(received));
   fixture.content.discard(received);
+}
+
+/** Total length of the files in a folder. */
+export async function bytesIn(folder: string): Promise<number> {
+  let total = 0;
+  for (const name of await readdir(folder)) total += (await stat(join(folder, name))).size;
+  return total;
 }

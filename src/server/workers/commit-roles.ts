@@ -8,7 +8,7 @@ const socketPathBytesMax = 103;
 const socketForm = /^commit-(\d+)-\d+\.sock$/;
 
 /** Chooses the worker that commits for all others, and sends each worker its commit role. */
-export class CommitLeader {
+export class CommitRoles {
   readonly #location: string;
   /** The socket of the leader that each worker was sent last. */
   readonly #roles = new Map<WorkerProcess, string>();
@@ -16,7 +16,7 @@ export class CommitLeader {
   #leader: WorkerProcess | undefined;
   #socket = "";
   /** Number of leaders so far: each has a socket of its own. */
-  #epoch = 0;
+  #leaderCount = 0;
   #updated: Promise<void> = Promise.resolve();
 
   constructor(location: string) {
@@ -79,8 +79,8 @@ export class CommitLeader {
 
   /** In the data folder, or in a private folder if the path would be too long for a socket. */
   #nextSocket(): string {
-    this.#epoch += 1;
-    const name = `commit-${process.pid}-${this.#epoch}.sock`;
+    this.#leaderCount += 1;
+    const name = `commit-${process.pid}-${this.#leaderCount}.sock`;
     const path = join(this.#location, name);
     if (Buffer.byteLength(path) <= socketPathBytesMax) return path;
     this.#temporaryFolder ??= mkdtempSync(join(tmpdir(), "etagere-"));

@@ -6,7 +6,7 @@ import type { Options } from "../options.ts";
 import { serviceLine } from "../service-listener.ts";
 import { endpointNames, type EndpointName } from "../services.ts";
 import { StartRefused } from "../start-refused.ts";
-import { CommitLeader } from "./commit-leader.ts";
+import { CommitRoles } from "./commit-roles.ts";
 import { FeedRelay } from "./feed-relay.ts";
 import type { FromWorker } from "./messages.ts";
 import { PortReservations } from "./port-reservations.ts";
@@ -43,7 +43,7 @@ const explorerLine = "Etagere explorer:";
 export class Supervisor {
   readonly #given: SupervisorOptions;
   readonly #reservations: PortReservations;
-  readonly #leader: CommitLeader;
+  readonly #commitRoles: CommitRoles;
   readonly #feed = new FeedRelay();
   readonly #figures = new FigureCollector();
   /** The worker of each slot; those that are replaced in a rolling restart are only in `#all`. */
@@ -62,7 +62,7 @@ export class Supervisor {
   private constructor(given: SupervisorOptions, reservations: PortReservations) {
     this.#given = given;
     this.#reservations = reservations;
-    this.#leader = new CommitLeader(given.location);
+    this.#commitRoles = new CommitRoles(given.location);
   }
 
   /** Rejects with `StartRefused` if a worker does not start. */
@@ -76,7 +76,7 @@ export class Supervisor {
     const reservations = await PortReservations.open(options, replaced);
     const supervisor = new Supervisor(given, reservations);
     try {
-      supervisor.#leader.removeAbandoned();
+      supervisor.#commitRoles.removeAbandoned();
       await supervisor.#startAll(workerCount);
     } catch (error) {
       await supervisor.stop();
@@ -111,7 +111,7 @@ export class Supervisor {
     this.#endpoints = endpointNames.filter((name) => urls[name] !== undefined);
     for (let slot = 1; slot < workerCount; slot += 1) this.#slots[slot] = this.#fork(slot);
     await Promise.all(this.#slots.map((worker) => worker.listening));
-    await this.#leader.update(this.#slots);
+    await this.#commitRoles.update(this.#slots);
     this.#state = "running";
     for (const worker of this.#slots) if (worker.isLeaving) void this.#replace(worker);
   }
@@ -125,7 +125,7 @@ export class Supervisor {
     this.#state = "stopping";
     announceAll("is closing...");
     await Promise.all([...this.#all].map((worker) => worker.stop({ isDrained: false })));
-    this.#leader.close();
+    this.#commitRoles.close();
     announceAll("successfully closed");
   }
 
@@ -200,7 +200,9 @@ export class Supervisor {
     if (this.#shortLives >= shortLivesMax) return this.#giveUp();
     this.#figures.restarts += 1;
     // Before the replacement listens: the others must not wait for a leader that has ended.
-    void this.#leader.update(this.#slots.filter((worker) => worker.listeningSince !== undefined));
+    void this.#commitRoles.update(
+      this.#slots.filter((worker) => worker.listeningSince !== undefined),
+    );
     const milliseconds = isShort ? backOffMilliseconds * 2 ** this.#shortLives : 0;
     await new Promise<void>((resolve) => void clock.after(milliseconds, resolve));
     if (this.#state !== "running" || this.#slots[ended.slot] !== ended) return;
@@ -220,7 +222,7 @@ export class Supervisor {
    *  that it replaces and that still run. */
   async #join(worker: WorkerProcess, leaving: readonly WorkerProcess[] = []): Promise<void> {
     this.#feed.join(worker, this.#slots.slice(1));
-    await this.#leader.update(
+    await this.#commitRoles.update(
       this.#slots.filter(({ listeningSince }) => listeningSince !== undefined),
       leaving,
     );

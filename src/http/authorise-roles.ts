@@ -5,10 +5,10 @@ import type { Permission } from "../protocol/permission.ts";
 import type { AclCaller, PathAccess } from "../protocol/posix-access.ts";
 import type { Principal } from "../protocol/principal.ts";
 import { fail, ok, type Result } from "../protocol/result.ts";
-import type { AccessRules } from "../protocol/roles/access-rules.ts";
+import type { AccessRules, RoleTarget } from "../protocol/roles/access-rules.ts";
 import { actionNeedOf, overwriteNeed, tagNeed } from "../protocol/roles/action-need.ts";
 import type { ActionNeed } from "../protocol/roles/actions.ts";
-import { isRoleCaller, rolesAllow, type RoleCaller } from "../protocol/roles/authorise-roles.ts";
+import { isRoleCaller, rolesAllow, type RoleCaller } from "../protocol/roles/role-caller.ts";
 import type { HttpService } from "./http-service.ts";
 import type { SelectedRequest } from "./request-context.ts";
 import type { WireRequest } from "./wire.ts";
@@ -26,6 +26,11 @@ function needOf({ service }: HttpService, operation: Operation): ActionNeed {
   return need;
 }
 
+/** The resource that role assignments are compared with. */
+function roleTargetOf({ service }: HttpService, address: Address): RoleTarget {
+  return { service: service.name, name: service.signedName(address).name };
+}
+
 /** Checks the roles before the request is parsed, if no record is needed to decide. */
 export function checkRoles(
   http: HttpService,
@@ -37,7 +42,7 @@ export function checkRoles(
   // complete the address.
   const isOpen = hierarchicalNamespace && http.service.name === "blob";
   if (isOpen || operation.completeAddress !== undefined) return granted;
-  const target = { service: http.service.name, name: http.service.signedName(address).name };
+  const target = roleTargetOf(http, address);
   return rolesAllow(roles, principal, needOf(http, operation), target) ? granted : denied;
 }
 
@@ -62,8 +67,8 @@ export function authoriseCaller(
   const roles = currentRoles(http, location.account);
   if (roles === undefined) return authoriseByAcl(principal, permission, path);
   if (!isRoleCaller(principal)) return granted;
-  const name = { service: http.service.name, name: http.service.signedName(address).name };
-  const allows = (need: ActionNeed): boolean => rolesAllow(roles, principal, need, name);
+  const target = roleTargetOf(http, address);
+  const allows = (need: ActionNeed): boolean => rolesAllow(roles, principal, need, target);
   const overwrites = exists && permission.overwrite === true && http.service.name === "blob";
   const isPermitted = allows(needOf(http, operation)) && (!overwrites || allows(overwriteNeed));
   if (!isPermitted) {
@@ -97,7 +102,7 @@ export function aclCallerOf(
     const roles = currentRoles(http, location.account);
     // Without roles, lists do not limit a SAS.
     if (roles === undefined) return principal.kind === "bearer" ? callerOf(principal) : undefined;
-    const target = { service: http.service.name, name: http.service.signedName(address).name };
+    const target = roleTargetOf(http, address);
     const isPermitted = rolesAllow(roles, principal, needOf(http, operation), target);
     return isPermitted ? undefined : callerOf(principal);
   };

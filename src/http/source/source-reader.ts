@@ -69,9 +69,9 @@ export async function ask(read: SourceReader, request: SourceRequest): Promise<S
   } catch (error) {
     if (!(error instanceof SourceUnreachable)) throw error;
     const { status, message: failure } = error;
-    const noBody = { headers: {}, metadata: [], body: nothing(), close: () => {} };
-    return { status, reason: "", failure, ...noBody };
+    const empty = { headers: {}, metadata: [], body: noChunks(), close: () => {} };
+    return { status, reason: "", failure, ...empty };
   }
 }
 
-async function* nothing(): AsyncGenerator<Uint8Array> {}
+async function* noChunks(): AsyncGenerator<Uint8Array> {}

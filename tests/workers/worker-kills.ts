@@ -28,6 +28,9 @@ const objectsPerClient = 3;
 /** Not the one that needs a second account: with it the admin API would require a login. */
 const workloads = killWorkloads.filter(({ name }) => name !== "paths");
 
+/** A container whose metadata the clients write. */
+const settled = "/settled?restype=container";
+
 class RoundEnded extends Error {
   override readonly name = "RoundEnded";
 }
@@ -51,6 +54,8 @@ export async function runWorkerKills(options: WorkerKillOptions): Promise<Worker
   let continuedWrites = 0;
   let done = 0;
   try {
+    const container = await clientsAt(server).blob.send({ method: "PUT", path: settled });
+    if (container.status !== 201) throw new Error(`PUT ${settled}: ${container.status}`);
     for (const workload of workloads) await workload.setUp(clientsAt(server));
     for (; done < kills && problems.length === 0; done += 1) {
       const slot = done < 2 ? 1 - done : random.below(2);
@@ -105,6 +110,7 @@ async function continueAfterLoss(
   await client.run(clientsAt(server), onAcknowledged);
   for (;;) {
     try {
+      await settleWrites(server);
       const problems = await client.check(clientsAt(server));
       if (problems.length > 0) throw new Error(`PUT: 500 ${problems.join("; ")}`);
       return;
@@ -113,6 +119,17 @@ async function continueAfterLoss(
       if (/: 500 /.test(String(error))) throw error;
     }
   }
+}
+
+/**
+ * Makes the last write of a killed worker visible, if it is executed at all. The leader may commit a
+ * batch of a killed follower after the client's connection was closed. If the leader is killed
+ * after it has written a commit and before it has announced it to readers, the next commit does so.
+ */
+async function settleWrites(server: WorkerServer): Promise<void> {
+  const call = { method: "PUT", path: `${settled}&comp=metadata` };
+  const { status } = await clientsAt(server).blob.send(call);
+  if (status !== 200) throw new Error(`PUT ${call.path}: ${status}`);
 }
 
 function clientsAt(server: WorkerServer): Clients {

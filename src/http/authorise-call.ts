@@ -18,6 +18,8 @@ import type { SelectedRequest } from "./request-context.ts";
 import type { WireRequest } from "./wire.ts";
 
 const granted = ok(undefined);
+/** The check for requests that are signed with an account key, which permits everything. */
+const grantAll: Call["authorise"] = () => granted;
 
 /** Checks the permission of a request as far as it does not depend on a record. */
 export function checkPermission(http: HttpService, selected: SelectedRequest): Result<void> {
@@ -50,9 +52,17 @@ export function authoriserOf(
   selected: SelectedRequest,
   input: object,
 ): Call["authorise"] {
+  if (selected.principal.kind === "key") return grantAll;
+  return recordAuthoriser(http, selected, input);
+}
+
+function recordAuthoriser(
+  http: HttpService,
+  selected: SelectedRequest,
+  input: object,
+): Call["authorise"] {
   const { request, principal, settings, operation, version, location } = selected;
   return (access, exists, address) => {
-    if (principal.kind === "key") return granted;
     const { permission: need, namedResources } = operation;
     const path = access?.path?.();
     const permitted = authoriseCaller(http, selected, { exists, address, path });

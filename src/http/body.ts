@@ -31,6 +31,8 @@ type DocumentBody = Extract<BodySpec<unknown>, { kind: "xml" | "bytes" }>;
 
 const md5Bytes = 16;
 const crc64Length = 8;
+const passed = ok(undefined);
+const noChecksums = ok<Checksums>({ md5: undefined, crc64: undefined });
 const noBody = ok<Body>({ parsed: undefined, received: undefined });
 
 /** Receives the body that the operation declares, and checks its length and checksums. */
@@ -99,14 +101,14 @@ export function checkAnnouncedLength(
     const chunked = request.headers["transfer-encoding"] !== undefined;
     const awaited = operation.body.kind !== "none" && operation.body.kind !== "source";
     const needsLength = awaited && !chunked && request.method !== "POST";
-    return needsLength ? fail("MissingContentLengthHeader") : ok(undefined);
+    return needsLength ? fail("MissingContentLengthHeader") : passed;
   }
   const length = Number(text);
   if (!Number.isSafeInteger(length) || length < 0) return invalidHeader("Content-Length", text);
   const spec = operation.body;
-  if (spec.kind === "none" || spec.kind === "source") return ok(undefined);
+  if (spec.kind === "none" || spec.kind === "source") return passed;
   const limit = spec.kind === "content" ? spec.lengthMax(version) : spec.bytesMax;
-  return length > limit ? tooLarge(limit) : ok(undefined);
+  return length > limit ? tooLarge(limit) : passed;
 }
 
 const emptyBody = invalidHeader("Content-Length", "0");
@@ -117,7 +119,7 @@ const emptyBody = invalidHeader("Content-Length", "0");
 export function checkEmptyBody(request: WireRequest, { body }: Operation): Result<void> {
   const isEmpty = request.headers["content-length"] === "0";
   const isRefused = isEmpty && body.kind === "content" && body.nonEmpty;
-  return isRefused ? emptyBody : ok(undefined);
+  return isRefused ? emptyBody : passed;
 }
 
 async function receiveContent(
@@ -242,7 +244,7 @@ export function parseChecksums(
   if (crc64Text !== undefined && crc64?.length !== crc64Length) {
     return invalidHeader("x-ms-content-crc64", crc64Text);
   }
-  return ok({ md5, crc64 });
+  return md5 === undefined && crc64 === undefined ? noChecksums : ok({ md5, crc64 });
 }
 
 export function compare(expected: Checksums, actual: ReceivedBody): Result<void> {
@@ -252,7 +254,7 @@ export function compare(expected: Checksums, actual: ReceivedBody): Result<void>
   if (expected.crc64 !== undefined && !same(expected.crc64, actual.crc64)) {
     return mismatch("Crc64Mismatch", "Crc", expected.crc64, actual.crc64);
   }
-  return ok(undefined);
+  return passed;
 }
 
 function same(left: Uint8Array, right: Uint8Array | undefined): boolean {

@@ -17,7 +17,7 @@ import type { ContentStore } from "../content/content.ts";
 import { checkAnnouncedLength, checkEmptyBody, receiveBody } from "./body.ts";
 import { checkEncryption, clientKeyOf, encryptingContent } from "./client-key.ts";
 import { locationOptions, type HttpService } from "./http-service.ts";
-import { paramReader } from "./params.ts";
+import { RequestParams } from "./params.ts";
 import { resolveSource, type NamingParts } from "./source/resolve-source.ts";
 import { receiveSource } from "./source/receive-source.ts";
 import type { AuthenticatedRequest, ParsedRequest, SelectedRequest } from "./request-context.ts";
@@ -38,7 +38,7 @@ export function selectOperation(
     method: method.value,
     version,
     query: location.query,
-    header: (name) => request.headers[name],
+    headers: request.headers,
   });
   if (!operation.ok) return operation;
   return ok({
@@ -106,7 +106,7 @@ function parseRequest(http: HttpService, selected: SelectedRequest): Result<Pars
   const request = unwrapped.value;
   const announced = checkAnnouncedLength(request, operation, version);
   if (!announced.ok) return announced;
-  const reader = paramReader(request, location.query, version);
+  const reader = new RequestParams(request, location.query, version);
   const params = parseParams(operation.params, reader);
   if (!params.ok) return params;
   const filled = checkEmptyBody(request, operation);
@@ -251,7 +251,8 @@ async function receive(
     const content = contentFor(http, parsed.input);
     const body = await receiveBody(request, operation, selected.version, content);
     if (!body.ok) return body;
-    return ok(callOf(http, parsed, { ...body.value, source }));
+    const { parsed: document, received } = body.value;
+    return ok(callOf(http, parsed, { parsed: document, received, source }));
   } catch (error) {
     const fault = structuredFault(error);
     if (fault === undefined) throw error;

@@ -2,6 +2,7 @@ import { invalidHeader, invalidQuery, missingHeader } from "../protocol/faults.t
 import type { Method, Operation } from "../operation/operation.ts";
 import { fail, ok, type Result } from "../protocol/result.ts";
 import type { Query } from "./query-string.ts";
+import type { WireRequest } from "./wire.ts";
 
 /** Finds the operation of a request. Compiled once from the declarations. */
 export type Router = (request: RoutedRequest) => Result<Operation>;
@@ -11,24 +12,30 @@ export interface RoutedRequest {
   readonly method: string;
   readonly version: string;
   readonly query: Query;
-  readonly header: (name: string) => string | undefined;
+  readonly headers: WireRequest["headers"];
 }
+
+type Wanted = string | boolean;
+
+/** The route of an operation with its requirements as lists, and the result that selects it. */
+interface CompiledRoute {
+  readonly found: Result<Operation>;
+  readonly query: readonly (readonly [name: string, wanted: Wanted])[];
+  readonly headers: readonly (readonly [name: string, wanted: Wanted])[];
+  readonly accepts: string | undefined;
+  readonly since: string;
+}
+
+/** Routes by resource, method, `comp` and `restype`. Nested, because a key of all four would have
+ *  to be built for each request. */
+type Routes = Map<string, Map<string, Map<string, Map<string, CompiledRoute[]>>>>;
 
 /** Compiles the routes of operations. Among routes with equally many requirements, the first
  *  declared one is used. */
 export function compileRoutes(operations: readonly Operation[]): Router {
-  const groups = new Map<string, Operation[]>();
+  const routes: Routes = new Map();
   for (const operation of operations) {
-    for (const method of methodsOf(operation)) {
-      const { resource, query } = operation.route;
-      const key = groupKey(resource, method, fixed(query, "comp"), fixed(query, "restype"));
-      const group = groups.get(key) ?? [];
-      group.push(operation);
-      groups.set(
-        key,
-        group.toSorted((a, b) => specificity(b) - specificity(a)),
-      );
-    }
+    for (const method of methodsOf(operation)) addRoute(routes, operation, method);
   }
   return (request) => {
     const { resource, method, query } = request;
@@ -36,47 +43,62 @@ export function compileRoutes(operations: readonly Operation[]): Router {
     const selecting = method === "OPTIONS" ? undefined : query;
     const comp = selecting?.get("comp")?.toLowerCase() ?? "";
     const restype = selecting?.get("restype")?.toLowerCase() ?? "";
-    const group = groups.get(groupKey(resource, method, comp, restype));
-    if (group === undefined) return noRoute(groups, request, comp, restype);
-    for (const operation of group) if (selects(operation, request)) return ok(operation);
+    const group = routes.get(resource)?.get(method)?.get(comp)?.get(restype);
+    if (group === undefined) return noRoute(routes, request, comp, restype);
+    for (const route of group) if (selects(route, request)) return route.found;
     return missingSelector(group, request);
   };
+}
+
+function addRoute(routes: Routes, operation: Operation, method: Method): void {
+  const { resource, query = {}, headers = {}, accepts } = operation.route;
+  const byMethod = entryOf(routes, resource, () => new Map());
+  const byComp = entryOf(byMethod, method, () => new Map());
+  const byRestype = entryOf(byComp, fixed(query, "comp"), () => new Map());
+  const group: CompiledRoute[] = entryOf(byRestype, fixed(query, "restype"), () => []);
+  const { since } = operation;
+  const lists = { query: Object.entries(query), headers: Object.entries(headers) };
+  group.push({ found: ok(operation), ...lists, accepts, since });
+  group.sort((a, b) => specificity(b) - specificity(a));
+}
+
+function entryOf<V>(map: Map<string, V>, key: string, create: () => V): V {
+  const known = map.get(key);
+  if (known !== undefined) return known;
+  const added = create();
+  map.set(key, added);
+  return added;
 }
 
 function methodsOf({ route }: Operation): readonly Method[] {
   return typeof route.method === "string" ? [route.method] : route.method;
 }
 
-function fixed(query: Operation["route"]["query"], name: string): string {
-  const value = query?.[name];
+function fixed(query: NonNullable<Operation["route"]["query"]>, name: string): string {
+  const value = query[name];
   return typeof value === "string" ? value.toLowerCase() : "";
 }
 
-function groupKey(resource: string, method: string, comp: string, restype: string): string {
-  return `${resource} ${method} ${comp} ${restype}`;
-}
-
 /** The number of requirements of a route: routes with more of them are tried first. */
-function specificity({ route }: Operation): number {
-  const accepts = route.accepts === undefined ? 0 : 1;
-  return Object.keys(route.query ?? {}).length + Object.keys(route.headers ?? {}).length + accepts;
+function specificity({ query, headers, accepts }: CompiledRoute): number {
+  return query.length + headers.length + (accepts === undefined ? 0 : 1);
 }
 
-function selects({ route, since }: Operation, { query, header, version }: RoutedRequest): boolean {
-  for (const [name, wanted] of Object.entries(route.query ?? {})) {
+function selects(route: CompiledRoute, { query, headers, version }: RoutedRequest): boolean {
+  for (const [name, wanted] of route.query) {
     const value = query.get(name);
     if (value === undefined) return false;
-    if (wanted !== true && value.toLowerCase() !== wanted.toLowerCase()) return false;
+    if (typeof wanted === "string" && value.toLowerCase() !== wanted.toLowerCase()) return false;
   }
-  for (const [name, wanted] of Object.entries(route.headers ?? {})) {
-    const value = header(name);
+  for (const [name, wanted] of route.headers) {
+    const value = headers[name];
     if (typeof wanted === "boolean" ? (value !== undefined) !== wanted : value === undefined) {
       return false;
     }
     if (typeof wanted === "string" && value?.toLowerCase() !== wanted.toLowerCase()) return false;
   }
   if (route.accepts === undefined) return true;
-  return version >= since && names(header("accept") ?? "", route.accepts);
+  return version >= route.since && names(headers["accept"] ?? "", route.accepts);
 }
 
 /** Whether an `Accept` header contains a media type. Wildcards and types with `q=0` do not
@@ -90,15 +112,15 @@ function names(accept: string, type: string): boolean {
 }
 
 /** The fault if operations exist for this method and query, but the header that distinguishes them
- *  is missing or invalid; undefined otherwise. */
+ *  is missing or invalid. */
 function missingSelector(
-  group: readonly Operation[],
-  { header }: RoutedRequest,
+  group: readonly CompiledRoute[],
+  { headers }: RoutedRequest,
 ): Result<Operation> {
-  for (const operation of group) {
-    for (const [name, wanted] of Object.entries(operation.route.headers ?? {})) {
+  for (const route of group) {
+    for (const [name, wanted] of route.headers) {
       if (wanted === false) continue;
-      const value = header(name);
+      const value = headers[name];
       return value === undefined ? missingHeader(name) : invalidHeader(name, value);
     }
   }
@@ -108,13 +130,14 @@ function missingSelector(
 const otherMethods: readonly Method[] = ["GET", "HEAD", "PUT", "POST", "DELETE", "PATCH", "MERGE"];
 
 function noRoute(
-  groups: ReadonlyMap<string, unknown>,
+  routes: Routes,
   { resource }: RoutedRequest,
   comp: string,
   restype: string,
 ): Result<Operation> {
-  const known = otherMethods.some((other) => groups.has(groupKey(resource, other, comp, restype)));
-  if (known) return fail("UnsupportedHttpVerb");
+  const byMethod = routes.get(resource);
+  const isKnown = otherMethods.some((other) => byMethod?.get(other)?.get(comp)?.has(restype));
+  if (isKnown) return fail("UnsupportedHttpVerb");
   if (comp !== "") return invalidQuery("comp", comp);
   if (restype !== "") return invalidQuery("restype", restype);
   // A request for the service itself needs `comp`.

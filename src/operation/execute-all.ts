@@ -30,7 +30,7 @@ export async function executeAll(
   };
   try {
     return await runtime.store.transact(work, {
-      ...prefetchOptions(runtime.content, ...calls),
+      ...prefetchOptions(runtime.content, calls),
       mayUseReserve: calls.every(({ operation }) => mayUseReserve(operation)),
     });
   } catch (error) {

@@ -157,23 +157,29 @@ function nameOf({ account, address }: Call): string {
 }
 
 async function executeNow(runtime: Runtime, call: Call): Promise<Outcome> {
-  const { store, content } = runtime;
-  const options = prefetchOptions(content, call);
-  const write = () =>
-    store.transact((tx) => run(runtime, call, tx, tx), {
-      prefetch: options.prefetch,
-      runInBatch: call.operation.runInBatch,
-      mayUseReserve: mayUseReserve(call.operation),
-    });
-  const first =
-    call.operation.effect === "reads"
-      ? await store.snapshot((view) => run(runtime, call, view, undefined), options)
-      : await write();
-  const outcome = isWaitOutcome(first) ? await runUntilReady(runtime, first, write) : first;
+  const first = await (call.operation.effect === "reads" ? read(runtime, call) : write(runtime, call));
+  const outcome = isWaitOutcome(first)
+    ? await runUntilReady(runtime, first, () => write(runtime, call))
+    : first;
   if (outcome.kind === "reply" && outcome.deferredUpdate !== undefined && !call.secondary) {
     await tryDeferredUpdate(runtime, outcome.deferredUpdate);
   }
   return outcome;
+}
+
+function read(runtime: Runtime, call: Call) {
+  const { store, content } = runtime;
+  const work = (view: View) => run(runtime, call, view, undefined);
+  return store.snapshot(work, { prefetch: (view) => prefetch(content, call, view) });
+}
+
+function write(runtime: Runtime, call: Call) {
+  const { store, content } = runtime;
+  return store.transact((tx) => run(runtime, call, tx, tx), {
+    prefetch: (view) => prefetch(content, call, view),
+    runInBatch: call.operation.runInBatch,
+    mayUseReserve: mayUseReserve(call.operation),
+  });
 }
 
 /** A failure is only logged: the read has succeeded, and must not fail because of this write. */
@@ -194,15 +200,11 @@ export function precheck(runtime: Runtime, call: Call): Promise<Outcome | undefi
   const { store, content } = runtime;
   const work = async (view: View): Promise<Outcome | undefined> =>
     check(call, await call.resource.load(new Records(view, content), call), view.now);
-  return store.snapshot(work, prefetchOptions(content, call));
+  return store.snapshot(work, prefetchOptions(content, [call]));
 }
 
 /** Options that let a remote engine fetch all records of these calls in one round trip. */
-export function prefetchOptions(content: ContentStore, ...calls: readonly Call[]): SnapshotOptions {
-  const [only] = calls;
-  if (only !== undefined && calls.length === 1) {
-    return { prefetch: (view) => prefetch(content, only, view) };
-  }
+export function prefetchOptions(content: ContentStore, calls: readonly Call[]): SnapshotOptions {
   const all = (view: View) => calls.map((call) => prefetch(content, call, view));
   return { prefetch: (view) => Promise.allSettled(all(view)) };
 }

@@ -61,7 +61,12 @@ export const encryptionOfProperties: Param<Encryption> = {
 
 function withoutAlgorithm(reader: ParamReader): ParamReader {
   const header = (name: string) => (name === algorithmHeader ? undefined : reader.header(name));
-  return { ...reader, header };
+  return {
+    version: reader.version,
+    header,
+    query: (name) => reader.query(name),
+    headersWith: (prefix) => reader.headersWith(prefix),
+  };
 }
 
 /** Parses the three headers of a customer-provided key. All must be sent, or none. */

@@ -157,7 +157,8 @@ function nameOf({ account, address }: Call): string {
 }
 
 async function executeNow(runtime: Runtime, call: Call): Promise<Outcome> {
-  const first = await (call.operation.effect === "reads" ? read(runtime, call) : write(runtime, call));
+  const isRead = call.operation.effect === "reads";
+  const first = await (isRead ? read(runtime, call) : write(runtime, call));
   const outcome = isWaitOutcome(first)
     ? await runUntilReady(runtime, first, () => write(runtime, call))
     : first;

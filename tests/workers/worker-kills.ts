@@ -122,9 +122,10 @@ async function continueAfterLoss(
 }
 
 /**
- * Makes the last write of a killed worker visible, if it is executed at all. The leader may commit a
- * batch of a killed follower after the client's connection was closed. If the leader is killed
- * after it has written a commit and before it has announced it to readers, the next commit does so.
+ * Makes the last write of a killed worker visible, if it is executed at all. The leader may
+ * commit a batch of a killed follower after the client's connection was closed. If the leader is
+ * killed after it has written a commit and before it has announced it to readers, the next commit
+ * does so.
  */
 async function settleWrites(server: WorkerServer): Promise<void> {
   const call = { method: "PUT", path: `${settled}&comp=metadata` };

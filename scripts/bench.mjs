@@ -4,6 +4,7 @@
 //   --large                lists and searches a container of a million blobs (bench/large.ts)
 //   --tree                 renames a directory with a million files below (bench/tree.ts)
 //   --nodes                several server nodes on PostgreSQL, 4 minutes (bench/nodes.ts)
+//   --workers              one worker against two, with C generators (bench/workers.ts)
 //   --store [FOLDER [URL]] the storage engines without HTTP (bench/store.ts)
 //   --explorer [BLOBS]     the explorer on a million blobs (bench/explorer.mjs)
 //   --smb                  smbclient against Samba and this server (bench/smb.mjs)
@@ -20,6 +21,7 @@ const measurements = {
   "--large": () => runBench("large"),
   "--tree": () => runBench("tree", { needsServer: false }),
   "--nodes": measureNodes,
+  "--workers": () => runBench("workers", { needsServer: needsServer() }),
   "--store": () => runBench("store", { needsServer: false }),
   "--explorer": () => import("./bench/explorer.mjs"),
   "--smb": () => import("./bench/smb.mjs"),

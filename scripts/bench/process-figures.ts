@@ -14,6 +14,13 @@ export function cpuSecondsOf(pid: number): number {
   }
 }
 
+/** CPU seconds of a process and of those that it has started. */
+export function processesCpuSeconds(pid: number): number {
+  const children = readFileSync(`/proc/${pid}/task/${pid}/children`, "utf8").trim();
+  const pids = children === "" ? [pid] : [pid, ...children.split(" ").map(Number)];
+  return pids.reduce((sum, each) => sum + cpuSecondsOf(each), 0);
+}
+
 /** Anonymous memory: heap and buffers, not the mapped pages of the store. */
 export function anonymousMegabytesOf(pid: number): number {
   try {

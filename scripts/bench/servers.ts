@@ -9,6 +9,8 @@ import type { PlainMode } from "./plain-modes.ts";
 import type { Address } from "./target.ts";
 
 export interface Server {
+  /** Port of the admin listener; undefined if there is none. */
+  readonly adminPort?: number | undefined;
   readonly address: Address;
   readonly pid: number;
   stop(): Promise<void>;
@@ -31,6 +33,8 @@ export interface ServerOptions {
   readonly location?: string;
   /** URL of the database for records. */
   readonly store?: string;
+  /** Number of worker processes; undefined for the default. */
+  readonly workers?: number | undefined;
   /** Whether the account has directories. */
   readonly hierarchical?: boolean | undefined;
 }
@@ -45,7 +49,8 @@ export function startEtagere(options: Omit<ServerOptions, "name" | "words">): Pr
   );
   const kept = options.store === undefined ? [] : [`--store=${options.store}`];
   const tree = options.hierarchical === true ? ["--enableHierarchicalNamespace"] : [];
-  const words = [...free, "--silent", ...kept, ...tree];
+  const workers = options.workers === undefined ? [] : [`--workers=${options.workers}`];
+  const words = [...free, "--silent", ...kept, ...tree, ...workers];
   return startServer({ ...options, name: "etagere", words }, "admin");
 }
 
@@ -64,14 +69,17 @@ async function startServer(options: ServerOptions, last: string): Promise<Server
   const child = spawn(process.execPath, all, { stdio: ["ignore", "pipe", "inherit"] });
   endWithUs(child);
   const ports: Partial<Record<ServiceName, number>> = {};
+  let adminPort: number | undefined;
   await lineOf(child, name, (line) => {
     const found = listening.exec(line);
     const service = found?.[1]?.toLowerCase();
-    if (service !== undefined) ports[service as ServiceName] = Number(found?.[2]);
+    if (service === "admin") adminPort = Number(found?.[2]);
+    else if (service !== undefined) ports[service as ServiceName] = Number(found?.[2]);
     return service === last;
   });
   return {
     address: { name, secure: tls !== undefined, ports },
+    adminPort,
     pid: child.pid ?? 0,
     stop: () => stop(child, options.location === undefined ? location : undefined),
   };

@@ -30,11 +30,11 @@ export async function measureLatency(load: Load, options: LatencyOptions): Promi
   writeFileSync(log!, "");
   writeFileSync(body!, "x".repeat(bodyBytes));
   const writes = ["-H", ":method: PUT", "-H", "x-ms-blob-type: BlockBlob", "-d", body!];
-  const text = await outputOf("h2load", [
-    ...["--h1", "-t1", `-c${connections}`, `--rps=${Math.max(1, Math.round(rate / connections))}`],
-    ...[`-n${Math.round(rate * seconds)}`, "-i", urls!, `--log-file=${log!}`],
-    ...["-H", `x-ms-version: ${version}`, ...(load.writesOfTen > 0 ? writes : [])],
-  ]);
+  const perConnection = Math.max(1, Math.round(rate / connections));
+  const pace = ["--h1", "-t1", `-c${connections}`, `--rps=${perConnection}`];
+  const requests = [`-n${Math.round(rate * seconds)}`, "-i", urls!, `--log-file=${log!}`];
+  const headers = ["-H", `x-ms-version: ${version}`, ...(load.writesOfTen > 0 ? writes : [])];
+  const text = await outputOf("h2load", [...pace, ...requests, ...headers]);
   const failed = / 0 failed, 0 errored/.test(text) && /, 0 4xx, 0 5xx/.test(text) ? "" : text;
   if (failed !== "") throw new Error(`h2load: ${failed}`);
   return percentilesIn(readFileSync(log!, "utf8"));
@@ -45,9 +45,10 @@ function percentilesIn(text: string): Latency {
   const rows = text.trimEnd().split("\n");
   const parsed = rows.map((row) => row.split("\t").map(Number) as [number, number, number]);
   const begin = Math.min(...parsed.slice(0, 1000).map(([start]) => start)) + 1e6;
-  const durations = Float64Array.from(
-    parsed.filter(([start]) => start >= begin).map(([, , microseconds]) => microseconds / 1000),
-  ).sort();
+  const durations = parsed
+    .filter(([start]) => start >= begin)
+    .map(([, , microseconds]) => microseconds / 1000)
+    .toSorted((one, other) => one - other);
   const at = (share: number): number => durations[Math.floor(share * durations.length)] ?? NaN;
   return { p50: at(0.5), p99: at(0.99), p999: at(0.999) };
 }

@@ -10,14 +10,15 @@ export function pageOf(
 ): string {
   return `# Benchmark of worker processes
 
-Written by \`npm run bench -- --workers --page docs/bench/workers.md\`: one server with one worker and
-one with two, and a plain server of Node (one process, answers from memory), in ${rounds} alternating
-rounds of ${seconds} s; the median round by rate. **Servers and generator share the processors.** CPU time is
-that of all processes of a server, per request. Ratios are to one worker.
+Written by \`npm run bench -- --workers --page docs/bench/workers.md\`: one server with one
+worker and one with two, and a plain server of Node (one process, answers from memory).
+Rounds alternate, ${rounds} of ${seconds} s each; the median round by rate. **Servers and generator
+share the processors.** CPU time is that of all processes of a server, per request. Ratios
+are to one worker.
 
 ${date}, commit ${commit}; ${processor}, ${cores} cores; Linux ${kernel}, Node ${node}.
 
-| load | connections | server | per second | ratio | CPU µs | ratio | transactions per commit | generator µs |
+| ${columns.join(" | ")} |
 |---|---:|---|---:|---:|---:|---:|---:|---:|
 ${rows.map((row) => lineOf(row, rows)).join("\n")}
 
@@ -30,6 +31,18 @@ ${rows.map((row) => lineOf(row, rows)).join("\n")}
 ${latencies.map(latencyLine).join("\n")}
 `;
 }
+
+const columns = [
+  "load",
+  "connections",
+  "server",
+  "per second",
+  "ratio",
+  "CPU µs",
+  "ratio",
+  "transactions per commit",
+  "generator µs",
+];
 
 function lineOf(row: WorkerRow, rows: readonly WorkerRow[]): string {
   const { load, connections, server, perSecond, cpuMicroseconds } = row;
@@ -50,6 +63,7 @@ function lineOf(row: WorkerRow, rows: readonly WorkerRow[]): string {
 }
 
 function latencyLine({ load, server, rate, p50, p99, p999 }: LatencyRow): string {
-  const [median, high, highest] = [p50, p99, p999].map((each) => each.toFixed(2));
-  return `| ${load} | ${server} | ${Math.round(rate).toLocaleString("en")} | ${median} | ${high} | ${highest} |`;
+  const milliseconds = [p50, p99, p999].map((each) => each.toFixed(2));
+  const perSecond = Math.round(rate).toLocaleString("en");
+  return `| ${[load, server, perSecond, ...milliseconds].join(" | ")} |`;
 }

@@ -29,8 +29,10 @@ export const bodyBytes = 1024;
 /** Lua program of wrk. Texts are built beforehand: a request costs one concatenation. */
 function programOf({ writesOfTen }: Load, port: number): string {
   const path = `/${developmentAccountName}/${container}/`;
-  const common = `?${accountSas} HTTP/1.1\\r\\nHost: 127.0.0.1:${port}\\r\\nx-ms-version: ${version}\\r\\n`;
-  const written = `${common}x-ms-blob-type: BlockBlob\\r\\nContent-Length: ${bodyBytes}\\r\\n\\r\\n`;
+  const lines = [`?${accountSas} HTTP/1.1`, `Host: 127.0.0.1:${port}`, `x-ms-version: ${version}`];
+  const common = lines.map((line) => `${line}\\r\\n`).join("");
+  const body = `Content-Length: ${bodyBytes}\\r\\n`;
+  const written = `${common}x-ms-blob-type: BlockBlob\\r\\n${body}\\r\\n`;
   return `
 local count, unique = 0, 0
 local getHead, getTail = "GET ${path}o", "${common}\\r\\n"

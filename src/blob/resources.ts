@@ -91,7 +91,8 @@ async function loadBlob(
   if (entryName === undefined || found?.directory === undefined) return loaded;
   const { address } = request;
   const blob = address.blob === "" ? entryName : `${address.blob}/${entryName}`;
-  return loadPath(view, { ...request, address: { ...address, blob } });
+  const entry = { ...address, blob };
+  return { ...(await loadPath(view, { ...request, address: entry })), address: entry };
 }
 
 async function loadPath(

@@ -6,7 +6,7 @@ import {
   mayUseTags,
 } from "../protocol/authorise.ts";
 import type { AuthorisationTarget } from "../protocol/authorise.ts";
-import { authoriseNamed } from "../protocol/authorise-named.ts";
+import { authoriseCoverage, authoriseNamed } from "../protocol/authorise-named.ts";
 import type { Address } from "../operation/operation.ts";
 import type { AccountSettings } from "../account/settings.ts";
 import type { Principal } from "../protocol/principal.ts";
@@ -67,6 +67,8 @@ function recordAuthoriser(
     const path = access?.path?.();
     const permitted = authoriseCaller(http, selected, { exists, address, path });
     if (!permitted.ok) return permitted;
+    const covered = checkCoverage(http, selected, address);
+    if (!covered.ok) return covered;
     const tagged = usesTags(request);
     // `checkPermission` has decided before what does not depend on a record.
     const isDecided = need.overwrite !== true && !tagged && namedResources === undefined;
@@ -88,6 +90,19 @@ function recordAuthoriser(
     const naming = { principal, address, input, target, access: recordAccess, rolesAllow };
     return authoriseNamed(namedResources, naming);
   };
+}
+
+/** Checks that a SAS is valid for the target if a parameter places it elsewhere than the URL, which
+ *  was compared with the SAS before. A body that completes the address adds the keys of an entity,
+ *  which `authoriseWithRecord` checks. */
+function checkCoverage(
+  { service }: HttpService,
+  { principal, operation, address: requested }: SelectedRequest,
+  address: Address,
+): Result<void> {
+  if (address === requested || operation.completeAddress !== undefined) return granted;
+  const { name = "", path } = service.signedName(address);
+  return authoriseCoverage(principal, { name, path });
 }
 
 function authorisationTarget(

@@ -33,7 +33,8 @@ export type Rule = "access" | "place" | "existence" | "lease" | "condition" | "g
  *  Returns the outcome of the first check that fails; undefined if all pass. */
 export function check(call: Call, loaded: LoadedResource, now: Ticks): Outcome | undefined {
   const target: ETaggedRecord | undefined = loaded.target;
-  const allowed = call.authorise(loaded.access, target !== undefined, call.address);
+  const { access, address = call.address } = loaded;
+  const allowed = call.authorise(access, target !== undefined, address);
   if (!allowed.ok) return rejected("access", allowed.fault, loaded, now);
   if (!loaded.scope.ok) return rejected("place", loaded.scope.fault, loaded, now);
   const existence = checkExistence(call, loaded);

@@ -45,6 +45,9 @@ export interface LoadedResource {
   readonly scope: Result<object>;
   /** Undefined if the target does not exist. */
   readonly target: object | undefined;
+  /** The address of the target if parameters of the request place it elsewhere than its URL says;
+   *  otherwise undefined. A SAS must be valid for it, too. */
+  readonly address?: Address;
   /** Details of the fault if a required target is missing. */
   readonly missing?: FaultDetail;
   /** True if the target was deleted so recently that its name cannot be used again yet

@@ -5,6 +5,7 @@ import type {
   NamedResource,
 } from "../../src/protocol/named-resource.ts";
 import type { Address, Operation } from "../../src/operation/operation.ts";
+import { dfsService } from "../../src/blob/dfs/service.ts";
 import { services } from "../../src/server/services.ts";
 import { samples, type NamedSample } from "./named-samples.ts";
 import {
@@ -273,11 +274,11 @@ async function open(container: string): Promise<void> {
 
 /** Parameters that name one resource in a request for another. */
 const naming =
-  /copy-source$|rename-source$|target-file$|source-container-name$|deleted-.*-name$|^prev|previous/;
+  /copy-source$|rename-source$|target-file$|undelete-source$|source-container-name$|deleted-.*-name$|^prev|previous/;
 
 describe("declarations", () => {
   it("define the required permission for every parameter that names a resource", () => {
-    const undeclared = services.flatMap(({ operations }) =>
+    const undeclared = [...services, dfsService].flatMap(({ operations }) =>
       operations.flatMap((operation) => {
         const { params, route, namedResources = [], body } = operation;
         const parameters = Object.values(params).flatMap(({ sources }) => sources);

@@ -174,6 +174,15 @@ async function deletedContainer(world: NamedWorld, id: string): Promise<NamedSam
   return { service: "blob", owner: `c${id}`, first: undefined, second: undefined, call };
 }
 
+async function deletedPath(world: NamedWorld, id: string): Promise<NamedSample> {
+  const owner = `c${id}`;
+  await container(world, owner);
+  await blob(world, `/${owner}/first`);
+  const headers = { "x-ms-undelete-source": "second?deletionid=1" };
+  const call = { method: "PUT", path: `/${owner}/first?comp=undelete`, headers };
+  return { service: "blob", owner, first: "first", second: "second", call };
+}
+
 async function deletedShare(world: NamedWorld, id: string): Promise<NamedSample> {
   await must(world, "file", { method: "PUT", path: `/d${id}?restype=share` });
   await must(world, "file", { method: "DELETE", path: `/d${id}?restype=share` });
@@ -217,6 +226,7 @@ export const samples: Readonly<Record<string, NewSample>> = {
     blobCopy("?comp=incrementalcopy", {}, [undefined, "PageBlob"] as never)(world, id),
   "Get Page Ranges: prevsnapshot": previousSnapshot("query"),
   "Get Page Ranges: x-ms-previous-snapshot-url": previousSnapshot("header"),
+  "Undelete Blob: x-ms-undelete-source": deletedPath,
   "Restore Container: x-ms-deleted-container-name": deletedContainer,
   "Rename Container: x-ms-source-container-name": renamedContainer,
   "Copy File: x-ms-copy-source": fileLink("", "x-ms-copy-source", {}, "third"),

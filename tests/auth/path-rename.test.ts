@@ -1,122 +1,25 @@
-import {
-  AccountSASPermissions,
-  AccountSASResourceTypes,
-  AccountSASServices,
-  DataLakeSASPermissions,
-  DirectorySASPermissions,
-  FileSystemSASPermissions,
-  generateAccountSASQueryParameters,
-  generateDataLakeSASQueryParameters,
-  StorageSharedKeyCredential,
-} from "@azure/storage-file-datalake";
 import { beforeEach, describe, expect, it } from "vitest";
-import {
-  accountDefaults,
-  developmentAccountKey,
-  developmentAccountName,
-} from "../../src/account/settings.ts";
-import { dfsService } from "../../src/blob/dfs/service.ts";
+import { developmentAccountName } from "../../src/account/settings.ts";
 import { isPathRequest } from "../../src/blob/dfs/which-api.ts";
-import { Authenticator } from "../../src/http/auth/authenticator.ts";
-import type { AuthOptions, AuthRequest } from "../../src/http/auth/request.ts";
-import type { AccountKeys } from "../../src/account/settings.ts";
-import { keyPrincipal, type Principal } from "../../src/protocol/principal.ts";
-import { ok, type Result } from "../../src/protocol/result.ts";
-import type { RawCall } from "../harness/raw-client.ts";
-import { simService, type SimService } from "../harness/sim-service.ts";
+import {
+  accountToken,
+  byKey,
+  directoryToken,
+  filesystemToken,
+  fileToken,
+  lakeWorld,
+  otherName,
+  type LakeWorld,
+} from "./lake-world.ts";
 
-/** Represents a signature with the account key, and the token of a caller. */
-const byKey = "by the account key";
-const callers: Readonly<Record<string, Principal>> = {
-  [byKey]: keyPrincipal,
-  "as me": { kind: "bearer", objectId: "me", tenantId: "t" },
-};
-
-class NamedAuthenticator extends Authenticator {
-  override authenticate(
-    request: AuthRequest,
-    keys: AccountKeys,
-    options: AuthOptions,
-  ): Result<Principal> {
-    const known = callers[request.header("authorization") ?? ""];
-    return known === undefined ? super.authenticate(request, keys, options) : ok(known);
-  }
-}
-
-const otherName = "otheraccount";
-const settings = { ...accountDefaults, hierarchicalNamespace: true };
-const otherAccount = { ...settings, name: otherName, keys: [developmentAccountKey] as const };
-
-let sim: SimService;
-
-async function call(request: RawCall, authorization = byKey) {
-  const headers = { authorization, ...request.headers };
-  return sim.sendAs({ ...request, headers });
-}
-
-async function must(request: RawCall): Promise<void> {
-  const { status, body } = await call(request);
-  if (status >= 300) throw new Error(`${request.method} ${request.path}: ${status} ${body}`);
-}
+let lake: LakeWorld;
 
 beforeEach(async () => {
-  sim = await simService(dfsService, {
-    account: { hierarchicalNamespace: true },
-    otherAccounts: [otherAccount],
-    authenticator: new NamedAuthenticator(),
-  });
-  for (const account of [developmentAccountName, otherName]) {
-    for (const name of ["aaa", "bbb"]) {
-      await must({ method: "PUT", path: `/${name}?resource=filesystem`, account });
-      for (const file of ["from/file", "to/old"]) {
-        await must({ method: "PUT", path: `/${name}/${file}?resource=file`, account });
-      }
-    }
-  }
+  lake = await lakeWorld();
 });
 
-async function listed(account: string): Promise<readonly string[]> {
-  const names: string[] = [];
-  for (const container of ["aaa", "bbb"]) {
-    const path = `/${container}?resource=filesystem&recursive=true`;
-    const { body } = await call({ method: "GET", path, account });
-    const { paths } = JSON.parse(body) as { paths: { name: string }[] };
-    names.push(...paths.map(({ name }) => `${container}/${name}`));
-  }
-  return names;
-}
-
-const credential = new StorageSharedKeyCredential(developmentAccountName, developmentAccountKey);
-const times = { startsOn: new Date("2020-01-01"), expiresOn: new Date("2099-01-01") };
-
-function accountToken(sp: string): string {
-  const values = {
-    ...times,
-    permissions: AccountSASPermissions.parse(sp),
-    services: AccountSASServices.parse("b").toString(),
-    resourceTypes: AccountSASResourceTypes.parse("sco").toString(),
-  };
-  return generateAccountSASQueryParameters(values, credential).toString();
-}
-
-function filesystemToken(fileSystemName: string, sp: string): string {
-  const permissions = FileSystemSASPermissions.parse(sp);
-  const values = { ...times, permissions, fileSystemName };
-  return generateDataLakeSASQueryParameters(values, credential).toString();
-}
-
-function fileToken(fileSystemName: string, pathName: string, sp: string): string {
-  const permissions = DataLakeSASPermissions.parse(sp);
-  const values = { ...times, permissions, fileSystemName, pathName };
-  return generateDataLakeSASQueryParameters(values, credential).toString();
-}
-
-function directoryToken(fileSystemName: string, pathName: string, sp: string): string {
-  const permissions = DirectorySASPermissions.parse(sp);
-  const depth = pathName.split("/").length;
-  const directory = { pathName, isDirectory: true, directoryDepth: depth };
-  const values = { ...times, permissions, fileSystemName, ...directory };
-  return generateDataLakeSASQueryParameters(values, credential).toString();
+function listed(account = developmentAccountName): Promise<readonly string[]> {
+  return lake.listed(account);
 }
 
 interface Rename {
@@ -125,17 +28,19 @@ interface Rename {
   /** Of the request, and of the source. */
   readonly token?: string;
   readonly sourceToken?: string;
+  readonly mode?: "legacy" | "posix";
 }
 
-function rename({ to = "/aaa/to/new", from = "/aaa/from/file", token, sourceToken }: Rename) {
+function rename(attempt: Rename) {
+  const { to = "/aaa/to/new", from = "/aaa/from/file", token, sourceToken } = attempt;
   const source = sourceToken === undefined ? from : `${from}?${sourceToken}`;
   const query = token === undefined ? "" : `&${token}`;
   const request = {
     method: "PUT",
-    path: `${to}?mode=legacy${query}`,
+    path: `${to}?mode=${attempt.mode ?? "legacy"}${query}`,
     headers: { "x-ms-rename-source": source },
   };
-  return token === undefined ? call(request) : sim.sendAs(request);
+  return token === undefined ? lake.call(request) : lake.sendAs(request);
 }
 
 describe("a signature for a rename", () => {
@@ -201,12 +106,66 @@ describe("a signature for a rename", () => {
       "AuthenticationFailed",
     ],
   ])("%s", async (_title, attempt, code) => {
-    const before = await listed(developmentAccountName);
+    const before = await listed();
     const answer = await rename(attempt);
     expect([answer.status < 300, answer.code]).toEqual([code === undefined, code]);
-    const after = await listed(developmentAccountName);
+    const after = await listed();
     if (code === undefined) expect(after).not.toEqual(before);
     else expect(after).toEqual(before);
+  });
+});
+
+describe("a rename into a directory, in the mode posix", () => {
+  const into = { to: "/aaa/to", mode: "posix" } as const;
+  const sourceToken = fileToken("aaa", "from/file", "d");
+  it.each<[string, string, string | undefined]>([
+    ["the blob path of the directory", fileToken("aaa", "to", "rcwdm"), "AuthorizationFailure"],
+    ["the directory", directoryToken("aaa", "to", "rcwdm"), undefined],
+    ["the filesystem", filesystemToken("aaa", "rcwdm"), undefined],
+    ["the account", accountToken("rwdc"), undefined],
+  ])("with a SAS for %s", async (_title, token, code) => {
+    const answer = await rename({ ...into, token, sourceToken });
+    expect(answer.code).toBe(code);
+    expect((await listed()).includes("aaa/to/file")).toBe(code === undefined);
+    expect((await listed()).includes("aaa/from/file")).toBe(code !== undefined);
+  });
+
+  it("needs only the path itself if there is no directory", async () => {
+    const token = fileToken("aaa", "to/new", "cw");
+    const answer = await rename({ to: "/aaa/to/new", mode: "posix", token, sourceToken });
+    expect(answer.code).toBe(undefined);
+    expect(await listed()).toContain("aaa/to/new");
+  });
+});
+
+describe("a deleted path", () => {
+  async function deleteSecret(): Promise<string> {
+    const policy = "<Enabled>true</Enabled><Days>7</Days>";
+    const inner = `<DeleteRetentionPolicy>${policy}</DeleteRetentionPolicy>`;
+    await lake.sendToBlob({
+      method: "PUT",
+      path: "/?restype=service&comp=properties",
+      headers: { authorization: byKey },
+      body: `<StorageServiceProperties>${inner}</StorageServiceProperties>`,
+    });
+    const { headers } = await lake.must({ method: "DELETE", path: "/aaa/from/file" });
+    return headers["x-ms-deletion-id"] ?? "";
+  }
+
+  it.each<[string, string, string | undefined]>([
+    ["the new path alone", fileToken("aaa", "to/new", "rcwd"), "AuthorizationFailure"],
+    ["the new directory", directoryToken("aaa", "to", "rcwd"), "AuthorizationFailure"],
+    ["the filesystem", filesystemToken("aaa", "rcwd"), undefined],
+    ["the filesystem, to read", filesystemToken("aaa", "r"), "AuthorizationPermissionMismatch"],
+  ])("is restored elsewhere with a SAS for %s", async (_title, token, code) => {
+    const id = await deleteSecret();
+    const answer = await lake.sendToBlob({
+      method: "PUT",
+      path: `/aaa/to/new?comp=undelete&${token}`,
+      headers: { "x-ms-undelete-source": `from/file?deletionid=${id}` },
+    });
+    expect(answer.code).toBe(code);
+    expect((await listed()).includes("aaa/to/new")).toBe(code === undefined);
   });
 });
 
@@ -228,10 +187,10 @@ describe("the source of a rename", () => {
     [`/aaa/from/${"x".repeat(5000)}`, "InvalidSourceUri"],
     ["/aaa", "InvalidRenameSourcePath"],
   ])("%s is refused: %s", async (from, code) => {
-    const before = [await listed(developmentAccountName), await listed(otherName)];
+    const before = [await listed(), await listed(otherName)];
     const answer = await rename({ from });
     expect([answer.status < 400, answer.code]).toEqual([false, code]);
-    expect([await listed(developmentAccountName), await listed(otherName)]).toEqual(before);
+    expect([await listed(), await listed(otherName)]).toEqual(before);
   });
 });
 
@@ -281,13 +240,13 @@ describe("a caller with a bearer token", () => {
   ])("%s", async (_title, modes, attempt, code) => {
     for (const [path, mode] of Object.entries(modes)) {
       const at = `/aaa/${path}?action=setAccessControl`;
-      await must({ method: "PATCH", path: at, headers: { "x-ms-permissions": mode } });
+      await lake.must({ method: "PATCH", path: at, headers: { "x-ms-permissions": mode } });
     }
-    const before = await listed(developmentAccountName);
+    const before = await listed();
     const { to = "/aaa/to/new", from = "/aaa/from/file" } = attempt;
     const headers = { "x-ms-rename-source": from };
-    const answer = await call({ method: "PUT", path: `${to}?mode=legacy`, headers }, "as me");
+    const answer = await lake.call({ method: "PUT", path: `${to}?mode=legacy`, headers }, "as me");
     expect([answer.status < 300, answer.code]).toEqual([code === undefined, code]);
-    if (code !== undefined) expect(await listed(developmentAccountName)).toEqual(before);
+    if (code !== undefined) expect(await listed()).toEqual(before);
   });
 });

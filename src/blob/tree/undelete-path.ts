@@ -1,6 +1,8 @@
 import { formatHttpDate } from "../../base/dates.ts";
+import { splitPath } from "../../namespace/paths.ts";
 import { reclaimAt, remove } from "../../operation/effects.ts";
 import { invalidHeader } from "../../protocol/faults.ts";
+import type { SameCredentialsResource } from "../../protocol/named-resource.ts";
 import type { Param } from "../../protocol/params.ts";
 import { fail, ok, type Failure } from "../../protocol/result.ts";
 import type { RecordView } from "../../operation/view.ts";
@@ -41,6 +43,21 @@ function parseSource(text: string): UndeleteSource | undefined {
     return undefined;
   }
 }
+
+/** The deleted path that a request names beside its target. It becomes readable under the target's
+ *  path, so the credentials must be valid for it, too. */
+export const namedDeletedPath: SameCredentialsResource<
+  BlobAddress,
+  { readonly source: UndeleteSource | undefined }
+> = {
+  kind: "same-credentials",
+  parameter: sourceHeader,
+  permission: { letters: "w", resourceType: "o" },
+  resourceOf: ({ container }, { source }) => {
+    if (source?.path === undefined) return undefined;
+    return { name: container, path: splitPath(source.path).join("/") };
+  },
+};
 
 export interface DeletedPath {
   readonly key: GenerationKey;

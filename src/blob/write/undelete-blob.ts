@@ -5,6 +5,7 @@ import { generations } from "../records.ts";
 import { isHierarchical, operation } from "../resources.ts";
 import {
   findDeletedPath,
+  namedDeletedPath,
   undeleteHeaderNames,
   undeletePath,
   undeleteSource,
@@ -21,6 +22,7 @@ export const undeleteBlob = operation({
   since: "2017-07-29",
   params: { source: undeleteSource },
   body: noBody,
+  namedResources: [namedDeletedPath],
   permission: { letters: "w", resourceType: "o" },
   target: "optional",
   conditions: "none",

@@ -1,4 +1,4 @@
-import { put } from "../../operation/effects.ts";
+import { put, type Effect } from "../../operation/effects.ts";
 import type { Ticks } from "../../base/ticks.ts";
 import { metadata } from "../../operation/common-params.ts";
 import { noBody } from "../../operation/operation.ts";
@@ -39,7 +39,7 @@ export const createContainer = operation({
     const { publicAccess: access, defaultEncryptionScope, denyEncryptionScopeOverride } = rest;
     const id = newId();
     return {
-      ...(isHierarchical(scope) ? rootOf(id, newETag, callerId) : {}),
+      ...(isHierarchical(scope) ? { effects: [putRoot(id, newETag, callerId)] } : {}),
       put: {
         id,
         etag: newETag,
@@ -55,8 +55,8 @@ export const createContainer = operation({
 
 /** Creates the root directory of a container of a hierarchical account. The id of the container is
  *  also the id of its root directory. */
-function rootOf(id: bigint, etag: Ticks, callerId: string | undefined) {
+export function putRoot(id: bigint, etag: Ticks, callerId: string | undefined): Effect {
   const posix = inheritedAccess("directory", undefined, callerId);
   const root = newDirectory({ id, etag, now: etag, posix });
-  return { effects: [put(blobs, { container: id, name: rootName }, root)] };
+  return put(blobs, { container: id, name: rootName }, root);
 }

@@ -8,7 +8,7 @@ import { encryptionHeaderNames, encryptionHeaders } from "../shared/blob-encrypt
 import type { BlobRecord } from "../records.ts";
 import { operation } from "../resources.ts";
 import { inlineBlobBytesMax, putBlockBytesMax } from "../shared/limits.ts";
-import { blobKey } from "../shared/overwrite.ts";
+import { blobKey, nextVersion, preservePrevious } from "../shared/overwrite.ts";
 import { appendAtEnd } from "./append-at-end.ts";
 import { appendedId } from "./appended-data.ts";
 import { commitAppended, readAppended } from "./commit-appended.ts";
@@ -149,7 +149,9 @@ export const appendAndFlush = operation({
         headers: { ...headers, contentType },
         lease: leased.value.lease,
         writtenBy: "dfs" as const,
+        versionId: nextVersion(context),
       },
+      preserve: preservePrevious(context),
       headers: headersOf(context, leased.value),
     };
   },

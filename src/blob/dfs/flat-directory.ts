@@ -1,4 +1,5 @@
 import { remove, type Effect } from "../../operation/effects.ts";
+import type { Ticks } from "../../base/ticks.ts";
 import type { RecordView } from "../../operation/view.ts";
 import { checkLease } from "../../protocol/lease.ts";
 import { fail, ok, type Result } from "../../protocol/result.ts";
@@ -64,12 +65,17 @@ export function deleteEntries(
     const free = checkEntry(entry, context);
     if (!free.ok) return free;
     const own = { ...context, scope: { ...context.scope, key }, target: record };
-    effects.push(...dropUpload(key, upload), remove(blobs, key), ...preserveDeleted(own, kept));
+    // In this order, because the content must not be without a reference in between.
+    effects.push(...dropUpload(key, upload), ...preserveDeleted(own, kept), remove(blobs, key));
   }
   return ok(effects);
 }
 
-function checkEntry({ record, kept }: FlatEntry, { now }: OverwriteContext): Result<void> {
+/** Whether a blob may be deleted or moved without its lease id. */
+export function checkEntry(
+  { record, kept }: FlatEntry,
+  { now }: { readonly now: Ticks },
+): Result<void> {
   const leased = checkLease(record.lease, undefined, "match-if-leased", "blob", now);
   if (!leased.ok) return leased;
   if (record.copy?.status === "pending") return fail("PendingCopyOperation");

@@ -4,7 +4,7 @@ import { boolean, query, required } from "../../protocol/params.ts";
 import { encryptionHeaderNames, encryptionHeaders } from "../shared/blob-encryption.ts";
 import { operation } from "../resources.ts";
 import { emptyBody } from "../shared/create-params.ts";
-import { blobKey } from "../shared/overwrite.ts";
+import { blobKey, nextVersion, preservePrevious } from "../shared/overwrite.ts";
 import { commitAppended, readAppended } from "./commit-appended.ts";
 import { contentHeaders, position } from "./params.ts";
 import { leaseAfterWrite, leaseRenewed, leaseRenewedHeader, writeLease } from "./write-lease.ts";
@@ -56,7 +56,9 @@ export const flushPath = operation({
         headers: { ...headers, ...input.headers },
         lease: leased.value.lease,
         writtenBy: "dfs" as const,
+        versionId: nextVersion(context),
       },
+      preserve: preservePrevious(context),
       headers: {
         ...leaseRenewed(leased.value),
         ...encryptionHeaders(target),

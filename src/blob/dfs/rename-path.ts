@@ -1,42 +1,28 @@
-import { parseConditions, checkWrite, type Conditions } from "../../protocol/conditions.ts";
 import { isWithin } from "../../namespace/resolve.ts";
 import { noBody } from "../../operation/operation.ts";
-import type { CopySource } from "../../operation/source.ts";
 import type { RecordView } from "../../operation/view.ts";
 import { directoryChange } from "../../protocol/authorise-acl.ts";
-import { checkLease, isLocked } from "../../protocol/lease.ts";
-import { parseLeaseId } from "../../protocol/lease-request.ts";
+import { isLocked } from "../../protocol/lease.ts";
+import type { Metadata } from "../../protocol/metadata.ts";
 import { pathRenameSource } from "../../protocol/named-resource.ts";
-import type { Param } from "../../protocol/params.ts";
 import { fail, ok, type Result } from "../../protocol/result.ts";
 import type { Ticks } from "../../base/ticks.ts";
 import { checkProtection } from "../protection/protection.ts";
 import { uploads, type BlobRecord, type UploadRecord } from "../records.ts";
-import { operation, resources, type BlobAddress, type ContainerScope } from "../resources.ts";
+import { isHierarchical, operation, type ContainerScope } from "../resources.ts";
 import { blobKey } from "../shared/overwrite.ts";
 import { withFolderMark } from "../tree/directory-record.ts";
 import { rootName } from "../tree/find-path.ts";
 import { movePath, reclaimBelow } from "../tree/move-path.ts";
+import { continuation, continuationHeader } from "./continuation.ts";
 import { isReplaceable } from "./delete-path.ts";
 import { entryName, properties, transactionId } from "./params.ts";
+import { readFlatRename, renameFlat } from "./rename-flat.ts";
+import { checkSource, loadSource, sourceConditions, sourceLease } from "./rename-source.ts";
+import type { RenameSource } from "./rename-source.ts";
 
-const sourceConditions: Param<Conditions> = {
-  sources: [
-    "x-ms-source-if-match",
-    "x-ms-source-if-none-match",
-    "x-ms-source-if-modified-since",
-    "x-ms-source-if-unmodified-since",
-  ],
-  parse: (reader) => parseConditions(reader, "source"),
-};
-
-const sourceLease: Param<string | undefined> = {
-  sources: ["x-ms-source-lease-id"],
-  parse: (reader) => parseLeaseId(reader, "x-ms-source-lease-id"),
-};
-
-/** Moves a file, or a directory with everything below it, in one commit of constant size. ETag and
- *  Last-Modified stay the same (recorded).
+/** Moves a file, or a directory with everything below it, in one commit of constant size, or on
+ *  flat accounts in portions (`renameFlat`). ETag and Last-Modified stay the same (recorded).
  *  learn.microsoft.com/rest/api/storageservices/datalakestoragegen2/path/create */
 export const renamePath = operation({
   name: "Rename Path",
@@ -49,6 +35,7 @@ export const renamePath = operation({
     sourceConditions,
     sourceLease,
     transactionId,
+    continuation,
   },
   body: noBody,
   namedResources: [pathRenameSource],
@@ -59,101 +46,91 @@ export const renamePath = operation({
   policy: { content: "replace", generations: "current", pendingCopy: "reject", clientKey: "none" },
   etag: "keep",
   effect: "writes",
-  success: { status: 201, headers: [] },
-  reads: async (view, { scope, target, source }) => ({
-    source: await loadSource(view, source),
-    replacedUpload: await view.get(uploads, blobKey({ scope })),
-    isFree: target === undefined || (await isReplaceable(view, target)),
-  }),
+  success: { status: 201, headers: [continuationHeader] },
+  reads: async (view, { scope, target, source: named }) => {
+    const source = await loadSource(view, named);
+    if (!source.ok || isHierarchical(scope)) {
+      return { source, tree: await readTreeRename(view, scope, target) };
+    }
+    return { source, flat: await readFlatRename(view, source.value, scope) };
+  },
   decide: (context) => {
-    const { scope, target, input, now, readResult } = context;
-    const { source: found, replacedUpload, isFree } = readResult;
-    if (!found.ok) return found;
-    const source = found.value;
-    const { record } = source;
-    const checked = checkSource(source, input, now);
+    const { source, flat, tree } = context.readResult;
+    if (!source.ok) return source;
+    const checked = checkSource(source.value, context.input, context.now);
     if (!checked.ok) return checked;
-    const placed = checkDestination({ scope, target, source, isFree, now });
-    if (!placed.ok) return placed;
-    const lease = target !== undefined && isLocked(target.lease, now) ? target.lease : record.lease;
-    const { properties: given = record.metadata } = input;
-    const metadata = record.directory === undefined ? given : withFolderMark(given);
-    const moved = movePath({
-      from: source.scope.key,
-      to: scope.key,
-      record: { ...record, lease, metadata, transactionId: input.transactionId },
-      upload: source.upload,
-      replacedUpload,
-    });
-    return {
-      etag: record.etag,
-      effects: [...moved, ...(target === undefined ? [] : reclaimBelow(target))],
-    };
+    if (flat !== undefined) return renameFlat(context, source.value, flat);
+    return renameInTree(context, source.value, tree);
   },
 });
 
-/** The path that is renamed. */
-interface RenameSource {
-  readonly scope: ContainerScope;
-  readonly record: BlobRecord;
-  readonly upload: UploadRecord | undefined;
+/** What a rename in a tree depends on besides source and target. */
+interface TreeRename {
+  readonly replacedUpload: UploadRecord | undefined;
+  /** Whether the destination does not exist, or is a file or an empty directory. */
+  readonly isFree: boolean;
 }
 
-async function loadSource(
+async function readTreeRename(
   view: RecordView,
-  source: CopySource | undefined,
-): Promise<Result<RenameSource>> {
-  if (source?.kind !== "same-service") return fail("InvalidSourceUri");
-  const address = source.address as BlobAddress;
-  if (address.resource !== "blob") return fail("InvalidSourceUri");
-  const loaded = await resources.blob.load(view, { account: source.account, address });
-  const allowed = source.authorise(loaded.access);
-  if (!allowed.ok) return allowed;
-  const record = loaded.target as BlobRecord | undefined;
-  if (!loaded.scope.ok || record === undefined) return fail("SourcePathNotFound");
-  const scope = loaded.scope.value as ContainerScope;
-  return ok({ scope, record, upload: await view.get(uploads, blobKey({ scope })) });
+  scope: ContainerScope,
+  target: BlobRecord | undefined,
+): Promise<TreeRename> {
+  return {
+    replacedUpload: await view.get(uploads, blobKey({ scope })),
+    isFree: target === undefined || (await isReplaceable(view, target)),
+  };
 }
 
-/** What the request demands of the source. */
-interface SourceRequirements {
-  readonly sourceConditions: Conditions;
-  readonly sourceLease: string | undefined;
+interface TreeRenameContext {
+  readonly scope: ContainerScope;
+  readonly target: BlobRecord | undefined;
+  readonly input: {
+    readonly properties: Metadata | undefined;
+    readonly transactionId: string | undefined;
+  };
+  readonly now: Ticks;
 }
 
-function checkSource(
-  { scope, record }: RenameSource,
-  requirements: SourceRequirements,
-  now: Ticks,
-): Result<undefined> {
-  if (scope.key.name === rootName) return fail("InvalidRenameSourcePath");
-  const { lease, etag } = record;
-  const leased = checkLease(lease, requirements.sourceLease, "match-if-leased", "blob", now);
-  if (!leased.ok) return leased;
-  const failedCode = "SourceConditionNotMet";
-  const met = checkWrite(requirements.sourceConditions, { etag }, { creates: false, failedCode });
-  if (!met.ok) return met;
-  const unprotected = checkProtection(record, now);
-  return unprotected.ok ? ok(undefined) : unprotected;
+function renameInTree(context: TreeRenameContext, source: RenameSource, found: TreeRename) {
+  const { scope, target, input, now } = context;
+  const { record, upload } = source;
+  if (record === undefined) return fail("SourcePathNotFound");
+  const from = source.scope.key;
+  const placed = checkDestination({ scope, target, from, record, isFree: found.isFree, now });
+  if (!placed.ok) return placed;
+  const lease = target !== undefined && isLocked(target.lease, now) ? target.lease : record.lease;
+  const { properties: given = record.metadata, transactionId: id } = input;
+  const metadata = record.directory === undefined ? given : withFolderMark(given);
+  const moved = movePath({
+    from,
+    to: scope.key,
+    record: { ...record, lease, metadata, transactionId: id },
+    upload,
+    replacedUpload: found.replacedUpload,
+  });
+  return {
+    etag: record.etag,
+    effects: [...moved, ...(target === undefined ? [] : reclaimBelow(target))],
+  };
 }
 
 /** Where a path is moved to. */
 interface Destination {
   readonly scope: ContainerScope;
   readonly target: BlobRecord | undefined;
-  readonly source: RenameSource;
-  /** Whether the destination does not exist, or is a file or an empty directory. */
+  readonly from: ContainerScope["key"];
+  readonly record: BlobRecord;
   readonly isFree: boolean;
   readonly now: Ticks;
 }
 
 function checkDestination(destination: Destination): Result<undefined> {
-  const { scope, target, source, isFree, now } = destination;
-  const { record } = source;
+  const { scope, target, from, record, isFree, now } = destination;
   if (scope.isParentFile) return fail("PathConflict");
   if (scope.missingParents.length > 0) return fail("RenameDestinationParentPathNotFound");
   const { container, name } = scope.key;
-  const isSame = source.scope.key.container === container && source.scope.key.name === name;
+  const isSame = from.container === container && from.name === name;
   const isBelow = isWithin({ directoryId }, record, scope.ancestors);
   if (isSame || isBelow || name === rootName) return fail("InvalidRenameSourcePath");
   if (target === undefined) return ok(undefined);

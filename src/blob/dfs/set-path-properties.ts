@@ -2,6 +2,7 @@ import { noBody } from "../../operation/operation.ts";
 import { encryption } from "../../protocol/encryption.ts";
 import { fail } from "../../protocol/result.ts";
 import { operation } from "../resources.ts";
+import { nextVersion, preservePrevious } from "../shared/overwrite.ts";
 import { withFolderMark } from "../tree/directory-record.ts";
 import { rootName } from "../tree/find-path.ts";
 import { contentHeaders, properties } from "./params.ts";
@@ -24,13 +25,19 @@ export const setPathProperties = operation({
   etag: "renew",
   effect: "writes",
   success: { status: 200, headers: ["x-ms-request-server-encrypted"] },
-  decide: ({ scope, target, input }) => {
+  decide: (context) => {
+    const { scope, target, input, features } = context;
     if (scope.key.name === rootName) return fail("InvalidUri");
     const { properties: given = target.metadata } = input;
     const metadata = target.directory === undefined ? given : withFolderMark(given);
     const headers = { ...target.headers, ...input.headers };
+    // As with Set Blob Metadata; headers alone make no version.
+    const isVersioned = features.versioning && input.properties !== undefined;
     return {
-      put: { ...target, metadata, headers },
+      put: isVersioned
+        ? { ...target, metadata, headers, versionId: nextVersion(context) }
+        : { ...target, metadata, headers },
+      effects: isVersioned ? preservePrevious(context) : [],
       headers: { "x-ms-request-server-encrypted": "true" },
     };
   },

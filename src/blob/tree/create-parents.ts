@@ -7,12 +7,14 @@ import { blobs, type BlobKey, type BlobRecord } from "../records.ts";
 import type { ContainerScope } from "../resources.ts";
 import { newDirectory } from "./directory-record.ts";
 
+type Creation = Pick<CreationContext, "newId" | "newETag" | "now" | "callerId">;
+
 /** Returns the effects that create the missing parent directories of a new path, and the scope with
  *  these directories as ancestors. Undefined if no parent is missing, which is always so on flat
  *  accounts. */
 export function createParents(
   loadedScope: object,
-  { newId, newETag, now, callerId }: CreationContext,
+  { newId, newETag, now, callerId }: Creation,
 ): Result<PreparedScope> | undefined {
   const scope = loadedScope as ContainerScope;
   const { missingParents, isParentFile } = scope;

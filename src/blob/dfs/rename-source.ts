@@ -1,0 +1,74 @@
+import type { Ticks } from "../../base/ticks.ts";
+import type { CopySource } from "../../operation/source.ts";
+import type { RecordView } from "../../operation/view.ts";
+import { checkWrite, parseConditions, type Conditions } from "../../protocol/conditions.ts";
+import { parseLeaseId } from "../../protocol/lease-request.ts";
+import { checkLease } from "../../protocol/lease.ts";
+import type { Param } from "../../protocol/params.ts";
+import { fail, ok, type Result } from "../../protocol/result.ts";
+import { checkProtection } from "../protection/protection.ts";
+import { uploads, type BlobRecord, type UploadRecord } from "../records.ts";
+import { resources, type BlobAddress, type ContainerScope } from "../resources.ts";
+import { blobKey } from "../shared/overwrite.ts";
+import { rootName } from "../tree/find-path.ts";
+
+export const sourceConditions: Param<Conditions> = {
+  sources: [
+    "x-ms-source-if-match",
+    "x-ms-source-if-none-match",
+    "x-ms-source-if-modified-since",
+    "x-ms-source-if-unmodified-since",
+  ],
+  parse: (reader) => parseConditions(reader, "source"),
+};
+
+export const sourceLease: Param<string | undefined> = {
+  sources: ["x-ms-source-lease-id"],
+  parse: (reader) => parseLeaseId(reader, "x-ms-source-lease-id"),
+};
+
+/** The path that is renamed. */
+export interface RenameSource {
+  readonly scope: ContainerScope;
+  /** Undefined if no record has this path; on a flat account it may still name a directory. */
+  readonly record: BlobRecord | undefined;
+  readonly upload: UploadRecord | undefined;
+}
+
+export async function loadSource(
+  view: RecordView,
+  source: CopySource | undefined,
+): Promise<Result<RenameSource>> {
+  if (source?.kind !== "same-service") return fail("InvalidSourceUri");
+  const address = source.address as BlobAddress;
+  if (address.resource !== "blob") return fail("InvalidSourceUri");
+  const loaded = await resources.blob.load(view, { account: source.account, address });
+  const allowed = source.authorise(loaded.access);
+  if (!allowed.ok) return allowed;
+  if (!loaded.scope.ok) return fail("SourcePathNotFound");
+  const record = loaded.target as BlobRecord | undefined;
+  const scope = loaded.scope.value as ContainerScope;
+  return ok({ scope, record, upload: await view.get(uploads, blobKey({ scope })) });
+}
+
+/** What the request demands of the source. */
+export interface SourceRequirements {
+  readonly sourceConditions: Conditions;
+  readonly sourceLease: string | undefined;
+}
+
+export function checkSource(
+  { scope, record }: RenameSource,
+  requirements: SourceRequirements,
+  now: Ticks,
+): Result<void> {
+  if (scope.key.name === rootName) return fail("InvalidRenameSourcePath");
+  const { sourceLease: leaseId, sourceConditions: conditions } = requirements;
+  const leased = checkLease(record?.lease, leaseId, "match-if-leased", "blob", now);
+  if (!leased.ok) return leased;
+  const present = record && { etag: record.etag };
+  const failedCode = "SourceConditionNotMet";
+  const met = checkWrite(conditions, present, { creates: false, failedCode });
+  if (!met.ok || record === undefined) return met;
+  return checkProtection(record, now);
+}

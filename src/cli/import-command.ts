@@ -3,9 +3,12 @@ import { importFolder } from "../server/azurite-import/import-folder.ts";
 import type { ImportCounts } from "../server/azurite-import/import-context.ts";
 import { markImported } from "../server/azurite-import/import-mark.ts";
 import { ImportRefused } from "../server/azurite-import/import-refused.ts";
+import type { Accounts } from "../account/settings.ts";
+import { openAccounts } from "../server/accounts.ts";
+import { ensureAccounts, refuseProblems } from "../server/ensure-accounts.ts";
 import { openDataStores } from "../server/data-stores.ts";
 import { defaultLocation } from "../server/flags.ts";
-import { resolveOptions } from "../server/options.ts";
+import { resolveOptions, type Options } from "../server/options.ts";
 import { services } from "../server/services.ts";
 import { messageOf, StartRefused } from "../server/start-refused.ts";
 import { realEnvironment } from "../server/start.ts";
@@ -15,7 +18,7 @@ import { usageError, type Subcommand } from "./subcommand.ts";
 
 export const importCommand: Subcommand = {
   name: "import",
-  usage: "FOLDER [--location FOLDER] [--store URL] [--content URL]",
+  usage: "FOLDER [--location FOLDER] [--config FILE] [--store URL] [--content URL]",
   summary: "import an Azurite data folder",
   help: [
     "Imports the containers, queues and tables of an Azurite data folder: blobs of all types with",
@@ -25,11 +28,16 @@ export const importCommand: Subcommand = {
     "",
     "  FOLDER                  Azurite's data folder: __azurite_db_blob__.json, …",
     "  -l, --location FOLDER   the data folder to import into; default .etagere",
+    "      --config FILE       accounts, as for the server: the namespace of accounts that are new",
+    "      --enableHierarchicalNamespace",
+    "                          the development account, if it is new, gets directories (Data Lake)",
     "      --store URL         records: postgres://…, as for the server",
     "      --content URL       contents: s3://…, as for the server",
     "",
     "Last-Modified, Timestamp and ETags of entities are kept. ETags of blobs, and ids and pop",
     "receipts of messages are new. CORS rules and other service properties are not imported.",
+    "In accounts with a hierarchical namespace, blobs become files in directories; page blobs and",
+    "tags do not exist there, and a folder that has them is refused.",
     "",
     "exit code: 0 everything was imported, 1 nothing was imported",
     "example:   etagere import ./azurite --location .etagere",
@@ -39,6 +47,8 @@ export const importCommand: Subcommand = {
 
 const options = {
   location: { type: "string", short: "l" },
+  config: { type: "string" },
+  enableHierarchicalNamespace: { type: "boolean" },
   store: { type: "string" },
   content: { type: "string" },
 } as const;
@@ -52,7 +62,9 @@ async function runImport(words: readonly string[]): Promise<number> {
     return 1;
   }
   try {
-    const counts = await importInto(folder, Object.fromEntries(read.texts));
+    const switches = [...read.switches].map((name) => [name, true] as const);
+    const given = { ...Object.fromEntries(read.texts), ...Object.fromEntries(switches) };
+    const counts = await importInto(folder, given);
     process.stdout.write(`${describeCounts(counts)}\n`);
     return 0;
   } catch (error) {
@@ -66,11 +78,12 @@ async function runImport(words: readonly string[]): Promise<number> {
 
 async function importInto(
   folder: string,
-  given: Readonly<Record<string, string>>,
+  given: Readonly<Record<string, string | boolean>>,
 ): Promise<ImportCounts> {
   const checked = resolveOptions(given, (name) => `--${name}`);
   if (!checked.ok) throw new ImportRefused(checked.problems);
   const { store: storeUrl, content: contentUrl } = checked.value;
+  const accounts = await configuredAccounts(checked.value);
   const location = resolve(checked.value.location ?? defaultLocation);
   const world = realEnvironment(quietLog);
   const places = { location, storeUrl, contentUrl, memoryBytesMax: undefined };
@@ -81,6 +94,9 @@ async function importInto(
     const engines = await openDataStores({ ...places, services, ...world });
     try {
       const { random, log } = world;
+      if (accounts !== undefined) {
+        await refuseProblems(ensureAccounts(engines.store, accounts, random));
+      }
       const counts = await importFolder({ folder: resolve(folder), engines, random, log });
       await markImported(location, folder);
       return counts;
@@ -90,6 +106,15 @@ async function importInto(
   } finally {
     clearInterval(staying);
   }
+}
+
+/** The accounts that the command line configures; undefined if it configures none. */
+async function configuredAccounts(given: Options): Promise<Accounts | undefined> {
+  const { config, enableHierarchicalNamespace: hierarchicalNamespace } = given;
+  if (config === undefined && !hierarchicalNamespace) return undefined;
+  const opened = await openAccounts({ config, hierarchicalNamespace });
+  if (!opened.ok) throw new ImportRefused(opened.problems);
+  return opened.value;
 }
 
 export function describeCounts(counts: ImportCounts): string {

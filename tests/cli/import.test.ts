@@ -55,6 +55,14 @@ describe("etagere on a folder with data of Azurite", () => {
     expect(again.stderr).toMatch(/^etagere: container \S+\/box exists or is[^]*nothing was imp/);
     const empty = run("import", location, "-l", location);
     expect(empty.stderr).toContain("no Azurite data (__azurite_db_*.json) found\n");
+    const lake = ["-l", temporaryFolder(), "--enableHierarchicalNamespace"];
+    const refused = run("import", fixture.folder, ...lake);
+    expect(refused.status).toBe(1);
+    expect(refused.stderr).toMatch(/^etagere: blob box\/[^]*page blob\n[^]*into a flat account/);
+    const contradiction = run("import", fixture.folder, "-l", location, lake[2] ?? "");
+    expect(contradiction.stderr).toContain("flat namespace, which cannot become hierarchical");
+    const missing = run("import", fixture.folder, "--config", "none.json");
+    expect(missing.stderr).toContain("none.json: cannot be read");
     expect(run("import").stderr).toContain("etagere import: exactly one folder is required\n");
     expect(run("import", ".", "--store", "x").stderr).toContain("--store: must be postgres://");
   });

@@ -1,10 +1,9 @@
 import { readStagingState, stageBlock } from "../../blob/block/stage-block.ts";
 import { isBlockId } from "../../blob/block/block-id.ts";
-import { blobs, generations, type BlobRecord, type ContainerRecord } from "../../blob/records.ts";
+import type { BlobRecord, ContainerRecord } from "../../blob/records.ts";
 import { inlineBlobBytesMax, inlinePartBytesMax } from "../../blob/shared/limits.ts";
 import { asPart, compose, edit } from "../../content/plan.ts";
 import type { ContentEdit, ContentPlan, ReceivedBody } from "../../content/content-ref.ts";
-import { put, type Effect } from "../../operation/effects.ts";
 import { checkBlobName } from "../../protocol/names.ts";
 import { latestVersion } from "../../protocol/versions.ts";
 import { applyEffects } from "../../operation/apply.ts";
@@ -19,6 +18,13 @@ import {
   storedChunkOf,
   type BlobPart,
 } from "./blob-document.ts";
+import {
+  alreadyThere,
+  directoryOf,
+  isDirectoryMark,
+  openSlot,
+  type BlobPlace,
+} from "./blob-slot.ts";
 import { requiredText, type Fields } from "./document-fields.ts";
 import type { ImportContext } from "./import-context.ts";
 import { ImportRefused } from "./import-refused.ts";
@@ -40,12 +46,6 @@ export async function importBlobs(context: ImportContext): Promise<void> {
   await runLimited(blocks, blocksAtOnceMax, ({ fields }) => importBlock(context, fields));
 }
 
-/** Where an imported blob or blob snapshot is stored. */
-interface Slot {
-  read(view: Records): Promise<BlobRecord | undefined>;
-  put(record: BlobRecord, content: ContentPlan): Effect;
-}
-
 async function importBlob(context: ImportContext, document: Fields): Promise<void> {
   // A document of a blob that has only uncommitted blocks; `importBlock` imports these.
   if (document["isCommitted"] === false) return;
@@ -57,28 +57,21 @@ async function importBlob(context: ImportContext, document: Fields): Promise<voi
     return;
   }
   const at = snapshotOf(document);
-  const key = { container: container.id, name };
-  const generation = { ...key, at: at ?? 0n, kind: "snapshot" as const };
-  const slot: Slot =
-    at === undefined
-      ? {
-          read: async (view) => view.get(blobs, key),
-          put: (record, content) => put(blobs, key, record, content),
-        }
-      : {
-          read: async (view) => view.get(generations, generation),
-          put: (record, content) => put(generations, generation, record, content),
-        };
+  const place = { container, name, snapshot: at, isHierarchical: isInTree(context, document) };
   await naming(`blob ${requiredText(document, "containerName")}/${name}`, async () => {
     if (!checkBlobName(name).ok) throw new ImportRefused(["the name is not valid"]);
-    await writeBlob(context, document, slot);
+    await writeBlob(context, document, place);
   });
   if (at === undefined) counts.blobs += 1;
   else counts.snapshots += 1;
 }
 
 /** Writes a few parts per transaction: a blob may have 50,000. */
-async function writeBlob(context: ImportContext, document: Fields, slot: Slot): Promise<void> {
+async function writeBlob(
+  context: ImportContext,
+  document: Fields,
+  place: BlobPlace,
+): Promise<void> {
   const parts = blobParts(document);
   const { type } = blobRecordOf(document, 0n);
   const length = contentLengthOf(document);
@@ -89,13 +82,13 @@ async function writeBlob(context: ImportContext, document: Fields, slot: Slot): 
   let from = 0;
   do {
     const some = parts.slice(from, from + partsAtOnceMax);
-    await writeParts(context, document, { slot, parts: some, isFirst: from === 0, type, length });
+    await writeParts(context, document, { place, parts: some, isFirst: from === 0, type, length });
     from += partsAtOnceMax;
   } while (from < parts.length);
 }
 
 interface Writing {
-  readonly slot: Slot;
+  readonly place: BlobPlace;
   readonly parts: readonly BlobPart[];
   readonly isFirst: boolean;
   readonly type: BlobRecord["type"];
@@ -105,9 +98,10 @@ interface Writing {
 async function writeParts(
   context: ImportContext,
   document: Fields,
-  { slot, parts, isFirst, type, length }: Writing,
+  { place, parts, isFirst, type, length }: Writing,
 ): Promise<void> {
   const { store, content } = context.engines;
+  const { random } = context;
   const isAlone = parts.length === 1 && isFirst && type === "BlockBlob";
   const inlineBytesMax = isAlone ? inlineBlobBytesMax : inlinePartBytesMax;
   const chunks = parts.map(({ chunk }) => chunk);
@@ -118,11 +112,13 @@ async function writeParts(
       return { edit: "write", at, part } as const satisfies ContentEdit;
     });
     await store.transact(async (tx) => {
-      const before = await slot.read(new Records(tx, content));
-      if (isFirst && before !== undefined) throw new ImportRefused(["appears twice"]);
-      const record = before ?? blobRecordOf(document, tx.now);
+      const { before, parents, ...slot } = await openSlot(new Records(tx, content), place, random);
+      const imported = blobRecordOf(document, tx.now);
+      const isMark = place.isHierarchical && isDirectoryMark(imported, place.name, length);
+      if (isFirst && !isMark && before !== undefined) throw alreadyThere(before);
+      const record = isMark ? directoryOf(imported, before, random) : (before ?? imported);
       const plan = planOf(record, written, isFirst ? length : undefined);
-      await applyEffects(content, tx, [slot.put(record, plan)], tx.now);
+      await applyEffects(content, tx, [...parents, slot.put(record, plan)], tx.now);
     });
   } finally {
     for (const each of received) content.discard(each);
@@ -172,7 +168,8 @@ async function importBlock(context: ImportContext, document: Fields): Promise<vo
     counts.skipped += 1;
     return;
   }
-  const key = { container: container.id, name };
+  const isHierarchical = isInTree(context, document);
+  const place = { container, name, snapshot: undefined, isHierarchical };
   const scope = { container };
   await naming(`uncommitted block ${blockId} of ${name}`, async () => {
     const chunk = storedChunkOf(document["persistency"]);
@@ -181,14 +178,15 @@ async function importBlock(context: ImportContext, document: Fields): Promise<vo
     try {
       const isStaged = await engines.store.transact(async (tx) => {
         const view = new Records(tx, engines.content);
-        const target = await view.get(blobs, key);
+        const { key, before: target, parents } = await openSlot(view, place, random);
+        if (target?.directory !== undefined) return false;
         const readResult = await readStagingState(view, key, blockId);
         const input = { encryption: noEncryption };
         const decided = { target, readResult, blockId, received, scope, input };
         const staging = { ...decided, now: tx.now, version: latestVersion };
         const staged = stageBlock(key, { ...staging, newId: () => newId(random) });
         if ("ok" in staged) return false;
-        await applyEffects(engines.content, tx, staged.effects, tx.now);
+        await applyEffects(engines.content, tx, [...parents, ...staged.effects], tx.now);
         return true;
       });
       counts[isStaged ? "uncommittedBlocks" : "skipped"] += 1;
@@ -196,6 +194,10 @@ async function importBlock(context: ImportContext, document: Fields): Promise<vo
       engines.content.discard(received);
     }
   });
+}
+
+function isInTree({ staged }: ImportContext, document: Fields): boolean {
+  return staged.isHierarchical(requiredText(document, "accountName"));
 }
 
 function containerOf({ staged }: ImportContext, document: Fields): ContainerRecord | undefined {

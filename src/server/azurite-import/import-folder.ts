@@ -4,6 +4,7 @@ import { checkContainerName, checkQueueName, checkTableName } from "../../protoc
 import type { Log, Random } from "../../base/world.ts";
 import type { DataStores } from "../data-stores.ts";
 import { AzuriteFolder, holdsAzuriteData } from "./azurite-folder.ts";
+import { checkHierarchy } from "./check-hierarchy.ts";
 import { fieldsOf, leaseOf, metadataOf, policiesOf } from "./document-fields.ts";
 import { requiredText, ticksOf, type Fields } from "./document-fields.ts";
 import { importBlobs } from "./import-blobs.ts";
@@ -39,6 +40,7 @@ export async function importFolder(options: ImportOptions): Promise<ImportCounts
   await stageTables(context);
   await staged.begin();
   try {
+    await checkHierarchy(context);
     await importBlobs(context);
     await importMessages(context);
     await importEntities(context);

@@ -1,4 +1,5 @@
 import { accounts, type AccountRecord } from "../../account/account-record.ts";
+import { putRoot } from "../../blob/container/create-container.ts";
 import { containers, type ContainerRecord } from "../../blob/records.ts";
 import { put, type Effect, type ReclaimJob } from "../../operation/effects.ts";
 import { ticksPerDay } from "../../base/ticks.ts";
@@ -47,6 +48,8 @@ export class StagedResources {
   readonly #random: Random;
   readonly #resources = new Map<string, StagedResource>();
   readonly #jobKeys: Uint8Array[] = [];
+  /** Names of the accounts with a hierarchical namespace, as of `begin`. */
+  readonly #hierarchical = new Set<string>();
 
   constructor(engines: Pick<DataStores, "store" | "content">, random: Random) {
     this.#engines = engines;
@@ -70,13 +73,25 @@ export class StagedResources {
     return found as Extract<StagedResource, { kind: K }> | undefined;
   }
 
+  /** Whether blobs of the account are stored in a tree of directories. */
+  isHierarchical(account: string): boolean {
+    return this.#hierarchical.has(account);
+  }
+
+  get hasHierarchy(): boolean {
+    return this.#hierarchical.size > 0;
+  }
+
   newId(): bigint {
     return newId(this.#random);
   }
 
   /** Adds the reclaim jobs of the import. Must complete before any content is stored. */
   async begin(): Promise<void> {
-    await this.#engines.store.snapshot((view) => this.#refuseExisting(view));
+    await this.#engines.store.snapshot(async (view) => {
+      await this.#readNamespaces(view);
+      await this.#refuseExisting(view);
+    });
     const all = [...this.#resources.values()];
     for (let from = 0; from < all.length; from += jobsPerTransactionMax) {
       const some = all.slice(from, from + jobsPerTransactionMax);
@@ -107,7 +122,7 @@ export class StagedResources {
         const { account } = resource;
         const id = accountIds.get(account) ?? (await this.#accountId(tx, account));
         accountIds.set(account, id);
-        effects.push(publication(resource, id));
+        effects.push(...publication(resource, id, this.isHierarchical(account)));
       }
       await applyEffects(content, tx, effects, tx.now);
     });
@@ -136,16 +151,22 @@ export class StagedResources {
     return record.id;
   }
 
+  async #readNamespaces(view: View): Promise<void> {
+    for (const { account } of this.#resources.values()) {
+      const value = await view.get(accounts.key(account));
+      const isTree = value && accounts.codec.decode(value).hierarchicalNamespace === true;
+      if (isTree === true) this.#hierarchical.add(account);
+    }
+  }
+
   async #refuseExisting(view: View): Promise<void> {
     const problems: string[] = [];
     for (const resource of this.#resources.values()) {
       const value = await view.get(accounts.key(resource.account));
       if (value === undefined) continue;
       const { id, hierarchicalNamespace } = accounts.codec.decode(value);
-      if (resource.kind === "container" && hierarchicalNamespace === true) {
-        problems.push(
-          `${pathOf(resource.kind, resource)}: the account's namespace is hierarchical`,
-        );
+      if ((hierarchicalNamespace === true) !== this.isHierarchical(resource.account)) {
+        problems.push(`account ${resource.account}: its namespace changed during the import`);
       }
       for (const key of namesOf(resource, id)) {
         if ((await view.get(key)) === undefined) continue;
@@ -177,9 +198,15 @@ function namesOf({ kind, name }: StagedResource, account: bigint): readonly Uint
   return [queues.key(key), deletedQueues.key(key)];
 }
 
-function publication(resource: StagedResource, account: bigint): Effect {
+function publication(
+  resource: StagedResource,
+  account: bigint,
+  isHierarchical: boolean,
+): readonly Effect[] {
   const key = { account, name: resource.name };
-  if (resource.kind === "container") return put(containers, key, resource.record);
-  if (resource.kind === "table") return put(tables, key, resource.record);
-  return put(queues, key, resource.record);
+  if (resource.kind === "table") return [put(tables, key, resource.record)];
+  if (resource.kind === "queue") return [put(queues, key, resource.record)];
+  const { record } = resource;
+  const published = put(containers, key, record);
+  return isHierarchical ? [published, putRoot(record.id, record.etag, undefined)] : [published];
 }

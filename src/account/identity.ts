@@ -7,6 +7,8 @@ import type { ServiceName } from "../protocol/service-name.ts";
  *  management plane. */
 export interface IdentitySettings {
   readonly principals: readonly PrincipalSettings[];
+  /** Built-in roles, then custom ones. */
+  readonly roles: readonly Role[];
   readonly assignments: readonly RoleAssignment[];
   readonly issuers: readonly IssuerSettings[];
   readonly managedIdentity: ManagedIdentity | undefined;
@@ -65,6 +67,7 @@ export interface ManagedIdentity {
 
 export const noIdentity: IdentitySettings = {
   principals: [],
+  roles: [],
   assignments: [],
   issuers: [],
   managedIdentity: undefined,

@@ -1,4 +1,4 @@
-import { builtInRolesByName } from "../protocol/roles/built-in-roles.ts";
+import { builtInRoles } from "../protocol/roles/built-in-roles.ts";
 import { Role } from "../protocol/roles/role.ts";
 import type { ServiceName } from "../protocol/service-name.ts";
 import type { IdentitySettings, PrincipalSettings, RoleAssignment } from "./identity.ts";
@@ -82,7 +82,9 @@ export function parseIdentity(
   const managedIdentity = parseManagedIdentity(input["managedIdentity"], known);
   if (problems.length > 0) return { ok: false, problems };
   const hasRoles = identityFields.some((field) => input[field] !== undefined);
-  return { ok: true, value: { principals, assignments, issuers, managedIdentity, hasRoles } };
+  // A built-in role is in the map by name and by id.
+  const all = { principals, roles: [...new Set(roles.values())], assignments, issuers };
+  return { ok: true, value: { ...all, managedIdentity, hasRoles } };
 }
 
 interface Known {
@@ -126,7 +128,10 @@ function secretOf(reader: ObjectReader): string | undefined {
 /** Built-in and custom roles by name and id in lower case. */
 function parseRoles(input: unknown, problems: string[]): ReadonlyMap<string, Role> {
   const roles = new Map<string, Role>();
-  for (const [key, definition] of builtInRolesByName) roles.set(key, new Role(definition));
+  for (const definition of builtInRoles) {
+    const role = new Role(definition);
+    roles.set(definition.name.toLowerCase(), role).set(definition.id ?? "", role);
+  }
   for (const [name, value] of entriesOf(input, "roles", problems)) {
     const reader = new ObjectReader(`role "${name}"`, value, problems);
     const [actions = [], notActions = [], dataActions = [], notDataActions = []] = actionLists.map(

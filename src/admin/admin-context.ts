@@ -44,8 +44,9 @@ export interface AdminContext {
 
 /** The other worker processes of this server, whose requests the event feed shows too. */
 export interface OtherWorkers {
-  /** Passes their events to `receive`, and how many were dropped; undefined ends it. */
-  observe(receive: ReceiveEvents | undefined): void;
+  /** Passes their events to `receive`, and how many were dropped; undefined ends it. `reads`: the
+   *  keys of the objects whose reads are events. */
+  observe(receive: ReceiveEvents | undefined, reads: readonly string[]): void;
 }
 
 export type ReceiveEvents = (events: readonly FeedEvent[], missed: number) => void;

@@ -11,6 +11,9 @@ import { signSas } from "./sas/sign-sas.ts";
 export interface ServiceCall {
   /** The accounts of the caller; calls to other accounts are rejected. */
   readonly accounts: Accounts;
+  /** The bearer token of a principal, whose roles decide; undefined: the call has all permissions
+   *  of the account. */
+  readonly token?: string | undefined;
   readonly account: string;
   readonly method: string;
   /** Path below the account, not percent-encoded. */
@@ -34,7 +37,7 @@ const tokenMinutes = 5;
 export async function callService(
   { httpServices, clock }: ViewContext,
   service: ServiceName,
-  { accounts, account, method, path, query, headers }: ServiceCall,
+  { accounts, token, account, method, path, query, headers }: ServiceCall,
 ): Promise<ServiceReply | undefined> {
   const settings = accounts.get(account);
   const httpService = httpServices[service];
@@ -42,14 +45,20 @@ export async function callService(
   if (settings === undefined || httpService === undefined || "problem" in sasRequest)
     return undefined;
   const sas = signSas(settings, sasRequest, { now: clock.wall(), urls: {} });
+  const signed = token === undefined ? `&${sas.query}` : "";
+  const authorization =
+    token === undefined
+      ? {}
+      : { authorization: `Bearer ${token}`, "x-ms-file-request-intent": "backup" };
   const encoded = path.split("/").map(encodeURIComponent).join("/");
   const reply = await serveRequest(httpService, {
     method,
-    target: `/${account}/${encoded}?${query}&${sas.query}`,
+    target: `/${account}/${encoded}?${query}${signed}`,
     headers: {
       host: "localhost",
       "x-ms-version": latestVersion,
       "content-length": "0",
+      ...authorization,
       ...headers,
     },
     rawHeaders: [],

@@ -9,6 +9,7 @@ import type { WireRequest } from "../http/wire.ts";
 import type { ViewContext } from "./admin-context.ts";
 import { noAccount } from "./admin-response.ts";
 import type { RawCall, RawRoute } from "./routes.ts";
+import type { PrincipalGrant } from "./security/grant.ts";
 
 export type NodeHandler = (request: IncomingMessage, response: ServerResponse) => void;
 
@@ -22,6 +23,9 @@ const sandbox = "sandbox; default-src 'none'; style-src 'unsafe-inline'";
 interface Gateway {
   readonly httpService: HttpService;
   readonly handle: NodeHandler;
+  /** For a request with the bearer token of a principal. */
+  readonly handleToken: NodeHandler;
+  readonly log: Log;
 }
 
 /** Forwards requests to the services, so that the explorer reaches them on its own origin. */
@@ -37,7 +41,7 @@ export function gatewayRoute({
   return {
     method: "*",
     path: `${gatewayPrefix}:service/*`,
-    access: "account",
+    access: "principal",
     serve: (call) => {
       const [, , name = ""] = call.request.path.split("/");
       const gateway = gateways.get(name);
@@ -61,15 +65,27 @@ function gatewayOf(httpService: HttpService, log: Log): Gateway {
   };
   const { memory, clock } = httpService;
   const options = { memory, clock, meter: meterOf(httpService) };
-  return { httpService, handle: nodeHandler(serve, log, options) };
+  // The services accept tokens over HTTPS only. This one does not leave the process.
+  const serveToken: Serve = (request) => serve({ ...request, secure: true });
+  return {
+    httpService,
+    handle: nodeHandler(serve, log, options),
+    handleToken: nodeHandler(serveToken, log, options),
+    log,
+  };
 }
 
-function pass({ httpService, handle }: Gateway, prefixLength: number, call: RawCall) {
+function pass(gateway: Gateway, prefixLength: number, call: RawCall) {
+  const { httpService, handle } = gateway;
   const { request, message, response } = call;
   const rest = message.url?.slice(prefixLength) ?? "";
   message.url = rest.startsWith("/") ? rest : `/${rest}`;
   // The token authenticates to the gateway; the services have their own bearer tokens.
   if (message.headers.authorization?.startsWith(bearer)) delete message.headers.authorization;
+  if (request.grant.kind === "principal") {
+    void passAsPrincipal(gateway, request.grant, call);
+    return undefined;
+  }
   if (request.grant.kind === "account") {
     const account = accountIn(httpService, message);
     if (account !== undefined && request.accounts.get(account) === undefined) {
@@ -78,6 +94,23 @@ function pass({ httpService, handle }: Gateway, prefixLength: number, call: RawC
   }
   handle(message, response);
   return undefined;
+}
+
+/** Adds the token of the principal: the service decides what its roles permit. */
+async function passAsPrincipal(
+  { httpService, handleToken, log }: Gateway,
+  grant: PrincipalGrant,
+  { message, response }: RawCall,
+): Promise<void> {
+  try {
+    message.headers.authorization = `${bearer}${await grant.token()}`;
+  } catch (error) {
+    log.error({ err: error }, "token of a principal not issued; answered 500");
+    response.writeHead(500).end();
+    return;
+  }
+  if (httpService.service.name === "file") message.headers["x-ms-file-request-intent"] = "backup";
+  handleToken(message, response);
 }
 
 /** The account of a request as the service will resolve it, perhaps from the host name.

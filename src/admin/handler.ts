@@ -12,7 +12,7 @@ import { adminRequestOf, type AdminRequest, type AuthenticatedRequest } from "./
 import { routeTable } from "./route-table.ts";
 import { matchRoute, type Access, type AnyRoute, type PathValues, type Route } from "./routes.ts";
 import { AdminAuth, type AuthResult } from "./security/admin-auth.ts";
-import { coveredAccounts, covers } from "./security/grant.ts";
+import { coveredAccounts, maySee, type ResourceName } from "./security/grant.ts";
 
 export interface AdminHandler {
   readonly handle: NodeHandler;
@@ -34,13 +34,13 @@ const apiPrefix = "/admin/";
 export function adminHandler(context: AdminContext): AdminHandler {
   const { accounts, clock, random, security, pageFolder } = context;
   const auth = new AdminAuth({ accounts, clock, random, security });
-  const { routes, feed } = routeTable(context, auth);
+  const { routes, close } = routeTable(context, auth);
   const parts = { context, auth, routes, page: new PageFiles(pageFolder) };
   return {
     handle: (request, response) => void handle(parts, request, response),
     // A fragment is never sent to a server, so the token does not appear in logs.
     loginFragment: () => (auth.isLoginRequired ? `#login=${auth.links.issue()}` : undefined),
-    close: () => feed.close(),
+    close,
   };
 }
 
@@ -96,8 +96,8 @@ async function respond(
   if (admission.refusal !== undefined) return admission.refusal;
   const { grant, isValid } = admission;
   const accounts = coveredAccounts(parts.context.accounts, grant);
-  const administers = (account: string): boolean => covers(grant, account);
-  const admitted = { ...request, grant, isValid, accounts, administers };
+  const sees = (resource: ResourceName): boolean => maySee(parts.context.accounts, grant, resource);
+  const admitted = { ...request, grant, isValid, accounts, sees };
   if ("serve" in route) {
     const refusal = route.serve({ request: admitted, message, response });
     return refusal === "unknown" ? notFound(parts, request) : refusal;

@@ -5,6 +5,7 @@ export type Check = (value: unknown) => string | undefined;
 export type Checks = Readonly<Record<string, Check>>;
 
 const textUnitsMax = 2048;
+const longTextUnitsMax = 16 * 1024;
 const shownUnitsMax = 80;
 const idMax = 2n ** 64n - 1n;
 /** Half of a surrogate pair, which UTF-8 cannot encode. */
@@ -43,12 +44,18 @@ export function optional(check: Check): Check {
   return (value) => (isMissing(value) ? undefined : check(value));
 }
 
-export const textCheck: Check = (value) => {
-  if (isMissing(value)) return "is missing";
-  if (typeof value !== "string") return `must be text, not ${formatValue(value)}`;
-  if (value.length > textUnitsMax) return `is longer than ${textUnitsMax} characters`;
-  return loneSurrogate.test(value) ? "is not well-formed Unicode" : undefined;
-};
+export const textCheck = textUpTo(textUnitsMax);
+/** Text as long as the longest bearer token. */
+export const longTextCheck = textUpTo(longTextUnitsMax);
+
+function textUpTo(unitsMax: number): Check {
+  return (value) => {
+    if (isMissing(value)) return "is missing";
+    if (typeof value !== "string") return `must be text, not ${formatValue(value)}`;
+    if (value.length > unitsMax) return `is longer than ${unitsMax} characters`;
+    return loneSurrogate.test(value) ? "is not well-formed Unicode" : undefined;
+  };
+}
 
 export function oneOf(values: readonly string[]): Check {
   const last = values.at(-1) ?? "";

@@ -2,7 +2,7 @@ import type { IncomingHttpHeaders, IncomingMessage } from "node:http";
 import type { TLSSocket } from "node:tls";
 import type { Accounts } from "../account/settings.ts";
 import { refuse, type AdminResponse } from "./admin-response.ts";
-import type { Grant } from "./security/grant.ts";
+import type { Grant, ResourceName } from "./security/grant.ts";
 
 /** A request to the admin listener. */
 export interface AdminRequest {
@@ -18,10 +18,11 @@ export interface AdminRequest {
 /** A request whose caller is authenticated. */
 export interface AuthenticatedRequest extends AdminRequest {
   readonly grant: Grant;
-  /** Only the accounts that the caller administers. */
+  /** Only the accounts that the caller administers or, as a principal, has a role in. */
   readonly accounts: Accounts;
-  /** Whether the caller administers an account by name, also one that is no longer configured. */
-  readonly administers: (account: string) => boolean;
+  /** Whether the caller may see what a container, queue, table or share contains; an administrator
+   *  also in an account that is no longer configured. */
+  readonly sees: (resource: ResourceName) => boolean;
   /** Whether the caller's login is still valid; streams check it periodically. */
   readonly isValid: () => boolean;
 }

@@ -5,9 +5,11 @@ import { identityRoutes } from "./identity/identity-routes.ts";
 import { probeRoutes } from "./probes.ts";
 import type { AnyRoute } from "./routes.ts";
 import type { AdminAuth } from "./security/admin-auth.ts";
+import { PrincipalLogin } from "./security/principal-login.ts";
 import { sessionRoutes } from "./security/session-routes.ts";
 import { accountRoutes } from "./views/accounts.ts";
 import { Health, healthRoutes } from "./views/health.ts";
+import { HealthHistory } from "./views/health-history.ts";
 import { leaseRoutes } from "./views/leases.ts";
 import { messageRoutes } from "./views/messages.ts";
 import { serverRoutes } from "./views/server.ts";
@@ -16,36 +18,44 @@ import { timelineRoutes } from "./views/timeline.ts";
 
 export interface RouteTable {
   readonly routes: readonly AnyRoute[];
-  readonly feed: Feed;
+  /** Ends streams and timers. */
+  readonly close: () => void;
 }
 
 /** All routes of the admin listener except the files of the explorer. */
 export function routeTable({ security, ...context }: AdminContext, auth: AdminAuth): RouteTable {
   const health = new Health(context);
+  const history = new HealthHistory(context);
   const feed = new Feed(context, health);
-  return { routes: routesOf(context, { auth, security, health, feed }), feed };
+  const close = (): void => {
+    feed.close();
+    history.close();
+  };
+  return { routes: routesOf(context, { auth, security, health, history, feed }), close };
 }
 
 interface Parts extends Pick<AdminContext, "security"> {
   readonly auth: AdminAuth;
   readonly health: Health;
+  readonly history: HealthHistory;
   readonly feed: Feed;
 }
 
 function routesOf(
   context: ViewContext,
-  { auth, security, health, feed }: Parts,
+  { auth, security, health, history, feed }: Parts,
 ): readonly AnyRoute[] {
+  const principals = new PrincipalLogin(context);
   return [
     ...probeRoutes(context),
-    ...sessionRoutes(auth, security.token !== undefined),
+    ...sessionRoutes({ auth, principals, hasToken: security.token !== undefined }),
     ...serverRoutes(context),
     ...accountRoutes(context),
     ...leaseRoutes(context),
     ...smbRoutes(context),
     ...messageRoutes(context),
     ...timelineRoutes(context, feed),
-    ...healthRoutes(health),
+    ...healthRoutes(health, history),
     ...(context.identity === undefined ? [] : identityRoutes(context.identity)),
     feed.route(),
     gatewayRoute(context),

@@ -8,10 +8,11 @@ export type PathValues = Readonly<Record<string, string>>;
 
 /**
  * Who may call a route. `open`: everyone. `account`: an account key suffices, and the route sees
- * only the accounts that the caller administers. `server`: the admin token only. `metrics`: as
- * `server`, but without a login on a loopback address.
+ * only the accounts that the caller administers. `principal`: as `account`, and principals, to
+ * which the route returns only what their roles allow. `server`: the admin token only. `metrics`:
+ * as `server`, but without a login on a loopback address.
  */
-export type Access = "open" | "account" | "server" | "metrics";
+export type Access = "open" | "account" | "principal" | "server" | "metrics";
 
 interface RouteBase {
   /** A segment `:name` matches any segment; a last segment `*` matches any number of them. */

@@ -8,9 +8,14 @@ import { fail, ok, type Result } from "../protocol/result.ts";
 import type { AccessRules, RoleTarget } from "../protocol/roles/access-rules.ts";
 import { actionNeedOf, overwriteNeed, tagNeed } from "../protocol/roles/action-need.ts";
 import type { ActionNeed } from "../protocol/roles/actions.ts";
-import { isRoleCaller, rolesAllow, type RoleCaller } from "../protocol/roles/role-caller.ts";
+import {
+  assigneeIdsOf,
+  isRoleCaller,
+  rolesAllow,
+  type RoleCaller,
+} from "../protocol/roles/role-caller.ts";
 import type { HttpService } from "./http-service.ts";
-import type { SelectedRequest } from "./request-context.ts";
+import type { RequestContext, SelectedRequest } from "./request-context.ts";
 import type { WireRequest } from "./wire.ts";
 
 const granted = ok(undefined);
@@ -134,4 +139,29 @@ export function namedRoleCheck(
     const need = actionNeedOf(service.name, { permission });
     return rolesAllow(roles, principal, need, { service: service.name, name });
   };
+}
+
+/** The actions that the roles of a rejected caller lack, for the event feed: for each alternative
+ *  of the first need that is not met. Undefined if roles do not limit the caller or lack
+ *  nothing. */
+export function missingActions(
+  http: HttpService,
+  { principal, operation, address, location, request }: RequestContext,
+): ActionNeed | undefined {
+  if (principal === undefined || !isRoleCaller(principal)) return undefined;
+  if (operation === undefined || address === undefined || location === undefined) return undefined;
+  const roles = currentRoles(http, location.account);
+  if (roles === undefined) return undefined;
+  const overwrite = operation.permission.overwrite === true && http.service.name === "blob";
+  const all = [
+    needOf(http, operation),
+    ...(overwrite ? [overwriteNeed] : []),
+    ...tagNeedsOf(request),
+  ];
+  const target = roleTargetOf(http, address);
+  const ids = assigneeIdsOf(principal);
+  const unmet = all.find((need) => !roles.allows(ids, need, target));
+  return unmet?.map((actions) =>
+    actions.filter((action) => !roles.allows(ids, [[action]], target)),
+  );
 }

@@ -54,7 +54,9 @@ export interface ParsedRequest {
 /** A context that each of the others can be used as; fields that are not known yet are
  *  undefined. */
 export interface RequestContext extends ReceivedRequest {
+  readonly location?: Location;
   readonly version?: string;
+  readonly address?: Address;
   readonly principal?: Principal;
   readonly operation?: Operation;
 }

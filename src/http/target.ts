@@ -66,7 +66,11 @@ function identify(
   return method === "OPTIONS" ? service.identify("", query) : service.identify(path, query);
 }
 
-function oauthMode({ options, tokens }: HttpService): OAuthMode | undefined {
+/** How bearer tokens are checked; undefined: they are rejected. */
+export function oauthMode({
+  options,
+  tokens,
+}: Pick<HttpService, "options" | "tokens">): OAuthMode | undefined {
   return options.oauth ?? (tokens?.isConfigured === true ? "verify" : undefined);
 }
 

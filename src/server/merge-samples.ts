@@ -30,9 +30,15 @@ export function requestTotal({ requests }: FigureSample): number {
 function mergeRequests(all: readonly RequestCount[]): readonly RequestCount[] {
   const merged = new Map<string, RequestCount>();
   for (const each of all) {
-    const { service, operation, status, count } = each;
+    const { service, operation, status, count, seconds, secondsMax } = each;
     const key = `${service}\n${operation}\n${status}`;
-    merged.set(key, { ...each, count: count + (merged.get(key)?.count ?? 0) });
+    const before = merged.get(key);
+    merged.set(key, {
+      ...each,
+      count: count + (before?.count ?? 0),
+      seconds: seconds + (before?.seconds ?? 0),
+      secondsMax: Math.max(secondsMax, before?.secondsMax ?? 0),
+    });
   }
   return [...merged.values()];
 }

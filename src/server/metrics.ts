@@ -34,7 +34,7 @@ export function newMetrics(): Metrics {
     request(done) {
       const labels = requestLabels(done);
       const series = requests.get(labels);
-      if (series !== undefined) series.count += 1;
+      if (series !== undefined) addTo(series, done.seconds);
       else if (requests.size < seriesMax) requests.set(labels, newSeries(done));
       let latency = latencies.get(done.service);
       if (latency === undefined) {
@@ -66,8 +66,14 @@ export function newMetrics(): Metrics {
 
 type Mutable<T> = { -readonly [K in keyof T]: T[K] };
 
-function newSeries({ service, operation, status }: RequestDone): Mutable<RequestCount> {
-  return { service, operation, status, count: 1 };
+function newSeries({ service, operation, status, seconds }: RequestDone): Mutable<RequestCount> {
+  return { service, operation, status, count: 1, seconds, secondsMax: seconds };
+}
+
+function addTo(series: Mutable<RequestCount>, seconds: number): void {
+  series.count += 1;
+  series.seconds += seconds;
+  if (seconds > series.secondsMax) series.secondsMax = seconds;
 }
 
 function requestLabels({ service, operation, status }: RequestDone): string {

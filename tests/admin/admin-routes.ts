@@ -1,3 +1,4 @@
+import { noIdentity } from "../../src/account/identity.ts";
 import { accountsOf } from "../../src/account/settings.ts";
 import type { AdminContext } from "../../src/admin/admin-context.ts";
 import { routeTable } from "../../src/admin/route-table.ts";
@@ -17,7 +18,9 @@ export function declaredRoutes(): readonly AnyRoute[] {
   const accounts = accountsOf([]);
   const httpServices = { blob: {}, queue: {}, table: {}, file: {} };
   const figures = { sample: () => undefined };
-  const fake = { clock, random, log, accounts, httpServices, figures, security, pageFolder: "." };
+  const identity = { identity: () => noIdentity };
+  const served = { httpServices, figures, identity, security, pageFolder: "." };
+  const fake = { clock, random, log, accounts, ...served };
   const gate = new AdminAuth({ accounts, clock, random, security });
   return routeTable(fake as unknown as AdminContext, gate).routes;
 }

@@ -191,6 +191,49 @@ it("the timeline lists every object the feed has seen", async () => {
   expect(refused).toMatchObject({ condition: { expected: [first.etag], actual: second.etag } });
 });
 
+describe("the feed of one object", () => {
+  const about = (path: string): string =>
+    `service=blob&account=devstoreaccount1&container=${container.containerName}&path=${path}`;
+
+  it("reports who read which ETag, and only of this object", async () => {
+    const blob = newBlob();
+    const other = newBlob();
+    const { etag } = await blob.upload("a", 1);
+    await other.upload("b", 1);
+    const stream = await EventStream.open(admin.url, `read,change&${about(blob.name)}`);
+    await other.download();
+    await other.upload("c", 1);
+    await blob.download();
+    const read = { operation: "Get Blob", path: blob.name, etag, status: 200 };
+    const caller = { kind: "key", address: expect.any(String), agent: expect.any(String) };
+    expect(await stream.next("read")).toMatchObject({ ...read, caller });
+    await blob.upload("d", 1);
+    expect(await stream.next("change")).toMatchObject({ path: blob.name });
+    const timeline = async (path: string) =>
+      (
+        await admin.json<{ entries: readonly { what: string }[] }>(
+          `/admin/v1/timeline?${about(path)}`,
+        )
+      ).entries;
+    expect(await timeline(blob.name)).toContainEqual(
+      expect.objectContaining({ what: "read", etag, caller: expect.objectContaining(caller) }),
+    );
+    expect((await timeline(other.name)).map(({ what }) => what)).not.toContain("read");
+    await stream.close();
+  });
+
+  it("is required for reads, and must be complete", async () => {
+    const open = (query: string): Promise<Response> => admin.get(`/admin/v1/feed?${query}`);
+    const alone = await open("kinds=read");
+    expect([alone.status, await alone.text()]).toEqual([
+      400,
+      expect.stringContaining("kind read needs an object"),
+    ]);
+    expect((await open("kinds=read&service=blob&account=devstoreaccount1")).status).toBe(400);
+    expect((await open("kinds=read&service=blob&account=unknown&container=abc")).status).toBe(404);
+  });
+});
+
 describe("a feed subscriber", () => {
   it("receives only the requested event kinds", async () => {
     const other = await EventStream.open(admin.url, "lease");

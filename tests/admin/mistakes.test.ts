@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { adminHeaders, adminServer, type AdminServer } from "./admin-server.ts";
 
+const noCredentials = "account and key, token, principal and secret, or bearer are missing";
 const account = "devstoreaccount1";
 const tooLong = "x".repeat(2049);
 /** Half of a surrogate pair. */
@@ -112,7 +113,7 @@ it.each([
   [
     "feed?kinds=lease,nonsense",
     400,
-    "kinds must be any of refused,lease,message,change,health, no",
+    "kinds must be any of refused,lease,message,change,read,health, no",
   ],
   ["timeline", 400, "service is missing: blob, queue, table or file"],
   ["timeline?service=nonsense", 400, 'service must be blob, queue, table or file, not "nonsense"'],
@@ -176,10 +177,10 @@ it.each<[string, object, number, string]>([
   ["smb/close", file, 404, `account ${account} has no share "docs"`],
   ["smb/sessions/1/close", {}, 404, 'no SMB session "1"'],
   ["smb/sessions/one/close", {}, 404, 'no SMB session "one"'],
-  ["session", {}, 400, "account and key, or token, are missing"],
-  ["session", { account }, 400, "account and key, or token, are missing"],
-  ["session", { token: null }, 400, "account and key, or token, are missing"],
-  ["session", { account, key: null }, 400, "account and key, or token, are missing"],
+  ["session", {}, 400, noCredentials],
+  ["session", { account }, 400, noCredentials],
+  ["session", { token: null }, 400, noCredentials],
+  ["session", { account, key: null }, 400, noCredentials],
   ["session", { token: 1 }, 400, "token must be text, not 1"],
   ["sas", {}, 400, "account is missing"],
   ["sas", { account: "unknown" }, 404, 'no account "unknown"'],

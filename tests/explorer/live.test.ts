@@ -52,6 +52,19 @@ describe("rejected requests", () => {
     await row(page, "held by").first().click();
     await page.getByRole("complementary").getByText("LeaseIdMissing").first().waitFor();
     await page.locator(".event.refused").first().waitFor();
+    // The timeline records reads while it is shown: who read which ETag.
+    const current = (await blob.getProperties()).etag ?? "";
+    const read = page.locator(".event.read", { hasText: current.slice(-11, -1) });
+    await expect
+      .poll(
+        async () => {
+          await blob.download();
+          return read.count();
+        },
+        { timeout: 15_000 },
+      )
+      .toBeGreaterThan(0);
+    expect(await read.first().textContent()).toMatch(/Get Blob 200 by key, .*azsdk-js/);
     await takePicture(page, "refused");
   });
 });
@@ -116,6 +129,17 @@ describe("health", () => {
     const points = async (): Promise<number> =>
       (await chart.locator(".stroke").first().getAttribute("d"))?.match(/L/g)?.length ?? 0;
     await expect.poll(() => shown().then(points), { timeout: 20_000 }).toBeGreaterThan(5);
+    // The server has kept samples from before the page was opened.
+    const opened = await here.open("#/health");
+    const since = opened.getByRole("figure", { name: "Requests" });
+    await opened.getByLabel("Period").selectOption("hour");
+    await since.getByText("1 hour ago").waitFor();
+    expect(await opened.getByRole("figure").count()).toBe(6);
+    await expect
+      .poll(async () => (await since.locator(".stroke").first().getAttribute("d"))?.length, {
+        timeout: 20_000,
+      })
+      .toBeGreaterThan(40);
     await takePicture(page, "health");
   });
 });

@@ -78,6 +78,23 @@ describe("a server with two workers", () => {
     expect(await requestsWith(server, 412)).toBe(before + statuses.length);
   });
 
+  it("shows the reads of a watched object on all workers", async () => {
+    const path = "/shared/watched";
+    const put = { method: "PUT", path, headers: blockBlob, body: "a" };
+    const { headers: written } = await blob.send(put);
+    const object = "service=blob&account=devstoreaccount1&container=shared&path=watched";
+    const feed = await EventStream.open(server.urlOf("admin"), `read&${object}`);
+    const statuses = await untilAllAnswered(server, async () => {
+      await blob.send({ method: "GET", path: "/shared/leased" });
+      return (await blob.send({ method: "GET", path })).status;
+    });
+    const read = { operation: "Get Blob", path: "watched", etag: written["etag"] };
+    for (const status of statuses) {
+      expect(await feed.next("read")).toMatchObject({ ...read, status });
+    }
+    await feed.close();
+  });
+
   it("lets SMB locks and caching apply to REST requests on every worker", async () => {
     const file = freshConnections(server.urlOf("file"));
     const path = "/locked/a.txt";

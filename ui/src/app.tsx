@@ -2,15 +2,17 @@ import type { JSX } from "preact";
 import { useCallback, useEffect, useState } from "preact/hooks";
 import { accounts, server, session } from "./accounts.ts";
 import { loginWanted } from "./admin/call.ts";
-import { getAccounts, getServer, getSession } from "./admin/server.ts";
+import { getAccounts, getServer, getSession, type ServiceName } from "./admin/server.ts";
+import { AssignedNames } from "./assigned-names.tsx";
 import { BlobsPage } from "./blobs/page.tsx";
 import { ConcurrencyPage } from "./concurrency/page.tsx";
 import { UnsavedGuard } from "./edit/unsaved-guard.tsx";
 import { HealthPage } from "./health/page.tsx";
-import { JobPanel } from "./jobs/panel.tsx";
 import { LoginDialog } from "./login-dialog.tsx";
 import { Notices } from "./parts/notices.tsx";
 import { Empty, Failed, Waiting } from "./parts/states.tsx";
+import { useCapabilities } from "./permissions.ts";
+import { PrincipalsPage } from "./principals/page.tsx";
 import { QueuesPage } from "./queues/page.tsx";
 import type { Failure } from "./result.ts";
 import { useRoute, type Route } from "./route.ts";
@@ -27,7 +29,8 @@ export function App(): JSX.Element {
   const route = useRoute();
   const known = useStore(accounts);
   const isLoginWanted = useStore(loginWanted);
-  const isOneAccountLogin = useStore(session)?.account !== undefined;
+  const { account: ownAccount, principal } = useStore(session) ?? {};
+  const isServerLogin = ownAccount === undefined && principal === undefined;
   const [failure, setFailure] = useState<Failure>();
   const loadServerData = useCallback(async () => {
     const [found, info, own] = await Promise.all([getAccounts(), getServer(), getSession()]);
@@ -46,7 +49,7 @@ export function App(): JSX.Element {
       <Side page={pageOf(route)} account={account} />
       <main class="content" id="main" tabIndex={-1}>
         {account !== undefined && (
-          <CurrentPage route={route} account={account} isOneAccountLogin={isOneAccountLogin} />
+          <CurrentPage route={route} account={account} isServerLogin={isServerLogin} />
         )}
         {/* A server always has an account: the list is empty only until it is loaded. */}
         {account === undefined && failure === undefined && known.length === 0 && <Waiting />}
@@ -54,10 +57,7 @@ export function App(): JSX.Element {
           <Failed what="accounts" failure={failure} onRetry={() => void loadServerData()} />
         )}
       </main>
-      <div class="panels">
-        <JobPanel />
-        <UploadPanel />
-      </div>
+      <UploadPanel />
       <Notices />
       <UnsavedGuard />
       <Shortcuts account={account ?? ""} />
@@ -91,14 +91,27 @@ function accountOf(
 interface PageProps {
   readonly route: Route;
   readonly account: string;
-  /** Whether the user logged in with an account key, which administers only that account. */
-  readonly isOneAccountLogin: boolean;
+  /** Whether the login administers the server: not with an account key or as a principal. */
+  readonly isServerLogin: boolean;
 }
 
-function CurrentPage({ route, account, isOneAccountLogin }: PageProps): JSX.Element {
+const pageServices: Readonly<Record<string, ServiceName>> = {
+  blobs: "blob",
+  tables: "table",
+  queues: "queue",
+  shares: "file",
+};
+
+function CurrentPage({ route, account, isServerLogin }: PageProps): JSX.Element {
   const [, name, ...rest] = route.segments;
   const path = rest.join("/");
-  switch (pageOf(route)) {
+  const page = pageOf(route);
+  const service = pageServices[page];
+  const { list } = useCapabilities(account, service ?? "blob");
+  if (service !== undefined && !list && (name ?? "") === "") {
+    return <AssignedNames account={account} page={page} service={service} />;
+  }
+  switch (page) {
     case "blobs":
       return <BlobsPage account={account} container={name} prefix={path} query={route.query} />;
     case "tables":
@@ -110,8 +123,10 @@ function CurrentPage({ route, account, isOneAccountLogin }: PageProps): JSX.Elem
     case "concurrency":
       return <ConcurrencyPage tab={route.segments[0] ?? "leases"} />;
     case "health":
-      if (isOneAccountLogin) return <Empty>Health needs the admin token. Log in with it.</Empty>;
+      if (!isServerLogin) return <Empty>Health needs the admin token. Log in with it.</Empty>;
       return <HealthPage />;
+    case "principals":
+      return <PrincipalsPage />;
     default:
       return <Empty>Page not found. Choose one from the menu.</Empty>;
   }

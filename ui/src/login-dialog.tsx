@@ -3,17 +3,51 @@ import { textIn } from "./parts/form-values.ts";
 import { useEffect, useState } from "preact/hooks";
 import { loginWanted } from "./admin/call.ts";
 import { forgetAccess } from "./admin/sas.ts";
-import { getSession, logIn, type Session } from "./admin/server.ts";
+import { getSession, logIn, type LoginMethod, type Session } from "./admin/server.ts";
 import { FormDialog } from "./parts/dialog.tsx";
 import { Field } from "./parts/field.tsx";
 import { describeFailure } from "./parts/notices.tsx";
 import { Tabs } from "./parts/tabs.tsx";
 
-/** The login dialog, shown after a response with status 401. The user enters an account key or, if
- *  the server has one, the admin token. `onDone` is called only after a successful login. */
+interface Method {
+  readonly words: string;
+  readonly fields: readonly (readonly [name: string, label: string])[];
+  readonly hint?: string;
+}
+
+const methods: Readonly<Record<LoginMethod, Method>> = {
+  key: {
+    words: "Account key",
+    fields: [
+      ["account", "Account"],
+      ["key", "Key"],
+    ],
+  },
+  token: { words: "Admin token", fields: [["token", "Token"]] },
+  principal: {
+    words: "Principal",
+    fields: [
+      ["principal", "Principal"],
+      ["secret", "Secret"],
+    ],
+    hint: "The page shows what the roles of the principal permit.",
+  },
+  bearer: {
+    words: "Bearer token",
+    fields: [["bearer", "Bearer token"]],
+    hint: "A token for https://storage.azure.com of an issuer that this server trusts.",
+  },
+};
+
+/** Fields that are shown as text; all others are secrets. */
+const readable: ReadonlySet<string> = new Set(["account", "principal"]);
+
+/** The login dialog, shown after a response with status 401: with an account key, the admin token,
+ *  a principal or a bearer token, as far as the server accepts them. `onDone` is called after
+ *  a successful login only. */
 export function LoginDialog({ onDone }: { readonly onDone: () => void }): JSX.Element {
   const [session, setSession] = useState<Session>();
-  const [method, setMethod] = useState("key");
+  const [method, setMethod] = useState<LoginMethod>("key");
   useEffect(() => {
     const loadSession = async (): Promise<void> => {
       const found = await getSession();
@@ -21,13 +55,10 @@ export function LoginDialog({ onDone }: { readonly onDone: () => void }): JSX.El
     };
     void loadSession();
   }, []);
+  const { fields, hint } = methods[method];
   const submit = async (values: FormData): Promise<string | undefined> => {
-    const text = (name: string): string => textIn(values, name).trim();
-    const credentials =
-      method === "token"
-        ? { token: text("token") }
-        : { account: text("account"), key: text("key") };
-    const result = await logIn(credentials);
+    const given = fields.map(([name]) => [name, textIn(values, name).trim()]);
+    const result = await logIn(Object.fromEntries(given) as Parameters<typeof logIn>[0]);
     if (!result.ok) return describeFailure(result.failure);
     // The SAS of the previous login must not be used any more.
     forgetAccess();
@@ -35,28 +66,28 @@ export function LoginDialog({ onDone }: { readonly onDone: () => void }): JSX.El
     onDone();
     return undefined;
   };
-  const methods = session?.methods ?? ["key"];
+  const offered = session?.methods ?? ["key"];
   return (
     <FormDialog title="Log in" action="Log in" onSubmit={submit}>
-      {methods.length > 1 && (
+      {offered.length > 1 && (
         <Tabs
           label="Log in with"
           active={method}
-          onChange={setMethod}
-          tabs={[
-            ["key", "Account key"],
-            ["token", "Admin token"],
-          ]}
+          onChange={(id) => setMethod(id as LoginMethod)}
+          tabs={offered.map((each) => [each, methods[each].words] as const)}
         />
       )}
-      {method === "token" ? (
-        <Field label="Token" name="token" type="password" required autoFocus />
-      ) : (
-        <>
-          <Field label="Account" name="account" required autoFocus />
-          <Field label="Key" name="key" type="password" required />
-        </>
-      )}
+      {fields.map(([name, label], index) => (
+        <Field
+          key={name}
+          label={label}
+          name={name}
+          type={readable.has(name) ? "text" : "password"}
+          required
+          autoFocus={index === 0}
+        />
+      ))}
+      {hint !== undefined && <p class="hint">{hint}</p>}
     </FormDialog>
   );
 }

@@ -1,26 +1,28 @@
 import type { JSX } from "preact";
 import { useState } from "preact/hooks";
 import { accounts, server, session } from "./accounts.ts";
-import { logOut } from "./admin/server.ts";
+import { logOut, type ServiceName } from "./admin/server.ts";
 import iconUrl from "./icon.svg";
 import { KeysDialog } from "./keys-dialog.tsx";
 import { Button } from "./parts/button.tsx";
 import { Choice } from "./parts/field.tsx";
 import { Icon, type IconName } from "./parts/icon.tsx";
+import { mayUse } from "./permissions.ts";
 import { formatRoute, go } from "./route.ts";
 import { useStore } from "./store.ts";
 import { nextTheme, theme } from "./theme.ts";
 
-const services: readonly (readonly [IconName, string])[] = [
-  ["blobs", "Blobs"],
-  ["tables", "Tables"],
-  ["queues", "Queues"],
-  ["shares", "Shares"],
+const services: readonly (readonly [IconName, string, ServiceName])[] = [
+  ["blobs", "Blobs", "blob"],
+  ["tables", "Tables", "table"],
+  ["queues", "Queues", "queue"],
+  ["shares", "Shares", "file"],
 ];
 
 const views: readonly (readonly [IconName, string])[] = [
   ["concurrency", "Concurrency"],
   ["health", "Health"],
+  ["principals", "Principals"],
 ];
 
 export interface SideProps {
@@ -33,10 +35,12 @@ export function Side({ page, account }: SideProps): JSX.Element {
   const info = useStore(server);
   const chosenTheme = useStore(theme);
   const [isShowingKeys, showKeys] = useState(false);
-  const { expiresAt, account: ownAccount } = useStore(session) ?? {};
+  const { expiresAt, account: ownAccount, principal } = useStore(session) ?? {};
   const isLoggedIn = expiresAt !== undefined;
+  const isServerLogin = ownAccount === undefined && principal === undefined;
   // Health covers all accounts, so it needs the admin token.
-  const shownViews = views.filter(([name]) => name !== "health" || ownAccount === undefined);
+  const shownViews = views.filter(([name]) => name !== "health" || isServerLogin);
+  const permissions = known.find(({ name }) => name === account)?.permissions;
   const themeIcon = { auto: "auto", light: "sun", dark: "moon" } as const;
   return (
     <header class="side">
@@ -53,9 +57,11 @@ export function Side({ page, account }: SideProps): JSX.Element {
         />
       )}
       <nav class="nav" aria-label="Main">
-        {services.map(([name, words]) => (
-          <Item key={name} name={name} words={words} page={page} account={account} />
-        ))}
+        {services
+          .filter(([, , service]) => mayUse(permissions, service))
+          .map(([name, words]) => (
+            <Item key={name} name={name} words={words} page={page} account={account} />
+          ))}
         <div class="nav-title">Live</div>
         {shownViews.map(([name, words]) => (
           <Item key={name} name={name} words={words} page={page} account={undefined} />
@@ -63,7 +69,8 @@ export function Side({ page, account }: SideProps): JSX.Element {
       </nav>
       <div class="side-foot">
         <span>{info === undefined ? "" : `${info.version}, ${info.store}`}</span>
-        {account !== undefined && (
+        {principal !== undefined && <span>as {principal.name}</span>}
+        {account !== undefined && principal === undefined && (
           <Button kind="quiet" icon="link" label="Connect" onClick={() => showKeys(true)} />
         )}
         {isLoggedIn && (

@@ -8,13 +8,18 @@ import type { Ticks } from "../../base/ticks.ts";
 import type { Rule } from "../../operation/check.ts";
 import type { Call, Outcome } from "../../operation/execute.ts";
 import { TransactionRejected } from "../../operation/transaction-rejected.ts";
+import type { ActionNeed } from "../../protocol/roles/actions.ts";
+import type { Principal } from "../../protocol/principal.ts";
+import { isRoleCaller } from "../../protocol/roles/role-caller.ts";
+import { missingActions } from "../../http/authorise-roles.ts";
 import type { ObservedRequest } from "../../http/observer.ts";
 import type { WireRequest } from "../../http/wire.ts";
+import type { WatchedObjects } from "./watched-objects.ts";
 
 /** A request as the event feed keeps it in memory: references to existing objects, without body and
  *  record. It is rendered only when a subscriber or timeline needs it. */
 export interface FeedEvent {
-  readonly kind: "refused" | "lease" | "change";
+  readonly kind: "refused" | "lease" | "change" | "read";
   readonly at: Ticks;
   readonly requestId: string;
   readonly service: ServiceName;
@@ -25,17 +30,19 @@ export interface FeedEvent {
   readonly status: number;
   readonly etag: Ticks | undefined;
   readonly principal: string;
+  /** Object id of a caller with a bearer token or a user delegation SAS. */
+  readonly objectId: string | undefined;
   readonly address: string;
   readonly agent: string | undefined;
   readonly refused: FeedRefusal | undefined;
   readonly lease: FeedLease | undefined;
 }
 
-/** Why a request was rejected (304, 409 or 412). */
+/** Why a request was rejected (304, 409, 412, or 403 for lack of a role). */
 export interface FeedRefusal {
   /** Undefined for 304 Not Modified. */
   readonly fault: Fault | undefined;
-  readonly rule: Rule | "request";
+  readonly rule: Rule | "request" | "role";
   readonly now: Ticks | undefined;
   readonly unmet: ConditionName | undefined;
   /** The value of the conditional header that failed; undefined if no condition failed. */
@@ -45,6 +52,8 @@ export interface FeedRefusal {
   /** The lease id in the request. */
   readonly given: string | undefined;
   readonly isAboutLease: boolean;
+  /** The actions that no role of the caller grants, by alternative; undefined if none lacks. */
+  readonly missing: ActionNeed | undefined;
 }
 
 /** What a request did to a lease. */
@@ -64,20 +73,26 @@ interface EventSource {
   readonly status: number;
 }
 
+/** What becomes of the events of a request. */
+export interface FeedSink {
+  readonly emit: (event: FeedEvent) => void;
+  /** The objects whose reads are events. */
+  readonly watched: WatchedObjects;
+}
+
 /** Reports the events of a request: none, one, or one for each part of a batch or transaction. */
-export function feedEventsOf(observed: ObservedRequest, emit: (event: FeedEvent) => void): void {
+export function feedEventsOf(observed: ObservedRequest, sink: FeedSink): void {
   const { context, call, parts, result, reply } = observed;
   const { request, operation } = context;
-  if (parts !== undefined) return feedEventsOfParts(observed, emit);
+  if (parts !== undefined) return feedEventsOfParts(observed, sink);
   const outcome = result.ok ? result.value : undefined;
   const refusal = outcome?.kind === "fault" ? outcome.fault : undefined;
   const fault = result.ok ? refusal : result.fault;
   const { status } = reply;
-  const event = feedEventOf(observed, { request, operation, call, outcome, fault, status });
-  if (event !== undefined) emit(event);
+  emitEvent(observed, { request, operation, call, outcome, fault, status }, sink);
 }
 
-function feedEventsOfParts(observed: ObservedRequest, emit: (event: FeedEvent) => void): void {
+function feedEventsOfParts(observed: ObservedRequest, sink: FeedSink): void {
   const { parts } = observed;
   if (parts === undefined) return;
   const { contexts, calls, outcomes } = parts;
@@ -87,8 +102,7 @@ function feedEventsOfParts(observed: ObservedRequest, emit: (event: FeedEvent) =
     const fault = outcome.kind === "fault" ? outcome.fault : undefined;
     const status = outcome.kind === "reply" ? outcome.status : conflict(fault);
     const one = { request, operation: call?.operation, call, outcome, fault, status };
-    const event = feedEventOf(observed, one);
-    if (event !== undefined) emit(event);
+    emitEvent(observed, one, sink);
   };
   if (outcomes instanceof TransactionRejected) emitPart(outcomes.index, outcomes.outcome);
   else for (const [index, outcome] of outcomes.entries()) emitPart(index, outcome);
@@ -98,47 +112,72 @@ function conflict(fault: Fault | undefined): number {
   return fault === undefined ? 304 : faultStatus(fault);
 }
 
-function kindOf({ status, operation }: EventSource): FeedEvent["kind"] | undefined {
-  if (status === 412 || status === 409 || status === 304) return "refused";
-  if (status >= 300 || operation?.effect !== "writes") return undefined;
-  return operation.lease === "action" ? "lease" : "change";
+const rejections: ReadonlySet<number> = new Set([304, 409, 412]);
+
+function kindOf(
+  { context }: ObservedRequest,
+  { status, operation, outcome }: EventSource,
+  watched: WatchedObjects,
+): FeedEvent["kind"] | undefined {
+  if (rejections.has(status)) return "refused";
+  if (status === 403) return isOfRoleCaller(context.principal) ? "refused" : undefined;
+  if (status >= 300) return undefined;
+  if (operation?.effect === "writes") return operation.lease === "action" ? "lease" : "change";
+  const isRead = !watched.isEmpty && outcome?.kind === "reply" && outcome.etag !== undefined;
+  return isRead ? "read" : undefined;
 }
 
-function feedEventOf(
-  { http, context, reply }: ObservedRequest,
-  one: EventSource,
-): FeedEvent | undefined {
-  const kind = kindOf(one);
-  if (kind === undefined) return undefined;
+function isOfRoleCaller(principal: Principal | undefined): boolean {
+  return principal !== undefined && isRoleCaller(principal);
+}
+
+function emitEvent(observed: ObservedRequest, one: EventSource, { emit, watched }: FeedSink): void {
+  const kind = kindOf(observed, one, watched);
+  if (kind === undefined) return;
+  const { http, context, reply } = observed;
   const { request, operation, call, outcome, status } = one;
-  return {
+  const address = call?.address ?? context.address;
+  const object = {
+    service: http.service.name,
+    account: call?.account ?? context.location?.account ?? "",
+    place: address === undefined ? noResource : http.service.signedName(address),
+  };
+  if (kind === "read" && !watched.has(object)) return;
+  const { principal } = context;
+  emit({
     kind,
     at: http.clock.wall(),
     requestId: context.requestId,
-    service: http.service.name,
+    ...object,
     operation: operation?.name ?? "",
     method: request.method,
-    account: call?.account ?? "",
-    place: call === undefined ? noResource : http.service.signedName(call.address),
     status,
     etag: outcome?.kind === "reply" ? outcome.etag : undefined,
-    principal: context.principal?.kind ?? "anonymous",
+    principal: principal?.kind ?? "anonymous",
+    objectId: principal !== undefined && isRoleCaller(principal) ? principal.objectId : undefined,
     address: request.remoteAddress,
     agent: request.headers["user-agent"],
-    refused: kind === "refused" ? refusalOf(one) : undefined,
+    refused: kind === "refused" ? refusalOf(one, missingOf(observed, one)) : undefined,
     lease: kind === "lease" && call !== undefined ? leaseOf(call, reply.headers) : undefined,
-  };
+  });
 }
 
 const noResource: SignedName = {};
 
-function refusalOf({ request, call, outcome, fault }: EventSource): FeedRefusal {
+function missingOf({ http, context }: ObservedRequest, { status }: EventSource) {
+  return status === 403 ? missingActions(http, context) : undefined;
+}
+
+function refusalOf(
+  { request, call, outcome, fault }: EventSource,
+  missing: ActionNeed | undefined,
+): FeedRefusal {
   const refusal = outcome === undefined || outcome.kind === "reply" ? undefined : outcome.rejection;
   const action = call?.operation.lease === "action" ? actionOf(call) : undefined;
   const unmet = refusal?.failedCondition;
   return {
     fault,
-    rule: refusal?.rule ?? "request",
+    rule: missing === undefined ? (refusal?.rule ?? "request") : "role",
     now: refusal?.now,
     unmet,
     asked: unmet === undefined ? undefined : conditionValue(request, unmet),
@@ -147,6 +186,7 @@ function refusalOf({ request, call, outcome, fault }: EventSource): FeedRefusal 
     given: call?.leaseId ?? idIn(action),
     isAboutLease:
       refusal?.rule === "lease" || (action !== undefined && refusal?.rule === "decision"),
+    missing,
   };
 }
 

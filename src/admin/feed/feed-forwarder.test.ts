@@ -33,7 +33,7 @@ function forwarder() {
 
 it("sends one message at a time and counts the events that do not fit", async () => {
   const { clock, sent, written, feed, request } = forwarder();
-  feed.observe(true);
+  feed.observe(true, []);
   request(3);
   clock.advance(50);
   expect(sent).toEqual([[3, 0]]);
@@ -52,7 +52,7 @@ it("sends one message at a time and counts the events that do not fit", async ()
 
 it("observes no request unless asked to", () => {
   const { observer, feed } = forwarder();
-  feed.observe(true);
-  feed.observe(false);
+  feed.observe(true, []);
+  feed.observe(false, []);
   expect(observer.watch).toBeUndefined();
 });

@@ -1,6 +1,7 @@
 import type { Clock, Log } from "../../base/world.ts";
 import type { ObservedRequest, Observer } from "../../http/observer.ts";
 import { feedEventsOf, type FeedEvent } from "./feed-event.ts";
+import { WatchedObjects } from "./watched-objects.ts";
 
 export interface FeedForwarderOptions {
   readonly observer: Observer;
@@ -17,6 +18,7 @@ const flushMilliseconds = 50;
  *  its way at a time; events that do not fit into the queue meanwhile are counted as missed. */
 export class FeedForwarder {
   readonly #options: FeedForwarderOptions;
+  readonly #watched = new WatchedObjects();
   #queue: FeedEvent[] = [];
   #missed = 0;
   #isScheduled = false;
@@ -25,14 +27,16 @@ export class FeedForwarder {
     this.#options = options;
   }
 
-  observe(isOn: boolean): void {
+  /** Starts or stops forwarding. `reads`: the keys of the objects whose reads are events. */
+  observe(isOn: boolean, reads: readonly string[]): void {
+    this.#watched.set(reads);
     this.#options.observer.watch = isOn ? this.#watch : undefined;
   }
 
   readonly #watch = (observed: ObservedRequest): void => {
     // An exception must not fail the observed request.
     try {
-      feedEventsOf(observed, this.#add);
+      feedEventsOf(observed, { emit: this.#add, watched: this.#watched });
     } catch (error) {
       this.#options.log.error({ err: error }, "event feed failed to record a request");
     }

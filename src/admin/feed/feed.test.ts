@@ -13,6 +13,9 @@ it("a ring keeps the latest, the newest first", () => {
   expect([...ring.latest()]).toEqual([5, 4, 3]);
 });
 
+const mine = { service: "blob", account: "mine", place: {} } as const;
+const other = { ...mine, account: "other" };
+
 interface Written {
   readonly watcher: Subscriber;
   readonly texts: string[];
@@ -29,7 +32,7 @@ function watching(...kinds: readonly FeedKind[]): Written {
   };
   const watcher = new Subscriber(response as unknown as ServerResponse, {
     kinds: new Set(kinds),
-    administers: (account) => account === "mine",
+    sees: ({ account }) => account === "mine",
     isValid: () => true,
   });
   const written: Written = { watcher, texts, waiting: 0 };
@@ -38,11 +41,11 @@ function watching(...kinds: readonly FeedKind[]): Written {
 
 it("a subscriber gets at most 200 events per second, and the number it missed", () => {
   const { watcher, texts } = watching("refused");
-  const sent = Array.from({ length: 250 }, () => watcher.admits("refused", "mine", 0n));
+  const sent = Array.from({ length: 250 }, () => watcher.admits("refused", mine, 0n));
   expect(sent.filter(Boolean).length).toBe(200);
   watcher.send("");
   expect(texts).toEqual(['event: missed\ndata: {"count":50}\n\n']);
-  expect(watcher.admits("refused", "mine", ticksPerSecond)).toBe(true);
+  expect(watcher.admits("refused", mine, ticksPerSecond)).toBe(true);
   watcher.send("x");
   expect(texts.at(-1)).toBe("x");
 });
@@ -50,9 +53,9 @@ it("a subscriber gets at most 200 events per second, and the number it missed", 
 it("a subscriber neither gets nor misses events of other accounts", () => {
   const { watcher, texts } = watching("refused");
   for (let each = 0; each < 250; each += 1) {
-    expect(watcher.admits("refused", "other", 0n)).toBe(false);
+    expect(watcher.admits("refused", other, 0n)).toBe(false);
   }
-  expect(watcher.admits("refused", "mine", 0n)).toBe(true);
+  expect(watcher.admits("refused", mine, 0n)).toBe(true);
   watcher.send("");
   expect(texts).toEqual([]);
 });

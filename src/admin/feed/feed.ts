@@ -12,26 +12,37 @@ import { TimedEvents, type TimedEvent } from "./timed-events.ts";
 import { Ring } from "./ring.ts";
 import { feedEventsOf, type FeedEvent } from "./feed-event.ts";
 import { renderFeedEvent } from "./render-feed-event.ts";
+import { objectChecks, objectTargetOf } from "../views/object-target.ts";
+import { objectKey, WatchedObjects, type WatchedObject } from "./watched-objects.ts";
 import { eventText, feedKindsCheck, parseKinds, Subscriber, type FeedKind } from "./subscriber.ts";
 
 const subscribersMax = 32;
 /** Events that timelines can show. */
 const eventsKeptMax = 4096;
+/** Reads that timelines can show; kept apart, because there are many more of them. */
+const readsKeptMax = 1024;
 /** Events that wait for the next flush; further ones count as missed. */
 const queuedEventsMax = 1000;
 const flushMilliseconds = 100;
 const tickMilliseconds = 1000;
 const ticksPerHeartbeat = 15;
 
+interface StreamOptions {
+  readonly kinds: ReadonlySet<FeedKind>;
+  readonly object: WatchedObject | undefined;
+}
+
 /** The event feed. Requests are observed only while there are subscribers. */
 export class Feed {
-  readonly ring = new Ring<FeedEvent>(eventsKeptMax);
+  readonly events = new Ring<FeedEvent>(eventsKeptMax);
+  readonly reads = new Ring<FeedEvent>(readsKeptMax);
   /** When the current or last period with subscribers began; undefined if there was none. */
   watchedSince: Ticks | undefined;
   readonly #context: ViewContext;
   readonly #health: Health;
   readonly #timedEvents: TimedEvents;
   readonly #subscribers = new Set<Subscriber>();
+  readonly #watched = new WatchedObjects();
   #queuedEvents: FeedEvent[] = [];
   #overflow = 0;
   #cancelFlush: (() => void) | undefined;
@@ -51,16 +62,16 @@ export class Feed {
     return {
       method: "GET",
       path: "/admin/v1/feed",
-      access: "account",
+      access: "principal",
       serve: ({ request, response }) => this.#open(request, response),
     };
   }
 
   #open(request: AuthenticatedRequest, response: ServerResponse): AdminResponse | undefined {
-    const { query, grant, isValid, administers } = request;
-    const wrong = findQueryError(query, { kinds: optional(feedKindsCheck) });
-    if (wrong !== undefined) return refuse(400, "InvalidInput", wrong);
-    const kinds = parseKinds(query.get("kinds")) ?? new Set();
+    const { grant, isValid, sees } = request;
+    const wanted = this.#parse(request);
+    if ("refusal" in wanted) return wanted.refusal;
+    const { kinds, object } = wanted;
     if (kinds.has("health") && grant.kind !== "server") {
       return refuse(403, "AdminTokenRequired", "kind health needs the admin token");
     }
@@ -76,13 +87,40 @@ export class Feed {
       "Cache-Control": "no-store",
       "X-Content-Type-Options": "nosniff",
     });
-    const subscriber = new Subscriber(response, { kinds, administers, isValid });
+    const subscriber = new Subscriber(response, { kinds, sees, isValid, object });
     response.on("close", () => this.#remove(subscriber));
     const now = formatIso(this.#context.clock.wall());
     subscriber.send(eventText("hello", { now, kinds: [...kinds] }));
     this.#subscribers.add(subscriber);
     if (this.#subscribers.size === 1) this.#startObserving();
+    else if (kinds.has("read")) this.#observeRequests();
     return undefined;
+  }
+
+  /** The kinds and the object of a stream. Reads are recorded only of one object. */
+  #parse(request: AuthenticatedRequest): StreamOptions | { readonly refusal: AdminResponse } {
+    const { query } = request;
+    const { httpServices } = this.#context;
+    const checks = query.has("service") ? objectChecks(httpServices) : {};
+    const wrong = findQueryError(query, { kinds: optional(feedKindsCheck), ...checks });
+    if (wrong !== undefined) return { refusal: refuse(400, "InvalidInput", wrong) };
+    const kinds = parseKinds(query.get("kinds")) ?? new Set();
+    if (!query.has("service")) {
+      if (!kinds.has("read")) return { kinds, object: undefined };
+      const message = "kind read needs an object: service, account, container, path";
+      return { refusal: refuse(400, "InvalidInput", message) };
+    }
+    const target = objectTargetOf(httpServices, request);
+    if ("refusal" in target) return target;
+    const { service, account, address, httpService } = target;
+    const object = { service, account, place: httpService.service.signedName(address) };
+    return { kinds, object };
+  }
+
+  /** An event as JSON, for streams and timelines. */
+  render(event: FeedEvent): object {
+    const { httpServices, identity } = this.#context;
+    return renderFeedEvent({ httpServices, identity: identity?.identity() }, event);
   }
 
   close(): void {
@@ -92,24 +130,34 @@ export class Feed {
   }
 
   #startObserving(): void {
-    const { clock, observer, otherWorkers } = this.#context;
-    this.watchedSince = clock.wall();
+    this.watchedSince = this.#context.clock.wall();
     this.#timedEvents.restart();
-    observer.watch = this.#observe;
-    otherWorkers?.observe(this.#receive);
+    this.#observeRequests();
     this.#runId += 1;
     void this.#tick(this.#runId);
+  }
+
+  /** Observes the requests of all workers, and the reads of the objects that streams are about. */
+  #observeRequests(): void {
+    const { observer, otherWorkers } = this.#context;
+    const reads = [...this.#subscribers].flatMap(({ kinds, object }) =>
+      object !== undefined && kinds.has("read") ? [objectKey(object)] : [],
+    );
+    this.#watched.set(reads);
+    observer.watch = this.#observe;
+    otherWorkers?.observe(this.#receive, reads);
   }
 
   #remove(subscriber: Subscriber): void {
     this.#subscribers.delete(subscriber);
     if (this.#subscribers.size === 0) this.#stopObserving();
+    else if (subscriber.kinds.has("read")) this.#observeRequests();
   }
 
   #stopObserving(): void {
     const { observer, otherWorkers } = this.#context;
     observer.watch = undefined;
-    otherWorkers?.observe(undefined);
+    otherWorkers?.observe(undefined, []);
     this.#cancelTick();
     this.#cancelFlush?.();
     this.#cancelFlush = undefined;
@@ -117,7 +165,8 @@ export class Feed {
   }
 
   readonly #observe = (observed: ObservedRequest): void => {
-    this.#guarded(() => feedEventsOf(observed, this.#record));
+    const sink = { emit: this.#record, watched: this.#watched };
+    this.#guarded(() => feedEventsOf(observed, sink));
   };
 
   readonly #receive: ReceiveEvents = (events, missed) => {
@@ -135,7 +184,7 @@ export class Feed {
   }
 
   readonly #record = (event: FeedEvent): void => {
-    this.ring.push(event);
+    (event.kind === "read" ? this.reads : this.events).push(event);
     if (this.#queuedEvents.length >= queuedEventsMax) this.#overflow += 1;
     else this.#queuedEvents.push(event);
     const flush = (): void => this.#guarded(() => this.#flush());
@@ -148,15 +197,14 @@ export class Feed {
     const missed = this.#overflow;
     this.#queuedEvents = [];
     this.#overflow = 0;
-    const { clock, httpServices } = this.#context;
-    const now = clock.monotonic();
+    const now = this.#context.clock.monotonic();
     // Each event is rendered at most once, and only if some subscriber gets it.
     const texts: string[] = [];
     for (const subscriber of this.#subscribers) {
       let text = "";
       for (const [index, event] of queued.entries()) {
-        if (!subscriber.admits(event.kind, event.account, now)) continue;
-        texts[index] ??= eventText(event.kind, renderFeedEvent(httpServices, event));
+        if (!subscriber.admits(event.kind, event, now)) continue;
+        texts[index] ??= eventText(event.kind, this.render(event));
         text += texts[index];
       }
       subscriber.miss(missed);
@@ -191,7 +239,8 @@ export class Feed {
       for (const event of await this.#timedEvents.poll()) this.#publish(event);
     }
     if (this.#wants("health")) {
-      this.#publish({ kind: "health", account: "", data: await this.#health.measure() });
+      const data = await this.#health.measure();
+      this.#publish({ kind: "health", about: undefined, data });
     }
     if (this.#ticks % ticksPerHeartbeat !== 0) return;
     for (const subscriber of this.#subscribers) this.#send(subscriber, ":\n\n");
@@ -201,11 +250,11 @@ export class Feed {
     return [...this.#subscribers].some(({ kinds }) => kinds.has(kind));
   }
 
-  #publish({ kind, account, data }: TimedEvent): void {
+  #publish({ kind, about, data }: TimedEvent): void {
     const text = eventText(kind, data);
     const now = this.#context.clock.monotonic();
     for (const subscriber of this.#subscribers) {
-      if (subscriber.admits(kind, account, now)) this.#send(subscriber, text);
+      if (subscriber.admits(kind, about, now)) this.#send(subscriber, text);
     }
   }
 

@@ -1,4 +1,7 @@
 import { formatHttpDate, formatIso } from "../../base/dates.ts";
+import type { IdentitySettings } from "../../account/identity.ts";
+import type { ActionNeed } from "../../protocol/roles/actions.ts";
+import { rolesGranting } from "../../protocol/roles/role.ts";
 import { formatETag } from "../../protocol/etag.ts";
 import { faultMessage, type HandleHolder } from "../../protocol/faults.ts";
 import { isLocked, leaseState, type Lease } from "../../protocol/lease.ts";
@@ -10,9 +13,18 @@ import type { FeedEvent, FeedRefusal } from "./feed-event.ts";
 
 const agentUnitsMax = 200;
 
+export interface RenderContext {
+  readonly httpServices: HttpServices;
+  /** For names of principals; undefined without the token service. */
+  readonly identity: IdentitySettings | undefined;
+}
+
 /** Converts an event to JSON, for the feed and timelines. Builds one object whose undefined fields
  *  `JSON.stringify` omits: merging several objects took longer than the rest of the rendering. */
-export function renderFeedEvent(httpServices: HttpServices, event: FeedEvent): object {
+export function renderFeedEvent(
+  { httpServices, identity }: RenderContext,
+  event: FeedEvent,
+): object {
   const { service, place, refused, lease } = event;
   const action = lease?.action;
   const time = lease?.timeSeconds;
@@ -39,13 +51,29 @@ export function renderFeedEvent(httpServices: HttpServices, event: FeedEvent): o
     rule: refused?.rule,
     condition: refused && renderCondition(httpServices, service, refused),
     lease: refused?.isAboutLease ? leaseAgainst(refused) : undefined,
+    missing: refused?.missing && renderMissing(identity, refused.missing),
     heldBy: refused?.fault?.detail?.heldBy?.map(renderHolder),
     caller: {
       kind: event.principal,
+      objectId: event.objectId,
+      name: nameOf(identity, event.objectId),
       address: event.address,
       agent: event.agent?.slice(0, agentUnitsMax),
     },
   };
+}
+
+function nameOf(
+  identity: IdentitySettings | undefined,
+  objectId: string | undefined,
+): string | undefined {
+  const id = objectId?.toLowerCase();
+  return identity?.principals.find((each) => each.objectId.toLowerCase() === id)?.name;
+}
+
+/** The missing actions, and the roles that would grant them. */
+function renderMissing(identity: IdentitySettings | undefined, missing: ActionNeed): object {
+  return { actions: missing, roles: rolesGranting(missing, identity?.roles ?? []) };
 }
 
 /** The ETag in the format of the service. */

@@ -1,8 +1,10 @@
 import type { ServerResponse } from "node:http";
 import { ticksPerSecond, type Ticks } from "../../base/ticks.ts";
 import { formatValue, type Check } from "../inputs.ts";
+import type { ResourceName } from "../security/grant.ts";
+import { isSameObject, type WatchedObject } from "./watched-objects.ts";
 
-export const feedKinds = ["refused", "lease", "message", "change", "health"] as const;
+export const feedKinds = ["refused", "lease", "message", "change", "read", "health"] as const;
 export type FeedKind = (typeof feedKinds)[number];
 
 const eventsPerSecondMax = 200;
@@ -11,8 +13,10 @@ const unsentBytesMax = 1024 * 1024;
 
 export interface SubscriberOptions {
   readonly kinds: ReadonlySet<FeedKind>;
-  /** Whether events of an account are sent on this stream. */
-  readonly administers: (account: string) => boolean;
+  /** Whether events of a resource are sent on this stream. */
+  readonly sees: (resource: ResourceName) => boolean;
+  /** The only object whose events are sent; undefined: all that the caller may see. */
+  readonly object?: WatchedObject | undefined;
   readonly isValid: () => boolean;
 }
 
@@ -21,23 +25,25 @@ export class Subscriber {
   readonly kinds: ReadonlySet<FeedKind>;
   /** Whether the caller's login is still valid. */
   readonly isValid: () => boolean;
-  readonly #administers: (account: string) => boolean;
+  readonly object: WatchedObject | undefined;
+  readonly #sees: (resource: ResourceName) => boolean;
   readonly #response: ServerResponse;
   #secondBegan: Ticks = 0n;
   #sentInSecond = 0;
   #missed = 0;
 
-  constructor(response: ServerResponse, { kinds, administers, isValid }: SubscriberOptions) {
+  constructor(response: ServerResponse, { kinds, sees, isValid, object }: SubscriberOptions) {
     this.#response = response;
     this.kinds = kinds;
-    this.#administers = administers;
+    this.object = object;
+    this.#sees = sees;
     this.isValid = isValid;
   }
 
-  /** Whether an event is sent to this subscriber: its kind and account are wanted, and the limit
+  /** Whether an event is sent to this subscriber: its kind and resource are wanted, and the limit
    *  per second is not reached. Beyond the limit the event counts as missed. */
-  admits(kind: FeedKind, account: string, now: Ticks): boolean {
-    if (!this.kinds.has(kind) || !this.#administers(account)) return false;
+  admits(kind: FeedKind, about: WatchedObject | undefined, now: Ticks): boolean {
+    if (!this.kinds.has(kind) || !this.#wants(about)) return false;
     if (now - this.#secondBegan >= ticksPerSecond) {
       this.#secondBegan = now;
       this.#sentInSecond = 0;
@@ -48,6 +54,14 @@ export class Subscriber {
     }
     this.#sentInSecond += 1;
     return true;
+  }
+
+  /** Events about no object are those of the server. Only a caller that administers the server can
+   *  subscribe to their kind. */
+  #wants(about: WatchedObject | undefined): boolean {
+    if (about === undefined) return true;
+    if (this.object !== undefined && !isSameObject(this.object, about)) return false;
+    return this.#sees({ service: about.service, account: about.account, name: about.place.name });
   }
 
   miss(count: number): void {

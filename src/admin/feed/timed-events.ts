@@ -6,10 +6,12 @@ import type { ViewContext } from "../admin-context.ts";
 import { endedLeases } from "../views/held-leases.ts";
 import { ReturnedMessages, type ReturnedMessage } from "./returned-messages.ts";
 import type { FeedKind } from "./subscriber.ts";
+import type { WatchedObject } from "./watched-objects.ts";
 
 export interface TimedEvent {
   readonly kind: FeedKind;
-  readonly account: string;
+  /** Undefined for events of the server. */
+  readonly about: WatchedObject | undefined;
   readonly data: object;
 }
 
@@ -48,7 +50,8 @@ export class TimedEvents {
 }
 
 function messageEvent(data: ReturnedMessage): TimedEvent {
-  return { kind: "message", account: data.account, data };
+  const { account, queue: name } = data;
+  return { kind: "message", about: { service: "queue", account, place: { name } }, data };
 }
 
 async function leasesEnded(
@@ -59,7 +62,11 @@ async function leasesEnded(
   const ended = await endedLeases(view, { from, to, limit: leasesMax });
   return ended.map(({ lease, at, ...place }) => ({
     kind: "lease",
-    account: place.account,
+    about: {
+      service: place.service,
+      account: place.account,
+      place: { name: place.container, path: place.path },
+    },
     data: {
       at: formatIso(at),
       action: lease.breaksAt === undefined ? "expired" : "broken",

@@ -1,4 +1,3 @@
-import { createHash, timingSafeEqual } from "node:crypto";
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { developerPrincipal, type PrincipalSettings } from "../../account/identity.ts";
 import { json, type AdminResponse } from "../admin-response.ts";
@@ -6,9 +5,11 @@ import type { AdminRequest } from "../request.ts";
 import type { AnyRoute } from "../routes.ts";
 import { FailureLimiter } from "../security/failure-limiter.ts";
 import { isCrossSite, isLoopback, isOwnHost } from "../security/same-origin.ts";
+import { isSameSecret } from "../security/same-secret.ts";
 import { readForm } from "./read-form.ts";
 import { discoveryRoutes } from "./discovery-routes.ts";
 import { environmentRoute } from "./environment-route.ts";
+import { identityViewRoute } from "./identity-view.ts";
 import type { IdentityContext } from "./identity-context.ts";
 import { audienceOf, tokenLifeSeconds } from "./token-issuer.ts";
 
@@ -45,6 +46,7 @@ export function identityRoutes(context: IdentityContext): readonly AnyRoute[] {
     })),
     ...discoveryRoutes(context),
     environmentRoute(context),
+    identityViewRoute(context),
   ];
 }
 
@@ -97,10 +99,10 @@ async function answerAppService(
   const isOver = waits(context, failures, request);
   if (isOver !== undefined) return isOver;
   const configured = managedIdentity?.secret;
-  if (typeof given === "string" && configured !== undefined && isSame(given, configured)) {
+  if (typeof given === "string" && configured !== undefined && isSameSecret(given, configured)) {
     return answerToken(context, managedIdentity?.principal, request);
   }
-  if (typeof given === "string" && own !== undefined && isSame(given, own)) {
+  if (typeof given === "string" && own !== undefined && isSameSecret(given, own)) {
     return answerToken(context, developer, request);
   }
   failures.failed(request.remoteAddress, context.clock.monotonic());
@@ -195,7 +197,7 @@ function clientOf({ identity }: IdentityContext, form: URLSearchParams) {
   const secret = form.get("client_secret") ?? "";
   const found = identity().principals.find(({ clientId }) => clientId.toLowerCase() === id);
   // Compared also for an unknown client, so that the time does not reveal whether it exists.
-  const isRight = isSame(secret, found?.secret ?? "");
+  const isRight = isSameSecret(secret, found?.secret ?? "");
   return found?.secret !== undefined && isRight ? found : undefined;
 }
 
@@ -208,12 +210,4 @@ function waits(
   if (seconds === 0) return undefined;
   const body = { error: "temporarily_unavailable", error_description: "too many failures" };
   return json(body, 429, { "Retry-After": String(seconds) });
-}
-
-function isSame(left: string, right: string): boolean {
-  return timingSafeEqual(digestOf(left), digestOf(right));
-}
-
-function digestOf(text: string): Buffer {
-  return createHash("sha256").update(text, "utf8").digest();
 }

@@ -1,4 +1,3 @@
-import { createHash, timingSafeEqual } from "node:crypto";
 import type { Accounts } from "../../account/settings.ts";
 import type { Clock, Random } from "../../base/world.ts";
 import { refuse, type AdminResponse } from "../admin-response.ts";
@@ -8,6 +7,7 @@ import { FailureLimiter } from "./failure-limiter.ts";
 import { serverGrant, type Grant } from "./grant.ts";
 import { LoginLinks } from "./login-links.ts";
 import { isCrossSite, isFromOwnPage, isOwnHost } from "./same-origin.ts";
+import { isSameSecret } from "./same-secret.ts";
 import { sessionCookieOf } from "./session-cookie.ts";
 import { Sessions, type Session } from "./sessions.ts";
 
@@ -68,19 +68,20 @@ export class AdminAuth {
 
   /** Authenticates the caller, or returns the rejection. */
   authenticate(request: RequestHead, access: Access): AuthResult {
-    if (!this.#needsLogin(access)) return this.#unsecured(access);
+    const cookie = sessionCookieOf(request.headers.cookie);
+    if (!this.#needsLogin(access)) {
+      // A user who has logged in as a principal sees what the principal may do, although the
+      // server requires no login.
+      const own = access === "metrics" ? undefined : this.#stillGood(this.sessions.peek(cookie));
+      if (own?.grant.kind !== "principal") return this.#unsecured(access);
+    }
     const given = request.headers.authorization ?? "";
     if (given.startsWith(bearer)) return this.#admitBearer(given.slice(bearer.length), request);
-    const cookie = sessionCookieOf(request.headers.cookie);
     const session = this.#stillGood(this.sessions.use(cookie));
     if (session === undefined) return { refusal: refuse(401, "LoginRequired", "log in first") };
     const { grant } = session;
-    const isServerOnly = access === "server" || access === "metrics";
-    if (isServerOnly && grant.kind !== "server") {
-      return {
-        refusal: refuse(403, "AdminTokenRequired", "an account key does not suffice"),
-      };
-    }
+    const refusal = refuseGrant(grant, access);
+    if (refusal !== undefined) return { refusal };
     return { grant, isValid: () => this.sessionOf(cookie) !== undefined };
   }
 
@@ -104,13 +105,13 @@ export class AdminAuth {
     const proven = prove();
     if (proven !== undefined) return proven;
     this.#failures.failed(address, now);
-    const message = "wrong account, key or token";
+    const message = "wrong account, key, principal, secret or token";
     return { refusal: refuse(401, "LoginFailed", message) };
   }
 
   isToken(given: string): boolean {
     const { token, localToken } = this.#options.security;
-    const same = [token, localToken].map((each) => each !== undefined && isSame(given, each));
+    const same = [token, localToken].map((each) => each !== undefined && isSameSecret(given, each));
     return same.includes(true);
   }
 
@@ -118,7 +119,7 @@ export class AdminAuth {
     // An unknown account is compared, too, so that the response time does not reveal whether it
     // exists.
     const keys = this.#options.accounts.get(account)?.keys ?? [""];
-    const same = keys.map((each) => isSame(key, each));
+    const same = keys.map((each) => isSameSecret(key, each));
     return key !== "" && same.includes(true);
   }
 
@@ -143,19 +144,33 @@ export class AdminAuth {
     return "refusal" in proven ? proven : { grant: proven.grant, isValid: () => true };
   }
 
-  /** Undefined if the account key of the session was replaced. */
+  /** Undefined if the account key of the session was replaced, or its principal or token is not
+   *  accepted any more. */
   #stillGood(session: Session | undefined): Session | undefined {
     if (session === undefined || session.grant.kind === "server") return session;
     const { grant, key } = session;
+    if (grant.kind === "principal") return grant.isAccepted() ? session : undefined;
     const keys: readonly string[] = this.#options.accounts.get(grant.account)?.keys ?? [];
     return key !== undefined && keys.includes(key) ? session : undefined;
   }
 }
 
+/** The rejection of a caller whose credentials do not suffice for a route. */
+function refuseGrant(grant: Grant, access: Access): AdminResponse | undefined {
+  if (grant.kind === "server") return undefined;
+  const isPrincipal = grant.kind === "principal";
+  if (access === "server" || access === "metrics") {
+    const given = isPrincipal ? "a principal" : "an account key";
+    return refuse(403, "AdminTokenRequired", `${given} does not suffice`);
+  }
+  if (!isPrincipal || access === "principal") return undefined;
+  return refuse(403, "AccountKeyRequired", "a principal does not suffice");
+}
+
 /** The result of a successful proof. */
 export interface Credentials {
   readonly grant: Grant;
-  /** The account key of the login; undefined for a token. */
+  /** The account key of the login; undefined for a token or principal. */
   readonly key: string | undefined;
 }
 
@@ -167,12 +182,3 @@ export type AuthResult =
       /** Whether the login is still valid; streams check it periodically. */
       readonly isValid: () => boolean;
     };
-
-/** Compares digests of equal length in constant time: neither content nor length is revealed. */
-function isSame(left: string, right: string): boolean {
-  return timingSafeEqual(digestOf(left), digestOf(right));
-}
-
-function digestOf(text: string): Buffer {
-  return createHash("sha256").update(text, "utf8").digest();
-}

@@ -1,64 +1,112 @@
 import { formatIso } from "../../base/dates.ts";
 import { json, refuse, type AdminResponse } from "../admin-response.ts";
-import { optional, textCheck } from "../inputs.ts";
-import type { AdminRequest, CheckedRequest, JsonObject } from "../request.ts";
+import { longTextCheck, optional, textCheck } from "../inputs.ts";
+import type { AdminRequest, CheckedRequest } from "../request.ts";
 import type { Route } from "../routes.ts";
 import type { AdminAuth, Credentials } from "./admin-auth.ts";
 import { serverGrant } from "./grant.ts";
+import type { PrincipalLogin } from "./principal-login.ts";
 import { expiredCookie, sessionCookie, sessionCookieOf } from "./session-cookie.ts";
 
+export interface SessionParts {
+  readonly auth: AdminAuth;
+  readonly principals: PrincipalLogin;
+  /** Whether the server has an admin token. */
+  readonly hasToken: boolean;
+}
+
 /** Login, logout and the state of the login. */
-export function sessionRoutes(auth: AdminAuth, hasToken: boolean): readonly Route[] {
+export function sessionRoutes(parts: SessionParts): readonly Route[] {
+  const { auth } = parts;
   const path = "/admin/v1/session";
   const access = "open";
   const query = {};
   const text = optional(textCheck);
-  const body = { account: text, key: text, token: text, link: text };
-  const methods = hasToken ? ["key", "token"] : ["key"];
+  const long = optional(longTextCheck);
+  const body = {
+    account: text,
+    key: text,
+    token: text,
+    link: text,
+    principal: text,
+    secret: text,
+    bearer: long,
+  };
   return [
-    { method: "GET", path, access, query, answer: (request) => describe(auth, request, methods) },
-    { method: "POST", path, access, query, body, answer: (request) => logIn(auth, request) },
+    { method: "GET", path, access, query, answer: (request) => describe(parts, request) },
+    { method: "POST", path, access, query, body, answer: (request) => logIn(parts, request) },
     { method: "DELETE", path, access, query, answer: (request) => logOut(auth, request) },
   ];
 }
 
 function describe(
-  auth: AdminAuth,
+  { auth, principals, hasToken }: SessionParts,
   { headers }: AdminRequest,
-  methods: readonly string[],
 ): AdminResponse {
   const session = auth.sessionOf(sessionCookieOf(headers.cookie));
   const loginRequired = auth.isLoginRequired;
   const loggedIn = !loginRequired || session !== undefined;
-  const account = session?.grant.kind === "account" ? { account: session.grant.account } : {};
-  const ends = session && { expiresAt: formatIso(session.expires), ...account };
+  const methods = ["key", ...(hasToken ? ["token"] : []), ...principals.methods];
+  const ends = session && { expiresAt: formatIso(session.expires), ...scopeOf(session) };
   return json({ loginRequired, loggedIn, methods, ...ends });
 }
 
-function logIn(auth: AdminAuth, request: CheckedRequest): AdminResponse {
-  const { account, key, token, link } = request.body;
+/** The account or the principal of a login. */
+function scopeOf({ grant }: Pick<Credentials, "grant">): object {
+  if (grant.kind === "account") return { account: grant.account };
+  if (grant.kind === "server") return {};
+  return { principal: { name: grant.name, objectId: grant.objectId } };
+}
+
+async function logIn(parts: SessionParts, request: CheckedRequest): Promise<AdminResponse> {
+  const { auth } = parts;
+  const { account, key, token, link, principal, bearer } = request.body;
   // A request without credentials does not count as a failed login.
-  const isProof = isGiven(token) || isGiven(link) || (isGiven(account) && isGiven(key));
-  if (!isProof) return refuse(400, "InvalidInput", "account and key, or token, are missing");
-  const proven = auth.attempt(request.remoteAddress, () => provenBy(auth, request.body));
+  const isProof =
+    [token, link, principal, bearer].some(isGiven) || (isGiven(account) && isGiven(key));
+  if (!isProof) {
+    const missing = "account and key, token, principal and secret, or bearer are missing";
+    return refuse(400, "InvalidInput", missing);
+  }
+  // Verified before the limit is checked: no `await` may separate the check from the count.
+  const verified =
+    typeof bearer === "string" ? await parts.principals.withToken(bearer) : undefined;
+  const proven = auth.attempt(request.remoteAddress, () =>
+    verified === undefined ? provenBy(parts, request) : { grant: verified, key: undefined },
+  );
   if ("refusal" in proven) return proven.refusal;
   const value = auth.sessions.begin(proven);
   const session = auth.sessionOf(value);
   const ends = session && { expiresAt: formatIso(session.expires) };
-  const administers = proven.grant.kind === "account" ? { account: proven.grant.account } : {};
   const headers = { "Set-Cookie": sessionCookie(value, request.secure) };
-  return json({ loggedIn: true, ...ends, ...administers }, 200, headers);
+  return json({ loggedIn: true, ...ends, ...scopeOf(proven) }, 200, headers);
 }
 
-function provenBy(
-  auth: AdminAuth,
-  { account, key, token, link }: JsonObject,
-): Credentials | undefined {
+function provenBy(parts: SessionParts, request: CheckedRequest): Credentials | undefined {
+  const { auth } = parts;
+  const { account, key, token, link, principal } = request.body;
   const server = { grant: serverGrant, key: undefined };
   if (typeof link === "string") return auth.links.redeem(link) ? server : undefined;
   if (typeof token === "string") return auth.isToken(token) ? server : undefined;
+  if (typeof principal === "string") return provenPrincipal(parts, request, principal);
   if (typeof account !== "string" || typeof key !== "string") return undefined;
   return auth.isKeyOf(account, key) ? { grant: { kind: "account", account }, key } : undefined;
+}
+
+/** A caller that administers the server may take the place of any principal without its secret. */
+function provenPrincipal(
+  { auth, principals }: SessionParts,
+  request: CheckedRequest,
+  name: string,
+): Credentials | undefined {
+  const { secret } = request.body;
+  const own = auth.authenticate(request, "server");
+  const isServer = own.refusal === undefined;
+  const isNameOnly = typeof secret !== "string" && isServer;
+  const grant = isNameOnly
+    ? principals.withName(name)
+    : principals.withSecret(name, typeof secret === "string" ? secret : "");
+  return grant && { grant, key: undefined };
 }
 
 function isGiven(value: unknown): boolean {

@@ -6,13 +6,18 @@ import { connectionStringOf, reachable } from "../connection-string.ts";
 import { gatewayPath } from "../gateway.ts";
 import type { CheckedRequest } from "../request.ts";
 import type { Route } from "../routes.ts";
+import { permissionsOf } from "../security/permissions.ts";
 import { parseSasRequest } from "../sas/sas-request.ts";
 import { signSas } from "../sas/sign-sas.ts";
 
 export function accountRoutes({ facts, clock }: ViewContext): readonly Route[] {
-  const list = ({ accounts }: CheckedRequest): AdminResponse => {
+  const list = ({ accounts, grant }: CheckedRequest): AdminResponse => {
     const settings = accounts.names().flatMap((name) => accounts.get(name) ?? []);
-    return json({ accounts: settings.map((account) => renderAccount(account, facts().urls)) });
+    const rendered = settings.map((account) => ({
+      ...renderAccount(account, facts().urls),
+      ...(grant.kind === "principal" ? { permissions: permissionsOf(account, grant) } : {}),
+    }));
+    return json({ accounts: rendered });
   };
   const key = ({ accounts }: CheckedRequest, name: string): AdminResponse => {
     const account = accounts.get(name);
@@ -21,7 +26,7 @@ export function accountRoutes({ facts, clock }: ViewContext): readonly Route[] {
     return json({ account: name, keys: account.keys, connectionString });
   };
   return [
-    { method: "GET", path: "/admin/v1/accounts", access: "account", query: {}, answer: list },
+    { method: "GET", path: "/admin/v1/accounts", access: "principal", query: {}, answer: list },
     {
       method: "GET",
       path: "/admin/v1/accounts/:name/key",
@@ -49,7 +54,7 @@ type Urls = Readonly<Partial<Record<ServiceName, string>>>;
 
 /** The settings of an account, without its keys. */
 function renderAccount(account: AccountSettings, urls: Urls) {
-  const { name, keys: _keys, smb: _smb, ...settings } = account;
+  const { name, keys: _keys, smb: _smb, roles: _roles, ...settings } = account;
   const endpoints: Record<string, string> = {};
   const gateway: Record<string, string> = {};
   for (const [service, url] of Object.entries(urls)) {

@@ -37,6 +37,10 @@ export interface RequestCount {
   readonly operation: string;
   readonly status: number;
   readonly count: number;
+  /** Sum of the durations. */
+  readonly seconds: number;
+  /** The longest duration. */
+  readonly secondsMax: number;
 }
 
 /** A histogram: the number of observations per upper bound. Those above the last bound are only in

@@ -8,6 +8,7 @@ import type { RecordView } from "../../operation/view.ts";
 import { pathOfDirectory } from "../../blob/tree/path-of-directory.ts";
 import { nodes } from "../../file/records.ts";
 import { pathOf } from "../../file/share-tree.ts";
+import type { ResourceName } from "../security/grant.ts";
 import { secondsUntil } from "./moments.ts";
 import { Names } from "./names.ts";
 
@@ -25,8 +26,8 @@ export interface PageBounds {
   readonly limit: number;
   /** The page begins after this key; undefined for the first page. */
   readonly after: Uint8Array | undefined;
-  /** Whether the caller administers an account. */
-  readonly administers: (account: string) => boolean;
+  /** Whether the caller may see what a container or share contains. */
+  readonly sees: (resource: ResourceName) => boolean;
 }
 
 export interface HeldLeasePage {
@@ -36,13 +37,13 @@ export interface HeldLeasePage {
 }
 
 /** Index entries that a page may skip: entries of deleted resources that are not reclaimed yet, and
- *  of accounts that the caller does not administer. */
+ *  of resources that the caller may not see. */
 const strayEntriesMax = 5000;
 
 /** One page of the leases that are held, from the index of leases. */
 export async function heldLeasePage(
   view: RecordView,
-  { limit, after, administers }: PageBounds,
+  { limit, after, sees }: PageBounds,
 ): Promise<HeldLeasePage> {
   const names = new Names(view);
   const start = after === undefined ? heldLeases.prefix([view.now + 1n]) : successor(after);
@@ -54,7 +55,7 @@ export async function heldLeasePage(
     for (const { key, record } of batch) {
       scanned += 1;
       const place = await targetOf(view, names, parseHeldLeaseKey(key));
-      const isShown = place !== undefined && administers(place.account);
+      const isShown = place !== undefined && sees({ ...place, name: place.container });
       if (isShown) leases.push({ ...place, ...leaseFacts(record, view.now) });
       // A page may end early after many entries of other accounts; the next page continues after
       // them.

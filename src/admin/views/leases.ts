@@ -20,7 +20,7 @@ export function leaseRoutes(context: ViewContext): readonly Route[] {
     {
       method: "GET",
       path: "/admin/v1/leases",
-      access: "account",
+      access: "principal",
       query: {
         limit: optional(wholeNumberText({ min: 1, max: pageMax })),
         after: optional(textCheck),
@@ -30,7 +30,7 @@ export function leaseRoutes(context: ViewContext): readonly Route[] {
     {
       method: "POST",
       path: "/admin/v1/leases/break",
-      access: "account",
+      access: "principal",
       body: {
         kind: oneOf(["blob", "container", "file", "share"]),
         account: textCheck,
@@ -48,13 +48,13 @@ async function listLeases(
   { runtime }: ViewContext,
   request: CheckedRequest,
 ): Promise<AdminResponse> {
-  const { query, administers } = request;
+  const { query, sees } = request;
   const limit = countOf(query, "limit", pageDefault);
   const after = parseContinuationKey(query, heldLeases.range([]));
   if ("refusal" in after) return after.refusal;
   return runtime.store.snapshot(async (view) => {
     const records = new Records(view, runtime.content);
-    const { leases, next } = await heldLeasePage(records, { limit, after: after.key, administers });
+    const { leases, next } = await heldLeasePage(records, { limit, after: after.key, sees });
     const page = next === undefined ? {} : { next: encodeBase64(next) };
     return json({ now: formatIso(view.now), leases, ...page });
   });
@@ -75,7 +75,7 @@ interface BreakRequest {
 }
 
 async function breakLease(context: ViewContext, request: CheckedRequest): Promise<AdminResponse> {
-  const { accounts, body } = request;
+  const { accounts, grant, body } = request;
   const breakRequest = body as unknown as BreakRequest;
   const { kind, account, container, path, snapshot } = breakRequest;
   const isWhole = kind === "container" || kind === "share";
@@ -88,6 +88,7 @@ async function breakLease(context: ViewContext, request: CheckedRequest): Promis
   if (kind !== "file") headers["x-ms-lease-break-period"] = String(breakRequest.periodSeconds ?? 0);
   const reply = await callService(context, service, {
     accounts,
+    token: grant.kind === "principal" ? await grant.token() : undefined,
     account,
     method: "PUT",
     path: isWhole ? container : `${container}/${path ?? ""}`,

@@ -27,12 +27,12 @@ export function messageRoutes(context: ViewContext): readonly Route[] {
     limit: optional(wholeNumberText({ min: 1, max: pageMax })),
   };
   const answer = (request: CheckedRequest) => list(context, request);
-  return [{ method: "GET", path, access: "account", query, answer }];
+  return [{ method: "GET", path, access: "principal", query, answer }];
 }
 
 async function list(
   { runtime }: ViewContext,
-  { query, grant, accounts: known }: CheckedRequest,
+  { query, grant, accounts: known, sees }: CheckedRequest,
 ): Promise<AdminResponse> {
   const limit = countOf(query, "limit", pageDefault);
   const own = grant.kind === "account" ? grant.account : null;
@@ -43,6 +43,7 @@ async function list(
     const records = new Records(view, runtime.content);
     const found: object[] = [];
     for await (const each of wantedQueues(records, account, queue)) {
+      if (!sees({ service: "queue", account: each.account, name: each.queue })) continue;
       const turnsFound = messagesVisibleBetween(records, each.id, {
         from: view.now,
         limit: limit + 1,

@@ -28,7 +28,7 @@ const strayEntriesMax = 5000;
 /** Files that are open, with their opens, byte-range locks and caching grants. */
 export async function openFilePage(
   view: RecordView,
-  { limit, after, administers }: PageBounds,
+  { limit, after, sees }: PageBounds,
 ): Promise<OpenFilePage> {
   const names = new Names(view);
   const { start, end } = locks.range([]);
@@ -41,7 +41,8 @@ export async function openFilePage(
       scanned += 1;
       const [share, id] = locks.parts(key) as [bigint, bigint];
       const place = await fileTargetOf(view, names, share, id);
-      const isShown = place !== undefined && administers(place.account);
+      const { account = "", share: shareName } = place ?? {};
+      const isShown = place && sees({ service: "file", account, name: shareName });
       if (isShown) files.push({ ...place, ...renderState(record) });
       // A page may end early after many files of other accounts; the next page continues after
       // them.

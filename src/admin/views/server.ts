@@ -25,5 +25,5 @@ export function serverRoutes(context: ViewContext): readonly Route[] {
       smb: smbUrl === "" ? null : { url: smbUrl },
     });
   };
-  return [{ method: "GET", path: "/admin/v1/server", access: "account", query: {}, answer }];
+  return [{ method: "GET", path: "/admin/v1/server", access: "principal", query: {}, answer }];
 }

@@ -29,7 +29,7 @@ export function smbRoutes(context: ViewContext): readonly Route[] {
     {
       method: "GET",
       path: "/admin/v1/smb",
-      access: "account",
+      access: "principal",
       query: {
         limit: optional(wholeNumberText({ min: 1, max: pageMax })),
         after: optional(textCheck),
@@ -56,18 +56,18 @@ export function smbRoutes(context: ViewContext): readonly Route[] {
 
 async function list(
   { runtime, smb, facts }: ViewContext,
-  { query, administers }: CheckedRequest,
+  { query, sees }: CheckedRequest,
 ): Promise<AdminResponse> {
   const limit = countOf(query, "limit", pageDefault);
   const after = parseContinuationKey(query, locks.range([]));
   if ("refusal" in after) return after.refusal;
   return runtime.store.snapshot(async (view) => {
     const records = new Records(view, runtime.content);
-    const { files, next } = await openFilePage(records, { limit, after: after.key, administers });
+    const { files, next } = await openFilePage(records, { limit, after: after.key, sees });
     return json({
       now: formatIso(view.now),
       url: smb === undefined ? null : facts().smbUrl,
-      sessions: sessionsOf(smb, administers).map(renderSession),
+      sessions: sessionsOf(smb, sees).map(renderSession),
       files,
       ...(next === undefined ? {} : { next: encodeBase64(next) }),
     });
@@ -76,9 +76,11 @@ async function list(
 
 function sessionsOf(
   smb: ViewContext["smb"],
-  administers: CheckedRequest["administers"],
+  sees: CheckedRequest["sees"],
 ): readonly SessionFacts[] {
-  return (smb?.sessions() ?? []).filter(({ account }) => administers(account));
+  const isSeen = ({ account }: SessionFacts): boolean =>
+    sees({ service: "file", account, name: undefined });
+  return (smb?.sessions() ?? []).filter(isSeen);
 }
 
 function renderSession(session: SessionFacts): object {
@@ -127,11 +129,11 @@ async function close(
 
 async function endSession(
   { smb }: ViewContext,
-  { administers }: CheckedRequest,
+  { sees }: CheckedRequest,
   session: string,
 ): Promise<AdminResponse> {
   if (smb === undefined) return refuse(404, "SessionNotFound", "SMB is not served");
-  const found = sessionsOf(smb, administers).find(({ id }) => String(id) === session);
+  const found = sessionsOf(smb, sees).find(({ id }) => String(id) === session);
   if (found !== undefined && (await smb.end(found.id))) return nothing;
   return refuse(404, "SessionNotFound", `no SMB session ${formatValue(session)}`);
 }

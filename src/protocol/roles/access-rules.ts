@@ -36,7 +36,7 @@ export class AccessRules {
   /** Whether the assignments of a caller, together with those of its groups, grant all actions of
    *  one alternative. */
   allows(ids: readonly string[], need: ActionNeed, target: RoleTarget): boolean {
-    const held = this.#heldBy(ids);
+    const held = this.heldBy(ids);
     return need.some((actions) =>
       actions.every((action) =>
         held.some(({ role, scope }) => role.grants(action) && covers(scope, target)),
@@ -44,7 +44,8 @@ export class AccessRules {
     );
   }
 
-  #heldBy(ids: readonly string[]): readonly Assignment[] {
+  /** The assignments of these principals and groups. */
+  heldBy(ids: readonly string[]): readonly Assignment[] {
     const [only = ""] = ids;
     if (ids.length <= 1) return this.#byPrincipal.get(only.toLowerCase()) ?? none;
     return ids.flatMap((id) => this.#byPrincipal.get(id.toLowerCase()) ?? none);

@@ -1,4 +1,4 @@
-import { actionPattern, isDataAction } from "./actions.ts";
+import { actionPattern, isDataAction, type ActionNeed } from "./actions.ts";
 
 /** A role definition in Azure's form. `*` in an action stands for any text. */
 export interface RoleDefinition {
@@ -20,12 +20,14 @@ const cachedMax = 256;
 /** A role with its patterns compiled. */
 export class Role {
   readonly name: string;
+  readonly definition: RoleDefinition;
   readonly #granted: Readonly<Record<"control" | "data", readonly RegExp[]>>;
   readonly #excluded: Readonly<Record<"control" | "data", readonly RegExp[]>>;
   readonly #known = new Map<string, boolean>();
 
   constructor(definition: RoleDefinition) {
     this.name = definition.name;
+    this.definition = definition;
     this.#granted = {
       control: definition.actions.map(actionPattern),
       data: definition.dataActions.map(actionPattern),
@@ -46,4 +48,11 @@ export class Role {
     if (this.#known.size < cachedMax) this.#known.set(action, granted);
     return granted;
   }
+}
+
+/** The names of the roles that alone grant all actions of one alternative. */
+export function rolesGranting(need: ActionNeed, roles: readonly Role[]): readonly string[] {
+  const grantsAll = (role: Role): boolean =>
+    need.some((actions) => actions.every((action) => role.grants(action)));
+  return roles.filter(grantsAll).map(({ name }) => name);
 }

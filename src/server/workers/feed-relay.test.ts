@@ -1,6 +1,6 @@
 import { expect, it } from "vitest";
 import { FeedRelay } from "./feed-relay.ts";
-import type { EventsMessage, ToWorker } from "./messages.ts";
+import type { EventsMessage, ObserveMessage, ToWorker } from "./messages.ts";
 import type { WorkerProcess } from "./worker-process.ts";
 
 function fakeWorker(slot: number) {
@@ -17,6 +17,8 @@ function fakeWorker(slot: number) {
   return { worker, sent, state };
 }
 
+const observed: ObserveMessage = { kind: "observe", isOn: true, reads: ["an object"] };
+const notObserved: ObserveMessage = { kind: "observe", isOn: false, reads: [] };
 const event = {} as EventsMessage["events"][number];
 const message = (count: number, missed = 0): EventsMessage => ({
   kind: "events",
@@ -27,7 +29,7 @@ const message = (count: number, missed = 0): EventsMessage => ({
 it("tells a slow main worker how many events it has missed", () => {
   const main = fakeWorker(0);
   const relay = new FeedRelay();
-  relay.observe(true, []);
+  relay.observe(observed, []);
   main.state.isSlow = true;
   relay.relay(message(3, 2), main.worker);
   relay.relay(message(4), main.worker);
@@ -40,14 +42,11 @@ it("tells a slow main worker how many events it has missed", () => {
 it("observes new workers while the main worker has subscribers, and none for a new one", () => {
   const [main, other, late] = [fakeWorker(0), fakeWorker(1), fakeWorker(1)];
   const relay = new FeedRelay();
-  relay.observe(true, [other.worker]);
+  relay.observe(observed, [other.worker]);
   relay.join(late.worker, [late.worker]);
   relay.join(main.worker, [late.worker]);
   relay.relay(message(1), main.worker);
-  expect(other.sent).toEqual([{ kind: "observe", isOn: true }]);
-  expect(late.sent).toEqual([
-    { kind: "observe", isOn: true },
-    { kind: "observe", isOn: false },
-  ]);
+  expect(other.sent).toEqual([observed]);
+  expect(late.sent).toEqual([observed, notObserved]);
   expect(main.sent).toEqual([]);
 });

@@ -29,6 +29,13 @@ export interface EventsMessage {
   readonly missed: number;
 }
 
+/** Starts or stops feed events. `reads`: the keys of the objects whose reads are events. */
+export interface ObserveMessage {
+  readonly kind: "observe";
+  readonly isOn: boolean;
+  readonly reads: readonly string[];
+}
+
 /** A message from the supervisor to a worker. A message with an id is answered by `done` with the
  *  same id. */
 export type ToWorker =
@@ -37,7 +44,7 @@ export type ToWorker =
   | { readonly kind: "sample"; readonly id: number }
   /** The answer to `figures`. */
   | { readonly kind: "figures"; readonly id: number; readonly figures: OtherFigures }
-  | { readonly kind: "observe"; readonly isOn: boolean }
+  | ObserveMessage
   | EventsMessage
   | { readonly kind: "stop"; readonly isDrained: boolean };
 
@@ -53,7 +60,7 @@ export type FromWorker =
   | { readonly kind: "done"; readonly id: number; readonly sample?: FigureSample }
   /** The main worker asks for the figures of all other processes. */
   | { readonly kind: "figures"; readonly id: number; readonly own: FigureSample }
-  | { readonly kind: "observe"; readonly isOn: boolean }
+  | ObserveMessage
   | EventsMessage
   | { readonly kind: "ending"; readonly sample: FigureSample };
 

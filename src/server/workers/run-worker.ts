@@ -47,7 +47,7 @@ class WorkerRun {
       case "figures":
         return this.#figures.get(message.id)?.(message.figures);
       case "observe":
-        return this.#forwarder?.observe(message.isOn);
+        return this.#forwarder?.observe(message.isOn, message.reads);
       case "events":
         return this.#receiveEvents?.(message.events, message.missed);
       case "stop":
@@ -69,7 +69,7 @@ class WorkerRun {
           ...setup,
           beforeListen: (title) => void send({ kind: "binding", title }),
           sampleAll: (own) => this.#sampleAll(own, clock),
-          others: { observe: (receive) => this.#observeOthers(receive) },
+          others: { observe: (receive, reads) => this.#observeOthers(receive, reads) },
         },
       });
       const { observer, urls, adminAddress } = server;
@@ -95,9 +95,9 @@ class WorkerRun {
     if (server !== undefined) await act(server);
   }
 
-  #observeOthers(receive: ReceiveEvents | undefined): void {
+  #observeOthers(receive: ReceiveEvents | undefined, reads: readonly string[]): void {
     this.#receiveEvents = receive;
-    void send({ kind: "observe", isOn: receive !== undefined });
+    void send({ kind: "observe", isOn: receive !== undefined, reads });
   }
 
   async #sampleAll(own: FigureSample, clock: Clock): Promise<FigureSample> {

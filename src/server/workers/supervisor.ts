@@ -161,7 +161,7 @@ export class Supervisor {
         this.#adminAddress ??= message.listening.adminAddress;
         return;
       case "observe":
-        if (worker === this.#slots[0]) this.#feed.observe(message.isOn, this.#slots.slice(1));
+        if (worker === this.#slots[0]) this.#feed.observe(message, this.#slots.slice(1));
         return;
       case "events":
         return this.#feed.relay(message, this.#slots[0]);

@@ -2,11 +2,14 @@ import { useCallback, useEffect, useState } from "preact/hooks";
 
 export interface Caller {
   readonly kind: string;
+  /** Name of the principal, if it is a local one. */
+  readonly name?: string;
+  readonly objectId?: string;
   readonly address: string;
   readonly agent?: string;
 }
 
-/** A rejected request (304, 409 or 412) and the check that failed. */
+/** A rejected request (304, 409, 412, or 403 for lack of a role) and the check that failed. */
 export interface Refusal {
   readonly at: string;
   readonly requestId: string;
@@ -30,6 +33,11 @@ export interface Refusal {
     readonly holder: string | null;
     readonly state: string;
     readonly secondsLeft?: number | null;
+  };
+  /** The actions that the caller lacks, by alternative, and the roles that grant them. */
+  readonly missing?: {
+    readonly actions: readonly (readonly string[])[];
+    readonly roles: readonly string[];
   };
   readonly caller: Caller;
 }
@@ -71,6 +79,7 @@ export interface Listeners {
   readonly lease?: (event: LeaseEvent) => void;
   readonly message?: (event: ReturnedMessage) => void;
   readonly change?: (event: ChangeEvent) => void;
+  readonly read?: (event: ChangeEvent) => void;
   readonly health?: (event: unknown) => void;
   readonly missed?: (event: { readonly count: number }) => void;
 }
@@ -78,6 +87,19 @@ export interface Listeners {
 /** Subscribes to the event feed while a component is shown; the browser reconnects by itself. */
 export function useFeed(kinds: readonly string[], listeners: Listeners): boolean {
   return useFeedState(kinds, listeners).isLive;
+}
+
+/** Subscribes to the events of one object, with reads: the server records them only while a stream
+ *  is about the object. */
+export function useObjectFeed(
+  of: Readonly<Record<string, string | undefined>>,
+  listeners: Listeners,
+): boolean {
+  const named = Object.entries(of).flatMap(([name, value]): [string, string][] =>
+    value === undefined || value === "" ? [] : [[name, value]],
+  );
+  const kinds = ["refused", "lease", "change", "read"];
+  return useFeedState(kinds, listeners, new URLSearchParams(named).toString()).isLive;
 }
 
 export interface FeedState {
@@ -90,7 +112,11 @@ export interface FeedState {
 const reopenMilliseconds = 3000;
 
 /** As `useFeed`, with the state of the connection. */
-export function useFeedState(kinds: readonly string[], listeners: Listeners): FeedState {
+export function useFeedState(
+  kinds: readonly string[],
+  listeners: Listeners,
+  object = "",
+): FeedState {
   const [isLive, setLive] = useState(false);
   const [hasFailed, setFailed] = useState(false);
   const [round, setRound] = useState(0);
@@ -99,7 +125,8 @@ export function useFeedState(kinds: readonly string[], listeners: Listeners): Fe
   useEffect(() => {
     if (!isSeen) return;
     let timer: ReturnType<typeof setTimeout> | undefined;
-    const source = new EventSource(`/admin/v1/feed?kinds=${kinds.join(",")}`);
+    const query = `kinds=${kinds.join(",")}${object === "" ? "" : `&${object}`}`;
+    const source = new EventSource(`/admin/v1/feed?${query}`);
     source.addEventListener("hello", () => {
       setLive(true);
       setFailed(false);
@@ -120,7 +147,7 @@ export function useFeedState(kinds: readonly string[], listeners: Listeners): Fe
       source.close();
       setLive(false);
     };
-  }, [kinds.join(","), isSeen, round]);
+  }, [kinds.join(","), object, isSeen, round]);
   return { isLive, hasFailed, reopen };
 }
 

@@ -1,7 +1,9 @@
-/** The response of `/admin/v1/health`: rates since the previous request, and totals. */
-export interface Health {
+import type { Result } from "../result.ts";
+import { admin } from "./call.ts";
+
+/** Rates over the last `overSeconds` before `now`. */
+export interface HealthSample {
   readonly now: string;
-  readonly uptimeSeconds: number;
   readonly overSeconds: number;
   readonly requests: {
     readonly total: number;
@@ -23,12 +25,6 @@ export interface Health {
       }
     >
   >;
-  readonly operations: readonly {
-    readonly service: string;
-    readonly operation: string;
-    readonly total: number;
-    readonly perSecond: number;
-  }[];
   readonly store: {
     readonly transactions: number;
     readonly perSecond: number;
@@ -49,3 +45,34 @@ export interface Health {
     readonly cpuPercent: number;
   };
 }
+
+/** The response of `/admin/v1/health`: a sample, and totals. */
+export interface Health extends HealthSample {
+  readonly uptimeSeconds: number;
+  readonly operations: readonly {
+    readonly service: string;
+    readonly operation: string;
+    readonly total: number;
+    readonly perSecond: number;
+  }[];
+  readonly slowOperations: readonly {
+    readonly service: string;
+    readonly operation: string;
+    readonly total: number;
+    readonly meanSeconds: number;
+    readonly maxSeconds: number;
+  }[];
+}
+
+export interface HealthHistory {
+  readonly everySeconds: number;
+  /** Oldest first. */
+  readonly samples: readonly HealthSample[];
+}
+
+export const getHealth = (signal?: AbortSignal): Promise<Result<Health>> =>
+  admin("health", { signal });
+
+/** The samples of the last hour, also from before the page was opened. */
+export const getHealthHistory = (signal?: AbortSignal): Promise<Result<HealthHistory>> =>
+  admin("health/history", { signal });

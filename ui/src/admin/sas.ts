@@ -1,5 +1,5 @@
 import { nowMilliseconds } from "../clock.ts";
-import type { Result } from "../result.ts";
+import { done, type Result } from "../result.ts";
 import { admin } from "./call.ts";
 
 export interface Signature {
@@ -28,8 +28,32 @@ export interface SasRequest {
   readonly contentType?: string;
 }
 
-export function createSas(sasRequest: SasRequest): Promise<Result<Signature>> {
-  return admin("sas", { method: "POST", body: sasRequest });
+export async function createSas(sasRequest: SasRequest): Promise<Result<Signature>> {
+  const result = await admin<Signature>("sas", { method: "POST", body: sasRequest });
+  // A download as a principal needs no signature: the gateway adds the principal's token.
+  const isDownload = sasRequest.contentDisposition !== undefined;
+  return isDownload && isWithoutKey(result) ? done(unsigned(sasRequest)) : result;
+}
+
+/** Whether the login is that of a principal, which cannot sign. */
+function isWithoutKey(result: Result<unknown>): boolean {
+  return !result.ok && result.failure.code === "AccountKeyRequired";
+}
+
+function unsigned({ account, service = "blob", container = "", path = "" }: SasRequest): Signature {
+  const names = [account, container, ...path.split("/")].map(encodeURIComponent).join("/");
+  const gatewayUrl = `/storage/${service}/${names}`;
+  return { query: "", expiresAt: "", url: gatewayUrl, gatewayUrl };
+}
+
+/**
+ * The URL of a resource as a copy source. It has the host of this page, by which the server
+ * recognises itself and copies directly. With another address it would fetch from itself over the
+ * network.
+ */
+export function sourceUrl({ gatewayUrl }: Signature): string {
+  const url = new URL(gatewayUrl, location.origin);
+  return location.origin + url.pathname.replace(/^\/storage\/\w+/, "") + url.search;
 }
 
 const accessMinutes = 60;
@@ -57,6 +81,7 @@ export function accessTo(account: string): Promise<Result<Signature>> {
 
 async function createAccess(account: string): Promise<Result<Signature>> {
   const result = await createSas({ kind: "account", account, minutes: accessMinutes });
+  if (isWithoutKey(result)) return done(unsigned({ kind: "account", account }));
   if (!result.ok) held.delete(account);
   return result;
 }

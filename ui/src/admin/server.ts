@@ -17,6 +17,27 @@ export interface Account {
   readonly hierarchicalNamespace: boolean;
   readonly containerSoftDeleteDays: number;
   readonly endpoints: Readonly<Record<string, string>>;
+  /** What the principal of the login may do; undefined if the login administers the account. */
+  readonly permissions?: Permissions;
+}
+
+export type ServiceName = "blob" | "queue" | "table" | "file";
+
+/** What a principal may do with a service, or with one container, queue, table or share. */
+export interface Capabilities {
+  readonly list: boolean;
+  readonly manage: boolean;
+  readonly read: boolean;
+  readonly write: boolean;
+  readonly delete: boolean;
+}
+
+export interface Permissions {
+  readonly services: Readonly<Record<ServiceName, Capabilities>>;
+  readonly scopes: readonly (Capabilities & {
+    readonly service: ServiceName;
+    readonly name: string;
+  })[];
 }
 
 export interface Session {
@@ -26,8 +47,12 @@ export interface Session {
   readonly expiresAt?: string;
   /** Set if the login administers only this account. */
   readonly account?: string;
-  readonly methods: readonly ("key" | "token")[];
+  /** Set if the login is that of a principal. */
+  readonly principal?: { readonly name: string; readonly objectId: string };
+  readonly methods: readonly LoginMethod[];
 }
+
+export type LoginMethod = "key" | "token" | "principal" | "bearer";
 
 export const getServer = (signal?: AbortSignal): Promise<Result<ServerInfo>> =>
   admin("server", { signal });
@@ -42,7 +67,9 @@ export const logIn = (
   proof:
     | { readonly account: string; readonly key: string }
     | { readonly token: string }
-    | { readonly link: string },
+    | { readonly link: string }
+    | { readonly principal: string; readonly secret?: string }
+    | { readonly bearer: string },
 ): Promise<Result<unknown>> => admin("session", { method: "POST", body: proof });
 
 export const logOut = (): Promise<Result<unknown>> => admin("session", { method: "DELETE" });

@@ -1,7 +1,6 @@
 import type { JSX } from "preact";
 import { useState } from "preact/hooks";
 import { moment } from "../format.ts";
-import { namedPages } from "../parts/arranged-pages.ts";
 import { Button } from "../parts/button.tsx";
 import { Crumbs } from "../parts/crumbs.tsx";
 import { Filter } from "../parts/filter.tsx";
@@ -9,7 +8,6 @@ import type { Column } from "../parts/grid.tsx";
 import { Icon } from "../parts/icon.tsx";
 import { Listing } from "../parts/listing.tsx";
 import { NameDialogs } from "../parts/name-dialogs.tsx";
-import { noFilter } from "../parts/name-filter.ts";
 import { report } from "../parts/notices.tsx";
 import { Badge } from "../parts/states.tsx";
 import { usePaged } from "../parts/use-paged.ts";
@@ -24,25 +22,26 @@ import { formatRoute, go } from "../route.ts";
 
 /** Lists the containers of an account; creates, deletes and restores them. */
 export function ContainerList({ account }: { readonly account: string }): JSX.Element {
-  const [filter, setFilter] = useState(noFilter);
+  const [prefix, setPrefix] = useState("");
   const [withDeleted, setWithDeleted] = useState(false);
   const [isCreating, setCreating] = useState(false);
   const [toDelete, setToDelete] = useState<Container>();
   const { list, reload } = usePaged(
-    namedPages(filter, (prefix, marker) =>
-      listContainers(account, { prefix, marker, withDeleted }),
-    ),
-    [account, filter, withDeleted],
+    (marker) => listContainers(account, { prefix, marker, withDeleted }),
+    [account, prefix, withDeleted],
   );
   const close = (): void => {
     setCreating(false);
     setToDelete(undefined);
   };
+  const open = (row: Container): void => {
+    if (!row.isDeleted) go(formatRoute("blobs", [account, row.name]));
+  };
   return (
     <>
       <div class="bar">
         <Crumbs crumbs={[{ words: "Containers" }]} />
-        <Filter onChange={setFilter} />
+        <Filter label="Prefix" onChange={setPrefix} />
         <Button pressed={withDeleted} onClick={() => setWithDeleted(!withDeleted)}>
           Deleted
         </Button>
@@ -58,14 +57,12 @@ export function ContainerList({ account }: { readonly account: string }): JSX.El
           <Listing
             label="Containers"
             list={list}
-            filter={filter}
+            prefix={prefix}
             empty="No containers. Create one with New container."
             columns={columnsOf(account, { onDelete: setToDelete, reload })}
             keyOf={({ name, version }) => `${name}${version ?? ""}`}
             rowClass={({ isDeleted }) => (isDeleted ? "gone" : "")}
-            onOpen={({ name, isDeleted }) => {
-              if (!isDeleted) go(formatRoute("blobs", [account, name]));
-            }}
+            onOpen={open}
             onDelete={setToDelete}
           />
         </div>

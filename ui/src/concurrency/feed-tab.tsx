@@ -15,7 +15,7 @@ export interface FeedTabProps {
   readonly missed: number;
 }
 
-const statuses = [412, 409, 304] as const;
+const statuses = [412, 409, 304, 403] as const;
 
 /** Lists rejected requests as they happen. `missed`: how many the server has not sent, because
  *  there were too many. */
@@ -41,8 +41,8 @@ export function FeedTab({ refusals, missed }: FeedTabProps): JSX.Element {
         </div>
         {rows.length === 0 ? (
           <Empty>
-            No rejected requests since you opened this page. Requests answered 304, 409 or 412
-            appear here with the reason.
+            No rejected requests since you opened this page. Requests answered 304, 409 or 412, or
+            403 for lack of a role, appear here with the reason.
           </Empty>
         ) : (
           <Grid
@@ -61,7 +61,7 @@ export function FeedTab({ refusals, missed }: FeedTabProps): JSX.Element {
 }
 
 function tone(status: number): Tone {
-  return status === 304 ? "plain" : status === 412 ? "bad" : "warn";
+  return status === 304 ? "plain" : status === 409 ? "warn" : "bad";
 }
 
 const columns: readonly Column<Refusal>[] = [
@@ -105,7 +105,8 @@ function RefusalDetail({ refusal, onClose }: RefusalDetailProps): JSX.Element {
           ["Reason", <RefusalReason refusal={refusal} />],
           ["Message", refusal.message?.split("\n", 1)[0]],
           ["At", moment(refusal.at)],
-          ["Caller", `${caller.kind}, ${caller.address}`],
+          ["Caller", [caller.name, caller.kind, caller.address].filter(Boolean).join(", ")],
+          ["Object id", caller.objectId],
           ["Agent", caller.agent],
           ["Request id", <code>{refusal.requestId}</code>],
           ["Resource", <ResourceLink resource={refusal} />],

@@ -10,16 +10,25 @@ export interface ChartProps {
   readonly title: string;
   readonly lines: readonly Line[];
   readonly format: (value: number) => string;
-  readonly samplesMax: number;
+  /** When each value was measured, in milliseconds. */
+  readonly times: readonly number[];
+  readonly span: Span;
+}
+
+/** The period that charts show. */
+export interface Span {
+  readonly milliseconds: number;
+  readonly words: string;
 }
 
 const width = 300;
 const height = 80;
 
-/** A chart of the last two minutes, with the current values as text for screen readers. */
-export function Chart({ title, lines, format, samplesMax }: ChartProps): JSX.Element {
+/** A chart over time, with the current values as text for screen readers. */
+export function Chart({ title, lines, format, times, span }: ChartProps): JSX.Element {
   const all = lines.flatMap(({ values }) => values.filter((value) => value !== undefined));
   const top = niceTop(Math.max(0, ...all));
+  const scale = { top, times, span };
   return (
     <figure class="chart">
       <figcaption>{title}</figcaption>
@@ -38,32 +47,31 @@ export function Chart({ title, lines, format, samplesMax }: ChartProps): JSX.Ele
         <line class="axis" x1={0} x2={width} y1={height - 0.5} y2={height - 0.5} />
         {lines.map(({ name, tone, values }) => (
           <g key={name} class={`line ${tone}`}>
-            {tone === "accent" && <path class="area" d={areaOf(values, { top, samplesMax })} />}
-            <path class="stroke" d={pathOf(values, { top, samplesMax })} />
+            {tone === "accent" && <path class="area" d={areaOf(values, scale)} />}
+            <path class="stroke" d={pathOf(values, scale)} />
           </g>
         ))}
       </svg>
       <div class="chart-scale">
-        <span>2 minutes ago</span>
+        <span>{span.words} ago</span>
         <span>top {format(top)}</span>
       </div>
     </figure>
   );
 }
 
-interface Scale {
+interface Scale extends Pick<ChartProps, "times" | "span"> {
   readonly top: number;
-  readonly samplesMax: number;
 }
 
 type Point = readonly [x: number, y: number];
 
-function pointsOf(values: Line["values"], { top, samplesMax }: Scale): readonly Point[] {
-  const step = width / Math.max(1, samplesMax - 1);
-  const start = width - (values.length - 1) * step;
+function pointsOf(values: Line["values"], { top, times, span }: Scale): readonly Point[] {
+  const end = times.at(-1) ?? 0;
   return values.flatMap((value, index): readonly Point[] => {
     if (value === undefined) return [];
-    return [[start + index * step, height - 2 - (value / top) * (height - 8)]];
+    const x = width * (1 - (end - (times[index] ?? end)) / span.milliseconds);
+    return [[x, height - 2 - (value / top) * (height - 8)]];
   });
 }
 

@@ -1,11 +1,11 @@
-import type { Health } from "../admin/health.ts";
+import type { HealthSample } from "../admin/health.ts";
 import { bytes, count } from "../format.ts";
 import type { ChartProps, Line } from "./chart.tsx";
 
 interface Curve {
   readonly name: string;
   readonly tone: Line["tone"];
-  readonly read: (sample: Health) => number | undefined;
+  readonly read: (sample: HealthSample) => number | undefined;
 }
 
 export interface ChartPlan {
@@ -17,12 +17,12 @@ export interface ChartPlan {
 export const perSecond = (value: number): string => `${oneDigit(value)}/s`;
 const oneDigit = (value: number): string => count(Math.round(value * 10) / 10);
 const bytesPerSecond = (value: number): string => `${bytes(value)}/s`;
-const milliseconds = (value: number): string =>
+export const milliseconds = (value: number): string =>
   `${(value * 1000).toFixed(value < 0.01 ? 2 : 0)} ms`;
 const percent = (value: number): string => `${value.toFixed(0)} %`;
 
 /** The highest latency of all services. */
-function latency(sample: Health, which: "p50" | "p99"): number {
+function latency(sample: HealthSample, which: "p50" | "p99"): number {
   const busy = Object.values(sample.services).filter((one) => one.perSecond > 0);
   return Math.max(0, ...busy.flatMap(({ latencySeconds }) => latencySeconds?.[which] ?? []));
 }
@@ -82,8 +82,9 @@ export const charts: readonly ChartPlan[] = [
 
 export function chartOf(
   { title, format, curves }: ChartPlan,
-  samples: readonly Health[],
-): Omit<ChartProps, "samplesMax"> {
+  samples: readonly HealthSample[],
+): Omit<ChartProps, "span"> {
   const lines = curves.map(({ name, tone, read }) => ({ name, tone, values: samples.map(read) }));
-  return { title, format, lines };
+  const times = samples.map(({ now }) => Date.parse(now));
+  return { title, format, lines, times };
 }

@@ -1,32 +1,61 @@
 import type { JSX } from "preact";
 import { useState } from "preact/hooks";
 import { useFeedState } from "../admin/feed.ts";
-import type { Health } from "../admin/health.ts";
+import { getHealthHistory, type Health, type HealthSample } from "../admin/health.ts";
+import { useRepeating } from "../clock.ts";
 import { bytes, count, duration } from "../format.ts";
+import { useLoad } from "../load.ts";
 import { Crumbs } from "../parts/crumbs.tsx";
+import { Choice } from "../parts/field.tsx";
+import { PlainTable } from "../parts/plain-table.tsx";
 import { Badge, Failed, Waiting } from "../parts/states.tsx";
-import { Chart } from "./chart.tsx";
+import { Chart, type Span } from "./chart.tsx";
 import { chartOf, charts, perSecond } from "./charts.ts";
 
-/** Samples in the charts, one per second. */
-const samplesMax = 120;
 const feedFailure = { status: 0, code: "Unreachable", message: "Server not reachable" };
+
+const spans: Readonly<Record<string, Span>> = {
+  minutes: { milliseconds: 120_000, words: "2 minutes" },
+  hour: { milliseconds: 3_600_000, words: "1 hour" },
+};
+const choices = Object.entries(spans).map(([id, { words }]) => [id, `Last ${words}`] as const);
+const historyMilliseconds = 15_000;
+const liveSamplesMax = 120;
+const noHistory: readonly HealthSample[] = [];
+
+/** The samples of a period: those of the server's history, then those that the page received. */
+function samplesOf(
+  history: readonly HealthSample[],
+  live: readonly HealthSample[],
+  { milliseconds }: Span,
+): readonly HealthSample[] {
+  const firstLive = live[0]?.now ?? "9";
+  const all = [...history.filter(({ now }) => now < firstLive), ...live];
+  const end = Date.parse(all.at(-1)?.now ?? "");
+  return all.filter(({ now }) => end - Date.parse(now) <= milliseconds);
+}
 
 /** Charts and figures of the load of the server. */
 export function HealthPage(): JSX.Element {
-  const [samples, setSamples] = useState<readonly Health[]>([]);
+  const [live, setLive] = useState<readonly Health[]>([]);
+  const [chosen, choose] = useState("minutes");
+  const history = useLoad(getHealthHistory, []);
+  useRepeating(history.reload, historyMilliseconds);
   const { isLive, hasFailed, reopen } = useFeedState(["health"], {
     health: (sample) => {
-      setSamples((before) => [...before, sample as Health].slice(-samplesMax));
+      setLive((before) => [...before, sample as Health].slice(-liveSamplesMax));
     },
   });
-  const last = samples.at(-1);
+  const last = live.at(-1);
+  const span = spans[chosen] ?? { milliseconds: 120_000, words: "2 minutes" };
+  const samples = samplesOf(history.value?.samples ?? noHistory, live, span);
   return (
     <>
       <div class="bar">
         <Crumbs crumbs={[{ words: "Health" }]} />
         {last !== undefined && <span class="soft">up {duration(last.uptimeSeconds)}</span>}
         <Badge tone={isLive ? "good" : "warn"}>{isLive ? "live" : "connecting"}</Badge>
+        <Choice label="Period" value={chosen} options={choices} onChange={choose} />
       </div>
       <div class="work">
         <div class="scroll" tabIndex={0} role="region" aria-label="Metrics">
@@ -37,7 +66,7 @@ export function HealthPage(): JSX.Element {
             <>
               <div class="charts">
                 {charts.map((chart) => (
-                  <Chart key={chart.title} {...chartOf(chart, samples)} samplesMax={samplesMax} />
+                  <Chart key={chart.title} {...chartOf(chart, samples)} span={span} />
                 ))}
               </div>
               <Figures last={last} />
@@ -72,32 +101,16 @@ function Figures({ last }: { readonly last: Health }): JSX.Element {
           ))}
       </dl>
       <h2 class="detail-title">Busiest operations</h2>
-      <div class="table-wrap">
-        <table class="plain-table">
-          <thead>
-            <tr>
-              <th scope="col">Service</th>
-              <th scope="col">Operation</th>
-              <th scope="col" class="end">
-                Since the start
-              </th>
-              <th scope="col" class="end">
-                Now
-              </th>
-            </tr>
-          </thead>
-          <tbody>
-            {operations.map((one) => (
-              <tr key={`${one.service} ${one.operation}`}>
-                <td>{one.service}</td>
-                <td>{one.operation}</td>
-                <td class="end">{count(one.total)}</td>
-                <td class="end">{perSecond(one.perSecond)}</td>
-              </tr>
-            ))}
-          </tbody>
-        </table>
-      </div>
+      <PlainTable
+        titles={["Service", "Operation", "Since the start", "Now"]}
+        numbers={[2, 3]}
+        rows={operations.map((one) => [
+          one.service,
+          one.operation,
+          count(one.total),
+          perSecond(one.perSecond),
+        ])}
+      />
     </>
   );
 }

@@ -11,8 +11,6 @@ export interface ButtonProps {
   readonly onClick?: (event: MouseEvent) => void;
   readonly type?: "button" | "submit";
   readonly pressed?: boolean;
-  /** -1 for a button that has an equivalent by keyboard. */
-  readonly tabIndex?: number;
 }
 
 export function Button(props: ButtonProps): JSX.Element {
@@ -25,7 +23,6 @@ export function Button(props: ButtonProps): JSX.Element {
       aria-label={label}
       title={label}
       aria-pressed={props.pressed}
-      tabIndex={props.tabIndex}
       onClick={props.onClick}
     >
       {icon !== undefined && <Icon name={icon} />}

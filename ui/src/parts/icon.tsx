@@ -8,6 +8,7 @@ const paths = {
   shares: "M2 4h4l1.5 2H14v7H2z",
   concurrency: "M4 7V5a4 4 0 0 1 8 0v2M3 7h10v7H3zM8 10v1.5",
   health: "M1.5 8h3l2-5 3 10 2-5h3",
+  principals: "M8 8a3 3 0 1 0 0-6 3 3 0 0 0 0 6zM2.5 14a5.5 5.5 0 0 1 11 0",
   folder: "M2 4h4l1.5 2H14v7H2z",
   file: "M4 2h5l3 3v9H4zM9 2v3h3",
   upload: "M8 11V3M5 6l3-3 3 3M3 13h10",
@@ -29,10 +30,6 @@ const paths = {
   rename: "M3 12h10M5 9l6-6 1.5 1.5-6 6z",
   stop: "M4 4h8v8H4z",
   filter: "M2 3h12L9.5 8.5V13l-3-1.5v-3z",
-  more: "M3.5 8h.01M8 8h.01M12.5 8h.01",
-  tag: "M2 8V2h6l6 6-6 6zM5 5h.01",
-  count: "M3 13V8M6.5 13V4M10 13V9M13.5 13V2",
-  columns: "M2 3h12v10H2zM6 3v10M10 3v10",
   leave: "M9 3H3v10h6M7 8h7M11 5l3 3-3 3",
 } as const;
 

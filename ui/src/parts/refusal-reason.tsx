@@ -2,13 +2,27 @@ import type { JSX } from "preact";
 import type { Refusal } from "../admin/feed.ts";
 import { duration } from "../format.ts";
 
+const actionPrefix = "Microsoft.Storage/storageAccounts/";
+
+function shortActions(actions: readonly string[]): string {
+  return actions.map((action) => action.replace(actionPrefix, "")).join(" and ");
+}
+
 /** Shows why a request was rejected: the expected and the actual value. */
 export function RefusalReason({
   refusal,
 }: {
   readonly refusal: Partial<Refusal>;
 }): JSX.Element | null {
-  const { condition, lease, message, code } = refusal;
+  const { condition, lease, message, code, missing } = refusal;
+  if (missing !== undefined) {
+    return (
+      <span class="reason">
+        no role grants <code>{missing.actions.map(shortActions).join(" or ")}</code>
+        {missing.roles.length > 0 && <>; roles that do: {missing.roles.join(", ")}</>}
+      </span>
+    );
+  }
   if (condition !== undefined) {
     const expected = [condition.expected].flat().join(", ");
     return (

@@ -45,11 +45,10 @@ export function Problem({ text }: { readonly text: string | undefined }): JSX.El
   );
 }
 
-export function Waiting({ children }: { readonly children?: ComponentChildren }): JSX.Element {
+export function Waiting(): JSX.Element {
   return (
     <div class="empty" aria-busy="true">
       <span class="spinner" /> Loading…
-      {children}
     </div>
   );
 }

@@ -1,4 +1,5 @@
 import type { JSX } from "preact";
+import { useObjectFeed, type Caller } from "../admin/feed.ts";
 import { getTimeline, type TimelineEntry, type TimelineOf } from "../admin/timeline.ts";
 import { useRepeating } from "../clock.ts";
 import { bytes, moment, shortEtag } from "../format.ts";
@@ -9,6 +10,7 @@ import { Badge, Empty, Failed, Waiting, type Tone } from "./states.tsx";
 const tones: Readonly<Record<string, Tone>> = {
   current: "good",
   write: "good",
+  read: "plain",
   version: "accent",
   snapshot: "accent",
   lease: "warn",
@@ -18,12 +20,14 @@ const tones: Readonly<Record<string, Tone>> = {
 };
 
 const refreshMilliseconds = 2000;
+const noListeners = {};
 
-/** Shows the stored states of an object, and the requests on it that were recorded while the event
- *  feed had a subscriber. */
+/** Shows the stored states of an object, and the requests on it that were recorded: reads while
+ *  this view is open, other requests while the event feed had a subscriber. */
 export function TimelineView({ of }: { readonly of: TimelineOf }): JSX.Element {
   const loaded = useLoad((signal) => getTimeline(of, signal), [JSON.stringify(of)]);
   useRepeating(loaded.reload, refreshMilliseconds);
+  useObjectFeed({ ...of }, noListeners);
   if (loaded.failure !== undefined) {
     return <Failed what="timeline" failure={loaded.failure} onRetry={loaded.reload} />;
   }
@@ -40,10 +44,16 @@ export function TimelineView({ of }: { readonly of: TimelineOf }): JSX.Element {
       <p class="soft">
         {watchedSince === undefined
           ? "Requests are recorded only while the event feed has a subscriber."
-          : `Requests recorded since ${moment(watchedSince)}.`}
+          : `Requests recorded since ${moment(watchedSince)}, reads while this view is open.`}
       </p>
     </>
   );
+}
+
+/** Name or kind of the caller, its address, and the first word of its agent. */
+function callerWords({ kind, name, objectId, address, agent }: Caller): string {
+  const program = agent?.split(" ", 1)[0];
+  return [name ?? objectId ?? kind, address, program].filter(Boolean).join(", ");
 }
 
 function Entry({ entry }: { readonly entry: TimelineEntry }): JSX.Element {
@@ -58,7 +68,7 @@ function Entry({ entry }: { readonly entry: TimelineEntry }): JSX.Element {
       </div>
       {operation !== undefined && (
         <div class="soft">
-          {operation} {status} {caller === undefined ? "" : `by ${caller.kind}, ${caller.address}`}
+          {operation} {status} {caller === undefined ? "" : `by ${callerWords(caller)}`}
         </div>
       )}
       {what === "refused" && <RefusalReason refusal={entry} />}

@@ -57,10 +57,10 @@ export class TokenVerifier {
   verify(token: string, connection: object | undefined): Awaitable<TokenVerdict> {
     if (token.length > tokenUnitsMax) return { refusal: "The token is too long." };
     const last = connection && this.#byConnection.get(connection);
-    if (last?.token === token && this.#isValid(last.verdict)) return last.verdict;
+    if (last?.token === token && this.isTrusted(last.verdict)) return last.verdict;
     const digest = hash("sha256", token, "base64");
     const known = this.#verdicts.get(digest);
-    if (known !== undefined && this.#isValid(known)) {
+    if (known !== undefined && this.isTrusted(known)) {
       if (connection !== undefined) this.#byConnection.set(connection, { token, verdict: known });
       return known;
     }
@@ -71,7 +71,8 @@ export class TokenVerifier {
     this.#issuers.close();
   }
 
-  #isValid({ issuer, issuerName, key }: VerifiedToken): boolean {
+  /** Whether the issuer and the key of a verified token are still trusted. */
+  isTrusted({ issuer, issuerName, key }: VerifiedToken): boolean {
     return issuer.keys.has(key) && this.#issuers.isTrusted(issuer, issuerName);
   }
 

@@ -1,0 +1,88 @@
+import type {
+  IdentitySettings,
+  IssuerSettings,
+  PrincipalSettings,
+  RoleAssignment,
+} from "../../account/identity.ts";
+import { builtInRolesByName } from "../../protocol/roles/built-in-roles.ts";
+import type { Role } from "../../protocol/roles/role.ts";
+import { json } from "../admin-response.ts";
+import type { CheckedRequest } from "../request.ts";
+import type { Route } from "../routes.ts";
+import type { Grant } from "../security/grant.ts";
+import type { IdentityContext } from "./identity-context.ts";
+
+/** Principals, roles and role assignments, without secrets. */
+export function identityViewRoute({ identity }: Pick<IdentityContext, "identity">): Route {
+  return {
+    method: "GET",
+    path: "/admin/v1/identity",
+    access: "principal",
+    query: {},
+    answer: (request) => json(viewOf(identity(), request)),
+  };
+}
+
+function viewOf(identity: IdentitySettings, request: CheckedRequest): object {
+  const { principals, roles, issuers, hasRoles } = identity;
+  const assignments = identity.assignments.filter((each) => isShown(each, request));
+  const assigned = new Set(assignments.map(({ objectId }) => objectId.toLowerCase()));
+  const isServer = request.grant.kind === "server";
+  const isListed = (principal: PrincipalSettings): boolean =>
+    isServer || idsOf(principal).some((id) => assigned.has(id));
+  const used = new Set(assignments.map(({ role }) => role));
+  const isKnown = (role: Role): boolean => isServer || isBuiltIn(role) || used.has(role);
+  return {
+    rolesDecide: hasRoles,
+    principals: principals.filter(isListed).map(renderPrincipal),
+    roles: roles.filter(isKnown).map(renderRole),
+    assignments: assignments.map((each) => renderAssignment(each, principals)),
+    ...(isServer ? { issuers: issuers.map(renderIssuer) } : {}),
+  };
+}
+
+/** An account key sees the assignments that apply to its account; a principal sees its own. */
+function isShown({ objectId, account }: RoleAssignment, { grant }: CheckedRequest): boolean {
+  switch (grant.kind) {
+    case "server":
+      return true;
+    case "account":
+      return account === undefined || account === grant.account;
+    case "principal":
+      return isAssignee(grant, objectId);
+  }
+}
+
+function isAssignee(grant: Extract<Grant, { kind: "principal" }>, objectId: string): boolean {
+  return grant.assigneeIds.some((id) => id.toLowerCase() === objectId.toLowerCase());
+}
+
+function idsOf({ objectId, groups }: PrincipalSettings): readonly string[] {
+  return [objectId, ...groups].map((id) => id.toLowerCase());
+}
+
+function renderPrincipal({ name, objectId, clientId, secret, groups }: PrincipalSettings): object {
+  return { name, objectId, clientId, groups, hasSecret: secret !== undefined };
+}
+
+function isBuiltIn({ name }: Role): boolean {
+  return builtInRolesByName.has(name.toLowerCase());
+}
+
+function renderRole(role: Role): object {
+  return { ...role.definition, isBuiltIn: isBuiltIn(role) };
+}
+
+function renderAssignment(
+  { objectId, role, account, scope }: RoleAssignment,
+  principals: readonly PrincipalSettings[],
+): object {
+  const same = (each: PrincipalSettings): boolean =>
+    each.objectId.toLowerCase() === objectId.toLowerCase();
+  const principal = principals.find(same)?.name;
+  return { objectId, principal, role: role.name, account, scope };
+}
+
+function renderIssuer({ issuer, audiences, accounts, claims }: IssuerSettings): object {
+  return { issuer, audiences, accounts, claims };
+}

@@ -1,0 +1,135 @@
+import type { PrincipalSettings } from "../../account/identity.ts";
+import { ticksPerSecond, unixEpochTicks } from "../../base/ticks.ts";
+import type { Clock } from "../../base/world.ts";
+import type { VerifiedToken } from "../../http/auth/tokens/token-verifier.ts";
+import { oauthMode } from "../../http/target.ts";
+import type { HttpServices } from "../admin-context.ts";
+import type { IdentityContext } from "../identity/identity-context.ts";
+import type { IssuedToken } from "../identity/token-issuer.ts";
+import type { PrincipalGrant } from "./grant.ts";
+import { isSameSecret } from "./same-secret.ts";
+
+export interface PrincipalLoginOptions {
+  readonly clock: Clock;
+  readonly httpServices: HttpServices;
+  readonly identity?: IdentityContext | undefined;
+}
+
+const audience = "https://storage.azure.com";
+/** A token is replaced this long before it expires, because a request may take some time. */
+const renewBeforeSeconds = 300;
+
+/** Logs in principals: with the secret of a local principal, or with a bearer token. Both need
+ *  verified tokens: without them the services would accept any principal. */
+export class PrincipalLogin {
+  readonly #options: PrincipalLoginOptions;
+
+  constructor(options: PrincipalLoginOptions) {
+    this.#options = options;
+  }
+
+  get methods(): readonly string[] {
+    if (this.#tokens === undefined) return [];
+    const hasLocal = this.#principals.some(({ secret }) => secret !== undefined);
+    return hasLocal ? ["principal", "bearer"] : ["bearer"];
+  }
+
+  /** Undefined if there is no such principal, or its secret is another one. */
+  withSecret(name: string, secret: string): PrincipalGrant | undefined {
+    const found = this.#find(name);
+    // Compared also for an unknown principal, so that the time does not reveal whether it exists.
+    const isRight = isSameSecret(secret, found?.secret ?? "");
+    return found?.secret !== undefined && isRight ? this.#grantOf(found) : undefined;
+  }
+
+  /** Without a secret: only for a caller that administers the server. */
+  withName(name: string): PrincipalGrant | undefined {
+    const found = this.#find(name);
+    return found && this.#grantOf(found);
+  }
+
+  /** Undefined if the token is not accepted. */
+  async withToken(token: string): Promise<PrincipalGrant | undefined> {
+    const tokens = this.#tokens;
+    const verdict = await tokens?.verify(token, undefined);
+    if (tokens === undefined || verdict === undefined || verdict.refusal !== undefined) {
+      return undefined;
+    }
+    const { objectId, groups } = verdict;
+    const isAccepted = (): boolean => tokens.isTrusted(verdict) && this.#isValidNow(verdict);
+    if (!isAccepted()) return undefined;
+    return {
+      kind: "principal",
+      name: this.#find(objectId)?.name ?? objectId,
+      objectId,
+      assigneeIds: [objectId, ...groups],
+      isAccepted,
+      token: () => Promise.resolve(token),
+    };
+  }
+
+  get #tokens() {
+    const [http] = Object.values(this.#options.httpServices);
+    return http !== undefined && oauthMode(http) === "verify" ? http.tokens : undefined;
+  }
+
+  get #principals(): readonly PrincipalSettings[] {
+    return this.#options.identity?.identity().principals ?? [];
+  }
+
+  #find(name: string): PrincipalSettings | undefined {
+    if (this.#tokens === undefined) return undefined;
+    const wanted = name.toLowerCase();
+    return this.#principals.find(
+      (each) =>
+        each.name === name ||
+        each.objectId.toLowerCase() === wanted ||
+        each.clientId.toLowerCase() === wanted,
+    );
+  }
+
+  #isValidNow({ notBefore = 0, expires }: VerifiedToken): boolean {
+    const now = this.#nowSeconds();
+    return notBefore <= now && now < expires;
+  }
+
+  #nowSeconds(): number {
+    return Number((this.#options.clock.wall() - unixEpochTicks) / ticksPerSecond);
+  }
+
+  #grantOf({ name, objectId, secret }: PrincipalSettings): PrincipalGrant {
+    let issued: Promise<IssuedToken> | undefined;
+    const isAccepted = (): boolean => {
+      const now = this.#find(objectId);
+      return now?.name === name && now.secret === secret;
+    };
+    const token = async (): Promise<string> => {
+      const last = await issued?.catch(() => undefined);
+      if (last === undefined || last.expiresOn - renewBeforeSeconds < this.#nowSeconds()) {
+        issued = this.#issue(objectId);
+      }
+      return (await issued)?.accessToken ?? "";
+    };
+    const groups = (): readonly string[] => this.#find(objectId)?.groups ?? [];
+    return {
+      kind: "principal",
+      name,
+      objectId,
+      // The current groups: a principal may be removed from one.
+      get assigneeIds() {
+        return [objectId, ...groups()];
+      },
+      isAccepted,
+      token,
+    };
+  }
+
+  #issue(objectId: string): Promise<IssuedToken> {
+    const { identity } = this.#options;
+    const principal = this.#find(objectId);
+    if (identity === undefined || principal === undefined) {
+      throw new Error(`no local principal ${objectId}`);
+    }
+    return identity.issuer.issue(principal, audience);
+  }
+}

@@ -1,0 +1,143 @@
+import { ticksPerSecond, type Ticks } from "../../base/ticks.ts";
+import {
+  quantile,
+  quantileBound,
+  since,
+  type BucketSample,
+  type FigureSample,
+  type RequestCount,
+} from "./figures.ts";
+
+const operationsShownMax = 20;
+const slowOperationsShownMax = 10;
+const refusals: ReadonlySet<number> = new Set([304, 409, 412]);
+
+/** The rates between two samples that were taken `over` seconds apart, and totals. */
+export function between(before: FigureSample, now: FigureSample, over: number) {
+  const rate = (from: number, to: number): number => (over > 0 ? round((to - from) / over) : 0);
+  const refused = (status: number): boolean => refusals.has(status);
+  const wrong = (status: number): boolean => status >= 500;
+  const counted = (sample: FigureSample, wanted: (status: number) => boolean): number =>
+    sample.requests.reduce((sum, each) => sum + (wanted(each.status) ? each.count : 0), 0);
+  const every = (): boolean => true;
+  return {
+    requests: {
+      total: counted(now, every),
+      perSecond: rate(counted(before, every), counted(now, every)),
+      refusedPerSecond: rate(counted(before, refused), counted(now, refused)),
+      errorsPerSecond: rate(counted(before, wrong), counted(now, wrong)),
+    },
+    services: servicesBetween(before, now, rate),
+    statuses: statusesOf(now),
+    operations: busiest(before, now, rate),
+    slowOperations: slowest(now),
+    store: {
+      transactions: now.transactions,
+      perSecond: rate(before.transactions, now.transactions),
+      conflictsPerSecond: rate(before.conflicts, now.conflicts),
+      batch: batchOf(since(before.batches, now.batches)),
+    },
+    content: {
+      receivedBytesPerSecond: rate(before.receivedBytes, now.receivedBytes),
+      sentBytesPerSecond: rate(before.sentBytes, now.sentBytes),
+    },
+    process: {
+      residentBytes: now.residentBytes,
+      heapUsedBytes: now.heapUsedBytes,
+      cpuPercent: round(100 * rate(before.cpuSeconds, now.cpuSeconds)),
+    },
+  };
+}
+
+type Rate = (from: number, to: number) => number;
+
+function servicesBetween(before: FigureSample, now: FigureSample, rate: Rate): object {
+  const services: Record<string, object> = {};
+  for (const [name, sample] of now.latencies) {
+    const earlier = before.latencies.get(name);
+    services[name] = {
+      total: sample.count,
+      perSecond: rate(earlier?.count ?? 0, sample.count),
+      latencySeconds: percentiles(since(earlier, sample), quantile, ["p50", "p90", "p99"]),
+    };
+  }
+  return services;
+}
+
+const quantiles = { p50: 0.5, p90: 0.9, p99: 0.99 } as const;
+
+function percentiles(
+  sample: BucketSample,
+  find: typeof quantile,
+  wanted: readonly (keyof typeof quantiles)[],
+): object {
+  const found: Record<string, number> = {};
+  for (const name of wanted) {
+    const value = find(sample, quantiles[name]);
+    if (value !== undefined) found[name] = shortened(value);
+  }
+  return found;
+}
+
+function batchOf(sample: BucketSample): object {
+  const mean = sample.count === 0 ? {} : { mean: round(sample.sum / sample.count) };
+  return { ...mean, ...percentiles(sample, quantileBound, ["p50", "p99"]) };
+}
+
+function statusesOf({ requests }: FigureSample): object {
+  const statuses: Record<string, number> = {};
+  for (const { status, count } of requests) statuses[status] = (statuses[status] ?? 0) + count;
+  return statuses;
+}
+
+function busiest(before: FigureSample, now: FigureSample, rate: Rate): readonly object[] {
+  const earlier = byOperation(before);
+  return [...byOperation(now)]
+    .map(([name, { service, operation, count: total }]) => {
+      const perSecond = rate(earlier.get(name)?.count ?? 0, total);
+      return { service, operation, total, perSecond };
+    })
+    .toSorted((left, right) => right.perSecond - left.perSecond || right.total - left.total)
+    .slice(0, operationsShownMax);
+}
+
+/** The operations with the longest mean duration since the start of the server. */
+function slowest(now: FigureSample): readonly object[] {
+  return [...byOperation(now).values()]
+    .map(({ service, operation, count: total, seconds, secondsMax }) => {
+      const meanSeconds = shortened(seconds / total);
+      return { service, operation, total, meanSeconds, maxSeconds: shortened(secondsMax) };
+    })
+    .toSorted((left, right) => right.meanSeconds - left.meanSeconds)
+    .slice(0, slowOperationsShownMax);
+}
+
+function shortened(value: number): number {
+  return Number(value.toPrecision(4));
+}
+
+type OperationSum = Omit<RequestCount, "status">;
+
+function byOperation({ requests }: FigureSample): ReadonlyMap<string, OperationSum> {
+  const sums = new Map<string, OperationSum>();
+  for (const { service, operation, count, seconds, secondsMax } of requests) {
+    const name = `${service}\n${operation}`;
+    const before = sums.get(name);
+    sums.set(name, {
+      service,
+      operation,
+      count: count + (before?.count ?? 0),
+      seconds: seconds + (before?.seconds ?? 0),
+      secondsMax: Math.max(secondsMax, before?.secondsMax ?? 0),
+    });
+  }
+  return sums;
+}
+
+export function secondsBetween(from: Ticks, to: Ticks): number {
+  return round(Number(to - from) / Number(ticksPerSecond));
+}
+
+function round(value: number): number {
+  return Math.round(value * 1000) / 1000;
+}

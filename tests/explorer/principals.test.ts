@@ -1,0 +1,78 @@
+import { describe, expect, it } from "vitest";
+import { seriousFindings } from "./axe.ts";
+import { account, explorer, putText, row, takePicture } from "./explorer.ts";
+
+const secret = "a-secret-of-the-reader";
+const objectId = "aaaaaaaa-0000-4000-8000-000000000001";
+const here = explorer({
+  adminToken: "a token of some length",
+  accounts: { [account]: {} },
+  identity: {
+    principals: { reader: { objectId, secret } },
+    roleAssignments: [
+      { principal: "reader", role: "Storage Blob Data Reader", account, container: "reports" },
+    ],
+  },
+});
+
+describe("a principal", () => {
+  it("logs in with its secret and sees only what its roles permit", async () => {
+    await putText(here, { container: "reports", name: "a.txt", text: "figures" });
+    await putText(here, { container: "private", name: "b.txt", text: "secret" });
+    const page = await here.open("#/blobs");
+    await page.getByRole("tab", { name: "Principal" }).click();
+    await page.getByLabel("Principal").fill("reader");
+    await page.getByLabel("Secret").fill(secret);
+    await page.getByRole("button", { name: "Log in" }).click();
+    await page.getByText("as reader").waitFor();
+    expect(await page.getByRole("navigation").getByRole("link").allTextContents()).toEqual([
+      "Blobs",
+      "Concurrency",
+      "Principals",
+    ]);
+    expect(await page.getByText("private").count()).toBe(0);
+    await page.getByRole("link", { name: "reports" }).click();
+    await row(page, "a.txt").click();
+    await page.getByRole("tab", { name: "Content" }).click();
+    await page.locator(".preview-text", { hasText: "figures" }).waitFor();
+    // The services decide: another container is refused, whatever the page shows.
+    await page.goto(`${here.server.adminUrl}/#/blobs/${account}/private`);
+    await page.getByText("AuthorizationPermissionMismatch").waitFor();
+    expect(await page.getByText("b.txt").count()).toBe(0);
+    await page.getByRole("link", { name: "Principals" }).click();
+    await page.getByRole("cell", { name: "reader", exact: true }).first().waitFor();
+    expect(await seriousFindings(page)).toEqual([]);
+    await page.getByRole("button", { name: "Log out" }).click();
+    await page.getByRole("dialog", { name: "Log in" }).waitFor();
+  });
+});
+
+describe("an administrator", () => {
+  it("sees principals and roles, and which role a rejected request lacks", async () => {
+    await putText(here, { container: "reports", name: "a.txt", text: "figures" });
+    const page = await here.open(new URL(here.server.explorerLink()).hash);
+    await row(page, "reports").waitFor();
+    await page.goto(`${here.server.adminUrl}/#/principals`);
+    await page.getByRole("cell", { name: "Storage Blob Data Reader" }).waitFor();
+    await page.getByText("Storage Queue Data Message Sender").click();
+    await page.getByText("messages/add/action").first().waitFor();
+    await takePicture(page, "principals");
+    await page.goto(`${here.server.adminUrl}/#/concurrency/refused`);
+    await page.getByText("live", { exact: true }).waitFor();
+    const other = await here.open("#/blobs");
+    const headers = { "x-etagere-admin": "1", "content-type": "application/json" };
+    const login = { headers, data: { principal: "reader", secret } };
+    await other.context().request.post(`${here.server.adminUrl}/admin/v1/session`, login);
+    const path = `${here.server.adminUrl}/storage/blob/${account}/reports/a.txt`;
+    const refused = await other.context().request.delete(path, { headers });
+    expect(refused.status()).toBe(403);
+    const line = row(page, "blobs/delete");
+    await line.getByText("Storage Blob Data Contributor").waitFor();
+    await line.click();
+    await page.getByRole("complementary").getByText("reader, bearer").waitFor();
+    await takePicture(page, "missing-role");
+    await page.goto(`${here.server.adminUrl}/#/principals`);
+    await page.getByRole("button", { name: "Log in as reader" }).click();
+    await page.getByText("as reader", { exact: true }).waitFor();
+  });
+});

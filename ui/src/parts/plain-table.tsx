@@ -1,0 +1,40 @@
+import type { ComponentChildren, JSX } from "preact";
+
+export interface PlainTableProps {
+  readonly titles: readonly string[];
+  /** Indexes of columns with numbers, which are aligned to the right. */
+  readonly numbers?: readonly number[];
+  readonly rows: readonly (readonly ComponentChildren[])[];
+}
+
+/** A short table; lists that may be long use `Grid`. */
+export function PlainTable({ titles, numbers = [], rows }: PlainTableProps): JSX.Element {
+  const classOf = (column: number): string | undefined =>
+    numbers.includes(column) ? "end" : undefined;
+  return (
+    <div class="table-wrap">
+      <table class="plain-table">
+        <thead>
+          <tr>
+            {titles.map((title, column) => (
+              <th key={column} scope="col" class={classOf(column)}>
+                {title === "" ? <span class="unseen">Actions</span> : title}
+              </th>
+            ))}
+          </tr>
+        </thead>
+        <tbody>
+          {rows.map((cells, row) => (
+            <tr key={row}>
+              {cells.map((cell, column) => (
+                <td key={column} class={classOf(column)}>
+                  {cell}
+                </td>
+              ))}
+            </tr>
+          ))}
+        </tbody>
+      </table>
+    </div>
+  );
+}

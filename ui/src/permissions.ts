@@ -1,0 +1,35 @@
+import { accounts } from "./accounts.ts";
+import type { Capabilities, Permissions, ServiceName } from "./admin/server.ts";
+import { useStore } from "./store.ts";
+
+const everything: Capabilities = {
+  list: true,
+  manage: true,
+  read: true,
+  write: true,
+  delete: true,
+};
+
+/** What the login may do with a service of an account, or with one container, queue, table or
+ *  share. The services check each request; this only hides what would be rejected. */
+export function useCapabilities(account: string, service: ServiceName, name = ""): Capabilities {
+  const known = useStore(accounts).find((each) => each.name === account);
+  return capabilitiesIn(known?.permissions, service, name);
+}
+
+export function capabilitiesIn(
+  permissions: Permissions | undefined,
+  service: ServiceName,
+  name = "",
+): Capabilities {
+  if (permissions === undefined) return everything;
+  const scope = permissions.scopes.find((each) => each.service === service && each.name === name);
+  return scope ?? permissions.services[service];
+}
+
+/** Whether the login may do anything with a service. */
+export function mayUse(permissions: Permissions | undefined, service: ServiceName): boolean {
+  if (permissions === undefined) return true;
+  const { list, read, write } = permissions.services[service];
+  return list || read || write || permissions.scopes.some((each) => each.service === service);
+}

@@ -148,7 +148,7 @@ describe("blobs", () => {
   it("are copied, downloaded, and shared by SAS link", async () => {
     await put("source.txt", "to be copied");
     const page = await show("source.txt");
-    await page.getByRole("button", { name: "Copy" }).click();
+    await page.getByRole("button", { name: "Copy", exact: true }).click();
     await page.getByRole("textbox", { name: "Name", exact: true }).fill("copy.txt");
     await page.getByRole("dialog").getByRole("button", { name: "Copy" }).click();
     await row(page, "copy.txt").waitFor();

@@ -99,6 +99,12 @@ export function row(page: Page, name: string) {
   return page.locator(".work .grid-body .grid-row", { hasText: name });
 }
 
+/** Runs a command of the menu of a row. */
+export async function choose(page: Page, name: string, command: string): Promise<void> {
+  await page.getByRole("button", { name: `Actions of ${name}`, exact: true }).click();
+  await page.getByRole("menuitem", { name: command, exact: true }).click();
+}
+
 export async function putText(
   { blobs }: Explorer,
   { container, name, text }: { container: string; name: string; text: string },

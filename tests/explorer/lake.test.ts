@@ -2,7 +2,7 @@ import { DataLakeServiceClient, StorageSharedKeyCredential } from "@azure/storag
 import type { Page } from "playwright-core";
 import { describe, expect, it } from "vitest";
 import { seriousFindings } from "./axe.ts";
-import { account, explorer, putText, row, takePicture } from "./explorer.ts";
+import { account, choose, explorer, putText, row, takePicture } from "./explorer.ts";
 
 const here = explorer({ enableHierarchicalNamespace: true });
 const container = "lake";
@@ -56,7 +56,7 @@ describe("a hierarchical account", () => {
     await inDialog(page, "Cancel");
 
     // The destination exists: nothing is moved, and the message names it.
-    await press(page, "Rename raw");
+    await choose(page, "raw/", "Rename");
     await page.getByLabel("Path").fill("taken");
     await inDialog(page, "Rename");
     await dialog(page).getByText("Path: lake/taken exists.").waitFor();
@@ -73,7 +73,7 @@ describe("a hierarchical account", () => {
     // A flat list shows directories as directories; a file can replace another.
     await row(page, "empty/").click();
     await row(page, "refined/").click();
-    await press(page, "Rename two.txt");
+    await choose(page, "empty/refined/two.txt", "Rename");
     await page.getByLabel("Path").fill("taken/file.txt");
     await page.getByLabel("Replace an existing").check();
     await inDialog(page, "Rename");
@@ -85,9 +85,9 @@ describe("a hierarchical account", () => {
     await row(page, "empty/refined/2026/").first().waitFor();
 
     await press(page, "Flat");
-    await press(page, "Delete empty");
-    await dialog(page).getByText("empty and all files and directories in it?").waitFor();
-    await inDialog(page, "Delete recursively");
+    await choose(page, "empty/", "Delete");
+    await dialog(page).getByText("empty/ and all files and directories in it?").waitFor();
+    await inDialog(page, "Delete");
     await row(page, "empty/").waitFor({ state: "detached" });
     expect(await moved.exists()).toBe(false);
     await press(page, "Connect");
@@ -98,7 +98,7 @@ describe("a hierarchical account", () => {
   it("shows and changes owner, permissions and access control lists", async () => {
     for (let index = 0; index < 3; index += 1) await put(`data/part/${index}.txt`);
     const page = await here.open(`#/blobs/${account}/${container}`);
-    await press(page, "Details of data");
+    await choose(page, "data/", "Details");
     const detail = page.getByRole("complementary");
     await detail.getByText("rwxr-x---").waitFor();
     await detail.getByRole("tab", { name: "Permissions" }).click();

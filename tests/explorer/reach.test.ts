@@ -147,7 +147,12 @@ describe("the page", () => {
     await page.getByRole("button", { name: "Close details" }).tap();
     // What a wide screen offers beside the list and the menu is there, too.
     await page.getByLabel("Select home.md").tap();
-    await page.getByRole("button", { name: "Delete 1 blob" }).waitFor();
+    const selection = page.getByRole("toolbar", { name: "Selection" });
+    await selection.getByRole("button", { name: "Delete" }).waitFor();
+    await page.getByRole("button", { name: "Actions of home.md" }).tap();
+    await page.getByRole("menuitem", { name: "Rename" }).waitFor();
+    expect(await page.evaluate(overflow)).toBeLessThanOrEqual(0);
+    await page.keyboard.press("Escape");
     await page.getByRole("button", { name: "Theme: auto" }).waitFor();
     await page.getByRole("button", { name: "Connect" }).tap();
     await page.getByLabel("blob endpoint", { exact: true }).waitFor();

@@ -3,7 +3,7 @@ import { ShareServiceClient } from "@azure/storage-file-share";
 import { QueueServiceClient } from "@azure/storage-queue";
 import { readFile } from "node:fs/promises";
 import { describe, expect, it } from "vitest";
-import { account, explorer, row, takePicture } from "./explorer.ts";
+import { account, choose, explorer, row, takePicture } from "./explorer.ts";
 
 const here = explorer();
 const insecure = { allowInsecureConnection: true };
@@ -159,7 +159,7 @@ describe("shares", () => {
     await page.getByText("No files").waitFor();
     await page.locator("[data-choose=files]").setInputFiles(file);
     await row(page, "one.txt").waitFor();
-    await page.getByRole("button", { name: "Rename one.txt" }).click();
+    await choose(page, "one.txt", "Rename");
     await page.getByLabel("Path in the share").fill("final.txt");
     await page.getByRole("button", { name: "Rename", exact: true }).click();
     await page.getByRole("link", { name: "papers" }).click();

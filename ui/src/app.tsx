@@ -8,6 +8,7 @@ import { BlobsPage } from "./blobs/page.tsx";
 import { ConcurrencyPage } from "./concurrency/page.tsx";
 import { UnsavedGuard } from "./edit/unsaved-guard.tsx";
 import { HealthPage } from "./health/page.tsx";
+import { JobPanel } from "./jobs/panel.tsx";
 import { LoginDialog } from "./login-dialog.tsx";
 import { Notices } from "./parts/notices.tsx";
 import { Empty, Failed, Waiting } from "./parts/states.tsx";
@@ -57,7 +58,10 @@ export function App(): JSX.Element {
           <Failed what="accounts" failure={failure} onRetry={() => void loadServerData()} />
         )}
       </main>
-      <UploadPanel />
+      <div class="panels">
+        <JobPanel />
+        <UploadPanel />
+      </div>
       <Notices />
       <UnsavedGuard />
       <Shortcuts account={account ?? ""} />

@@ -46,16 +46,6 @@ function unsigned({ account, service = "blob", container = "", path = "" }: SasR
   return { query: "", expiresAt: "", url: gatewayUrl, gatewayUrl };
 }
 
-/**
- * The URL of a resource as a copy source. It has the host of this page, by which the server
- * recognises itself and copies directly. With another address it would fetch from itself over the
- * network.
- */
-export function sourceUrl({ gatewayUrl }: Signature): string {
-  const url = new URL(gatewayUrl, location.origin);
-  return location.origin + url.pathname.replace(/^\/storage\/\w+/, "") + url.search;
-}
-
 const accessMinutes = 60;
 /** Age at which the SAS is renewed, before its expiry, because a call may run for some time. */
 const renewAfterMilliseconds = 45 * 60_000;

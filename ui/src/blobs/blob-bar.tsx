@@ -1,5 +1,4 @@
 import type { JSX } from "preact";
-import { plural } from "../format.ts";
 import { Button } from "../parts/button.tsx";
 import { Crumbs, type Crumb } from "../parts/crumbs.tsx";
 import { Filter } from "../parts/filter.tsx";
@@ -7,33 +6,25 @@ import { formatRoute } from "../route.ts";
 import type { Source } from "../upload/source.ts";
 import { detailsRoute, folderRoute, type FolderPlace } from "./blob-route.ts";
 import { UploadButtons } from "./upload-buttons.tsx";
-
-/** What the user has chosen to list in a container. */
-export interface View {
-  readonly typed: string;
-  readonly isFlat: boolean;
-  readonly withHidden: boolean;
-}
+import type { View } from "./use-blob-list.ts";
 
 export interface BlobBarProps {
   readonly place: FolderPlace;
   readonly view: View;
   readonly onView: (change: Partial<View>) => void;
-  readonly selectedCount: number;
   readonly onNew: () => void;
   /** Undefined in a flat account, where folders exist only in names. */
   readonly onNewDirectory: (() => void) | undefined;
-  readonly onDelete: () => void;
   readonly onUpload: (sources: readonly Source[]) => void;
   readonly onRefresh: () => void;
 }
 
 export function BlobBar(props: BlobBarProps): JSX.Element {
-  const { place, view, onView, selectedCount } = props;
+  const { place, view, onView } = props;
   return (
     <div class="bar">
       <Crumbs crumbs={crumbsOf(place)} />
-      <Filter key={place.prefix} label="Prefix" onChange={(typed) => onView({ typed })} />
+      <Filter key={place.prefix} onChange={(filter) => onView({ filter })} />
       <Button pressed={view.isFlat} onClick={() => onView({ isFlat: !view.isFlat })}>
         Flat
       </Button>
@@ -44,11 +35,6 @@ export function BlobBar(props: BlobBarProps): JSX.Element {
       <a class="button" href={detailsRoute(place)}>
         Details
       </a>
-      {selectedCount > 0 && (
-        <Button icon="trash" kind="danger" onClick={props.onDelete}>
-          Delete {plural(selectedCount, "blob")}
-        </Button>
-      )}
       {props.onNewDirectory !== undefined && (
         <Button icon="folder" onClick={props.onNewDirectory}>
           New directory

@@ -6,11 +6,12 @@ import { useLoad } from "../load.ts";
 import { Button } from "../parts/button.tsx";
 import { Confirm } from "../parts/confirm.tsx";
 import { Detail } from "../parts/detail.tsx";
+import { copyUrl } from "../parts/copy-url.ts";
 import { describeFailure, report } from "../parts/notices.tsx";
 import { Badge, Failed, Waiting } from "../parts/states.tsx";
 import { Tabs } from "../parts/tabs.tsx";
 import { deleteBlob, snapshotBlob } from "../rest/blob-actions.ts";
-import { getProperties, type BlobPlace, type BlobState } from "../rest/blob.ts";
+import { chosenTier, getProperties, type BlobPlace, type BlobState } from "../rest/blob.ts";
 import { go } from "../route.ts";
 import { AccessTab } from "./access-tab.tsx";
 import { folderRoute, type FolderPlace, type ShownBlob } from "./blob-route.ts";
@@ -129,7 +130,7 @@ interface ActionsProps {
 }
 
 function Actions({ place, isBase, state, onChanged, onGone }: ActionsProps): JSX.Element {
-  const [dialog, setDialog] = useState<"delete" | "copy">();
+  const [dialog, setDialog] = useState<ActionName>();
   const remove = async (): Promise<string | undefined> => {
     const condition = isBase ? { ifMatch: state?.etag } : {};
     const result = await deleteBlob(place, { condition });
@@ -146,8 +147,19 @@ function Actions({ place, isBase, state, onChanged, onGone }: ActionsProps): JSX
       <Button icon="download" onClick={() => void download(place)}>
         Download
       </Button>
-      <Button icon="copy" onClick={() => setDialog("copy")}>
+      <Button icon="copy" onClick={() => setDialog("Copy")}>
         Copy
+      </Button>
+      {isBase && (
+        <Button icon="edit" onClick={() => setDialog("Rename")}>
+          Rename
+        </Button>
+      )}
+      <Button
+        icon="link"
+        onClick={() => void copyUrl("blob", place.account, [place.container, place.name])}
+      >
+        Copy URL
       </Button>
       {isBase && (
         <Button icon="camera" onClick={() => void snapshot()}>
@@ -157,18 +169,48 @@ function Actions({ place, isBase, state, onChanged, onGone }: ActionsProps): JSX
       <Button icon="trash" kind="danger" onClick={() => setDialog("delete")}>
         Delete
       </Button>
-      {dialog === "delete" && (
-        <Confirm
-          title="Delete"
-          text={`Delete ${place.name}${isBase ? ", with snapshots" : ""}?`}
-          action="Delete"
-          onConfirm={remove}
-          onClose={() => setDialog(undefined)}
-        />
-      )}
-      {dialog === "copy" && (
-        <CopyDialog place={place} onClose={() => setDialog(undefined)} onDone={onChanged} />
-      )}
+      <ActionDialog
+        dialog={dialog}
+        place={place}
+        state={state}
+        onRemove={remove}
+        onClose={() => setDialog(undefined)}
+        onDone={() => {
+          if (dialog === "Rename") onGone();
+          onChanged();
+        }}
+      />
     </>
   );
+}
+
+type ActionName = "delete" | "Copy" | "Rename";
+
+interface ActionDialogProps {
+  readonly dialog: ActionName | undefined;
+  readonly place: BlobPlace;
+  readonly state: BlobState | undefined;
+  readonly onRemove: () => Promise<string | undefined>;
+  readonly onClose: () => void;
+  readonly onDone: () => void;
+}
+
+function ActionDialog(props: ActionDialogProps): JSX.Element | null {
+  const { dialog, place, state, onClose } = props;
+  if (dialog === undefined) return null;
+  if (dialog === "delete") {
+    const isBase = place.snapshot === undefined && place.version === undefined;
+    return (
+      <Confirm
+        title="Delete"
+        text={`Delete ${place.name}${isBase ? ", with snapshots" : ""}?`}
+        action="Delete"
+        onConfirm={props.onRemove}
+        onClose={onClose}
+      />
+    );
+  }
+  if (state === undefined) return null;
+  const from = { ...place, etag: state.etag, tier: chosenTier(state) };
+  return <CopyDialog from={from} action={dialog} onClose={onClose} onDone={props.onDone} />;
 }

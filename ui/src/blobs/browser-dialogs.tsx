@@ -1,46 +1,159 @@
 import type { JSX } from "preact";
-import { DeleteDirectory, NewDirectory } from "../lake/path-dialogs.tsx";
+import { NewDirectory, RenameDialog } from "../lake/path-dialogs.tsx";
+import { Confirm } from "../parts/confirm.tsx";
+import { FormDialog } from "../parts/dialog.tsx";
+import { Check, Field } from "../parts/field.tsx";
+import { textIn } from "../parts/form-values.ts";
 import type { BlobEntry } from "../rest/blob-list.ts";
 import type { PathPlace } from "../rest/path.ts";
 import type { FolderPlace } from "./blob-route.ts";
-import { DeleteBlobs } from "./delete-blobs.tsx";
+import { deleteBatch, describeBatch, placeOf, transferBatch, type BlobBatch } from "./bulk.ts";
+import { CopyDialog } from "./copy-dialog.tsx";
 import { NewBlob } from "./new-blob.tsx";
 
-export type BrowserDialog = "new" | "delete" | "new-directory" | "delete-directory";
+export type BrowserDialog =
+  | { readonly kind: "new" | "new-directory" }
+  | { readonly kind: "delete"; readonly batch: BlobBatch }
+  | { readonly kind: "transfer"; readonly action: "Copy" | "Move"; readonly batch: BlobBatch }
+  | { readonly kind: "rename"; readonly entry: BlobEntry; readonly batch: BlobBatch };
 
 export interface BrowserDialogsProps {
   readonly dialog: BrowserDialog | undefined;
   readonly place: FolderPlace;
-  /** The selected blobs. */
-  readonly entries: readonly BlobEntry[];
-  /** The directory to delete. */
-  readonly directory: BlobEntry | undefined;
   readonly onClose: () => void;
   readonly onReload: () => void;
-  readonly onDeleted: () => void;
 }
 
 export function BrowserDialogs(props: BrowserDialogsProps): JSX.Element | null {
-  const { dialog, place, entries, directory, onClose, onReload, onDeleted } = props;
-  if (dialog === "new") return <NewBlob place={place} onClose={onClose} onDone={onReload} />;
-  if (dialog === "delete") {
-    return <DeleteBlobs place={place} entries={entries} onClose={onClose} onDone={onDeleted} />;
+  const { dialog, place, onClose, onReload } = props;
+  switch (dialog?.kind) {
+    case undefined:
+      return null;
+    case "new":
+      return <NewBlob place={place} onClose={onClose} onDone={onReload} />;
+    case "new-directory": {
+      const parent = pathPlace(place, place.prefix);
+      return <NewDirectory parent={parent} onClose={onClose} onDone={onReload} />;
+    }
+    case "delete":
+      return <DeleteDialog batch={dialog.batch} onClose={onClose} />;
+    case "transfer":
+      return <TransferDialog {...dialog} onClose={onClose} />;
+    case "rename":
+      return <RenameEntry {...dialog} onClose={onClose} onDone={onReload} />;
   }
-  if (dialog === "new-directory") {
-    const parent = pathPlace(place, place.prefix);
-    return <NewDirectory parent={parent} onClose={onClose} onDone={onReload} />;
-  }
-  if (dialog !== "delete-directory" || directory === undefined) return null;
-  return (
-    <DeleteDirectory
-      place={pathPlace(place, directory.name)}
-      etag={directory.etag}
-      onClose={onClose}
-      onDone={onReload}
-    />
-  );
 }
 
 function pathPlace({ account, container }: FolderPlace, prefix: string): PathPlace {
   return { account, container, path: prefix.replace(/\/$/, "") };
+}
+
+interface DeleteDialogProps {
+  readonly batch: BlobBatch;
+  readonly onClose: () => void;
+}
+
+/** Deletion runs as a job, so that large folders show progress and can be cancelled. */
+function DeleteDialog({ batch, onClose }: DeleteDialogProps): JSX.Element {
+  const { isAll, rows } = batch.selection;
+  const hasFolders = isAll || rows.some(({ kind }) => kind === "folder");
+  const contents = hasFolders ? " and all files and directories in it" : ", with snapshots";
+  return (
+    <Confirm
+      title="Delete"
+      text={`Delete ${describeBatch(batch)}${contents}?`}
+      action="Delete"
+      onConfirm={() => {
+        deleteBatch(batch);
+        return Promise.resolve(undefined);
+      }}
+      onClose={onClose}
+    />
+  );
+}
+
+interface TransferDialogProps extends DeleteDialogProps {
+  readonly action: "Copy" | "Move";
+}
+
+function TransferDialog({ batch, action, onClose }: TransferDialogProps): JSX.Element {
+  const { container, prefix } = batch.place;
+  const submit = (values: FormData): Promise<string | undefined> => {
+    const folder = textIn(values, "folder").replace(/^\/+|\/+$/g, "");
+    const to = {
+      container: textIn(values, "container").trim(),
+      prefix: folder === "" ? "" : `${folder}/`,
+      mayReplace: values.has("overwrite"),
+    };
+    const isSame = to.container === container && to.prefix === prefix;
+    if (isSame) return Promise.resolve("Target folder: is the folder of the selection.");
+    transferBatch(batch, to, action);
+    return Promise.resolve(undefined);
+  };
+  return (
+    <FormDialog
+      title={`${action} ${describeBatch(batch)}`}
+      action={action}
+      onClose={onClose}
+      onSubmit={submit}
+    >
+      <Field label="Target container" name="container" value={container} required />
+      <Field
+        label="Target folder"
+        name="folder"
+        value={prefix}
+        autoFocus
+        hint="Empty for the container itself; missing folders are created"
+      />
+      <Check name="overwrite">Overwrite existing blobs</Check>
+    </FormDialog>
+  );
+}
+
+interface RenameEntryProps extends DeleteDialogProps {
+  readonly entry: BlobEntry;
+  readonly onDone: () => void;
+}
+
+function RenameEntry({ entry, batch, onClose, onDone }: RenameEntryProps): JSX.Element {
+  const { place, isHierarchical } = batch;
+  if (isHierarchical) {
+    const path = pathPlace(place, entry.name);
+    return <RenameDialog place={path} etag={entry.etag} onClose={onClose} onDone={onDone} />;
+  }
+  if (entry.kind === "folder") {
+    return <RenameFolder entry={entry} batch={batch} onClose={onClose} />;
+  }
+  const tier = entry.isTierInferred ? undefined : entry.tier || undefined;
+  const from = { ...placeOf(place, entry), etag: entry.etag, tier };
+  return <CopyDialog from={from} action="Rename" onClose={onClose} onDone={onDone} />;
+}
+
+/** A folder of a flat account is a prefix of names, so that each blob below it is renamed. */
+function RenameFolder({ entry, batch, onClose }: Omit<RenameEntryProps, "onDone">): JSX.Element {
+  const submit = (values: FormData): Promise<string | undefined> => {
+    const folder = textIn(values, "folder").replace(/^\/+|\/+$/g, "");
+    if (`${folder}/` === entry.name) return Promise.resolve("Folder: has this name already.");
+    if (folder === "") return Promise.resolve("Folder: is empty.");
+    const place = { ...batch.place, prefix: entry.name };
+    const { container } = place;
+    transferBatch(
+      { ...batch, place },
+      { container, prefix: `${folder}/`, mayReplace: false },
+      "Move",
+    );
+    return Promise.resolve(undefined);
+  };
+  return (
+    <FormDialog title={`Rename ${entry.name}`} action="Rename" onClose={onClose} onSubmit={submit}>
+      <Field
+        label="Folder"
+        name="folder"
+        value={entry.name.slice(0, -1)}
+        required
+        autoFocus
+        hint="Every blob in the folder is renamed; existing blobs are not replaced"
+      />
+    </FormDialog>
+  );
 }

@@ -2,110 +2,114 @@ import type { JSX } from "preact";
 import { useState } from "preact/hooks";
 import { useHierarchical } from "../accounts.ts";
 import { DirectoryDetail } from "../lake/directory-detail.tsx";
-import { PathActions } from "../lake/path-actions.tsx";
-import type { Column } from "../parts/grid.tsx";
 import { Listing } from "../parts/listing.tsx";
-import { usePaged, type Paged } from "../parts/use-paged.ts";
-import { listBlobs, type BlobEntry } from "../rest/blob-list.ts";
+import { noFilter } from "../parts/name-filter.ts";
+import { SelectionBar } from "../parts/selection-bar.tsx";
+import { isAlone, useSelection } from "../parts/selection.ts";
+import { useMenu } from "../parts/use-menu.tsx";
+import type { BlobEntry } from "../rest/blob-list.ts";
 import { go } from "../route.ts";
 import { DropZone } from "../upload/drop-zone.tsx";
 import type { Source } from "../upload/source.ts";
-import { BlobBar, type View } from "./blob-bar.tsx";
+import { batchActions, entryActions } from "./blob-actions.ts";
+import { BlobBar } from "./blob-bar.tsx";
 import { BlobDetail } from "./blob-detail.tsx";
 import { folderRoute, type FolderPlace } from "./blob-route.ts";
 import { BrowserDialogs, type BrowserDialog } from "./browser-dialogs.tsx";
+import type { BlobBatch } from "./bulk.ts";
 import { blobColumns, entryKey } from "./columns.tsx";
 import { ContainerDetail } from "./container-detail.tsx";
-import { useSelection, type Selection } from "./selection.ts";
 import { uploadToFolder } from "./upload-to-folder.ts";
-
-/** Rows of the first page, which is small, so that it appears quickly. */
-const firstPageRows = 200;
-const pageRows = 1000;
-/** What the list includes on request. Snapshots are missing, because the service rejects them
- *  together with a delimiter. */
-const hidden = ["deleted", "versions", "uncommittedblobs"];
+import { useBlobList, type BlobList, type View } from "./use-blob-list.ts";
 
 export interface BlobBrowserProps {
   readonly place: FolderPlace;
   readonly query: Readonly<Record<string, string>>;
 }
 
-function useBlobs(
-  { account, container, prefix }: FolderPlace,
-  { typed, isFlat, withHidden }: View,
-): Paged<BlobEntry> {
-  const include = withHidden ? (isFlat ? [...hidden, "snapshots"] : hidden) : [];
-  return usePaged(
-    (marker) =>
-      listBlobs({
-        account,
-        container,
-        prefix: prefix + typed,
-        delimiter: isFlat ? undefined : "/",
-        marker,
-        include,
-        resultsMax: marker === undefined ? firstPageRows : pageRows,
-      }),
-    [account, container, prefix, typed, isFlat, withHidden],
-  );
-}
-
-function useDialogs(selection: Selection, isHierarchical: boolean) {
-  const [dialog, setDialog] = useState<BrowserDialog>();
-  const [directory, setDirectory] = useState<BlobEntry>();
-  const askToDelete = (entry: BlobEntry): void => {
-    if (entry.kind === "blob") {
-      selection.set([entry]);
-      setDialog("delete");
-    } else if (isHierarchical) {
-      setDirectory(entry);
-      setDialog("delete-directory");
-    }
+/** The selected rows, the dialogs, and the commands for a row or for the selection. */
+function useCommands(place: FolderPlace, view: View, { fetchPage, reload }: BlobList) {
+  const isHierarchical = useHierarchical(place.account);
+  const [dialog, onDialog] = useState<BrowserDialog>();
+  const selection = useSelection(entryKey, [place.account, place.prefix, view]);
+  const onDone = (): void => {
+    selection.clear();
+    reload();
   };
-  return { dialog, setDialog, directory, askToDelete };
+  const base = { place, fetchPage, isHierarchical, onDone };
+  const selected: BlobBatch = { ...base, selection };
+  const batchOf = (entry: BlobEntry): BlobBatch => ({
+    ...base,
+    selection: { isAll: false, rows: [entry], has: (row) => row === entry },
+  });
+  const actionsOf = (entry: BlobEntry) =>
+    isAlone(selection, entry)
+      ? entryActions({ batch: batchOf(entry), onDialog }, entry, () => open(place, entry))
+      : batchActions({ batch: selected, onDialog });
+  return {
+    isHierarchical,
+    selection,
+    dialog,
+    onDialog,
+    actionsOf,
+    selectedActions: batchActions({ batch: selected, onDialog }),
+    askToDelete: (entry: BlobEntry): void => {
+      const batch = selection.has(entry) ? selected : batchOf(entry);
+      if (!entry.isDeleted) onDialog({ kind: "delete", batch });
+    },
+    rename: (entry: BlobEntry): void => {
+      const isBase = entry.snapshot === undefined && entry.isCurrentVersion;
+      if (isBase && !entry.isDeleted) onDialog({ kind: "rename", entry, batch: batchOf(entry) });
+    },
+  };
 }
 
 export function BlobBrowser({ place, query }: BlobBrowserProps): JSX.Element {
-  const [view, setView] = useState<View>({ typed: "", isFlat: false, withHidden: false });
-  const isHierarchical = useHierarchical(place.account);
-  const selection = useSelection();
-  const { dialog, setDialog, directory, askToDelete } = useDialogs(selection, isHierarchical);
-  const { list, reload } = useBlobs(place, view);
+  const [view, setView] = useState<View>({ filter: noFilter, isFlat: false, withHidden: false });
+  const blobs = useBlobList(place, view);
+  const { reload } = blobs;
+  const commands = useCommands(place, view, blobs);
+  const { selection, dialog, onDialog } = commands;
+  const { open: openMenu, menu } = useMenu();
   const upload = (sources: readonly Source[]): void => uploadToFolder(place, sources, reload);
-  const actions = isHierarchical ? [actionColumn(place, reload)] : [];
-  const deleted = (): void => {
-    selection.set([]);
-    reload();
-  };
   return (
     <>
       <BlobBar
         place={place}
         view={view}
         onView={(change) => setView((before) => ({ ...before, ...change }))}
-        selectedCount={selection.entries.length}
-        onNew={() => setDialog("new")}
-        onNewDirectory={isHierarchical ? () => setDialog("new-directory") : undefined}
-        onDelete={() => setDialog("delete")}
+        onNew={() => onDialog({ kind: "new" })}
+        onNewDirectory={
+          commands.isHierarchical ? () => onDialog({ kind: "new-directory" }) : undefined
+        }
         onUpload={upload}
         onRefresh={reload}
+      />
+      <SelectionBar
+        selection={selection}
+        sizeOf={({ length }) => length}
+        actions={commands.selectedActions}
       />
       <div class="work">
         <DropZone hint={`Drop to upload into ${place.container}/${place.prefix}`} onDrop={upload}>
           <Listing
             label={`Blobs in ${place.container}`}
-            list={list}
-            prefix={view.typed}
+            list={blobs.list}
+            filter={view.filter}
             empty="No blobs. Drop files or folders here to upload them."
-            columns={[...blobColumns({ ...selection, prefix: place.prefix }), ...actions]}
+            columns={blobColumns(place.prefix)}
             keyOf={entryKey}
-            selected={selection.keys}
+            nameOf={({ name }) => name}
+            selection={selection}
+            sorting={blobs.sorting}
             active={activeKey(query)}
             rowClass={({ isDeleted }) => (isDeleted ? "gone" : "")}
             onOpen={(entry) => open(place, entry)}
-            onToggle={selection.toggle}
-            onDelete={askToDelete}
+            onDelete={commands.askToDelete}
+            onRename={commands.rename}
+            onMenu={(entry, at) =>
+              openMenu({ label: entry.name, at, items: commands.actionsOf(entry) })
+            }
           />
         </DropZone>
         <Beside place={place} query={query} onChanged={reload} />
@@ -113,12 +117,10 @@ export function BlobBrowser({ place, query }: BlobBrowserProps): JSX.Element {
       <BrowserDialogs
         dialog={dialog}
         place={place}
-        entries={selection.entries}
-        directory={directory}
-        onClose={() => setDialog(undefined)}
+        onClose={() => onDialog(undefined)}
         onReload={reload}
-        onDeleted={deleted}
       />
+      {menu}
     </>
   );
 }
@@ -146,16 +148,6 @@ function Beside({ place, query, onChanged }: BesideProps): JSX.Element | null {
       onChanged={onChanged}
     />
   );
-}
-
-function actionColumn(place: FolderPlace, onChanged: () => void): Column<BlobEntry> {
-  return {
-    title: "Actions",
-    isTitleHidden: true,
-    width: "7.5rem",
-    align: "end",
-    cell: (entry) => <PathActions folder={place} entry={entry} onChanged={onChanged} />,
-  };
 }
 
 function activeKey(query: Readonly<Record<string, string>>): string | undefined {

@@ -11,33 +11,13 @@ export function entryKey({ name, snapshot, version, isDeleted }: BlobEntry): str
   return `${name}\n${snapshot ?? ""}\n${version ?? ""}\n${isDeleted ? "deleted" : ""}`;
 }
 
-/** The columns of a list of blobs. `keys` are those of the selected rows; `toggle` selects or
- *  deselects one. */
-export function blobColumns(options: {
-  readonly prefix: string;
-  readonly keys: ReadonlySet<string>;
-  readonly toggle: (entry: BlobEntry) => void;
-}): readonly Column<BlobEntry>[] {
+/** The columns of a list of blobs, whose names are shown without `prefix`. */
+export function blobColumns(prefix: string): readonly Column<BlobEntry>[] {
   return [
-    {
-      title: "Select",
-      isTitleHidden: true,
-      width: "1.5rem",
-      cell: (entry) =>
-        entry.kind === "folder" ? null : (
-          <input
-            type="checkbox"
-            tabIndex={-1}
-            aria-label={`Select ${entry.name}`}
-            checked={options.keys.has(entryKey(entry))}
-            onChange={() => options.toggle(entry)}
-          />
-        ),
-    },
     {
       title: "Name",
       width: "minmax(0, 3fr)",
-      cell: (entry) => <Name entry={entry} prefix={options.prefix} />,
+      cell: (entry) => <Name entry={entry} prefix={prefix} />,
     },
     { title: "Size", width: "6rem", align: "end", cell: ({ length }) => bytes(length) },
     {

@@ -1,6 +1,7 @@
 import type { JSX } from "preact";
 import { useState } from "preact/hooks";
 import { moment } from "../format.ts";
+import { namedPages } from "../parts/arranged-pages.ts";
 import { Button } from "../parts/button.tsx";
 import { Crumbs } from "../parts/crumbs.tsx";
 import { Filter } from "../parts/filter.tsx";
@@ -8,6 +9,7 @@ import type { Column } from "../parts/grid.tsx";
 import { Icon } from "../parts/icon.tsx";
 import { Listing } from "../parts/listing.tsx";
 import { NameDialogs } from "../parts/name-dialogs.tsx";
+import { noFilter } from "../parts/name-filter.ts";
 import { report } from "../parts/notices.tsx";
 import { Badge } from "../parts/states.tsx";
 import { usePaged } from "../parts/use-paged.ts";
@@ -22,26 +24,25 @@ import { formatRoute, go } from "../route.ts";
 
 /** Lists the containers of an account; creates, deletes and restores them. */
 export function ContainerList({ account }: { readonly account: string }): JSX.Element {
-  const [prefix, setPrefix] = useState("");
+  const [filter, setFilter] = useState(noFilter);
   const [withDeleted, setWithDeleted] = useState(false);
   const [isCreating, setCreating] = useState(false);
   const [toDelete, setToDelete] = useState<Container>();
   const { list, reload } = usePaged(
-    (marker) => listContainers(account, { prefix, marker, withDeleted }),
-    [account, prefix, withDeleted],
+    namedPages(filter, (prefix, marker) =>
+      listContainers(account, { prefix, marker, withDeleted }),
+    ),
+    [account, filter, withDeleted],
   );
   const close = (): void => {
     setCreating(false);
     setToDelete(undefined);
   };
-  const open = (row: Container): void => {
-    if (!row.isDeleted) go(formatRoute("blobs", [account, row.name]));
-  };
   return (
     <>
       <div class="bar">
         <Crumbs crumbs={[{ words: "Containers" }]} />
-        <Filter label="Prefix" onChange={setPrefix} />
+        <Filter onChange={setFilter} />
         <Button pressed={withDeleted} onClick={() => setWithDeleted(!withDeleted)}>
           Deleted
         </Button>
@@ -57,12 +58,14 @@ export function ContainerList({ account }: { readonly account: string }): JSX.El
           <Listing
             label="Containers"
             list={list}
-            prefix={prefix}
+            filter={filter}
             empty="No containers. Create one with New container."
             columns={columnsOf(account, { onDelete: setToDelete, reload })}
             keyOf={({ name, version }) => `${name}${version ?? ""}`}
             rowClass={({ isDeleted }) => (isDeleted ? "gone" : "")}
-            onOpen={open}
+            onOpen={({ name, isDeleted }) => {
+              if (!isDeleted) go(formatRoute("blobs", [account, name]));
+            }}
             onDelete={setToDelete}
           />
         </div>

@@ -11,6 +11,8 @@ export interface ButtonProps {
   readonly onClick?: (event: MouseEvent) => void;
   readonly type?: "button" | "submit";
   readonly pressed?: boolean;
+  /** -1 for a button that has an equivalent by keyboard. */
+  readonly tabIndex?: number;
 }
 
 export function Button(props: ButtonProps): JSX.Element {
@@ -23,6 +25,7 @@ export function Button(props: ButtonProps): JSX.Element {
       aria-label={label}
       title={label}
       aria-pressed={props.pressed}
+      tabIndex={props.tabIndex}
       onClick={props.onClick}
     >
       {icon !== undefined && <Icon name={icon} />}

@@ -1,22 +1,27 @@
 import type { JSX } from "preact";
-import { useEffect, useState } from "preact/hooks";
+import { useEffect, useRef, useState } from "preact/hooks";
 import { Icon } from "./icon.tsx";
+import { noFilter, type NameFilter } from "./name-filter.ts";
 
 const pauseMilliseconds = 200;
 
-/** Reports the typed prefix once typing pauses for 200 ms. */
+/** Reports the filter once typing pauses for 200 ms. */
 export function Filter({
-  label,
   onChange,
 }: {
-  readonly label: string;
-  readonly onChange: (prefix: string) => void;
+  readonly onChange: (filter: NameFilter) => void;
 }): JSX.Element {
-  const [text, setText] = useState("");
+  const [filter, setFilter] = useState(noFilter);
+  const isFirst = useRef(true);
   useEffect(() => {
-    const timer = setTimeout(() => onChange(text), pauseMilliseconds);
+    if (isFirst.current) {
+      isFirst.current = false;
+      return;
+    }
+    const timer = setTimeout(() => onChange(filter), pauseMilliseconds);
     return () => clearTimeout(timer);
-  }, [text]);
+  }, [filter]);
+  const label = filter.mode === "prefix" ? "Prefix" : "Part of the name";
   return (
     <div class="filter">
       <Icon name="search" />
@@ -26,9 +31,19 @@ export function Filter({
         aria-label={label}
         placeholder={label}
         spellcheck={false}
-        value={text}
-        onInput={(event) => setText(event.currentTarget.value)}
+        value={filter.text}
+        onInput={({ currentTarget }) => setFilter({ ...filter, text: currentTarget.value })}
       />
+      <select
+        aria-label="Search by"
+        value={filter.mode}
+        onChange={({ currentTarget }) =>
+          setFilter({ ...filter, mode: currentTarget.value as NameFilter["mode"] })
+        }
+      >
+        <option value="prefix">begins with</option>
+        <option value="contains">contains</option>
+      </select>
     </div>
   );
 }

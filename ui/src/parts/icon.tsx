@@ -30,6 +30,10 @@ const paths = {
   rename: "M3 12h10M5 9l6-6 1.5 1.5-6 6z",
   stop: "M4 4h8v8H4z",
   filter: "M2 3h12L9.5 8.5V13l-3-1.5v-3z",
+  more: "M3.5 8h.01M8 8h.01M12.5 8h.01",
+  tag: "M2 8V2h6l6 6-6 6zM5 5h.01",
+  count: "M3 13V8M6.5 13V4M10 13V9M13.5 13V2",
+  columns: "M2 3h12v10H2zM6 3v10M10 3v10",
   leave: "M9 3H3v10h6M7 8h7M11 5l3 3-3 3",
 } as const;
 

@@ -1,26 +1,37 @@
 import type { JSX } from "preact";
 import { count } from "../format.ts";
 import { Grid, type GridProps } from "./grid.tsx";
+import type { NameFilter } from "./name-filter.ts";
 import type { PagedList } from "./paged-list.ts";
+import type { Sorting } from "./sorting.ts";
 import { Empty, Failed, Waiting } from "./states.tsx";
 
 export interface ListingProps<Row> extends Omit<GridProps<Row>, "rows"> {
   readonly list: PagedList<Row>;
   readonly empty: string;
-  /** The text of the filter: an empty result of a search is not an empty list. */
-  readonly prefix?: string;
+  /** An empty result of a search is not an empty list. */
+  readonly filter?: NameFilter;
 }
 
 /** A paged list with its loading, empty and failed states. */
 export function Listing<Row>(props: ListingProps<Row>): JSX.Element {
-  const { list, empty, prefix = "", ...grid } = props;
+  const { list, empty, filter, ...grid } = props;
   const failed = list.failure !== undefined && (
     <Failed what={lowerFirst(grid.label)} failure={list.failure} onRetry={() => list.retry()} />
   );
+  const line = <StatusLine list={list} hasFailed={failed !== false} {...grid} />;
   if (list.count === 0) {
+    const isSearch = filter !== undefined && filter.text !== "";
     return (
-      failed ||
-      (list.isComplete ? <Empty>{prefix === "" ? empty : noMatch(prefix)}</Empty> : <Waiting />)
+      <>
+        {failed ||
+          (list.isComplete ? (
+            <Empty>{isSearch ? noMatch(filter) : empty}</Empty>
+          ) : (
+            <Waiting>{list.readCount > 0 && `${count(list.readCount)} read`}</Waiting>
+          ))}
+        {grid.sorting?.present !== undefined && line}
+      </>
     );
   }
   const rows = {
@@ -32,15 +43,69 @@ export function Listing<Row>(props: ListingProps<Row>): JSX.Element {
     <>
       <Grid {...grid} rows={rows} inheritsFocus />
       {failed}
-      <div class="status-line" aria-live="polite">
-        <span>
-          {count(list.count)}
-          {list.isComplete ? "" : "+"} {list.count === 1 ? "entry" : "entries"}
-        </span>
-        {list.isLoading && <span>Loading…</span>}
-        {!list.isComplete && !list.isLoading && !failed && <span>Scroll for more</span>}
-      </div>
+      {line}
     </>
+  );
+}
+
+interface StatusLineProps<Row> extends Pick<GridProps<Row>, "selection" | "sorting"> {
+  readonly list: PagedList<Row>;
+  readonly hasFailed: boolean;
+}
+
+/** The number of entries, and commands for the whole list. */
+function StatusLine<Row>(props: StatusLineProps<Row>): JSX.Element {
+  const { list, hasFailed, selection, sorting } = props;
+  const isSelected = selection !== undefined && !selection.isEmpty;
+  return (
+    <div class="status-line">
+      <span aria-live="polite">
+        {count(list.count)}
+        {list.isComplete ? "" : "+"} {list.count === 1 ? "entry" : "entries"}
+      </span>
+      {list.isLoading && (
+        <span>Loading…{list.readCount > 0 ? ` ${count(list.readCount)} read` : ""}</span>
+      )}
+      {!list.isComplete && !list.isLoading && !hasFailed && <span>Scroll for more</span>}
+      <span class="grow" />
+      {selection !== undefined && (
+        <button
+          type="button"
+          class="text-button"
+          onClick={isSelected ? selection.clear : selection.selectAll}
+        >
+          {isSelected ? "Clear selection" : "Select all"}
+        </button>
+      )}
+      {sorting !== undefined && <SortChoice sorting={sorting} />}
+    </div>
+  );
+}
+
+/** Sorting also by columns that a narrow list does not show. */
+function SortChoice({ sorting }: { readonly sorting: Sorting }): JSX.Element {
+  const { present, titles, set } = sorting;
+  const value = present === undefined ? "" : `${present.isDescending ? "-" : "+"}${present.by}`;
+  return (
+    <select
+      aria-label="Sort by"
+      value={value}
+      onChange={({ currentTarget: { value: chosen } }) =>
+        set(
+          chosen === "" ? undefined : { by: chosen.slice(1), isDescending: chosen.startsWith("-") },
+        )
+      }
+    >
+      <option value="">Default order</option>
+      {titles.flatMap((title) => [
+        <option key={`+${title}`} value={`+${title}`}>
+          {title} ↑
+        </option>,
+        <option key={`-${title}`} value={`-${title}`}>
+          {title} ↓
+        </option>,
+      ])}
+    </select>
   );
 }
 
@@ -48,6 +113,8 @@ function lowerFirst(text: string): string {
   return text.slice(0, 1).toLowerCase() + text.slice(1);
 }
 
-function noMatch(prefix: string): string {
-  return `No names begin with “${prefix}”. Change the prefix to find others.`;
+function noMatch({ text, mode }: NameFilter): string {
+  return mode === "prefix"
+    ? `No names begin with “${text}”. Change the prefix to find others.`
+    : `No names contain “${text}”. Change the text to find others.`;
 }

@@ -8,7 +8,9 @@ import { Filter } from "./filter.tsx";
 import type { Column } from "./grid.tsx";
 import { Icon, type IconName } from "./icon.tsx";
 import { Listing } from "./listing.tsx";
+import { namedPages } from "./arranged-pages.ts";
 import { NameDialogs } from "./name-dialogs.tsx";
+import { noFilter } from "./name-filter.ts";
 import { usePaged } from "./use-paged.ts";
 
 export interface Named {
@@ -34,12 +36,12 @@ export interface NameListProps<Row extends Named> {
 
 /** Lists the tables, queues or shares of an account; creates and deletes them. */
 export function NameList<Row extends Named>(props: NameListProps<Row>): JSX.Element {
-  const [prefix, setPrefix] = useState("");
+  const [filter, setFilter] = useState(noFilter);
   const [isCreating, setCreating] = useState(false);
   const [toDelete, setToDelete] = useState<string>();
   const { list, reload } = usePaged(
-    (marker) => props.list({ prefix, marker }),
-    [props.account, props.one, prefix],
+    namedPages(filter, (prefix, marker) => props.list({ prefix, marker })),
+    [props.account, props.one, filter],
   );
   const close = (): void => {
     setCreating(false);
@@ -49,7 +51,7 @@ export function NameList<Row extends Named>(props: NameListProps<Row>): JSX.Elem
     <>
       <div class="bar">
         <Crumbs crumbs={[{ words: props.many }]} />
-        <Filter label="Prefix" onChange={setPrefix} />
+        <Filter onChange={setFilter} />
         <Button icon="refresh" label="Refresh" onClick={reload} />
         <span data-new>
           <Button icon="plus" kind="main" onClick={() => setCreating(true)}>
@@ -62,7 +64,7 @@ export function NameList<Row extends Named>(props: NameListProps<Row>): JSX.Elem
           <Listing
             label={props.many}
             list={list}
-            prefix={prefix}
+            filter={filter}
             empty={`No ${props.many.toLowerCase()}. Create one with New ${props.one}.`}
             columns={columnsOf(props, setToDelete)}
             keyOf={props.keyOf ?? (({ name }) => name)}

@@ -1,5 +1,6 @@
-import type { Failure, Result } from "../result.ts";
+import type { Failure } from "../result.ts";
 import type { Page } from "../rest/container.ts";
+import type { FetchPage } from "./arranged-pages.ts";
 
 interface HeldPage<Row> {
   readonly start: number;
@@ -18,19 +19,17 @@ const pagesHeldMax = 30;
  * cost of a list of a million rows depends only on the visible part.
  */
 export class PagedList<Row> {
-  readonly #fetchPage: (marker: string | undefined) => Promise<Result<Page<Row>>>;
+  readonly #fetchPage: FetchPage<Row>;
   readonly #changed: () => void;
   readonly #pages: HeldPage<Row>[] = [];
   #next: string | undefined;
   #isComplete = false;
   #isLoading = false;
   #failure: Failure | undefined;
-  #isClosed = false;
+  #readCount = 0;
+  readonly #abort = new AbortController();
 
-  constructor(
-    fetchPage: (marker: string | undefined) => Promise<Result<Page<Row>>>,
-    changed: () => void,
-  ) {
+  constructor(fetchPage: FetchPage<Row>, changed: () => void) {
     this.#fetchPage = fetchPage;
     this.#changed = changed;
   }
@@ -48,6 +47,11 @@ export class PagedList<Row> {
     return this.#isLoading;
   }
 
+  /** Rows read by a search or sort, which may be more than those it found. */
+  get readCount(): number {
+    return this.#readCount;
+  }
+
   get failure(): Failure | undefined {
     return this.#failure;
   }
@@ -59,7 +63,7 @@ export class PagedList<Row> {
 
   /** Loads the pages of the visible rows and of those near them. */
   need(first: number, last: number): void {
-    if (this.#isLoading || this.#failure !== undefined || this.#isClosed) return;
+    if (this.#isLoading || this.#failure !== undefined || this.#abort.signal.aborted) return;
     for (let at = this.#pageOf(first); at <= this.#pageOf(last); at += 1) {
       const page = this.#pages[at];
       if (page !== undefined && page.rows === undefined) {
@@ -79,7 +83,7 @@ export class PagedList<Row> {
   }
 
   close(): void {
-    this.#isClosed = true;
+    this.#abort.abort();
   }
 
   #pageOf(index: number): number {
@@ -117,9 +121,14 @@ export class PagedList<Row> {
   async #load(marker: string | undefined): Promise<Page<Row> | undefined> {
     this.#isLoading = true;
     this.#changed();
-    const result = await this.#fetchPage(marker);
+    const { signal } = this.#abort;
+    const onRead = (rows: number): void => {
+      this.#readCount = rows;
+      if (!signal.aborted) this.#changed();
+    };
+    const result = await this.#fetchPage(marker, { signal, onRead });
     this.#isLoading = false;
-    if (this.#isClosed) return undefined;
+    if (signal.aborted) return undefined;
     if (result.ok) return result.value;
     this.#failure = result.failure;
     this.#changed();

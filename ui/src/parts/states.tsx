@@ -45,10 +45,11 @@ export function Problem({ text }: { readonly text: string | undefined }): JSX.El
   );
 }
 
-export function Waiting(): JSX.Element {
+export function Waiting({ children }: { readonly children?: ComponentChildren }): JSX.Element {
   return (
     <div class="empty" aria-busy="true">
       <span class="spinner" /> Loading…
+      {children}
     </div>
   );
 }

@@ -1,6 +1,5 @@
 import { useEffect, useMemo, useRef, useState } from "preact/hooks";
-import type { Result } from "../result.ts";
-import type { Page } from "../rest/container.ts";
+import type { FetchPage } from "./arranged-pages.ts";
 import { PagedList } from "./paged-list.ts";
 
 export interface Paged<Row> {
@@ -12,10 +11,7 @@ export interface Paged<Row> {
  * A paged list that is reset when `inputs` change. On a reload the old rows stay until the new ones
  * arrive, so that scroll position and focus are kept.
  */
-export function usePaged<Row>(
-  fetchPage: (marker: string | undefined) => Promise<Result<Page<Row>>>,
-  inputs: readonly unknown[],
-): Paged<Row> {
+export function usePaged<Row>(fetchPage: FetchPage<Row>, inputs: readonly unknown[]): Paged<Row> {
   const [, redraw] = useState(0);
   const [round, setRound] = useState(0);
   const list = useMemo(

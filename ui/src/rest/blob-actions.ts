@@ -2,9 +2,16 @@ import { mapped, type Result } from "../result.ts";
 import { conditionHeaders, pathOf, type BlobPlace, type Condition } from "./blob.ts";
 import { request } from "./request.ts";
 
+export interface Deletion {
+  readonly condition?: Condition;
+  readonly withSnapshots?: boolean;
+  readonly ifTags?: string | undefined;
+  readonly signal?: AbortSignal;
+}
+
 export function deleteBlob(
   place: BlobPlace,
-  { condition = {}, withSnapshots = true }: { condition?: Condition; withSnapshots?: boolean } = {},
+  { condition = {}, withSnapshots = true, ifTags, signal }: Deletion = {},
 ): Promise<Result<unknown>> {
   const isBase = place.snapshot === undefined && place.version === undefined;
   return request("blob", pathOf(place), {
@@ -13,7 +20,9 @@ export function deleteBlob(
     headers: {
       ...conditionHeaders(condition),
       "x-ms-delete-snapshots": isBase && withSnapshots ? "include" : undefined,
+      "x-ms-if-tags": ifTags,
     },
+    signal,
   });
 }
 
@@ -35,16 +44,4 @@ export function setTier(place: BlobPlace, tier: string): Promise<Result<unknown>
     query: { comp: "tier", snapshot: place.snapshot, versionid: place.version },
     headers: { "x-ms-access-tier": tier },
   });
-}
-
-/** Overwrites an existing blob only with If-Match on the ETag that was shown. */
-export async function copyBlob(
-  place: BlobPlace,
-  { source, condition }: { readonly source: string; readonly condition: Condition },
-): Promise<Result<string>> {
-  const answer = await request("blob", pathOf(place), {
-    method: "PUT",
-    headers: { "x-ms-copy-source": source, ...conditionHeaders(condition) },
-  });
-  return mapped(answer, ({ headers }) => headers.get("x-ms-copy-status") ?? "");
 }

@@ -16,6 +16,8 @@ export interface BlobEntry {
   readonly contentType: string;
   readonly blobType: string;
   readonly tier: string;
+  /** Whether the tier is that of the account, not one that was set. */
+  readonly isTierInferred: boolean;
   readonly leaseState: string;
   readonly metadata: Readonly<Record<string, string>>;
 }
@@ -70,6 +72,7 @@ function readPrefix(element: Element): BlobEntry {
     contentType: "",
     blobType: "",
     tier: "",
+    isTierInferred: true,
     leaseState: textOf(properties, "LeaseState") ?? "",
     metadata: {},
   };
@@ -96,6 +99,7 @@ function readBlob(element: Element): BlobEntry {
     contentType: text("Content-Type"),
     blobType: text("BlobType"),
     tier: text("AccessTier"),
+    isTierInferred: text("AccessTierInferred") === "true",
     leaseState: text("LeaseState"),
     metadata: pairsOf(childOf(element, "Metadata")),
   };

@@ -102,10 +102,15 @@ export function keptHeaders(state: BlobState): Readonly<Record<string, string>> 
     const value = state.headers.get(read);
     if (value !== null) kept[write] = value;
   }
-  const tier = state.headers.get("x-ms-access-tier");
-  const isInferred = state.headers.get("x-ms-access-tier-inferred") === "true";
-  if (tier !== null && !isInferred) kept["x-ms-access-tier"] = tier;
+  const tier = chosenTier(state);
+  if (tier !== undefined) kept["x-ms-access-tier"] = tier;
   return kept;
+}
+
+/** The access tier that was set on the blob; undefined if it has that of the account. */
+export function chosenTier({ headers }: BlobState): string | undefined {
+  const isInferred = headers.get("x-ms-access-tier-inferred") === "true";
+  return isInferred ? undefined : (headers.get("x-ms-access-tier") ?? undefined);
 }
 
 export interface Condition {
@@ -192,6 +197,12 @@ export async function getTags(
   return { ok: true, value: Object.fromEntries(pairs) as Record<string, string> };
 }
 
+/** A condition on the tags of a blob; undefined without tags, for which there is no condition. */
+export function tagsCondition(tags: Readonly<Record<string, string>>): string | undefined {
+  const expected = Object.entries(tags).map(([key, value]) => `"${key}" = '${value}'`);
+  return expected.length === 0 ? undefined : expected.join(" AND ");
+}
+
 /** Tags do not change the ETag, so the tags that were read are the condition (x-ms-if-tags). */
 export function setTags(
   place: BlobPlace,
@@ -201,14 +212,13 @@ export function setTags(
   const items = Object.entries(tags).map(
     ([key, value]) => `<Tag><Key>${escapeXml(key)}</Key><Value>${escapeXml(value)}</Value></Tag>`,
   );
-  const expected = Object.entries(before).map(([key, value]) => `"${key}" = '${value}'`);
   return request("blob", pathOf(place), {
     method: "PUT",
     query: { comp: "tags" },
     headers: {
       "content-type": "application/xml",
       "x-ms-lease-id": leaseId || undefined,
-      "x-ms-if-tags": expected.length === 0 ? undefined : expected.join(" AND "),
+      "x-ms-if-tags": tagsCondition(before),
     },
     body: `<?xml version="1.0" encoding="utf-8"?><Tags><TagSet>${items.join("")}</TagSet></Tags>`,
   });

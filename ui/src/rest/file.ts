@@ -1,6 +1,5 @@
-import { accessTo } from "../admin/sas.ts";
 import { mapped, type Result } from "../result.ts";
-import { request, bodyText } from "./request.ts";
+import { bodyText, request, sourceAddress } from "./request.ts";
 import { childOf, childrenOf, numberOf, parseXml, textOf } from "./xml.ts";
 
 /** Address of a file or directory, optionally in a share snapshot. */
@@ -48,16 +47,15 @@ export async function renameEntry(
   place: FilePlace,
   { to, isFolder }: { readonly to: string; readonly isFolder: boolean },
 ): Promise<Result<unknown>> {
-  const access = await accessTo(place.account);
-  if (!access.ok) return access;
-  const path = place.path.split("/").map(encodeURIComponent).join("/");
-  // The source must be in this server, which recognises itself by the host of this page.
-  const here = `${location.origin}/${place.account}/${place.share}/${path}`;
-  const source = `${here}?${access.value.query}`;
+  const source = await sourceAddress(filePath(place));
+  if (!source.ok) return source;
   return request("file", [place.account, place.share, to], {
     method: "PUT",
     query: { restype: isFolder ? "directory" : undefined, comp: "rename" },
-    headers: { "x-ms-file-rename-source": source, "x-ms-file-rename-replace-if-exists": "false" },
+    headers: {
+      "x-ms-file-rename-source": source.value,
+      "x-ms-file-rename-replace-if-exists": "false",
+    },
   });
 }
 

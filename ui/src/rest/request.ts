@@ -1,7 +1,7 @@
 import { loginWanted } from "../admin/call.ts";
 import { accessTo } from "../admin/sas.ts";
 import { ownLease } from "./own-leases.ts";
-import { failed, done, type Failure, type Result } from "../result.ts";
+import { done, failed, mapped, type Failure, type Result } from "../result.ts";
 
 export type Service = "blob" | "queue" | "table" | "file" | "dfs";
 
@@ -39,11 +39,15 @@ export function storageUrl(
   query: Call["query"] = {},
 ): string {
   const place = path.map(escape).join("/");
-  const words = Object.entries(query).flatMap(([name, value]) =>
-    value === undefined ? [] : [`${encodeURIComponent(name)}=${encodeURIComponent(value)}`],
-  );
+  const words = queryWords(query);
   const search = words.length === 0 ? "" : `?${words.join("&")}`;
   return `/storage/${service}/${place}${search}`;
+}
+
+function queryWords(query: NonNullable<Call["query"]>): readonly string[] {
+  return Object.entries(query).flatMap(([name, value]) =>
+    value === undefined ? [] : [`${encodeURIComponent(name)}=${encodeURIComponent(value)}`],
+  );
 }
 
 function escape(part: PathPart): string {
@@ -117,9 +121,41 @@ function leaseFor(service: Service, path: readonly PathPart[], call: Call): stri
 /** One call of the public REST API. Errors are returned as failures, never thrown. */
 export async function request(
   service: Service,
-  [account, ...rest]: readonly [string, ...PathPart[]],
+  path: readonly [string, ...PathPart[]],
   call: Call = {},
 ): Promise<Result<Answer>> {
+  const response = await respond(service, path, call);
+  if (!response.ok) return response;
+  const { status, headers } = response.value;
+  try {
+    return done({ status, headers, body: await response.value.arrayBuffer() });
+  } catch (error) {
+    return failed(unreachable(error));
+  }
+}
+
+export interface StreamedAnswer {
+  readonly headers: Headers;
+  readonly body: ReadableStream<Uint8Array<ArrayBuffer>>;
+}
+
+/** As `request`; the body is read while it arrives, so that its size does not matter. */
+export async function requestStream(
+  service: Service,
+  path: readonly [string, ...PathPart[]],
+  call: Call = {},
+): Promise<Result<StreamedAnswer>> {
+  return mapped(await respond(service, path, call), ({ headers, body }) => ({
+    headers,
+    body: body ?? new ReadableStream({ start: (controller) => controller.close() }),
+  }));
+}
+
+async function respond(
+  service: Service,
+  [account, ...rest]: readonly [string, ...PathPart[]],
+  call: Call,
+): Promise<Result<Response>> {
   const headers = headersOf(call.headers ?? {});
   if (!headers.ok) return headers;
   const lease = leaseFor(service, [account, ...rest], call);
@@ -130,18 +166,29 @@ export async function request(
   try {
     const target = `${url}${url.includes("?") ? "&" : "?"}${access.value.query}`;
     const response = await send(target, headers.value, call);
-    if (!response.ok) {
-      const failure = await failureOf(response);
-      // This code comes from the gateway: the login of the explorer has ended. Services have other
-      // codes.
-      if (failure.code === "LoginRequired") loginWanted.set(true);
-      return failed(failure);
-    }
-    const body = await response.arrayBuffer();
-    return done({ status: response.status, headers: response.headers, body });
+    if (response.ok) return done(response);
+    const failure = await failureOf(response);
+    // This code comes from the gateway: the login of the explorer has ended. Services have other
+    // codes.
+    if (failure.code === "LoginRequired") loginWanted.set(true);
+    return failed(failure);
   } catch (error) {
     return failed(unreachable(error));
   }
+}
+
+/** The address of an object as a copy or rename source. The server recognises itself by the host
+ *  of this page, so that it does not fetch from itself over the network. */
+export async function sourceAddress(
+  [account, ...rest]: readonly [string, ...string[]],
+  query: Call["query"] = {},
+): Promise<Result<string>> {
+  const access = await accessTo(account);
+  return mapped(access, ({ query: signature }) => {
+    const path = [account, ...rest].map(escape).join("/");
+    const words = queryWords(query);
+    return `${location.origin}/${path}?${[...words, signature].join("&")}`;
+  });
 }
 
 export function unreachable(error: unknown): Failure {

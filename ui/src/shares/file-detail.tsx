@@ -1,18 +1,16 @@
 import type { JSX } from "preact";
 import { useState } from "preact/hooks";
-import { createSas } from "../admin/sas.ts";
-import { followDownload } from "../blobs/download.ts";
 import { bytes, count, moment } from "../format.ts";
 import { useLoad } from "../load.ts";
 import { Button } from "../parts/button.tsx";
 import { Detail, Facts, Section } from "../parts/detail.tsx";
 import { LeaseBox } from "../parts/lease-box.tsx";
-import { describeFailure, notify } from "../parts/notices.tsx";
 import { SasForm } from "../parts/sas-form.tsx";
 import { Failed, Waiting } from "../parts/states.tsx";
 import { Tabs } from "../parts/tabs.tsx";
 import { TimelineView } from "../parts/timeline.tsx";
 import { filePath, getFileProperties, readText, type FilePlace } from "../rest/file.ts";
+import { downloadFile } from "./download-file.ts";
 import { HandlesList } from "./handles-list.tsx";
 import { RangesMap } from "./ranges-map.tsx";
 
@@ -38,23 +36,6 @@ const permissions = [
 
 const previewBytesMax = 256 * 1024;
 
-async function download(place: FilePlace): Promise<void> {
-  const name = place.path.split("/").at(-1) ?? place.path;
-  const made = await createSas({
-    kind: "service",
-    account: place.account,
-    service: "file",
-    container: place.share,
-    path: place.path,
-    permissions: "r",
-    contentDisposition: `attachment; filename*=UTF-8''${encodeURIComponent(name)}`,
-  });
-  if (!made.ok) return notify("bad", describeFailure(made.failure));
-  const { gatewayUrl } = made.value;
-  const query = place.snapshot === undefined ? "" : `&sharesnapshot=${place.snapshot}`;
-  followDownload(gatewayUrl + query, name);
-}
-
 export function FileDetail({ place, onClose }: FileDetailProps): JSX.Element {
   const [tab, setTab] = useState("overview");
   const loaded = useLoad((signal) => getFileProperties(place, signal), [place.path]);
@@ -65,7 +46,7 @@ export function FileDetail({ place, onClose }: FileDetailProps): JSX.Element {
       isLarge={tab === "content"}
       onClose={onClose}
       actions={
-        <Button icon="download" onClick={() => void download(place)}>
+        <Button icon="download" onClick={() => void downloadFile(place)}>
           Download
         </Button>
       }

@@ -1,26 +1,31 @@
 import type { JSX } from "preact";
-import { useState } from "preact/hooks";
+import { useMemo, useState } from "preact/hooks";
 import { UploadButtons } from "../blobs/upload-buttons.tsx";
 import { bytes, moment } from "../format.ts";
+import { namedPages, sortedPage } from "../parts/arranged-pages.ts";
 import { Button } from "../parts/button.tsx";
 import { Crumbs, type Crumb } from "../parts/crumbs.tsx";
-import { FormDialog } from "../parts/dialog.tsx";
-import { Field } from "../parts/field.tsx";
 import { Filter } from "../parts/filter.tsx";
-import { textIn } from "../parts/form-values.ts";
 import type { Column } from "../parts/grid.tsx";
 import { Icon } from "../parts/icon.tsx";
 import { Listing } from "../parts/listing.tsx";
-import { describeFailure, report } from "../parts/notices.tsx";
+import { noFilter, type NameFilter } from "../parts/name-filter.ts";
+import { report } from "../parts/notices.tsx";
+import { SelectionBar } from "../parts/selection-bar.tsx";
+import { isAlone, useSelection } from "../parts/selection.ts";
+import { comparison, useSorting, type SortKeys } from "../parts/sorting.ts";
 import { Badge } from "../parts/states.tsx";
+import { useMenu } from "../parts/use-menu.tsx";
 import { usePaged } from "../parts/use-paged.ts";
 import { listFolder, type FileEntry, type FolderPlace } from "../rest/file-list.ts";
-import { createFolder, snapshotShare } from "../rest/file.ts";
+import { snapshotShare } from "../rest/file.ts";
 import { formatRoute, go } from "../route.ts";
 import { DropZone } from "../upload/drop-zone.tsx";
 import type { Source } from "../upload/source.ts";
-import { EntryActions } from "./entry-actions.tsx";
+import type { FileBatch } from "./bulk.ts";
+import { fileActions, fileBatchActions } from "./file-actions.ts";
 import { FileDetail } from "./file-detail.tsx";
+import { ShareDialogs, type ShareDialog } from "./share-dialogs.tsx";
 import { shareRoute } from "./share-route.ts";
 import { joined, uploadFilesInto } from "./upload-file.ts";
 
@@ -29,42 +34,89 @@ export interface ShareBrowserProps {
   readonly shown: string | undefined;
 }
 
+const sortKeys: SortKeys<FileEntry> = {
+  Name: ({ name }) => name,
+  Size: ({ length = -1 }) => length,
+  Written: ({ lastWriteAt }) => Date.parse(lastWriteAt) || 0,
+};
+
+function useFiles(place: FolderPlace, filter: NameFilter) {
+  const { account, share, folder, snapshot } = place;
+  const sorting = useSorting(sortKeys);
+  const sort = sorting.present;
+  const inputs = [account, share, folder, snapshot, filter];
+  const fetchPage = useMemo(
+    () => namedPages(filter, (prefix, marker) => listFolder(place, { prefix, marker })),
+    inputs,
+  );
+  const compare = sort && comparison(sortKeys, sort, ({ kind }) => (kind === "folder" ? 0 : 1));
+  const paged = usePaged(compare === undefined ? fetchPage : sortedPage(fetchPage, compare), [
+    ...inputs,
+    sort,
+  ]);
+  return { ...paged, sorting, fetchPage };
+}
+
+/** The selected rows, the dialogs, and the commands for a row or for the selection. */
+function useCommands(place: FolderPlace, filter: NameFilter, files: ReturnType<typeof useFiles>) {
+  const { fetchPage, reload } = files;
+  const [dialog, onDialog] = useState<ShareDialog>();
+  const selection = useSelection<FileEntry>(({ name }) => name, [place.folder, filter]);
+  const onDone = (): void => {
+    selection.clear();
+    reload();
+  };
+  const base = { place, fetchPage, onDone };
+  const selected: FileBatch = { ...base, selection };
+  const batchOf = (entry: FileEntry): FileBatch => ({
+    ...base,
+    selection: { isAll: false, rows: [entry], has: (row) => row === entry },
+  });
+  const isWritable = place.snapshot === undefined;
+  return {
+    selection,
+    dialog,
+    onDialog,
+    actionsOf: (entry: FileEntry, onOpen: () => void) =>
+      isAlone(selection, entry)
+        ? fileActions({ batch: batchOf(entry), onDialog }, entry, onOpen)
+        : fileBatchActions({ batch: selected, onDialog }),
+    selectedActions: fileBatchActions({ batch: selected, onDialog }),
+    askToDelete: (entry: FileEntry): void => {
+      const batch = selection.has(entry) ? selected : batchOf(entry);
+      if (isWritable) onDialog({ kind: "delete", batch });
+    },
+    rename: (entry: FileEntry): void => {
+      if (isWritable) onDialog({ kind: "rename", entry, batch: batchOf(entry) });
+    },
+  };
+}
+
 /** Shows a folder of a share, with the details of one file beside it. */
 export function ShareBrowser({ place, shown }: ShareBrowserProps): JSX.Element {
   const { account, share, folder, snapshot } = place;
-  const [prefix, setPrefix] = useState("");
-  const [isCreating, setCreating] = useState(false);
-  const { list, reload } = usePaged(
-    (marker) => listFolder(place, { prefix, marker }),
-    [account, share, folder, prefix, snapshot],
-  );
-  const isWritable = snapshot === undefined;
+  const [filter, setFilter] = useState(noFilter);
+  const files = useFiles(place, filter);
+  const { reload } = files;
+  const commands = useCommands(place, filter, files);
   const upload = (sources: readonly Source[]): void => uploadFilesInto(place, sources, reload);
-  const open = ({ kind, name }: FileEntry): void => {
-    const path = joined(folder, name);
-    go(kind === "folder" ? shareRoute({ ...place, folder: path }) : shareRoute(place, path));
-  };
   return (
     <>
       <ShareBar
         place={place}
-        onFilter={setPrefix}
+        onFilter={setFilter}
         onRefresh={reload}
-        onNew={() => setCreating(true)}
+        onNew={() => commands.onDialog({ kind: "new" })}
         onUpload={upload}
+      />
+      <SelectionBar
+        selection={commands.selection}
+        sizeOf={({ length }) => length}
+        actions={commands.selectedActions}
       />
       <div class="work">
         <DropZone hint={`Drop to upload into ${share}/${folder}`} onDrop={upload}>
-          <Listing
-            label={`Files in ${share}`}
-            list={list}
-            prefix={prefix}
-            empty="No files. Drop files or folders here to upload them."
-            columns={columnsOf(place, { isWritable, reload })}
-            keyOf={({ name }) => joined(folder, name)}
-            active={shown}
-            onOpen={open}
-          />
+          <Files place={place} shown={shown} filter={filter} files={files} commands={commands} />
         </DropZone>
         {shown !== undefined && (
           <FileDetail
@@ -74,35 +126,61 @@ export function ShareBrowser({ place, shown }: ShareBrowserProps): JSX.Element {
           />
         )}
       </div>
-      {isCreating && <NewFolder place={place} onClose={() => setCreating(false)} onDone={reload} />}
+      <ShareDialogs
+        dialog={commands.dialog}
+        place={place}
+        onClose={() => commands.onDialog(undefined)}
+        onReload={reload}
+      />
     </>
   );
 }
 
-interface NewFolderProps {
-  readonly place: FolderPlace;
-  readonly onClose: () => void;
-  readonly onDone: () => void;
+interface FilesProps extends ShareBrowserProps {
+  readonly filter: NameFilter;
+  readonly files: ReturnType<typeof useFiles>;
+  readonly commands: ReturnType<typeof useCommands>;
 }
 
-function NewFolder({ place, onClose, onDone }: NewFolderProps): JSX.Element {
-  const create = async (values: FormData): Promise<string | undefined> => {
-    const path = joined(place.folder, textIn(values, "name"));
-    const result = await createFolder({ account: place.account, share: place.share, path });
-    if (!result.ok) return describeFailure(result.failure);
-    onDone();
-    return undefined;
+function Files({ place, shown, filter, files, commands }: FilesProps): JSX.Element {
+  const { share, folder } = place;
+  const { open: openMenu, menu } = useMenu();
+  const open = ({ kind, name }: FileEntry): void => {
+    const path = joined(folder, name);
+    go(kind === "folder" ? shareRoute({ ...place, folder: path }) : shareRoute(place, path));
   };
   return (
-    <FormDialog title="New folder" action="Create" onClose={onClose} onSubmit={create}>
-      <Field label="Name" name="name" required autoFocus />
-    </FormDialog>
+    <>
+      <Listing
+        label={`Files in ${share}`}
+        list={files.list}
+        filter={filter}
+        empty="No files. Drop files or folders here to upload them."
+        columns={columns}
+        keyOf={({ name }) => joined(folder, name)}
+        nameOf={({ name }) => name}
+        selection={commands.selection}
+        sorting={files.sorting}
+        active={shown}
+        onOpen={open}
+        onDelete={commands.askToDelete}
+        onRename={commands.rename}
+        onMenu={(entry, at) =>
+          openMenu({
+            label: entry.name,
+            at,
+            items: commands.actionsOf(entry, () => open(entry)),
+          })
+        }
+      />
+      {menu}
+    </>
   );
 }
 
 interface ShareBarProps {
   readonly place: FolderPlace;
-  readonly onFilter: (prefix: string) => void;
+  readonly onFilter: (filter: NameFilter) => void;
   readonly onRefresh: () => void;
   readonly onNew: () => void;
   readonly onUpload: (sources: readonly Source[]) => void;
@@ -114,7 +192,7 @@ function ShareBar({ place, onFilter, onRefresh, onNew, onUpload }: ShareBarProps
     <div class="bar">
       <Crumbs crumbs={crumbsOf(place)} />
       {snapshot !== undefined && <Badge tone="accent">snapshot {moment(snapshot)}</Badge>}
-      <Filter key={folder} label="Prefix" onChange={onFilter} />
+      <Filter key={folder} onChange={onFilter} />
       <Button icon="refresh" label="Refresh" onClick={onRefresh} />
       {snapshot === undefined && (
         <>
@@ -143,39 +221,22 @@ function SnapshotButton({ account, share }: SnapshotButtonProps): JSX.Element {
   return <Button icon="camera" label="Snapshot share" onClick={() => void take()} />;
 }
 
-interface ColumnOptions {
-  readonly isWritable: boolean;
-  readonly reload: () => void;
-}
-
-function columnsOf(place: FolderPlace, options: ColumnOptions): readonly Column<FileEntry>[] {
-  return [
-    { title: "Name", width: "minmax(0, 3fr)", cell: (entry) => <Name entry={entry} /> },
-    { title: "Size", width: "6rem", align: "end", cell: ({ length }) => bytes(length) },
-    {
-      title: "Written",
-      width: "11rem",
-      isMinor: true,
-      cell: ({ lastWriteAt }) => <span class="soft">{moment(lastWriteAt)}</span>,
-    },
-    {
-      title: "Actions",
-      isTitleHidden: true,
-      width: "5.5rem",
-      align: "end",
-      cell: (entry) =>
-        options.isWritable ? (
-          <EntryActions folder={place} entry={entry} onChanged={options.reload} />
-        ) : null,
-    },
-  ];
-}
+const columns: readonly Column<FileEntry>[] = [
+  { title: "Name", width: "minmax(0, 3fr)", cell: (entry) => <Name entry={entry} /> },
+  { title: "Size", width: "6rem", align: "end", cell: ({ length }) => bytes(length) },
+  {
+    title: "Written",
+    width: "11rem",
+    isMinor: true,
+    cell: ({ lastWriteAt }) => <span class="soft">{moment(lastWriteAt)}</span>,
+  },
+];
 
 function Name({ entry: { kind, name } }: { readonly entry: FileEntry }): JSX.Element {
   return (
     <span class={kind === "folder" ? "name folder" : "name"}>
       <Icon name={kind} />
-      <span>{name}</span>
+      <span title={name}>{name}</span>
     </span>
   );
 }

@@ -1,0 +1,87 @@
+import { bytes, plural } from "../format.ts";
+import { copyUrl } from "../parts/copy-url.ts";
+import type { MenuItem } from "../parts/menu.tsx";
+import type { BlobEntry } from "../rest/blob-list.ts";
+import { go } from "../route.ts";
+import { directoryRoute } from "./blob-route.ts";
+import type { BrowserDialog } from "./browser-dialogs.tsx";
+import { countBatch, placeOf, undeleteBatch, zipBatch, type BlobBatch } from "./bulk.ts";
+import { download } from "./download.ts";
+
+export interface ActionContext {
+  readonly batch: BlobBatch;
+  readonly onDialog: (dialog: BrowserDialog) => void;
+}
+
+/** The commands for the selected rows. */
+export function batchActions({ batch, onDialog }: ActionContext): readonly MenuItem[] {
+  return [
+    { label: "Download zip", icon: "download", run: () => zipBatch(batch) },
+    {
+      label: "Copy to…",
+      icon: "copy",
+      run: () => onDialog({ kind: "transfer", action: "Copy", batch }),
+    },
+    {
+      label: "Move to…",
+      icon: "rename",
+      run: () => onDialog({ kind: "transfer", action: "Move", batch }),
+    },
+    { label: "Count", icon: "count", run: () => countBatch(batch, describeCount) },
+    deletion({ batch, onDialog }),
+  ];
+}
+
+function describeCount(blobs: number, size: number): string {
+  return `${plural(blobs, "blob")}, ${bytes(size)}`;
+}
+
+function deletion({ batch, onDialog }: ActionContext): MenuItem {
+  return {
+    label: "Delete",
+    icon: "trash",
+    isDangerous: true,
+    run: () => onDialog({ kind: "delete", batch }),
+  };
+}
+
+/** The commands for one row. */
+export function entryActions(
+  context: ActionContext,
+  entry: BlobEntry,
+  onOpen: () => void,
+): readonly MenuItem[] {
+  const { batch, onDialog } = context;
+  const { place } = batch;
+  const open: MenuItem = { label: "Open", icon: "file", run: onOpen };
+  if (entry.isDeleted) {
+    return [open, { label: "Undelete", icon: "restore", run: () => undeleteBatch(batch) }];
+  }
+  const url: MenuItem = {
+    label: "Copy URL",
+    icon: "link",
+    run: () => void copyUrl("blob", place.account, [place.container, entry.name]),
+  };
+  const isBase = entry.snapshot === undefined && entry.isCurrentVersion;
+  const rename: MenuItem = {
+    label: "Rename",
+    icon: "edit",
+    run: () => onDialog({ kind: "rename", entry, batch }),
+  };
+  if (entry.kind === "folder") {
+    const details: MenuItem = {
+      label: "Details",
+      icon: "lock",
+      run: () => go(directoryRoute(place, entry.name.slice(0, -1))),
+    };
+    return [open, ...(batch.isHierarchical ? [details] : []), rename, ...batchActions(context)];
+  }
+  const save: MenuItem = {
+    label: "Download",
+    icon: "download",
+    run: () => void download(placeOf(place, entry)),
+  };
+  const [, copy, move] = batchActions(context);
+  const transfers = [copy, ...(isBase ? [move] : [])].filter((item) => item !== undefined);
+  return [open, save, url, ...(isBase ? [rename] : []), ...transfers, deletion(context)];
+}

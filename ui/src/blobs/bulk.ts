@@ -1,0 +1,232 @@
+import { plural } from "../format.ts";
+import { startJob, type ItemContext, type RunContext } from "../jobs/jobs.ts";
+import { downloadZip } from "../jobs/zip-job.ts";
+import { everyRow, type FetchPage } from "../parts/arranged-pages.ts";
+import { selectedRows, type Selection } from "../parts/selection.ts";
+import { done, failed, mapped, type Result } from "../result.ts";
+import { deleteBlob, undeleteBlob } from "../rest/blob-actions.ts";
+import { listBlobs, type BlobEntry } from "../rest/blob-list.ts";
+import { copyBlobState, moveBlob } from "../rest/blob-move.ts";
+import { getProperties, pathOf, type BlobPlace } from "../rest/blob.ts";
+import { ownLease } from "../rest/own-leases.ts";
+import { deleteDirectory, getPathState, renamePath, type PathPlace } from "../rest/path.ts";
+import { requestStream } from "../rest/request.ts";
+import type { FolderPlace } from "./blob-route.ts";
+
+/** Selected rows of a folder, and how to process them. */
+export interface BlobBatch {
+  readonly place: FolderPlace;
+  readonly selection: Pick<Selection<BlobEntry>, "isAll" | "rows" | "has">;
+  /** The list from which Select all selects. */
+  readonly fetchPage: FetchPage<BlobEntry>;
+  /** In a hierarchical account directories are moved and deleted as a whole. */
+  readonly isHierarchical: boolean;
+  readonly onDone: () => void;
+}
+
+const pageRows = 1000;
+
+export function describeBatch({ selection: { isAll, rows }, place }: BlobBatch): string {
+  if (isAll) return `all of ${place.container}/${place.prefix}`;
+  const [first] = rows;
+  return rows.length === 1 && first !== undefined
+    ? first.name
+    : plural(rows.length, "entry", "entries");
+}
+
+function rowsOf({ selection, fetchPage }: BlobBatch, { signal }: ItemContext) {
+  return selectedRows(selection, () => everyRow(fetchPage, signal));
+}
+
+/** Replaces folders by the blobs below them, which are listed page by page. */
+async function* blobsBelow(
+  batch: BlobBatch,
+  context: ItemContext,
+): AsyncGenerator<Result<BlobEntry>> {
+  const { account, container } = batch.place;
+  for await (const row of rowsOf(batch, context)) {
+    if (!row.ok || row.value.kind === "blob") {
+      yield row;
+      continue;
+    }
+    const below: FetchPage<BlobEntry> = (marker, { signal }) =>
+      listBlobs({
+        account,
+        container,
+        prefix: row.value.name,
+        delimiter: undefined,
+        marker,
+        include: [],
+        resultsMax: pageRows,
+        signal,
+      });
+    for await (const one of everyRow(below, context.signal)) {
+      if (!one.ok || one.value.kind === "blob") yield one;
+    }
+  }
+}
+
+/** The blob, snapshot or version of a row. */
+export function placeOf({ account, container }: FolderPlace, entry: BlobEntry): BlobPlace {
+  const { name, snapshot, isCurrentVersion, version } = entry;
+  const isOld = snapshot === undefined && !isCurrentVersion;
+  return { account, container, name, snapshot, version: isOld ? version : undefined };
+}
+
+function isBase({ snapshot, isCurrentVersion }: BlobEntry): boolean {
+  return snapshot === undefined && isCurrentVersion;
+}
+
+function pathPlace({ account, container }: FolderPlace, { name }: BlobEntry): PathPlace {
+  return { account, container, path: name.replace(/\/$/, "") };
+}
+
+/** The ETag to require: the listed one, or on a retry the present one. */
+async function etagOf(
+  place: FolderPlace,
+  entry: BlobEntry,
+  { isRetry }: RunContext,
+): Promise<Result<string>> {
+  if (!isRetry) return done(entry.etag);
+  const state =
+    entry.kind === "folder"
+      ? await getPathState(pathPlace(place, entry))
+      : await getProperties(placeOf(place, entry));
+  return mapped(state, ({ etag }) => etag);
+}
+
+/** Deletes with If-Match on the listed ETags: blobs changed since then are kept. */
+export function deleteBatch(batch: BlobBatch): void {
+  const { place, isHierarchical, onDone } = batch;
+  startJob<BlobEntry>({
+    title: `Delete ${describeBatch(batch)}`,
+    items: (context) => (isHierarchical ? rowsOf(batch, context) : blobsBelow(batch, context)),
+    nameOf: ({ name }) => name,
+    run: async (entry, context) => {
+      const etag = await etagOf(place, entry, context);
+      if (!etag.ok) return etag;
+      if (entry.kind === "folder") {
+        const directory = pathPlace(place, entry);
+        const leaseId = ownLease("blob", [place.account, place.container, directory.path]);
+        return deleteDirectory(directory, { ifMatch: etag.value || undefined, leaseId });
+      }
+      const condition = isBase(entry) ? { ifMatch: etag.value } : {};
+      return deleteBlob(placeOf(place, entry), { condition, signal: context.signal });
+    },
+    onDone,
+  });
+}
+
+export function undeleteBatch(batch: BlobBatch): void {
+  startJob<BlobEntry>({
+    title: `Undelete ${describeBatch(batch)}`,
+    items: (context) => rowsOf(batch, context),
+    nameOf: ({ name }) => name,
+    run: ({ name }) => undeleteBlob({ ...batch.place, name }),
+    onDone: batch.onDone,
+  });
+}
+
+export interface Destination {
+  readonly container: string;
+  /** A folder, empty or with a slash at its end. */
+  readonly prefix: string;
+  readonly mayReplace: boolean;
+}
+
+/** Copies or moves the rows, keeping their names below the shown folder. */
+export function transferBatch(batch: BlobBatch, to: Destination, action: "Copy" | "Move"): void {
+  const { place, isHierarchical, onDone } = batch;
+  const isMove = action === "Move";
+  startJob<BlobEntry>({
+    title: `${action} ${describeBatch(batch)}`,
+    items: (context) =>
+      isMove && isHierarchical ? rowsOf(batch, context) : blobsBelow(batch, context),
+    nameOf: ({ name }) => name,
+    run: async (entry, context) => {
+      const etag = await etagOf(place, entry, context);
+      if (!etag.ok) return etag;
+      if (isMove && !isBase(entry)) return failed(notMovable);
+      const name = to.prefix + entry.name.slice(place.prefix.length);
+      const target = { account: place.account, container: to.container, name };
+      const { mayReplace } = to;
+      if (isMove && isHierarchical) {
+        return movePath(pathPlace(place, entry), { ...target, etag: etag.value, mayReplace });
+      }
+      const tier = entry.isTierInferred ? undefined : entry.tier || undefined;
+      const from = { ...placeOf(place, entry), etag: etag.value, tier };
+      const { signal } = context;
+      return isMove
+        ? moveBlob(from, target, { mayReplace, signal })
+        : copyBlobState(from, target, { mayReplace, signal });
+    },
+    onDone,
+  });
+}
+
+const notMovable = {
+  status: 400,
+  code: "NotMovable",
+  message: "Snapshots and versions cannot be moved",
+};
+
+/** Renames a file or directory of a tree, which is one atomic operation. */
+async function movePath(
+  from: PathPlace,
+  to: BlobPlace & { readonly etag: string; readonly mayReplace: boolean },
+): Promise<Result<unknown>> {
+  const target = { ...from, container: to.container, path: to.name.replace(/\/$/, "") };
+  const present = to.mayReplace ? await getPathState(target) : undefined;
+  const condition = present?.ok === true ? { ifMatch: present.value.etag } : { ifNoneMatch: "*" };
+  const sourceLeaseId = ownLease("blob", [from.account, from.container, from.path]);
+  return renamePath(from, { to: target, sourceEtag: to.etag, sourceLeaseId, condition });
+}
+
+/** Saves the blobs as one zip file. */
+export function zipBatch(batch: BlobBatch): void {
+  const { place } = batch;
+  const folder = place.prefix.split("/").at(-2) ?? place.container;
+  const [first] = batch.selection.rows;
+  const isOne = !batch.selection.isAll && batch.selection.rows.length === 1;
+  const name = isOne && first !== undefined ? lastSegment(first.name) : folder;
+  downloadZip<BlobEntry>({
+    title: `Download ${describeBatch(batch)}`,
+    fileName: `${name}.zip`,
+    items: (context) => blobsBelow(batch, context),
+    nameOf: (entry) => entry.name,
+    open: async (entry, signal) => {
+      const blob = placeOf(place, entry);
+      const query = { snapshot: blob.snapshot, versionid: blob.version };
+      const answer = await requestStream("blob", pathOf(blob), { query, signal });
+      const mark = blob.snapshot ?? blob.version;
+      const path = entry.name.slice(place.prefix.length);
+      return mapped(answer, ({ headers, body }) => ({
+        path: mark === undefined ? path : `${path} (${mark.replaceAll(":", "-")})`,
+        modifiedAt: new Date(headers.get("last-modified") ?? 0),
+        body,
+      }));
+    },
+  });
+}
+
+function lastSegment(name: string): string {
+  return name.replace(/\/$/, "").split("/").at(-1) ?? name;
+}
+
+/** Counts the blobs and their bytes. */
+export function countBatch(batch: BlobBatch, show: (blobs: number, bytes: number) => string): void {
+  let blobs = 0;
+  let bytes = 0;
+  startJob<BlobEntry>({
+    title: `Count ${describeBatch(batch)}`,
+    items: (context) => blobsBelow(batch, context),
+    nameOf: ({ name }) => name,
+    run: ({ length = 0 }) => {
+      blobs += 1;
+      bytes += length;
+      return Promise.resolve(done(undefined));
+    },
+    finish: () => show(blobs, bytes),
+    onDone: () => {},
+  });
+}

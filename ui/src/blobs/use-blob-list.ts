@@ -1,0 +1,69 @@
+import { useMemo } from "preact/hooks";
+import { matchingPages, sortedPage, type FetchPage } from "../parts/arranged-pages.ts";
+import { prefixOf, substringTest, type NameFilter } from "../parts/name-filter.ts";
+import { comparison, useSorting, type SortKeys, type Sorting } from "../parts/sorting.ts";
+import { usePaged, type Paged } from "../parts/use-paged.ts";
+import { listBlobs, type BlobEntry } from "../rest/blob-list.ts";
+import type { FolderPlace } from "./blob-route.ts";
+
+/** What the user has chosen to list in a container. */
+export interface View {
+  readonly filter: NameFilter;
+  readonly isFlat: boolean;
+  readonly withHidden: boolean;
+}
+
+/** Rows of the first page, which is small, so that it appears quickly. */
+const firstPageRows = 200;
+const pageRows = 1000;
+/** What the list includes on request. Snapshots are missing, because the service rejects them
+ *  together with a delimiter. */
+const hidden = ["deleted", "versions", "uncommittedblobs"];
+
+const sortKeys: SortKeys<BlobEntry> = {
+  Name: ({ name }) => name,
+  Size: ({ length = -1 }) => length,
+  Type: ({ contentType }) => contentType,
+  Modified: ({ lastModified }) => Date.parse(lastModified) || 0,
+};
+
+export interface BlobList extends Paged<BlobEntry> {
+  readonly sorting: Sorting;
+  /** The rows of the list in the order of the service, for jobs. */
+  readonly fetchPage: FetchPage<BlobEntry>;
+}
+
+export function useBlobList(place: FolderPlace, view: View): BlobList {
+  const { account, container, prefix } = place;
+  const { filter, isFlat, withHidden } = view;
+  const sorting = useSorting(sortKeys);
+  const sort = sorting.present;
+  const inputs = [account, container, prefix, filter, isFlat, withHidden];
+  const fetchPage = useMemo(() => {
+    const listed = pagesOf(place, view);
+    const isMatch = substringTest(filter);
+    if (isMatch === undefined) return listed;
+    return matchingPages(listed, ({ name }) => isMatch(name.slice(prefix.length)));
+  }, inputs);
+  const compare = sort && comparison(sortKeys, sort, ({ kind }) => (kind === "folder" ? 0 : 1));
+  const paged = usePaged(compare === undefined ? fetchPage : sortedPage(fetchPage, compare), [
+    ...inputs,
+    sort,
+  ]);
+  return { ...paged, sorting, fetchPage };
+}
+
+function pagesOf(place: FolderPlace, { filter, isFlat, withHidden }: View): FetchPage<BlobEntry> {
+  const include = withHidden ? (isFlat ? [...hidden, "snapshots"] : hidden) : [];
+  return (marker, { signal }) =>
+    listBlobs({
+      account: place.account,
+      container: place.container,
+      prefix: place.prefix + prefixOf(filter),
+      delimiter: isFlat ? undefined : "/",
+      marker,
+      include,
+      resultsMax: marker === undefined ? firstPageRows : pageRows,
+      signal,
+    });
+}

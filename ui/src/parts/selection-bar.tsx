@@ -1,0 +1,44 @@
+import type { JSX } from "preact";
+import { bytes, count, plural } from "../format.ts";
+import { Button } from "./button.tsx";
+import type { MenuItem } from "./menu.tsx";
+import type { Selection } from "./selection.ts";
+
+export interface SelectionBarProps<Row> {
+  readonly selection: Selection<Row>;
+  /** Bytes of a row, for the sum; undefined if rows have no size. */
+  readonly sizeOf?: (row: Row) => number | undefined;
+  readonly actions: readonly MenuItem[];
+}
+
+/** The number of selected rows, and the commands for them. */
+export function SelectionBar<Row>(props: SelectionBarProps<Row>): JSX.Element | null {
+  const { selection, sizeOf, actions } = props;
+  if (selection.isEmpty) return null;
+  const sum = selection.rows.reduce((total, row) => total + (sizeOf?.(row) ?? 0), 0);
+  const size = sizeOf === undefined || selection.isAll ? "" : `, ${bytes(sum)}`;
+  return (
+    <div class="selection-bar" role="toolbar" aria-label="Selection">
+      <span role="status">
+        {words(selection)}
+        {size}
+      </span>
+      {actions.map(({ label, icon, isDangerous, run }) => (
+        <Button
+          key={label}
+          icon={icon}
+          kind={isDangerous === true ? "danger" : "plain"}
+          onClick={run}
+        >
+          {label}
+        </Button>
+      ))}
+      <Button kind="quiet" icon="close" label="Clear selection" onClick={selection.clear} />
+    </div>
+  );
+}
+
+function words<Row>({ isAll, rows }: Selection<Row>): string {
+  if (!isAll) return `${count(rows.length)} selected`;
+  return rows.length === 0 ? "All selected" : `All but ${plural(rows.length, "entry", "entries")}`;
+}

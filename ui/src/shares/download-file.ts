@@ -1,0 +1,32 @@
+import { createSas } from "../admin/sas.ts";
+import { followDownload } from "../blobs/download.ts";
+import { describeFailure, notify } from "../parts/notices.tsx";
+import type { FilePlace } from "../rest/file.ts";
+
+/** A URL with a SAS for one file, which the browser can read itself, whatever its size. */
+export async function fileUrl(
+  place: FilePlace,
+  contentDisposition?: string,
+): Promise<string | undefined> {
+  const made = await createSas({
+    kind: "service",
+    account: place.account,
+    service: "file",
+    container: place.share,
+    path: place.path,
+    permissions: "r",
+    ...(contentDisposition === undefined ? {} : { contentDisposition }),
+  });
+  if (!made.ok) {
+    notify("bad", describeFailure(made.failure));
+    return undefined;
+  }
+  const query = place.snapshot === undefined ? "" : `&sharesnapshot=${place.snapshot}`;
+  return made.value.gatewayUrl + query;
+}
+
+export async function downloadFile(place: FilePlace): Promise<void> {
+  const name = place.path.split("/").at(-1) ?? place.path;
+  const url = await fileUrl(place, `attachment; filename*=UTF-8''${encodeURIComponent(name)}`);
+  if (url !== undefined) followDownload(url, name);
+}

@@ -5,7 +5,7 @@ import type { ServiceName } from "../protocol/service-name.ts";
 import { recordCodec } from "../encoding/record.ts";
 import type { LoadRequest, ReclaimHandler } from "../operation/service.ts";
 import { anyTable, defineTable } from "../encoding/table.ts";
-import { ticksFromSeconds, type Ticks } from "../base/ticks.ts";
+import { ticksFromSeconds, ticksPerSecond, type Ticks } from "../base/ticks.ts";
 import type { RecordView } from "../operation/view.ts";
 
 /** The name of a deleted container, queue, table or share that cannot be reused yet. By default a
@@ -20,12 +20,42 @@ export interface DeletedName {
   readonly name: string;
 }
 
-export const deletedNames = defineTable<DeletedName, { readonly until: Ticks }>({
+interface DeletedNameRecord {
+  readonly until: Ticks;
+  /** Containers: the time of the deletion. */
+  readonly deletedAt?: Ticks;
+}
+
+export const deletedNames = defineTable<DeletedName, DeletedNameRecord>({
   name: "deleted-names",
   tag: 0x05,
   key: ({ account, service, name }) => [account, service, name],
-  codec: recordCodec<{ readonly until: Ticks }>({ version: 1 }),
+  codec: recordCodec<DeletedNameRecord>({ version: 1 }),
 });
+
+/** Recorded: a container that is deleted again in this time gets 202 instead of 404. */
+const repetitionTicksMax = ticksPerSecond;
+
+/** As `reserveName`, and keeps the time of the deletion for `isRecentlyDeleted`. */
+export function keepDeletion(features: Features, key: DeletedName, now: Ticks): readonly Effect[] {
+  const until = now + ticksFromSeconds(features.deletedNameSeconds ?? 0);
+  const repeatable = now + repetitionTicksMax;
+  const due = until > repeatable ? until : repeatable;
+  const { account, service, name } = key;
+  return [
+    put(deletedNames, key, { until, deletedAt: now }),
+    reclaimAt(due, jobKind(service), account, service, name),
+  ];
+}
+
+/** Whether a container of this name was deleted so recently that deleting it again succeeds. */
+export function isRecentlyDeleted(view: RecordView, key: DeletedName): Awaitable<boolean> {
+  return mapAwaitable(view.get(deletedNames, key), (record) => isRecent(record, view.now));
+}
+
+function isRecent(record: DeletedNameRecord | undefined, now: Ticks): boolean {
+  return record?.deletedAt !== undefined && now < record.deletedAt + repetitionTicksMax;
+}
 
 /** Returns the effects that reserve the name of a deleted resource for `deletedNameSeconds`; none
  *  if the account does not set them. */
@@ -68,7 +98,8 @@ const reclaimName: ReclaimHandler = async (view, [account, service, name]) => {
     name: name as string,
   };
   const record = await view.get(deletedNames, key);
-  if (record === undefined || record.until > view.now) return { done: true };
+  const isUsed = record !== undefined && (record.until > view.now || isRecent(record, view.now));
+  if (record === undefined || isUsed) return { done: true };
   const removal = { table: anyTable(deletedNames), key: deletedNames.key(key) };
   return { removals: [removal], done: true };
 };

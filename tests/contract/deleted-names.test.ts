@@ -1,8 +1,10 @@
 import { describe, expect, it } from "vitest";
+import { deletedNames } from "../../src/account/deleted-names.ts";
 import { blobService } from "../../src/blob/service.ts";
 import type { Service } from "../../src/operation/service.ts";
 import { fileService } from "../../src/file/service.ts";
 import { queueService } from "../../src/queue/service.ts";
+import type { View } from "../../src/store/store.ts";
 import { tableService } from "../../src/table/service.ts";
 import { messageBody } from "../harness/queue-messages.ts";
 import type { RawCall } from "../harness/raw-client.ts";
@@ -101,6 +103,63 @@ describe.each(kinds)("the name of a deleted $kind", (each) => {
     expect((await sim.send(each.create)).status).toBe(201);
   });
 });
+
+describe("a container that is deleted again", () => {
+  const create = { method: "PUT", path: "/name?restype=container" };
+  const remove = (headers: Record<string, string> = {}) => ({
+    method: "DELETE",
+    path: "/name?restype=container",
+    headers,
+  });
+
+  it.each([undefined, 40])("gets 202 for one second, deletedNameSeconds %s", async (seconds) => {
+    const account = seconds === undefined ? {} : { deletedNameSeconds: seconds };
+    const sim = await simService(blobService, { account });
+    expect((await sim.send(remove())).code).toBe("ContainerNotFound");
+    await sim.send(create);
+    expect((await sim.send(remove())).status).toBe(202);
+    sim.clock.advance(900);
+    await sim.reclaim();
+    expect((await sim.send(remove())).status).toBe(202);
+    expect((await sim.send({ method: "HEAD", path: create.path })).status).toBe(404);
+    sim.clock.advance(200);
+    expect((await sim.send(remove())).code).toBe("ContainerNotFound");
+    sim.clock.advance(41_000);
+    await sim.reclaim();
+    expect(await sim.store.snapshot(async (view) => recordsOf(view))).toBe(0);
+  });
+
+  it("gets 404 if it has conditions or a lease id, of which only one may succeed", async () => {
+    const sim = await simService(blobService);
+    const { headers } = await sim.send(create);
+    const etag = headers["etag"] ?? "";
+    expect((await sim.send(remove({ "if-match": etag }))).status).toBe(202);
+    for (const limited of [
+      { "if-match": etag },
+      { "if-unmodified-since": "Thu, 01 Jan 2099 00:00:00 GMT" },
+      { "x-ms-lease-id": "11111111-2222-3333-4444-555555555555" },
+    ]) {
+      expect((await sim.send(remove(limited))).code).toBe("ContainerNotFound");
+    }
+  });
+
+  it("is deleted if it was created again", async () => {
+    const sim = await simService(blobService);
+    for (let round = 0; round < 2; round += 1) {
+      expect((await sim.send(create)).status).toBe(201);
+      expect((await sim.send(remove())).status).toBe(202);
+    }
+    expect((await sim.send(create)).status).toBe(201);
+    await sim.reclaim();
+    expect((await sim.send({ method: "HEAD", path: create.path })).status).toBe(200);
+  });
+});
+
+async function recordsOf(view: View): Promise<number> {
+  let count = 0;
+  for await (const entries of view.range(deletedNames.range([]))) count += entries.length;
+  return count;
+}
 
 describe("an operation that creates under a reserved name is rejected", () => {
   const account = { deletedNameSeconds: 40, containerSoftDeleteDays: 7, shareSoftDeleteDays: 7 };

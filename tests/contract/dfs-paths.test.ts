@@ -149,7 +149,8 @@ describe("listing", () => {
   });
 
   it("answers texts only, keys in order", async () => {
-    await create("a", "directory");
+    // Also of a directory that exists only because the path of another needs it.
+    await create("a/b", "directory");
     const path = "/fff?resource=filesystem&recursive=false&maxResults=1";
     const { body } = await sim.sendToDfs({ method: "GET", path });
     const [entry = {}] = (JSON.parse(body) as { paths: object[] }).paths;

@@ -1,13 +1,31 @@
-import { reserveName } from "../../account/deleted-names.ts";
+import type { AccountScope } from "../../account/account-record.ts";
+import { isRecentlyDeleted, keepDeletion } from "../../account/deleted-names.ts";
+import type { DeletedName } from "../../account/deleted-names.ts";
 import { noBody } from "../../operation/operation.ts";
 import { put, reclaim, reclaimAt } from "../../operation/effects.ts";
-import { fail } from "../../protocol/result.ts";
+import type { Param } from "../../protocol/params.ts";
+import { fail, ok } from "../../protocol/result.ts";
 import { ticksPerDay } from "../../base/ticks.ts";
 import { protectionFault } from "../protection/protection.ts";
 import { deletedContainers } from "../records.ts";
-import { operation } from "../resources.ts";
+import { operation, type BlobAddress } from "../resources.ts";
 
-/** Removes or soft-deletes the container. The name can be used again at once, unless the account
+/** Whether the request has no conditions and no lease id. Of the deletions that have some, only one
+ *  may succeed. */
+const isPlain: Param<boolean> = {
+  sources: [],
+  parse: (reader) => ok(!limiting.some((name) => reader.header(name) !== undefined)),
+};
+
+const limiting = ["if-match", "if-none-match", "if-modified-since", "if-unmodified-since"].concat(
+  "x-ms-lease-id",
+);
+
+function nameOf({ account }: AccountScope, { container }: BlobAddress): DeletedName {
+  return { account: account.id, service: "blob", name: container };
+}
+
+/** Removes or soft-deletes the container. A deletion that is repeated within a second succeeds. The name can be used again at once, unless the account
  *  sets `deletedNameSeconds`. A reclaim job removes the blobs, after the retention time if deleted
  *  containers can be restored. learn.microsoft.com/rest/api/storageservices/delete-container */
 export const deleteContainer = operation({
@@ -15,22 +33,28 @@ export const deleteContainer = operation({
   ids: ["Container_Delete"],
   route: { method: "DELETE", resource: "container", query: { restype: "container" } },
   since: "2009-09-19",
-  params: {},
+  params: { isPlain },
   body: noBody,
   permission: { letters: "d", resourceType: "c", sas: "account-only" },
-  target: "must-exist",
+  target: "optional",
   conditions: "write",
   lease: "match-if-leased",
   etag: "none",
   effect: "writes",
   isDeletion: true,
   success: { status: 202, headers: [] },
-  reads: (view, { target }) => protectionFault(view, target.id),
-  decide: ({ target, scope, address, features, now, readResult }) => {
-    if (readResult !== undefined) return fail(readResult);
+  reads: async (view, { target, scope, address }) =>
+    target === undefined
+      ? { isRepeated: await isRecentlyDeleted(view, nameOf(scope, address)) }
+      : { protection: await protectionFault(view, target.id) },
+  decide: ({ target, scope, address, input, features, now, readResult }) => {
+    const { protection, isRepeated } = readResult;
+    if (protection !== undefined) return fail(protection);
+    if (target === undefined) {
+      return isRepeated === true && input.isPlain ? {} : fail("ContainerNotFound");
+    }
     const retentionDays = features.containerSoftDeleteDays;
-    const name = { account: scope.account.id, service: "blob", name: address.container } as const;
-    const reserved = reserveName(features, name, now);
+    const reserved = keepDeletion(features, nameOf(scope, address), now);
     if (retentionDays === 0) {
       return { remove: true, effects: [reclaim("blob-container", target.id), ...reserved] };
     }

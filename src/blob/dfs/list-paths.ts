@@ -151,12 +151,10 @@ function describe({ path, record, isDirectory }: ListedPath, withAccess: boolean
   if (record === undefined) return { contentLength: "0", isDirectory: "true", name: path };
   const access = withAccess ? accessOf(record) : undefined;
   const { encryptionContext, encryptionScope, expiresAt } = record;
-  // Recorded: a directory that was created only because it was missing in a path has no length.
-  const isImplied = isDirectory && withAccess && record.writtenBy === undefined;
   return {
     EncryptionContext: encryptionContext,
     EncryptionScope: encryptionScope,
-    contentLength: isImplied ? undefined : String(record.content.length),
+    contentLength: String(record.content.length),
     creationTime: withAccess ? fileTime(record.created) : formatHttpDate(record.created),
     etag: bareETag(record.etag),
     expiryTime: withAccess ? (expiresAt === undefined ? "0" : fileTime(expiresAt)) : undefined,

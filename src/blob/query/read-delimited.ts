@@ -150,15 +150,19 @@ function recordOf(
 ): InputRecord {
   return {
     offset,
-    lookup: ([name]) => fieldAt(fields, columnOf(String(name), names, offset)),
+    lookup: ([name]) => {
+      const index = columnOf(String(name), names, offset);
+      // Recorded: 0 for a column that the query names.
+      return fieldAt(fields, index, isOrdinal(String(name)) ? index : 0);
+    },
     all: () => fields.map((value, index): Field => ({ name: nameAt(index, names), value })),
   };
 }
 
-function fieldAt(fields: readonly string[], index: number): string {
+function fieldAt(fields: readonly string[], index: number, ordinal: number): string {
   const field = fields[index];
   if (field !== undefined) return field;
-  const message = `Column ordinal ${index} does not exist in row.`;
+  const message = `Column ordinal ${ordinal} does not exist in row.`;
   throw new RecordError("InvalidColumnOrdinal", message);
 }
 

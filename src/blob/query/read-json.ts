@@ -59,7 +59,10 @@ function parseValue(text: string, offset: number): unknown {
     return JSON.parse(text);
   } catch (error) {
     const at = Number(/position (\d+)/.exec(String(error))?.[1] ?? 0);
-    const message = `Unexpected token '${text[at] ?? ""}' at [byte: ${offset + at}].`;
+    const isName = text.slice(0, at).trimEnd().endsWith("{");
+    // Recorded with a space at the end.
+    const expected = isName ? " Expecting token '\"'. " : "";
+    const message = `Unexpected token '${text[at] ?? ""}' at [byte: ${offset + at}].${expected}`;
     throw new FatalQueryError("ParseError", message, offset);
   }
 }

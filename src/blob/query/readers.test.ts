@@ -113,6 +113,15 @@ describe("JSON", () => {
     await expect(all(readJson(cut(text, 1), []))).rejects.toThrow(/Unexpected token/);
   });
 
+  it.each([
+    ["100,200\n", "Unexpected token ',' at [byte: 3]. Expecting tokens '{', or '['."],
+    ['{}\n-1.5e3 "', "Unexpected token ' ' at [byte: 9]. Expecting tokens '{', or '['."],
+    ["x", "Unexpected token 'x' at [byte: 0]. Expecting tokens '{', or '['."],
+    ["{name: 1}", "Unexpected token 'n' at [byte: 1]. Expecting token '\"'. "],
+  ])("names the unexpected token of %j", async (text, message) => {
+    await expect(all(readJson(cut(text, 100), []))).rejects.toThrow(message);
+  });
+
   it("iterates over arrays on the path of FROM", async () => {
     const text = '{"a":[{"b":1},{"b":2}]}{"a":[{"b":3}]}';
     const found = await all(readJson(cut(text, 4), ["a", "*"]));

@@ -4,6 +4,7 @@ import { FatalQueryError } from "./records.ts";
 const depthMax = 256;
 const between = /[\s,]/;
 const endOfScalar = /[\s,\]]/;
+const numberForm = /^-?\d[\d.eE+-]*/;
 
 export interface FoundValue {
   readonly from: number;
@@ -34,7 +35,7 @@ export class ValueScan {
     if (this.#from < 0) this.#at = Math.max(this.#at, start);
     for (; this.#at < text.length; this.#at += 1) {
       const character = text[this.#at]!;
-      if (this.#from < 0 && !this.#begin(character, start, offset)) continue;
+      if (this.#from < 0 && !this.#begin(text, start, offset)) continue;
       if (!this.#step(character, offset)) continue;
       return this.#take(this.#isScalar && !this.#quoted ? this.#at : this.#at + 1);
     }
@@ -47,8 +48,9 @@ export class ValueScan {
     if (this.#from >= 0) this.#from -= start;
   }
 
-  /** Whether a value begins with this character. */
-  #begin(character: string, start: number, offset: number): boolean {
+  /** Whether a value begins with the current character. */
+  #begin(text: string, start: number, offset: number): boolean {
+    const character = text[this.#at]!;
     if (between.test(character)) return false;
     if (this.isInside && character === "]") {
       this.isInside = false;
@@ -59,7 +61,11 @@ export class ValueScan {
       this.isInside = true;
       return false;
     }
-    if (!this.isInside && !opens) throw unexpectedToken(character, this.#at - start, offset);
+    if (!this.isInside && !opens) {
+      // Recorded: a number is read as a whole, and the character after it is the unexpected one.
+      const at = this.#at + (numberForm.exec(text.slice(this.#at))?.[0].length ?? 0);
+      throw unexpectedToken(text[at] ?? character, at - start, offset);
+    }
     this.#from = this.#at;
     this.#fields = 0;
     this.#isScalar = !opens;

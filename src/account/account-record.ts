@@ -1,7 +1,10 @@
 import type { ServiceName } from "../protocol/service-name.ts";
 import { recordCodec, withDecodeCache } from "../encoding/record.ts";
 import { defineTable } from "../encoding/table.ts";
+import type { Ticks } from "../base/ticks.ts";
+import type { AccountInput } from "./parse-settings.ts";
 import type { ServiceProperties } from "./service-properties.ts";
+import type { AccountKeys } from "./settings.ts";
 
 /** The stored record of an account. All other records are keyed by `id`, never by name: a reset
  *  assigns a new id, which makes them unreachable at once, and reclaim jobs remove them later. */
@@ -10,13 +13,43 @@ export interface AccountRecord {
   readonly properties: Readonly<Partial<Record<ServiceName, ServiceProperties>>>;
   /** Whether blobs are kept in a tree of directories; fixed once the account has a container. */
   readonly hierarchicalNamespace?: true | undefined;
+  /** Keys and settings of an account that was created by the admin API; undefined for an account
+   *  that only the configuration describes. */
+  readonly stored?: StoredAccount | undefined;
 }
+
+/** Keys and settings in the store. Settings of the configuration for the same name replace them. */
+export interface StoredAccount {
+  /** A random number that is new after each change, so that a process can see that the settings it
+   *  has authenticated a request with are no longer the present ones. */
+  readonly revision: bigint;
+  readonly createdAt: Ticks;
+  readonly keys: AccountKeys;
+  readonly settings: StoredSettings;
+}
+
+/** Settings that differ from the defaults. */
+export type StoredSettings = Omit<AccountInput, "keys">;
 
 export const accounts = defineTable<string, AccountRecord>({
   name: "accounts",
   tag: 0x01,
   key: (name) => [name],
   codec: withDecodeCache(recordCodec<AccountRecord>({ version: 1 })),
+});
+
+/** The state of all stored accounts: processes compare `revision` to see whether one has changed.
+ *  */
+export interface AccountsState {
+  readonly revision: bigint;
+  readonly count: number;
+}
+
+export const accountsState = defineTable<"accounts", AccountsState>({
+  name: "accounts-state",
+  tag: 0x06,
+  key: (name) => [name],
+  codec: recordCodec<AccountsState>({ version: 1 }),
 });
 
 /** The scope of operations on the account: its record. */

@@ -46,13 +46,13 @@ export async function ensureAccountRecords(
   });
 }
 
-const hierarchical = { hierarchicalNamespace: true } as const;
+export const hierarchical = { hierarchicalNamespace: true } as const;
 
-function flat({ id, properties }: AccountRecord): AccountRecord {
-  return { id, properties };
+function flat({ hierarchicalNamespace: _previous, ...record }: AccountRecord): AccountRecord {
+  return record;
 }
 
-function contradiction(name: string, { hierarchicalNamespace }: AccountRecord): string {
+export function contradiction(name: string, { hierarchicalNamespace }: AccountRecord): string {
   const [stored, other] =
     hierarchicalNamespace === true ? ["hierarchical", "flat"] : ["flat", "hierarchical"];
   return (
@@ -72,17 +72,27 @@ export async function resetAccounts(
   await store.transact(async (tx) => {
     for await (const entries of tx.range(accounts.range([]))) {
       for (const { key, value } of entries) {
-        const { id, hierarchicalNamespace } = accounts.codec.decode(value);
+        const { id, hierarchicalNamespace, stored } = accounts.codec.decode(value);
         const namespace = hierarchicalNamespace === true ? hierarchical : {};
-        tx.put(key, accounts.codec.encode({ ...newAccount(random), ...namespace }));
-        for (const service of services) {
-          enqueueJob(tx, { kind: `${service}-account`, scope: [id] }, tx.now);
-        }
+        const emptied = { ...newAccount(random), ...namespace, stored };
+        tx.put(key, accounts.codec.encode(emptied));
+        reclaimAccount(tx, id, services);
       }
     }
   });
 }
 
-function newAccount(random: Random): AccountRecord {
+/** Stores the jobs that remove all data of an account id, which no record refers to any more. */
+export function reclaimAccount(
+  tx: Transaction,
+  id: bigint,
+  services: readonly ServiceName[],
+): void {
+  for (const service of services) {
+    enqueueJob(tx, { kind: `${service}-account`, scope: [id] }, tx.now);
+  }
+}
+
+export function newAccount(random: Random): AccountRecord {
   return { id: newId(random), properties: {} };
 }

@@ -56,10 +56,12 @@ export function isConfigurableName(name: string): boolean {
 /** Parses the accounts of a server. `variable` is the text of AZURITE_ACCOUNTS
  *  (`name:key1[:key2];…`), `input` the "accounts" object of a configuration. An account without
  *  configured keys has those of the variable; the development account has its published key. If
- *  neither names an account, there is only the development account. */
+ *  neither names an account, there is only the development account, or with
+ *  `noDevelopmentAccount` none. */
 export function parseAccounts(
   input: unknown,
   variable: string | undefined,
+  { noDevelopmentAccount = false }: { readonly noDevelopmentAccount?: boolean | undefined } = {},
 ): SettingsResult<readonly AccountSettings[]> {
   const problems: string[] = [];
   const keysByName = parseVariable(variable, problems);
@@ -72,7 +74,18 @@ export function parseAccounts(
     parseAccount(name, configured.get(name) ?? {}, keysByName.get(name), problems),
   );
   if (problems.length > 0) return { ok: false, problems };
-  return { ok: true, value: accounts.length > 0 ? accounts : [developmentAccount()] };
+  const isDefault = accounts.length === 0 && !noDevelopmentAccount;
+  return { ok: true, value: isDefault ? [developmentAccount()] : accounts };
+}
+
+/** Parses the settings of one account, as the admin API gets and stores them. */
+export function parseAccountSettings(
+  name: string,
+  input: unknown,
+): SettingsResult<AccountSettings> {
+  const problems: string[] = [];
+  const account = parseAccount(name, input, undefined, problems);
+  return problems.length > 0 ? { ok: false, problems } : { ok: true, value: account };
 }
 
 function parseVariable(text: string | undefined, problems: string[]): Map<string, string[]> {

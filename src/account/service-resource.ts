@@ -7,14 +7,25 @@ import { anyTable } from "../encoding/table.ts";
 import type { RecordView } from "../operation/view.ts";
 import { accounts, type AccountRecord } from "./account-record.ts";
 
-/** Loads the record of the requested account; the pipeline has checked before that the account is
- *  configured. */
+/** Thrown if an account was changed or deleted after the request was authenticated. The request
+ *  must be authenticated again: its key may have been replaced. */
+export class AccountChanged extends Error {
+  override readonly name = "AccountChanged";
+}
+
+/** Loads the record of the requested account. Throws `AccountChanged` if the settings with which
+ *  the request was authenticated are not the present ones; checked in the transaction, because
+ *  another process may change them at any time. */
 export function loadAccount(
   view: RecordView,
-  { account }: Pick<LoadRequest, "account">,
+  { account, features }: Pick<LoadRequest, "account" | "features">,
 ): Awaitable<AccountRecord> {
   return mapAwaitable(view.get(accounts, account), (record) => {
-    if (record === undefined) throw new Error(`account ${account} is configured but has no record`);
+    if (record === undefined) throw new AccountChanged(`account ${account} has no record`);
+    const used = features?.settingsRevision;
+    if (used !== undefined && used !== record.stored?.revision) {
+      throw new AccountChanged(`the settings of account ${account} were changed`);
+    }
     return record;
   });
 }

@@ -1,8 +1,8 @@
 import type { AccessRules } from "../protocol/roles/access-rules.ts";
 
 /** The settings of an account that Azure keeps in its management plane. No REST operation of the
- *  four services changes them; they come from a configuration file or from the options of
- *  `start`. */
+ *  four services changes them; they come from a configuration file, from the options of `start`, or
+ *  from the admin API, which stores them. */
 export interface AccountSettings {
   readonly name: string;
   /** One or two keys in base64. Each is accepted, so that one can be replaced while clients use the
@@ -29,15 +29,21 @@ export interface AccountSettings {
   /** The role assignments of the account. Undefined if no roles are configured: then an accepted
    *  bearer token permits everything. */
   readonly roles?: AccessRules | undefined;
+  /** The revision of settings that are stored with the account record; undefined for those of the
+   *  configuration. */
+  readonly settingsRevision?: bigint | undefined;
 }
 
 export type AccountKeys = readonly [first: string] | readonly [first: string, second: string];
 
-/** The accounts that are configured now. They may change when the configuration is read again, so
- *  each request looks its account up. */
+/** The accounts that are served now. They may change when the configuration is read again or an
+ *  account is created, so each request looks its account up. */
 export interface Accounts {
   get(name: string): AccountSettings | undefined;
   names(): readonly string[];
+  /** Reads stored accounts that any process has changed; resolves to whether there were any.
+   *  Undefined if no accounts are stored. */
+  refresh?(): Promise<boolean>;
 }
 
 export const developmentAccountName = "devstoreaccount1";
@@ -50,7 +56,10 @@ export const softDeleteDaysMax = 365;
 /** Limit of this server: Azure has no such setting. */
 export const deletedNameSecondsMax = 3600;
 
-export const accountDefaults: Omit<AccountSettings, "name" | "keys" | "roles"> = {
+export const accountDefaults: Omit<
+  AccountSettings,
+  "name" | "keys" | "roles" | "settingsRevision"
+> = {
   versioning: false,
   containerSoftDeleteDays: 0,
   shareSoftDeleteDays: 0,

@@ -1,3 +1,4 @@
+import type { AccountManager } from "../account/account-manager.ts";
 import type { Accounts } from "../account/settings.ts";
 import type { ServiceName } from "../protocol/service-name.ts";
 import type { Clock, Log, Random } from "../base/world.ts";
@@ -19,6 +20,7 @@ export interface AdminContext {
   readonly log: Log;
   readonly runtime: Runtime;
   readonly accounts: Accounts;
+  readonly accountManager: AccountManager;
   readonly httpServices: HttpServices;
   /** The Data Lake API of the blob service; undefined if blobs are not served. */
   readonly dfs?: HttpService | undefined;

@@ -89,6 +89,7 @@ async function respond(
   const access = matched !== undefined && "route" in matched ? matched.route.access : undefined;
   const foreign = checkOrigin(parts, request, access);
   if (foreign !== undefined) return foreign;
+  if (isGuarded(request)) await refreshAccounts(parts);
   if (matched === undefined) return pageOrNothing(parts, request);
   if ("allow" in matched) return notAllowed(request, matched.allow);
   const { route, values } = matched;
@@ -103,6 +104,12 @@ async function respond(
     return refusal === "unknown" ? notFound(parts, request) : refusal;
   }
   return respondChecked(route, admitted, values);
+}
+
+/** Reads accounts that another process has changed. If the store is unavailable, the last known
+ *  ones are used, because the health view must work then, too. */
+async function refreshAccounts({ context }: HandlerParts): Promise<void> {
+  await context.accounts.refresh?.().catch(() => false);
 }
 
 /** Unknown API paths get the same checks as known ones, so that they reveal nothing. */

@@ -7,6 +7,7 @@ import type { AnyRoute } from "./routes.ts";
 import type { AdminAuth } from "./security/admin-auth.ts";
 import { PrincipalLogin } from "./security/principal-login.ts";
 import { sessionRoutes } from "./security/session-routes.ts";
+import { accountChangeRoutes } from "./views/account-changes.ts";
 import { accountRoutes } from "./views/accounts.ts";
 import { Health, healthRoutes } from "./views/health.ts";
 import { HealthHistory } from "./views/health-history.ts";
@@ -51,6 +52,7 @@ function routesOf(
     ...sessionRoutes({ auth, principals, hasToken: security.token !== undefined }),
     ...serverRoutes(context),
     ...accountRoutes(context),
+    ...accountChangeRoutes(context),
     ...leaseRoutes(context),
     ...smbRoutes(context),
     ...messageRoutes(context),

@@ -1,6 +1,5 @@
-import { readAdminAddress } from "../server/admin-address.ts";
-import { defaultLocation, flagDefaults } from "../server/flags.ts";
 import { messageOf } from "../server/start-refused.ts";
+import { findServer } from "./find-server.ts";
 import { usageError, type Subcommand } from "./subcommand.ts";
 import { parseStatusOptions, type StatusOptions } from "./status-options.ts";
 import { fetchStatus } from "./status-report.ts";
@@ -55,20 +54,6 @@ async function status(words: readonly string[]): Promise<number> {
     process.stderr.write(`etagere: ${describeError(error, url)}\n`);
     return 1;
   }
-}
-
-/** Finds the server that uses a location. Without a location, the default one is tried, then the
- *  default address. */
-async function findServer(location: string | undefined): Promise<ServerAddress | undefined> {
-  const found = await readAdminAddress(location ?? defaultLocation);
-  if (found !== undefined || location !== undefined) return found;
-  return { url: `http://${flagDefaults.adminHost}:${flagDefaults.adminPort}` };
-}
-
-interface ServerAddress {
-  readonly url: string;
-  /** The local admin token from the server's data folder. */
-  readonly token?: string | undefined;
 }
 
 async function show(

@@ -1,3 +1,4 @@
+import { accountCommand } from "./account-command.ts";
 import { backupCommand } from "./backup-command.ts";
 import { checkCommand } from "./check-command.ts";
 import { copyCommand } from "./copy-command.ts";
@@ -17,6 +18,7 @@ export const subcommands: ReadonlyMap<string, Subcommand> = new Map(
     copyCommand,
     importCommand,
     statusCommand,
+    accountCommand,
     envCommand,
     tourCommand,
   ].map((command) => [command.name, command]),

@@ -1,5 +1,6 @@
 import type { Awaitable } from "../base/awaitable.ts";
 import { ticksPerSecond } from "../base/ticks.ts";
+import { AccountChanged } from "../account/service-resource.ts";
 import { fail, ok, type Failure, type Result } from "../protocol/result.ts";
 import { execute, type Call, type Outcome } from "../operation/execute.ts";
 import type { Batch } from "../operation/reply.ts";
@@ -10,7 +11,7 @@ import { runBatch } from "./batch/run-batch.ts";
 import type { HttpService } from "./http-service.ts";
 import type { ResponseMeter } from "./handler.ts";
 import { LargeResponseLimiter } from "./large-response-limiter.ts";
-import { prepareCall, selectOperation } from "./prepare.ts";
+import { prepareCall, renewCall, selectOperation } from "./prepare.ts";
 import { addRangeChecksum } from "./range-checksum.ts";
 import { reportRequest } from "./report.ts";
 import { BodyAborted, BodyTooSlow } from "./request-body.ts";
@@ -88,28 +89,47 @@ export function meterOf({ meter, service }: HttpService): ResponseMeter {
     meter.request({ service: service.name, operation, status, seconds });
 }
 
-function runSteps(http: HttpService, received: ReceivedRequest): Awaitable<CompletedRequest> {
+function runSteps(
+  http: HttpService,
+  received: ReceivedRequest,
+  mayRepeat = true,
+): Awaitable<CompletedRequest> {
   if (received.request.isSurplus === true) return rejected(received, serverBusy);
   const located = locateRequest(http, received);
   if (!located.ok) return rejected(received, located);
   const addressed = identifyTarget(http, located.value);
   if (!addressed.ok) return rejected(located.value, addressed);
   const verified = verifyToken(http, addressed.value);
-  if (!(verified instanceof Promise)) return runAuthenticated(http, verified);
-  return verified.then((request) => runAuthenticated(http, request));
+  if (!(verified instanceof Promise)) return runAuthenticated(http, verified, mayRepeat);
+  return verified.then((request) => runAuthenticated(http, request, mayRepeat));
 }
 
 function runAuthenticated(
   http: HttpService,
   addressed: AddressedRequest,
+  mayRepeat: boolean,
 ): Awaitable<CompletedRequest> {
   const authenticated = authenticate(http, addressed);
-  if (!authenticated.ok) return rejected(addressed, authenticated);
+  if (!authenticated.ok) {
+    const completed = rejected(addressed, authenticated);
+    return mayRepeat ? repeatIfChanged(http, addressed, completed) : completed;
+  }
   const selected = selectOperation(http, authenticated.value);
   if (!selected.ok) return rejected(authenticated.value, selected);
   const permitted = checkPermission(http, selected.value);
   if (!permitted.ok) return rejected(selected.value, permitted);
   return runOperation(http, selected.value);
+}
+
+/** Runs a request that was rejected again if an account has changed: another process may have
+ *  created the account or replaced its key. */
+async function repeatIfChanged(
+  http: HttpService,
+  { request, requestId }: ReceivedRequest,
+  completed: CompletedRequest,
+): Promise<CompletedRequest> {
+  const hasChanged = (await http.accounts.refresh?.()) === true;
+  return hasChanged ? runSteps(http, { request, requestId }, false) : completed;
 }
 
 async function runOperation(
@@ -124,12 +144,13 @@ async function runOperation(
     }
     if (!prepared.ok) return rejected(selected, prepared);
     const call = prepared.value;
-    const executed = await executeCall(http, call);
+    const executed = await executeCall(http, selected, call);
     if (!executed.ok) return { context: selected, call, result: executed };
     const completed = completeReply(http, selected, executed.value);
     const outcome = completed instanceof Promise ? await completed : completed;
     return { context: selected, call, result: ok(outcome) };
   } catch (error) {
+    if (error instanceof AccountChanged) await http.accounts.refresh?.();
     return rejected(selected, faultOf(http, selected, error));
   }
 }
@@ -142,16 +163,40 @@ function rejected(context: RequestContext, { fault }: Failure): CompletedRequest
 const largeResponses = new LargeResponseLimiter();
 
 /** Executes the call, then frees the bytes of the body to which no record refers. */
-async function executeCall({ runtime }: HttpService, call: Call): Promise<Result<Outcome>> {
+async function executeCall(
+  http: HttpService,
+  selected: SelectedRequest,
+  call: Call,
+): Promise<Result<Outcome>> {
+  const { runtime } = http;
   const isLarge = call.operation.largeResponse === true;
   if (isLarge && largeResponses.isFull) return serverBusy;
   if (isLarge) await largeResponses.enter();
   try {
     return ok(await execute(runtime, call));
+  } catch (error) {
+    if (!(error instanceof AccountChanged)) throw error;
+    return await executeAgain(http, selected, call);
   } finally {
     if (isLarge) largeResponses.leave();
     if (call.received !== undefined) runtime.content.discard(call.received);
   }
+}
+
+/** Executes a call whose account was changed after the request was authenticated. It is
+ *  authenticated again: its key may have been replaced. */
+async function executeAgain(
+  http: HttpService,
+  selected: SelectedRequest,
+  call: Call,
+): Promise<Result<Outcome>> {
+  await http.accounts.refresh?.();
+  const authenticated = authenticate(http, await verifyToken(http, selected));
+  if (!authenticated.ok) return authenticated;
+  const renewed = { ...authenticated.value, operation: selected.operation };
+  const permitted = checkPermission(http, renewed);
+  if (!permitted.ok) return permitted;
+  return ok(await execute(http.runtime, renewCall(http, renewed, call)));
 }
 
 /** Adds what the headers of a response depend on: the sub-responses of a batch, the checksum of a
@@ -185,6 +230,7 @@ function faultOf({ log }: HttpService, context: RequestContext, error: unknown):
   if (error instanceof BodyAborted) throw error;
   if (error instanceof BodyTooSlow) return fail("OperationTimedOut");
   if (error instanceof StoreBusy || error instanceof SnapshotTooOld) return serverBusy;
+  if (error instanceof AccountChanged) return serverBusy;
   // The server is stopping, and the request took longer than a stop waits.
   if (error instanceof StoreClosed) return serverBusy;
   if (error instanceof StoreUnavailable) {

@@ -170,6 +170,17 @@ function callOf(
   };
 }
 
+/** The call with the settings and the caller of a request that was authenticated again. */
+export function renewCall(http: HttpService, selected: SelectedRequest, call: Call): Call {
+  return {
+    ...call,
+    features: selected.settings,
+    delegate: delegateOf(selected),
+    aclCaller: aclCallerOf(http, selected),
+    authorise: authoriserOf(http, selected, call.input),
+  };
+}
+
 const unconditional: Result<Conditions> = ok(noConditions);
 
 function readMatch({ service: { name, dialect } }: HttpService, reader: ParamReader) {
@@ -190,8 +201,9 @@ function linkedRecord({ namedResources, body }: Operation): LinkedResource | und
   return namedResources.find((named) => named.kind === "linked");
 }
 
-/** Finds the record that an operation copies from or renames. */
-function findSource(
+/** Finds the record that an operation copies from or renames. The transaction does not compare the
+ *  settings of the source's account, so they are read before. */
+async function findSource(
   http: HttpService,
   { selected, request }: ParsedRequest,
   linked: LinkedResource,
@@ -199,6 +211,7 @@ function findSource(
   const { location, principal, version } = selected;
   const { account, endpoint } = location;
   const context = { account, principal, version, linked, endpoint };
+  await http.accounts.refresh?.();
   return resolveSource(namingParts(http), request, context);
 }
 

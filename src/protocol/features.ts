@@ -15,4 +15,7 @@ export interface Features {
   /** How long the name of a deleted container, queue, table or share cannot be reused, in
    *  seconds. */
   readonly deletedNameSeconds?: number;
+  /** The revision of settings that are stored with the account record; undefined for those of the
+   *  configuration. */
+  readonly settingsRevision?: bigint | undefined;
 }

@@ -1,12 +1,15 @@
 import { readFile } from "node:fs/promises";
+import type { AccountChange } from "../account/account-changes.ts";
 import { rulesOf, withDeveloper, type IdentitySettings } from "../account/identity.ts";
 import { identityFields, parseIdentity, type IdentityInput } from "../account/parse-identity.ts";
 import { isObject, parseAccounts } from "../account/parse-settings.ts";
 import type { AccountInputs, SettingsResult } from "../account/parse-settings.ts";
 import { accountsOf, developmentAccountName, isDevelopmentAlone } from "../account/settings.ts";
 import type { Accounts, AccountSettings } from "../account/settings.ts";
+import { StoredAccounts } from "../account/stored-accounts.ts";
 import type { Log } from "../base/world.ts";
 import type { OAuthMode } from "../http/auth/request.ts";
+import type { Store } from "../store/store.ts";
 
 export interface AccountSources {
   /** Path given with `--config`. */
@@ -20,6 +23,8 @@ export interface AccountSources {
   /** The switch `--enableHierarchicalNamespace`. It applies only to the development account
    *  (`developmentAccountName`). */
   readonly hierarchicalNamespace?: boolean | undefined;
+  /** The switch `--noDevelopmentAccount`. */
+  readonly noDevelopmentAccount?: boolean | undefined;
   /** Whether every listener is on a loopback address. */
   readonly isLocal?: boolean | undefined;
   /** `--oauth`. With `verify`, roles decide even if none is assigned. */
@@ -27,6 +32,13 @@ export interface AccountSources {
 }
 
 export interface ReloadableAccounts extends Accounts {
+  refresh(): Promise<boolean>;
+  /** Whether the configuration describes the account, so that stored settings do not apply. */
+  isConfigured(name: string): boolean;
+  /** Serves the stored accounts, too. */
+  serveStored(store: Store, log: Log): Promise<void>;
+  /** Takes over a change that this process has stored. */
+  apply(change: AccountChange): void;
   /** The current principals, roles and issuers. */
   identity(): IdentitySettings;
   /** Rereads the configuration. If it is invalid, logs the problems and keeps the old accounts.
@@ -41,33 +53,110 @@ export async function openAccounts(
 ): Promise<SettingsResult<ReloadableAccounts>> {
   const first = await readSettings(sources);
   if (!first.ok) return first;
-  let current = first.value;
-  const accounts: ReloadableAccounts = {
-    get: (name) => current.accounts.get(name),
-    names: () => current.accounts.names(),
-    identity: () => current.identity,
-    async reload(log, prepare) {
-      const next = await readSettings(sources);
-      const problems = next.ok ? await prepare(next.value.accounts) : next.problems;
-      if (next.ok && problems.length === 0) {
-        current = next.value;
-        log.info({ accounts: current.accounts.names() }, "account settings reloaded");
-      } else {
-        log.error({ problems }, "account settings not reloaded; correct the file");
-      }
-    },
-  };
-  return { ok: true, value: accounts };
+  return { ok: true, value: new ServedAccounts(sources, first.value) };
 }
 
+class ServedAccounts implements ReloadableAccounts {
+  readonly #sources: AccountSources;
+  #configured: ConfiguredSettings;
+  #stored: StoredAccounts | undefined;
+  /** The stored accounts that `#current` was computed from. */
+  #used: StoredAccounts["settings"] | undefined;
+  #current: Settings;
+
+  constructor(sources: AccountSources, configured: ConfiguredSettings) {
+    this.#sources = sources;
+    this.#configured = configured;
+    this.#current = combine(sources, configured, noneStored);
+  }
+
+  get(name: string): AccountSettings | undefined {
+    return this.#latest().accounts.get(name);
+  }
+
+  names(): readonly string[] {
+    return this.#latest().accounts.names();
+  }
+
+  identity(): IdentitySettings {
+    return this.#latest().identity;
+  }
+
+  isConfigured(name: string): boolean {
+    return this.#configured.names.has(name);
+  }
+
+  refresh(): Promise<boolean> {
+    return this.#stored?.refresh() ?? Promise.resolve(false);
+  }
+
+  async serveStored(store: Store, log: Log): Promise<void> {
+    const stored = new StoredAccounts(store, log);
+    await stored.refresh();
+    this.#stored = stored;
+  }
+
+  apply(change: AccountChange): void {
+    this.#stored?.apply(change);
+  }
+
+  async reload(
+    log: Log,
+    prepare: (accounts: Accounts) => Promise<readonly string[]>,
+  ): Promise<void> {
+    await this.refresh();
+    const next = await readSettings(this.#sources);
+    const problems = next.ok ? await prepare(accountsOf(next.value.list)) : next.problems;
+    if (next.ok && problems.length === 0) {
+      this.#configured = next.value;
+      this.#used = undefined;
+      log.info({ accounts: this.names() }, "account settings reloaded");
+    } else {
+      log.error({ problems }, "account settings not reloaded; correct the file");
+    }
+  }
+
+  /** Combines configured and stored accounts again if either has changed. */
+  #latest(): Settings {
+    const stored = this.#stored?.settings ?? noneStored;
+    if (stored === this.#used) return this.#current;
+    this.#used = stored;
+    this.#current = combine(this.#sources, this.#configured, stored);
+    return this.#current;
+  }
+}
+
+const noneStored: StoredAccounts["settings"] = new Map();
+
+/** The accounts and identities of the configuration. */
+interface ConfiguredSettings {
+  readonly list: readonly AccountSettings[];
+  readonly names: ReadonlySet<string>;
+  readonly identity: IdentitySettings;
+}
+
+/** What the server serves. */
 interface Settings {
   readonly accounts: Accounts;
   readonly identity: IdentitySettings;
 }
 
+/** Adds the stored accounts that are not configured, the developer identity and the roles. */
+function combine(
+  { isLocal }: AccountSources,
+  { list, names, identity }: ConfiguredSettings,
+  stored: StoredAccounts["settings"],
+): Settings {
+  const all = [...list, ...[...stored.values()].filter(({ name }) => !names.has(name))];
+  const isDeveloper = isLocal === true && isDevelopmentAlone(accountsOf(all));
+  const complete = isDeveloper ? withDeveloper(identity) : identity;
+  const withRoles = all.map((each) => ({ ...each, roles: rulesOf(complete, each.name) }));
+  return { accounts: accountsOf(withRoles), identity: complete };
+}
+
 type Content = Readonly<Record<string, unknown>>;
 
-async function readSettings(sources: AccountSources): Promise<SettingsResult<Settings>> {
+async function readSettings(sources: AccountSources): Promise<SettingsResult<ConfiguredSettings>> {
   const { config, given, identity } = sources;
   const own: Content = { ...identity, accounts: given };
   const content = config === undefined ? { ok: true as const, value: own } : await readFrom(config);
@@ -77,25 +166,24 @@ async function readSettings(sources: AccountSources): Promise<SettingsResult<Set
   return { ok: false, problems: parsed.problems.map((problem) => `${config}: ${problem}`) };
 }
 
-function parseSettings(sources: AccountSources, content: Content): SettingsResult<Settings> {
+function parseSettings(
+  sources: AccountSources,
+  content: Content,
+): SettingsResult<ConfiguredSettings> {
   const input = content["accounts"];
-  const parsed = parseAccounts(input, sources.variable);
+  const parsed = parseAccounts(input, sources.variable, sources);
   if (!parsed.ok) return parsed;
   const chosen = chooseNamespace(sources, input, parsed.value);
   if (!chosen.ok) return chosen;
   const list = chosen.value;
-  const names = list.map(({ name }) => name);
-  const identity = parseIdentity(content, names);
+  const names = new Set(list.map(({ name }) => name));
+  const identity = parseIdentity(content, [...names]);
   if (!identity.ok) return identity;
   if (sources.oauth === "basic" && identity.value.issuers.length > 0) {
     return { ok: false, problems: ['"issuers" contradicts --oauth basic, which verifies nothing'] };
   }
   const hasRoles = identity.value.hasRoles || sources.oauth === "verify";
-  const configured = { ...identity.value, hasRoles };
-  const isDeveloper = sources.isLocal === true && isDevelopmentAlone(accountsOf(list));
-  const complete = isDeveloper ? withDeveloper(configured) : configured;
-  const withRoles = list.map((each) => ({ ...each, roles: rulesOf(complete, each.name) }));
-  return { ok: true, value: { accounts: accountsOf(withRoles), identity: complete } };
+  return { ok: true, value: { list, names, identity: { ...identity.value, hasRoles } } };
 }
 
 /** Applies the switch `--enableHierarchicalNamespace` to the settings of the development

@@ -5,6 +5,7 @@ import { reachable } from "../admin/connection-string.ts";
 import type { IdentityContext } from "../admin/identity/identity-context.ts";
 import type { LocalIdentity } from "../admin/identity/local-identity.ts";
 import { TokenIssuer } from "../admin/identity/token-issuer.ts";
+import { AccountManager } from "../account/account-manager.ts";
 import { isDevelopmentAlone } from "../account/settings.ts";
 import type { FigureSample } from "../admin/views/figures.ts";
 import type { AdminSecurity } from "../admin/security/admin-auth.ts";
@@ -12,6 +13,7 @@ import { isLoopback } from "../admin/security/same-origin.ts";
 import type { HttpService } from "../http/http-service.ts";
 import type { Observer } from "../http/observer.ts";
 import type { SmbAdministration } from "../smb/administration.ts";
+import { accountChangeParts } from "./account-change-parts.ts";
 import { authorityFile } from "./https/certificate-folder.ts";
 import type { DataStores } from "./data-stores.ts";
 import { renderMetrics } from "./render-metrics.ts";
@@ -79,6 +81,7 @@ function adminContextOf(parts: AdminParts): AdminContext {
     random,
     log,
     accounts,
+    accountManager: new AccountManager(accountChangeParts(store, random), accounts),
     httpServices,
     dfs,
     observer,

@@ -1,8 +1,9 @@
 import { ensureAccountRecords } from "../account/account-records.ts";
 import type { Accounts } from "../account/settings.ts";
-import type { Random } from "../base/world.ts";
+import type { Log, Random } from "../base/world.ts";
 import { hasContainers } from "../blob/has-containers.ts";
 import type { Store } from "../store/store.ts";
+import type { ReloadableAccounts } from "./accounts.ts";
 import { StartRefused } from "./start-refused.ts";
 
 /** Creates a record for every configured account that has none. Returns the settings that
@@ -16,7 +17,19 @@ export function ensureAccounts(
   return ensureAccountRecords(store, settings, random, hasContainers);
 }
 
-export async function refuseProblems(found: Promise<readonly string[]>): Promise<void> {
-  const problems = await found;
+/** Creates missing account records, and reads the stored accounts. Throws `StartRefused` if the
+ *  configuration contradicts a record. */
+export async function openAccountRecords(
+  store: Store,
+  { accounts, random, log }: AccountParts,
+): Promise<void> {
+  const problems = await ensureAccounts(store, accounts, random);
   if (problems.length > 0) throw new StartRefused(problems);
+  await accounts.serveStored(store, log);
+}
+
+interface AccountParts {
+  readonly accounts: ReloadableAccounts;
+  readonly random: Random;
+  readonly log: Log;
 }

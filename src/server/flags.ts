@@ -64,6 +64,7 @@ export const flags = {
     kind: "switch",
     help: "directories (Data Lake) for the development account",
   },
+  noDevelopmentAccount: { kind: "switch", help: "no devstoreaccount1 unless it is configured" },
   workers: {
     kind: "workers",
     value: "N|auto",
@@ -130,6 +131,7 @@ export const flagDefaults = {
   adminPort: 10_010,
   workers: 1,
   enableHierarchicalNamespace: false,
+  noDevelopmentAccount: false,
   https: false,
   enableReset: false,
 } as const satisfies FlagValues;

@@ -2,7 +2,7 @@ import type { FigureSample } from "../admin/views/figures.ts";
 import type { ServiceName } from "../protocol/service-name.ts";
 import type { Service } from "../operation/service.ts";
 import { resetAccounts } from "../account/account-records.ts";
-import { ensureAccounts, refuseProblems } from "./ensure-accounts.ts";
+import { ensureAccounts, openAccountRecords } from "./ensure-accounts.ts";
 import type { ReloadableAccounts } from "./accounts.ts";
 import { listenAdmin, type AdminListener } from "./admin-listener.ts";
 import type { Background } from "./background.ts";
@@ -91,7 +91,7 @@ export class RunningServer {
     const engines = await openDataStores({ ...dataStoreOptions(given), meter: metrics });
     const server = new RunningServer(given, engines, metrics);
     try {
-      await refuseProblems(ensureAccounts(engines.store, given.accounts, given.random));
+      await openAccountRecords(engines.store, given);
       for (const service of services) {
         if (server.#serves(service.name)) await server.#listen(service, certificate);
       }

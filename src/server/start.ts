@@ -92,6 +92,7 @@ export async function openServer(
       oauth: oauthOf(options),
       variable: environmentVariable("AZURITE_ACCOUNTS"),
       hierarchicalNamespace: options.enableHierarchicalNamespace,
+      noDevelopmentAccount: options.noDevelopmentAccount,
     }),
   );
   const location = options.inMemoryPersistence

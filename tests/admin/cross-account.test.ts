@@ -13,6 +13,7 @@ import { fillForeign, foreign } from "./foreign-account.ts";
 const key = Buffer.alloc(64, 1).toString("base64");
 const adminToken = "a token that is long enough";
 const token = { Authorization: `Bearer ${adminToken}` };
+const storedAccount = "foreignstored";
 let admin: AdminServer;
 let smb: WireClient;
 let own: { readonly Cookie: string };
@@ -23,6 +24,8 @@ beforeAll(async () => {
   const accounts = { [foreign.account]: {}, mine: { keys: [key] } };
   admin = await adminServer({ accounts, adminToken, enableReset: true });
   smb = await fillForeign(admin.server.connectionString, admin.server.smbUrl);
+  const stored = await admin.post("/admin/v1/accounts", { name: storedAccount }, token);
+  expect(stored.status).toBe(201);
   const answer = await admin.post("/admin/v1/session", { account: "mine", key });
   expect(await answer.json()).toMatchObject({ loggedIn: true, account: "mine" });
   own = { Cookie: answer.headers.get("set-cookie")?.split(";", 1)[0] ?? "" };
@@ -64,8 +67,11 @@ function samplesFor(thing: Values): Values {
   const page = { limit: "10", after: undefined };
   const lease = { snapshot: undefined, periodSeconds: undefined };
   const file = { share: foreign.share, fileId, open: undefined };
+  const created = { name: "created", keys: undefined, settings: undefined, adopt: undefined };
+  const change = { key: undefined, force: "true" };
   const { account, queue } = foreign;
-  return { ...none, ...page, ...lease, ...file, account, queue, ...thing };
+  const accounts = { account, ...created, ...change };
+  return { ...none, ...page, ...lease, ...file, ...accounts, queue, ...thing };
 }
 
 /** Bodies for routes that validate their own body. */
@@ -102,7 +108,10 @@ interface Attempt {
 
 /** Every form of naming the foreign account in a request of a route, and the request without it. */
 function attemptsOf(route: Route): readonly Attempt[] {
-  const path = route.path.replace(":name", foreign.account).replace(":id", sessionId);
+  const path = route.path
+    .replace(":name", route.access === "server" ? storedAccount : foreign.account)
+    .replace(":id", sessionId)
+    .replace(":number", "1");
   expect(path, "a sample for each part of the path").not.toContain(":");
   const attempts: Attempt[] = [];
   for (const thing of things) {

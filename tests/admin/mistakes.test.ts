@@ -25,7 +25,7 @@ async function send(method: string, path: string, body?: string, type = "applica
   return { status: answer.status, allow: answer.headers.get("allow"), ...refusal?.error };
 }
 
-const reads = ["server", "accounts", `accounts/${account}/key`, "leases", "smb", "messages"];
+const reads = ["server", `accounts/${account}/key`, "leases", "smb", "messages"];
 const views = [...reads, "timeline", "health", "feed"].map((name) => `/admin/v1/${name}`);
 const actions = ["sas", "leases/break", "smb/close", "smb/sessions/1/close", "session"].map(
   (name) => `/admin/v1/${name}`,

@@ -10,14 +10,17 @@ import { permissionsOf } from "../security/permissions.ts";
 import { parseSasRequest } from "../sas/sas-request.ts";
 import { signSas } from "../sas/sign-sas.ts";
 
-export function accountRoutes({ facts, clock }: ViewContext): readonly Route[] {
-  const list = ({ accounts, grant }: CheckedRequest): AdminResponse => {
+export function accountRoutes({ facts, clock, accountManager }: ViewContext): readonly Route[] {
+  const list = async ({ accounts, grant }: CheckedRequest): Promise<AdminResponse> => {
     const settings = accounts.names().flatMap((name) => accounts.get(name) ?? []);
     const rendered = settings.map((account) => ({
       ...renderAccount(account, facts().urls),
       ...(grant.kind === "principal" ? { permissions: permissionsOf(account, grant) } : {}),
     }));
-    return json({ accounts: rendered });
+    if (grant.kind !== "server") return json({ accounts: rendered });
+    const recorded = await accountManager.list();
+    const unserved = recorded.filter(({ source }) => source === "unserved");
+    return json({ accounts: rendered, unserved: unserved.map(({ name }) => ({ name })) });
   };
   const key = ({ accounts }: CheckedRequest, name: string): AdminResponse => {
     const account = accounts.get(name);
@@ -53,13 +56,14 @@ export function accountRoutes({ facts, clock }: ViewContext): readonly Route[] {
 type Urls = Readonly<Partial<Record<ServiceName, string>>>;
 
 /** The settings of an account, without its keys. */
-function renderAccount(account: AccountSettings, urls: Urls) {
-  const { name, keys: _keys, smb: _smb, roles: _roles, ...settings } = account;
+export function renderAccount(account: AccountSettings, urls: Urls) {
+  const { name, keys: _keys, smb: _smb, roles: _roles, settingsRevision, ...settings } = account;
+  const source = settingsRevision === undefined ? "configured" : "stored";
   const endpoints: Record<string, string> = {};
   const gateway: Record<string, string> = {};
   for (const [service, url] of Object.entries(urls)) {
     endpoints[service] = `${reachable(url)}/${name}`;
     gateway[service] = gatewayPath(service as ServiceName, name);
   }
-  return { name, ...settings, endpoints, gateway };
+  return { name, source, ...settings, endpoints, gateway };
 }

@@ -1,4 +1,4 @@
-import { accounts } from "../../account/account-record.ts";
+import { accounts, accountsState } from "../../account/account-record.ts";
 import { deletedNames } from "../../account/deleted-names.ts";
 import { heldLeases } from "../../account/held-leases.ts";
 import { blockCounter } from "../../blob/block/read-blocks.ts";
@@ -48,6 +48,7 @@ export const ownedTables = [
 
 const all = [
   accounts,
+  accountsState,
   heldLeases,
   deletedNames,
   reclaimJobs,

@@ -31,6 +31,8 @@ export async function sessionSetup(request: Request): Promise<SmbResponse> {
   const isFirst = !channel.isValid;
   if (isFirst) channel.preauthHash = extendHash(channel.preauthHash, message);
   channel.login ??= newLogin(connection);
+  // Another process may have replaced a key.
+  await connection.server.world.accounts.refresh?.();
   const step = channel.login.accept(asked.token);
   if (step.step === "continue") return continueLogin(channel, step.token, isFirst);
   channel.login = undefined;

@@ -1,0 +1,248 @@
+import { newId } from "../operation/identifiers.ts";
+import type { Random } from "../base/world.ts";
+import type { ServiceName } from "../protocol/service-name.ts";
+import type { Store, Transaction } from "../store/store.ts";
+import { accounts, accountsState } from "./account-record.ts";
+import type { AccountRecord, StoredAccount, StoredSettings } from "./account-record.ts";
+import { contradiction, hierarchical, newAccount, reclaimAccount } from "./account-records.ts";
+import type { IsUsed } from "./account-records.ts";
+import { parseAccountSettings } from "./parse-settings.ts";
+import type { AccountKeys } from "./settings.ts";
+
+/** What the transactions that change stored accounts need. */
+export interface AccountChangeParts {
+  readonly store: Store;
+  readonly random: Random;
+  readonly services: readonly ServiceName[];
+  /** Whether an account has containers, so that its namespace is fixed. */
+  readonly hasContainers: IsUsed;
+  /** Whether an account has any data, soft-deleted data included. */
+  readonly hasData: IsUsed;
+}
+
+export type AccountFaultCode =
+  | "InvalidInput"
+  | "AccountNotFound"
+  | "AccountAlreadyExists"
+  | "AccountIsConfigured"
+  | "AccountNotEmpty"
+  | "TooManyAccounts";
+
+/** A change of one stored account, or why it was rejected. */
+export type AccountChangeResult =
+  | { readonly ok: true; readonly change: AccountChange }
+  | { readonly ok: false; readonly code: AccountFaultCode; readonly message: string };
+
+export interface AccountChange {
+  readonly name: string;
+  /** Undefined if the account is not stored any more. */
+  readonly stored: StoredAccount | undefined;
+  /** Revisions of all stored accounts before and after the change. */
+  readonly before: bigint | undefined;
+  readonly after: bigint;
+}
+
+/** A limit of this server: each process keeps the settings of all accounts in memory. */
+export const storedAccountsMax = 10_000;
+const keyBytes = 64;
+/** The rule of Azure, so that an account can move there; the configuration accepts more. */
+const newNamePattern = /^[a-z0-9]{3,24}$/;
+
+export interface NewAccount {
+  readonly name: string;
+  /** Undefined: two random keys. */
+  readonly keys?: AccountKeys | undefined;
+  readonly settings: StoredSettings;
+  /** Whether the account takes over the data that an account of this name has left, which was
+   *  removed from the configuration. */
+  readonly adopt: boolean;
+}
+
+export function createAccount(
+  parts: AccountChangeParts,
+  { name, keys: given, settings, adopt }: NewAccount,
+): Promise<AccountChangeResult> {
+  const keys = given ?? [newKey(parts.random), newKey(parts.random)];
+  const problem = findProblem(name, keys, settings) ?? (adopt ? undefined : findNameProblem(name));
+  if (problem !== undefined) return Promise.resolve(problem);
+  return parts.store.transact(async (tx) => {
+    const existing = await recordOf(tx, name);
+    if (existing?.stored !== undefined) return exists(name, "it is stored already");
+    if (existing !== undefined && !adopt && (await parts.hasData(tx, existing.id))) {
+      return exists(name, "it has data, although it is not configured; adopt it or delete it");
+    }
+    const state = await stateOf(tx);
+    if (state.count >= storedAccountsMax) {
+      return refuse("TooManyAccounts", `there are ${storedAccountsMax} stored accounts already`);
+    }
+    const base = existing ?? newAccount(parts.random);
+    const record = await withNamespace(parts, tx, base, settings);
+    if (record === undefined) return refuse("InvalidInput", contradiction(name, base));
+    const stored = { revision: newId(parts.random), createdAt: tx.now, keys, settings };
+    return putChange(tx, { name, record: { ...record, stored }, state, countDelta: 1 });
+  });
+}
+
+/** Deletes an account that is empty, or any account with `force`. Reclaim jobs remove its data. */
+export function deleteAccount(
+  { store, random, services, hasData }: AccountChangeParts,
+  name: string,
+  { force }: { readonly force: boolean },
+): Promise<AccountChangeResult> {
+  return store.transact(async (tx) => {
+    const existing = await recordOf(tx, name);
+    if (existing === undefined) return notFound(name);
+    if (!force && (await hasData(tx, existing.id))) {
+      return refuse("AccountNotEmpty", `account "${name}" has data; force deletes it as well`);
+    }
+    const state = await stateOf(tx);
+    tx.delete(accounts.key(name));
+    reclaimAccount(tx, existing.id, services);
+    const countDelta = existing.stored === undefined ? 0 : -1;
+    return putState(tx, { name, stored: undefined, state, countDelta, after: newId(random) });
+  });
+}
+
+export interface KeyRotation {
+  readonly name: string;
+  readonly number: 1 | 2;
+  /** Undefined: a random key. */
+  readonly key?: string | undefined;
+}
+
+/** Replaces one key. Requests that were authenticated with the old one fail at their commit. */
+export function rotateKey(
+  parts: AccountChangeParts,
+  { name, number, key = newKey(parts.random) }: KeyRotation,
+): Promise<AccountChangeResult> {
+  return changeStored(parts, name, (stored) => {
+    const [first, second] = stored.keys;
+    if (key === first || key === second) {
+      return refuse("InvalidInput", `account "${name}": the new key is a present key`);
+    }
+    const keys: AccountKeys = number === 2 ? [first, key] : replaceFirst(key, second);
+    return findProblem(name, keys, stored.settings) ?? { ...stored, keys };
+  });
+}
+
+function replaceFirst(key: string, second: string | undefined): AccountKeys {
+  return second === undefined ? [key] : [key, second];
+}
+
+/** Changes settings; null returns a setting to its default. */
+export function changeSettings(
+  parts: AccountChangeParts,
+  name: string,
+  changes: Readonly<Record<string, unknown>>,
+): Promise<AccountChangeResult> {
+  return changeStored(parts, name, (stored) => {
+    const merged = Object.entries({ ...stored.settings, ...changes });
+    const settings: StoredSettings = Object.fromEntries(merged.filter(([, to]) => to !== null));
+    return findProblem(name, stored.keys, settings) ?? { ...stored, settings };
+  });
+}
+
+type Fault = Extract<AccountChangeResult, { readonly ok: false }>;
+
+function changeStored(
+  parts: AccountChangeParts,
+  name: string,
+  decide: (stored: StoredAccount) => StoredAccount | Fault,
+): Promise<AccountChangeResult> {
+  return parts.store.transact(async (tx) => {
+    const existing = await recordOf(tx, name);
+    if (existing?.stored === undefined) return notFound(name);
+    const decided = decide(existing.stored);
+    if ("code" in decided) return decided;
+    const record = await withNamespace(parts, tx, existing, decided.settings);
+    if (record === undefined) return refuse("InvalidInput", contradiction(name, existing));
+    const stored = { ...decided, revision: newId(parts.random) };
+    const state = await stateOf(tx);
+    return putChange(tx, { name, record: { ...record, stored }, state, countDelta: 0 });
+  });
+}
+
+/** The record with the namespace of the settings; undefined if its data has the other one. */
+async function withNamespace(
+  { hasContainers }: AccountChangeParts,
+  tx: Transaction,
+  record: AccountRecord,
+  { hierarchicalNamespace = false }: StoredSettings,
+): Promise<AccountRecord | undefined> {
+  const { hierarchicalNamespace: present = false, ...rest } = record;
+  if (present === hierarchicalNamespace) return record;
+  if (await hasContainers(tx, record.id)) return undefined;
+  return hierarchicalNamespace ? { ...rest, ...hierarchical } : rest;
+}
+
+function findProblem(name: string, keys: AccountKeys, settings: object): Fault | undefined {
+  if ("keys" in settings) return refuse("InvalidInput", '"keys" is no setting: rotate keys');
+  const parsed = parseAccountSettings(name, { ...settings, keys });
+  return parsed.ok ? undefined : refuse("InvalidInput", parsed.problems.join("; "));
+}
+
+function findNameProblem(name: string): Fault | undefined {
+  if (newNamePattern.test(name)) return undefined;
+  return refuse("InvalidInput", `"${name}": a name is 3 to 24 lower-case letters and digits`);
+}
+
+async function recordOf(tx: Transaction, name: string): Promise<AccountRecord | undefined> {
+  const value = await tx.get(accounts.key(name));
+  return value && accounts.codec.decode(value);
+}
+
+interface State {
+  readonly revision: bigint | undefined;
+  readonly count: number;
+}
+
+async function stateOf(tx: Transaction): Promise<State> {
+  const value = await tx.get(accountsState.key("accounts"));
+  return value === undefined
+    ? { revision: undefined, count: 0 }
+    : accountsState.codec.decode(value);
+}
+
+interface RecordChange {
+  readonly name: string;
+  readonly record: AccountRecord & { readonly stored: StoredAccount };
+  readonly state: State;
+  readonly countDelta: number;
+}
+
+function putChange(tx: Transaction, change: RecordChange): AccountChangeResult {
+  const { name, record, state, countDelta } = change;
+  tx.put(accounts.key(name), accounts.codec.encode(record));
+  const { stored } = record;
+  return putState(tx, { name, stored, state, countDelta, after: stored.revision });
+}
+
+interface StateChange extends Omit<RecordChange, "record"> {
+  readonly stored: StoredAccount | undefined;
+  readonly after: bigint;
+}
+
+function putState(
+  tx: Transaction,
+  { name, stored, state, countDelta, after }: StateChange,
+): AccountChangeResult {
+  const next = { revision: after, count: state.count + countDelta };
+  tx.put(accountsState.key("accounts"), accountsState.codec.encode(next));
+  return { ok: true, change: { name, stored, before: state.revision, after } };
+}
+
+function newKey(random: Random): string {
+  return Buffer.from(random.bytes(keyBytes)).toString("base64");
+}
+
+function refuse(code: AccountFaultCode, message: string): Fault {
+  return { ok: false, code, message };
+}
+
+function notFound(name: string): Fault {
+  return refuse("AccountNotFound", `no stored account "${name}"`);
+}
+
+function exists(name: string, why: string): Fault {
+  return refuse("AccountAlreadyExists", `account "${name}" exists: ${why}`);
+}

@@ -1,0 +1,52 @@
+import { spawnSync } from "node:child_process";
+import { writeFileSync } from "node:fs";
+import { join, resolve } from "node:path";
+import { expect, it } from "vitest";
+import { temporaryFolder } from "../harness/temporary-folder.ts";
+import { startWorkers } from "../workers/worker-server.ts";
+import { clientOf, codeOf, keyOf } from "./account-servers.ts";
+
+const folder = temporaryFolder();
+const location = join(folder, "data");
+const keyFile = join(folder, "key");
+
+/** Enough new connections that every worker gets some of them. */
+const requests = 24;
+
+function account(...words: readonly string[]) {
+  const all = [resolve("bin/etagere"), "account", ...words, "--location", location];
+  return spawnSync(process.execPath, all, { encoding: "utf8" });
+}
+
+it("manages accounts of a server with workers, and of its folder when it is stopped", async () => {
+  const server = await startWorkers(location);
+  const urls = { blob: server.urlOf("blob") };
+  try {
+    const created = account("create", "photos", "versioning=true");
+    expect(created.stderr).toBe("");
+    const [, key = ""] = /key 1: (\S+)/.exec(created.stdout) ?? [];
+    const [, kept = ""] = /key 2: (\S+)/.exec(created.stdout) ?? [];
+    expect(created.stdout).toContain(`AccountKey=${key};BlobEndpoint=${urls.blob}/photos`);
+    const statuses = (each: string) =>
+      Promise.all(
+        Array.from({ length: requests }, (_, index) =>
+          codeOf(clientOf({ urls }, "photos", each).createContainer(`box${index}${each.length}`)),
+        ),
+      );
+    expect(new Set(await statuses(key))).toEqual(new Set([""]));
+    writeFileSync(keyFile, `${keyOf(5)}\n`);
+    expect(account("rotate-key", "photos", "1", "--keyFile", keyFile).stdout).toContain(keyOf(5));
+    expect(new Set(await statuses(key))).toEqual(new Set(["AuthenticationFailed"]));
+    const properties = clientOf({ urls }, "photos", kept).getProperties();
+    expect(await codeOf(properties)).toBe("");
+    expect(account("list").stdout).toMatch(/^photos +stored$/m);
+    expect(account("delete", "photos").stderr).toContain("has data");
+  } finally {
+    await server.end();
+  }
+  expect(account("settings", "photos", "versioning=false").stdout).toContain('"versioning": false');
+  expect(account("rotate-key", "photos", "2").stdout).toContain(`key 1: ${keyOf(5)}`);
+  const deleted = account("delete", "photos", "--force");
+  expect([deleted.stderr, deleted.stdout]).toEqual(["", "photos: deleted\n"]);
+  expect(account("list", "--json").stdout).not.toContain("photos");
+});

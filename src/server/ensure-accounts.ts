@@ -23,9 +23,13 @@ export async function openAccountRecords(
   store: Store,
   { accounts, random, log }: AccountParts,
 ): Promise<void> {
-  const problems = await ensureAccounts(store, accounts, random);
-  if (problems.length > 0) throw new StartRefused(problems);
+  await refuseProblems(ensureAccounts(store, accounts, random));
   await accounts.serveStored(store, log);
+}
+
+export async function refuseProblems(found: Promise<readonly string[]>): Promise<void> {
+  const problems = await found;
+  if (problems.length > 0) throw new StartRefused(problems);
 }
 
 interface AccountParts {

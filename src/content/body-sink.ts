@@ -4,9 +4,10 @@ import type { ReceiveOptions } from "./content.ts";
 import { bodyCipher } from "./cipher.ts";
 import { combineCrc64, crc64Of } from "./crc64.ts";
 import type { ExtentWriter, Region } from "./extent-writer.ts";
+import { sharedBufferBytes, type Md5Thread } from "./md5-thread.ts";
 
 /** Bytes that are collected before a write. A body has at most two such buffers in memory. */
-const batchBytes = 256 * 1024;
+const batchBytes = sharedBufferBytes;
 /** Space that a body of unknown length reserves at a time. */
 const chunkReserveBytes = 4 * 1024 * 1024;
 
@@ -23,6 +24,8 @@ export class BodySink {
   readonly #checksums: BodyChecksums;
   readonly #declaredLength: number | undefined;
   readonly #inlineBytesMax: number;
+  /** Provides the buffers if a thread computes the MD5. */
+  readonly #thread: Md5Thread | undefined;
   readonly #nonce: bigint | undefined;
   readonly #encrypt: ((bytes: Uint8Array) => Uint8Array) | undefined;
   readonly #pieces: Piece[] = [];
@@ -32,16 +35,22 @@ export class BodySink {
   #writing: Promise<void> | undefined;
   length = 0;
 
-  constructor(writer: ExtentWriter, checksums: BodyChecksums, options: ReceiveOptions) {
+  constructor(
+    writer: ExtentWriter,
+    checksums: BodyChecksums,
+    options: ReceiveOptions,
+    thread?: Md5Thread,
+  ) {
     this.#writer = writer;
     this.#checksums = checksums;
     this.#declaredLength = options.length;
     this.#inlineBytesMax = options.inlineBytesMax;
+    this.#thread = thread;
     const { encryption } = options;
     this.#nonce = encryption?.nonce;
     this.#encrypt = encryption && bodyCipher(encryption.key, encryption.nonce);
     const expected = options.length ?? Math.max(options.inlineBytesMax, 16 * 1024);
-    this.#batch = new Uint8Array(Math.min(batchBytes, Math.max(1, expected)));
+    this.#batch = thread?.acquire() ?? new Uint8Array(Math.min(batchBytes, Math.max(1, expected)));
   }
 
   async add(chunk: Uint8Array): Promise<void> {
@@ -68,6 +77,7 @@ export class BodySink {
     await this.#writing;
     this.#writing = undefined;
     if (bytes.length > 0) await this.#write(bytes, true);
+    this.#releaseBuffers();
     this.#trimLast();
     await this.#writer.sync(this.#pieces.map(({ region }) => region.extent));
     return this.#withCipher(this.#pieces.map(describePiece));
@@ -102,7 +112,7 @@ export class BodySink {
     }
     await this.#writing;
     const full = this.#batch;
-    this.#batch = this.#spare ?? Buffer.allocUnsafeSlow(batchBytes);
+    this.#batch = this.#spare ?? this.#thread?.acquire() ?? Buffer.allocUnsafeSlow(batchBytes);
     this.#spare = full;
     this.#filled = 0;
     this.#writing = this.#write(full, false);
@@ -128,6 +138,13 @@ export class BodySink {
       piece.filled += count;
       from += count;
     }
+    if (this.#checksums.hashed !== undefined) await this.#checksums.hashed;
+  }
+
+  /** Called when all bytes are written and hashed. */
+  #releaseBuffers(): void {
+    this.#thread?.release(this.#batch);
+    if (this.#spare !== undefined) this.#thread?.release(this.#spare);
   }
 
   async #pieceWithRoom(length: number, last: boolean): Promise<Piece> {

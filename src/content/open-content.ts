@@ -10,6 +10,7 @@ import type { ExtentFiles } from "./extent-files.ts";
 import { ExtentWriter } from "./extent-writer.ts";
 import { ExtentFileCache } from "./extent-file-cache.ts";
 import { IdAllocator } from "./ids.ts";
+import type { Md5Thread } from "./md5-thread.ts";
 import { PinTracker, type HorizonRegistry } from "./pins.ts";
 import { contentReader } from "./reader.ts";
 import { receive } from "./receive.ts";
@@ -31,6 +32,8 @@ export interface ContentOptions {
   /** Whether this process is the leader, which reclaims space; `undefined` means that it always
    *  does. */
   readonly isLeader?: (() => Promise<boolean>) | undefined;
+  /** Computes the MD5 of large bodies; undefined: the event loop does. */
+  readonly md5Thread?: Md5Thread | undefined;
 }
 
 /** Opens the content of a store: its content nodes are in the key space, its bytes in `files`. */
@@ -54,7 +57,9 @@ export async function openContentStore(options: ContentOptions): Promise<Content
     isRemote: files.check !== undefined,
     inlineBytesMax: files.inlineBytesMax ?? 0,
   };
-  return new StoredContent({ store, ids, writer, fileCache, pinTracker, reclaimer, ...storage });
+  const { md5Thread } = options;
+  const parts = { store, ids, writer, fileCache, pinTracker, reclaimer, md5Thread };
+  return new StoredContent({ ...parts, ...storage });
 }
 
 interface ContentParts {
@@ -64,6 +69,7 @@ interface ContentParts {
   readonly fileCache: ExtentFileCache;
   readonly pinTracker: PinTracker;
   readonly reclaimer: SpaceReclaimer;
+  readonly md5Thread: Md5Thread | undefined;
   readonly isRemote: boolean;
   readonly inlineBytesMax: number;
 }
@@ -82,12 +88,13 @@ class StoredContent implements ContentStore {
   }
 
   receive(body: Body, options: ReceiveOptions): Promise<ReceivedBody> {
-    const { writer, inlineBytesMax } = this.#parts;
+    const { writer, inlineBytesMax, md5Thread } = this.#parts;
     // The limit of the storage applies only to whole bodies. Blocks and ranges are many and should
     // not fill the key space.
     const isWhole = options.inlineBytesMax >= inlineContentBytesMax;
-    if (!isWhole || options.inlineBytesMax >= inlineBytesMax) return receive(writer, body, options);
-    return receive(writer, body, { ...options, inlineBytesMax });
+    const isWithin = !isWhole || options.inlineBytesMax >= inlineBytesMax;
+    const limited = isWithin ? options : { ...options, inlineBytesMax };
+    return receive(writer, body, limited, md5Thread);
   }
 
   discard(received: ReceivedBody): void {
@@ -134,6 +141,7 @@ class StoredContent implements ContentStore {
 
   async close(): Promise<void> {
     await this.#reclaiming?.catch(() => undefined);
+    await this.#parts.md5Thread?.close();
     await this.#parts.writer.close();
     await this.#parts.fileCache.close();
   }

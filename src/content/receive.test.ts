@@ -5,6 +5,7 @@ import { BodyTooLarge } from "./content.ts";
 import { crc64Bytes, crc64Of } from "./crc64.ts";
 import type { ExtentFiles } from "./extent-files.ts";
 import { listExtents } from "./extent-table.ts";
+import { Md5Thread } from "./md5-thread.ts";
 import { memoryFiles } from "./memory-files.ts";
 import { whole } from "./plan.ts";
 import { BodyLengthMismatch } from "./receive.ts";
@@ -40,7 +41,8 @@ describe("receiving a body", () => {
   ])("of %i bytes in chunks of %i keeps them, announced or not", async (length, size) => {
     const bytes = pattern(length, length);
     for (const announced of [true, false]) {
-      const fixture = await openContentFixture({ extentBytes: 1 << 20 });
+      const md5Thread = new Md5Thread();
+      const fixture = await openContentFixture({ extentBytes: 1 << 20, md5Thread });
       const options = { md5: true, crc64: true, ...(announced ? { length } : {}) };
       const received = await fixture.receive(inChunks(bytes, size), options);
       expect(received.length).toBe(length);
@@ -50,6 +52,7 @@ describe("receiving a body", () => {
       fixture.content.discard(received);
       expect(Buffer.compare(await fixture.read("a"), bytes)).toBe(0);
       expect((await fixture.get("a"))?.kind).toBe(length <= 256 ? "inline" : "slices");
+      await fixture.content.close();
     }
   });
 

@@ -6,6 +6,10 @@ import { BodyTooLarge, type ReceiveOptions } from "./content.ts";
 import { BodySink } from "./body-sink.ts";
 import { crc64Bytes, crc64Of } from "./crc64.ts";
 import type { ExtentWriter } from "./extent-writer.ts";
+import type { Md5Thread } from "./md5-thread.ts";
+
+/** Smaller bodies take less time to hash than a thread takes to answer. */
+const threadBytesMin = 512 * 1024;
 
 /** Receives a body. Chunks are copied or written before the next one is requested, so a body may
  *  reuse its buffer. */
@@ -13,31 +17,37 @@ export function receive(
   writer: ExtentWriter,
   body: Body,
   options: ReceiveOptions,
+  md5Thread?: Md5Thread,
 ): Promise<ReceivedBody> {
   const { length, lengthMax } = options;
   if (length !== undefined && length > lengthMax) return Promise.reject(tooLarge(lengthMax));
   return length !== undefined && length <= options.inlineBytesMax && !options.encryption
     ? receiveSmall(body, length, options)
-    : receiveStream(writer, body, options);
+    : receiveStream(writer, body, options, md5Thread);
 }
 
 async function receiveStream(
   writer: ExtentWriter,
   body: Body,
   options: ReceiveOptions,
+  md5Thread: Md5Thread | undefined,
 ): Promise<ReceivedBody> {
-  const { length, lengthMax } = options;
-  const checksums = new BodyChecksums(options);
-  const sink = new BodySink(writer, checksums, options);
+  const { length = 0, lengthMax } = options;
+  const thread = options.md5 && length >= threadBytesMin ? md5Thread : undefined;
+  const checksums = new BodyChecksums(options, thread?.begin());
+  const sink = new BodySink(writer, checksums, options, thread);
   try {
     for await (const chunk of body) {
       if (sink.length + chunk.length > lengthMax) throw tooLarge(lengthMax);
       await sink.add(chunk);
     }
-    if (length !== undefined && length !== sink.length) throw new BodyLengthMismatch(sink.length);
+    if (options.length !== undefined && length !== sink.length) {
+      throw new BodyLengthMismatch(sink.length);
+    }
     const pieces = await sink.finish();
-    return describe(sink.length, pieces, checksums);
+    return await describe(sink.length, pieces, checksums);
   } catch (error) {
+    checksums.abandon();
     await sink.abandon();
     throw error;
   }
@@ -83,16 +93,16 @@ function tooLarge(lengthMax: number): BodyTooLarge {
   return new BodyTooLarge(`body is longer than ${lengthMax} bytes`);
 }
 
-function describe(
+async function describe(
   length: number,
   pieces: readonly SliceSourceOfLength[],
   checksums: BodyChecksums,
-): ReceivedBody {
+): Promise<ReceivedBody> {
   const crc64 = checksums.crc64();
   return {
     length,
     pieces,
-    md5: checksums.md5(),
+    md5: await checksums.md5(),
     crc64: crc64 === undefined ? undefined : crc64Bytes(crc64),
   };
 }

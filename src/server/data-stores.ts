@@ -1,5 +1,7 @@
+import { availableParallelism } from "node:os";
 import { claimFiles } from "../content/claim.ts";
 import type { ContentStore } from "../content/content.ts";
+import { Md5Thread } from "../content/md5-thread.ts";
 import { openContentStore } from "../content/open-content.ts";
 import type { Service } from "../operation/service.ts";
 import { runReclaimSteps } from "../operation/reclaim.ts";
@@ -42,7 +44,9 @@ export async function openDataStores(options: DataStoreOptions): Promise<DataSto
     const { store, files, owner, owners, isLeader, setCommitRole } = foundation;
     await refuseHalfCopied(store);
     await claimFiles(store, files, () => Buffer.from(random.bytes(storeIdBytes)).toString("hex"));
-    const content = await openContentStore({ ...foundation, clock, log, contentTables });
+    const md5Thread = availableParallelism() > 1 ? new Md5Thread() : undefined;
+    const parts = { ...foundation, clock, log, contentTables, md5Thread };
+    const content = await openContentStore(parts);
     opened.push(() => content.close());
     const jobs = { store, content, reclaimers };
     const tasks = [

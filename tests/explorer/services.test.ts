@@ -94,6 +94,48 @@ describe("tables", () => {
   });
 });
 
+describe("many entities", () => {
+  it("are changed and deleted under their ETags, and shown in chosen columns", async () => {
+    const client = await filledTable("many");
+    const page = await here.open(`#/tables/${account}/many`);
+    await page.getByText("40 entries").waitFor();
+    await page.getByRole("button", { name: "Columns" }).click();
+    await page.getByRole("checkbox", { name: "rating" }).uncheck();
+    await page.getByRole("button", { name: "Done" }).click();
+    await page.getByRole("columnheader", { name: "rating" }).waitFor({ state: "detached" });
+    await page.getByLabel("Sort by").selectOption("pages ↓");
+    const first = page.locator(".work .grid-body .grid-row").first();
+    await expect.poll(() => first.textContent()).toContain("Title 39");
+    await page.getByLabel("Sort by").selectOption("Default order");
+    await expect.poll(() => first.textContent()).toContain("Title 0");
+    const selection = page.getByRole("toolbar", { name: "Selection" });
+    await page.getByLabel("Select books / 000").click();
+    await page.getByLabel("Select books / 004").click({ modifiers: ["Shift"] });
+    await selection.getByText("3 selected").waitFor();
+    await client.updateEntity({ partitionKey: "books", rowKey: "002", pages: 77 }, "Merge");
+    await selection.getByRole("button", { name: "Change" }).click();
+    const dialog = page.getByRole("dialog");
+    await dialog.getByLabel("Name of property 1").fill("shelf");
+    await dialog.getByLabel("Value of property 1").fill("B2");
+    await dialog.getByLabel("Remove these properties").fill("lent");
+    await dialog.getByRole("button", { name: "Change entities" }).click();
+    const change = page.getByRole("group", { name: "Change 3 entities" });
+    await change.getByText("2 of 3, 1 failed").waitFor();
+    expect((await client.getEntity("books", "002"))["shelf"]).toBeUndefined();
+    await change.getByRole("button", { name: "Retry 1" }).click();
+    await change.getByText("3 of 3").waitFor();
+    const changed = await client.getEntity("books", "002");
+    expect(changed).toMatchObject({ shelf: "B2", pages: 77, title: "Title 2" });
+    expect(changed["lent"]).toBeUndefined();
+    await page.getByRole("button", { name: "Select all" }).click();
+    await page.getByLabel("Select books / 000").click();
+    await selection.getByRole("button", { name: "Delete" }).click();
+    await dialog.getByRole("button", { name: "Delete" }).click();
+    await page.getByRole("group", { name: /^Delete all/ }).getByText("39 of 39").waitFor();
+    expect(await entitiesOf(client)).toHaveLength(1);
+  });
+});
+
 async function entitiesOf(client: TableClient) {
   const found: { partitionKey: string; rowKey: string }[] = [];
   const listing = client.listEntities({ disableTypeConversion: true });
@@ -127,12 +169,23 @@ describe("queues", () => {
     await page.getByRole("textbox", { name: "Text" }).fill("changed");
     await page.getByRole("button", { name: "Save" }).click();
     await inFlight.getByText("changed").waitFor();
+    const detail = page.getByRole("complementary");
+    await inFlight.getByRole("button", { name: "Details" }).click();
+    await detail.getByText("Dequeue count").waitFor();
+    // Another client's receipt is not shown.
+    expect(await detail.getByLabel("Pop receipt", { exact: true }).count()).toBe(0);
     await inFlight.getByRole("button", { name: "Make visible" }).click();
     await waiting.getByText("changed").waitFor();
+    await put(Buffer.from('{"a":[1]}').toString("base64"));
+    await waiting.getByText('{"a":[1]}').waitFor();
+    await page.getByLabel("Show text as").first().selectOption("Stored text");
+    await waiting.getByText("eyJhIjpbMV19").waitFor();
+    await page.getByLabel("Show text as").first().selectOption("JSON");
+    await waiting.getByText('{ "a": [ 1 ] }').waitFor();
     const [taken] = (await queue.receiveMessages()).receivedMessageItems;
     expect(taken?.messageText).toBe("changed");
     await inFlight.getByRole("button", { name: "Delete message" }).click();
-    await page.getByText("About 0 messages").waitFor();
+    await page.getByText("About 1 message,").waitFor();
     await put("to be cleared");
     await page.getByRole("button", { name: "Clear" }).click();
     await page.getByRole("dialog").getByRole("button", { name: "Clear" }).click();

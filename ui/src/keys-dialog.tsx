@@ -1,6 +1,6 @@
 import type { JSX } from "preact";
 import { useState } from "preact/hooks";
-import { accounts } from "./accounts.ts";
+import { accounts, server } from "./accounts.ts";
 import { getKeys, type AccountKeys } from "./admin/server.ts";
 import { Button } from "./parts/button.tsx";
 import { CopyText } from "./parts/copy-text.tsx";
@@ -17,6 +17,7 @@ export function KeysDialog({
   readonly onClose: () => void;
 }): JSX.Element {
   const known = useStore(accounts).find(({ name }) => name === account);
+  const smbUrl = useStore(server)?.smb?.url;
   const [keys, setKeys] = useState<AccountKeys>();
   const reveal = async (): Promise<void> => {
     const found = await getKeys(account);
@@ -29,6 +30,14 @@ export function KeysDialog({
         {Object.entries(known?.endpoints ?? {}).map(([service, url]) => (
           <CopyText key={service} label={`${service} endpoint`} text={url} />
         ))}
+        {smbUrl !== undefined && (
+          <>
+            <CopyText label="SMB address" text={`${smbUrl}/SHARE`} />
+            <p class="hint">
+              SHARE is the name of a share, the user name is {account}, the password is the key.
+            </p>
+          </>
+        )}
         {keys === undefined ? (
           <Button icon="lock" onClick={() => void reveal()}>
             Show key

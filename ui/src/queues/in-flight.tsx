@@ -8,6 +8,8 @@ import { report } from "../parts/notices.tsx";
 import { Badge, Empty } from "../parts/states.tsx";
 import type { Result } from "../result.ts";
 import { deleteMessage, updateMessage, type QueuePlace } from "../rest/queue.ts";
+import { useStore } from "../store.ts";
+import { decoding } from "./decoding.ts";
 import { EditDialog } from "./message-dialogs.tsx";
 import { shownText, wholeText } from "./message-text.ts";
 
@@ -15,12 +17,13 @@ export interface InFlightProps {
   readonly place: QueuePlace;
   readonly messages: readonly MessageInFlight[];
   readonly onChanged: () => void;
+  readonly onShow: (message: MessageInFlight) => void;
 }
 
 const extensionSeconds = 60;
 
 /** Messages that are invisible: dequeued and not deleted, or put with a delay. */
-export function InFlight({ place, messages, onChanged }: InFlightProps): JSX.Element {
+export function InFlight({ place, messages, onChanged, onShow }: InFlightProps): JSX.Element {
   const [edited, setEdited] = useState<MessageInFlight>();
   return (
     <section class="half" aria-label="In flight">
@@ -33,6 +36,7 @@ export function InFlight({ place, messages, onChanged }: InFlightProps): JSX.Ele
             place={place}
             message={message}
             onEdit={() => setEdited(message)}
+            onShow={() => onShow(message)}
             onChanged={onChanged}
           />
         ))}
@@ -53,11 +57,13 @@ interface MessageProps {
   readonly place: QueuePlace;
   readonly message: MessageInFlight;
   readonly onEdit: () => void;
+  readonly onShow: () => void;
   readonly onChanged: () => void;
 }
 
-function Message({ place, message, onEdit, onChanged }: MessageProps): JSX.Element {
+function Message({ place, message, onEdit, onShow, onChanged }: MessageProps): JSX.Element {
   const { id, preview, state, dequeueCount, secondsLeft } = message;
+  const how = useStore(decoding);
   const isDelayed = state === "delayed";
   const act = async (work: Promise<Result<unknown>>, words: string): Promise<void> => {
     report(await work, words);
@@ -67,7 +73,7 @@ function Message({ place, message, onEdit, onChanged }: MessageProps): JSX.Eleme
     void act(updateMessage(place, message, { hiddenSeconds }), words);
   return (
     <li class="message">
-      <pre>{shownText(id, preview)}</pre>
+      <pre>{shownText(id, preview, how)}</pre>
       <div class="message-facts">
         <Badge tone={isDelayed ? "plain" : "warn"}>
           {isDelayed ? "delayed" : `dequeued ${plural(dequeueCount, "time")}`}
@@ -76,6 +82,7 @@ function Message({ place, message, onEdit, onChanged }: MessageProps): JSX.Eleme
           returns in <TimeLeft secondsLeft={secondsLeft} />
         </span>
         <span class="grow" />
+        <Button onClick={onShow}>Details</Button>
         <Button onClick={() => hide(0, "Message visible again")}>Make visible</Button>
         <Button
           onClick={() => hide(extensionSeconds, `Visibility timeout set to ${extensionSeconds} s`)}

@@ -6,7 +6,8 @@ import { Check, Field } from "../parts/field.tsx";
 import { textIn } from "../parts/form-values.ts";
 import { describeFailure, notify } from "../parts/notices.tsx";
 import { putMessage, takeMessages, updateMessage, type QueuePlace } from "../rest/queue.ts";
-import { base64Of, readableText, rememberText, wholeText } from "./message-text.ts";
+import { readableText } from "./decoding.ts";
+import { base64Of, rememberMessage, wholeText } from "./message-text.ts";
 
 export interface MessageDialogProps {
   readonly place: QueuePlace;
@@ -71,7 +72,7 @@ export function GetDialog({ place, onClose, onDone }: MessageDialogProps): JSX.E
     });
     onDone();
     if (!result.ok) return describeFailure(result.failure);
-    for (const { id, text } of result.value) rememberText(id, text);
+    for (const { id, text, popReceipt } of result.value) rememberMessage(id, text, popReceipt);
     notify("good", `Dequeued ${plural(result.value.length, "message")}`);
     return undefined;
   };

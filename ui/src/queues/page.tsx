@@ -1,12 +1,36 @@
 import type { JSX } from "preact";
+import { count } from "../format.ts";
+import type { Column } from "../parts/grid.tsx";
+import { LazyCell } from "../parts/lazy-cell.tsx";
 import { NameList } from "../parts/name-list.tsx";
-import { createQueue, deleteQueue, listQueues } from "../rest/queue.ts";
+import { mapped } from "../result.ts";
+import {
+  countMessages,
+  createQueue,
+  deleteQueue,
+  listQueues,
+  type QueueName,
+} from "../rest/queue.ts";
 import { formatRoute, go } from "../route.ts";
 import { QueueView } from "./queue-view.tsx";
 
 export interface QueuesPageProps {
   readonly account: string;
   readonly queue: string | undefined;
+}
+
+function messagesColumn(account: string): Column<QueueName> {
+  return {
+    title: "Messages",
+    width: "7rem",
+    align: "end",
+    cell: ({ name: queue }) => (
+      <LazyCell
+        of={queue}
+        load={async (signal) => mapped(await countMessages({ account, queue }, signal), count)}
+      />
+    ),
+  };
 }
 
 /** The page of the Queue service: the queues of an account, or one queue. */
@@ -21,6 +45,7 @@ export function QueuesPage({ account, queue }: QueuesPageProps): JSX.Element {
       many="Queues"
       icon="queues"
       hint="a–z, 0–9 and single hyphens"
+      columns={[messagesColumn(account)]}
       list={(options) => listQueues(account, options)}
       create={(name) => createQueue(account, name)}
       remove={(name) => deleteQueue(account, name)}

@@ -21,7 +21,8 @@ import {
 import { formatRoute } from "../route.ts";
 import { InFlight } from "./in-flight.tsx";
 import { GetDialog, PutDialog } from "./message-dialogs.tsx";
-import { rememberText } from "./message-text.ts";
+import { DecodingChoice, MessageDetail, type ShownMessage } from "./message-detail.tsx";
+import { rememberMessage } from "./message-text.ts";
 import { Waiting } from "./waiting.tsx";
 
 const refreshMilliseconds = 1000;
@@ -31,7 +32,7 @@ async function peekAndRemember(
   signal: AbortSignal,
 ): Promise<Result<readonly QueueMessage[]>> {
   const found = await peekMessages(place, signal);
-  if (found.ok) for (const { id, text } of found.value) rememberText(id, text);
+  if (found.ok) for (const { id, text } of found.value) rememberMessage(id, text);
   return found;
 }
 
@@ -60,8 +61,9 @@ function useMessages(place: QueuePlace) {
 
 /** A queue: its visible messages and its messages in flight. */
 export function QueueView({ place }: { readonly place: QueuePlace }): JSX.Element {
-  const { account, queue } = place;
-  const [dialog, setDialog] = useState<"put" | "get" | "clear">();
+  const { queue } = place;
+  const [dialog, setDialog] = useState<QueueDialog>();
+  const [shown, setShown] = useState<ShownMessage>();
   const { total, waiting, taken, refresh } = useMessages(place);
   const clear = async (): Promise<string | undefined> => {
     const result = await clearMessages(place);
@@ -71,35 +73,36 @@ export function QueueView({ place }: { readonly place: QueuePlace }): JSX.Elemen
   const close = (): void => setDialog(undefined);
   return (
     <>
-      <div class="bar">
-        <Crumbs
-          crumbs={[{ words: "Queues", href: formatRoute("queues", [account]) }, { words: queue }]}
-        />
-        <span class="soft" role="status">
-          {total.value === undefined ? "" : `About ${plural(total.value, "message")}`}
-          {taken.value === undefined ? "" : `, ${count(taken.value.messages.length)} in flight`}
-        </span>
-        <Button onClick={() => setDialog("get")}>Get messages</Button>
-        <Button kind="danger" icon="trash" onClick={() => setDialog("clear")}>
-          Clear queue
-        </Button>
-        <span data-new>
-          <Button kind="main" icon="plus" onClick={() => setDialog("put")}>
-            Put message
-          </Button>
-        </span>
-      </div>
-      <div class="work halves">
-        {waiting.failure !== undefined && (
-          <Failed what="visible messages" failure={waiting.failure} onRetry={refresh} />
-        )}
-        {waiting.value !== undefined && <Waiting messages={waiting.value} />}
-        {taken.failure !== undefined && (
-          <Failed what="messages in flight" failure={taken.failure} onRetry={refresh} />
-        )}
-        {taken.value !== undefined && (
-          <InFlight place={place} messages={taken.value.messages} onChanged={refresh} />
-        )}
+      <QueueBar
+        place={place}
+        total={total.value}
+        inFlight={taken.value?.messages.length}
+        onDialog={setDialog}
+      />
+      <div class="work">
+        <div class="halves">
+          {waiting.failure !== undefined && (
+            <Failed what="visible messages" failure={waiting.failure} onRetry={refresh} />
+          )}
+          {waiting.value !== undefined && (
+            <Waiting
+              messages={waiting.value}
+              onShow={(message) => setShown({ kind: "visible", message })}
+            />
+          )}
+          {taken.failure !== undefined && (
+            <Failed what="messages in flight" failure={taken.failure} onRetry={refresh} />
+          )}
+          {taken.value !== undefined && (
+            <InFlight
+              place={place}
+              messages={taken.value.messages}
+              onChanged={refresh}
+              onShow={(message) => setShown({ kind: "in-flight", message })}
+            />
+          )}
+        </div>
+        {shown !== undefined && <MessageDetail shown={shown} onClose={() => setShown(undefined)} />}
       </div>
       {dialog === "put" && <PutDialog place={place} onClose={close} onDone={refresh} />}
       {dialog === "get" && <GetDialog place={place} onClose={close} onDone={refresh} />}
@@ -113,5 +116,39 @@ export function QueueView({ place }: { readonly place: QueuePlace }): JSX.Elemen
         />
       )}
     </>
+  );
+}
+
+type QueueDialog = "put" | "get" | "clear";
+
+interface QueueBarProps {
+  readonly place: QueuePlace;
+  readonly total: number | undefined;
+  readonly inFlight: number | undefined;
+  readonly onDialog: (dialog: QueueDialog) => void;
+}
+
+function QueueBar({ place, total, inFlight, onDialog }: QueueBarProps): JSX.Element {
+  const { account, queue } = place;
+  return (
+    <div class="bar">
+      <Crumbs
+        crumbs={[{ words: "Queues", href: formatRoute("queues", [account]) }, { words: queue }]}
+      />
+      <span class="soft" role="status">
+        {total === undefined ? "" : `About ${plural(total, "message")}`}
+        {inFlight === undefined ? "" : `, ${count(inFlight)} in flight`}
+      </span>
+      <DecodingChoice />
+      <Button onClick={() => onDialog("get")}>Get messages</Button>
+      <Button kind="danger" icon="trash" onClick={() => onDialog("clear")}>
+        Clear queue
+      </Button>
+      <span data-new>
+        <Button kind="main" icon="plus" onClick={() => onDialog("put")}>
+          Put message
+        </Button>
+      </span>
+    </div>
   );
 }

@@ -26,6 +26,16 @@ export function deleteShare(account: string, name: string): Promise<Result<unkno
   });
 }
 
+/** Bytes of the files of a share, as the service counts them. */
+export async function getShareUse(
+  { account, name }: { readonly account: string; readonly name: string },
+  signal?: AbortSignal,
+): Promise<Result<number>> {
+  const query = { restype: "share", comp: "stats" };
+  const answer = await request("file", [account, name], { query, signal });
+  return mapped(answer, (stats) => numberOf(parseXml(bodyText(stats)), "ShareUsageBytes") ?? 0);
+}
+
 export function snapshotShare(account: string, name: string): Promise<Result<unknown>> {
   const query = { restype: "share", comp: "snapshot" };
   return request("file", [account, name], { method: "PUT", query });

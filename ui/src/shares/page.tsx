@@ -1,10 +1,12 @@
 import type { JSX } from "preact";
-import { moment } from "../format.ts";
+import { bytes, moment } from "../format.ts";
 import type { Column } from "../parts/grid.tsx";
+import { LazyCell } from "../parts/lazy-cell.tsx";
 import { NameList } from "../parts/name-list.tsx";
 import { Badge } from "../parts/states.tsx";
 import { listShares, type Share } from "../rest/file-list.ts";
-import { createShare, deleteShare } from "../rest/file.ts";
+import { mapped } from "../result.ts";
+import { createShare, deleteShare, getShareUse } from "../rest/file.ts";
 import { formatRoute, go } from "../route.ts";
 import { ShareBrowser } from "./share-browser.tsx";
 
@@ -15,7 +17,7 @@ export interface SharesPageProps {
   readonly query: Readonly<Record<string, string>>;
 }
 
-const columns: readonly Column<Share>[] = [
+const columnsOf = (account: string): readonly Column<Share>[] => [
   {
     title: "State",
     width: "14rem",
@@ -26,6 +28,19 @@ const columns: readonly Column<Share>[] = [
         {leaseState === "leased" && <Badge tone="warn">leased</Badge>}
       </>
     ),
+  },
+  {
+    title: "Used",
+    width: "6rem",
+    align: "end",
+    isMinor: true,
+    cell: ({ name, snapshot }) =>
+      snapshot === undefined && (
+        <LazyCell
+          of={name}
+          load={async (signal) => mapped(await getShareUse({ account, name }, signal), bytes)}
+        />
+      ),
   },
   {
     title: "Quota",
@@ -56,7 +71,7 @@ export function SharesPage({ account, share, folder, query }: SharesPageProps): 
       many="Shares"
       icon="shares"
       hint="a–z, 0–9 and single hyphens"
-      columns={columns}
+      columns={columnsOf(account)}
       list={(options) => listShares(account, options)}
       create={(name) => createShare(account, name)}
       remove={(name) => deleteShare(account, name)}

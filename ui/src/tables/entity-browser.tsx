@@ -1,29 +1,44 @@
 import type { JSX } from "preact";
+import { useMemo, useState } from "preact/hooks";
 import { leaveEditor } from "../edit/unsaved.ts";
-import { useState } from "preact/hooks";
-import { moment } from "../format.ts";
+import { sortedPage, type FetchPage } from "../parts/arranged-pages.ts";
 import { Button } from "../parts/button.tsx";
 import { Crumbs } from "../parts/crumbs.tsx";
-import type { Column } from "../parts/grid.tsx";
 import { Listing } from "../parts/listing.tsx";
-import type { PagedList } from "../parts/paged-list.ts";
+import { SelectionBar } from "../parts/selection-bar.tsx";
+import { useSelection } from "../parts/selection.ts";
+import { comparison, type Sort } from "../parts/sorting.ts";
+import { useMenu } from "../parts/use-menu.tsx";
 import { usePaged } from "../parts/use-paged.ts";
-import type { EdmType, Entity } from "../rest/entity.ts";
+import type { Entity } from "../rest/entity.ts";
 import { queryEntities, type TablePlace } from "../rest/table.ts";
 import { formatRoute } from "../route.ts";
+import { entityName } from "./bulk.ts";
+import {
+  actionsOf,
+  askToDelete,
+  selectedActions,
+  type ActionContext,
+  type Entities,
+  type TableDialog,
+} from "./entity-actions.ts";
+import {
+  columnsOf,
+  minWidthOf,
+  seenProperties,
+  shownProperties,
+  sortKeysOf,
+  type SeenProperty,
+} from "./entity-columns.tsx";
 import { EntityDetail } from "./entity-detail.tsx";
+import { ChangeEntities, ColumnDialog, DeleteEntities } from "./entity-dialogs.tsx";
 import { ExportDialog } from "./export-dialog.tsx";
+import { useHiddenColumns } from "./hidden-columns.ts";
 import { ImportDialog } from "./import-dialog.tsx";
 import { QueryBuilder } from "./query-builder.tsx";
 
 const pageRows = 1000;
-const columnsMax = 24;
-const columnRem = 6;
-/** Width of the timestamp column, of gaps and of edges. */
-const gapRem = 0.75;
-const edgesRem = 13.5;
 const ownNames = ["PartitionKey", "RowKey", "Timestamp"];
-const rowsLookedAtMax = 200;
 
 const newEntity: Entity = {
   partitionKey: "",
@@ -33,21 +48,46 @@ const newEntity: Entity = {
   properties: {},
 };
 
+/** The entities that match the filter, sorted if the user chose a column. */
+function useEntities(
+  place: TablePlace,
+  filter: string,
+): Entities & { readonly seen: readonly SeenProperty[] } {
+  const [sort, setSort] = useState<Sort>();
+  const inputs = [place.account, place.table, filter];
+  const fetchPage = useMemo<FetchPage<Entity>>(
+    () =>
+      (marker, { signal }) =>
+        queryEntities(place, { filter, marker, resultsMax: pageRows, signal }),
+    inputs,
+  );
+  const keysOf = useMemo(() => ({ present: sortKeysOf([]) }), []);
+  const pages = sort ? sortedPage(fetchPage, comparison(keysOf.present, sort)) : fetchPage;
+  const { list, reload } = usePaged(pages, [...inputs, sort]);
+  const seen = seenProperties(list);
+  // Sorting needs the columns of the list that is replaced by the sorted one.
+  if (seen.length > 0) keysOf.present = sortKeysOf(seen);
+  const titles = Object.keys(keysOf.present);
+  return { list, reload, fetchPage, seen, sorting: { titles, present: sort, set: setSort } };
+}
+
 export function EntityBrowser({ place }: { readonly place: TablePlace }): JSX.Element {
   const [filter, setFilter] = useState("");
   const [shown, setShown] = useState<Entity>();
-  const [dialog, setDialog] = useState<"export" | "import">();
-  const { list, reload } = usePaged(
-    (marker) => queryEntities(place, { filter, marker, resultsMax: pageRows }),
-    [place.account, place.table, filter],
-  );
-  const seen = seenProperties(list);
+  const [dialog, setDialog] = useState<TableDialog>();
+  const entities = useEntities(place, filter);
+  const { reload, seen } = entities;
+  const [hidden, setHidden] = useHiddenColumns(place);
+  const columns = shownProperties(seen, hidden);
+  const selection = useSelection(keyOf, [filter]);
+  const show = (entity: Entity): void => leaveEditor(() => setShown(entity));
+  const context: ActionContext = { place, selection, entities, onDialog: setDialog, onOpen: show };
   return (
     <>
       <TableBar
         place={place}
         onRefresh={reload}
-        onDialog={setDialog}
+        onDialog={(kind) => setDialog({ kind })}
         onNew={() => setShown(newEntity)}
       />
       <QueryBuilder
@@ -57,19 +97,9 @@ export function EntityBrowser({ place }: { readonly place: TablePlace }): JSX.El
           else setFilter(next);
         }}
       />
+      <SelectionBar selection={selection} actions={selectedActions(context, selection)} />
       <div class="work">
-        <div class="list wide-list">
-          <Listing
-            label={`Entities of ${place.table}`}
-            list={list}
-            empty="No entities match the filter."
-            columns={columnsOf(seen)}
-            minWidth={`${(seen.length + 2) * (columnRem + gapRem) + edgesRem}rem`}
-            keyOf={keyOf}
-            active={shown === undefined ? undefined : keyOf(shown)}
-            onOpen={(entity) => leaveEditor(() => setShown(entity))}
-          />
-        </div>
+        <EntityList context={context} columns={columns} shown={shown} />
         {shown !== undefined && (
           <EntityDetail
             key={keyOf(shown)}
@@ -80,20 +110,87 @@ export function EntityBrowser({ place }: { readonly place: TablePlace }): JSX.El
           />
         )}
       </div>
-      {dialog === "export" && (
-        <ExportDialog place={place} filter={filter} onClose={() => setDialog(undefined)} />
+      {dialog?.kind === "columns" && (
+        <ColumnDialog
+          names={seen.map(({ name }) => name)}
+          hidden={hidden}
+          onChange={setHidden}
+          onClose={() => setDialog(undefined)}
+        />
       )}
-      {dialog === "import" && (
-        <ImportDialog place={place} onClose={() => setDialog(undefined)} onDone={reload} />
-      )}
+      <TableDialogs
+        dialog={dialog}
+        place={place}
+        filter={filter}
+        onDialog={setDialog}
+        onDone={reload}
+      />
     </>
   );
+}
+
+interface EntityListProps {
+  readonly context: ActionContext;
+  readonly columns: readonly SeenProperty[];
+  readonly shown: Entity | undefined;
+}
+
+function EntityList({ context, columns, shown }: EntityListProps): JSX.Element {
+  const { open: openMenu, menu } = useMenu();
+  const { entities, place, selection, onOpen } = context;
+  return (
+    <div class="list wide-list">
+      <Listing
+        label={`Entities of ${place.table}`}
+        list={entities.list}
+        empty="No entities match the filter."
+        columns={columnsOf(columns)}
+        minWidth={minWidthOf(columns)}
+        keyOf={keyOf}
+        nameOf={entityName}
+        selection={selection}
+        sorting={entities.sorting}
+        active={shown === undefined ? undefined : keyOf(shown)}
+        onOpen={onOpen}
+        onDelete={(entity) => askToDelete(context, entity)}
+        onMenu={(entity, at) =>
+          openMenu({ label: entityName(entity), at, items: actionsOf(context, entity) })
+        }
+      />
+      {menu}
+    </div>
+  );
+}
+
+interface TableDialogsProps {
+  readonly dialog: TableDialog | undefined;
+  readonly place: TablePlace;
+  readonly filter: string;
+  readonly onDialog: (dialog: TableDialog | undefined) => void;
+  readonly onDone: () => void;
+}
+
+function TableDialogs(props: TableDialogsProps): JSX.Element | null {
+  const { dialog, place, filter, onDone } = props;
+  const close = (): void => props.onDialog(undefined);
+  switch (dialog?.kind) {
+    case "export":
+      return <ExportDialog place={place} filter={filter} onClose={close} />;
+    case "import":
+      return <ImportDialog place={place} onClose={close} onDone={onDone} />;
+    case "delete":
+      return <DeleteEntities batch={dialog.batch} onClose={close} />;
+    case "change":
+      return <ChangeEntities batch={dialog.batch} onClose={close} />;
+    default:
+      return null;
+  }
 }
 
 interface TableBarProps {
   readonly place: TablePlace;
   readonly onRefresh: () => void;
-  readonly onDialog: (dialog: "export" | "import") => void;
+  readonly onDialog: (dialog: "export" | "import" | "columns") => void;
   readonly onNew: () => void;
 }
 
@@ -103,6 +200,9 @@ function TableBar({ place, onRefresh, onDialog, onNew }: TableBarProps): JSX.Ele
     <div class="bar">
       <Crumbs crumbs={[tables, { words: place.table }]} />
       <Button icon="refresh" label="Refresh" onClick={onRefresh} />
+      <Button icon="columns" onClick={() => onDialog("columns")}>
+        Columns
+      </Button>
       <Button icon="download" onClick={() => onDialog("export")}>
         Export
       </Button>
@@ -120,62 +220,4 @@ function TableBar({ place, onRefresh, onDialog, onNew }: TableBarProps): JSX.Ele
 
 function keyOf({ partitionKey, rowKey }: Entity): string {
   return `${partitionKey}\n${rowKey}`;
-}
-
-interface SeenProperty {
-  readonly name: string;
-  /** Undefined if the entities have different types for this property. */
-  readonly type: EdmType | undefined;
-}
-
-/** The properties that get a column: those of the first 200 rows, because entities may have
- *  different ones. */
-function seenProperties(list: PagedList<Entity>): readonly SeenProperty[] {
-  const types = new Map<string, Set<EdmType>>();
-  for (let index = 0; index < Math.min(list.count, rowsLookedAtMax); index += 1) {
-    for (const [name, { type }] of Object.entries(list.rowAt(index)?.properties ?? {})) {
-      types.set(name, (types.get(name) ?? new Set()).add(type));
-    }
-  }
-  return [...types].slice(0, columnsMax).map(([name, found]) => {
-    const [type, other] = found;
-    return { name, type: other === undefined ? type : undefined };
-  });
-}
-
-function propertyColumn({ name, type }: SeenProperty): Column<Entity> {
-  return {
-    title: name,
-    note: type?.slice(4),
-    width: `minmax(${columnRem}rem, 1fr)`,
-    isMinor: true,
-    cell: ({ properties }) => {
-      const property = properties[name];
-      if (property === undefined) return null;
-      return (
-        <span title={`${property.type} ${property.text}`} class="number">
-          {property.text}
-          {type === undefined && <span class="type"> {property.type.slice(4)}</span>}
-        </span>
-      );
-    },
-  };
-}
-
-function columnsOf(seen: readonly SeenProperty[]): readonly Column<Entity>[] {
-  return [
-    {
-      title: "PartitionKey",
-      width: `minmax(${columnRem}rem, 1fr)`,
-      cell: ({ partitionKey }) => partitionKey,
-    },
-    { title: "RowKey", width: `minmax(${columnRem}rem, 1fr)`, cell: ({ rowKey }) => rowKey },
-    ...seen.map(propertyColumn),
-    {
-      title: "Timestamp",
-      width: "10.5rem",
-      isMinor: true,
-      cell: ({ timestamp }) => <span class="soft">{moment(timestamp)}</span>,
-    },
-  ];
 }

@@ -42,3 +42,8 @@ export function parentPrefix(prefix: string): string {
   const cut = prefix.replace(/\/$/, "").lastIndexOf("/");
   return cut < 0 ? "" : prefix.slice(0, cut + 1);
 }
+
+/** The search by tags in an account. */
+export function tagSearchRoute(account: string, where: string): string {
+  return formatRoute("blobs", [account], { find: "tags", where });
+}

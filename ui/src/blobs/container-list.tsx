@@ -1,5 +1,6 @@
 import type { JSX } from "preact";
 import { useState } from "preact/hooks";
+import { useHierarchical } from "../accounts.ts";
 import { moment } from "../format.ts";
 import { namedPages } from "../parts/arranged-pages.ts";
 import { Button } from "../parts/button.tsx";
@@ -21,6 +22,7 @@ import {
   type Container,
 } from "../rest/container.ts";
 import { formatRoute, go } from "../route.ts";
+import { tagSearchRoute } from "./blob-route.ts";
 
 /** Lists the containers of an account; creates, deletes and restores them. */
 export function ContainerList({ account }: { readonly account: string }): JSX.Element {
@@ -46,6 +48,7 @@ export function ContainerList({ account }: { readonly account: string }): JSX.El
         <Button pressed={withDeleted} onClick={() => setWithDeleted(!withDeleted)}>
           Deleted
         </Button>
+        <TagSearchLink account={account} />
         <Button icon="refresh" label="Refresh" onClick={reload} />
         <span data-new>
           <Button icon="plus" kind="main" onClick={() => setCreating(true)}>
@@ -81,6 +84,17 @@ export function ContainerList({ account }: { readonly account: string }): JSX.El
         onDone={reload}
       />
     </>
+  );
+}
+
+/** Hierarchical accounts have no tags. */
+function TagSearchLink({ account }: { readonly account: string }): JSX.Element | null {
+  const isHierarchical = useHierarchical(account);
+  if (isHierarchical) return null;
+  return (
+    <a class="button" href={tagSearchRoute(account, "")}>
+      Find by tags
+    </a>
   );
 }
 

@@ -1,38 +1,38 @@
 import type { JSX } from "preact";
-import { useEffect, useState } from "preact/hooks";
-import type { BlobPlace } from "../rest/blob.ts";
-import { Empty, Waiting } from "../parts/states.tsx";
+import { useState } from "preact/hooks";
+import { HexView } from "../preview/hex-view.tsx";
+import { previewKind, type PreviewKind } from "../preview/kind.ts";
+import { Media } from "../preview/media.tsx";
+import { ShowAs } from "../preview/show-as.tsx";
+import { mapped } from "../result.ts";
+import { getContent } from "../rest/blob.ts";
 import { readUrl } from "./download.ts";
 import { TextContent, type TextContentProps } from "./text-content.tsx";
 
-const textTypes = /^text\/|json|xml|javascript|yaml|csv|toml|x-sh|sql/;
-const textNames = /\.(txt|md|json|csv|tsv|xml|ya?ml|js|ts|css|html?|log|ini|toml|sh|sql|svg)$/i;
-
 export function ContentTab(props: TextContentProps): JSX.Element {
   const { place, state } = props;
-  const type = (state.headers.get("content-type") ?? "").toLowerCase();
-  if (/^(image|video|audio)\//.test(type)) return <Media place={place} type={type} />;
-  if (textTypes.test(type) || textNames.test(place.name) || state.length === 0) {
-    return <TextContent {...props} />;
-  }
-  return <Empty>No preview for {type || "this type"}. Download the blob to view it.</Empty>;
-}
-
-/** Shows an image, audio or video. Its element fetches the bytes itself, for video in ranges. */
-function Media({ place, type }: { readonly place: BlobPlace; readonly type: string }): JSX.Element {
-  const [url, setUrl] = useState<string>();
-  const [isBroken, setBroken] = useState(false);
-  useEffect(() => void readUrl(place).then(setUrl), [place.name, place.container]);
-  if (url === undefined) return <Waiting />;
-  if (isBroken) return <Empty>The browser cannot display this. Download it to view it.</Empty>;
-  const fail = (): void => setBroken(true);
-  if (type.startsWith("image/")) {
-    return <img class="preview-image" src={url} alt={place.name} onError={fail} />;
-  }
-  if (type.startsWith("audio/")) return <audio controls src={url} onError={fail} />;
+  const [chosen, setChosen] = useState<PreviewKind>();
+  const [isEditing, setEditing] = useState(false);
+  const type = state.headers.get("content-type") ?? "";
+  const { name } = place;
+  const { length, etag } = state;
+  const kind = chosen ?? previewKind(type, { name, length });
   return (
-    <video class="preview-image" controls preload="metadata" src={url} onError={fail}>
-      <track kind="captions" />
-    </video>
+    <>
+      {!isEditing && <ShowAs chosen={chosen} onChange={setChosen} />}
+      {kind === "text" && <TextContent {...props} onEditing={setEditing} />}
+      {kind === "hex" && (
+        <HexView
+          of={`${name} ${etag}`}
+          length={length}
+          read={async (bytesMax, signal) =>
+            mapped(await getContent(place, { bytesMax, signal }), ({ bytes }) => bytes)
+          }
+        />
+      )}
+      {kind !== "text" && kind !== "hex" && (
+        <Media name={name} kind={kind} length={length} getUrl={() => readUrl(place)} />
+      )}
+    </>
   );
 }

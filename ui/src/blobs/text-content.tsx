@@ -16,8 +16,7 @@ import {
   type BlobPlace,
   type BlobState,
 } from "../rest/blob.ts";
-import { CsvTable } from "./csv-table.tsx";
-import { prettyJson } from "./pretty-json.ts";
+import { TextPreview } from "../preview/text-preview.tsx";
 
 const textBytesMax = 1024 * 1024;
 
@@ -26,6 +25,7 @@ export interface TextContentProps {
   readonly state: BlobState;
   readonly isEditable: boolean;
   readonly onChanged: () => void;
+  readonly onEditing?: (isEditing: boolean) => void;
 }
 
 function tooLong(length: number, shown: number): string | undefined {
@@ -48,7 +48,8 @@ async function readText(
   return { ok: true, value: { text, etag: state.etag, state } };
 }
 
-export function TextContent({ place, isEditable, onChanged }: TextContentProps): JSX.Element {
+export function TextContent(props: TextContentProps): JSX.Element {
+  const { place, isEditable, onChanged, onEditing } = props;
   const loaded = useLoad((signal) => readText(place, signal), [place.name, place.container]);
   if (loaded.failure !== undefined) {
     return <Failed what="content" failure={loaded.failure} onRetry={loaded.reload} />;
@@ -60,6 +61,7 @@ export function TextContent({ place, isEditable, onChanged }: TextContentProps):
       place={place}
       began={loaded.value}
       isEditable={isEditable}
+      onEditing={onEditing}
       onSaved={() => {
         loaded.reload();
         onChanged();
@@ -73,6 +75,7 @@ interface TextEditorProps {
   readonly began: Content;
   readonly isEditable: boolean;
   readonly onSaved: () => void;
+  readonly onEditing: ((isEditing: boolean) => void) | undefined;
 }
 
 /** Saves the text with If-Match on the version that was loaded. */
@@ -106,6 +109,7 @@ function TextEditor(props: TextEditorProps): JSX.Element {
   const [text, setText] = useState(began.text);
   const [isEditing, setEditing] = useState(false);
   useEffect(() => setText(began.text), [began]);
+  useEffect(() => props.onEditing?.(isEditing), [isEditing]);
   const limit = tooLong(began.state.length, textBytesMax);
   const { saving, isSaved } = useSavedText(props);
   const isBlock = began.state.headers.get("x-ms-blob-type") === "BlockBlob";
@@ -127,7 +131,11 @@ function TextEditor(props: TextEditorProps): JSX.Element {
             </Button>
           )}
         </div>
-        <TextPreview place={place} state={began.state} text={began.text} />
+        <TextPreview
+          name={place.name}
+          type={began.state.headers.get("content-type") ?? ""}
+          text={began.text}
+        />
       </div>
     );
   }
@@ -170,23 +178,4 @@ async function replaceText(
 
 function assertKnown(state: BlobState | undefined): asserts state is BlobState {
   if (state === undefined) throw new Error("no state was read for this ETag");
-}
-
-interface TextPreviewProps {
-  readonly place: BlobPlace;
-  readonly state: BlobState;
-  readonly text: string;
-}
-
-function TextPreview({ place, state, text }: TextPreviewProps): JSX.Element {
-  const type = state.headers.get("content-type") ?? "";
-  if (/csv|tab-separated/.test(type) || /\.(csv|tsv)$/i.test(place.name)) {
-    return <CsvTable text={text} separator={/tab|tsv$/i.test(type + place.name) ? "\t" : ","} />;
-  }
-  const isJson = /json/.test(type) || /\.json$/i.test(place.name);
-  return (
-    <pre class="preview-text" tabIndex={0}>
-      {isJson ? prettyJson(text) : text}
-    </pre>
-  );
 }

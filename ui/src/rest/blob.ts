@@ -1,6 +1,6 @@
 import { mapped, type Result } from "../result.ts";
 import { request, bodyText, type Answer } from "./request.ts";
-import { childOf, childrenOf, escapeXml, parseXml, textOf } from "./xml.ts";
+import { escapeXml, parseXml, tagsOf } from "./xml.ts";
 
 /** Address of a blob, optionally of one snapshot or version. */
 export interface BlobPlace {
@@ -189,12 +189,7 @@ export async function getTags(
   const query = { comp: "tags", ...stateQuery(place) };
   const answer = await request("blob", pathOf(place), { query, signal });
   if (!answer.ok) return answer;
-  const set = childOf(parseXml(bodyText(answer.value)), "TagSet");
-  const pairs = childrenOf(set, "Tag").map((tag) => [
-    textOf(tag, "Key") ?? "",
-    textOf(tag, "Value") ?? "",
-  ]);
-  return { ok: true, value: Object.fromEntries(pairs) as Record<string, string> };
+  return { ok: true, value: tagsOf(parseXml(bodyText(answer.value))) };
 }
 
 /** A condition on the tags of a blob; undefined without tags, for which there is no condition. */

@@ -133,15 +133,17 @@ export function closeHandle(place: FilePlace, handle: string): Promise<Result<un
   });
 }
 
-export async function readText(
+/** The first `bytesMax` bytes of a file. */
+export async function readContent(
   place: FilePlace,
   { bytesMax, signal }: { readonly bytesMax: number; readonly signal?: AbortSignal },
-): Promise<Result<string>> {
+): Promise<Result<Uint8Array>> {
   const answer = await request("file", filePath(place), {
     query: { sharesnapshot: place.snapshot },
     headers: { "x-ms-range": `bytes=0-${bytesMax - 1}` },
     signal,
   });
-  if (answer.ok) return { ok: true, value: bodyText(answer.value) };
-  return answer.failure.status === 416 ? { ok: true, value: "" } : answer;
+  if (answer.ok) return { ok: true, value: new Uint8Array(answer.value.body) };
+  // A range of an empty file is not satisfiable (416).
+  return answer.failure.status === 416 ? { ok: true, value: new Uint8Array() } : answer;
 }

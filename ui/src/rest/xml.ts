@@ -38,6 +38,13 @@ export function pairsOf(parent: Element | undefined): Readonly<Record<string, st
   return Object.fromEntries([...parent.children].map((one) => [one.tagName, one.textContent]));
 }
 
+/** The tags in an element that has a `TagSet`. */
+export function tagsOf(element: Element | undefined): Readonly<Record<string, string>> {
+  const tags = childrenOf(childOf(element, "TagSet"), "Tag");
+  const pairs = tags.map((tag) => [textOf(tag, "Key") ?? "", textOf(tag, "Value") ?? ""] as const);
+  return Object.fromEntries(pairs);
+}
+
 export function escapeXml(text: string): string {
   return text.replace(/[&<>"']/g, (found) => `&#${found.charCodeAt(0)};`);
 }

@@ -3,14 +3,16 @@ import { useState } from "preact/hooks";
 import { bytes, count, moment } from "../format.ts";
 import { useLoad } from "../load.ts";
 import { Button } from "../parts/button.tsx";
+import { copyUrl } from "../parts/copy-url.ts";
 import { Detail, Facts, Section } from "../parts/detail.tsx";
 import { LeaseBox } from "../parts/lease-box.tsx";
 import { SasForm } from "../parts/sas-form.tsx";
 import { Failed, Waiting } from "../parts/states.tsx";
 import { Tabs } from "../parts/tabs.tsx";
 import { TimelineView } from "../parts/timeline.tsx";
-import { filePath, getFileProperties, readText, type FilePlace } from "../rest/file.ts";
+import { filePath, getFileProperties, type FilePlace } from "../rest/file.ts";
 import { downloadFile } from "./download-file.ts";
+import { FilePreview } from "./file-preview.tsx";
 import { HandlesList } from "./handles-list.tsx";
 import { RangesMap } from "./ranges-map.tsx";
 
@@ -34,8 +36,6 @@ const permissions = [
   ["d", "Delete"],
 ] as const;
 
-const previewBytesMax = 256 * 1024;
-
 export function FileDetail({ place, onClose }: FileDetailProps): JSX.Element {
   const [tab, setTab] = useState("overview");
   const loaded = useLoad((signal) => getFileProperties(place, signal), [place.path]);
@@ -46,9 +46,14 @@ export function FileDetail({ place, onClose }: FileDetailProps): JSX.Element {
       isLarge={tab === "content"}
       onClose={onClose}
       actions={
-        <Button icon="download" onClick={() => void downloadFile(place)}>
-          Download
-        </Button>
+        <>
+          <Button icon="download" onClick={() => void downloadFile(place)}>
+            Download
+          </Button>
+          <Button icon="link" onClick={() => void copyUrl("file", account, [share, path])}>
+            Copy URL
+          </Button>
+        </>
       }
       tabs={<Tabs label="Details" tabs={tabs} active={tab} onChange={setTab} />}
     >
@@ -59,7 +64,9 @@ export function FileDetail({ place, onClose }: FileDetailProps): JSX.Element {
       {loaded.value !== undefined && tab === "overview" && (
         <Overview place={place} headers={loaded.value} />
       )}
-      {tab === "content" && <Preview place={place} />}
+      {loaded.value !== undefined && tab === "content" && (
+        <FilePreview place={place} headers={loaded.value} />
+      )}
       {tab === "handles" && <HandlesList place={place} />}
       {tab === "history" && (
         <TimelineView of={{ service: "file", account, container: share, path }} />
@@ -113,21 +120,5 @@ function Overview({ place, headers }: OverviewProps): JSX.Element {
         <RangesMap place={place} length={length} />
       </Section>
     </>
-  );
-}
-
-function Preview({ place }: { readonly place: FilePlace }): JSX.Element {
-  const loaded = useLoad(
-    (signal) => readText(place, { bytesMax: previewBytesMax, signal }),
-    [place.path],
-  );
-  if (loaded.failure !== undefined) {
-    return <Failed what="content" failure={loaded.failure} onRetry={loaded.reload} />;
-  }
-  if (loaded.value === undefined) return <Waiting />;
-  return (
-    <pre class="preview-text" tabIndex={0}>
-      {loaded.value}
-    </pre>
   );
 }

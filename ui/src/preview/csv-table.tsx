@@ -1,6 +1,6 @@
 import type { JSX } from "preact";
 import { useMemo } from "preact/hooks";
-import { parseCsv } from "./csv.ts";
+import { parseCsv } from "../blobs/csv.ts";
 
 /** Rows that are shown; further ones are left out. */
 const rowsMax = 500;

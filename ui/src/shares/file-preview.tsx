@@ -1,0 +1,75 @@
+import type { JSX } from "preact";
+import { useState } from "preact/hooks";
+import { bytes } from "../format.ts";
+import { useLoad } from "../load.ts";
+import { Failed, Waiting } from "../parts/states.tsx";
+import { HexView } from "../preview/hex-view.tsx";
+import { previewKind, type PreviewKind } from "../preview/kind.ts";
+import { Media } from "../preview/media.tsx";
+import { ShowAs } from "../preview/show-as.tsx";
+import { TextPreview } from "../preview/text-preview.tsx";
+import { mapped } from "../result.ts";
+import { readContent, type FilePlace } from "../rest/file.ts";
+import { fileUrl } from "./download-file.ts";
+
+const textBytesMax = 1024 * 1024;
+
+export interface FilePreviewProps {
+  readonly place: FilePlace;
+  readonly headers: Headers;
+}
+
+export function FilePreview({ place, headers }: FilePreviewProps): JSX.Element {
+  const [chosen, setChosen] = useState<PreviewKind>();
+  const name = place.path.split("/").at(-1) ?? place.path;
+  const type = headers.get("content-type") ?? "";
+  const length = Number(headers.get("content-length") ?? 0);
+  const kind = chosen ?? previewKind(type, { name, length });
+  return (
+    <>
+      <ShowAs chosen={chosen} onChange={setChosen} />
+      {kind === "text" && <Text place={place} name={name} type={type} length={length} />}
+      {kind === "hex" && (
+        <HexView
+          of={place.path}
+          length={length}
+          read={(bytesMax, signal) => readContent(place, { bytesMax, signal })}
+        />
+      )}
+      {kind !== "text" && kind !== "hex" && (
+        <Media name={name} kind={kind} length={length} getUrl={() => fileUrl(place)} />
+      )}
+    </>
+  );
+}
+
+interface TextProps {
+  readonly place: FilePlace;
+  readonly name: string;
+  readonly type: string;
+  readonly length: number;
+}
+
+function Text({ place, name, type, length }: TextProps): JSX.Element {
+  const loaded = useLoad(
+    async (signal) =>
+      mapped(await readContent(place, { bytesMax: textBytesMax, signal }), (content) =>
+        new TextDecoder().decode(content),
+      ),
+    [place.path],
+  );
+  if (loaded.failure !== undefined) {
+    return <Failed what="content" failure={loaded.failure} onRetry={loaded.reload} />;
+  }
+  if (loaded.value === undefined) return <Waiting />;
+  return (
+    <>
+      {length > textBytesMax && (
+        <p class="soft">
+          First {bytes(textBytesMax)} of {bytes(length)}.
+        </p>
+      )}
+      <TextPreview name={name} type={type} text={loaded.value} />
+    </>
+  );
+}

@@ -53,7 +53,22 @@ describe("blobs", () => {
     expect((await blob.getTags()).tags).toEqual({ colour: "green" });
   });
 
-  it("are previewed as images and CSV rows", async () => {
+  it("are found by their tags", async () => {
+    await put("deep/tagged.txt");
+    const client = here.blobs.getContainerClient(container);
+    await client.getBlobClient("deep/tagged.txt").setTags({ stage: "final" });
+    const page = await here.open(`#/blobs/${account}`);
+    await page.getByRole("link", { name: "Find by tags" }).click();
+    await page.getByLabel("Tag expression").fill("stage is final");
+    await page.getByRole("button", { name: "Find blobs" }).click();
+    await page.getByText("Loading blobs with these tags failed").waitFor();
+    await page.getByLabel("Tag expression").fill(`"stage" = 'final'`);
+    await page.getByRole("button", { name: "Find blobs" }).click();
+    await row(page, "stage = final").click();
+    await page.getByRole("complementary", { name: "tagged.txt" }).waitFor();
+  });
+
+  it("are previewed as images, CSV rows and bytes", async () => {
     const client = here.blobs.getContainerClient(container);
     const space = 'xmlns="http://www.w3.org/2000/svg"';
     const picture = `<svg ${space} width="9" height="9"><script>x</script></svg>`;
@@ -75,6 +90,8 @@ describe("blobs", () => {
     await page.goto(`${here.server.adminUrl}/#/blobs/${account}/${container}?blob=people.csv`);
     await page.getByRole("tab", { name: "Content" }).click();
     await page.getByRole("cell", { name: "Lovelace, Ada" }).waitFor();
+    await page.getByLabel("Show as").selectOption("Hexadecimal");
+    await page.getByText("00000000  6e 61 6d 65").waitFor();
   });
 
   it("can be snapshotted and restored", async () => {

@@ -131,7 +131,10 @@ describe("many entities", () => {
     await page.getByLabel("Select books / 000").click();
     await selection.getByRole("button", { name: "Delete" }).click();
     await dialog.getByRole("button", { name: "Delete" }).click();
-    await page.getByRole("group", { name: /^Delete all/ }).getByText("39 of 39").waitFor();
+    await page
+      .getByRole("group", { name: /^Delete all/ })
+      .getByText("39 of 39")
+      .waitFor();
     expect(await entitiesOf(client)).toHaveLength(1);
   });
 });
@@ -224,6 +227,11 @@ describe("shares", () => {
     await row(page, "sparse.bin").click();
     await page.getByText("2 ranges, 1.5 KiB of 1.0 MiB").waitFor();
     await takePicture(page, "share");
+    await page.getByRole("tab", { name: "Content" }).click();
+    await page.getByText("00000000  78 78 78").waitFor();
+    await row(page, "final.txt").click();
+    await page.getByRole("tab", { name: "Content" }).click();
+    await page.locator(".preview-text", { hasText: "draft one" }).waitFor();
     await page.goto(`${here.server.adminUrl}/#/shares/${account}`);
     await row(page, "snapshot").waitFor();
   });

@@ -15,7 +15,7 @@ import type { Call } from "../operation/execute.ts";
 import { authoriseCaller, checkRoles, namedRoleCheck } from "./authorise-roles.ts";
 import type { HttpService } from "./http-service.ts";
 import type { SelectedRequest } from "./request-context.ts";
-import type { WireRequest } from "./wire.ts";
+import { tagUseOf } from "./tag-use.ts";
 
 const granted = ok(undefined);
 /** The check for requests that are signed with an account key, which permits everything. */
@@ -69,7 +69,8 @@ function recordAuthoriser(
     if (!permitted.ok) return permitted;
     const covered = checkCoverage(http, selected, address);
     if (!covered.ok) return covered;
-    const tagged = usesTags(request);
+    const { sets, isConditional } = tagUseOf(operation, request);
+    const tagged = sets || isConditional;
     // `checkPermission` has decided before what does not depend on a record.
     const isDecided = need.overwrite !== true && !tagged && namedResources === undefined;
     if (isDecided && !dependsOnRecord(http, principal)) return granted;
@@ -114,11 +115,6 @@ function authorisationTarget(
   if (service.name !== "table") return { service: service.name, version, hierarchical };
   const { name: table, entity } = service.signedName(address);
   return { service: service.name, version, table, entity };
-}
-
-/** Whether the request sets tags or has a condition on tags, which requires the tag permission. */
-function usesTags({ headers }: WireRequest): boolean {
-  return headers["x-ms-tags"] !== undefined || headers["x-ms-if-tags"] !== undefined;
 }
 
 /** Whether authorisation needs a record or the body: a table SAS may be limited to a range of

@@ -16,7 +16,7 @@ import {
 } from "../protocol/roles/role-caller.ts";
 import type { HttpService } from "./http-service.ts";
 import type { RequestContext, SelectedRequest } from "./request-context.ts";
-import type { WireRequest } from "./wire.ts";
+import { tagUseOf, type TagUse } from "./tag-use.ts";
 
 const granted = ok(undefined);
 const denied = fail("AuthorizationPermissionMismatch");
@@ -88,7 +88,7 @@ export function authoriseCaller(
     );
     if (!listed.ok) return listed;
   }
-  return tagNeedsOf(request).every(allows) ? granted : denied;
+  return tagNeedsOf(tagUseOf(operation, request)).every(allows) ? granted : denied;
 }
 
 function callerOf(principal: RoleCaller): AclCaller {
@@ -114,9 +114,8 @@ export function aclCallerOf(
 }
 
 /** The needs of a request that sets tags or has a condition on tags. */
-function tagNeedsOf({ headers }: WireRequest): readonly ActionNeed[] {
-  const sets = headers["x-ms-tags"] === undefined ? [] : [tagNeed(true)];
-  return headers["x-ms-if-tags"] === undefined ? sets : [...sets, tagNeed(false)];
+function tagNeedsOf({ sets, isConditional }: TagUse): readonly ActionNeed[] {
+  return [...(sets ? [tagNeed(true)] : []), ...(isConditional ? [tagNeed(false)] : [])];
 }
 
 /** The role assignments of an account in the current configuration; undefined if roles are not
@@ -156,7 +155,7 @@ export function missingActions(
   const all = [
     needOf(http, operation),
     ...(overwrite ? [overwriteNeed] : []),
-    ...tagNeedsOf(request),
+    ...tagNeedsOf(tagUseOf(operation, request)),
   ];
   const target = roleTargetOf(http, address);
   const ids = assigneeIdsOf(principal);

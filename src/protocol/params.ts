@@ -17,6 +17,8 @@ export interface ParamReader {
 export interface Param<T> {
   readonly sources: readonly string[];
   readonly parse: (reader: ParamReader) => Result<T>;
+  /** The parameter sets tags, which requires a permission beside that of the operation. */
+  readonly setsTags?: true;
 }
 
 /** The parameters of an operation by field of its input. */

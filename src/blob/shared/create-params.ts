@@ -7,6 +7,7 @@ import { invalidHeader } from "../../protocol/faults.ts";
 /** `x-ms-tags: name=value&…` of an operation that creates a blob; undefined without tags. */
 export const tagsHeader: Param<Tags | undefined> = {
   sources: ["x-ms-tags"],
+  setsTags: true,
   parse: (reader) => {
     const text = reader.header("x-ms-tags");
     return text === undefined || text === "" ? ok(undefined) : parseTagsHeader(text);

@@ -21,7 +21,8 @@ import {
 import { isExpired } from "./shared/expiry.ts";
 import { isRestorable } from "./shared/soft-delete.ts";
 import { afterRehydration } from "./tier/rehydration.ts";
-import { completeAccess, createParents } from "./tree/create-parents.ts";
+import { createParents } from "./tree/create-parents.ts";
+import { completeAccess } from "./tree/inherited-access.ts";
 import { findPath, type PathScope } from "./tree/find-path.ts";
 import { accessOf as posixAccessOf, resourceType } from "./tree/path-facts.ts";
 import type { FaultDetail } from "../protocol/faults.ts";
@@ -116,7 +117,7 @@ async function loadPath(
           key: { container: container.id, name: address.blob },
           ancestors: noAncestors,
           missingParents: noNames,
-          isParentFile: false,
+          hasFileAsParent: false,
         };
   const { key } = scope;
   const target = afterRehydration(await findBlob(view, key, address), view.now);

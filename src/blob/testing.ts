@@ -42,7 +42,7 @@ function scope(softDelete: boolean): ContainerScope {
     key: { container: 7n, name: "blob" },
     ancestors: [],
     missingParents: [],
-    isParentFile: false,
+    hasFileAsParent: false,
   };
 }
 

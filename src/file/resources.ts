@@ -85,10 +85,10 @@ export function operation<
 
 async function loadShare(
   view: RecordView,
-  where: LoadRequest<FileAddress>,
+  request: LoadRequest<FileAddress>,
 ): Promise<LoadedResource> {
-  const account = await loadAccount(view, where);
-  const { share: name, snapshot } = where.address;
+  const account = await loadAccount(view, request);
+  const { share: name, snapshot } = request.address;
   const current = await view.get(shares, { account: account.id, name });
   const target =
     current === undefined || snapshot === undefined
@@ -98,7 +98,7 @@ async function loadShare(
   const loaded = { access: current, scope, target, cors: corsOf(account) };
   if (current !== undefined) return loaded;
   const deletedName = { account: account.id, service: "file", name } as const;
-  return { ...loaded, isNameReserved: await isNameReserved(view, where, deletedName) };
+  return { ...loaded, isNameReserved: await isNameReserved(view, request, deletedName) };
 }
 
 /** Parameters that change how the path is parsed. */
@@ -108,17 +108,17 @@ interface PathInput {
 
 async function loadNode(
   view: RecordView,
-  where: LoadRequest<FileAddress>,
+  request: LoadRequest<FileAddress>,
 ): Promise<LoadedResource> {
-  const account = await loadAccount(view, where);
+  const account = await loadAccount(view, request);
   const cors = corsOf(account);
-  const { address } = where;
+  const { address } = request;
   const share = await view.get(shares, { account: account.id, name: address.share });
   const missing = (failure: Result<never>): LoadedResource => {
     return { access: share, scope: failure, target: undefined, cors };
   };
   if (share === undefined) return missing(fail("ShareNotFound"));
-  const { keepsTrailingDots = false }: PathInput = where.input ?? {};
+  const { keepsTrailingDots = false }: PathInput = request.input ?? {};
   const parsed = parseFilePath(address.path, { keepsTrailingDots });
   if (!parsed.ok) return missing(parsed);
   const snapshot = await findSnapshot(view, share, address.snapshot);
@@ -129,7 +129,7 @@ async function loadNode(
   const { key, trail, target, hardLink } = resolved;
   if (
     target === undefined &&
-    mayCreate(where) &&
+    mayCreate(request) &&
     (await isDeletePending(view, share, resolved.parent))
   ) {
     return missing(deletePending);
@@ -188,19 +188,19 @@ const creatingPolicies: ReadonlySet<TargetPolicy> = new Set(["may-exist", "must-
 /** Returns the `load` of a resource that is either files or directories. A name of the other kind
  *  counts as missing, but cannot be created. */
 function loadKind(kind: "file" | "directory") {
-  return async (view: RecordView, where: LoadRequest<FileAddress>): Promise<LoadedResource> => {
-    const located = await loadNode(view, where);
+  return async (view: RecordView, request: LoadRequest<FileAddress>): Promise<LoadedResource> => {
+    const located = await loadNode(view, request);
     const target = located.target as NodeRecord | undefined;
     const isDirectory = target?.kind === "directory";
     if (target === undefined || isDirectory === (kind === "directory")) return located;
-    const scope = creates(where) ? fail("ResourceTypeMismatch") : located.scope;
+    const scope = creates(request) ? fail("ResourceTypeMismatch") : located.scope;
     return { ...located, target: undefined, scope };
   };
 }
 
-function mayCreate(where: LoadRequest<FileAddress>): boolean {
-  const { operation: asked } = where;
-  return creates(where) || (asked?.target === "optional" && asked.effect === "writes");
+function mayCreate(request: LoadRequest<FileAddress>): boolean {
+  const { target, effect } = request.operation ?? {};
+  return creates(request) || (target === "optional" && effect === "writes");
 }
 
 function creates({ operation: asked }: LoadRequest<FileAddress>): boolean {

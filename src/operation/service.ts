@@ -64,12 +64,12 @@ export interface Resource<A = Address> {
    *  transaction loaded, if it addressed the same kind of resource in the same account. */
   readonly load: (
     view: RecordView,
-    where: LoadRequest<A>,
+    request: LoadRequest<A>,
     previous?: LoadedResource,
   ) => Awaitable<LoadedResource>;
   /** The table of the target's record; undefined if the target is not one record. */
   readonly table: AnyTable | undefined;
-  readonly keyOf: (scope: object, where: LoadRequest<A>) => unknown;
+  readonly keyOf: (scope: object, request: LoadRequest<A>) => unknown;
   /** Called if the target is absent and the operation may create it, before `reads` and `decide`.
    *  The decision gets the returned scope; the returned effects are applied before those of the
    *  decision. Undefined if there is nothing to prepare. */

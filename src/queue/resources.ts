@@ -58,15 +58,18 @@ export function signedName({ queue }: QueueAddress): SignedName {
   return { name: queue || undefined };
 }
 
-function loadQueue(view: RecordView, where: LoadRequest<QueueAddress>): Awaitable<LoadedResource> {
-  return mapAwaitable(loadAccount(view, where), (account) =>
-    mapAwaitable(findQueue(view, account, where), (queue) => {
+function loadQueue(
+  view: RecordView,
+  request: LoadRequest<QueueAddress>,
+): Awaitable<LoadedResource> {
+  return mapAwaitable(loadAccount(view, request), (account) =>
+    mapAwaitable(findQueue(view, account, request), (queue) => {
       const access = queue && { policies: queue.policies };
       const loaded = { access, scope: ok({ account }), target: queue, cors: corsOf(account) };
       if (queue !== undefined) return loaded;
-      const { queue: name } = where.address;
+      const { queue: name } = request.address;
       const deletedName = { account: account.id, service: "queue", name } as const;
-      return mapAwaitable(isNameReserved(view, where, deletedName), (reserved) => ({
+      return mapAwaitable(isNameReserved(view, request, deletedName), (reserved) => ({
         ...loaded,
         isNameReserved: reserved,
       }));
@@ -84,11 +87,11 @@ function findQueue(
 
 function loadMessage(
   view: RecordView,
-  where: LoadRequest<QueueAddress>,
+  request: LoadRequest<QueueAddress>,
 ): Awaitable<LoadedResource> {
-  const { message: id } = where.address;
-  return mapAwaitable(loadAccount(view, where), (account) =>
-    mapAwaitable(findQueue(view, account, where), (queue) => {
+  const { message: id } = request.address;
+  return mapAwaitable(loadAccount(view, request), (account) =>
+    mapAwaitable(findQueue(view, account, request), (queue) => {
       const cors = corsOf(account);
       if (queue === undefined) {
         return { access: undefined, scope: fail("QueueNotFound"), target: undefined, cors };

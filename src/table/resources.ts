@@ -36,35 +36,35 @@ export function signedName({ table, keys }: TableAddress): SignedName {
 
 async function loadTable(
   view: RecordView,
-  where: LoadRequest<TableAddress>,
+  request: LoadRequest<TableAddress>,
 ): Promise<LoadedResource> {
-  const account = await loadAccount(view, where);
-  const table = await findTable(view, account, where.address);
+  const account = await loadAccount(view, request);
+  const table = await findTable(view, account, request.address);
   const loaded = { access: table, scope: ok({ account }), target: table, cors: corsOf(account) };
   if (table !== undefined) return loaded;
-  const deletedName = nameKeyOf(account.id, where.address.table);
-  return { ...loaded, isNameReserved: await isNameReserved(view, where, deletedName) };
+  const deletedName = nameKeyOf(account.id, request.address.table);
+  return { ...loaded, isNameReserved: await isNameReserved(view, request, deletedName) };
 }
 
 function loadEntity(
   view: RecordView,
-  where: LoadRequest<TableAddress>,
+  request: LoadRequest<TableAddress>,
   previous?: LoadedResource,
 ): Awaitable<LoadedResource> {
-  return previous !== undefined && isInTable(previous, where.address)
-    ? loadTarget(view, where.address, previous)
-    : loadWithTable(view, where);
+  return previous !== undefined && isInTable(previous, request.address)
+    ? loadTarget(view, request.address, previous)
+    : loadWithTable(view, request);
 }
 
 /** A function of its own: closures in `loadEntity` would be allocated for its other branch, too. */
 function loadWithTable(
   view: RecordView,
-  where: LoadRequest<TableAddress>,
+  request: LoadRequest<TableAddress>,
 ): Awaitable<LoadedResource> {
-  return mapAwaitable(loadAccount(view, where), (account) =>
-    mapAwaitable(findTable(view, account, where.address), (table) => {
+  return mapAwaitable(loadAccount(view, request), (account) =>
+    mapAwaitable(findTable(view, account, request.address), (table) => {
       const loaded = withoutTarget(account, table);
-      return table === undefined ? loaded : loadTarget(view, where.address, loaded);
+      return table === undefined ? loaded : loadTarget(view, request.address, loaded);
     }),
   );
 }

@@ -6,7 +6,7 @@ import { boolean, header, text } from "../../protocol/params.ts";
 import { fail } from "../../protocol/result.ts";
 import { blobs } from "../records.ts";
 import { isHierarchical, operation } from "../resources.ts";
-import { inheritedAccess } from "../tree/create-parents.ts";
+import { inheritedAccess } from "../tree/inherited-access.ts";
 import { newDirectory } from "../tree/directory-record.ts";
 import { rootName } from "../tree/find-path.ts";
 import { publicAccess } from "./container-acl.ts";

@@ -25,9 +25,10 @@ function nameOf({ account }: AccountScope, { container }: BlobAddress): DeletedN
   return { account: account.id, service: "blob", name: container };
 }
 
-/** Removes or soft-deletes the container. A deletion that is repeated within a second succeeds. The name can be used again at once, unless the account
- *  sets `deletedNameSeconds`. A reclaim job removes the blobs, after the retention time if deleted
- *  containers can be restored. learn.microsoft.com/rest/api/storageservices/delete-container */
+/** Removes or soft-deletes the container. A deletion that is repeated within a second succeeds. The
+ *  name can be used again at once, unless the account sets `deletedNameSeconds`. A reclaim
+ *  job removes the blobs, after the retention time if deleted containers can be restored.
+ *  learn.microsoft.com/rest/api/storageservices/delete-container */
 export const deleteContainer = operation({
   name: "Delete Container",
   ids: ["Container_Delete"],

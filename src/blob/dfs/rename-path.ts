@@ -127,7 +127,7 @@ interface Destination {
 
 function checkDestination(destination: Destination): Result<undefined> {
   const { scope, target, from, record, isFree, now } = destination;
-  if (scope.isParentFile) return fail("PathConflict");
+  if (scope.hasFileAsParent) return fail("PathConflict");
   if (scope.missingParents.length > 0) return fail("RenameDestinationParentPathNotFound");
   const { container, name } = scope.key;
   const isSame = from.container === container && from.name === name;

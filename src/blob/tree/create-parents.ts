@@ -1,11 +1,10 @@
 import { put, type Effect } from "../../operation/effects.ts";
 import { fail, ok, type Result } from "../../protocol/result.ts";
-import { newPathAccess, type PathKind } from "../../protocol/posix-access.ts";
-import { defaultUmask, superuser, type PosixAccess } from "../../protocol/posix-acl.ts";
-import type { CreationContext, PreparedScope, RecordCreation } from "../../operation/service.ts";
+import type { CreationContext, PreparedScope } from "../../operation/service.ts";
 import { blobs, type BlobKey, type BlobRecord } from "../records.ts";
 import type { ContainerScope } from "../resources.ts";
 import { newDirectory } from "./directory-record.ts";
+import { inheritedAccess } from "./inherited-access.ts";
 
 type Creation = Pick<CreationContext, "newId" | "newETag" | "now" | "callerId">;
 
@@ -17,10 +16,10 @@ export function createParents(
   { newId, newETag, now, callerId }: Creation,
 ): Result<PreparedScope> | undefined {
   const scope = loadedScope as ContainerScope;
-  const { missingParents, isParentFile } = scope;
+  const { missingParents, hasFileAsParent } = scope;
   if (missingParents.length === 0) return undefined;
   // The first missing name exists, but as a file.
-  if (isParentFile) return fail("PathConflict");
+  if (hasFileAsParent) return fail("PathConflict");
   const ancestors: BlobRecord[] = [...scope.ancestors];
   const effects: Effect[] = [];
   let parentId = ancestors.at(-1)?.directory ?? scope.container.id;
@@ -36,33 +35,4 @@ export function createParents(
   }
   const key: BlobKey = { container: parentId, name: scope.key.name };
   return ok({ scope: { ...scope, key, ancestors, missingParents: [] }, effects });
-}
-
-/** Owner, group and ACL of a new path whose request sets none. Undefined if they are the
- *  defaults. */
-export function inheritedAccess(
-  kind: PathKind,
-  parent: PosixAccess | undefined,
-  callerId: string | undefined,
-): PosixAccess | undefined {
-  if (parent?.acl === undefined && callerId === undefined) return undefined;
-  const owners = { owner: callerId ?? superuser, group: parent?.group ?? superuser };
-  return newPathAccess({ kind, ...owners, mode: undefined, umask: defaultUmask, parent });
-}
-
-/** Sets owner, group and ACL of a written record that has none: those of the record that it
- *  replaces or, if the path is new, those inherited from the parent directory. Hierarchical
- *  accounts only. */
-export function completeAccess(
-  written: object,
-  { scope, before, callerId }: RecordCreation,
-): object {
-  const { account, ancestors } = scope as ContainerScope;
-  const record = written as BlobRecord;
-  if (account.hierarchicalNamespace !== true || record.posix !== undefined) return written;
-  const kind = record.directory === undefined ? "file" : "directory";
-  const posix =
-    (before as BlobRecord | undefined)?.posix ??
-    (before === undefined ? inheritedAccess(kind, ancestors.at(-1)?.posix, callerId) : undefined);
-  return posix === undefined ? written : { ...record, posix };
 }

@@ -15,7 +15,7 @@ export interface PathScope {
   /** The names of the parent directories that do not exist, from the top down. */
   readonly missingParents: readonly string[];
   /** Whether a file has the name of the first missing directory. */
-  readonly isParentFile: boolean;
+  readonly hasFileAsParent: boolean;
 }
 
 /** No directory has this id, so nothing is found under it. */
@@ -44,7 +44,7 @@ export async function findPath(
 ): Promise<PathScope> {
   const components = splitPath(path);
   const name = components.at(-1);
-  const none = { ancestors: [], missingParents: [], isParentFile: false };
+  const none = { ancestors: [], missingParents: [], hasFileAsParent: false };
   if (name === undefined) return { key: { container, name: rootName }, ...none };
   const tree = blobTree(view);
   const top = view.get(blobs, { container, name: rootName });
@@ -58,6 +58,6 @@ export async function findPath(
     key: { container: id ?? noDirectory, name },
     ancestors: root === undefined ? ancestors : [root, ...ancestors],
     missingParents: missing,
-    isParentFile: isBlocked,
+    hasFileAsParent: isBlocked,
   };
 }

@@ -5,7 +5,7 @@ import type { AccountKeys } from "../account/settings.ts";
 import { formatIso } from "../base/dates.ts";
 import { accountChangeParts } from "../server/account-change-parts.ts";
 import { isMissing, openDataLocation } from "../server/data-copy/data-locations.ts";
-import { realEnvironment } from "../server/start.ts";
+import { realEnvironment } from "../server/server-environment.ts";
 import type { AccountAction } from "./account-words.ts";
 import { callAdmin } from "./admin-client.ts";
 import type { ServerAddress } from "./find-server.ts";

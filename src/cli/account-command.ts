@@ -2,7 +2,7 @@ import { readFile } from "node:fs/promises";
 import { text as readAll } from "node:stream/consumers";
 import { defaultLocation } from "../server/flags.ts";
 import { messageOf, StartRefused } from "../server/start-refused.ts";
-import { runOnFolder, runOnServer, type AccountAnswer } from "./account-access.ts";
+import type { AccountAnswer } from "./account-access.ts";
 import { parseAccountWords, type AccountCommand } from "./account-words.ts";
 import { NoServer } from "./admin-client.ts";
 import { findServer } from "./find-server.ts";
@@ -62,6 +62,7 @@ async function run({ does, url, location, tokenFile, keyFile }: AccountCommand) 
   if (does.action === "rotate-key" && keys !== undefined && keys.length !== 1) {
     throw new Error(`--keyFile: must contain one key, got ${keys.length}`);
   }
+  const { runOnFolder, runOnServer } = await import("./account-access.ts");
   const found = url === undefined ? await findServer(location) : { url };
   const given = await readToken(tokenFile);
   if (found === undefined) return runOnFolder(location ?? defaultLocation, { does, keys });

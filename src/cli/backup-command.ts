@@ -1,7 +1,6 @@
 import { resolve } from "node:path";
-import { backupFolder } from "../server/folder-backup.ts";
 import { messageOf, StartRefused } from "../server/start-refused.ts";
-import { realEnvironment } from "../server/start.ts";
+import { realEnvironment } from "../server/server-environment.ts";
 import { quietLog } from "./quiet-log.ts";
 import { parseCliArguments } from "./parse-cli-arguments.ts";
 import { usageError, type Subcommand } from "./subcommand.ts";
@@ -37,6 +36,7 @@ async function backup(words: readonly string[]): Promise<number> {
     return 1;
   }
   const { clock } = realEnvironment(quietLog);
+  const { backupFolder } = await import("../server/folder-backup.ts");
   try {
     const folders = { location: resolve(from), to: resolve(to) };
     const { extents, bytes } = await backupFolder({ ...folders, clock, log: quietLog });

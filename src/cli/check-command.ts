@@ -1,7 +1,7 @@
 import { resolve } from "node:path";
-import { checkFolder, type FolderReport } from "../server/folder-check/check-folder.ts";
+import type { FolderReport } from "../server/folder-check/check-folder.ts";
 import { messageOf, StartRefused } from "../server/start-refused.ts";
-import { realEnvironment } from "../server/start.ts";
+import { realEnvironment } from "../server/server-environment.ts";
 import { quietLog } from "./quiet-log.ts";
 import { parseCliArguments } from "./parse-cli-arguments.ts";
 import { usageError, type Subcommand } from "./subcommand.ts";
@@ -37,6 +37,7 @@ async function check(words: readonly string[]): Promise<number> {
     return notCheckedExitCode;
   }
   const { clock } = realEnvironment(quietLog);
+  const { checkFolder } = await import("../server/folder-check/check-folder.ts");
   try {
     const report = await checkFolder({ location: resolve(folder), clock, log: quietLog });
     process.stdout.write(`${describeReport(report)}\n`);

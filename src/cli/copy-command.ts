@@ -1,12 +1,7 @@
-import { copyData, type CopyReport } from "../server/data-copy/copy-data.ts";
-import {
-  checkDataLocation,
-  isMissing,
-  openDataLocation,
-  type DataLocation,
-} from "../server/data-copy/data-locations.ts";
+import type { CopyReport } from "../server/data-copy/copy-data.ts";
+import type { DataLocation } from "../server/data-copy/data-locations.ts";
 import { messageOf } from "../server/start-refused.ts";
-import { realEnvironment } from "../server/start.ts";
+import { realEnvironment } from "../server/server-environment.ts";
 import { progressBar } from "./progress-bar.ts";
 import { quietLog } from "./quiet-log.ts";
 import { parseCliArguments } from "./parse-cli-arguments.ts";
@@ -62,6 +57,9 @@ interface CopyLocations {
 }
 
 async function copyBetween({ from, to }: CopyLocations): Promise<CopyReport> {
+  const { checkDataLocation, isMissing, openDataLocation } =
+    await import("../server/data-copy/data-locations.ts");
+  const { copyData } = await import("../server/data-copy/copy-data.ts");
   for (const [name, place] of Object.entries({ from, to })) {
     const problem = checkDataLocation(place);
     if (problem !== undefined) throw new Error(`--${name}: ${problem}`);

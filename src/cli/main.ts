@@ -2,12 +2,12 @@ import { readFileSync } from "node:fs";
 import { resolve } from "node:path";
 import { disablePretenuring } from "../server/gc-flags.ts";
 import { openAccessLog } from "../server/access-log.ts";
-import { logFor, realEnvironment, startWith } from "../server/start.ts";
+import { logFor } from "../server/log.ts";
 import type { EtagereServer } from "../server/start.ts";
 import { unimportedFolder } from "../server/azurite-import/import-mark.ts";
 import { defaultLocation } from "../server/flags.ts";
 import { optionWarnings, resolveOptions, type Options } from "../server/options.ts";
-import type { ServerEnvironment } from "../server/server-environment.ts";
+import { realEnvironment, type ServerEnvironment } from "../server/server-environment.ts";
 import { workerCountOf } from "../server/workers/worker-count.ts";
 import { StartRefused, systemErrorCode } from "../server/start-refused.ts";
 import { helpText, parseCommandLine } from "./command-line.ts";
@@ -104,9 +104,11 @@ async function serve(
 
 type Server = Pick<EtagereServer, "stop" | "reload">;
 
+/** Loads the modules of the server, which no other command needs. */
 async function startServer(options: Options, environment: ServerEnvironment): Promise<Server> {
   const workerCount = workerCountOf(options.workers);
   if (workerCount === 1) {
+    const { startWith } = await import("../server/start.ts");
     const accessLog = options.silent ? undefined : openAccessLog(environment.clock);
     return startWith(options, { ...environment, accessLog });
   }

@@ -2,6 +2,7 @@ import { mkdirSync } from "node:fs";
 import { dirname } from "node:path";
 import { destination, pino } from "pino";
 import type { Log } from "../base/world.ts";
+import type { Options } from "./options.ts";
 
 export interface LogOptions {
   /** File that receives all lines, including level `debug`, instead of standard error. */
@@ -9,6 +10,11 @@ export interface LogOptions {
   readonly silent: boolean;
   /** Undefined omits it. */
   readonly pid?: number | undefined;
+}
+
+/** `pid` is part of every line if several processes write to one log. */
+export function logFor({ debug: debugFile, silent }: Options, pid?: number): Log {
+  return openLog({ silent, debugFile, pid });
 }
 
 /** Logs to standard error: tools parse the lines on standard output. */

@@ -2,6 +2,7 @@ import type { FigureSample } from "../admin/views/figures.ts";
 import type { ServiceName } from "../protocol/service-name.ts";
 import type { Service } from "../operation/service.ts";
 import { resetAccounts } from "../account/account-records.ts";
+import { endpointNames, smbTitle, type EndpointName } from "./endpoint-names.ts";
 import { ensureAccounts, openAccountRecords } from "./ensure-accounts.ts";
 import type { ReloadableAccounts } from "./accounts.ts";
 import { listenAdmin, type AdminListener } from "./admin-listener.ts";
@@ -30,14 +31,12 @@ import { newRequestLimits, type RequestLimits } from "./request-limits.ts";
 import {
   blobApisOf,
   blobHandlerOf,
-  endpointNames,
   handlerOf,
   httpServiceOf,
   services,
   type BlobApis,
-  type EndpointName,
 } from "./services.ts";
-import { listenSmb, smbTitle, type SmbEndpoint } from "./smb-endpoint.ts";
+import { listenSmb, type SmbEndpoint } from "./smb-endpoint.ts";
 import type { ServerEnvironment } from "./server-environment.ts";
 import { listeningLine, serviceLine, serviceListener, startingLine } from "./service-listener.ts";
 

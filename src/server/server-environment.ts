@@ -1,6 +1,7 @@
 import type { Clock, Log, Random } from "../base/world.ts";
 import type { AccessLog } from "./access-log.ts";
 import type { WorkerPart } from "./worker-part.ts";
+import { realClock, realRandom } from "./world.ts";
 
 /** What a running server gets from its caller. */
 export interface ServerEnvironment {
@@ -13,4 +14,9 @@ export interface ServerEnvironment {
   readonly accessLog?: AccessLog | undefined;
   /** Undefined if the server is one process. */
   readonly worker?: WorkerPart | undefined;
+}
+
+/** The time and the random numbers of this system. */
+export function realEnvironment(log: Log): Omit<ServerEnvironment, "announce"> {
+  return { clock: realClock(), random: realRandom(), log };
 }

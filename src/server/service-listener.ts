@@ -1,8 +1,8 @@
 import type { ServiceName } from "../protocol/service-name.ts";
 import type { Certificate } from "./certificate.ts";
+import type { EndpointName } from "./endpoint-names.ts";
 import { formatUrl, type ListenerOptions } from "./listener.ts";
 import type { Options } from "./options.ts";
-import type { EndpointName } from "./services.ts";
 
 type ServiceListener = Pick<ListenerOptions, "title" | "host" | "port" | "keepAliveSeconds">;
 

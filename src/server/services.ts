@@ -49,11 +49,6 @@ export interface ServiceEnvironment {
   readonly remote: SourceReader;
 }
 
-/** The listeners of services; Data Lake is a second one of the blob service. */
-export const endpointNames = ["blob", "queue", "table", "file", "dfs"] as const;
-
-export type EndpointName = (typeof endpointNames)[number];
-
 export function handlerOf(httpService: HttpService, writeAccess: WriteAccess): Handler {
   const { clock, log, memory } = httpService;
   const options = { writeAccess, memory, clock, meter: meterOf(httpService) };

@@ -6,6 +6,7 @@ import { smbListener } from "../smb/listen.ts";
 import type { DataStores } from "./data-stores.ts";
 import { closeOrphanedHandles } from "./orphaned-handles.ts";
 import { bind } from "./listener.ts";
+import { smbTitle } from "./endpoint-names.ts";
 import type { Listener } from "./listener.ts";
 import { meteredContent } from "./metered-content.ts";
 import type { Options } from "./options.ts";
@@ -27,7 +28,6 @@ export interface SmbEndpoint extends Omit<Listener, "address"> {
   readonly administration: SmbAdministration;
 }
 
-export const smbTitle = "SMB endpoint";
 const serverName = "etagere";
 
 /** Listens for SMB clients; they share files and locks with the REST file service. */

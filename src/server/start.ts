@@ -1,17 +1,16 @@
 import { resolve } from "node:path";
-import type { Log } from "../base/world.ts";
 import { openAccounts, type ReloadableAccounts } from "./accounts.ts";
 import { connectionStringOf } from "../admin/connection-string.ts";
-import { environmentVariable, realClock, realRandom } from "./world.ts";
+import { environmentVariable } from "./world.ts";
 import { defaultLocation } from "./flags.ts";
-import { openLog } from "./log.ts";
+import { logFor } from "./log.ts";
 import { isLocal, oauthOf, resolveOptions } from "./options.ts";
 import type { Options, StartOptions } from "./options.ts";
 import { RunningServer } from "./running-server.ts";
-import type { EndpointName } from "./services.ts";
+import type { EndpointName } from "./endpoint-names.ts";
 import { StartRefused } from "./start-refused.ts";
 import { summarizeUnavailable } from "./summarize-unavailable.ts";
-import type { ServerEnvironment } from "./server-environment.ts";
+import { realEnvironment, type ServerEnvironment } from "./server-environment.ts";
 
 /** A server in this process. `await using` stops it at the end of its block. */
 export interface EtagereServer extends AsyncDisposable {
@@ -41,15 +40,6 @@ export async function start(input: StartOptions = {}): Promise<EtagereServer> {
   // Errors are logged all the same, because they are bugs or failing disks.
   const log = logFor({ ...options, silent: true });
   return startWith(options, { ...realEnvironment(log), announce: () => {} });
-}
-
-export function realEnvironment(log: Log): Omit<ServerEnvironment, "announce"> {
-  return { clock: realClock(), random: realRandom(), log };
-}
-
-/** `pid` is part of every line if several processes write to one log. */
-export function logFor({ debug: debugFile, silent }: Options, pid?: number): Log {
-  return openLog({ silent, debugFile, pid });
 }
 
 export async function startWith(

@@ -3,7 +3,8 @@ import { ticksPerMillisecond } from "../../src/base/ticks.ts";
 import type { Clock } from "../../src/base/world.ts";
 import { resolveOptions } from "../../src/server/options.ts";
 import { simWorld } from "../../src/server/sim-world.ts";
-import { realEnvironment, startWith, type EtagereServer } from "../../src/server/start.ts";
+import { realEnvironment } from "../../src/server/server-environment.ts";
+import { startWith, type EtagereServer } from "../../src/server/start.ts";
 import { freePorts } from "../harness/server.ts";
 
 /** A real clock with accelerated timers that a test can advance. */

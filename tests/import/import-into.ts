@@ -3,7 +3,7 @@ import type { ImportCounts } from "../../src/server/azurite-import/import-contex
 import { openDataStores, type DataStores } from "../../src/server/data-stores.ts";
 import { checkFolder } from "../../src/server/folder-check/check-folder.ts";
 import { services } from "../../src/server/services.ts";
-import { realEnvironment } from "../../src/server/start.ts";
+import { realEnvironment } from "../../src/server/server-environment.ts";
 import { silentLog } from "../../src/store/silent-log.ts";
 
 const world = realEnvironment(silentLog);

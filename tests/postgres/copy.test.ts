@@ -4,7 +4,7 @@ import { temporaryFolder } from "../harness/temporary-folder.ts";
 import { start } from "../../src/index.ts";
 import { copyData, type Progress } from "../../src/server/data-copy/copy-data.ts";
 import { openDataLocation, type DataLocation } from "../../src/server/data-copy/data-locations.ts";
-import { realEnvironment } from "../../src/server/start.ts";
+import { realEnvironment } from "../../src/server/server-environment.ts";
 import { silentLog } from "../../src/store/silent-log.ts";
 import { changeAll, contentsOf, fill } from "../copy/shelf-contents.ts";
 import { openDatabase, type Database } from "./database.ts";

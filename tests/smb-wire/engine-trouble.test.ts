@@ -7,7 +7,7 @@ import { services } from "../../src/server/services.ts";
 import { simWorld } from "../../src/server/sim-world.ts";
 import { newRequestLimits } from "../../src/server/request-limits.ts";
 import { listenSmb, type SmbEndpoint } from "../../src/server/smb-endpoint.ts";
-import { realEnvironment } from "../../src/server/start.ts";
+import { realEnvironment } from "../../src/server/server-environment.ts";
 import { Status } from "../../src/smb/status.ts";
 import { StoreBusy, StoreClosed, StoreUnavailable, type Store } from "../../src/store/store.ts";
 import { WireClient } from "./wire-client.ts";

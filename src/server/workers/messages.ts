@@ -3,7 +3,7 @@ import type { FigureSample, WorkerFigures } from "../../admin/views/figures.ts";
 import type { CommitRole } from "../../store/commit-role.ts";
 import type { BoundAddress } from "../listener.ts";
 import type { Options } from "../options.ts";
-import type { EndpointName } from "../services.ts";
+import type { EndpointName } from "../endpoint-names.ts";
 
 /** What a worker needs to start. */
 export interface WorkerSetup {

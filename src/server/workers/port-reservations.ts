@@ -1,9 +1,8 @@
 import { createServer, type Server } from "node:net";
 import { bind, type BindOptions } from "../listener.ts";
 import type { Options, OwnPort } from "../options.ts";
+import { endpointNames, smbTitle } from "../endpoint-names.ts";
 import { serviceListener } from "../service-listener.ts";
-import { endpointNames } from "../services.ts";
-import { smbTitle } from "../smb-endpoint.ts";
 import type { ServiceName } from "../../protocol/service-name.ts";
 
 type PortName = OwnPort | "blobPort" | "queuePort" | "tablePort";

@@ -5,7 +5,9 @@ import type { Clock } from "../../base/world.ts";
 import { openAccessLog, sharedConsoleSink } from "../access-log.ts";
 import { mergeSamples } from "../merge-samples.ts";
 import type { RunningServer } from "../running-server.ts";
-import { logFor, openServer, realEnvironment } from "../start.ts";
+import { logFor } from "../log.ts";
+import { realEnvironment } from "../server-environment.ts";
+import { openServer } from "../start.ts";
 import { StartRefused } from "../start-refused.ts";
 import type { FromWorker, OtherFigures, ToWorker, WorkerSetup } from "./messages.ts";
 

@@ -44,7 +44,7 @@ async function takeSnapshots(fixture: ContentFixture, lane: number): Promise<voi
 }
 
 async function readPatiently(fixture: ContentFixture, name: string): Promise<Uint8Array> {
-  for (let attempt = 0; attempt < 100; attempt += 1) {
+  for (let attempt = 0; attempt < 10_000; attempt += 1) {
     try {
       return await fixture.read(name);
     } catch (error) {

@@ -1,34 +1,20 @@
-import { execFileSync, spawn } from "node:child_process";
+import { spawn } from "node:child_process";
 import { once } from "node:events";
-import { mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from "node:fs";
+import { mkdtempSync, readdirSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
-import { dirname, join } from "node:path";
+import { join } from "node:path";
 import { createInterface } from "node:readline";
-import { fileURLToPath } from "node:url";
 import { afterAll, beforeAll, expect, test } from "vitest";
+import { compileChild, compiledFolder } from "../store/conformance/compile-child.ts";
 import { openSharedFixture } from "./shared-content-fixture.ts";
 import { checkSeededBody, type ContentFixture } from "./testing.ts";
 
-const root = join(dirname(fileURLToPath(import.meta.url)), "../..");
 const folder = mkdtempSync(join(tmpdir(), "etagere-crash-"));
-/** Below node_modules, so that the compiled child finds the packages. */
-const compiled = join(root, "node_modules/.cache", `content-crash-${process.pid}`);
+const compiled = compiledFolder("content-crash");
 const writesBeforeKill = 150;
 const rounds = 3;
 
-beforeAll(() => {
-  mkdirSync(compiled, { recursive: true });
-  const config = {
-    extends: join(root, "tsconfig.json"),
-    compilerOptions: { rootDir: join(root, "src"), outDir: compiled, sourceMap: false },
-    include: [],
-    files: [join(root, "src/content/crash-child.ts")],
-  };
-  writeFileSync(join(compiled, "package.json"), JSON.stringify({ type: "module" }));
-  writeFileSync(join(compiled, "tsconfig.json"), JSON.stringify(config));
-  const compiler = join(root, "node_modules/typescript/bin/tsc");
-  execFileSync(process.execPath, [compiler, "-p", join(compiled, "tsconfig.json")]);
-});
+beforeAll(() => compileChild("src/content/crash-child.ts", compiled));
 
 afterAll(() => {
   rmSync(folder, { recursive: true });

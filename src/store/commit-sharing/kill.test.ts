@@ -6,7 +6,7 @@ import { afterAll, describe, expect, it } from "vitest";
 
 import { secondProcess } from "../conformance/start-second-process.ts";
 import type { Child } from "../conformance/start-second-process.ts";
-import { committedStepsOf, queueOf, runSerially } from "../conformance/queue-steps.ts";
+import { expectSerialOrder } from "../conformance/serial-order.ts";
 import { below, increment, k, read, values } from "../conformance/store-steps.ts";
 import { decodeCounter } from "../counter.ts";
 import { openLmdbStore } from "../lmdb/open-lmdb-store.ts";
@@ -77,11 +77,7 @@ describe("a leader and a follower in two processes", () => {
     const both = await startBoth("queue", location, String(count));
     expect(await exitCodes(both)).toEqual([0, 0]);
     const store = await open(location);
-    const committed = await committedStepsOf(store);
-    expect(committed).toHaveLength(2 * count);
-    const serial = runSerially(committed);
-    expect(committed.map(({ found }) => found)).toEqual(serial.found);
-    expect(await queueOf(store)).toEqual(serial.queue);
+    await expectSerialOrder(store, 2 * count);
     await store.close();
   });
 

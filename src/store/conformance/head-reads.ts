@@ -4,8 +4,8 @@ import { describe, expect, it } from "vitest";
 import type { Store } from "../store.ts";
 import { opener, racers, times } from "./harness.ts";
 import type { NewStore } from "./harness.ts";
-import { runSerially, queueOf, queueStep, runQueueStep, committedStepsOf } from "./queue-steps.ts";
-import type { QueueStep } from "./queue-steps.ts";
+import { queueStep, runQueueStep, type QueueStep } from "./queue-steps.ts";
+import { expectSerialOrder } from "./serial-order.ts";
 import { below, bytes, k, put, text } from "./store-steps.ts";
 
 export function describeHeadReads(newStore: NewStore): void {
@@ -52,11 +52,7 @@ export function describeHeadReads(newStore: NewStore): void {
               runQueueStep(store, step, `${round} ${index}`);
             await Promise.all(steps.map(run));
           }
-          const committed = await committedStepsOf(store);
-          expect(committed).toHaveLength(rounds.flat().length);
-          const serial = runSerially(committed);
-          expect(committed.map(({ found }) => found)).toEqual(serial.found);
-          expect(await queueOf(store)).toEqual(serial.queue);
+          await expectSerialOrder(store, rounds.flat().length);
           await store.close();
         }),
         { numRuns: 60, seed: 11 },

@@ -5,7 +5,7 @@ import { join } from "node:path";
 
 import { afterAll, describe, expect, it } from "vitest";
 
-import { runSerially, queueOf, committedStepsOf } from "../conformance/queue-steps.ts";
+import { expectSerialOrder } from "../conformance/serial-order.ts";
 import { secondProcess } from "../conformance/start-second-process.ts";
 import { below, bytes, increment, k, put, read, values } from "../conformance/store-steps.ts";
 import { manualClock } from "../manual-clock.ts";
@@ -81,11 +81,7 @@ describe("two processes at one location", () => {
     const ended = await Promise.all(both.map((child) => child.ended));
     expect(ended.map((each) => (each as unknown[])[0])).toEqual([0, 0]);
     const store = await open(location);
-    const committed = await committedStepsOf(store);
-    expect(committed).toHaveLength(2 * count);
-    const serial = runSerially(committed);
-    expect(committed.map(({ found }) => found)).toEqual(serial.found);
-    expect(await queueOf(store)).toEqual(serial.queue);
+    await expectSerialOrder(store, 2 * count);
     await store.close();
   });
 

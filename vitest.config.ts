@@ -1,9 +1,40 @@
 import { availableParallelism } from "node:os";
+import { relative } from "node:path";
 import { defineConfig } from "vitest/config";
+import { BaseSequencer, type TestSpecification } from "vitest/node";
 
 /** Properties of hundreds of worlds take their time when each is in a database. */
 const isElsewhere = process.env["ETAGERE_TEST_STORE"] !== undefined;
 const timeoutMilliseconds = isElsewhere ? 300_000 : 60_000;
+
+/** Files that take longest, because they start many processes or wait for them. */
+const longest: readonly string[] = [
+  "tests/stalls/",
+  "tests/cli/command",
+  "tests/workers/",
+  "tests/e2e/",
+  "tests/stress/",
+  "src/store/lmdb/",
+  "tests/explorer/",
+  "tests/verify/",
+  "tests/cli/",
+  "tests/postgres/",
+];
+
+/** Starts the longest files first, so that none of them runs alone at the end. Without this, a fresh
+ *  clone, which has no durations of earlier runs, would start the largest files first. */
+class LongestFirst extends BaseSequencer {
+  override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
+    const rankOf = ({ moduleId }: TestSpecification): number => {
+      const path = relative(this.ctx.config.root, moduleId);
+      const rank = longest.findIndex((start) => path.startsWith(start));
+      return rank < 0 ? longest.length : rank;
+    };
+    // oxlint-disable-next-line unicorn/no-array-sort -- not that of an array
+    const sorted = await super.sort(files);
+    return sorted.toSorted((a, b) => rankOf(a) - rankOf(b));
+  }
+}
 
 export default defineConfig({
   test: {
@@ -14,9 +45,10 @@ export default defineConfig({
     // Test files of a worker share the modules they import: importing the server anew for each of
     // them took more time than the tests. A test may therefore not mock a module.
     isolate: false,
-    // Many test files wait for servers and clients in processes of their own: on two cores, one
-    // worker (the default there) leaves a core idle most of the time.
-    maxWorkers: Math.max(2, availableParallelism() - 1),
+    sequence: { sequencer: LongestFirst },
+    // Many test files wait for servers and clients in processes of their own: on two cores, two
+    // workers leave a quarter of the CPU time unused.
+    maxWorkers: Math.max(3, availableParallelism() - 1),
     dangerouslyIgnoreUnhandledErrors: false,
   },
 });

@@ -10,7 +10,7 @@ import { testServer } from "../harness/server.ts";
 /** Debian's browser, or another one by path. */
 const browserPath = process.env["ETAGERE_CHROMIUM"] ?? "/usr/bin/chromium";
 const pictureFolder = process.env["ETAGERE_PICTURES"] ?? join(".build", "explorer");
-const waitMillisecondsMax = 15_000;
+const waitMillisecondsMax = 30_000;
 
 export const account = "devstoreaccount1";
 

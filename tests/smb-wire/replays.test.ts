@@ -143,7 +143,7 @@ describe("a pending CREATE whose connection is lost", () => {
     expect((await second.ask(create, asked)).status).toBe(Status.fileNotAvailable);
     await close(holder, kept);
     let late = await second.ask(create, asked, replay);
-    for (let tries = 0; tries < 100 && late.status === Status.fileNotAvailable; tries += 1) {
+    for (let tries = 0; tries < 10_000 && late.status === Status.fileNotAvailable; tries += 1) {
       late = await second.ask(create, asked, replay);
     }
     expect(late.status).toBe(Status.success);

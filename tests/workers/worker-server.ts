@@ -18,7 +18,20 @@ export interface WorkerServer extends StartedCommand {
   workersUntil(isReached: (workers: WorkerFigures) => boolean): Promise<WorkerFigures>;
 }
 
-const attemptsMax = 2000;
+/** Longer than any start of a worker, also on a busy machine. */
+const waitMillisecondsMax = 150_000;
+const pollMilliseconds = 20;
+
+/** Calls `attempt` until it returns a value; undefined after `waitMillisecondsMax`. */
+async function until<T>(attempt: () => Promise<T | undefined>): Promise<T | undefined> {
+  const end = performance.now() + waitMillisecondsMax;
+  while (performance.now() < end) {
+    const found = await attempt();
+    if (found !== undefined) return found;
+    await new Promise((elapsed) => setTimeout(elapsed, pollMilliseconds));
+  }
+  return undefined;
+}
 
 export async function startWorkers(
   location: string,
@@ -35,11 +48,11 @@ export async function startWorkers(
   const workersUntil = async (
     isReached: (found: WorkerFigures) => boolean,
   ): Promise<WorkerFigures> => {
-    for (let attempt = 0; attempt < attemptsMax; attempt += 1) {
+    const reached = await until(async () => {
       const found = await workers().catch(() => undefined);
-      if (found !== undefined && isReached(found)) return found;
-      await new Promise((turn) => setImmediate(turn));
-    }
+      return found !== undefined && isReached(found) ? found : undefined;
+    });
+    if (reached !== undefined) return reached;
     throw new Error(`the workers did not become as expected: ${server.errors()}`);
   };
   return { ...server, workers, workersUntil };
@@ -59,10 +72,12 @@ export async function untilAllAnswered(
     (await server.workers()).processes.map((each) => [each.pid, each.requests]),
   );
   const statuses: number[] = [];
-  for (let attempt = 0; attempt < attemptsMax; attempt += 1) {
+  const answered = await until(async () => {
     statuses.push(...(await Promise.all([send(), send(), send(), send()])));
     const { processes } = await server.workers();
-    if (processes.every(({ pid, requests }) => requests > (before.get(pid) ?? 0))) return statuses;
-  }
+    const isAll = processes.every(({ pid, requests }) => requests > (before.get(pid) ?? 0));
+    return isAll ? statuses : undefined;
+  });
+  if (answered !== undefined) return answered;
   throw new Error("a worker got no request");
 }

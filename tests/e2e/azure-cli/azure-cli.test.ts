@@ -4,14 +4,16 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { accountSas } from "../../harness/raw-client.ts";
 import { freshName, testServer } from "../../harness/server.ts";
 import { temporaryFolder } from "../../harness/temporary-folder.ts";
-import { makeTree, runProgram, sumsOf } from "../tree.ts";
+import { makeTree, sumsOf } from "../tree.ts";
+import { AzSession } from "./az-session.ts";
 
 const held = testServer();
 const tree = makeTree();
 const home = temporaryFolder();
 const back = temporaryFolder();
 const container = freshName("azcli");
-let az: (...words: readonly string[]) => Promise<unknown>;
+let session: AzSession;
+const az = (...words: readonly string[]): Promise<unknown> => session.run(...words);
 
 beforeAll(() => {
   const environment = {
@@ -20,17 +22,15 @@ beforeAll(() => {
     AZURE_CORE_COLLECT_TELEMETRY: "false",
     AZURE_CORE_NO_COLOR: "true",
   };
-  az = async (...words) => {
-    const all = ["storage", ...words, "--output", "json"];
-    const text = await runProgram({ name: "az", environment }, all);
-    return text.trim() === "" ? undefined : JSON.parse(text);
-  };
+  session = new AzSession(environment);
 });
-afterAll(() => rmSync(tree, { recursive: true, force: true }));
+afterAll(async () => {
+  await session.end();
+  rmSync(tree, { recursive: true, force: true });
+});
 
 const large = () => ["--container-name", container, "--name", "large.bin"];
 
-/** Starting the CLI takes a second or two, so each test runs few commands. */
 describe("az storage", { timeout: 300_000 }, () => {
   it("uploads a tree and lists it", async () => {
     expect(await az("container", "create", "--name", container)).toEqual({ created: true });

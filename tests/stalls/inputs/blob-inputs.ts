@@ -3,7 +3,7 @@ import {
   expectStatus,
   openSocket,
   requestText,
-  sendAll,
+  storeMany,
   type AbusiveInput,
 } from "./stall-client.ts";
 
@@ -24,9 +24,9 @@ const list = (path: string) => ({ method: "GET", path: `/listed?restype=containe
 const listings: readonly AbusiveInput[] = [
   {
     name: "List Blobs of 5,000",
-    async prepare({ blob }) {
+    async prepare({ blob, server }) {
       await expectStatus(blob, 201, container("listed"));
-      await sendAll(blob, listed, (index) => {
+      await storeMany(server.urls.blob, listed, (index) => {
         const tags = { "x-ms-tags": "a=1&b=2&c=3&d=4&e=5&f=6&g=7&h=8&i=9&j=10" };
         return put(`/listed/${index}/${"n".repeat(200)}`, "x", { ...metadata, ...tags });
       });
@@ -88,12 +88,12 @@ const pageAt = (index: number): string => `bytes=${index * 1024}-${index * 1024 
 const pages: readonly AbusiveInput[] = [
   {
     name: "Get Page Ranges of 10,000 fragments",
-    async prepare({ blob }) {
+    async prepare({ blob, server }) {
       await expectStatus(blob, 201, container("pages"));
       const headers = { "x-ms-blob-type": "PageBlob", "x-ms-blob-content-length": "1073741824" };
       await expectStatus(blob, 201, { method: "PUT", path: "/pages/p", headers });
       await expectStatus(blob, 201, { method: "PUT", path: "/pages/p?comp=snapshot" });
-      await sendAll(blob, pagesMax, (index) => ({
+      await storeMany(server.urls.blob, pagesMax, (index) => ({
         method: "PUT",
         path: "/pages/p?comp=page",
         headers: { "x-ms-page-write": "update", "x-ms-range": pageAt(index) },
@@ -147,7 +147,7 @@ const connections: readonly AbusiveInput[] = [
       await expectStatus(blob, 201, container("piped"));
       await expectStatus(blob, 201, put("/piped/b"));
       // Warm-up: code that has not run before is several times slower.
-      await sendAll(blob, 1000, () => ({ method: "GET", path: "/piped/b" }));
+      await storeMany(server.urls.blob, 1000, () => ({ method: "GET", path: "/piped/b" }));
       const socket = await openSocket(server.urls.blob);
       const one = requestText({ method: "GET", path: "/piped/b" });
       const all = Buffer.concat(Array.from({ length: 5000 }, () => one));

@@ -1,4 +1,4 @@
-import { expectStatus, sendAll, type AbusiveInput, type StallClients } from "./stall-client.ts";
+import { expectStatus, storeMany, type AbusiveInput, type StallClients } from "./stall-client.ts";
 
 const blocksMax = 50_000;
 const idOf = (index: number): string =>
@@ -16,9 +16,9 @@ const blocks: readonly AbusiveInput[] = [
   {
     name: "Put Block List of 50,000 blocks",
     isOnce: true,
-    async prepare({ blob }) {
+    async prepare({ blob, server }) {
       await expectStatus(blob, 201, container("blocks"));
-      await sendAll(blob, blocksMax, (index) => ({
+      await storeMany(server.urls.blob, blocksMax, (index) => ({
         method: "PUT",
         path: `/blocks/b?comp=block&blockid=${encodeURIComponent(idOf(index))}`,
         body: "x",

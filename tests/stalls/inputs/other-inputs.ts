@@ -1,4 +1,4 @@
-import { expectStatus, sendAll, type AbusiveInput } from "./stall-client.ts";
+import { expectStatus, storeMany, type AbusiveInput } from "./stall-client.ts";
 
 const messagesMax = 10_000;
 const message = (text: string): string =>
@@ -7,8 +7,8 @@ const message = (text: string): string =>
 const queues: readonly AbusiveInput[] = [
   {
     name: "List Queues of 5,000",
-    async prepare({ queue }) {
-      await sendAll(queue, 5000, (at) => ({
+    async prepare({ queue, server }) {
+      await storeMany(server.urls.queue, 5000, (at) => ({
         method: "PUT",
         path: `/queue${at}`,
         headers: { "x-ms-meta-a": "v".repeat(7000) },
@@ -19,8 +19,8 @@ const queues: readonly AbusiveInput[] = [
   },
   {
     name: "Clear Messages of 10,000",
-    async prepare({ queue }) {
-      await sendAll(queue, messagesMax, () => ({
+    async prepare({ queue, server }) {
+      await storeMany(server.urls.queue, messagesMax, () => ({
         method: "POST",
         path: "/queue0/messages",
         body: message("x"),
@@ -30,9 +30,13 @@ const queues: readonly AbusiveInput[] = [
   },
   {
     name: "Get Messages of 32 × 64 KiB of references",
-    async prepare({ queue }) {
+    async prepare({ queue, server }) {
       const body = message("&amp;".repeat(13_000));
-      await sendAll(queue, 32, () => ({ method: "POST", path: "/queue1/messages", body }));
+      await storeMany(server.urls.queue, 32, () => ({
+        method: "POST",
+        path: "/queue1/messages",
+        body,
+      }));
       const path = "/queue1/messages?numofmessages=32";
       return () => expectStatus(queue, 200, { method: "GET", path });
     },
@@ -53,9 +57,9 @@ const fileOf = (bytes: number) => ({ "x-ms-type": "file", "x-ms-content-length":
 const files: readonly AbusiveInput[] = [
   {
     name: "List Directory of 5,000 files",
-    async prepare({ file }) {
+    async prepare({ file, server }) {
       await expectStatus(file, 201, { method: "PUT", path: "/files?restype=share" });
-      await sendAll(file, entriesMax, (at) => ({
+      await storeMany(server.urls.file, entriesMax, (at) => ({
         method: "PUT",
         path: `/files/${at}${"n".repeat(200)}`,
         headers: fileOf(0),
@@ -68,10 +72,10 @@ const files: readonly AbusiveInput[] = [
   },
   {
     name: "List Ranges of 10,000 fragments",
-    async prepare({ file }) {
+    async prepare({ file, server }) {
       await expectStatus(file, 201, { method: "PUT", path: "/files/f", headers: fileOf(2 ** 30) });
       await expectStatus(file, 201, { method: "PUT", path: "/files?restype=share&comp=snapshot" });
-      await sendAll(file, rangesMax, (at) => ({
+      await storeMany(server.urls.file, rangesMax, (at) => ({
         method: "PUT",
         path: "/files/f?comp=range",
         headers: { "x-ms-write": "update", "x-ms-range": `bytes=${at * 1024}-${at * 1024 + 511}` },

@@ -2,10 +2,11 @@ import type { Ticks } from "./ticks.ts";
 
 /** The clock of a running server; tests use a manual one. */
 export interface Clock {
-  /** Wall time, for request dates and signatures. */
   /** Wall-clock time, for the dates of requests and signatures. Unlike store time it may be set
    *  back. */
   wall(): Ticks;
+  /** Wall-clock time of the machine, which clients have, if `wall` was moved ahead of it. */
+  machineWall?(): Ticks;
   /** Ticks since an arbitrary time at or before the start of this boot. Never decreases, and counts
    *  the time while the machine was suspended. */
   monotonic(): Ticks;

@@ -92,19 +92,29 @@ export class SpaceReclaimer {
     const { store, ids, writer } = this.#parts;
     const { states, isAnySealed } = await this.sealAbandoned();
     const manySmall = states.filter((state) => this.#isSmall(state)).length > smallExtentsMax;
+    const isKept = this.#keptExtents(states);
     const sparse: ExtentState[] = [];
     let changed = isAnySealed;
-    for (const state of states) {
+    for (const [index, state] of states.entries()) {
       const { extent, record, liveBytes } = state;
       if (record.sealedBytes === undefined) {
         changed = writer.retireIfSparse(extent, liveBytes) || changed;
-      } else if (liveBytes === 0n) {
+      } else if (isKept[index] === true) continue;
+      else if (liveBytes === 0n) {
         const garbageId = ids.next();
         const remove = (tx: Transaction) => removeIfUnreferenced(tx, extent, garbageId);
         changed = (await store.transact(remove, { mayUseReserve: true })) || changed;
       } else if (this.#isSparse(state) || (manySmall && this.#isSmall(state))) sparse.push(state);
     }
     return (await this.#compactAll(sparse)) || changed;
+  }
+
+  /** For each extent, whether a saved state contains it: then it is not removed, and compacting it
+   *  would free nothing. A state that is saved after this check cannot refer to an extent that is
+   *  removed afterwards: the removal is validated to find no reference. */
+  #keptExtents(states: readonly ExtentState[]): readonly boolean[] {
+    const { savedStates } = this.#parts.store;
+    return savedStates?.contain(states.map(({ extent }) => extentKey(extent))) ?? [];
   }
 
   /** Whether to compact an extent: if less than half of its bytes are live, on a full disk less

@@ -11,6 +11,8 @@ const tagExtent = 0x12;
 const tagOwner = 0x13;
 const tagGarbage = 0x14;
 const tagIdentity = 0x15;
+/** Tag of ids and marks of the store, which never return to an earlier value. */
+export const identityTag = tagIdentity;
 
 const partRecord = 0;
 const partLive = 1;
@@ -37,6 +39,8 @@ export interface GarbageRecord {
   readonly trees: readonly bigint[];
   /** Extents whose files are to be removed. */
   readonly extents: readonly bigint[];
+  /** Whether the restore of a saved state has made these nodes unreachable. */
+  readonly isFromRestore?: boolean;
 }
 
 export const garbageCodec = recordCodec<GarbageRecord>({ version: 1 });
@@ -135,6 +139,13 @@ export const contentTags: readonly number[] = [
 /** The id in the key of a node or count, or the extent in the key of an owner. */
 export function leadingId(key: Key): bigint {
   return decodeKey(key, 1)[0] as bigint;
+}
+
+/** Tables of content that the restore of a saved state treats specially. */
+export function contentTagOf(key: Key): "node" | "extent" | "garbage" | "other" {
+  if (key[0] === tagNode) return "node";
+  if (key[0] === tagExtent) return "extent";
+  return key[0] === tagGarbage ? "garbage" : "other";
 }
 
 /** Key of the store's id, which marks its extent storage. */

@@ -146,6 +146,7 @@ export function authRequestOf(
     secure: request.secure,
     remoteAddress: request.remoteAddress,
     wallNow: clock.wall(),
+    clientNow: clock.machineWall?.(),
     token,
   };
 }

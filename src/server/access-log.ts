@@ -1,7 +1,7 @@
 import { destination } from "pino";
 import { formatHttpDate } from "../base/dates.ts";
 import type { Clock } from "../base/world.ts";
-import type { AccessLogEntry } from "../http/access-log.ts";
+import type { AccessLogEntry, WriteAccess } from "../http/access-log.ts";
 import { maskSignatures } from "../http/diagnosis/secrets.ts";
 
 /** One line per request on the console, in the common log format, as Azurite writes it. */
@@ -142,4 +142,9 @@ function consoleSink(maxWrite?: number): AccessLogSink {
         console.end();
       }),
   };
+}
+
+/** The function that writes the lines of requests; undefined without an access log. */
+export function writeAccessOf(log: AccessLog | undefined): WriteAccess {
+  return log === undefined ? undefined : (entry) => log.write(entry);
 }

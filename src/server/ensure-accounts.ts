@@ -27,6 +27,17 @@ export async function openAccountRecords(
   await accounts.serveStored(store, log);
 }
 
+/** Reads the stored accounts after a restore, and adds the records of accounts that were configured
+ *  after the snapshot was saved. */
+export async function completeAccounts(
+  store: Store,
+  { accounts, random, log }: AccountParts,
+): Promise<void> {
+  await accounts.refresh();
+  const problems = await ensureAccounts(store, accounts, random);
+  if (problems.length > 0) log.warn({ problems }, "restored accounts contradict the settings");
+}
+
 export async function refuseProblems(found: Promise<readonly string[]>): Promise<void> {
   const problems = await found;
   if (problems.length > 0) throw new StartRefused(problems);

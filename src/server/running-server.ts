@@ -2,9 +2,10 @@ import type { FigureSample } from "../admin/views/figures.ts";
 import type { ServiceName } from "../protocol/service-name.ts";
 import type { Service } from "../operation/service.ts";
 import { resetAccounts } from "../account/account-records.ts";
-import { endpointNames, smbTitle, type EndpointName } from "./endpoint-names.ts";
-import { ensureAccounts, openAccountRecords } from "./ensure-accounts.ts";
+import { smbTitle, type EndpointName } from "./endpoint-names.ts";
+import { completeAccounts, ensureAccounts, openAccountRecords } from "./ensure-accounts.ts";
 import type { ReloadableAccounts } from "./accounts.ts";
+import { writeAccessOf } from "./access-log.ts";
 import { listenAdmin, type AdminListener } from "./admin-listener.ts";
 import type { Background } from "./background.ts";
 import { readCertificate, type Certificate } from "./certificate.ts";
@@ -12,18 +13,18 @@ import { openDataStores, type DataStores } from "./data-stores.ts";
 import { dataStoreOptions } from "./data-store-options.ts";
 import { openIdentity, type ServerIdentity } from "./token-verification.ts";
 import { sweepHandlesInBackground } from "./orphaned-handles.ts";
+import { FaultInjector } from "./faults/fault-injector.ts";
 import { listen } from "./listener.ts";
 import type { BoundAddress, Handler, Listener, ListenerOptions } from "./listener.ts";
-import type { WriteAccess } from "../http/access-log.ts";
 import type { HttpService } from "../http/http-service.ts";
 import type { Observer } from "../http/observer.ts";
 import type { CommitRole } from "../store/commit-role.ts";
 import { OwnEndpoints } from "../http/source/own-endpoints.ts";
-import { transferSources } from "../http/source/source-readers.ts";
 import { remoteSources } from "../http/source/remote-source.ts";
 import { sourcePolicy } from "../http/source/source-policy.ts";
 import type { SourceReader } from "../http/source/source-reader.ts";
-import { runTransfers, type Transfers } from "../http/source/transfers.ts";
+import type { Transfers } from "../http/source/transfers.ts";
+import { runServiceTransfers } from "./service-transfers.ts";
 import { newMetrics, type Metrics } from "./metrics.ts";
 import { processFigures } from "./process-figures.ts";
 import { sourceRanges, type Options } from "./options.ts";
@@ -35,10 +36,17 @@ import {
   httpServiceOf,
   services,
   type BlobApis,
+  type HandlerParts,
 } from "./services.ts";
+import { ServerSnapshots } from "./snapshots/server-snapshots.ts";
 import { listenSmb, type SmbEndpoint } from "./smb-endpoint.ts";
 import type { ServerEnvironment } from "./server-environment.ts";
-import { listeningLine, serviceLine, serviceListener, startingLine } from "./service-listener.ts";
+import {
+  announceServices,
+  listeningLine,
+  serviceListener,
+  startingLine,
+} from "./service-listener.ts";
 
 export interface RunningServerOptions extends ServerEnvironment {
   readonly options: Options;
@@ -62,6 +70,8 @@ export class RunningServer {
   readonly #metrics: Metrics;
   readonly #limits: RequestLimits;
   readonly observer: Observer = { watch: undefined };
+  readonly faults: FaultInjector;
+  readonly snapshots: ServerSnapshots;
   readonly #identity: ServerIdentity;
   readonly #endpoints = new OwnEndpoints();
   readonly #remote: SourceReader;
@@ -79,6 +89,9 @@ export class RunningServer {
     this.#given = given;
     this.#engines = engines;
     this.#metrics = metrics;
+    this.faults = new FaultInjector(given.clock);
+    const onRestored = () => completeAccounts(engines.store, given);
+    this.snapshots = new ServerSnapshots({ ...given, store: engines.store, onRestored });
     this.#limits = newRequestLimits(given.clock, given.worker?.workerCount);
     this.#identity = openIdentity(given);
     this.#remote = remoteSources(sourcePolicy(sourceRanges(given.options), this.#endpoints));
@@ -92,11 +105,13 @@ export class RunningServer {
     try {
       await openAccountRecords(engines.store, given);
       for (const service of services) {
-        if (server.#serves(service.name)) await server.#listen(service, certificate);
+        if (given.options.services.includes(service.name))
+          await server.#listen(service, certificate);
       }
       await server.#listenDfs(certificate);
       await server.#listenAsMain(certificate);
-      server.#transfers = server.#runTransfers();
+      const sources = { endpoints: server.#endpoints, remote: server.#remote };
+      server.#transfers = runServiceTransfers(given, engines, sources);
       server.#sweeping = sweepHandlesInBackground(given, engines);
     } catch (error) {
       await server.stop();
@@ -153,38 +168,19 @@ export class RunningServer {
   async #stop(): Promise<void> {
     this.#state = "stopping";
     await this.#admin?.close();
-    this.#announceAll("is closing...");
+    announceServices(this.urls, "is closing...", this.#given.announce);
     this.#identity.tokens.close();
     await Promise.all(this.#listeners.map((listener) => listener.stop(graceMilliseconds)));
     await this.#transfers?.stop();
     await this.#sweeping?.stop();
+    await this.snapshots.close();
     await this.#engines.close();
     await this.#given.accessLog?.close();
-    this.#announceAll("successfully closed");
+    announceServices(this.urls, "successfully closed", this.#given.announce);
   }
 
-  /** Prints a line for every service that was announced as listening. */
-  #announceAll(what: string): void {
-    for (const name of endpointNames) {
-      if (this.urls[name] !== undefined) this.#given.announce(serviceLine(name, what));
-    }
-  }
-
-  #runTransfers(): Transfers {
-    const { clock, log } = this.#given;
-    const { store, content } = this.#engines;
-    const handlers = new Map(services.flatMap(({ transfers = {} }) => Object.entries(transfers)));
-    const read = transferSources({ endpoints: this.#endpoints, remote: this.#remote });
-    return runTransfers({ store, content, handlers, read, clock, log });
-  }
-
-  #writeAccess(): WriteAccess {
-    const { accessLog } = this.#given;
-    return accessLog === undefined ? undefined : (entry) => accessLog.write(entry);
-  }
-
-  #serves(name: ServiceName): boolean {
-    return this.#given.options.services.includes(name);
+  #handlerParts(): HandlerParts {
+    return { writeAccess: writeAccessOf(this.#given.accessLog), faults: this.faults };
   }
 
   #onPortReplaced(name: string): ((notice: string) => void) | undefined {
@@ -210,14 +206,14 @@ export class RunningServer {
     if (name === "blob") this.#blobApis = blobApisOf(httpService, world);
     const handler =
       this.#blobApis !== undefined && name === "blob"
-        ? blobHandlerOf(this.#blobApis, name, this.#writeAccess())
-        : handlerOf(httpService, this.#writeAccess());
+        ? blobHandlerOf(this.#blobApis, name, this.#handlerParts())
+        : handlerOf(httpService, this.#handlerParts());
     await this.#listenAt(name, name, certificate, handler);
   }
 
   async #listenDfs(certificate: Certificate | undefined): Promise<void> {
     if (this.#blobApis === undefined) return;
-    const handler = blobHandlerOf(this.#blobApis, "dfs", this.#writeAccess());
+    const handler = blobHandlerOf(this.#blobApis, "dfs", this.#handlerParts());
     await this.#listenAt("blob", "dfs", certificate, handler);
   }
 
@@ -257,7 +253,7 @@ export class RunningServer {
       if (worker.adminAddress !== undefined) this.#endpoints.listensForAdmin(worker.adminAddress);
       return;
     }
-    if (!options.noSmb && this.#serves("file")) await this.#listenSmb();
+    if (!options.noSmb && options.services.includes("file")) await this.#listenSmb();
     this.#admin = await listenAdmin({
       given: this.#given,
       engines: this.#engines,

@@ -1,6 +1,6 @@
 import type { ServiceName } from "../protocol/service-name.ts";
 import type { Certificate } from "./certificate.ts";
-import type { EndpointName } from "./endpoint-names.ts";
+import { endpointNames, type EndpointName } from "./endpoint-names.ts";
 import { formatUrl, type ListenerOptions } from "./listener.ts";
 import type { Options } from "./options.ts";
 
@@ -34,6 +34,17 @@ export function startingLine(
 
 export function listeningLine(name: EndpointName, url: string): string {
   return serviceLine(name, `is successfully listening at ${url}`);
+}
+
+/** Prints a line for every service that was announced as listening. */
+export function announceServices(
+  urls: Readonly<Partial<Record<EndpointName, string>>>,
+  what: string,
+  announce: (line: string) => void,
+): void {
+  for (const name of endpointNames) {
+    if (urls[name] !== undefined) announce(serviceLine(name, what));
+  }
 }
 
 /** The name of a service in texts, such as "Blob". */

@@ -14,16 +14,17 @@ import { RenderCache } from "../operation/render-cache.ts";
 import { Authenticator } from "../http/auth/authenticator.ts";
 import type { TokenVerifier } from "../http/auth/tokens/token-verifier.ts";
 import type { WriteAccess } from "../http/access-log.ts";
-import { nodeHandler } from "../http/handler.ts";
+import { nodeHandler, type Serve } from "../http/handler.ts";
 import type { HttpService } from "../http/http-service.ts";
 import type { Observer } from "../http/observer.ts";
 import { compileRoutes } from "../http/routing.ts";
 import { handleRequest, meterOf, serveRequest } from "../http/pipeline.ts";
-import type { WireRequest } from "../http/wire.ts";
+import type { WireRequest, WireResponse } from "../http/wire.ts";
 import type { OwnEndpoints } from "../http/source/own-endpoints.ts";
 import { openSources } from "../http/source/source-readers.ts";
 import type { SourceReader } from "../http/source/source-reader.ts";
 import type { DataStores } from "./data-stores.ts";
+import type { FaultInjector } from "./faults/fault-injector.ts";
 import type { Handler } from "./listener.ts";
 import { meteredContent } from "./metered-content.ts";
 import type { VersionPolicy } from "../protocol/versions.ts";
@@ -49,10 +50,20 @@ export interface ServiceEnvironment {
   readonly remote: SourceReader;
 }
 
-export function handlerOf(httpService: HttpService, writeAccess: WriteAccess): Handler {
+/** What handlers of requests share. */
+export interface HandlerParts {
+  readonly writeAccess: WriteAccess;
+  readonly faults: FaultInjector;
+}
+
+export function handlerOf(
+  httpService: HttpService,
+  { writeAccess, faults }: HandlerParts,
+): Handler {
   const { clock, log, memory } = httpService;
   const options = { writeAccess, memory, clock, meter: meterOf(httpService) };
-  return nodeHandler((request) => handleRequest(httpService, request), log, options);
+  const serve: Serve = (request) => handleRequest(httpService, request);
+  return nodeHandler((request) => faults.serve(httpService, request, serve), log, options);
 }
 
 /** The Blob API and the Data Lake API to the same blobs. */
@@ -69,12 +80,16 @@ export function blobApisOf(blob: HttpService, world: ServiceEnvironment): BlobAp
 export function blobHandlerOf(
   { blob, dfs }: BlobApis,
   port: BlobPort,
-  writeAccess: WriteAccess,
+  { writeAccess, faults }: HandlerParts,
 ): Handler {
   const { clock, log, memory } = blob;
   const options = { writeAccess, memory, clock, meter: meterOf(blob) };
-  const serve = (request: WireRequest) =>
-    handleRequest(isPathRequest(request, port) ? dfs : blob, request);
+  const serveBlob: Serve = (request) => handleRequest(blob, request);
+  const serveDfs: Serve = (request) => handleRequest(dfs, request);
+  const serve = (request: WireRequest): Promise<WireResponse> =>
+    isPathRequest(request, port)
+      ? faults.serve(dfs, request, serveDfs)
+      : faults.serve(blob, request, serveBlob);
   return nodeHandler(serve, log, options);
 }
 

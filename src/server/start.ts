@@ -9,6 +9,10 @@ import type { Options, StartOptions } from "./options.ts";
 import { RunningServer } from "./running-server.ts";
 import type { EndpointName } from "./endpoint-names.ts";
 import { StartRefused } from "./start-refused.ts";
+import type { Faults } from "./faults/fault-injector.ts";
+import type { Snapshot } from "./snapshots/server-snapshots.ts";
+import { serverClock, type ServerClock } from "./time-travel/server-clock.ts";
+import { travellingClock } from "./time-travel/travelling-clock.ts";
 import { summarizeUnavailable } from "./summarize-unavailable.ts";
 import { realEnvironment, type ServerEnvironment } from "./server-environment.ts";
 
@@ -28,6 +32,17 @@ export interface EtagereServer extends AsyncDisposable {
   stop(): Promise<void>;
   /** Deletes all data of all accounts in one transaction. */
   reset(): Promise<void>;
+  /** Saves the complete state of all accounts, at no cost. Without a name the snapshot ends with
+   *  the server. */
+  snapshot(name?: string): Promise<Snapshot>;
+  /** Returns all accounts to a snapshot, in one transaction. Takes time in proportion to what has
+   *  changed since. Rejects with `SnapshotError` if there is no such snapshot. */
+  restore(snapshot: Pick<Snapshot, "name"> | string): Promise<void>;
+  /** Moves the time of the server forward, so that leases, visibility timeouts and SAS expire
+   *  without waiting. */
+  readonly clock: ServerClock;
+  /** Injects faults into the next requests. */
+  readonly faults: Faults;
   /** Reads the settings of the accounts from the configuration file again. */
   reload(): Promise<void>;
 }
@@ -39,7 +54,9 @@ export async function start(input: StartOptions = {}): Promise<EtagereServer> {
   const options = orRefuse(resolveOptions(input));
   // Errors are logged all the same, because they are bugs or failing disks.
   const log = logFor({ ...options, silent: true });
-  return startWith(options, { ...realEnvironment(log), announce: () => {} });
+  const environment = realEnvironment(log);
+  const clock = travellingClock(environment.clock);
+  return startWith(options, { ...environment, clock, announce: () => {} });
 }
 
 export async function startWith(
@@ -59,6 +76,11 @@ export async function startWith(
     smbUrl: server.smbUrl,
     stop: () => server.stop(),
     reset: () => server.reset(),
+    snapshot: (name) => server.snapshots.save(name),
+    restore: (snapshot) =>
+      server.snapshots.restore(typeof snapshot === "string" ? snapshot : snapshot.name),
+    clock: serverClock(environment.clock),
+    faults: server.faults,
     reload: () => server.reload(),
     [Symbol.asyncDispose]: () => server.stop(),
   };

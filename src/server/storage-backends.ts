@@ -7,6 +7,7 @@ import type { ContentOptions } from "../content/open-content.ts";
 import { sharedHorizons, soloHorizons } from "../content/pins.ts";
 import type { Meter } from "../protocol/meter.ts";
 import type { Clock, Log, Random } from "../base/world.ts";
+import { restoreRules } from "./restore-rules.ts";
 import { locks } from "../file/records.ts";
 import type { SetCommitRole } from "../store/commit-role.ts";
 import { openLeaderElection } from "../store/leader-election.ts";
@@ -97,7 +98,7 @@ interface SharedStore {
 
 function inMemory(options: StorageOptions, opened: Close[]): StorageBackend {
   const { clock, log, meter, memoryBytesMax } = options;
-  const store = openMemoryStore({ clock, log, meter });
+  const store = openMemoryStore({ clock, log, meter, restoreRules });
   opened.push(() => store.close());
   const bytesMax = memoryBytesMax ?? Math.floor(totalmem() / 2);
   const owners = () => Promise.resolve(new Set([soloOwner]));
@@ -120,7 +121,7 @@ async function onDisk(
   opened: Close[],
 ): Promise<SharedStore> {
   const records = { location: join(location, "store"), volatilePrefix: locks.prefix([]) };
-  const store = await openLmdbStore({ ...records, clock, log, meter });
+  const store = await openLmdbStore({ ...records, clock, log, meter, restoreRules });
   opened.push(() => store.close());
   const ephemeralOptions = { location: join(location, "ephemeral"), ephemeral: true };
   const ephemeral = await openLmdbStore({ ...ephemeralOptions, clock, log });

@@ -4,7 +4,7 @@ import type { BatchResult, BatchWriter, CommitBatch } from "./commit-batch.ts";
 import { decideGroup } from "./decide-group.ts";
 import type { GroupDecision } from "./decide-group.ts";
 import { Gathering } from "./gathering.ts";
-import type { Engine } from "./engine.ts";
+import type { Engine, EngineBatch, EngineReader } from "./engine.ts";
 import type { KeyText } from "./key-text.ts";
 
 /** A durable commit. */
@@ -28,6 +28,8 @@ export interface GroupWriterOptions {
   readonly engine: Engine;
   readonly clock: Clock;
   readonly onCommitted: (commit: GroupCommit) => void;
+  /** Adds the undo entries of saved states to what is written. */
+  readonly withUndo?: ((batch: EngineBatch, current: EngineReader) => EngineBatch) | undefined;
 }
 
 interface QueuedBatch {
@@ -41,14 +43,16 @@ interface QueuedBatch {
 export class GroupWriter implements BatchWriter {
   readonly #engine: Engine;
   readonly #onCommitted: (commit: GroupCommit) => void;
+  readonly #withUndo: GroupWriterOptions["withUndo"];
   readonly #gathering: Gathering;
   readonly #queue: QueuedBatch[] = [];
   #isRunning = false;
   /** Processes from whose batches the previous commit dropped attempts. */
   #losers: ReadonlySet<number> = noLosers;
 
-  constructor({ engine, clock, onCommitted }: GroupWriterOptions) {
+  constructor({ engine, clock, onCommitted, withUndo }: GroupWriterOptions) {
     this.#engine = engine;
+    this.#withUndo = withUndo;
     this.#gathering = new Gathering(clock);
     this.#onCommitted = onCommitted;
   }
@@ -102,7 +106,8 @@ export class GroupWriter implements BatchWriter {
       await this.#engine.commit((current) => {
         decision = decideGroup(batches, current);
         previous = current.sequence;
-        return decision.engineBatch;
+        const { engineBatch } = decision;
+        return engineBatch && (this.#withUndo?.(engineBatch, current) ?? engineBatch);
       }, countOf(batches));
     } catch (error) {
       if (group.length === 1) return group[0]?.reject(error);

@@ -1,5 +1,6 @@
 import type { Awaitable } from "../base/awaitable.ts";
 import type { Ticks } from "../base/ticks.ts";
+import type { SavedStates } from "./saved-states/saved-states.ts";
 
 /** An encoded tuple (`encoding/keys.ts`), at most `keyBytesMax` long. Keys compare byte by byte. */
 export type Key = Uint8Array;
@@ -83,6 +84,8 @@ export interface TransactOptions extends SnapshotOptions {
 
 /** An ordered key space with serializable transactions. */
 export interface Store {
+  /** Named states to which the store can be restored; undefined if the engine has none. */
+  readonly savedStates?: SavedStates | undefined;
   /** Runs `work` atomically and durably. It may run several times after conflicts, so it must have
    *  no side effects. Without writes nothing is validated. A transaction that changes only volatile
    *  keys (set when the store is opened) is acknowledged without a flush: after a loss of power it

@@ -12,6 +12,9 @@ import type { KeyText } from "./key-text.ts";
 import { OpenViews, SharedViews } from "./open-views.ts";
 import { runAttempt } from "./queued-transaction.ts";
 import type { WorkResult } from "./queued-transaction.ts";
+import { plainRestore } from "./saved-states/restore-rules.ts";
+import type { RestoreRules } from "./saved-states/restore-rules.ts";
+import { SavedStates } from "./saved-states/saved-states.ts";
 import { snapshotView } from "./snapshot-view.ts";
 import { StoreClosed } from "./store.ts";
 import type { Key, Store, TransactOptions, Transaction, Unwatch, View } from "./store.ts";
@@ -29,6 +32,8 @@ export interface TransactionalStoreOptions {
   readonly owner?: number | undefined;
   /** Whether commits that change only such keys are not flushed. Default: all are. */
   readonly isVolatile?: ((text: KeyText) => boolean) | undefined;
+  /** Default: a restore of a saved state restores every key. */
+  readonly restoreRules?: RestoreRules | undefined;
 }
 
 export const attemptsMaxDefault = 64;
@@ -54,6 +59,7 @@ export const emptyState: StateReader = {
 
 /** Optimistic transactions, snapshots and watchers on top of an engine. */
 export class TransactionalStore implements Store {
+  readonly savedStates: SavedStates;
   readonly #engine: Engine;
   readonly #nextTicks: (reader: StateReader) => Ticks;
   readonly #views: OpenViews;
@@ -77,6 +83,11 @@ export class TransactionalStore implements Store {
       log,
       onWatchingChanged: () => this.#writer.watchingChanged(),
     });
+    this.savedStates = new SavedStates({
+      engine,
+      rules: options.restoreRules ?? plainRestore,
+      onCommitted: (commit) => this.#watchers.committed(commit),
+    });
     const identity = newFollowerIdentity(options.owner);
     this.#writer = new SharedWriter({
       identity,
@@ -87,6 +98,7 @@ export class TransactionalStore implements Store {
       isWatching: () => this.#watchers.isWatching,
       onGroupCommit: (commit) => meter?.commit(commit),
       onCommitted: (commit) => this.#watchers.committed(commit),
+      withUndo: this.savedStates.logged,
     });
     this.#committer = new Committer({
       engine,

@@ -13,6 +13,8 @@ export interface AuthRequest extends SignableRequest {
   readonly secure: boolean;
   readonly remoteAddress: string | undefined;
   readonly wallNow: Ticks;
+  /** Wall-clock time of the clients, if the server's is ahead on purpose. */
+  readonly clientNow?: Ticks | undefined;
   /** The result of verifying the bearer token; undefined if tokens are not verified. */
   readonly token?: TokenVerdict | undefined;
 }

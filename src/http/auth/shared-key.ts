@@ -81,10 +81,11 @@ function checkDate(request: AuthRequest): Failure | undefined {
   if (moment === undefined) {
     return authenticationFailed(`Request date header is not well formed: '${text}'`);
   }
-  if (moment < request.wallNow - dateSkewMax) {
+  const now = request.clientNow ?? request.wallNow;
+  if (moment < now - dateSkewMax) {
     return authenticationFailed(`Request date header too old: '${text}'`);
   }
-  if (moment > request.wallNow + dateSkewMax) {
+  if (moment > now + dateSkewMax) {
     return authenticationFailed(`Request date header is in the future: '${text}'`);
   }
   return undefined;

@@ -1,7 +1,7 @@
 import type { BatchResult, BatchWriter, CommitBatch } from "../commit-batch.ts";
 import type { CommitRole } from "../commit-role.ts";
 import { GroupWriter } from "../group-writer.ts";
-import type { Committed, GroupCommit } from "../group-writer.ts";
+import type { Committed, GroupCommit, GroupWriterOptions } from "../group-writer.ts";
 import { CommitFollower } from "./follower.ts";
 import type { FollowerOptions } from "./follower.ts";
 import { CommitLeader } from "./leader.ts";
@@ -11,6 +11,7 @@ export interface SharedWriterOptions extends Omit<FollowerOptions, "socket" | "a
   readonly onGroupCommit: (commit: GroupCommit) => void;
   /** Called for all commits that this process learns of. */
   readonly onCommitted: (commit: Committed) => void;
+  readonly withUndo?: GroupWriterOptions["withUndo"];
 }
 
 /** Writes batches as the commit role of the process requires. */

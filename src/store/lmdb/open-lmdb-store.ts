@@ -7,6 +7,7 @@ import type { Clock, Log } from "../../base/world.ts";
 import type { SetCommitRole } from "../commit-role.ts";
 import type { KeyText } from "../key-text.ts";
 import { makePrivateFolder } from "../private-folder.ts";
+import type { RestoreRules } from "../saved-states/restore-rules.ts";
 import type { Key, Store } from "../store.ts";
 import { setClockOffset } from "../time.ts";
 import { TransactionalStore } from "../transactional-store.ts";
@@ -32,6 +33,7 @@ export interface LmdbStoreOptions {
   readonly snapshotAgeMax?: Ticks;
   /** Identifies this opening among the processes that share the store. Default: the process id. */
   readonly owner?: number;
+  readonly restoreRules?: RestoreRules;
 }
 
 /** A store whose commits may be shared with other processes. */

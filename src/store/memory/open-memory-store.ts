@@ -1,6 +1,7 @@
 import type { Meter } from "../../protocol/meter.ts";
 import type { Ticks } from "../../base/ticks.ts";
 import type { Clock, Log } from "../../base/world.ts";
+import type { RestoreRules } from "../saved-states/restore-rules.ts";
 import type { Store } from "../store.ts";
 import { setClockOffset } from "../time.ts";
 import { TransactionalStore } from "../transactional-store.ts";
@@ -13,6 +14,7 @@ export interface MemoryStoreOptions {
   readonly meter?: Pick<Meter, "commit"> | undefined;
   /** Maximum age of a view. */
   readonly snapshotAgeMax?: Ticks;
+  readonly restoreRules?: RestoreRules;
 }
 
 /** A store without persistence, for tests and for running without a disk. */

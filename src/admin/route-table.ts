@@ -15,6 +15,7 @@ import { leaseRoutes } from "./views/leases.ts";
 import { messageRoutes } from "./views/messages.ts";
 import { serverRoutes } from "./views/server.ts";
 import { smbRoutes } from "./views/smb.ts";
+import { stateRoutes } from "./views/states.ts";
 import { timelineRoutes } from "./views/timeline.ts";
 
 export interface RouteTable {
@@ -57,6 +58,7 @@ function routesOf(
     ...smbRoutes(context),
     ...messageRoutes(context),
     ...timelineRoutes(context, feed),
+    ...stateRoutes(context),
     ...healthRoutes(health, history),
     ...(context.identity === undefined ? [] : identityRoutes(context.identity)),
     feed.route(),

@@ -74,6 +74,7 @@ const named = ({ method, path }: Route): string => `${method} ${path}`;
 /** A request of each route that names what the principal may not see. */
 const query: Readonly<Record<string, string>> = {
   "/admin/v1/timeline": `?service=blob&account=${account}&container=${foreign.container}`,
+  "/admin/v1/states": `?service=blob&account=${account}&container=${foreign.container}&path=x`,
   "/admin/v1/messages": `?account=${account}&queue=${foreign.queue}`,
   "/admin/v1/stored": `?account=${account}`,
 };

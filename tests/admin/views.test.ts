@@ -286,6 +286,36 @@ it("a timeline contains objects that only a share snapshot still contains", asyn
   expect((await admin.get("/admin/v1/timeline?service=nonsense")).status).toBe(400);
 });
 
+it("the states of a blob are listed from the newest on, with the older states page by page", async () => {
+  const container = await newContainer();
+  const blob = container.getBlockBlobClient("kept.txt");
+  await blob.upload("x", 1);
+  await container.getBlockBlobClient("kept.txt2").upload("other", 5);
+  const taken: string[] = [];
+  for (let index = 0; index < 5; index += 1) {
+    taken.unshift((await blob.createSnapshot()).snapshot ?? "");
+  }
+  const query = `?service=blob&account=${account}&container=${container.containerName}&path=kept.txt`;
+  const seen: (string | undefined)[] = [];
+  let after = "";
+  for (const length of [3, 2, 1]) {
+    const page = await admin.json<StatesPage>(`/admin/v1/states${query}&limit=2${after}`);
+    expect(page.states).toHaveLength(length);
+    seen.push(...page.states.map(({ what, snapshot }) => snapshot ?? what));
+    expect(page.next === undefined).toBe(length === 1);
+    after = `&after=${encodeURIComponent(page.next ?? "")}`;
+  }
+  expect(seen).toEqual(["current", ...taken]);
+  expect((await admin.get(`/admin/v1/states${query}&after=AAAA`)).status).toBe(400);
+  const ofContainer = query.replace("&path=kept.txt", "");
+  expect((await admin.get(`/admin/v1/states${ofContainer}`)).status).toBe(400);
+});
+
+interface StatesPage {
+  readonly states: readonly { readonly what: string; readonly snapshot?: string }[];
+  readonly next?: string;
+}
+
 it("health counts requests, commits and commit batches", async () => {
   await admin.json("/admin/v1/health");
   const container = await newContainer();

@@ -19,16 +19,31 @@ describe("accounts", () => {
     await putText(here, { ...place, text: "the second text" });
     const page = await here.open(`#/blobs/${account}/versioned?blob=notes.txt`);
     await page.getByRole("tab", { name: "History" }).click();
-    await page.locator(".state", { hasText: "current" }).waitFor();
-    const older = page.locator(".state", { hasText: "version" });
+    const states = page.getByRole("grid", { name: "Stored states" });
+    await states.getByRole("row", { name: /^current/ }).waitFor();
+    const older = states.getByRole("row", { name: /^version/ });
     expect(await older.count()).toBe(1);
-    await older.getByText("Show").click();
+    await older.click();
     await page.getByRole("tab", { name: "Content" }).click();
     await page.locator(".preview-text", { hasText: "the first text" }).waitFor();
-    await page.getByRole("button", { name: "Copy", exact: true }).click();
-    await page.getByRole("checkbox", { name: "Overwrite an existing blob" }).check();
-    await page.getByRole("dialog").getByRole("button", { name: "Copy" }).click();
-    await page.getByText("Blob copied").waitFor();
+    // A version becomes the current state only over the state that was shown.
+    await page.getByRole("tab", { name: "History" }).click();
+    await older.waitFor();
+    await putText(here, { ...place, text: "the third text" });
+    const restore = async (): Promise<void> => {
+      await older
+        .last()
+        .getByRole("button", { name: /^Actions of version/ })
+        .click();
+      await page.getByRole("menuitem", { name: "Make current" }).click();
+    };
+    await restore();
+    await page.getByText("(412 TargetConditionNotMet)").waitFor();
+    await page.reload();
+    await page.getByRole("tab", { name: "History" }).click();
+    await expect.poll(() => older.count()).toBe(2);
+    await restore();
+    await page.getByText("This state is the current one").waitFor();
     const blob = here.blobs.getContainerClient("versioned").getBlobClient("notes.txt");
     expect((await blob.downloadToBuffer()).toString()).toBe("the first text");
   });

@@ -17,7 +17,8 @@ export interface StoredState {
   readonly facts: object;
 }
 
-const statesMax = 1000;
+/** States of a timeline. A further page has as many at most. */
+export const statesMax = 1000;
 const generationNames = ["version", "snapshot", "deleted"] as const;
 
 /** The stored states of an object: current, versions, snapshots and soft-deleted ones. */
@@ -49,7 +50,7 @@ interface AnyStored {
   readonly versionId?: Ticks | undefined;
 }
 
-function currentState(target: object | undefined): readonly StoredState[] {
+export function currentState(target: object | undefined): readonly StoredState[] {
   const record: AnyStored | undefined = target;
   if (record?.etag === undefined) return [];
   const { etag, content, versionId } = record;
@@ -68,12 +69,44 @@ async function generationsOf(
   container: bigint,
   name: string,
 ): Promise<readonly StoredState[]> {
-  const states: StoredState[] = [];
-  const bounds = { ...generations.range([container, name]), reverse: true, limit: statesMax };
-  for await (const batch of view.scan(generations, bounds)) {
-    for (const { key, record } of batch) states.push(generationState(key, record));
-  }
+  const { states } = await generationPage(view, { container, name, limit: statesMax });
   return states;
+}
+
+export interface GenerationQuery {
+  readonly container: bigint;
+  readonly name: string;
+  readonly limit: number;
+  /** The `next` of an earlier page. */
+  readonly after?: Uint8Array | undefined;
+}
+
+export interface GenerationPage {
+  readonly states: readonly StoredState[];
+  /** The key of the last state; undefined if there are no older ones. */
+  readonly next: Uint8Array | undefined;
+}
+
+/** A page of the versions, snapshots and soft-deleted states of a blob, newest first. */
+export async function generationPage(
+  view: RecordView,
+  { container, name, limit, after }: GenerationQuery,
+): Promise<GenerationPage> {
+  const states: StoredState[] = [];
+  const range = generations.range([container, name]);
+  const end = after ?? range.end;
+  let last: Uint8Array | undefined;
+  let next: Uint8Array | undefined;
+  // One more than a page shows whether there are older states.
+  const bounds = { start: range.start, end, reverse: true, limit: limit + 1 };
+  for await (const batch of view.scan(generations, bounds)) {
+    for (const { key, record } of batch) {
+      if (states.length === limit) next = last;
+      else states.push(generationState(key, record));
+      last = key;
+    }
+  }
+  return { states, next };
 }
 
 function generationState(key: Uint8Array, record: BlobRecord): StoredState {

@@ -1,5 +1,4 @@
 import { formatIso } from "../../base/dates.ts";
-import type { ServiceName } from "../../protocol/service-name.ts";
 import type { Ticks } from "../../base/ticks.ts";
 import { Records } from "../../operation/records.ts";
 import type { ViewContext } from "../admin-context.ts";
@@ -11,7 +10,8 @@ import { isSameObject } from "../feed/watched-objects.ts";
 import type { CheckedRequest } from "../request.ts";
 import type { Route } from "../routes.ts";
 import { objectChecks, objectTargetOf } from "./object-target.ts";
-import { storedStates, type StoredState } from "./stored-states.ts";
+import { renderState } from "./render-state.ts";
+import { storedStates } from "./stored-states.ts";
 
 const entriesMax = 1000;
 
@@ -67,16 +67,6 @@ async function timeline(
 function whatOf({ kind, method }: FeedEvent): string {
   if (kind !== "change") return kind;
   return method === "DELETE" ? "delete" : "write";
-}
-
-function renderState(
-  { httpServices }: ViewContext,
-  service: ServiceName,
-  state: StoredState,
-): object {
-  const { at, what, etag, facts } = state;
-  const shownETag = etag === undefined ? {} : { etag: etagOf(httpServices, service, etag) };
-  return { at: formatIso(at), what, ...shownETag, ...facts };
 }
 
 function compare(left: Ticks, right: Ticks): number {

@@ -34,3 +34,18 @@ export interface TimelineOf {
 export function getTimeline(of: TimelineOf, signal?: AbortSignal): Promise<Result<Timeline>> {
   return admin("timeline", { query: { ...of }, signal });
 }
+
+/** Stored states of a blob, newest first; `next` continues the list. */
+export interface StatesPage {
+  readonly states: readonly TimelineEntry[];
+  readonly next?: string;
+}
+
+const statesPerPage = 200;
+
+export function getStates(
+  of: TimelineOf,
+  { after, signal }: { readonly after: string | undefined; readonly signal: AbortSignal },
+): Promise<Result<StatesPage>> {
+  return admin("states", { query: { ...of, after, limit: statesPerPage }, signal });
+}

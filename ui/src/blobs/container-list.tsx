@@ -66,9 +66,7 @@ export function ContainerList({ account }: { readonly account: string }): JSX.El
             columns={columnsOf(account, { onDelete: setToDelete, reload })}
             keyOf={({ name, version }) => `${name}${version ?? ""}`}
             rowClass={({ isDeleted }) => (isDeleted ? "gone" : "")}
-            onOpen={({ name, isDeleted }) => {
-              if (!isDeleted) go(formatRoute("blobs", [account, name]));
-            }}
+            onOpen={(row) => openContainer(account, row)}
             onDelete={setToDelete}
           />
         </div>
@@ -85,6 +83,10 @@ export function ContainerList({ account }: { readonly account: string }): JSX.El
       />
     </>
   );
+}
+
+function openContainer(account: string, { name, isDeleted }: Container): void {
+  if (!isDeleted) go(formatRoute("blobs", [account, name]));
 }
 
 /** Hierarchical accounts have no tags. */

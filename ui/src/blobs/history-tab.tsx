@@ -1,14 +1,18 @@
 import type { JSX } from "preact";
-import { useState } from "preact/hooks";
-import { getTimeline, type TimelineEntry } from "../admin/timeline.ts";
-import { bytes, count, moment, shortEtag } from "../format.ts";
-import { useLoad } from "../load.ts";
-import { Button } from "../parts/button.tsx";
+import { getStates, type TimelineEntry } from "../admin/timeline.ts";
+import { bytes, moment, shortEtag } from "../format.ts";
+import type { FetchPage } from "../parts/arranged-pages.ts";
 import { Section } from "../parts/detail.tsx";
+import type { Column } from "../parts/grid.tsx";
+import { Listing } from "../parts/listing.tsx";
+import type { MenuItem } from "../parts/menu.tsx";
 import { report } from "../parts/notices.tsx";
-import { Badge, Failed, Waiting } from "../parts/states.tsx";
+import { Badge, type Tone } from "../parts/states.tsx";
 import { TimelineView } from "../parts/timeline.tsx";
+import { useMenu } from "../parts/use-menu.tsx";
+import { usePaged } from "../parts/use-paged.ts";
 import { undeleteBlob } from "../rest/blob-actions.ts";
+import { copyBlobState } from "../rest/blob-move.ts";
 import type { BlobPlace } from "../rest/blob.ts";
 import { mapped, type Result } from "../result.ts";
 import { go } from "../route.ts";
@@ -20,100 +24,121 @@ export interface HistoryTabProps {
   readonly onChanged: () => void;
 }
 
-const statesPerPage = 50;
-
 /** The stored states, newest first: the List Blobs operation has the oldest first. */
-async function loadStates(
-  { account, container, name }: BlobPlace,
-  signal: AbortSignal,
-): Promise<Result<readonly State[]>> {
-  const found = await getTimeline({ service: "blob", account, container, path: name }, signal);
-  return mapped(found, ({ entries }) => entries.filter(({ what }) => storedKinds.has(what)));
+function statesOf({ account, container, name: path }: BlobPlace): FetchPage<TimelineEntry> {
+  return async (after, { signal }) => {
+    const of = { service: "blob", account, container, path };
+    return mapped(await getStates(of, { after, signal }), ({ states, next }) => ({
+      rows: states,
+      next,
+    }));
+  };
 }
-
-type State = TimelineEntry;
-
-const storedKinds: ReadonlySet<string> = new Set(["current", "version", "snapshot", "deleted"]);
 
 export function HistoryTab({ place, onChanged }: HistoryTabProps): JSX.Element {
   const { account, container, name } = place;
-  const [pages, setPages] = useState(1);
-  const loaded = useLoad((signal) => loadStates(place, signal), [account, container, name]);
-  const all = loaded.value ?? [];
-  const states = all.slice(0, pages * statesPerPage);
-  const undelete = async (): Promise<void> => {
-    if (!report(await undeleteBlob({ account, container, name }), "Restored")) return;
-    loaded.reload();
+  const { list, reload } = usePaged(statesOf(place), [account, container, name]);
+  const { open: openMenu, menu } = useMenu();
+  const newest = list.rowAt(0);
+  const current = newest?.what === "current" ? newest : undefined;
+  const act = async (work: Promise<Result<unknown>>, words: string): Promise<void> => {
+    if (!report(await work, words)) return;
+    reload();
     onChanged();
+  };
+  const actionsOf = (entry: TimelineEntry): readonly MenuItem[] => {
+    const undelete: MenuItem = {
+      label: "Undelete",
+      icon: "restore",
+      run: () => void act(undeleteBlob({ account, container, name }), "Restored"),
+    };
+    if (entry.what === "deleted") return [undelete];
+    const state = stateOf(place, entry);
+    const restore: MenuItem = {
+      label: "Make current",
+      icon: "restore",
+      run: () => void act(makeCurrent(place, entry, current), "This state is the current one"),
+    };
+    return [
+      { label: "Show", icon: "file", run: () => show(state) },
+      { label: "Download", icon: "download", run: () => void download(state) },
+      ...(entry.what === "current" ? [] : [restore]),
+    ];
   };
   return (
     <>
       <Section title="Stored states">
-        {loaded.failure !== undefined && (
-          <Failed what="stored states" failure={loaded.failure} onRetry={loaded.reload} />
-        )}
-        {loaded.value === undefined && loaded.failure === undefined && <Waiting />}
-        <ul class="states">
-          {states.map((entry, index) => (
-            <StateRow key={index} entry={entry} place={place} onUndelete={() => void undelete()} />
-          ))}
-        </ul>
-        {all.length > states.length && (
-          <div class="editor-bar">
-            <span class="grow soft">
-              Newest {count(states.length)} of {count(all.length)}
-            </span>
-            <Button onClick={() => setPages(pages + 1)}>Show more</Button>
-          </div>
-        )}
+        <div class="history-list">
+          <Listing
+            label="Stored states"
+            list={list}
+            empty="No stored states."
+            columns={columns}
+            keyOf={keyOf}
+            nameOf={(entry) => `${entry.what} ${moment(entry.snapshot ?? entry.at)}`}
+            onOpen={(entry) => {
+              if (entry.what !== "deleted") show(stateOf(place, entry));
+            }}
+            onMenu={(entry, at) => openMenu({ label: entry.what, at, items: actionsOf(entry) })}
+          />
+        </div>
       </Section>
       <Section title="Timeline">
         <TimelineView of={{ service: "blob", account, container, path: name }} />
       </Section>
+      {menu}
     </>
   );
 }
 
-interface StateRowProps {
-  readonly entry: State;
-  readonly place: BlobPlace;
-  readonly onUndelete: () => void;
+/** Copies an old state over the current one, which must be the one that is shown. */
+function makeCurrent(
+  place: BlobPlace,
+  entry: TimelineEntry,
+  current: TimelineEntry | undefined,
+): Promise<Result<unknown>> {
+  const { account, container, name } = place;
+  const condition = current?.etag === undefined ? { ifNoneMatch: "*" } : { ifMatch: current.etag };
+  const from = { ...stateOf(place, entry), etag: entry.etag ?? "" };
+  return copyBlobState(from, { account, container, name }, { condition });
 }
 
-function StateRow({ entry, place, onUndelete }: StateRowProps): JSX.Element {
-  const { snapshot, etag, contentLength, at, what } = entry;
-  const isCurrent = what === "current";
-  const isDeleted = what === "deleted";
-  const version = isCurrent || snapshot !== undefined ? undefined : entry.versionId;
-  const state = { name: place.name, snapshot, version };
-  const show = (): void => {
-    go(folderRoute({ ...place, prefix: parentPrefix(place.name) }, state));
-  };
-  return (
-    <li class="state">
-      <span>
-        {isCurrent && <Badge tone="good">current</Badge>}
-        {snapshot !== undefined && <Badge tone="accent">snapshot</Badge>}
-        {version !== undefined && <Badge tone="accent">version</Badge>}
-        {isDeleted && <Badge tone="bad">deleted</Badge>}
-      </span>
-      <span>{moment(snapshot ?? version ?? at)}</span>
-      <code>{shortEtag(etag)}</code>
-      <span class="soft">{bytes(contentLength)}</span>
-      <span class="state-actions">
-        {isDeleted ? (
-          <Button icon="restore" label="Restore" onClick={onUndelete} />
-        ) : (
-          <>
-            <Button onClick={show}>Show</Button>
-            <Button
-              icon="download"
-              label="Download this state"
-              onClick={() => void download({ ...place, ...state })}
-            />
-          </>
-        )}
-      </span>
-    </li>
-  );
+function stateOf({ account, container, name }: BlobPlace, entry: TimelineEntry): BlobPlace {
+  const { what, snapshot, versionId } = entry;
+  const isVersion = what !== "current" && snapshot === undefined;
+  return { account, container, name, snapshot, version: isVersion ? versionId : undefined };
 }
+
+function show(place: BlobPlace): void {
+  go(folderRoute({ ...place, prefix: parentPrefix(place.name) }, place));
+}
+
+function keyOf({ what, at, snapshot, versionId }: TimelineEntry): string {
+  return `${what} ${snapshot ?? ""} ${versionId ?? ""} ${at}`;
+}
+
+const tones: Readonly<Record<string, Tone>> = { current: "good", deleted: "bad" };
+
+const columns: readonly Column<TimelineEntry>[] = [
+  {
+    title: "State",
+    width: "5rem",
+    cell: ({ what }) => <Badge tone={tones[what] ?? "accent"}>{what}</Badge>,
+  },
+  {
+    title: "Time",
+    width: "minmax(0, 2fr)",
+    cell: ({ at, snapshot }) => <span class="soft">{moment(snapshot ?? at)}</span>,
+  },
+  {
+    title: "ETag",
+    width: "minmax(0, 1fr)",
+    cell: ({ etag }) => <code title={etag}>{shortEtag(etag)}</code>,
+  },
+  {
+    title: "Size",
+    width: "4.5rem",
+    align: "end",
+    cell: ({ contentLength }) => bytes(contentLength),
+  },
+];

@@ -43,6 +43,7 @@ describe("accounts", () => {
       sharedKey: true,
       lastAccessTracking: false,
       deletedNameSeconds: 0,
+      requestsPerSecondMax: 0,
       hierarchicalNamespace: false,
       smb: { requireEncryption: false },
     });

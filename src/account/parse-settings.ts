@@ -4,6 +4,7 @@ import {
   developmentAccount,
   developmentAccountKey,
   developmentAccountName,
+  requestsPerSecondCeiling,
   softDeleteDaysMax,
 } from "./settings.ts";
 import type { AccountKeys, AccountSettings } from "./settings.ts";
@@ -20,6 +21,7 @@ export interface AccountInput {
   readonly lastAccessTracking?: boolean;
   readonly deletedNameSeconds?: number;
   readonly hierarchicalNamespace?: boolean;
+  readonly requestsPerSecondMax?: number;
   readonly smb?: { readonly requireEncryption?: boolean };
 }
 
@@ -45,7 +47,8 @@ const booleanFields = [
 ] as const;
 const dayFields = ["containerSoftDeleteDays", "shareSoftDeleteDays"] as const;
 const secondFields = ["deletedNameSeconds"] as const;
-const otherFields = [...secondFields, "keys", "smb"] as const;
+const rateFields = ["requestsPerSecondMax"] as const;
+const otherFields = [...secondFields, ...rateFields, "keys", "smb"] as const;
 const fields: ReadonlySet<string> = new Set([...booleanFields, ...dayFields, ...otherFields]);
 
 /** Whether an account of this name may be configured. */
@@ -141,6 +144,7 @@ function parseAccount(
     shareSoftDeleteDays: parseDays(reader, "shareSoftDeleteDays"),
     deletedNameSeconds: parseSeconds(reader, "deletedNameSeconds"),
     hierarchicalNamespace: parseBoolean(reader, "hierarchicalNamespace"),
+    requestsPerSecondMax: parseRate(reader, "requestsPerSecondMax"),
     smb: parseSmb(reader),
   };
 }
@@ -192,9 +196,15 @@ function parseSeconds(reader: SettingsReader, field: (typeof secondFields)[numbe
   return parseWhole(reader, field, { unit: "seconds", max: deletedNameSecondsMax });
 }
 
+function parseRate(reader: SettingsReader, field: (typeof rateFields)[number]): number {
+  return parseWhole(reader, field, { unit: "requests", max: requestsPerSecondCeiling });
+}
+
+type WholeField = (typeof dayFields | typeof secondFields | typeof rateFields)[number];
+
 function parseWhole(
   reader: SettingsReader,
-  field: (typeof dayFields)[number] | (typeof secondFields)[number],
+  field: WholeField,
   { unit, max }: { readonly unit: string; readonly max: number },
 ): number {
   const value = reader.object[field] ?? accountDefaults[field];

@@ -25,6 +25,8 @@ export interface AccountSettings {
   readonly deletedNameSeconds: number;
   /** Whether paths consist of directories. Fixed once the account has a container. */
   readonly hierarchicalNamespace: boolean;
+  /** Most REST requests per second; 0: no limit. Requests beyond it get 503 ServerBusy. */
+  readonly requestsPerSecondMax: number;
   readonly smb: { readonly requireEncryption: boolean };
   /** The role assignments of the account. Undefined if no roles are configured: then an accepted
    *  bearer token permits everything. */
@@ -55,6 +57,7 @@ export const developmentAccountKey =
 export const softDeleteDaysMax = 365;
 /** Limit of this server: Azure has no such setting. */
 export const deletedNameSecondsMax = 3600;
+export const requestsPerSecondCeiling = 1_000_000;
 
 export const accountDefaults: Omit<
   AccountSettings,
@@ -68,6 +71,7 @@ export const accountDefaults: Omit<
   lastAccessTracking: false,
   deletedNameSeconds: 0,
   hierarchicalNamespace: false,
+  requestsPerSecondMax: 0,
   smb: { requireEncryption: false },
 };
 

@@ -10,6 +10,7 @@ import type { OAuthMode } from "./auth/request.ts";
 import type { TokenVerifier } from "./auth/tokens/token-verifier.ts";
 import type { LocationOptions } from "./location.ts";
 import type { Observer } from "./observer.ts";
+import type { RequestRates } from "./request-rates.ts";
 import type { Router } from "./routing.ts";
 import type { Sources } from "./source/source-reader.ts";
 
@@ -33,6 +34,8 @@ export interface HttpService {
   readonly observer?: Observer;
   /** Limits the bytes of all request bodies in memory; undefined: no limit. */
   readonly memory?: MemoryBudget;
+  /** Limits the requests of accounts; undefined: no limit. */
+  readonly rates?: RequestRates;
   readonly options: HttpServiceOptions;
 }
 

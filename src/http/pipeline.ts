@@ -114,6 +114,10 @@ function runAuthenticated(
     const completed = rejected(addressed, authenticated);
     return mayRepeat ? repeatIfChanged(http, addressed, completed) : completed;
   }
+  const { requestsPerSecondMax, name } = authenticated.value.settings;
+  const isWithinRate =
+    requestsPerSecondMax === 0 || http.rates?.admits(name, requestsPerSecondMax) !== false;
+  if (!isWithinRate) return rejected(authenticated.value, serverBusy);
   const selected = selectOperation(http, authenticated.value);
   if (!selected.ok) return rejected(authenticated.value, selected);
   const permitted = checkPermission(http, selected.value);

@@ -2,11 +2,13 @@ import { totalmem } from "node:os";
 import { MemoryBudget } from "../base/memory-budget.ts";
 import type { Clock } from "../base/world.ts";
 import { Connections } from "../http/connections.ts";
+import { RequestRates } from "../http/request-rates.ts";
 
 /** Limits shared by all requests of a process. */
 export interface RequestLimits {
   readonly memory: MemoryBudget;
   readonly connections: Connections;
+  readonly rates: RequestRates;
 }
 
 const mebibyte = 1024 * 1024;
@@ -46,5 +48,6 @@ export function newRequestLimits(clock: Clock, processes = 1): RequestLimits {
   return {
     memory: new MemoryBudget(bodyBytesMax),
     connections: new Connections({ clock, connectionsMax }),
+    rates: new RequestRates(clock, processes),
   };
 }

@@ -197,7 +197,7 @@ export class RunningServer {
       meter: this.#metrics,
       observer: this.observer,
       tokens: this.#identity.tokens,
-      memory: this.#limits.memory,
+      ...this.#limits,
       endpoints: this.#endpoints,
       remote: this.#remote,
     };

@@ -17,6 +17,7 @@ import type { WriteAccess } from "../http/access-log.ts";
 import { nodeHandler, type Serve } from "../http/handler.ts";
 import type { HttpService } from "../http/http-service.ts";
 import type { Observer } from "../http/observer.ts";
+import type { RequestRates } from "../http/request-rates.ts";
 import { compileRoutes } from "../http/routing.ts";
 import { handleRequest, meterOf, serveRequest } from "../http/pipeline.ts";
 import type { WireRequest, WireResponse } from "../http/wire.ts";
@@ -41,6 +42,7 @@ export interface ServiceEnvironment {
   readonly meter: Meter;
   readonly observer: Observer;
   readonly memory: MemoryBudget;
+  readonly rates: RequestRates;
   readonly accounts: Accounts;
   readonly tokens: TokenVerifier;
   readonly engines: DataStores;
@@ -118,6 +120,7 @@ export function httpServiceOf(service: Service, world: ServiceEnvironment): Http
     meter,
     observer,
     memory,
+    rates: world.rates,
     options: {
       versions: versionsOf(options),
       productStyle: !options.disableProductStyleUrl,

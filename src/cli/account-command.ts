@@ -4,6 +4,7 @@ import { defaultLocation } from "../server/flags.ts";
 import { messageOf, StartRefused } from "../server/start-refused.ts";
 import type { AccountAnswer } from "./account-access.ts";
 import { parseAccountWords, type AccountCommand } from "./account-words.ts";
+import { adminTokenOf } from "./admin-token.ts";
 import { NoServer } from "./admin-client.ts";
 import { findServer } from "./find-server.ts";
 import { usageError, type Subcommand } from "./subcommand.ts";
@@ -64,7 +65,7 @@ async function run({ does, url, location, tokenFile, keyFile }: AccountCommand) 
   }
   const { runOnFolder, runOnServer } = await import("./account-access.ts");
   const found = url === undefined ? await findServer(location) : { url };
-  const given = await readToken(tokenFile);
+  const given = await adminTokenOf({ tokenFile });
   if (found === undefined) return runOnFolder(location ?? defaultLocation, { does, keys });
   const server = { ...found, token: given ?? ("token" in found ? found.token : undefined) };
   try {
@@ -73,11 +74,6 @@ async function run({ does, url, location, tokenFile, keyFile }: AccountCommand) 
     if (!(error instanceof NoServer) || url !== undefined) throw error;
     return runOnFolder(location ?? defaultLocation, { does, keys });
   }
-}
-
-async function readToken(file: string | undefined): Promise<string | undefined> {
-  if (file !== undefined) return (await readFile(file, "utf8")).trim();
-  return process.env["ETAGERE_ADMIN_TOKEN"];
 }
 
 async function readKeys(file: string): Promise<readonly string[]> {

@@ -114,6 +114,8 @@ export function helpText(): string {
     `  ${"-v, --version".padEnd(leftColumns)} print the version`,
     `  ${"-h, --help".padEnd(leftColumns)} print this help`,
     "AZURITE_ACCOUNTS=name:key1[:key2];… replaces the development account devstoreaccount1.",
+    "AZURITE_ACCOUNTS_FILE names a file that contains it. ETAGERE_ADMIN_TOKEN, ETAGERE_PWD and",
+    "ETAGERE_STORE replace --adminToken, --pwd and --store.",
     "",
   ].join("\n");
 }

@@ -1,5 +1,6 @@
 import type { CopyReport } from "../server/data-copy/copy-data.ts";
 import type { DataLocation } from "../server/data-copy/data-locations.ts";
+import { readSecretFile } from "../server/secret-options.ts";
 import { messageOf } from "../server/start-refused.ts";
 import { realEnvironment } from "../server/server-environment.ts";
 import { progressBar } from "./progress-bar.ts";
@@ -18,6 +19,7 @@ export const copyCommand: Subcommand = {
     "opens the target.",
     "",
     "  --from, --to                 a data folder, or postgres://… for records",
+    "  --fromFile, --toFile         a file that contains one of these, to hide a password",
     "  --fromContent, --toContent   s3://… or a folder for contents; required with postgres://",
     "",
     "exit code: 0 everything was copied and compared, 1 the copy is incomplete",
@@ -30,12 +32,14 @@ export const copyCommand: Subcommand = {
 const options = {
   from: { type: "string" },
   to: { type: "string" },
+  fromFile: { type: "string" },
+  toFile: { type: "string" },
   fromContent: { type: "string" },
   toContent: { type: "string" },
 } as const;
 
 async function copy(words: readonly string[]): Promise<number> {
-  const places = parseLocations(words);
+  const places = await parseLocations(words);
   if ("problem" in places) {
     process.stderr.write(usageError(copyCommand, places.problem));
     return 1;
@@ -90,11 +94,13 @@ function withoutPassword(place: string | undefined): string {
   return (place ?? "").replace(/^(\w+:\/\/[^:@/]*):[^@/]*@/, "$1:***@");
 }
 
-function parseLocations(words: readonly string[]): CopyLocations | { readonly problem: string } {
+async function parseLocations(words: readonly string[]): Promise<CopyLocations | Problem> {
   const read = parseCliArguments(words, options);
   if (!read.ok) return read;
-  const from = read.texts.get("from");
-  const to = read.texts.get("to");
+  const from = await locationOf(read.texts, "from");
+  const to = await locationOf(read.texts, "to");
+  if (typeof from === "object") return from;
+  if (typeof to === "object") return to;
   if (from === undefined || to === undefined || read.others.length > 0) {
     return { problem: "--from and --to are required, each with a value" };
   }
@@ -102,4 +108,19 @@ function parseLocations(words: readonly string[]): CopyLocations | { readonly pr
     from: { records: from, bytes: read.texts.get("fromContent") },
     to: { records: to, bytes: read.texts.get("toContent") },
   };
+}
+
+type Problem = { readonly problem: string };
+
+/** The value of `--from` or `--to`, or the content of the file that `--fromFile` or `--toFile`
+ *  names. */
+async function locationOf(
+  texts: ReadonlyMap<string, string>,
+  name: "from" | "to",
+): Promise<string | Problem | undefined> {
+  const file = texts.get(`${name}File`);
+  if (file === undefined) return texts.get(name);
+  if (texts.has(name)) return { problem: `--${name}File contradicts --${name}` };
+  const read = await readSecretFile(file);
+  return read.ok ? read.value : { problem: `--${name}File: ${read.problems.join("; ")}` };
 }

@@ -1,6 +1,7 @@
 import { readAdminAddress } from "../server/admin-address.ts";
 import { defaultLocation, flagDefaults } from "../server/flags.ts";
 import { messageOf } from "../server/start-refused.ts";
+import { adminTokenOf } from "./admin-token.ts";
 import { environmentText, shells, type Shell } from "./environment-text.ts";
 import { parseCliArguments } from "./parse-cli-arguments.ts";
 import { usageError, type Subcommand } from "./subcommand.ts";
@@ -17,8 +18,8 @@ export const envCommand: Subcommand = {
     "  -l, --location FOLDER   the server that uses this data folder (default: .etagere, or else",
     "                          the server at the default address)",
     "      --url URL           address of the admin listener",
-    "      --token TOKEN       value of --adminToken, or the variable ETAGERE_ADMIN_TOKEN; not",
-    "                          needed if the data folder is readable",
+    "      --token TOKEN       value of --adminToken; not needed if the data folder is readable",
+    "      --tokenFile FILE    file that contains it; or the variable ETAGERE_ADMIN_TOKEN",
     "      --shell SHELL       sh (default), powershell or json",
     "",
     "exit code: 0 the variables were printed, 1 no server responded or it issues no tokens",
@@ -31,6 +32,7 @@ const options = {
   location: { type: "string", short: "l" },
   url: { type: "string" },
   token: { type: "string" },
+  tokenFile: { type: "string" },
   shell: { type: "string" },
 } as const;
 
@@ -47,8 +49,9 @@ async function printEnvironment(words: readonly string[]): Promise<number> {
   if (found === undefined && location !== undefined) return failWith(`no server uses ${location}`);
   const standard = `http://${flagDefaults.adminHost}:${flagDefaults.adminPort}`;
   const url = texts.get("url") ?? found?.url ?? standard;
-  const token = texts.get("token") ?? process.env["ETAGERE_ADMIN_TOKEN"] ?? found?.token;
   try {
+    const given = { token: texts.get("token"), tokenFile: texts.get("tokenFile") };
+    const token = (await adminTokenOf(given)) ?? found?.token;
     const variables = await fetchVariables(url, token);
     if (Object.keys(variables).length === 0) {
       return failWith(

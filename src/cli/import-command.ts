@@ -6,8 +6,10 @@ import type { Accounts } from "../account/settings.ts";
 import { openAccounts } from "../server/accounts.ts";
 import { defaultLocation } from "../server/flags.ts";
 import { resolveOptions, type Options } from "../server/options.ts";
+import { readSecrets } from "../server/secret-options.ts";
 import { messageOf, StartRefused } from "../server/start-refused.ts";
 import { realEnvironment } from "../server/server-environment.ts";
+import { environmentVariable } from "../server/world.ts";
 import { quietLog } from "./quiet-log.ts";
 import { parseCliArguments } from "./parse-cli-arguments.ts";
 import { usageError, type Subcommand } from "./subcommand.ts";
@@ -27,7 +29,8 @@ export const importCommand: Subcommand = {
     "      --config FILE       accounts, as for the server: the namespace of accounts that are new",
     "      --enableHierarchicalNamespace",
     "                          the development account, if it is new, gets directories (Data Lake)",
-    "      --store URL         records: postgres://…, as for the server",
+    "      --store URL         records: postgres://…, as for the server; --storeFile FILE: a file",
+    "                          that contains it",
     "      --content URL       contents: s3://…, as for the server",
     "",
     "Last-Modified, Timestamp and ETags of entities are kept. ETags of blobs, and ids and pop",
@@ -46,6 +49,7 @@ const options = {
   config: { type: "string" },
   enableHierarchicalNamespace: { type: "boolean" },
   store: { type: "string" },
+  storeFile: { type: "string" },
   content: { type: "string" },
 } as const;
 
@@ -76,7 +80,9 @@ async function importInto(
   folder: string,
   given: Readonly<Record<string, string | boolean>>,
 ): Promise<ImportCounts> {
-  const checked = resolveOptions(given, (name) => `--${name}`);
+  const spell = (name: string): string => `--${name}`;
+  const read = await readSecrets(given, { spell, variable: environmentVariable });
+  const checked = read.ok ? resolveOptions(read.value, spell) : read;
   if (!checked.ok) throw new ImportRefused(checked.problems);
   const { store: storeUrl, content: contentUrl } = checked.value;
   const accounts = await configuredAccounts(checked.value);

@@ -7,7 +7,9 @@ import type { EtagereServer } from "../server/start.ts";
 import { unimportedFolder } from "../server/azurite-import/import-mark.ts";
 import { defaultLocation } from "../server/flags.ts";
 import { optionWarnings, resolveOptions, type Options } from "../server/options.ts";
+import { readSecrets } from "../server/secret-options.ts";
 import { realEnvironment, type ServerEnvironment } from "../server/server-environment.ts";
+import { environmentVariable } from "../server/world.ts";
 import { workerCountOf } from "../server/workers/worker-count.ts";
 import { StartRefused, systemErrorCode } from "../server/start-refused.ts";
 import { helpText, parseCommandLine } from "./command-line.ts";
@@ -72,11 +74,13 @@ async function serve(
   mode: ServiceName | undefined,
 ): Promise<void> {
   disablePretenuring();
+  const spell = (name: string): string => `--${name}`;
   const input = mode === undefined ? values : { ...values, services: [mode] };
-  const options = resolveOptions(input, (name) => `--${name}`);
+  const read = await readSecrets(input, { spell, variable: environmentVariable });
+  const options = read.ok ? resolveOptions(read.value, spell) : read;
   if (!options.ok) return failWith([...problems, ...options.problems]);
   if (problems.length > 0) return failWith(problems);
-  const remarks = optionWarnings(options.value, (name) => `--${name}`);
+  const remarks = optionWarnings(options.value, spell);
   for (const remark of remarks) process.stderr.write(`etagere: ${remark}\n`);
   const unimported = await azuriteDataNotice(options.value);
   if (unimported !== undefined) process.stderr.write(`etagere: ${unimported}\n`);

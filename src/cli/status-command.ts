@@ -1,4 +1,5 @@
 import { messageOf } from "../server/start-refused.ts";
+import { adminTokenOf } from "./admin-token.ts";
 import { findServer } from "./find-server.ts";
 import { usageError, type Subcommand } from "./subcommand.ts";
 import { parseStatusOptions, type StatusOptions } from "./status-options.ts";
@@ -13,7 +14,7 @@ const clearScreen = "\u001b[2J\u001b[H";
 
 export const statusCommand: Subcommand = {
   name: "status",
-  usage: "[--location FOLDER | --url URL] [--token TOKEN] [--json] [--watch]",
+  usage: "[--location FOLDER | --url URL] [--tokenFile FILE] [--json] [--watch]",
   summary: "show leases, open files and messages in flight of a server",
   help: [
     "Shows the leases, SMB opens, messages in flight and load of a running server. Without",
@@ -21,8 +22,8 @@ export const statusCommand: Subcommand = {
     "",
     "  -l, --location FOLDER   the server that uses this data folder",
     "      --url URL           address of the admin listener, for example http://127.0.0.1:10010",
-    "      --token TOKEN       value of --adminToken, or the variable ETAGERE_ADMIN_TOKEN; not",
-    "                          needed if the data folder is readable",
+    "      --token TOKEN       value of --adminToken; not needed if the data folder is readable",
+    "      --tokenFile FILE    file that contains it; or the variable ETAGERE_ADMIN_TOKEN",
     "      --json              print one line of JSON",
     "      --watch             repeat every 2 s until Ctrl-C",
     "",
@@ -45,8 +46,8 @@ async function status(words: readonly string[]): Promise<number> {
     return 1;
   }
   const { url } = found;
-  const token = options.token ?? process.env["ETAGERE_ADMIN_TOKEN"] ?? found.token;
   try {
+    const token = (await adminTokenOf(options)) ?? found.token;
     if (options.watch) await watch(url, token, options);
     else process.stdout.write(`${await show(url, token, options)}\n`);
     return 0;

@@ -1,7 +1,8 @@
 import { describe, expect, it } from "vitest";
 import { parseStatusOptions } from "./status-options.ts";
 
-const none = { url: undefined, location: undefined, token: undefined, json: false, watch: false };
+const tokens = { token: undefined, tokenFile: undefined };
+const none = { url: undefined, location: undefined, ...tokens, json: false, watch: false };
 
 describe("etagere status", () => {
   it("accepts values as separate words and attached", () => {

@@ -4,6 +4,7 @@ export interface StatusOptions {
   readonly url: string | undefined;
   readonly location: string | undefined;
   readonly token: string | undefined;
+  readonly tokenFile: string | undefined;
   readonly json: boolean;
   readonly watch: boolean;
 }
@@ -12,6 +13,7 @@ const options = {
   url: { type: "string" },
   location: { type: "string", short: "l" },
   token: { type: "string" },
+  tokenFile: { type: "string" },
   json: { type: "boolean" },
   watch: { type: "boolean" },
 } as const;
@@ -32,6 +34,7 @@ export function parseStatusOptions(
     url,
     location: texts.get("location"),
     token: texts.get("token"),
+    tokenFile: texts.get("tokenFile"),
     json: switches.has("json"),
     watch: switches.has("watch"),
   };

@@ -49,6 +49,9 @@ export const flags = {
   adminHost: { kind: "text", value: "HOST", help: "address of the explorer and admin API" },
   adminPort: { kind: "port", value: "PORT", help: "port of the explorer, admin API and metrics" },
   adminToken: { kind: "text", value: "TOKEN", help: "token for admin logins, 16+ characters" },
+  adminTokenFile: { kind: "text", value: "FILE", help: "file that contains the admin token" },
+  pwdFile: { kind: "text", value: "FILE", help: "file that contains the value of --pwd" },
+  storeFile: { kind: "text", value: "FILE", help: "file that contains the value of --store" },
   config: { kind: "text", value: "FILE", help: "accounts and roles (JSON), reread on SIGHUP" },
   allowedSources: {
     kind: "text",

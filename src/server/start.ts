@@ -6,6 +6,7 @@ import { defaultLocation } from "./flags.ts";
 import { logFor } from "./log.ts";
 import { isLocal, oauthOf, resolveOptions } from "./options.ts";
 import type { Options, StartOptions } from "./options.ts";
+import { readSecretFile, readSecrets } from "./secret-options.ts";
 import { RunningServer } from "./running-server.ts";
 import type { EndpointName } from "./endpoint-names.ts";
 import { StartRefused } from "./start-refused.ts";
@@ -51,7 +52,7 @@ export interface EtagereServer extends AsyncDisposable {
  *  start. */
 export async function start(input: StartOptions = {}): Promise<EtagereServer> {
   if ("workers" in input) throw new StartRefused(["workers: only the command has workers"]);
-  const options = orRefuse(resolveOptions(input));
+  const options = orRefuse(resolveOptions(orRefuse(await readSecrets(input))));
   // Errors are logged all the same, because they are bugs or failing disks.
   const log = logFor({ ...options, silent: true });
   const environment = realEnvironment(log);
@@ -102,7 +103,7 @@ export async function openServer(
       identity: options.identity,
       isLocal: isLocal(options),
       oauth: oauthOf(options),
-      variable: environmentVariable("AZURITE_ACCOUNTS"),
+      variable: await accountsVariable(),
       hierarchicalNamespace: options.enableHierarchicalNamespace,
       noDevelopmentAccount: options.noDevelopmentAccount,
     }),
@@ -113,6 +114,15 @@ export async function openServer(
   const log = summarizeUnavailable(environment.log, environment.clock);
   const server = await RunningServer.open({ ...environment, log, options, accounts, location });
   return { server, accounts };
+}
+
+/** The text of AZURITE_ACCOUNTS, or the content of the file that AZURITE_ACCOUNTS_FILE names. */
+async function accountsVariable(): Promise<string | undefined> {
+  const file = environmentVariable("AZURITE_ACCOUNTS_FILE");
+  if (file === undefined || file === "") return environmentVariable("AZURITE_ACCOUNTS");
+  const read = await readSecretFile(file);
+  if (read.ok) return read.value;
+  throw new StartRefused(read.problems.map((problem) => `AZURITE_ACCOUNTS_FILE: ${problem}`));
 }
 
 function orRefuse<T>(

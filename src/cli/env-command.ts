@@ -8,7 +8,9 @@ import { usageError, type Subcommand } from "./subcommand.ts";
 
 export const envCommand: Subcommand = {
   name: "env",
-  usage: "[--location FOLDER | --url URL] [--token TOKEN] [--shell sh|powershell|json]",
+  usage:
+    "[--location FOLDER | --url URL] [--token TOKEN] [--principal NAME] " +
+    "[--shell sh|powershell|json]",
   summary: "print the variables for Azure's identity libraries",
   help: [
     "Prints IDENTITY_ENDPOINT and IDENTITY_HEADER of a running server, with which",
@@ -20,6 +22,9 @@ export const envCommand: Subcommand = {
     "      --url URL           address of the admin listener",
     "      --token TOKEN       value of --adminToken; not needed if the data folder is readable",
     "      --tokenFile FILE    file that contains it; or the variable ETAGERE_ADMIN_TOKEN",
+    "      --principal NAME    AZURE_AUTHORITY_HOST, AZURE_TENANT_ID, AZURE_CLIENT_ID and",
+    "                          AZURE_CLIENT_SECRET of this principal instead, for clients with",
+    "                          instance discovery disabled; the server needs --https",
     "      --shell SHELL       sh (default), powershell or json",
     "",
     "exit code: 0 the variables were printed, 1 no server responded or it issues no tokens",
@@ -33,6 +38,7 @@ const options = {
   url: { type: "string" },
   token: { type: "string" },
   tokenFile: { type: "string" },
+  principal: { type: "string" },
   shell: { type: "string" },
 } as const;
 
@@ -52,7 +58,7 @@ async function printEnvironment(words: readonly string[]): Promise<number> {
   try {
     const given = { token: texts.get("token"), tokenFile: texts.get("tokenFile") };
     const token = (await adminTokenOf(given)) ?? found?.token;
-    const variables = await fetchVariables(url, token);
+    const variables = await fetchVariables(url, token, texts.get("principal"));
     if (Object.keys(variables).length === 0) {
       return failWith(
         "this server issues no tokens; docs/IDENTITY.md describes how to configure it",
@@ -87,11 +93,19 @@ function failWith(problem: string): number {
 async function fetchVariables(
   url: string,
   token: string | undefined,
+  principal: string | undefined,
 ): Promise<Readonly<Record<string, string>>> {
   const authorization = token === undefined ? undefined : { authorization: `Bearer ${token}` };
   const headers = { "x-etagere-admin": "1", ...authorization };
-  const response = await fetch(`${url}/admin/v1/identity/environment`, { headers });
-  if (!response.ok) throw new Error(`the admin listener answered ${response.status}`);
+  const query = principal === undefined ? "" : `?${new URLSearchParams({ principal }).toString()}`;
+  const response = await fetch(`${url}/admin/v1/identity/environment${query}`, { headers });
+  if (!response.ok) throw new Error(await reasonOf(response));
   const { variables } = (await response.json()) as { variables: Readonly<Record<string, string>> };
   return variables;
+}
+
+async function reasonOf(response: Response): Promise<string> {
+  const answer = (await response.json().catch(() => ({}))) as { error?: { message?: string } };
+  const { message = "no reason given" } = answer.error ?? {};
+  return `the admin listener answered ${response.status}: ${message}`;
 }

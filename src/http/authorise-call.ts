@@ -12,6 +12,7 @@ import type { AccountSettings } from "../account/settings.ts";
 import type { Principal } from "../protocol/principal.ts";
 import { fail, ok, type Result } from "../protocol/result.ts";
 import type { Call } from "../operation/execute.ts";
+import { isRoleCaller } from "../protocol/roles/role-caller.ts";
 import { authoriseCaller, checkRoles, namedRoleCheck } from "./authorise-roles.ts";
 import type { HttpService } from "./http-service.ts";
 import type { SelectedRequest } from "./request-context.ts";
@@ -23,17 +24,23 @@ const grantAll: Call["authorise"] = () => granted;
 
 /** Checks the permission of a request as far as it does not depend on a record. */
 export function checkPermission(http: HttpService, selected: SelectedRequest): Result<void> {
-  const { location, address, version, principal, operation, settings } = selected;
+  const { location, principal, operation, settings } = selected;
   if (location.secondary && operation.effect === "writes") {
     return fail("InsufficientAccountPermissions", { message: "Write operations are not allowed." });
   }
-  const target = authorisationTarget(http, address, { version, settings });
-  const allowed = authorise(principal, operation.permission, target);
-  if (!allowed.ok) return allowed;
-  const permitted = checkRoles(http, selected);
+  // An account key permits every operation but those of users.
+  const isUnlimited = principal.kind === "key" && operation.permission.bearerOnly !== true;
+  const permitted = isUnlimited ? granted : checkCaller(http, selected);
   if (!permitted.ok) return permitted;
   if (operation.namespace === undefined) return granted;
   return checkNamespace(operation.namespace, settings.hierarchicalNamespace);
+}
+
+function checkCaller(http: HttpService, selected: SelectedRequest): Result<void> {
+  const { address, version, principal, operation, settings } = selected;
+  const target = authorisationTarget(http, address, { version, settings });
+  const allowed = authorise(principal, operation.permission, target);
+  return allowed.ok ? checkRoles(http, selected) : allowed;
 }
 
 function checkNamespace(need: "hierarchical" | "flat", isHierarchical: boolean): Result<void> {
@@ -64,9 +71,11 @@ function recordAuthoriser(
   const { request, principal, settings, operation, version, location } = selected;
   return (access, exists, address) => {
     const { permission: need, namedResources } = operation;
-    const path = access?.path?.();
-    const permitted = authoriseCaller(http, selected, { exists, address, path });
-    if (!permitted.ok) return permitted;
+    if (isRoleCaller(principal)) {
+      const target = { exists, address, input, path: access?.path };
+      const permitted = authoriseCaller(http, selected, principal, target);
+      if (!permitted.ok) return permitted;
+    }
     const covered = checkCoverage(http, selected, address);
     if (!covered.ok) return covered;
     const { sets, isConditional } = tagUseOf(operation, request);

@@ -56,8 +56,10 @@ export interface RoleCheck {
   /** Whether the target exists. */
   readonly exists: boolean;
   readonly address: Address;
-  /** The access control lists that apply to the path; undefined if the account has none. */
-  readonly path: PathAccess | undefined;
+  /** The parsed parameters. */
+  readonly input: object;
+  /** Returns the access control lists that apply to the path; undefined if the account has none. */
+  readonly path: (() => PathAccess) | undefined;
 }
 
 /** Decides inside the transaction, with the current roles: a role assignment that was removed while
@@ -65,30 +67,45 @@ export interface RoleCheck {
  *  evaluated; otherwise the lists decide alone, as in the service. */
 export function authoriseCaller(
   http: HttpService,
-  { request, principal, operation, location, settings }: SelectedRequest,
-  { exists, address, path }: RoleCheck,
+  { request, operation, location, settings }: SelectedRequest,
+  principal: RoleCaller,
+  { exists, address, input, path }: RoleCheck,
 ): Result<void> {
   const { permission } = operation;
   const roles = currentRoles(http, location.account);
-  if (roles === undefined) return authoriseByAcl(principal, permission, path);
-  if (!isRoleCaller(principal)) return granted;
+  const listed = { permission, mayCreate: mayCreate(operation) };
+  if (roles === undefined) return authoriseByAcl(principal, listed, path?.());
   const target = roleTargetOf(http, address);
   const allows = (need: ActionNeed): boolean => rolesAllow(roles, principal, need, target);
   const overwrites = exists && permission.overwrite === true && http.service.name === "blob";
-  const isPermitted = allows(needOf(http, operation)) && (!overwrites || allows(overwriteNeed));
+  const isPermitted =
+    allowsCall(http, operation, input, allows) && (!overwrites || allows(overwriteNeed));
   if (!isPermitted) {
     // The decision of the operation applies the lists itself.
     const isDeferred = permission.posix !== undefined && settings.hierarchicalNamespace;
     if (path === undefined) return isDeferred ? granted : denied;
     const { objectId, groups } = callerOf(principal);
-    const listed = authoriseByAcl(
-      { kind: "bearer", objectId, groups, tenantId: "" },
-      permission,
-      path,
-    );
-    if (!listed.ok) return listed;
+    const caller = { kind: "bearer", objectId, groups, tenantId: "" } as const;
+    const byLists = authoriseByAcl(caller, listed, path());
+    if (!byLists.ok) return byLists;
   }
   return tagNeedsOf(tagUseOf(operation, request)).every(allows) ? granted : denied;
+}
+
+function mayCreate({ target, effect, isDeletion }: Operation): boolean {
+  return target !== "must-exist" && effect === "writes" && isDeletion !== true;
+}
+
+/** Whether roles permit an operation with these parameters. */
+function allowsCall(
+  http: HttpService,
+  operation: Operation,
+  input: object,
+  allows: (need: ActionNeed) => boolean,
+): boolean {
+  if (!allows(needOf(http, operation))) return false;
+  const further = operation.permission.furtherActions?.(input);
+  return further === undefined || allows(further);
 }
 
 function callerOf(principal: RoleCaller): AclCaller {
@@ -101,6 +118,7 @@ function callerOf(principal: RoleCaller): AclCaller {
 export function aclCallerOf(
   http: HttpService,
   { principal, settings, location, address, operation }: SelectedRequest,
+  input: object,
 ): (() => AclCaller | undefined) | undefined {
   if (!settings.hierarchicalNamespace || !isRoleCaller(principal)) return undefined;
   return () => {
@@ -108,7 +126,8 @@ export function aclCallerOf(
     // Without roles, lists do not limit a SAS.
     if (roles === undefined) return principal.kind === "bearer" ? callerOf(principal) : undefined;
     const target = roleTargetOf(http, address);
-    const isPermitted = rolesAllow(roles, principal, needOf(http, operation), target);
+    const allows = (need: ActionNeed): boolean => rolesAllow(roles, principal, need, target);
+    const isPermitted = allowsCall(http, operation, input, allows);
     return isPermitted ? undefined : callerOf(principal);
   };
 }

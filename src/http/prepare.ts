@@ -164,7 +164,7 @@ function callOf(
     clientIdentity: request.connection,
     delegate: delegateOf(selected),
     callerId: callerIdOf(principal),
-    aclCaller: aclCallerOf(http, selected),
+    aclCaller: aclCallerOf(http, selected, input),
     entities: entitiesOf(principal),
     authorise: authoriserOf(http, selected, input),
   };
@@ -176,7 +176,7 @@ export function renewCall(http: HttpService, selected: SelectedRequest, call: Ca
     ...call,
     features: selected.settings,
     delegate: delegateOf(selected),
-    aclCaller: aclCallerOf(http, selected),
+    aclCaller: aclCallerOf(http, selected, call.input),
     authorise: authoriserOf(http, selected, call.input),
   };
 }

@@ -74,7 +74,7 @@ export function oauthMode({
   return options.oauth ?? (tokens?.isConfigured === true ? "verify" : undefined);
 }
 
-const bearerForm = /^bearer +([^\s]+)$/i;
+const bearerForm = /^bearer /i;
 
 /** Verifies the signature of a bearer token. Only its first use takes time, and the network only if
  *  the issuer has a new key. */
@@ -82,12 +82,11 @@ export function verifyToken(
   http: HttpService,
   addressed: AddressedRequest,
 ): Awaitable<AddressedRequest> {
-  const { headers, secure, connection } = addressed.request;
+  const { headers, secure } = addressed.request;
   const { authorization } = headers;
   if (http.tokens === undefined || authorization === undefined || !secure) return addressed;
-  const token = bearerForm.exec(authorization)?.[1];
-  if (token === undefined || oauthMode(http) !== "verify") return addressed;
-  const verdict = http.tokens.verify(token, connection);
+  if (!bearerForm.test(authorization) || oauthMode(http) !== "verify") return addressed;
+  const verdict = http.tokens.verify(authorization.slice("bearer ".length).trim());
   if (!(verdict instanceof Promise)) return { ...addressed, token: verdict };
   return verdict.then((found) => ({ ...addressed, token: found }));
 }

@@ -10,11 +10,20 @@ export const directoryChange: AccessNeed = {
   removesFromParent: true,
 };
 
+/** The part of an operation that access control lists decide about. */
+export interface AclRequest {
+  readonly permission: Permission;
+  /** Whether the operation creates a path that does not exist. */
+  readonly mayCreate: boolean;
+}
+
 /** The permission bits that an operation needs. They follow from its SAS letters unless the
- *  declaration has `posix`. */
-export function accessNeed({ letters = "", posix }: Permission, exists: boolean): AccessNeed {
+ *  declaration has `posix`. An operation on an existing path needs none on a missing one: a caller
+ *  that may search the directories above it gets 404. */
+function accessNeed({ permission, mayCreate }: AclRequest, exists: boolean): AccessNeed {
+  const { letters = "", posix } = permission;
   if (posix !== undefined) return posix;
-  if (!exists) return { parent: writeBit | executeBit };
+  if (!exists) return mayCreate ? { parent: writeBit | executeBit } : {};
   if (letters.includes("w") || letters.includes("a")) return { target: writeBit };
   if (letters.includes("d")) return directoryChange;
   return letters.includes("r") ? { target: readBit } : {};
@@ -24,11 +33,11 @@ export function accessNeed({ letters = "", posix }: Permission, exists: boolean)
  *  signatures bypass them, as in the service. */
 export function authoriseByAcl(
   principal: Principal,
-  need: Permission,
+  request: AclRequest,
   path: PathAccess | undefined,
 ): Result<void> {
   if (principal.kind !== "bearer" || path === undefined) return ok(undefined);
   const caller = { objectId: principal.objectId, groups: principal.groups ?? [] };
-  const isAllowed = mayAccess(path, caller, accessNeed(need, path.target !== undefined));
+  const isAllowed = mayAccess(path, caller, accessNeed(request, path.target !== undefined));
   return isAllowed ? ok(undefined) : fail("AuthorizationPermissionMismatch");
 }

@@ -22,6 +22,8 @@ export interface Permission {
   readonly posix?: AccessNeed;
   /** The actions that a role must grant, where they do not follow from the other fields. */
   readonly actions?: ActionNeed;
+  /** The actions that a role must grant in addition for a request with these parameters. */
+  readonly furtherActions?: (input: object) => ActionNeed | undefined;
   /** Letters of `srt` (service, container, object), of which an account SAS must have one. */
   readonly resourceType: ResourceTypeLetters;
   /** `account-only`: a service SAS is never accepted; `none`: no SAS is. */

@@ -5,11 +5,11 @@ import { openAdmin, type AdminParts } from "./admin.ts";
 import { publishAdminAddress } from "./admin-address.ts";
 import { newAdminToken, warnOfExposure } from "./admin-warnings.ts";
 import { authorityFile } from "./https/certificate-folder.ts";
-import type { Certificate } from "./certificate.ts";
+import type { ServedCertificate } from "./https/served-certificate.ts";
 import type { BoundAddress, Listener, ListenerOptions } from "./listener.ts";
 
 export interface AdminListenerOptions extends Omit<AdminParts, "localToken"> {
-  readonly certificate: Certificate | undefined;
+  readonly certificate: ServedCertificate | undefined;
   readonly onPortReplaced: ListenerOptions["onPortReplaced"];
   readonly listen: (
     options: Omit<ListenerOptions, "clock" | "connections" | "beforeListen">,
@@ -41,7 +41,9 @@ export async function listenAdmin(parts: AdminListenerOptions): Promise<AdminLis
     port,
     onPortReplaced,
     keepAliveSeconds,
-    certificate: isLoopback(host) ? undefined : certificate,
+    certificate,
+    // Browsers do not trust the certificate of `--https`.
+    acceptsHttp: isLoopback(host),
     handler: admin.handle,
   });
   const unpublish = await publish(parts, url, localToken);

@@ -65,9 +65,12 @@ function identityContextOf({ given, local, addresses }: AdminParts): IdentityCon
   const hasAuthority = options.https && location !== undefined;
   const trusted = hasAuthority ? authorityFile(location) : undefined;
   const address = (): string => reachable(addresses().adminUrl);
+  const isSecure = options.https || options.cert !== undefined;
+  const secureAddress = () => (isSecure ? address().replace(/^http:/, "https:") : undefined);
   const issuer = new TokenIssuer({ identity: local, clock, random, address });
   const identity = () => accounts.identity();
-  return { identity, local, issuer, clock, log, address, authorityFile: trusted };
+  const places = { address, secureAddress, authorityFile: trusted };
+  return { identity, local, issuer, clock, log, ...places };
 }
 
 function adminContextOf(parts: AdminParts): AdminContext {

@@ -17,7 +17,7 @@ export interface CertificateOptions {
   readonly random: Random;
 }
 
-/** The certificate of `--cert` or `--https`; undefined without one, then HTTP is served. */
+/** Reads the certificate of `--cert` or `--https`; undefined without one, then HTTP is served. */
 export async function readCertificate(given: CertificateOptions): Promise<Certificate | undefined> {
   const { options, location, clock, random } = given;
   const { cert, key, pwd, https } = options;

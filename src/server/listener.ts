@@ -1,11 +1,12 @@
 import { createServer } from "node:http";
 import type { IncomingMessage, Server, ServerResponse } from "node:http";
-import { createServer as createSecureServer } from "node:https";
+import { createServer as createSecureServer, Server as SecureServer } from "node:https";
 import { Server as NetServer, type Socket } from "node:net";
 import type { Clock } from "../base/world.ts";
 import type { Connections } from "../http/connections.ts";
 import { messageOf, StartRefused, systemErrorCode } from "./start-refused.ts";
-import type { Certificate } from "./certificate.ts";
+import { acceptTls } from "./https/accept-tls.ts";
+import type { ServedCertificate } from "./https/served-certificate.ts";
 
 export type Handler = (request: IncomingMessage, response: ServerResponse) => void;
 
@@ -19,7 +20,9 @@ export interface ListenerOptions {
    *  port in use is an error. */
   readonly onPortReplaced?: ((notice: string) => void) | undefined;
   readonly keepAliveSeconds: number;
-  readonly certificate: Certificate | undefined;
+  readonly certificate: ServedCertificate | undefined;
+  /** Whether HTTP is accepted as well as HTTPS, on the same port. */
+  readonly acceptsHttp?: boolean | undefined;
   readonly handler: Handler;
   readonly clock: Clock;
   readonly connections: Connections;
@@ -56,8 +59,10 @@ const idlePollMilliseconds = 20;
 
 /** Starts an HTTP or HTTPS server for one listener. */
 export async function listen(options: ListenerOptions): Promise<Listener> {
-  const server = newServer(options);
-  const { connections } = options;
+  const { connections, certificate, acceptsHttp, clock } = options;
+  const isPlain = certificate === undefined || acceptsHttp === true;
+  const server = newServer(options, isPlain ? undefined : certificate);
+  const closeUndecided = isPlain && certificate ? acceptTls(server, certificate, clock) : () => {};
   server.prependListener("connection", (socket: Socket) => connections.add(socket));
   server.prependListener("secureConnection", (socket: Socket) => connections.addSecure(socket));
   server.on("request", options.handler);
@@ -68,24 +73,28 @@ export async function listen(options: ListenerOptions): Promise<Listener> {
   await bind(server, options);
   const bound = boundOf(server, options);
   return {
-    url: formatUrl(options.certificate !== undefined, bound.host, bound.port),
+    url: formatUrl(!isPlain, bound.host, bound.port),
     address: bound,
     drain: (millisecondsMax) => drain(server, options.clock, millisecondsMax),
-    stop: (graceMilliseconds) => stop(server, options.clock, graceMilliseconds),
+    stop: (graceMilliseconds) => {
+      closeUndecided();
+      return stop(server, options.clock, graceMilliseconds);
+    },
   };
 }
 
-function newServer({ certificate, keepAliveSeconds }: ListenerOptions): Server {
+function newServer(
+  { keepAliveSeconds }: ListenerOptions,
+  certificate: ServedCertificate | undefined,
+): Server {
   const limits = {
     maxHeaderSize: headerBytesMax,
     headersTimeout: headersMillisecondsMax,
     requestTimeout: 0,
     keepAliveTimeout: keepAliveSeconds * 1000,
   };
-  const server =
-    certificate === undefined
-      ? createServer(limits)
-      : createSecureServer({ ...limits, ...certificate });
+  const server = certificate === undefined ? createServer(limits) : createSecureServer(limits);
+  if (server instanceof SecureServer) certificate?.use((next) => server.setSecureContext(next));
   server.timeout = idleMillisecondsMax;
   return server;
 }

@@ -8,7 +8,7 @@ import type { ReloadableAccounts } from "./accounts.ts";
 import { writeAccessOf } from "./access-log.ts";
 import { listenAdmin, type AdminListener } from "./admin-listener.ts";
 import type { Background } from "./background.ts";
-import { readCertificate, type Certificate } from "./certificate.ts";
+import { ServedCertificate } from "./https/served-certificate.ts";
 import { openDataStores, type DataStores } from "./data-stores.ts";
 import { dataStoreOptions } from "./data-store-options.ts";
 import { openIdentity, type ServerIdentity } from "./token-verification.ts";
@@ -66,6 +66,7 @@ export class RunningServer {
   /** URL of the SMB endpoint; empty before the start and if SMB is not served. */
   smbUrl = "";
   readonly #given: RunningServerOptions;
+  #certificate: ServedCertificate | undefined;
   readonly #engines: DataStores;
   readonly #metrics: Metrics;
   readonly #limits: RequestLimits;
@@ -98,18 +99,18 @@ export class RunningServer {
   }
 
   static async open(given: RunningServerOptions): Promise<RunningServer> {
-    const certificate = await readCertificate(given);
+    const certificate = await ServedCertificate.open(given);
     const metrics = newMetrics();
     const engines = await openDataStores({ ...dataStoreOptions(given), meter: metrics });
     const server = new RunningServer(given, engines, metrics);
+    server.#certificate = certificate;
     try {
       await openAccountRecords(engines.store, given);
       for (const service of services) {
-        if (given.options.services.includes(service.name))
-          await server.#listen(service, certificate);
+        if (given.options.services.includes(service.name)) await server.#listen(service);
       }
-      await server.#listenDfs(certificate);
-      await server.#listenAsMain(certificate);
+      await server.#listenDfs();
+      await server.#listenAsMain();
       const sources = { endpoints: server.#endpoints, remote: server.#remote };
       server.#transfers = runServiceTransfers(given, engines, sources);
       server.#sweeping = sweepHandlesInBackground(given, engines);
@@ -158,9 +159,15 @@ export class RunningServer {
     return resetAccounts(this.#engines.store, names, random);
   }
 
-  async reload(): Promise<void> {
+  /** Reads the certificate and the settings of the accounts again. */
+  async reloadSettings(): Promise<void> {
     const { accounts, log, random } = this.#given;
+    await this.#certificate?.reload();
     await accounts.reload(log, (next) => ensureAccounts(this.#engines.store, next, random));
+  }
+
+  async reload(): Promise<void> {
+    await this.reloadSettings();
     // The login link of the start may have been used, or no login was required then.
     this.#given.announce(`Etagere explorer: open ${this.explorerLink()}`);
   }
@@ -170,6 +177,7 @@ export class RunningServer {
     await this.#admin?.close();
     announceServices(this.urls, "is closing...", this.#given.announce);
     this.#identity.tokens.close();
+    this.#certificate?.close();
     await Promise.all(this.#listeners.map((listener) => listener.stop(graceMilliseconds)));
     await this.#transfers?.stop();
     await this.#sweeping?.stop();
@@ -189,7 +197,7 @@ export class RunningServer {
     return replaceable.has(name) ? (notice) => announce(`Etagere ${notice}`) : undefined;
   }
 
-  async #listen(service: Service, certificate: Certificate | undefined): Promise<void> {
+  async #listen(service: Service): Promise<void> {
     const { name } = service;
     const world = {
       ...this.#given,
@@ -208,25 +216,21 @@ export class RunningServer {
       this.#blobApis !== undefined && name === "blob"
         ? blobHandlerOf(this.#blobApis, name, this.#handlerParts())
         : handlerOf(httpService, this.#handlerParts());
-    await this.#listenAt(name, name, certificate, handler);
+    await this.#listenAt(name, name, handler);
   }
 
-  async #listenDfs(certificate: Certificate | undefined): Promise<void> {
+  async #listenDfs(): Promise<void> {
     if (this.#blobApis === undefined) return;
     const handler = blobHandlerOf(this.#blobApis, "dfs", this.#handlerParts());
-    await this.#listenAt("blob", "dfs", certificate, handler);
+    await this.#listenAt("blob", "dfs", handler);
   }
 
-  async #listenAt(
-    service: ServiceName,
-    name: EndpointName,
-    certificate: Certificate | undefined,
-    handler: Handler,
-  ): Promise<void> {
+  async #listenAt(service: ServiceName, name: EndpointName, handler: Handler): Promise<void> {
+    const certificate = this.#certificate;
     const { announce, options } = this.#given;
     const onPortReplaced = this.#onPortReplaced(`${name}Port`);
     const listening = { ...serviceListener(options, service, name), onPortReplaced };
-    announce(startingLine(name, listening, certificate));
+    announce(startingLine(name, listening, certificate !== undefined));
     const { url, address } = await this.#add({ ...listening, certificate, handler });
     this.#endpoints.listens(service, address);
     this.urls[name] = url;
@@ -247,7 +251,7 @@ export class RunningServer {
   }
 
   /** SMB and the admin listener; of several workers one serves them. */
-  async #listenAsMain(certificate: Certificate | undefined): Promise<void> {
+  async #listenAsMain(): Promise<void> {
     const { options, worker } = this.#given;
     if (worker?.isMain === false) {
       if (worker.adminAddress !== undefined) this.#endpoints.listensForAdmin(worker.adminAddress);
@@ -266,7 +270,7 @@ export class RunningServer {
       addresses: () => ({ adminUrl: this.adminUrl, smbUrl: this.smbUrl, urls: this.urls }),
       ready: () => this.#checkReady(),
       reset: () => this.reset(),
-      certificate,
+      certificate: this.#certificate,
       onPortReplaced: this.#onPortReplaced("adminPort"),
       listen: (listening) => this.#add(listening),
     });

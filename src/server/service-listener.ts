@@ -1,5 +1,4 @@
 import type { ServiceName } from "../protocol/service-name.ts";
-import type { Certificate } from "./certificate.ts";
 import { endpointNames, type EndpointName } from "./endpoint-names.ts";
 import { formatUrl, type ListenerOptions } from "./listener.ts";
 import type { Options } from "./options.ts";
@@ -27,9 +26,9 @@ export function serviceLine(name: EndpointName, what: string): string {
 export function startingLine(
   name: EndpointName,
   { host, port }: ServiceListener,
-  certificate: Certificate | undefined,
+  isSecure: boolean,
 ): string {
-  return serviceLine(name, `is starting at ${formatUrl(certificate !== undefined, host, port)}`);
+  return serviceLine(name, `is starting at ${formatUrl(isSecure, host, port)}`);
 }
 
 export function listeningLine(name: EndpointName, url: string): string {

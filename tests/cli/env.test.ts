@@ -1,4 +1,5 @@
 import { spawnSync } from "node:child_process";
+import { writeFileSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { expect, it } from "vitest";
 import { temporaryFolder } from "../harness/temporary-folder.ts";
@@ -14,6 +15,29 @@ function env(...words: readonly string[]) {
   const [program = "", ...rest] = [...command, "env", ...words];
   return spawnSync(program, rest, { cwd: folder, encoding: "utf8" });
 }
+
+it("prints the client credentials of a principal", async () => {
+  const principals = {
+    importer: { objectId: "o1", clientId: "c1", secret: "at-least-16-characters" },
+  };
+  const config = join(folder, "config.json");
+  writeFileSync(config, JSON.stringify({ principals }));
+  const location = join(folder, "principal");
+  const flags = ["--https", "--config", config, "--location", location];
+  const server = await startCommand([...command, ...freePorts, ...flags], { folder });
+  const words = ["--location", location, "--shell", "json", "--principal"];
+  const variables = JSON.parse(env(...words, "importer").stdout) as Record<string, string>;
+  expect(variables).toMatchObject({
+    AZURE_AUTHORITY_HOST: server.urlOf("admin").replace("http:", "https:"),
+    AZURE_CLIENT_ID: "c1",
+    AZURE_CLIENT_SECRET: "at-least-16-characters",
+  });
+  expect(variables).not.toHaveProperty("IDENTITY_HEADER");
+  const unknown = env(...words, "exporter");
+  expect(unknown.stderr).toContain("no principal of this name has a secret");
+  expect(unknown.status).toBe(1);
+  expect(await server.end()).toBe(0);
+});
 
 it("prints the variables of the server that uses a folder", async () => {
   const server = await startCommand([...command, ...freePorts, "--https"], { folder });

@@ -6,24 +6,12 @@ import { developmentAccountName } from "../../src/account/settings.ts";
 import { start } from "../../src/index.ts";
 import { temporaryFolder } from "../harness/temporary-folder.ts";
 import { makeCertificate } from "../https/certificate.ts";
+import { unsignedToken } from "./unsigned-token.ts";
 
 const { folder: certificates, cert, key, ca } = makeCertificate();
 const config = join(temporaryFolder(), "config.json");
 
 afterAll(() => rmSync(certificates, { recursive: true, force: true }));
-
-/** As `--oauth basic` accepts it: without a signature. */
-function unsignedToken(objectId: string): string {
-  const part = (value: object) => Buffer.from(JSON.stringify(value)).toString("base64url");
-  const claims = {
-    aud: "https://storage.azure.com",
-    iss: "https://sts.windows.net/t/",
-    oid: objectId,
-    tid: "t",
-    exp: 4_000_000_000,
-  };
-  return `${part({ alg: "none" })}.${part(claims)}.`;
-}
 
 function configure(role: string | undefined): void {
   const assignment = { principal: "app", role, account: developmentAccountName };

@@ -74,4 +74,33 @@ describe("on an account with a hierarchical namespace", () => {
     const { body } = await sim.sendToDfs({ method: "PATCH", path: all, headers: acl });
     expect(JSON.parse(body)).toMatchObject({ failureCount: 0, filesSuccessful: 1 });
   });
+
+  it("a missing path is reported to callers that may search the directory above it", async () => {
+    assign();
+    expect(await send("GET", "/fff/open/missing")).toEqual([404, "PathNotFound"]);
+    expect(await send("GET", "/fff/missing")).toEqual([404, "PathNotFound"]);
+    expect(await send("DELETE", "/fff/missing")).toEqual([404, "PathNotFound"]);
+    const flush = "/fff/missing?action=flush&position=0";
+    expect(await send("PATCH", flush)).toEqual([404, "PathNotFound"]);
+    expect(await send("GET", "/fff/shut/missing")).toEqual(mismatch);
+    expect(await send("PUT", "/fff/missing?resource=file")).toEqual(mismatch);
+  });
+
+  it("Check Access answers for the roles of the caller, or else for the list", async () => {
+    const check = (path: string, action: string) =>
+      send("HEAD", `/fff/${path}?action=checkAccess&fsAction=${action}`);
+    assign({ principal: "me", role: "Storage Blob Data Reader" });
+    expect(await check("shut/file", "r--")).toEqual([200]);
+    expect(await check("shut/file", "r-x")).toEqual([200]);
+    expect(await check("shut/file", "rw-")).toEqual([403, "AuthorizationPermissionMismatch"]);
+    expect(await check("open", "rwx")).toEqual([200]);
+    assign({ principal: "me", role: "Storage Blob Data Contributor" });
+    expect(await check("shut/file", "rwx")).toEqual([200]);
+    assign();
+    expect(await check("open/file", "r--")).toEqual([200]);
+    expect(await check("open/file", "-w-")).toEqual(mismatch);
+    expect(await check("shut/file", "r--")).toEqual(mismatch);
+    expect(await check("open/missing", "r--")).toEqual([404, "PathNotFound"]);
+    expect(await check("shut/missing", "r--")).toEqual(mismatch);
+  });
 });

@@ -12,6 +12,8 @@ export interface IdentityContext {
   readonly log: Log;
   /** The address of the admin listener. */
   readonly address: () => string;
+  /** Its HTTPS address, which client libraries require of an authority; undefined without one. */
+  readonly secureAddress: () => string | undefined;
   /** The file with the certificate authority that clients must trust; undefined without one. */
   readonly authorityFile: string | undefined;
 }

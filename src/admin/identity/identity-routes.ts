@@ -187,7 +187,8 @@ async function answerClient(
   if (audience === undefined) {
     return oauthError(400, "invalid_scope", "scope must be https://storage.azure.com/.default");
   }
-  const { accessToken } = await context.issuer.issue(principal, audience);
+  const base = request.secure ? context.secureAddress() : undefined;
+  const { accessToken } = await context.issuer.issue(principal, audience, base);
   const lasting = { expires_in: tokenLifeSeconds, ext_expires_in: tokenLifeSeconds };
   return json({ token_type: "Bearer", ...lasting, access_token: accessToken });
 }

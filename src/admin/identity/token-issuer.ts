@@ -2,7 +2,7 @@ import type { PrincipalSettings } from "../../account/identity.ts";
 import { newGuid } from "../../operation/identifiers.ts";
 import { ticksPerSecond, unixEpochTicks } from "../../base/ticks.ts";
 import type { Clock, Random } from "../../base/world.ts";
-import type { IdentityData, LocalIdentity } from "./local-identity.ts";
+import type { LocalIdentity } from "./local-identity.ts";
 
 export const tokenLifeSeconds = 3600;
 
@@ -28,8 +28,10 @@ export class TokenIssuer {
     this.#options = options;
   }
 
-  async issue(principal: PrincipalSettings, audience: string): Promise<IssuedToken> {
-    const { identity, clock, random } = this.#options;
+  /** `base` is the address at which the client found the token service; undefined: that of the
+   *  admin listener. */
+  async issue(principal: PrincipalSettings, audience: string, base?: string): Promise<IssuedToken> {
+    const { identity, clock, random, address } = this.#options;
     const { SignJWT, importJWK } = await import("jose");
     const data = await identity.loadForSigning();
     const [newest] = data.keys;
@@ -38,7 +40,7 @@ export class TokenIssuer {
     const { objectId, clientId, groups } = principal;
     const claims = {
       aud: audience,
-      iss: this.issuer(data),
+      iss: issuerAt(base ?? address(), data.tenantId),
       iat: now,
       nbf: now,
       exp: now + tokenLifeSeconds,
@@ -55,10 +57,11 @@ export class TokenIssuer {
       .sign(await importJWK(newest.privateKey, "RS256"));
     return { accessToken, expiresOn: claims.exp };
   }
+}
 
-  issuer({ tenantId }: IdentityData): string {
-    return `${this.#options.address()}/${tenantId}/v2.0`;
-  }
+/** The issuer of the token service at this address. */
+export function issuerAt(base: string, tenantId: string): string {
+  return `${base}/${tenantId}/v2.0`;
 }
 
 const accountForm =

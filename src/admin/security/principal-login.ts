@@ -51,7 +51,7 @@ export class PrincipalLogin {
   /** Undefined if the token is not accepted. */
   async withToken(token: string): Promise<PrincipalGrant | undefined> {
     const tokens = this.#tokens;
-    const verdict = await tokens?.verify(token, undefined);
+    const verdict = await tokens?.verify(token);
     if (tokens === undefined || verdict === undefined || verdict.refusal !== undefined) {
       return undefined;
     }

@@ -4,6 +4,7 @@ import { executeBit, grants, readBit, writeBit } from "../../protocol/posix-acce
 import { formatAcl, type PosixAccess } from "../../protocol/posix-acl.ts";
 import { setMode } from "../../protocol/posix-acl-changes.ts";
 import { fail, ok, type Result } from "../../protocol/result.ts";
+import { every } from "../../protocol/roles/actions.ts";
 import type { BlobRecord } from "../records.ts";
 import { operation } from "../resources.ts";
 import { acl, group, owner, permissions, upn } from "./params.ts";
@@ -41,8 +42,14 @@ function parseAction(text: string): number | undefined {
   return bit("r", readBit) | bit("w", writeBit) | bit("x", executeBit);
 }
 
-/** Whether the access control list of a path grants permissions to the caller. A caller to whom
- *  lists do not apply may do everything. */
+function bitsOf(input: object): number {
+  return "bits" in input && typeof input.bits === "number" ? input.bits : 0;
+}
+
+const writeNeed = every("blobServices/containers/blobs/write");
+
+/** Whether the caller has these permissions on a path: from its roles, or else from the access
+ *  control list. An account key and a SAS have all of them. */
 export const checkAccess = operation({
   name: "Check Access",
   ids: [],
@@ -50,7 +57,12 @@ export const checkAccess = operation({
   since: "2018-11-09",
   params: { bits: query("fsAction", parseAction) },
   body: noBody,
-  permission: { letters: "er", resourceType: "o", posix: {} },
+  permission: {
+    letters: "er",
+    resourceType: "o",
+    posix: {},
+    furtherActions: (input) => ((bitsOf(input) & writeBit) === 0 ? undefined : writeNeed),
+  },
   namespace: "hierarchical",
   target: "must-exist",
   conditions: "read",
@@ -61,7 +73,7 @@ export const checkAccess = operation({
   success: { status: 200, headers: [] },
   decide: ({ target, input, aclCaller }) => {
     if (aclCaller === undefined) return {};
-    const mayDo = grants(accessOf(target), aclCaller, input.bits ?? 0);
+    const mayDo = grants(accessOf(target), aclCaller, bitsOf(input));
     return mayDo ? {} : fail("AuthorizationPermissionMismatch");
   },
 });

@@ -17,7 +17,12 @@ import { loadLocalSource } from "../shared/local-source.ts";
 import { fileBytesMax } from "../shared/limits.ts";
 import { fitsQuota, quotaExceeded, usedBytes } from "../shared/quota.ts";
 import { putNode } from "../shared/node-replies.ts";
-import { keepsSourceTrailingDots, keepsTrailingDots, smbProperties } from "../shared/smb-params.ts";
+import {
+  keepsSourceTrailingDots,
+  keepsTrailingDots,
+  permissionActions,
+  smbProperties,
+} from "../shared/smb-params.ts";
 import { readInheritedSddl } from "../shared/smb-properties.ts";
 import {
   copiedNode,
@@ -54,7 +59,12 @@ export const copyFile = fileOperation({
   },
   body: noBody,
   namedResources: [copySource],
-  permission: { letters: "cw", resourceType: "o", overwrite: true },
+  permission: {
+    letters: "cw",
+    resourceType: "o",
+    overwrite: true,
+    furtherActions: permissionActions,
+  },
   target: "may-exist",
   conditions: "none",
   lease: "match-if-leased",

@@ -3,7 +3,7 @@ import { rootId } from "../records.ts";
 import { fileOperation } from "../file-operation.ts";
 import { presenceAccess, writeAccess } from "../locks/file-access.ts";
 import { updateNode } from "../shared/node-replies.ts";
-import { keepsTrailingDots, smbProperties } from "../shared/smb-params.ts";
+import { keepsTrailingDots, permissionActions, smbProperties } from "../shared/smb-params.ts";
 import {
   readInheritedSddl,
   resolveSmbProperties,
@@ -54,7 +54,7 @@ export const setDirectoryProperties = fileOperation({
     keepsTrailingDots,
   },
   body: noBody,
-  permission: { letters: "w", resourceType: "o" },
+  permission: { letters: "w", resourceType: "o", furtherActions: permissionActions },
   target: "must-exist",
   conditions: "none",
   lease: "none",

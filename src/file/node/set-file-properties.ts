@@ -11,7 +11,7 @@ import { isReadOnly } from "../shared/attributes.ts";
 import { fileHeaders } from "../shared/http-headers.ts";
 import { fileBytesMax } from "../shared/limits.ts";
 import { updateNode } from "../shared/node-replies.ts";
-import { keepsTrailingDots, smbProperties } from "../shared/smb-params.ts";
+import { keepsTrailingDots, permissionActions, smbProperties } from "../shared/smb-params.ts";
 import {
   readInheritedSddl,
   resolveSmbProperties,
@@ -41,7 +41,7 @@ export const setFileProperties = fileOperation({
     keepsTrailingDots,
   },
   body: noBody,
-  permission: { letters: "w", resourceType: "o" },
+  permission: { letters: "w", resourceType: "o", furtherActions: permissionActions },
   target: "must-exist",
   conditions: "none",
   lease: "match-if-leased",

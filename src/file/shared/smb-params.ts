@@ -2,6 +2,8 @@ import { parseIso } from "../../base/dates.ts";
 import { invalidHeader, missingHeader } from "../../protocol/faults.ts";
 import { boolean, header, type Param, type ParamReader } from "../../protocol/params.ts";
 import { fail, ok, type Result } from "../../protocol/result.ts";
+import { changePermissionNeed } from "../../protocol/roles/action-need.ts";
+import type { ActionNeed } from "../../protocol/roles/actions.ts";
 import type { Ticks } from "../../base/ticks.ts";
 import { parseAttributes } from "./attributes.ts";
 import { isSddl, permissionKeyForm } from "./sddl.ts";
@@ -30,6 +32,13 @@ export interface PosixInput {
   readonly mode: string | undefined;
   readonly owner: string | undefined;
   readonly group: string | undefined;
+}
+
+/** The further actions of requests that set a permission.
+ *  learn.microsoft.com/rest/api/storageservices/authorize-with-azure-active-directory */
+export function permissionActions(input: object): ActionNeed | undefined {
+  const smb = "smb" in input ? (input.smb as SmbInput) : undefined;
+  return smb?.permission === undefined ? undefined : changePermissionNeed;
 }
 
 /** The service versions that required these properties, because they had no defaults yet. */

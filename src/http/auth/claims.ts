@@ -12,6 +12,10 @@ export interface Claims {
 
 const tokenForm = /^[\w-]+\.([\w-]+)\.[\w-]*$/;
 
+export function isTokenForm(text: string): boolean {
+  return tokenForm.test(text);
+}
+
 /** Reads the claims without verifying the signature; undefined if the text is no JSON Web Token. */
 export function readClaims(token: string): Claims | undefined {
   const payload = tokenForm.exec(token)?.[1];

@@ -129,11 +129,11 @@ function authoriseReader(
   { linked: { permission } }: SourceContext,
   access: SourceAccess | undefined,
 ): Result<void> {
-  const path = access?.path?.();
-  if (!hasRoles(account)) return authoriseByAcl(principal, permission, path);
+  const reading = { permission, mayCreate: false };
+  const byLists = () => authoriseByAcl(principal, reading, access?.path?.());
+  if (!hasRoles(account)) return byLists();
   if (rolesAllow(account, principal)(permission, name)) return ok(undefined);
-  if (path === undefined) return fail("AuthorizationPermissionMismatch");
-  return authoriseByAcl(principal, permission, path);
+  return access?.path === undefined ? fail("AuthorizationPermissionMismatch") : byLists();
 }
 
 /** The principal that reads the source. Inside one account, the key that signs the copy also

@@ -149,9 +149,14 @@ export function tagNeed(sets: boolean): ActionNeed {
   return every(`${blobs}/tags/${sets ? "write" : "read"}`);
 }
 
+const modifyPermissions = `${files}/modifypermissions/action`;
+
+/** Needed in addition to change the permission of a file or directory. */
+export const changePermissionNeed: ActionNeed = every(modifyPermissions);
+
 /* Operations on permissions of a share need actions on its files. */
 export const createPermissionNeed: ActionNeed = every(
-  `${files}/modifypermissions/action`,
+  modifyPermissions,
   "fileServices/writeFileBackupSemantics/action",
 );
 export const getPermissionNeed: ActionNeed = every(

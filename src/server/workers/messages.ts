@@ -42,6 +42,8 @@ export type ToWorker =
   | { readonly kind: "start"; readonly setup: WorkerSetup }
   | { readonly kind: "commit-role"; readonly id: number; readonly role: CommitRole }
   | { readonly kind: "sample"; readonly id: number }
+  /** Read the settings again. */
+  | { readonly kind: "reload"; readonly id: number }
   /** The answer to `figures`. */
   | { readonly kind: "figures"; readonly id: number; readonly figures: OtherFigures }
   | ObserveMessage

@@ -46,6 +46,11 @@ class WorkerRun {
         return void this.#withServer(async (server) => {
           await send({ kind: "done", id: message.id, sample: server.sample() });
         });
+      case "reload":
+        return void this.#withServer(async (server) => {
+          await server.reloadSettings();
+          await send({ kind: "done", id: message.id });
+        });
       case "figures":
         return this.#figures.get(message.id)?.(message.figures);
       case "observe":

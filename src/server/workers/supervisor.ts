@@ -94,7 +94,8 @@ export class Supervisor {
   }
 
   /** Rolling restart: each worker is replaced by one with the present configuration, which listens
-   *  before the old one stops listening. */
+   *  before the old one stops listening. The old ones read the settings first: the last requests of
+   *  their connections are decided by the present roles, too. */
   restart(): Promise<void> {
     if (!this.#isRestartQueued && this.#state === "running") {
       this.#isRestartQueued = true;
@@ -232,6 +233,7 @@ export class Supervisor {
     const { log } = this.#given;
     this.#isRestartQueued = false;
     log.info({ workers: this.#slots.length }, "rolling restart");
+    await Promise.all([...this.#all].map((worker) => worker.ask((id) => ({ kind: "reload", id }))));
     for (const old of this.#slots.slice()) {
       // A worker that has ended is being replaced already.
       if (this.#state !== "running" || old.isLeaving || this.#slots[old.slot] !== old) continue;

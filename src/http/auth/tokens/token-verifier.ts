@@ -1,8 +1,7 @@
-import { hash } from "node:crypto";
 import type { ClaimNames } from "../../../account/identity.ts";
 import type { Awaitable } from "../../../base/awaitable.ts";
 import { RecentMap } from "../../../encoding/recent-map.ts";
-import { parseTokenPart } from "../claims.ts";
+import { isTokenForm, parseTokenPart } from "../claims.ts";
 import type { TrustedIssuer, TrustedIssuers } from "./trusted-issuers.ts";
 import type { VerificationKey } from "./verification-keys.ts";
 
@@ -26,8 +25,13 @@ export interface VerifiedToken {
   readonly expires: number;
 }
 
-/** Limit of this server for cached verdicts; each takes about 1 KiB. */
-const verdictsMax = 16_384;
+/** Limit of this server for cached tokens and their verdicts: about 13,000 tokens of 1.5 KiB. */
+const cacheBytesMax = 32 * 1024 * 1024;
+/** Estimated size of a verdict without its token. */
+const verdictBytes = 1024;
+/** The last characters of a token are the end of its signature: 252 bits, which no two verified
+ *  tokens share. */
+const signatureEndUnits = 42;
 /** Limit of this server for a token, in UTF-16 code units. Tokens of Entra ID are shorter. */
 const tokenUnitsMax = 16 * 1024;
 /** Limit of this server for a claim, in UTF-16 code units. Longer claims are ignored. */
@@ -35,14 +39,22 @@ const textUnitsMax = 256;
 /** Limit of this server for groups and audiences. Further ones are ignored. */
 const groupsMax = 256;
 
+interface CachedToken {
+  readonly token: string;
+  readonly verdict: VerifiedToken;
+}
+
 /**
- * Verifies the signatures of bearer tokens. A verdict is cached by a hash of the token, and for the
- * last token of a connection by the connection, which costs one comparison.
+ * Verifies the signatures of bearer tokens. Verified tokens are cached for all connections, and
+ * found by the end of their signature: hashing a whole token would take longer than comparing it. A
+ * token with the same end and other claims is not equal to the cached one, and is verified.
  */
 export class TokenVerifier {
   readonly #issuers: TrustedIssuers;
-  readonly #verdicts = new RecentMap<VerifiedToken>(verdictsMax);
-  readonly #byConnection = new WeakMap<object, { token: string; verdict: VerifiedToken }>();
+  readonly #verified = new RecentMap<CachedToken>(
+    cacheBytesMax,
+    (_, { token }) => token.length + verdictBytes,
+  );
 
   constructor(issuers: TrustedIssuers) {
     this.#issuers = issuers;
@@ -54,17 +66,11 @@ export class TokenVerifier {
   }
 
   /** Returns a promise only at the first use of a token. */
-  verify(token: string, connection: object | undefined): Awaitable<TokenVerdict> {
+  verify(token: string): Awaitable<TokenVerdict> {
     if (token.length > tokenUnitsMax) return { refusal: "The token is too long." };
-    const last = connection && this.#byConnection.get(connection);
-    if (last?.token === token && this.isTrusted(last.verdict)) return last.verdict;
-    const digest = hash("sha256", token, "base64");
-    const known = this.#verdicts.get(digest);
-    if (known !== undefined && this.isTrusted(known)) {
-      if (connection !== undefined) this.#byConnection.set(connection, { token, verdict: known });
-      return known;
-    }
-    return this.#verifyNew(token, digest);
+    const known = this.#verified.get(token.slice(-signatureEndUnits));
+    if (known?.token === token && this.isTrusted(known.verdict)) return known.verdict;
+    return this.#verifyNew(token);
   }
 
   close(): void {
@@ -76,7 +82,8 @@ export class TokenVerifier {
     return issuer.keys.has(key) && this.#issuers.isTrusted(issuer, issuerName);
   }
 
-  async #verifyNew(token: string, digest: string): Promise<TokenVerdict> {
+  async #verifyNew(token: string): Promise<TokenVerdict> {
+    if (!isTokenForm(token)) return { refusal: "Malformed token." };
     const [head = "", payload = ""] = token.split(".", 2);
     const header = parseTokenPart(head);
     const claims = parseTokenPart(payload);
@@ -106,7 +113,7 @@ export class TokenVerifier {
       notBefore: typeof notBefore === "number" ? notBefore : undefined,
       expires,
     };
-    this.#verdicts.set(digest, verdict);
+    this.#verified.set(token.slice(-signatureEndUnits), { token, verdict });
     return verdict;
   }
 }

@@ -34,6 +34,9 @@ export class TrustedIssuers {
   readonly #options: TrustedIssuersOptions;
   readonly #localIssuer: TrustedIssuer | undefined;
   #settings: readonly IssuerSettings[] | undefined;
+  /** The configuration that `#isConfigured` was derived from. */
+  #identity: IdentitySettings | undefined;
+  #isConfigured = false;
   #byName = new Map<string, TrustedIssuer & { readonly source: string }>();
 
   constructor(options: TrustedIssuersOptions) {
@@ -49,8 +52,14 @@ export class TrustedIssuers {
 
   /** Whether the configuration requires verified tokens, with or without `--oauth`. */
   get isConfigured(): boolean {
-    const { issuers, principals } = this.#options.identity();
-    return issuers.length > 0 || principals.some((each) => each !== developerPrincipal);
+    const identity = this.#options.identity();
+    if (identity !== this.#identity) {
+      const { issuers, principals } = identity;
+      this.#isConfigured =
+        issuers.length > 0 || principals.some((each) => each !== developerPrincipal);
+      this.#identity = identity;
+    }
+    return this.#isConfigured;
   }
 
   /** The issuer with this `iss`; undefined if it is not trusted. */

@@ -1,13 +1,20 @@
 # docker build -t etagere .
 # docker run -p 10000-10004:10000-10004 -p 10445:10445 -v etagere:/data etagere
-FROM node:20-bookworm-slim AS build
+#
+# The server writes only to /data, so that the root file system may be read-only: `--read-only`.
+# docker-bake.hcl builds for several architectures.
+FROM --platform=$BUILDPLATFORM node:24-bookworm-slim AS build
 WORKDIR /build
 COPY package.json package-lock.json .npmrc ./
 RUN npm ci --no-audit --no-fund
 COPY . .
-RUN npm run build && npm prune --omit=dev --no-audit --no-fund
+RUN npm run build
+# What the server needs at run time, with the native modules of the image's architecture.
+ARG TARGETARCH
+RUN cpu=$(echo "${TARGETARCH:-$(node -p process.arch)}" | sed s/amd64/x64/) \
+  && npm ci --omit=dev --no-audit --no-fund --ignore-scripts --os=linux --cpu="$cpu" --libc=glibc
 
-FROM node:20-bookworm-slim
+FROM node:24-bookworm-slim
 WORKDIR /opt/etagere
 COPY --from=build /build/package.json /build/README.md /build/LICENSE ./
 COPY --from=build /build/node_modules node_modules

@@ -1,4 +1,5 @@
 // `npm test`: installs and builds what is missing, then runs vitest. Words after `--` go to vitest.
+//   -- --node 20,22 [FILE …]   a part of the tests, or the named files, on other versions of Node.js
 import { fileURLToPath } from "node:url";
 import { ensureBuilt, ensureInstalled, run, tool } from "./prepare.mjs";
 import { installMissing, missingTools } from "./tools.mjs";
@@ -21,4 +22,12 @@ export function runTests(words) {
   run(tool("vitest"), ["run", ...excluded, ...words]);
 }
 
-if (process.argv[1] === fileURLToPath(import.meta.url)) runTests(process.argv.slice(2));
+if (process.argv[1] === fileURLToPath(import.meta.url)) {
+  const [first, versions, ...files] = process.argv.slice(2);
+  if (first === "--node" && versions !== undefined) {
+    const { testNodeVersions } = await import("./node-versions.mjs");
+    testNodeVersions(versions, files);
+  } else {
+    runTests(process.argv.slice(2));
+  }
+}

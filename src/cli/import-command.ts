@@ -3,7 +3,6 @@ import type { ImportCounts } from "../server/azurite-import/import-context.ts";
 import { markImported } from "../server/azurite-import/import-mark.ts";
 import { ImportRefused } from "../server/azurite-import/import-refused.ts";
 import type { Accounts } from "../account/settings.ts";
-import { openAccounts } from "../server/accounts.ts";
 import { defaultLocation } from "../server/flags.ts";
 import { resolveOptions, type Options } from "../server/options.ts";
 import { readSecrets } from "../server/secret-options.ts";
@@ -118,6 +117,7 @@ async function importInto(
 async function configuredAccounts(given: Options): Promise<Accounts | undefined> {
   const { config, enableHierarchicalNamespace: hierarchicalNamespace } = given;
   if (config === undefined && !hierarchicalNamespace) return undefined;
+  const { openAccounts } = await import("../server/accounts.ts");
   const opened = await openAccounts({ config, hierarchicalNamespace });
   if (!opened.ok) throw new ImportRefused(opened.problems);
   return opened.value;

@@ -1,4 +1,4 @@
-import { fileURLToPath } from "node:url";
+import { join } from "node:path";
 import type { AdminContext, HttpServices, ServerFacts } from "../admin/admin-context.ts";
 import { adminHandler, type AdminHandler } from "../admin/handler.ts";
 import { reachable } from "../admin/connection-string.ts";
@@ -16,6 +16,7 @@ import type { SmbAdministration } from "../smb/administration.ts";
 import { accountChangeParts } from "./account-change-parts.ts";
 import { authorityFile } from "./https/certificate-folder.ts";
 import type { DataStores } from "./data-stores.ts";
+import { packageFolder } from "./package-folder.ts";
 import { renderMetrics } from "./render-metrics.ts";
 import type { RunningServerOptions } from "./running-server.ts";
 import { sizesOf } from "./sizes.ts";
@@ -38,9 +39,6 @@ export interface AdminParts {
   /** Authenticates programs that can read the data folder; undefined without a data folder. */
   readonly localToken: string | undefined;
 }
-
-/** Folder of the explorer page, two folders above `dist/server`. */
-const pageFolder = fileURLToPath(new URL("../../ui/dist", import.meta.url));
 
 export function openAdmin(parts: AdminParts): AdminHandler {
   return adminHandler(adminContextOf(parts));
@@ -103,7 +101,7 @@ function adminContextOf(parts: AdminParts): AdminContext {
     ready: parts.ready,
     metrics: async () => renderMetrics(await parts.sample()),
     reset: options.enableReset ? parts.reset : undefined,
-    pageFolder,
+    pageFolder: join(packageFolder(), "ui", "dist"),
     security: securityOf(given, parts.localToken),
   };
 }

@@ -39,7 +39,7 @@ import {
   type HandlerParts,
 } from "./services.ts";
 import { ServerSnapshots } from "./snapshots/server-snapshots.ts";
-import { listenSmb, type SmbEndpoint } from "./smb-endpoint.ts";
+import type { SmbEndpoint } from "./smb-endpoint.ts";
 import type { ServerEnvironment } from "./server-environment.ts";
 import {
   announceServices,
@@ -243,6 +243,7 @@ export class RunningServer {
     const beforeListen = (): void => this.#given.worker?.beforeListen(smbTitle);
     const ports = { onPortReplaced, beforeListen };
     const common = { clock, random, log, accounts, options, ...ports, ...this.#limits };
+    const { listenSmb } = await import("./smb-endpoint.ts");
     const listener = await listenSmb({ ...common, engines: this.#engines, meter: this.#metrics });
     this.#listeners.push(listener);
     this.#smb = listener;

@@ -1,8 +1,10 @@
 import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { packageFolder } from "./package-folder.ts";
 
-/** Reads the version from package.json, two folders above `dist/server`. */
+/** Reads the version from package.json. */
 export function readVersion(): string {
-  const text = readFileSync(new URL("../../package.json", import.meta.url), "utf8");
+  const text = readFileSync(join(packageFolder(), "package.json"), "utf8");
   const { version = "" } = JSON.parse(text) as { version?: string };
   return version;
 }

@@ -1,24 +1,18 @@
 import { execFileSync } from "node:child_process";
 import { join } from "node:path";
 import { expect, it } from "vitest";
-import { temporaryFolder } from "./harness/temporary-folder.ts";
-import { startCommand } from "./cli/start-command.ts";
+import { temporaryFolder } from "../harness/temporary-folder.ts";
+import { startCommand } from "../cli/start-command.ts";
+import { pack } from "./packed-package.ts";
 
 const folder = temporaryFolder();
 
 const quiet = { encoding: "utf8", stdio: "pipe" } as const;
 
 it("installs in an empty folder and serves", { timeout: 180_000 }, async () => {
-  const tarball = pack(".");
-  const paths = tarball.files.map(({ path }) => path);
-  expect(paths).toEqual(
-    expect.arrayContaining(["bin/etagere", "dist/cli/main.js", "ui/dist/index.html", "LICENSE"]),
-  );
-  expect(paths.filter((path) => /\.test\.|^src\/|^tests\//.test(path))).toEqual([]);
-
   execFileSync("npm", ["init", "--yes"], { ...quiet, cwd: folder });
-  const install = ["install", "--prefer-offline", "--no-audit", "--no-fund", tarball.filename];
-  install.push(pack("./packages/azurite-names").filename);
+  const install = ["install", "--prefer-offline", "--no-audit", "--no-fund"];
+  install.push(pack(".", folder).filename, pack("./packages/azurite-names", folder).filename);
   execFileSync("npm", install, { ...quiet, cwd: folder });
   const ports = ["--blobPort=0", "--queuePort=0", "--tablePort=0", "--filePort=0", "--adminPort=0"];
   const words = ["npx", "--no-install", "etagere", "--location", join(folder, "data"), ...ports];
@@ -35,12 +29,3 @@ it("installs in an empty folder and serves", { timeout: 180_000 }, async () => {
   expect([blobs.urlOf("Blob") === "", blobs.urlOf("Queue")]).toEqual([false, ""]);
   await blobs.end();
 });
-
-/** Uses the existing build: building again would remove files that other tests use. */
-function pack(path: string) {
-  const words = ["pack", path, "--ignore-scripts", "--json", `--pack-destination=${folder}`];
-  const [tarball] = JSON.parse(execFileSync("npm", words, quiet)) as [
-    { filename: string; files: { path: string }[] },
-  ];
-  return tarball;
-}

@@ -1,0 +1,139 @@
+// The bill of materials: what is inside the package, the image and the executables, in CycloneDX
+// 1.6 JSON. It follows from package-lock.json alone, so that the same commit gives the same bytes.
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { root } from "../prepare.mjs";
+import { nodeVersion } from "./platforms.mjs";
+
+/** Development dependencies that are compiled into the explorer's page. */
+const compiledIn = new Set(["preact"]);
+
+export function billOfMaterials({ hasNode }) {
+  const lock = JSON.parse(readFileSync(join(root, "package-lock.json"), "utf8"));
+  const { "": project, ...entries } = lock.packages;
+  const packages = Object.entries(entries)
+    .map(([path, entry]) => ({
+      ...entry,
+      path,
+      name: path.slice(path.lastIndexOf("node_modules/") + 13),
+    }))
+    .filter(({ dev, link, name }) => link !== true && (dev !== true || compiledIn.has(name)));
+  const components = packages.map(componentOf);
+  if (hasNode) components.push(nodeComponent());
+  const own = `pkg:npm/${project.name}@${project.version}`;
+  return {
+    bomFormat: "CycloneDX",
+    specVersion: "1.6",
+    version: 1,
+    metadata: {
+      component: {
+        type: "application",
+        "bom-ref": own,
+        name: project.name,
+        version: project.version,
+        licenses: [{ license: { id: project.license } }],
+        purl: own,
+      },
+    },
+    components: unique(components),
+    dependencies: dependenciesOf({ project, own, packages, hasNode }),
+  };
+}
+
+function componentOf({ name, version, license, integrity, optional }) {
+  const purl = purlOf(name, version);
+  return {
+    type: "library",
+    "bom-ref": purl,
+    ...nameParts(name),
+    version,
+    scope: optional === true ? "optional" : "required",
+    ...(integrity === undefined ? {} : { hashes: [hashOf(integrity)] }),
+    ...(license === undefined ? {} : { licenses: [licenseOf(license)] }),
+    purl,
+  };
+}
+
+function nodeComponent() {
+  const purl = `pkg:generic/node@${nodeVersion}`;
+  return {
+    type: "platform",
+    "bom-ref": purl,
+    name: "node",
+    version: nodeVersion,
+    scope: "required",
+    licenses: [{ license: { id: "MIT" } }],
+    purl,
+  };
+}
+
+function purlOf(name, version) {
+  return `pkg:npm/${name.replace("@", "%40")}@${version}`;
+}
+
+function nameParts(name) {
+  const [group, rest] = name.split("/");
+  return rest === undefined ? { name } : { group, name: rest };
+}
+
+/** An expression of several licences is not an id. */
+function licenseOf(license) {
+  return / (OR|AND|WITH) /.test(license) ? { expression: license } : { license: { id: license } };
+}
+
+/** `sha512-` and base64, as npm records it. */
+function hashOf(integrity) {
+  const [algorithm, value] = integrity.split("-", 2);
+  const content = Buffer.from(value ?? "", "base64").toString("hex");
+  return { alg: algorithm.replace("sha", "SHA-"), content };
+}
+
+/** The same version may be installed in several places. */
+function unique(components) {
+  const byRef = new Map(components.map((component) => [component["bom-ref"], component]));
+  return [...byRef.values()].toSorted((a, b) => byText(a["bom-ref"], b["bom-ref"]));
+}
+
+function byText(left, right) {
+  return left < right ? -1 : 1;
+}
+
+function dependenciesOf({ project, own, packages, hasNode }) {
+  const byPath = new Map(packages.map((each) => [each.path, each]));
+  const refOf = (from, name) => {
+    const found = findInstalled(byPath, from, name);
+    return found === undefined ? [] : [purlOf(found.name, found.version)];
+  };
+  const edges = new Map();
+  const add = (ref, list) => edges.set(ref, new Set([...(edges.get(ref) ?? []), ...list]));
+  const direct = [...Object.keys(project.dependencies), ...compiledIn];
+  add(
+    own,
+    direct.flatMap((name) => refOf("", name)),
+  );
+  if (hasNode) add(own, [`pkg:generic/node@${nodeVersion}`]);
+  for (const { path, name, version, dependencies, optionalDependencies } of packages) {
+    const names = Object.keys({ ...dependencies, ...optionalDependencies });
+    add(
+      purlOf(name, version),
+      names.flatMap((each) => refOf(path, each)),
+    );
+  }
+  return [...edges]
+    .toSorted(([a], [b]) => byText(a, b))
+    .map(([ref, on]) => ({ ref, dependsOn: [...on].toSorted(byText) }));
+}
+
+/** Finds a package as Node does: in `node_modules` of the dependent, then of the folders above. */
+function findInstalled(byPath, from, name) {
+  for (
+    let folder = from;
+    ;
+    folder = folder.slice(0, Math.max(folder.lastIndexOf("/node_modules"), 0))
+  ) {
+    const found = byPath.get(
+      folder === "" ? `node_modules/${name}` : `${folder}/node_modules/${name}`,
+    );
+    if (found !== undefined || folder === "") return found;
+  }
+}

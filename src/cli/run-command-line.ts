@@ -1,0 +1,171 @@
+import { resolve } from "node:path";
+import { disablePretenuring } from "../server/gc-flags.ts";
+import { openAccessLog } from "../server/access-log.ts";
+import { logFor } from "../server/log.ts";
+import type { EtagereServer } from "../server/start.ts";
+import { unimportedFolder } from "../server/azurite-import/import-mark.ts";
+import { defaultLocation } from "../server/flags.ts";
+import { optionWarnings, resolveOptions, type Options } from "../server/options.ts";
+import { readSecrets } from "../server/secret-options.ts";
+import { realEnvironment, type ServerEnvironment } from "../server/server-environment.ts";
+import { environmentVariable } from "../server/world.ts";
+import { workerCountOf } from "../server/workers/worker-count.ts";
+import { StartRefused, systemErrorCode } from "../server/start-refused.ts";
+import { readVersion } from "../server/version.ts";
+import { helpText, parseCommandLine } from "./command-line.ts";
+import type { Command } from "./command-line.ts";
+import type { ServiceName } from "../protocol/service-name.ts";
+import { serviceModeOf, serviceModeOfProgram } from "./service-mode.ts";
+import { asksForHelp, commandHelp } from "./subcommand.ts";
+import { subcommands, unknownCommand } from "./subcommands.ts";
+
+const keepAliveMilliseconds = 60_000;
+
+/** Runs the command. `argv` is that of the process: the runtime, the program and its arguments. */
+export async function runCommandLine(argv: readonly string[]): Promise<void> {
+  const [, program = "", ...words] = argv;
+  const [first = "", ...rest] = words;
+  const mode = serviceModeOf(first);
+  if (mode !== undefined) return runServer(rest, mode);
+  if (first !== "" && !first.startsWith("-")) return runSubcommand(first, rest);
+  return runServer(words, serviceModeOfProgram(program));
+}
+
+/** Serves all services, or only `mode`. */
+async function runServer(words: readonly string[], mode: ServiceName | undefined): Promise<void> {
+  const command = parseCommandLine(words);
+  switch (command.run) {
+    case "help":
+      return void process.stdout.write(helpText());
+    case "version":
+      return printVersion();
+    case "serve":
+      return serve(command, mode);
+  }
+}
+
+function printVersion(): void {
+  process.stdout.write(`${readVersion()}\n`);
+}
+
+async function runSubcommand(name: string, words: readonly string[]): Promise<void> {
+  if (name === "help") {
+    const about = subcommands.get(words[0] ?? "");
+    return void process.stdout.write(about === undefined ? helpText() : commandHelp(about));
+  }
+  if (name === "version") return printVersion();
+  const command = subcommands.get(name);
+  if (command === undefined) return failWith([unknownCommand(name)]);
+  if (asksForHelp(words)) return void process.stdout.write(commandHelp(command));
+  process.stdout.on("error", endIfPipeClosed);
+  process.exitCode = await command.run(words);
+}
+
+/** Exits without an error message if the reader of the output, such as `head`, closes the pipe
+ *  early. */
+function endIfPipeClosed(error: Error): void {
+  if (systemErrorCode(error) !== "EPIPE") throw error;
+  process.exit();
+}
+
+async function serve(
+  { values, problems }: Extract<Command, { run: "serve" }>,
+  mode: ServiceName | undefined,
+): Promise<void> {
+  disablePretenuring();
+  const spell = (name: string): string => `--${name}`;
+  const input = mode === undefined ? values : { ...values, services: [mode] };
+  const read = await readSecrets(input, { spell, variable: environmentVariable });
+  const options = read.ok ? resolveOptions(read.value, spell) : read;
+  if (!options.ok) return failWith([...problems, ...options.problems]);
+  if (problems.length > 0) return failWith(problems);
+  const remarks = optionWarnings(options.value, spell);
+  for (const remark of remarks) process.stderr.write(`etagere: ${remark}\n`);
+  const unimported = await azuriteDataNotice(options.value);
+  if (unimported !== undefined) process.stderr.write(`etagere: ${unimported}\n`);
+  const log = logFor(options.value);
+  // If the reader of standard output ends, the server continues without output.
+  process.stdout.on("error", () => {});
+  const announce = (line: string): void => void process.stdout.write(`${line}\n`);
+  // The timers of a starting server do not keep the process running; without this one it would end
+  // while it waits.
+  const staying = setInterval(() => {}, keepAliveMilliseconds);
+  try {
+    const starting = startServer(options.value, { ...realEnvironment(log), announce });
+    handleSignals(starting);
+    await starting;
+  } catch (error) {
+    if (!(error instanceof StartRefused)) throw error;
+    failWith(error.problems);
+  } finally {
+    // With workers a replacement may be all that the process waits for.
+    if (workerCountOf(options.value.workers) === 1 || process.exitCode === 1) {
+      clearInterval(staying);
+    }
+  }
+}
+
+type Server = Pick<EtagereServer, "stop" | "reload">;
+
+/** Loads the modules of the server, which no other command needs. */
+async function startServer(options: Options, environment: ServerEnvironment): Promise<Server> {
+  const workerCount = workerCountOf(options.workers);
+  if (workerCount === 1) {
+    const { startWith } = await import("../server/start.ts");
+    const accessLog = options.silent ? undefined : openAccessLog(environment.clock);
+    return startWith(options, { ...environment, accessLog });
+  }
+  const onGivenUp = (problem: string): void => {
+    failWith([problem]);
+    process.exit();
+  };
+  const { startWorkers } = await import("../server/workers/start-workers.ts");
+  return startWorkers(options, { ...environment, workerCount, onGivenUp });
+}
+
+/** A notice if the given location, or without one the working directory, contains Azurite data that
+ *  was not imported: the server does not read it. */
+async function azuriteDataNotice(options: Options): Promise<string | undefined> {
+  if (options.inMemoryPersistence) return undefined;
+  const location = options.location ?? defaultLocation;
+  const folder = await unimportedFolder(location, options.location ?? ".");
+  if (folder === undefined) return undefined;
+  const command = `etagere import ${folder} --location ${location}`;
+  return `${resolve(folder)} contains Azurite data, which is not served; to import it: ${command}`;
+}
+
+/** Signals within this time count as one: Ctrl-C reaches every process of the terminal, and
+ *  `npm start` passes it on to the server as well. */
+const repeatedSignalMilliseconds = 1000;
+
+/** Handles signals. Called before the server listens, because a script may send a signal as soon as
+ *  it sees the start-up lines. */
+function handleSignals(starting: Promise<Server>): void {
+  let stoppedAt: number | undefined;
+  const stop = (): void => {
+    if (stoppedAt !== undefined) {
+      // A second signal ends the process without waiting for running requests.
+      if (performance.now() - stoppedAt >= repeatedSignalMilliseconds) process.exit(1);
+      return;
+    }
+    stoppedAt = performance.now();
+    void withServer(starting, (server) => server.stop()).then(() => process.exit());
+  };
+  process.on("SIGTERM", stop);
+  process.on("SIGINT", stop);
+  process.on("SIGHUP", () => void withServer(starting, (server) => server.reload()));
+}
+
+async function withServer(
+  starting: Promise<Server>,
+  act: (server: Server) => Promise<void>,
+): Promise<void> {
+  // The caller that awaits `starting` reports a failed start.
+  const server = await starting.catch(() => undefined);
+  if (server !== undefined) await act(server);
+}
+
+function failWith(problems: readonly string[]): void {
+  for (const problem of problems) process.stderr.write(`etagere: ${problem}\n`);
+  process.exitCode = 1;
+}

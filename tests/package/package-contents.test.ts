@@ -1,0 +1,71 @@
+import { readFileSync } from "node:fs";
+import { posix } from "node:path";
+import { describe, expect, it } from "vitest";
+import { pack } from "./packed-package.ts";
+
+interface Manifest {
+  readonly name: string;
+  readonly keywords: readonly string[];
+  readonly engines: { readonly node: string };
+}
+
+const folders = [".", "packages/azurite-names"];
+const readManifest = (folder: string) =>
+  JSON.parse(readFileSync(posix.join(folder, "package.json"), "utf8")) as Manifest;
+const packed = new Map(
+  folders.map((folder) => [folder, pack(`./${folder}`, undefined).files.map(({ path }) => path)]),
+);
+
+describe.each(folders)("the npm package of %s", (folder) => {
+  const paths = packed.get(folder) ?? [];
+
+  it("contains no sources, tests and source maps", () => {
+    const unwanted = /\.test\.|\.proof\.|^src\/|^tests\/|^scripts\/|\.map$|\.tgz$|^ui\/src\//;
+    expect(paths.filter((path) => unwanted.test(path))).toEqual([]);
+    expect(paths).toEqual(expect.arrayContaining(["package.json", "README.md", "LICENSE"]));
+  });
+
+  it("refers to no source map", () => {
+    const referring = paths.filter(
+      (path) =>
+        /\.(js|css)$/.test(path) &&
+        readFileSync(posix.join(folder, path), "utf8").includes("sourceMappingURL"),
+    );
+    expect(referring).toEqual([]);
+  });
+
+  it("has links that work inside the package", () => {
+    const broken = paths
+      .filter((path) => path.endsWith(".md"))
+      .flatMap((path) => {
+        const prose = readFileSync(posix.join(folder, path), "utf8");
+        const links = [...prose.matchAll(/\]\((?!\w+:|#)([^)\s#]+)(?:#[^)]*)?\)/g)];
+        return (
+          links
+            .map(([, link = ""]) => posix.join(posix.dirname(path), link))
+            .filter((target) => !paths.some((each) => each === target || isBelow(each, target)))
+            // The contract names the tests of each guarantee, which only the sources have.
+            .filter(
+              (target) => path !== "docs/CONTRACT.md" || !/\.(test|proof)?\.?ts$/.test(target),
+            )
+            .map((target) => `${path}: ${target}`)
+        );
+      });
+    expect(broken).toEqual([]);
+  });
+
+  it("has keywords and the supported versions of Node.js", () => {
+    const { keywords, engines } = readManifest(folder);
+    expect(keywords).toEqual(expect.arrayContaining(["azure", "azurite", "storage"]));
+    expect(engines).toEqual(readManifest(".").engines);
+  });
+});
+
+it("the server's package contains the program, its types and the explorer", () => {
+  const needed = ["bin/etagere", "dist/cli/main.js", "dist/index.d.ts", "ui/dist/index.html"];
+  expect(packed.get(".")).toEqual(expect.arrayContaining(needed));
+});
+
+function isBelow(path: string, folder: string): boolean {
+  return path.startsWith(folder.endsWith("/") ? folder : `${folder}/`);
+}

@@ -1,0 +1,61 @@
+import { spawnSync } from "node:child_process";
+import { mkdirSync, readdirSync } from "node:fs";
+import { join, resolve } from "node:path";
+import { describe, expect, it } from "vitest";
+import { startCommand } from "../cli/start-command.ts";
+import { rawClient } from "../harness/raw-client.ts";
+import { temporaryFolder } from "../harness/temporary-folder.ts";
+
+const ports = ["blob", "queue", "table", "file", "dfs", "smb", "admin"];
+const folder = temporaryFolder();
+
+/** A file system in which only `$0` is writable, then the command: as a container with a read-only
+ *  root file system and one volume. */
+const readOnly = [
+  "set -e",
+  "mount --make-rprivate /",
+  'mount -t tmpfs tmpfs "$0"',
+  "mount --bind / /",
+  "mount -o remount,bind,ro /",
+  "mount -t tmpfs -o ro tmpfs /dev/shm",
+  "if touch /tmp/writable /dev/shm/writable 2>/dev/null; then exit 9; fi",
+  'exec "$@"',
+].join("\n");
+
+const inReadOnlyRoot = (data: string, ...words: readonly string[]): readonly string[] => [
+  "unshare",
+  "--mount",
+  "sh",
+  "-c",
+  readOnly,
+  data,
+  ...words,
+];
+
+function canMount(): boolean {
+  const data = join(folder, "probe");
+  mkdirSync(data);
+  const [program = "", ...words] = inReadOnlyRoot(data, "true");
+  return spawnSync(program, words).status === 0;
+}
+
+describe.skipIf(!canMount())("on a read-only root file system", () => {
+  it.each([1, 2])("the server with %s workers writes only to its data folder", async (workers) => {
+    const data = join(folder, `data-${workers}`);
+    mkdirSync(data);
+    const command = [process.execPath, resolve("bin/etagere"), "--location", data];
+    const flags = [...ports.map((name) => `--${name}Port=0`), `--workers=${workers}`];
+    const server = await startCommand(inReadOnlyRoot(data, ...command, ...flags));
+    const blob = rawClient(server.urlOf("Blob"));
+    const headers = { "x-ms-blob-type": "BlockBlob" };
+    const container = await blob.send({ method: "PUT", path: "/container?restype=container" });
+    const written = await blob.send({ method: "PUT", path: "/container/b", headers, body: "text" });
+    expect([container.status, written.status]).toEqual([201, 201]);
+    expect((await fetch(`${server.urlOf("admin")}/readyz`)).status).toBe(200);
+    // Before the end: then a worker may lose the commit leader.
+    expect(server.errors()).toBe("");
+    expect(await server.end()).toBe(0);
+    // The volume was mounted for the server alone.
+    expect(readdirSync(data)).toEqual([]);
+  });
+});

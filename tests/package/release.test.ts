@@ -1,0 +1,67 @@
+import { execFileSync } from "node:child_process";
+import { readFileSync } from "node:fs";
+import { expect, it } from "vitest";
+
+interface Component {
+  readonly "bom-ref": string;
+  readonly name: string;
+  readonly version: string;
+  readonly licenses?: readonly unknown[];
+  readonly hashes?: readonly { readonly alg: string; readonly content: string }[];
+}
+
+interface Bill {
+  readonly bomFormat: string;
+  readonly components: readonly Component[];
+  readonly dependencies: readonly { readonly ref: string; readonly dependsOn: readonly string[] }[];
+}
+
+function readBill(hasNode: boolean): string {
+  const program = `import { billOfMaterials } from "./scripts/release/sbom.mjs";
+    process.stdout.write(JSON.stringify(billOfMaterials({ hasNode: ${hasNode} })));`;
+  return execFileSync(process.execPath, ["--input-type=module", "--eval", program], {
+    encoding: "utf8",
+  });
+}
+
+const text = readBill(true);
+const bill = JSON.parse(text) as Bill;
+const refs = new Set(bill.components.map((component) => component["bom-ref"]));
+
+it("the bill of materials has the same bytes each time", () => {
+  expect(readBill(true)).toBe(text);
+  expect(bill.bomFormat).toBe("CycloneDX");
+});
+
+it("lists what is delivered and nothing that is only used for development", () => {
+  const { dependencies } = JSON.parse(readFileSync("package.json", "utf8")) as {
+    readonly dependencies: Readonly<Record<string, string>>;
+  };
+  const direct = Object.entries(dependencies).map(
+    ([name, version]) => `pkg:npm/${name}@${version}`,
+  );
+  expect([...refs]).toEqual(expect.arrayContaining(direct));
+  const names = bill.components.map(({ name }) => name);
+  expect(names).toEqual(expect.arrayContaining(["preact", "node", "lmdb-linux-x64"]));
+  expect(names.filter((name) => ["vitest", "typescript", "vite"].includes(name))).toEqual([]);
+  expect((JSON.parse(readBill(false)) as Bill).components.map(({ name }) => name)).not.toContain(
+    "node",
+  );
+});
+
+it("has a licence and a hash for every component, and knows all that they depend on", () => {
+  const lacking = bill.components
+    // npm has not recorded the hashes of all optional modules for other platforms.
+    .filter(({ name }) => name !== "node" && !name.startsWith("msgpackr-extract-"))
+    .filter(
+      ({ licenses, hashes = [] }) =>
+        licenses === undefined || !/^[0-9a-f]{128}$/.test(hashes[0]?.content ?? ""),
+    );
+  expect(lacking.map(({ name }) => name)).toEqual([]);
+  const unknown = bill.dependencies
+    .flatMap(({ dependsOn }) => dependsOn)
+    .filter((ref) => !refs.has(ref));
+  expect(unknown).toEqual([]);
+  const reached = new Set(bill.dependencies.flatMap(({ dependsOn }) => dependsOn));
+  expect([...refs].filter((ref) => !reached.has(ref))).toEqual([]);
+});

@@ -10,14 +10,12 @@ interface Finding {
   readonly nodes: readonly { readonly html: string }[];
 }
 
-/** Accessibility problems for users of screen readers or with low vision. */
-export async function seriousFindings(page: Page): Promise<readonly string[]> {
+/** Accessibility problems of every impact. */
+export async function axeFindings(page: Page): Promise<readonly string[]> {
   // Injected as a debugger would, because the page's policy allows no other script.
   await page.evaluate(readFileSync(axePath, "utf8"));
   const findings: readonly Finding[] = await page.evaluate(
     `axe.run(document, { resultTypes: ["violations"] }).then(({ violations }) => violations)`,
   );
-  return findings
-    .filter(({ impact }) => impact === "serious" || impact === "critical")
-    .map(({ id, nodes }) => `${id}: ${nodes[0]?.html ?? ""}`);
+  return findings.map(({ id, impact, nodes }) => `${impact} ${id}: ${nodes[0]?.html ?? ""}`);
 }

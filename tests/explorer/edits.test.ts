@@ -2,7 +2,7 @@ import { TableClient } from "@azure/data-tables";
 import { QueueServiceClient } from "@azure/storage-queue";
 import type { Page } from "playwright-core";
 import { describe, expect, it } from "vitest";
-import { seriousFindings } from "./axe.ts";
+import { axeFindings } from "./axe.ts";
 import { account, explorer, putText, row } from "./explorer.ts";
 
 const here = explorer();
@@ -68,7 +68,7 @@ describe("unsaved changes", () => {
     await page.getByRole("dialog").getByLabel("Name").fill("typed.txt");
     await page.keyboard.press("Escape");
     await page.getByText("Your changes are not saved.").waitFor();
-    expect(await seriousFindings(page)).toEqual([]);
+    expect(await axeFindings(page)).toEqual([]);
     await press(page, "Discard changes");
     await page.getByRole("dialog").waitFor({ state: "detached" });
     await tab(page, "Metadata");

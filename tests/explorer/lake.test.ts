@@ -1,7 +1,7 @@
 import { DataLakeServiceClient, StorageSharedKeyCredential } from "@azure/storage-file-datalake";
 import type { Page } from "playwright-core";
 import { describe, expect, it } from "vitest";
-import { seriousFindings } from "./axe.ts";
+import { axeFindings } from "./axe.ts";
 import { account, choose, explorer, putText, row, takePicture } from "./explorer.ts";
 
 const here = explorer({ enableHierarchicalNamespace: true });
@@ -60,7 +60,7 @@ describe("a hierarchical account", () => {
     await page.getByLabel("Path").fill("taken");
     await inDialog(page, "Rename");
     await dialog(page).getByText("Path: lake/taken exists.").waitFor();
-    expect(await seriousFindings(page)).toEqual([]);
+    expect(await axeFindings(page)).toEqual([]);
     await page.getByLabel("Path").fill("none/raw");
     await inDialog(page, "Rename");
     await dialog(page).getByText("parent directory of lake/none/raw does not exist").waitFor();
@@ -118,7 +118,7 @@ describe("a hierarchical account", () => {
     await page.getByLabel("Id of entry 4").fill("grace");
     await press(page, "Save list");
     await detail.getByText("mask: is missing: user:grace needs it.").waitFor();
-    expect(await seriousFindings(page)).toEqual([]);
+    expect(await axeFindings(page)).toEqual([]);
     await press(page, "Add entry");
     await page.getByLabel("Type of entry 5").selectOption("mask");
     await detail.getByText("mask: is missing").waitFor({ state: "detached" });

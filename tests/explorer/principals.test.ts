@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { seriousFindings } from "./axe.ts";
+import { axeFindings } from "./axe.ts";
 import { account, explorer, putText, row, takePicture } from "./explorer.ts";
 
 const secret = "a-secret-of-the-reader";
@@ -41,7 +41,7 @@ describe("a principal", () => {
     expect(await page.getByText("b.txt").count()).toBe(0);
     await page.getByRole("link", { name: "Principals" }).click();
     await page.getByRole("cell", { name: "reader", exact: true }).first().waitFor();
-    expect(await seriousFindings(page)).toEqual([]);
+    expect(await axeFindings(page)).toEqual([]);
     await page.getByRole("button", { name: "Log out" }).click();
     await page.getByRole("dialog", { name: "Log in" }).waitFor();
   });

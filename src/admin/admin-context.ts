@@ -6,6 +6,7 @@ import type { Runtime } from "../operation/execute.ts";
 import type { HttpService } from "../http/http-service.ts";
 import type { Observer } from "../http/observer.ts";
 import type { SmbAdministration } from "../smb/administration.ts";
+import type { AdminAudit } from "./admin-audit.ts";
 import type { FeedEvent } from "./feed/feed-event.ts";
 import type { IdentityContext } from "./identity/identity-context.ts";
 import type { AdminSecurity } from "./security/admin-auth.ts";
@@ -25,6 +26,8 @@ export interface AdminContext {
   /** The Data Lake API of the blob service; undefined if blobs are not served. */
   readonly dfs?: HttpService | undefined;
   readonly observer: Observer;
+  /** Writes the audit log; undefined without one. */
+  readonly audit?: ((audited: AdminAudit) => void) | undefined;
   /** Undefined if the server is one process. */
   readonly otherWorkers?: OtherWorkers | undefined;
   /** Undefined if SMB is not served. */

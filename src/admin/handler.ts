@@ -3,6 +3,7 @@ import { sourceMarkHeader } from "../http/source/source-reader.ts";
 import { SnapshotTooOld } from "../store/open-views.ts";
 import { StoreBusy, StoreClosed, StoreUnavailable } from "../store/store.ts";
 import type { AdminContext } from "./admin-context.ts";
+import { auditOf } from "./admin-audit.ts";
 import { refuse, type AdminResponse } from "./admin-response.ts";
 import { findInputError, findQueryError } from "./inputs.ts";
 import { gatewayPrefix, type NodeHandler } from "./gateway.ts";
@@ -12,7 +13,7 @@ import { adminRequestOf, type AdminRequest, type AuthenticatedRequest } from "./
 import { routeTable } from "./route-table.ts";
 import { matchRoute, type Access, type AnyRoute, type PathValues, type Route } from "./routes.ts";
 import { AdminAuth, type AuthResult } from "./security/admin-auth.ts";
-import { coveredAccounts, maySee, type ResourceName } from "./security/grant.ts";
+import { coveredAccounts, maySee, type ResourceName, type Grant } from "./security/grant.ts";
 
 export interface AdminHandler {
   readonly handle: NodeHandler;
@@ -49,14 +50,32 @@ async function handle(
   message: IncomingMessage,
   response: ServerResponse,
 ): Promise<void> {
+  const request = adminRequestOf(message);
+  const facts: RequestFacts = { route: undefined, grant: undefined };
+  let reply: AdminResponse | undefined;
   try {
-    const answered = await respond(parts, message, response);
-    if (answered !== undefined) send(answered, message, response);
+    reply = await respond(parts, { request, message, response }, facts);
   } catch (error) {
-    const reply = failed(parts, message, error);
-    if (response.headersSent) response.destroy();
-    else send(reply, message, response);
+    reply = failed(parts, message, error);
+    if (response.headersSent) return void response.destroy();
   }
+  if (reply === undefined) return;
+  const { audit } = parts.context;
+  const audited = audit && isGuarded(request) ? auditOf(request, reply, facts) : undefined;
+  if (audited !== undefined) audit?.(audited);
+  send(reply, message, response);
+}
+
+/** What `respond` has learned of a request, for the audit log. */
+interface RequestFacts {
+  route: string | undefined;
+  grant: Grant | undefined;
+}
+
+interface AdminExchange {
+  readonly request: AdminRequest;
+  readonly message: IncomingMessage;
+  readonly response: ServerResponse;
 }
 
 const unavailableErrors = [StoreBusy, StoreUnavailable, StoreClosed, SnapshotTooOld];
@@ -78,13 +97,12 @@ function failed(
 /** Returns undefined if the route has written the response itself. */
 async function respond(
   parts: HandlerParts,
-  message: IncomingMessage,
-  response: ServerResponse,
+  { request, message, response }: AdminExchange,
+  facts: RequestFacts,
 ): Promise<AdminResponse | undefined> {
   if (message.headers[sourceMarkHeader] !== undefined) {
     return refuse(403, "CopySource", "the admin listener cannot be a copy source");
   }
-  const request = adminRequestOf(message);
   const matched = matchRoute(parts.routes, request);
   const access = matched !== undefined && "route" in matched ? matched.route.access : undefined;
   const foreign = checkOrigin(parts, request, access);
@@ -93,9 +111,11 @@ async function respond(
   if (matched === undefined) return pageOrNothing(parts, request);
   if ("allow" in matched) return notAllowed(request, matched.allow);
   const { route, values } = matched;
+  facts.route = route.path;
   const admission = admit(parts, request, route.access);
   if (admission.refusal !== undefined) return admission.refusal;
   const { grant, isValid } = admission;
+  facts.grant = grant;
   const accounts = coveredAccounts(parts.context.accounts, grant);
   const sees = (resource: ResourceName): boolean => maySee(parts.context.accounts, grant, resource);
   const admitted = { ...request, grant, isValid, accounts, sees };

@@ -5,6 +5,8 @@ import type { WireResponse } from "./wire.ts";
 /** The subscriber to completed requests. The event feed sets `watch` while it has a client. */
 export interface Observer {
   watch: ((observed: ObservedRequest) => void) | undefined;
+  /** Writes the audit log; undefined without one. */
+  readonly audit?: ((observed: ObservedRequest) => void) | undefined;
 }
 
 /** A completed request. Valid only during the call of `watch`, because it refers to the body of the

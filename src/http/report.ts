@@ -5,18 +5,23 @@ import type { Outcome } from "../operation/execute.ts";
 import { diagnose } from "./diagnosis/diagnose.ts";
 import { withoutSecrets } from "./diagnosis/secrets.ts";
 import type { HttpService } from "./http-service.ts";
+import type { Observer } from "./observer.ts";
 import type { CompletedRequest } from "./request-context.ts";
 import type { WireResponse } from "./wire.ts";
 
-/** Passes a completed request to the event feed and to the debug log, if they are in use. */
+const noObserver: Observer = { watch: undefined };
+
+/** Passes a completed request to the event feed, the audit log and the debug log, if they are in
+ *  use. */
 export function reportRequest(
   http: HttpService,
   completed: CompletedRequest,
   response: WireResponse,
   startedAt: Ticks,
 ): void {
-  const watch = http.observer?.watch;
+  const { watch, audit } = http.observer ?? noObserver;
   if (watch !== undefined) watch({ ...completed, http, reply: response });
+  if (audit !== undefined) audit({ ...completed, http, reply: response });
   if (http.log.verbose === true) logRequest(http, completed, response, startedAt);
 }
 

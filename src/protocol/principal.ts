@@ -2,9 +2,9 @@ import type { ServiceName } from "./service-name.ts";
 import type { Ticks } from "../base/ticks.ts";
 
 /** The authenticated caller of a request; `authorise` decides what it may do. `key`: the request is
- *  signed with an account key. */
+ *  signed with an account key, the first or the second. */
 export type Principal =
-  | { readonly kind: "key" }
+  | { readonly kind: "key"; readonly number: 1 | 2 }
   | AccountSasPrincipal
   | ServiceSasPrincipal
   | DelegationSasPrincipal
@@ -103,5 +103,6 @@ export interface EntityRange {
   readonly endRowKey: string | undefined;
 }
 
-export const keyPrincipal: Principal = { kind: "key" };
+export const keyPrincipal: Principal = { kind: "key", number: 1 };
+export const secondKeyPrincipal: Principal = { kind: "key", number: 2 };
 export const anonymousPrincipal: Principal = { kind: "anonymous" };

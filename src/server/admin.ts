@@ -86,6 +86,7 @@ function adminContextOf(parts: AdminParts): AdminContext {
     httpServices,
     dfs,
     observer,
+    audit: given.auditLog?.admin,
     otherWorkers: given.worker?.others,
     smb,
     identity: identityContextOf(parts),

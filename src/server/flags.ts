@@ -1,5 +1,5 @@
 /** How a flag's value is parsed, on the command line and in `start()`. */
-export type FlagKind = "text" | "port" | "switch" | "seconds" | "megabytes" | "workers";
+export type FlagKind = "text" | "port" | "switch" | "seconds" | "megabytes" | "workers" | "count";
 
 export interface Flag {
   readonly kind: FlagKind;
@@ -67,6 +67,9 @@ export const flags = {
     kind: "switch",
     help: "directories (Data Lake) for the development account",
   },
+  auditLog: { kind: "text", value: "FILE", help: "record who did what, as lines of JSON" },
+  auditLogMegabytes: { kind: "megabytes", value: "MB", help: "size at which it is renamed" },
+  auditLogFiles: { kind: "count", value: "N", help: "renamed audit logs that are kept" },
   noDevelopmentAccount: { kind: "switch", help: "no devstoreaccount1 unless it is configured" },
   workers: {
     kind: "workers",
@@ -134,6 +137,8 @@ export const flagDefaults = {
   adminPort: 10_010,
   workers: 1,
   enableHierarchicalNamespace: false,
+  auditLogMegabytes: 100,
+  auditLogFiles: 10,
   noDevelopmentAccount: false,
   https: false,
   enableReset: false,

@@ -60,6 +60,7 @@ const portMax = 65_535;
 const keepAliveSecondsMax = 3600;
 const tokenUnitsMin = 16;
 export const workersMax = 64;
+const countMax = 1000;
 const notFlags: ReadonlySet<string> = new Set(["port", "accounts", "identity", "services"]);
 const allServices: readonly ServiceName[] = ["blob", "queue", "table", "file"];
 
@@ -99,6 +100,10 @@ function checkValue(name: FlagName, value: unknown): string | undefined {
       return inRange(value, 0, keepAliveSecondsMax)
         ? undefined
         : `must be whole seconds, 0 to ${keepAliveSecondsMax}, not ${show(value)}`;
+    case "count":
+      return inRange(value, 0, countMax)
+        ? undefined
+        : `must be a whole number, 0 to ${countMax}, not ${show(value)}`;
     case "workers":
       return value === "auto" || inRange(value, 1, workersMax)
         ? undefined

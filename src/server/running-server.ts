@@ -70,7 +70,7 @@ export class RunningServer {
   readonly #engines: DataStores;
   readonly #metrics: Metrics;
   readonly #limits: RequestLimits;
-  readonly observer: Observer = { watch: undefined };
+  readonly observer: Observer;
   readonly faults: FaultInjector;
   readonly snapshots: ServerSnapshots;
   readonly #identity: ServerIdentity;
@@ -90,6 +90,7 @@ export class RunningServer {
     this.#given = given;
     this.#engines = engines;
     this.#metrics = metrics;
+    this.observer = { watch: undefined, audit: given.auditLog?.request };
     this.faults = new FaultInjector(given.clock);
     const onRestored = () => completeAccounts(engines.store, given);
     this.snapshots = new ServerSnapshots({ ...given, store: engines.store, onRestored });
@@ -153,16 +154,16 @@ export class RunningServer {
   }
 
   reset(): Promise<void> {
-    const { random, log } = this.#given;
-    log.info({}, "reset: deleting all data on request");
+    this.#given.log.info({}, "reset: deleting all data on request");
     const names = services.map(({ name }) => name);
-    return resetAccounts(this.#engines.store, names, random);
+    return resetAccounts(this.#engines.store, names, this.#given.random);
   }
 
   /** Reads the certificate and the settings of the accounts again. */
   async reloadSettings(): Promise<void> {
     const { accounts, log, random } = this.#given;
     await this.#certificate?.reload();
+    await this.#given.auditLog?.reopen();
     await accounts.reload(log, (next) => ensureAccounts(this.#engines.store, next, random));
   }
 
@@ -183,7 +184,7 @@ export class RunningServer {
     await this.#sweeping?.stop();
     await this.snapshots.close();
     await this.#engines.close();
-    await this.#given.accessLog?.close();
+    await Promise.all([this.#given.accessLog?.close(), this.#given.auditLog?.close()]);
     announceServices(this.urls, "successfully closed", this.#given.announce);
   }
 

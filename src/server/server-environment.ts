@@ -1,5 +1,6 @@
 import type { Clock, Log, Random } from "../base/world.ts";
 import type { AccessLog } from "./access-log.ts";
+import type { AuditLog } from "./audit-log.ts";
 import type { WorkerPart } from "./worker-part.ts";
 import { realClock, realRandom } from "./world.ts";
 
@@ -12,6 +13,8 @@ export interface ServerEnvironment {
   readonly announce: (line: string) => void;
   /** Undefined disables the access log. */
   readonly accessLog?: AccessLog | undefined;
+  /** Undefined without `--auditLog`. */
+  readonly auditLog?: AuditLog | undefined;
   /** Undefined if the server is one process. */
   readonly worker?: WorkerPart | undefined;
 }

@@ -1,4 +1,5 @@
 import { resolve } from "node:path";
+import { openAuditLog } from "./audit-log.ts";
 import { openAccounts, type ReloadableAccounts } from "./accounts.ts";
 import { connectionStringOf } from "../admin/connection-string.ts";
 import { environmentVariable } from "./world.ts";
@@ -112,8 +113,14 @@ export async function openServer(
     ? undefined
     : resolve(options.location ?? defaultLocation);
   const log = summarizeUnavailable(environment.log, environment.clock);
-  const server = await RunningServer.open({ ...environment, log, options, accounts, location });
-  return { server, accounts };
+  const auditLog = await openAuditLog(options, { ...environment, log });
+  const given = { ...environment, auditLog, log, options, accounts, location };
+  try {
+    return { server: await RunningServer.open(given), accounts };
+  } catch (error) {
+    await auditLog?.close();
+    throw error;
+  }
 }
 
 /** The text of AZURITE_ACCOUNTS, or the content of the file that AZURITE_ACCOUNTS_FILE names. */

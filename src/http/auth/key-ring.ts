@@ -55,6 +55,13 @@ export function isSignedBy(key: KeyObject, text: string, signature: string): boo
 }
 
 export function isSignedByAny(ring: KeyRing, text: string, signature: string): boolean {
-  for (const key of ring.keys) if (isSignedBy(key, text, signature)) return true;
-  return false;
+  return signingKey(ring, text, signature) !== undefined;
+}
+
+/** The position of the key that made the signature; undefined if none did. */
+export function signingKey(ring: KeyRing, text: string, signature: string): number | undefined {
+  for (let index = 0; index < ring.keys.length; index += 1) {
+    if (isSignedBy(ring.keys[index]!, text, signature)) return index;
+  }
+  return undefined;
 }

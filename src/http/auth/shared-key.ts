@@ -4,7 +4,7 @@ import {
 } from "../../protocol/authentication-faults.ts";
 import { parseHttpDate } from "../../base/dates.ts";
 import { invalidHeader } from "../../protocol/faults.ts";
-import { keyPrincipal, type Principal } from "../../protocol/principal.ts";
+import { keyPrincipal, secondKeyPrincipal, type Principal } from "../../protocol/principal.ts";
 import { ok, type Failure, type Result } from "../../protocol/result.ts";
 import { repeatedSignedHeader } from "../../protocol/signing/canonical-headers.ts";
 import {
@@ -14,13 +14,14 @@ import {
 } from "../../protocol/signing/shared-key.ts";
 import { ticksPerSecond, type Ticks } from "../../base/ticks.ts";
 import { oldestVersion } from "../../protocol/versions.ts";
-import { isSignedByAny, type KeyRing } from "./key-ring.ts";
+import { signingKey, type KeyRing } from "./key-ring.ts";
 import type { AuthRequest } from "./request.ts";
 
 /** Most difference between the date of a request and the clock of the server. */
 const dateSkewMax: Ticks = 15n * 60n * ticksPerSecond;
 
 const accepted = ok(keyPrincipal);
+const acceptedSecond = ok(secondKeyPrincipal);
 
 /** Verifies a Shared Key signature. `credentials` is the text after the scheme in the Authorization
  *  header: `account:signature`. */
@@ -56,7 +57,8 @@ function checkSignature(
     for (const reading of stringToSignVariants) {
       const text = sharedKeyText(signable, request.service, scheme, reading);
       if (tried.includes(text)) continue;
-      if (isSignedByAny(ring, text, signature)) return accepted;
+      const key = signingKey(ring, text, signature);
+      if (key !== undefined) return key === 0 ? accepted : acceptedSecond;
       tried.push(text);
     }
   }

@@ -1,0 +1,48 @@
+import type { AdminResponse } from "./admin-response.ts";
+import type { AdminRequest } from "./request.ts";
+import type { Grant } from "./security/grant.ts";
+
+/** A request to the admin API, for the audit log. */
+export interface AdminAudit {
+  readonly operation: string;
+  readonly method: string;
+  readonly resource: string;
+  readonly status: number;
+  readonly who: object;
+  readonly client: string;
+}
+
+const pathUnitsMax = 2048;
+
+/** What the audit log gets of a request; undefined for views, which change and reveal nothing that
+ *  is not theirs to see. Logins, changes, reads of keys and rejected callers are recorded. */
+export function auditOf(
+  { method, path, remoteAddress }: AdminRequest,
+  { status }: Pick<AdminResponse, "status">,
+  { route, grant }: { readonly route: string | undefined; readonly grant: Grant | undefined },
+): AdminAudit | undefined {
+  const isView = method === "GET" || method === "HEAD";
+  const isRejected = status === 401 || status === 403 || status === 429;
+  if (isView && !isRejected && route !== "/admin/v1/accounts/:name/key") return undefined;
+  return {
+    operation: route ?? "none",
+    method,
+    resource: path.slice(0, pathUnitsMax),
+    status,
+    who: callerOf(grant),
+    client: remoteAddress,
+  };
+}
+
+function callerOf(grant: Grant | undefined): object {
+  switch (grant?.kind) {
+    case undefined:
+      return { kind: "unauthenticated" };
+    case "server":
+      return { kind: "admin" };
+    case "account":
+      return grant.account === "" ? { kind: "unauthenticated" } : { ...grant };
+    case "principal":
+      return { kind: "principal", name: grant.name, objectId: grant.objectId };
+  }
+}

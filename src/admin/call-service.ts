@@ -1,25 +1,28 @@
-import type { Accounts } from "../account/settings.ts";
-import type { ServiceName } from "../protocol/service-name.ts";
-import { latestVersion } from "../protocol/versions.ts";
+import { createSecretKey } from "node:crypto";
+import type { Accounts, AccountSettings } from "../account/settings.ts";
+import { formatHttpDate } from "../base/dates.ts";
+import { sign } from "../http/auth/key-ring.ts";
 import { serveRequest } from "../http/pipeline.ts";
 import type { WireResponse } from "../http/wire.ts";
+import type { ServiceName } from "../protocol/service-name.ts";
+import { sharedKeyText, stringToSignVariants } from "../protocol/signing/shared-key.ts";
+import { latestVersion } from "../protocol/versions.ts";
 import type { ViewContext } from "./admin-context.ts";
-import { parseSasRequest } from "./sas/sas-request.ts";
-import { signSas } from "./sas/sign-sas.ts";
+import type { Grant } from "./security/grant.ts";
 
 /** A call of a storage service on behalf of the admin API. */
 export interface ServiceCall {
   /** The accounts of the caller; calls to other accounts are rejected. */
   readonly accounts: Accounts;
-  /** The bearer token of a principal, whose roles decide; undefined: the call has all permissions
-   *  of the account. */
-  readonly token?: string | undefined;
+  /** The roles of a principal decide about the call; others have all permissions of the account. */
+  readonly grant: Grant;
   readonly account: string;
-  readonly method: string;
+  readonly method: "GET" | "PUT";
   /** Path below the account, not percent-encoded. */
   readonly path: string;
-  readonly query: string;
+  readonly query: Readonly<Record<string, string>>;
   readonly headers: Readonly<Record<string, string>>;
+  readonly body?: string;
 }
 
 /** Status of the response, and the code and message of an error. */
@@ -28,55 +31,85 @@ export interface ServiceReply {
   readonly code: string;
   readonly message: string;
   readonly headers: Readonly<Record<string, string>>;
+  readonly text: string;
 }
 
-/** Validity of the SAS that authenticates a call. */
-const tokenMinutes = 5;
-
-/** Calls a service through its pipeline, as any client would, so that all its rules apply. */
+/** Calls a service through its pipeline, as any client would, so that all its rules apply. The call
+ *  is signed with the account key, because some operations accept no SAS. Undefined if the caller
+ *  has no such account. */
 export async function callService(
   { httpServices, clock }: ViewContext,
   service: ServiceName,
-  { accounts, token, account, method, path, query, headers }: ServiceCall,
+  call: ServiceCall,
 ): Promise<ServiceReply | undefined> {
+  const { accounts, grant, account, method, path, query, body = "" } = call;
   const settings = accounts.get(account);
   const httpService = httpServices[service];
-  const sasRequest = parseSasRequest({ account, minutes: tokenMinutes });
-  if (settings === undefined || httpService === undefined || "problem" in sasRequest)
-    return undefined;
-  const sas = signSas(settings, sasRequest, { now: clock.wall(), urls: {} });
-  const signed = token === undefined ? `&${sas.query}` : "";
-  const authorization =
-    token === undefined
-      ? {}
-      : { authorization: `Bearer ${token}`, "x-ms-file-request-intent": "backup" };
+  if (settings === undefined || httpService === undefined) return undefined;
   const encoded = path.split("/").map(encodeURIComponent).join("/");
+  const rawPath = `/${account}/${encoded}`;
+  const unsigned: Readonly<Record<string, string>> = {
+    host: "localhost",
+    "x-ms-version": latestVersion,
+    "x-ms-date": formatHttpDate(clock.wall()),
+    "content-length": String(Buffer.byteLength(body)),
+    ...call.headers,
+  };
+  const credentials =
+    grant.kind === "principal"
+      ? {
+          authorization: `Bearer ${await grant.token()}`,
+          "x-ms-file-request-intent": "backup",
+        }
+      : { authorization: keySignature(settings, service, { method, rawPath, query, unsigned }) };
+  const headers = { ...unsigned, ...credentials };
   const reply = await serveRequest(httpService, {
     method,
-    target: `/${account}/${encoded}?${query}${signed}`,
-    headers: {
-      host: "localhost",
-      "x-ms-version": latestVersion,
-      "content-length": "0",
-      ...authorization,
-      ...headers,
-    },
-    rawHeaders: [],
-    body: nothing(),
+    target: `${rawPath}?${new URLSearchParams(query).toString()}`,
+    headers,
+    rawHeaders: Object.entries(headers).flat(),
+    body: bytesOf(body),
     secure: true,
     remoteAddress: "127.0.0.1",
     proceed: () => {},
   });
+  const text = textOf(reply);
   const code = reply.headers["x-ms-error-code"] ?? "";
-  return { status: reply.status, code, message: messageOf(reply), headers: reply.headers };
+  const message = /<Message>([^<\n]*)/.exec(text)?.[1] ?? reply.reason ?? "";
+  return { status: reply.status, code, message, headers: reply.headers, text };
 }
 
-async function* nothing(): AsyncIterable<Uint8Array> {
-  // An empty body.
+interface SignedParts extends Pick<ServiceCall, "method" | "query"> {
+  readonly rawPath: string;
+  readonly unsigned: Readonly<Record<string, string>>;
 }
 
-function messageOf({ body, reason }: WireResponse): string {
+/** The Authorization header with the first key of the account. */
+function keySignature(
+  { name, keys }: AccountSettings,
+  service: ServiceName,
+  { method, rawPath, query, unsigned }: SignedParts,
+): string {
+  const [documented] = stringToSignVariants;
+  if (documented === undefined) throw new Error("no variant of the string to sign");
+  const request = {
+    method,
+    account: name,
+    rawPath,
+    query: new Map(Object.entries(query).map(([key, value]) => [key, [value]])),
+    rawHeaders: Object.entries(unsigned).flat(),
+    version: latestVersion,
+    header: (header: string) => unsigned[header],
+  };
+  const text = sharedKeyText(request, service, "SharedKey", documented);
+  return `SharedKey ${name}:${sign(createSecretKey(Buffer.from(keys[0], "base64")), text)}`;
+}
+
+async function* bytesOf(text: string): AsyncIterable<Uint8Array> {
+  if (text !== "") yield Buffer.from(text, "utf8");
+}
+
+function textOf({ body }: WireResponse): string {
   const bytes = body?.kind === "bytes" ? body.bytes : "";
-  const text = typeof bytes === "string" ? bytes : Buffer.from(bytes).toString("utf8");
-  return /<Message>([^<\n]*)/.exec(text)?.[1] ?? reason ?? "";
+  return typeof bytes === "string" ? bytes : Buffer.from(bytes).toString("utf8");
 }

@@ -13,10 +13,13 @@ import { Health, healthRoutes } from "./views/health.ts";
 import { HealthHistory } from "./views/health-history.ts";
 import { leaseRoutes } from "./views/leases.ts";
 import { messageRoutes } from "./views/messages.ts";
+import { policyRoutes } from "./views/policies.ts";
 import { serverRoutes } from "./views/server.ts";
 import { smbRoutes } from "./views/smb.ts";
 import { stateRoutes } from "./views/states.ts";
+import { storedRoutes } from "./views/stored.ts";
 import { timelineRoutes } from "./views/timeline.ts";
+import { waitRoutes } from "./views/waits.ts";
 
 export interface RouteTable {
   readonly routes: readonly AnyRoute[];
@@ -59,6 +62,9 @@ function routesOf(
     ...messageRoutes(context),
     ...timelineRoutes(context, feed),
     ...stateRoutes(context),
+    ...waitRoutes(context, feed),
+    ...storedRoutes(context),
+    ...policyRoutes(context),
     ...healthRoutes(health, history),
     ...(context.identity === undefined ? [] : identityRoutes(context.identity)),
     feed.route(),

@@ -47,7 +47,8 @@ export class CompoundRequest {
     this.#elements = elements;
     this.#encryptedBy = encryptedBy;
     this.#lifetimes = elements.map(({ header }, index) => {
-      const lifetime = new RequestLifetime((self) => this.#goAsync(self, index));
+      const origin = { client: connection.peer, command: header.command };
+      const lifetime = new RequestLifetime(origin, (self) => this.#goAsync(self, index));
       connection.register(header.messageId, lifetime);
       return lifetime;
     });

@@ -33,8 +33,17 @@ export interface TreeRequest extends SessionRequest {
 
 export type Handler<R> = (request: R) => SmbResponse | Promise<SmbResponse>;
 
+/** Who sent a request, for the view of waiting requests. */
+export interface RequestOrigin {
+  /** The remote address of the connection. */
+  readonly client: string;
+  /** The number of the command. */
+  readonly command: number;
+}
+
 /** Cancellation and interim response of one request. */
 export class RequestLifetime {
+  readonly origin: RequestOrigin;
   asyncId: bigint | undefined;
   /** The FileId that the request used, own or inherited. */
   fileId: FileId | undefined;
@@ -47,7 +56,11 @@ export class RequestLifetime {
   readonly #listeners = new Set<() => void>();
   #isCancelled = false;
 
-  constructor(sendInterim: (lifetime: RequestLifetime) => NtStatus | undefined) {
+  constructor(
+    origin: RequestOrigin,
+    sendInterim: (lifetime: RequestLifetime) => NtStatus | undefined,
+  ) {
+    this.origin = origin;
     this.#sendInterim = sendInterim;
   }
 

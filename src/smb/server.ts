@@ -6,6 +6,7 @@ import { BreakNotifier } from "./files/break-notifier.ts";
 import { ChangeDispatcher } from "./files/change-dispatcher.ts";
 import { DurableHandles } from "./files/durable-handles.ts";
 import type { FileHandle } from "./files/file-handle.ts";
+import { LockWaits } from "./files/lock-waits.ts";
 import { Replays } from "./files/replays.ts";
 import { ClientConnections } from "./client-connections.ts";
 import { BackgroundWork } from "./background-work.ts";
@@ -49,6 +50,7 @@ export class SmbServerState {
   readonly changeDispatcher: ChangeDispatcher;
   readonly durableHandles: DurableHandles;
   readonly replays = new Replays();
+  readonly lockWaits = new LockWaits();
   readonly handleCloser: HandleCloser;
   readonly backgroundWork: BackgroundWork;
 

@@ -74,6 +74,13 @@ function samplesFor(thing: Values): Values {
   return { ...none, ...page, ...lease, ...file, ...accounts, queue, ...thing };
 }
 
+const names: Readonly<Record<string, string>> = {
+  blob: foreign.container,
+  queue: foreign.queue,
+  table: foreign.table,
+  file: foreign.share,
+};
+
 /** Bodies for routes that validate their own body. */
 const bodies: Readonly<Record<string, readonly object[]>> = {
   "/admin/v1/sas": [
@@ -87,6 +94,12 @@ const bodies: Readonly<Record<string, readonly object[]>> = {
       permissions: "r",
     })),
   ],
+  "/admin/v1/policies": ["blob", "queue", "table", "file"].map((service) => ({
+    service,
+    account: foreign.account,
+    container: names[service],
+    policies: [{ id: "read", permission: "r" }],
+  })),
   "/admin/v1/reset": [{}],
 };
 

@@ -27,6 +27,7 @@ describe("a principal", () => {
     await page.getByText("as reader").waitFor();
     expect(await page.getByRole("navigation").getByRole("link").allTextContents()).toEqual([
       "Blobs",
+      "Overview",
       "Concurrency",
       "Principals",
     ]);

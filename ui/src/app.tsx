@@ -10,6 +10,7 @@ import { UnsavedGuard } from "./edit/unsaved-guard.tsx";
 import { HealthPage } from "./health/page.tsx";
 import { JobPanel } from "./jobs/panel.tsx";
 import { LoginDialog } from "./login-dialog.tsx";
+import { OverviewPage } from "./overview/page.tsx";
 import { Notices } from "./parts/notices.tsx";
 import { Empty, Failed, Waiting } from "./parts/states.tsx";
 import { useCapabilities } from "./permissions.ts";
@@ -17,6 +18,7 @@ import { PrincipalsPage } from "./principals/page.tsx";
 import { QueuesPage } from "./queues/page.tsx";
 import type { Failure } from "./result.ts";
 import { useRoute, type Route } from "./route.ts";
+import { SettingsPage } from "./settings/page.tsx";
 import { SharesPage } from "./shares/page.tsx";
 import { Shortcuts } from "./shortcuts.tsx";
 import { Side } from "./side.tsx";
@@ -85,8 +87,8 @@ function accountOf(
   { page, segments }: Route,
   known: readonly { readonly name: string }[],
 ): string | undefined {
-  const isService = ["blobs", "tables", "queues", "shares"].includes(page);
-  const wanted = (isService ? segments[0] : undefined) ?? localStorage.getItem(lastAccountKey);
+  const isOfAccount = ["blobs", "tables", "queues", "shares", "settings"].includes(page);
+  const wanted = (isOfAccount ? segments[0] : undefined) ?? localStorage.getItem(lastAccountKey);
   const found = known.find(({ name }) => name === wanted) ?? known[0];
   if (found !== undefined) localStorage.setItem(lastAccountKey, found.name);
   return found?.name;
@@ -129,6 +131,12 @@ function CurrentPage({ route, account, isServerLogin }: PageProps): JSX.Element 
     case "health":
       if (!isServerLogin) return <Empty>Health needs the admin token. Log in with it.</Empty>;
       return <HealthPage />;
+    case "settings": {
+      const [, tab = "services", shown = "blob", of = ""] = route.segments;
+      return <SettingsPage account={account} tab={tab} service={shown} name={of} />;
+    }
+    case "overview":
+      return <OverviewPage account={account} isServerLogin={isServerLogin} />;
     case "principals":
       return <PrincipalsPage />;
     default:

@@ -11,11 +11,12 @@ const places: Readonly<Record<string, string>> = {
   s: "shares",
   c: "concurrency",
   h: "health",
+  o: "overview",
 };
 
 const keys: readonly (readonly [keys: string, words: string])[] = [
   ["g then b, t, q, s", "Blobs, tables, queues, shares"],
-  ["g then c, h", "Concurrency, health"],
+  ["g then o, c, h", "Overview, concurrency, health"],
   ["/", "Focus the filter"],
   ["↑ ↓ Page Home End", "Move in a list"],
   ["Enter", "Open"],
@@ -52,7 +53,7 @@ export function Shortcuts({ account }: { readonly account: string }): JSX.Elemen
       if (event.ctrlKey || event.metaKey || event.altKey || isTyping(event.target)) return;
       const place = isAfterG ? places[event.key] : undefined;
       isAfterG = event.key === "g";
-      const isService = place !== "concurrency" && place !== "health";
+      const isService = "btqs".includes(event.key);
       if (place !== undefined) go(formatRoute(place, isService ? [account] : []));
       else if (event.key === "?") show(true);
       else if (event.key === "/") press("[data-filter]");

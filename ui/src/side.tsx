@@ -20,10 +20,13 @@ const services: readonly (readonly [IconName, string, ServiceName])[] = [
 ];
 
 const views: readonly (readonly [IconName, string])[] = [
+  ["overview", "Overview"],
   ["concurrency", "Concurrency"],
   ["health", "Health"],
   ["principals", "Principals"],
 ];
+
+const themeIcon = { auto: "auto", light: "sun", dark: "moon" } as const;
 
 export interface SideProps {
   readonly page: string;
@@ -36,12 +39,10 @@ export function Side({ page, account }: SideProps): JSX.Element {
   const chosenTheme = useStore(theme);
   const [isShowingKeys, showKeys] = useState(false);
   const { expiresAt, account: ownAccount, principal } = useStore(session) ?? {};
-  const isLoggedIn = expiresAt !== undefined;
   const isServerLogin = ownAccount === undefined && principal === undefined;
   // Health covers all accounts, so it needs the admin token.
   const shownViews = views.filter(([name]) => name !== "health" || isServerLogin);
   const permissions = known.find(({ name }) => name === account)?.permissions;
-  const themeIcon = { auto: "auto", light: "sun", dark: "moon" } as const;
   return (
     <header class="side">
       <a class="brand" href="#/blobs">
@@ -62,6 +63,9 @@ export function Side({ page, account }: SideProps): JSX.Element {
           .map(([name, words]) => (
             <Item key={name} name={name} words={words} page={page} account={account} />
           ))}
+        {principal === undefined && (
+          <Item name="settings" words="Settings" page={page} account={account} />
+        )}
         <div class="nav-title">Live</div>
         {shownViews.map(([name, words]) => (
           <Item key={name} name={name} words={words} page={page} account={undefined} />
@@ -73,7 +77,7 @@ export function Side({ page, account }: SideProps): JSX.Element {
         {account !== undefined && principal === undefined && (
           <Button kind="quiet" icon="link" label="Connect" onClick={() => showKeys(true)} />
         )}
-        {isLoggedIn && (
+        {expiresAt !== undefined && (
           <Button kind="quiet" icon="leave" label="Log out" onClick={() => void leave()} />
         )}
         <Button

@@ -60,11 +60,6 @@ async function listLeases(
   });
 }
 
-const restypes: Readonly<Record<string, string>> = {
-  container: "restype=container&",
-  share: "restype=share&",
-};
-
 interface BreakRequest {
   readonly kind: "blob" | "container" | "file" | "share";
   readonly account: string;
@@ -81,18 +76,21 @@ async function breakLease(context: ViewContext, request: CheckedRequest): Promis
   const isWhole = kind === "container" || kind === "share";
   const problem = findConflictingFields(breakRequest);
   if (problem !== undefined) return refuse(400, "InvalidInput", problem);
-  const ofSnapshot = snapshot ? `&sharesnapshot=${encodeURIComponent(snapshot)}` : "";
   const service = kind === "blob" || kind === "container" ? "blob" : "file";
   const headers: Record<string, string> = { "x-ms-lease-action": "break" };
   // Leases of files have no break period.
   if (kind !== "file") headers["x-ms-lease-break-period"] = String(breakRequest.periodSeconds ?? 0);
   const reply = await callService(context, service, {
     accounts,
-    token: grant.kind === "principal" ? await grant.token() : undefined,
+    grant,
     account,
     method: "PUT",
     path: isWhole ? container : `${container}/${path ?? ""}`,
-    query: `${restypes[kind] ?? ""}comp=lease${ofSnapshot}`,
+    query: {
+      ...(isWhole ? { restype: kind } : {}),
+      comp: "lease",
+      ...(snapshot ? { sharesnapshot: snapshot } : {}),
+    },
     headers,
   });
   if (reply === undefined) return noAccount(account);

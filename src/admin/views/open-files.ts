@@ -52,7 +52,7 @@ export async function openFilePage(
   return { files, next: undefined };
 }
 
-interface FileTarget {
+export interface FileTarget {
   readonly account: string;
   readonly share: string;
   readonly path: string;
@@ -60,7 +60,8 @@ interface FileTarget {
   readonly isDirectory: boolean;
 }
 
-async function fileTargetOf(
+/** Names of a file by the ids of its lock record; undefined if it does not exist any more. */
+export async function fileTargetOf(
   view: RecordView,
   names: Names,
   share: bigint,
@@ -127,7 +128,7 @@ function renderCachingGrant({ key, held, breaking }: CachingGrant): object {
   };
 }
 
-function lettersOf(bits: number): string {
+export function lettersOf(bits: number): string {
   const read = (bits & cacheRead) === 0 ? "" : "R";
   const write = (bits & cacheWrite) === 0 ? "" : "W";
   return read + write + ((bits & cacheHandle) === 0 ? "" : "H");

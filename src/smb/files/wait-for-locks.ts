@@ -1,4 +1,5 @@
 import type { FileResult, FileResultOrWait } from "../../file/filesystem/file-result.ts";
+import type { ByteSpan } from "../../file/locks/byte-ranges.ts";
 import { breakSecondsMax } from "../../file/locks/caching.ts";
 import { locks } from "../../file/records.ts";
 import type { SmbServerState } from "../server.ts";
@@ -30,15 +31,21 @@ export function statusOfWait(
   }
 }
 
+/** What a request waits with: its lifetime, and the byte ranges that it wants to lock. */
+export interface LockWaiter {
+  readonly lifetime: RequestLifetime;
+  readonly ranges?: readonly ByteSpan[];
+}
+
 /**
  * Runs `attempt` until it need not wait: again whenever the lock record of the file changes that it
  * waits for, and at the latest when a break has timed out. Sends an interim response before the
  * first wait.
  */
 export async function waitForLocks<T>(
-  { world }: SmbServerState,
+  { world, lockWaits }: SmbServerState,
   share: bigint,
-  lifetime: RequestLifetime,
+  { lifetime, ranges }: LockWaiter,
   attempt: () => Promise<FileResultOrWait<T>>,
 ): Promise<LockWaitResult<T>> {
   const { store, clock } = { store: world.runtime.store, clock: world.clock };
@@ -51,12 +58,16 @@ export async function waitForLocks<T>(
     const unwatch = store.watch(locks.key({ share, id: first.file }), signal.raise);
     const cancelTimer = clock.after(wakeMilliseconds, signal.raise);
     const removeListener = lifetime.onCancel(signal.raise);
+    const since = clock.wall();
+    const wait = { ...lifetime.origin, share, file: first.file, ranges, since };
+    const endWait = lockWaits.add(wait);
     try {
       // The lock record may have changed before the watch began; this attempt sees such a change.
       const second = await attempt();
       if (second.kind !== "wait") return second;
       await signal.raised;
     } finally {
+      endWait();
       unwatch();
       cancelTimer();
       removeListener();

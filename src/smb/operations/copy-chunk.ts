@@ -158,7 +158,7 @@ async function copyOne(
   if (available < length) return Status.invalidViewSize;
   const { reference, id, keepsLastWrite } = target;
   const request = { reference, handle: id.persistent, keepsLastWrite, at: Number(to), bytes };
-  const outcome = await waitForLocks(server, reference.share.id, lifetime, () =>
+  const outcome = await waitForLocks(server, reference.share.id, { lifetime }, () =>
     writeFile(runtime, request),
   );
   return outcome.kind === "done" ? undefined : statusOfWait(outcome);

@@ -107,7 +107,7 @@ async function createFile(
   if (typeof epoch === "object") return errorResponse(epoch.status);
   const openRequest = openRequestOf(request, asked, path, { id: id.persistent, cache, epoch });
   if (typeof openRequest === "number") return errorResponse(openRequest);
-  const outcome = await waitForLocks(server, tree.shareId, request.lifetime, () =>
+  const outcome = await waitForLocks(server, tree.shareId, request, () =>
     openFile(server.world.runtime, openRequest),
   );
   switch (outcome.kind) {

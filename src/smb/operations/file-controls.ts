@@ -57,7 +57,7 @@ export async function zeroData(
   const { reference, id, keepsLastWrite } = handle;
   const span = { from: Number(from), length: Number(beyond - from) };
   const zeroing = { reference, handle: id.persistent, keepsLastWrite, span };
-  const outcome = await waitForLocks(server, reference.share.id, lifetime, () =>
+  const outcome = await waitForLocks(server, reference.share.id, { lifetime }, () =>
     zeroFile(server.world.runtime, zeroing),
   );
   return outcome.kind === "done" ? Buffer.alloc(0) : statusOfWait(outcome);

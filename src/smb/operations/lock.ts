@@ -99,7 +99,7 @@ async function lockAll(
     const isTaken = outcome.kind === "fault" && outcome.fault === "lock-not-granted";
     return waits && isTaken ? { kind: "wait", file: reference.file } : outcome;
   };
-  const outcome = await waitForLocks(server, tree.shareId, lifetime, attempt);
+  const outcome = await waitForLocks(server, tree.shareId, { lifetime, ranges }, attempt);
   switch (outcome.kind) {
     case "done":
       return emptyResponse();

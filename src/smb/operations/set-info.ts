@@ -65,7 +65,7 @@ export async function setInfo(request: TreeRequest): Promise<SmbResponse> {
   }
   const { connection, tree, lifetime } = request;
   const { server } = connection;
-  const outcome = await waitForLocks(server, tree.shareId, lifetime, () =>
+  const outcome = await waitForLocks(server, tree.shareId, { lifetime }, () =>
     step(server.world.runtime),
   );
   if (outcome.kind === "done") {

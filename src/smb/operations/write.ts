@@ -49,7 +49,7 @@ async function writeBytes(
 ): Promise<SmbResponse> {
   const { reference, keepsLastWrite, id } = handle;
   const writing = { reference, handle: id.persistent, keepsLastWrite, at, bytes: data };
-  const outcome = await waitForLocks(server, tree.shareId, lifetime, () =>
+  const outcome = await waitForLocks(server, tree.shareId, { lifetime }, () =>
     writeFile(server.world.runtime, writing),
   );
   if (outcome.kind === "done") {

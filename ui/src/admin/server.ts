@@ -13,9 +13,15 @@ export interface ServerInfo {
 
 export interface Account {
   readonly name: string;
+  /** Whether the account is in the configuration or in the store, where it can be changed. */
+  readonly source?: "configured" | "stored";
   readonly versioning: boolean;
   readonly hierarchicalNamespace: boolean;
   readonly containerSoftDeleteDays: number;
+  readonly shareSoftDeleteDays: number;
+  readonly publicAccess: boolean;
+  readonly sharedKey: boolean;
+  readonly lastAccessTracking: boolean;
   readonly endpoints: Readonly<Record<string, string>>;
   /** What the principal of the login may do; undefined if the login administers the account. */
   readonly permissions?: Permissions;
@@ -81,3 +87,10 @@ export interface AccountKeys {
 
 export const getKeys = (account: string): Promise<Result<AccountKeys>> =>
   admin(`accounts/${encodeURIComponent(account)}/key`);
+
+/** Changes the settings of a stored account. */
+export const changeAccount = (
+  account: string,
+  settings: Readonly<Record<string, unknown>>,
+): Promise<Result<Account>> =>
+  admin(`accounts/${encodeURIComponent(account)}/settings`, { method: "POST", body: settings });

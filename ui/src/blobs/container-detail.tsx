@@ -15,6 +15,7 @@ import { Tabs } from "../parts/tabs.tsx";
 import { TimelineView } from "../parts/timeline.tsx";
 import { metadataIn } from "../rest/blob.ts";
 import { getContainer, setContainerMetadata } from "../rest/container.ts";
+import { policiesRoute } from "../settings/policies-route.ts";
 import { go } from "../route.ts";
 import { folderRoute, type FolderPlace } from "./blob-route.ts";
 
@@ -74,6 +75,11 @@ export function ContainerDetail({ folder }: { readonly folder: FolderPlace }): J
               state={loaded.value.get("x-ms-lease-state") ?? "available"}
               onChanged={loaded.reload}
             />
+          </Section>
+          <Section title="Access policies">
+            <a href={policiesRoute({ account, service: "blob", container })}>
+              Access level and stored access policies
+            </a>
           </Section>
           <Section title="Shared access signature">
             <SasForm target={{ account, service: "blob", container }} permissions={permissions} />

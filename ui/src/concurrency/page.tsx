@@ -2,6 +2,7 @@ import type { JSX } from "preact";
 import { useCallback, useState } from "preact/hooks";
 import { useFeed, type Refusal } from "../admin/feed.ts";
 import { getLeases, getMessagesInFlight, getSmb } from "../admin/live.ts";
+import { getWaits } from "../admin/waits.ts";
 import { useRepeating } from "../clock.ts";
 import { count } from "../format.ts";
 import { useLoad, type Loaded } from "../load.ts";
@@ -13,6 +14,7 @@ import { FeedTab } from "./feed-tab.tsx";
 import { LeasesTab } from "./leases-tab.tsx";
 import { MessagesTab } from "./messages-tab.tsx";
 import { SmbTab } from "./smb-tab.tsx";
+import { WaitsTab } from "./waits-tab.tsx";
 
 /** Polling interval for views that the event feed does not cover. */
 const refreshMilliseconds = 2000;
@@ -23,6 +25,7 @@ export function ConcurrencyPage({ tab }: { readonly tab: string }): JSX.Element 
   const [missed, setMissed] = useState(0);
   const leases = useLoad(getLeases, []);
   const smb = useLoad(getSmb, []);
+  const waits = useLoad(getWaits, []);
   const messages = useLoad((signal) => getMessagesInFlight({}, signal), []);
   const isLive = useFeed(["refused", "lease", "message"], {
     refused: (refusal) => setRefusals((before) => [refusal, ...before].slice(0, refusalsMax)),
@@ -33,15 +36,15 @@ export function ConcurrencyPage({ tab }: { readonly tab: string }): JSX.Element 
   const refresh = useCallback(() => {
     leases.reload();
     smb.reload();
+    waits.reload();
     messages.reload();
   }, []);
   useRepeating(refresh, refreshMilliseconds);
-  const named = (words: string, howMany: number | undefined): string =>
-    howMany === undefined || howMany === 0 ? words : `${words} (${count(howMany)})`;
   const views: Readonly<Record<string, { what: string; loaded: Loaded<unknown> }>> = {
     leases: { what: "leases", loaded: leases },
     smb: { what: "SMB sessions", loaded: smb },
     messages: { what: "messages in flight", loaded: messages },
+    waits: { what: "waiting clients", loaded: waits },
   };
   const shown = views[tab];
   return (
@@ -59,6 +62,7 @@ export function ConcurrencyPage({ tab }: { readonly tab: string }): JSX.Element 
             ["leases", named("Leases", leases.value?.leases.length)],
             ["smb", named("SMB", smb.value?.files.length)],
             ["messages", named("Messages in flight", messages.value?.messages.length)],
+            ["waits", named("Waits", waits.value?.waits.length)],
             ["refused", named("Rejected requests", refusals.length)],
           ]}
         />
@@ -70,8 +74,13 @@ export function ConcurrencyPage({ tab }: { readonly tab: string }): JSX.Element 
         {tab === "leases" && <LeasesTab loaded={leases} />}
         {tab === "smb" && <SmbTab loaded={smb} />}
         {tab === "messages" && <MessagesTab loaded={messages} />}
+        {tab === "waits" && <WaitsTab loaded={waits} />}
         {tab === "refused" && <FeedTab refusals={refusals} missed={missed} />}
       </div>
     </>
   );
+}
+
+function named(words: string, howMany: number | undefined): string {
+  return howMany === undefined || howMany === 0 ? words : `${words} (${count(howMany)})`;
 }

@@ -8,6 +8,8 @@ const paths = {
   shares: "M2 4h4l1.5 2H14v7H2z",
   concurrency: "M4 7V5a4 4 0 0 1 8 0v2M3 7h10v7H3zM8 10v1.5",
   health: "M1.5 8h3l2-5 3 10 2-5h3",
+  overview: "M2 2h5v5H2zM9 2h5v5H9zM2 9h5v5H2zM9 9h5v5H9z",
+  settings: "M2 4h7M13 4h1M11 2.5v3M2 8h2M8 8h6M6 6.5v3M2 12h6M12 12h2M10 10.5v3",
   principals: "M8 8a3 3 0 1 0 0-6 3 3 0 0 0 0 6zM2.5 14a5.5 5.5 0 0 1 11 0",
   folder: "M2 4h4l1.5 2H14v7H2z",
   file: "M4 2h5l3 3v9H4zM9 2v3h3",

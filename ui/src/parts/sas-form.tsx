@@ -5,8 +5,9 @@ import { createSas, type SasRequest, type Signature } from "../admin/sas.ts";
 import { moment } from "../format.ts";
 import { Button } from "./button.tsx";
 import { CopyText } from "./copy-text.tsx";
-import { Check, Choice, Field } from "./field.tsx";
+import { Check, Field } from "./field.tsx";
 import { describeFailure } from "./notices.tsx";
+import { minutesIn, SasTerm } from "./sas-term.tsx";
 
 export interface SasFormProps {
   readonly target: Pick<
@@ -16,13 +17,6 @@ export interface SasFormProps {
   readonly permissions: readonly (readonly [letter: string, words: string])[];
 }
 
-const terms = [
-  ["60", "one hour"],
-  ["1440", "one day"],
-  ["10080", "one week"],
-  ["525600", "one year"],
-] as const;
-
 /** Creates a SAS URL for one resource with chosen permissions and expiry. */
 export function SasForm({ target, permissions }: SasFormProps): JSX.Element {
   const [made, setMade] = useState<Signature>();
@@ -30,13 +24,13 @@ export function SasForm({ target, permissions }: SasFormProps): JSX.Element {
   const submit = async (event: SubmitEvent): Promise<void> => {
     event.preventDefault();
     const values = new FormData(event.currentTarget as HTMLFormElement);
-    const starts = textIn(values, "startsAt");
+    const time = minutesIn(values);
+    if (typeof time === "string") return setProblem(time);
     const result = await createSas({
       kind: "service",
       ...target,
       permissions: values.getAll("permission").map(String).join(""),
-      minutes: Number(values.get("minutes")),
-      startsAt: starts === "" ? undefined : new Date(starts).toISOString(),
+      ...time,
       ip: textIn(values, "ip") || undefined,
       protocol: values.has("secure") ? "https" : undefined,
     });
@@ -53,12 +47,9 @@ export function SasForm({ target, permissions }: SasFormProps): JSX.Element {
           </Check>
         ))}
       </fieldset>
+      <SasTerm />
       <div class="row">
-        <Choice label="For" name="minutes" options={terms} />
-        <Field label="Start (default now)" name="startsAt" type="datetime-local" />
         <Field label="Allowed IP address" name="ip" />
-      </div>
-      <div class="row">
         <Check name="secure">HTTPS only</Check>
         <Button type="submit" kind="main" icon="link">
           Create SAS URL

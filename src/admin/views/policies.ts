@@ -1,0 +1,171 @@
+import {
+  parseAccessPolicies,
+  policyIdUnitsMax,
+  renderAccessPolicies,
+  storedPoliciesMax,
+} from "../../account/access-policies.ts";
+import { formatIso, parseIso } from "../../base/dates.ts";
+import { parseXml } from "../../encoding/xml.ts";
+import type { StoredPolicy } from "../../protocol/permission.ts";
+import type { ServiceName } from "../../protocol/service-name.ts";
+import type { ViewContext } from "../admin-context.ts";
+import { json, noAccount, refuse, type AdminResponse } from "../admin-response.ts";
+import { callService, type ServiceCall, type ServiceReply } from "../call-service.ts";
+import { findInputError, formatValue, oneOf, optional, textCheck, type Check } from "../inputs.ts";
+import type { CheckedRequest, JsonObject } from "../request.ts";
+import type { Route } from "../routes.ts";
+
+const path = "/admin/v1/policies";
+const serviceCheck = oneOf(["blob", "queue", "table", "file"]);
+const target = { service: serviceCheck, account: textCheck, container: textCheck };
+const timeCheck: Check = (value) => {
+  const isTime = typeof value === "string" && parseIso(value) !== undefined;
+  return isTime
+    ? undefined
+    : `must be a time such as 2026-01-01T00:00:00Z, not ${formatValue(value)}`;
+};
+const policyChecks = {
+  id: textCheck,
+  start: optional(timeCheck),
+  expiry: optional(timeCheck),
+  permission: optional(textCheck),
+};
+const bodyChecks = {
+  ...target,
+  publicAccess: optional(oneOf(["none", "blob", "container"])),
+  unmodifiedSince: optional(textCheck),
+  policies: policiesCheck,
+};
+
+/** The access level of a container, and the stored access policies of a container, queue, table or
+ *  share. The operations behind it accept no SAS, so that the explorer cannot call them itself. */
+export function policyRoutes(context: ViewContext): readonly Route[] {
+  return [
+    {
+      method: "GET",
+      path,
+      access: "principal",
+      query: target,
+      answer: (request) => read(context, request),
+    },
+    {
+      method: "POST",
+      path,
+      access: "principal",
+      query: {},
+      answer: (request) => write(context, request),
+    },
+  ];
+}
+
+function policiesCheck(value: unknown): string | undefined {
+  if (!Array.isArray(value) || value.length > storedPoliciesMax) {
+    return `must be a list of at most ${storedPoliciesMax} policies`;
+  }
+  for (const each of value as readonly unknown[]) {
+    const isObject = typeof each === "object" && each !== null && !Array.isArray(each);
+    const wrong = isObject ? findInputError(each as JsonObject, policyChecks) : "must be an object";
+    if (wrong !== undefined) return `contains a policy whose ${wrong}`;
+    const { id } = each as { readonly id: string };
+    if (id.length > policyIdUnitsMax) return `: an id has at most ${policyIdUnitsMax} characters`;
+  }
+  return undefined;
+}
+
+interface Target {
+  readonly service: ServiceName;
+  readonly account: string;
+  readonly container: string;
+}
+
+async function read(context: ViewContext, request: CheckedRequest): Promise<AdminResponse> {
+  const named = Object.fromEntries(request.query) as unknown as Target;
+  const reply = await callAcl(context, request, named, { method: "GET", headers: {} });
+  if (reply === undefined) return noAccount(named.account);
+  if (reply.status !== 200) return refuse(reply.status, reply.code, reply.message);
+  const root = parseXml(reply.text);
+  const policies = root.ok ? parseAccessPolicies(root.value) : root;
+  if (!policies.ok) throw new Error(`${named.service} returned invalid access policies`);
+  const isBlob = named.service === "blob";
+  const access = reply.headers["x-ms-blob-public-access"] ?? "none";
+  return json({
+    ...(isBlob ? { publicAccess: access, lastModified: reply.headers["Last-Modified"] } : {}),
+    policies: policies.value.map(renderPolicy),
+  });
+}
+
+interface PolicyChange extends Target {
+  readonly publicAccess?: "none" | "blob" | "container" | null;
+  /** The `lastModified` that was read: a container that was changed since is answered 412. */
+  readonly unmodifiedSince?: string | null;
+  readonly policies: readonly {
+    readonly id: string;
+    readonly start?: string | null;
+    readonly expiry?: string | null;
+    readonly permission?: string | null;
+  }[];
+}
+
+async function write(context: ViewContext, request: CheckedRequest): Promise<AdminResponse> {
+  const wrong = findInputError(request.body, bodyChecks);
+  if (wrong !== undefined) return refuse(400, "InvalidInput", wrong);
+  const { publicAccess, unmodifiedSince, policies, ...named } =
+    request.body as unknown as PolicyChange;
+  const extra = [publicAccess && "publicAccess", unmodifiedSince && "unmodifiedSince"];
+  const misplaced = named.service === "blob" ? undefined : extra.find(Boolean);
+  if (misplaced) return refuse(400, "InvalidInput", `${misplaced} is for containers`);
+  const level = publicAccess && publicAccess !== "none" ? publicAccess : undefined;
+  const reply = await callAcl(context, request, named, {
+    method: "PUT",
+    headers: {
+      ...(level === undefined ? {} : { "x-ms-blob-public-access": level }),
+      ...(unmodifiedSince ? { "if-unmodified-since": unmodifiedSince } : {}),
+    },
+    body: renderAccessPolicies(policies.map(policyOf)),
+  });
+  if (reply === undefined) return noAccount(named.account);
+  if (reply.status >= 300) return refuse(reply.status, reply.code, reply.message);
+  return json({ policies: policies.length });
+}
+
+function callAcl(
+  context: ViewContext,
+  { accounts, grant }: CheckedRequest,
+  { service, account, container }: Target,
+  call: Pick<ServiceCall, "method" | "headers" | "body">,
+): Promise<ServiceReply | undefined> {
+  const restypes: Readonly<Partial<Record<ServiceName, string>>> = {
+    blob: "container",
+    file: "share",
+  };
+  const restype = restypes[service];
+  const query = { ...(restype === undefined ? {} : { restype }), comp: "acl" };
+  return callService(context, service, {
+    accounts,
+    grant,
+    account,
+    path: container,
+    query,
+    ...call,
+  });
+}
+
+function policyOf({
+  id,
+  start,
+  expiry,
+  permission,
+}: PolicyChange["policies"][number]): StoredPolicy {
+  return {
+    id,
+    start: start ? parseIso(start) : undefined,
+    expiry: expiry ? parseIso(expiry) : undefined,
+    permission: permission || undefined,
+  };
+}
+
+function renderPolicy({ id, start, expiry, permission }: StoredPolicy): object {
+  const time = (moment: bigint | undefined) =>
+    moment === undefined ? undefined : formatIso(moment);
+  return { id, start: time(start), expiry: time(expiry), permission };
+}

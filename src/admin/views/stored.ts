@@ -1,0 +1,77 @@
+import { accounts } from "../../account/account-record.ts";
+import { containers } from "../../blob/records.ts";
+import type { DefinedTable } from "../../encoding/table.ts";
+import { shares } from "../../file/records.ts";
+import { Records } from "../../operation/records.ts";
+import type { RecordView } from "../../operation/view.ts";
+import type { ServiceName } from "../../protocol/service-name.ts";
+import { queues } from "../../queue/records.ts";
+import { tables } from "../../table/records.ts";
+import type { ViewContext } from "../admin-context.ts";
+import { json, noAccount, type AdminResponse } from "../admin-response.ts";
+import { textCheck } from "../inputs.ts";
+import type { CheckedRequest } from "../request.ts";
+import type { Route } from "../routes.ts";
+
+/** Names that are counted per service: the cost must not grow with what is stored. */
+const namesCountedMax = 1000;
+
+type NameTable = DefinedTable<{ readonly account: bigint; readonly name: string }, object>;
+
+const tablesOf: Readonly<Record<ServiceName, NameTable>> = {
+  blob: containers as unknown as NameTable,
+  queue: queues as unknown as NameTable,
+  table: tables as unknown as NameTable,
+  file: shares as unknown as NameTable,
+};
+
+/** How many containers, queues, tables and shares an account has. */
+export function storedRoutes(context: ViewContext): readonly Route[] {
+  return [
+    {
+      method: "GET",
+      path: "/admin/v1/stored",
+      access: "principal",
+      query: { account: textCheck },
+      answer: (request) => count(context, request),
+    },
+  ];
+}
+
+async function count(
+  { runtime }: ViewContext,
+  { query, accounts: known, sees }: CheckedRequest,
+): Promise<AdminResponse> {
+  const account = query.get("account") ?? "";
+  if (known.get(account) === undefined) return noAccount(account);
+  return runtime.store.snapshot(async (view) => {
+    const records = new Records(view, runtime.content);
+    const owner = await records.get(accounts, account);
+    const services: Record<string, object> = {};
+    for (const [service, table] of Object.entries(tablesOf) as [ServiceName, NameTable][]) {
+      const isSeen = (name: string): boolean => sees({ service, account, name });
+      services[service] = await countNames(records, table, owner?.id, isSeen);
+    }
+    return json({ account, services });
+  });
+}
+
+async function countNames(
+  view: RecordView,
+  table: NameTable,
+  owner: bigint | undefined,
+  isSeen: (name: string) => boolean,
+): Promise<object> {
+  let scanned = 0;
+  let names = 0;
+  if (owner === undefined) return { count: 0, isComplete: true };
+  const bounds = { ...table.range([owner]), limit: namesCountedMax + 1 };
+  for await (const batch of view.scan(table, bounds)) {
+    for (const { key } of batch) {
+      scanned += 1;
+      if (scanned > namesCountedMax) break;
+      if (isSeen(String(table.parts(key)[1]))) names += 1;
+    }
+  }
+  return { count: names, isComplete: scanned <= namesCountedMax };
+}

@@ -1,10 +1,8 @@
 import { createReadStream, createWriteStream, existsSync, readdirSync } from "node:fs";
-import { chmod, copyFile, mkdir, open, rename, rm, stat } from "node:fs/promises";
+import { chmod, copyFile, mkdir, open, rename, rm, stat, utimes } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { pipeline } from "node:stream/promises";
-import { listExtents, type ExtentState } from "../content/extent-table.ts";
-import { LmdbEngine } from "../store/lmdb/lmdb-engine.ts";
-import { snapshotView } from "../store/snapshot-view.ts";
+import { extentsIn } from "./extents-in.ts";
 import {
   extentsPath,
   formatPath,
@@ -12,20 +10,25 @@ import {
   storePath,
   type FolderOptions,
 } from "./folder-check/open-folder.ts";
+import { extentPath, openBase } from "./backup-base.ts";
 import { makeFolder } from "./make-folder.ts";
 import { StartRefused, systemErrorCode } from "./start-refused.ts";
 
 export interface BackupOptions extends FolderOptions {
   /** Must not exist or be an empty folder. */
   readonly to: string;
+  /** An earlier backup. Extents that have not changed since are linked to its files instead of
+   *  being copied; both backups stay complete, also if the other one is deleted. */
+  readonly base?: string | undefined;
 }
 
 export interface BackupReport {
   readonly extents: number;
+  /** Copied bytes of records and extents. */
   readonly bytes: number;
+  /** Extents that are linked to files of the base. */
+  readonly linkedExtents: number;
 }
-
-const extentsPerPageMax = 256;
 
 /**
  * Copies one consistent state of a data folder while servers use it: first all records of one
@@ -34,8 +37,9 @@ const extentsPerPageMax = 256;
  * The target gets its final name after everything is flushed.
  */
 export async function backupFolder(options: BackupOptions): Promise<BackupReport> {
-  const { location, to } = options;
+  const { location, to, base } = options;
   checkTarget(to);
+  const known = base === undefined ? undefined : await openBase(base, location);
   const draft = `${to}.incomplete`;
   const folder = await openFolder(options);
   try {
@@ -47,11 +51,16 @@ export async function backupFolder(options: BackupOptions): Promise<BackupReport
     if (existsSync(formatPath(location))) await copyFile(formatPath(location), formatPath(draft));
     const extents = await extentsIn(storePath(draft));
     let bytes = (await stat(storePath(draft))).size;
-    for (const { extent } of extents) bytes += await copyExtent(location, draft, extent);
+    let linkedExtents = 0;
+    for (const state of extents) {
+      const isLinked = await known?.link(state, { from: location, to: draft });
+      if (isLinked === true) linkedExtents += 1;
+      else bytes += await copyExtent(location, draft, state.extent);
+    }
     await syncAll(draft);
     await rename(draft, to);
     await sync(dirname(to));
-    return { extents: extents.length, bytes };
+    return { extents: extents.length, bytes, linkedExtents };
   } catch (error) {
     await rm(draft, { recursive: true, force: true });
     throw error;
@@ -65,34 +74,16 @@ function checkTarget(to: string): void {
   if (isTaken) throw new StartRefused([`${to}: not empty; choose a new or empty folder`]);
 }
 
-async function extentsIn(path: string): Promise<readonly ExtentState[]> {
-  const engine = new LmdbEngine({ path, noSync: false, readOnly: true });
-  const state = engine.open();
-  try {
-    const view = snapshotView(state, state.ticks);
-    const all: ExtentState[] = [];
-    let page: readonly ExtentState[];
-    do {
-      page = await listExtents(view, all.at(-1)?.extent ?? 0n, extentsPerPageMax);
-      all.push(...page);
-    } while (page.length === extentsPerPageMax);
-    return all;
-  } finally {
-    state.close();
-    await engine.close();
-    // Removes the lock file of LMDB, which readers create. It is created again when the copy is
-    // opened.
-    await rm(`${path}-lock`, { force: true });
-  }
-}
-
-/** Copies an extent and returns its length; 0 for one that was never written and has no file. */
+/** Copies an extent and returns its length; 0 for one that was never written and has no file. The
+ *  copy has the date of the file, by which a later backup recognises it. */
 async function copyExtent(from: string, to: string, extent: bigint): Promise<number> {
-  const name = `${extent.toString(16).padStart(16, "0")}.extent`;
-  const target = join(extentsPath(to), name);
+  const path = extentPath(from, extent);
+  const target = extentPath(to, extent);
   try {
-    const source = createReadStream(join(extentsPath(from), name));
+    const { atime, mtime } = await stat(path);
+    const source = createReadStream(path);
     await pipeline(source, createWriteStream(target, { flags: "wx", mode: 0o600 }));
+    await utimes(target, atime, mtime);
     return source.bytesRead;
   } catch (error) {
     if (systemErrorCode(error) !== "ENOENT") throw error;

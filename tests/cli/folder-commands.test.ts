@@ -57,7 +57,7 @@ describe("etagere check and etagere backup", () => {
       1,
       "etagere backup: Unknown option '--form'; did you mean --from?\nusage:",
     ],
-    [["backup", location], 1, "etagere backup: only --from and --to are accepted"],
+    [["backup", location], 1, "etagere backup: only --from, --to and --base are accepted"],
     [["backup", "--from", location, "--to", location], 1, "not empty; choose"],
   ])("reject %j", (words, code, message) => {
     const { status, stderr } = run(...words);

@@ -38,7 +38,7 @@ async function backup(words: readonly string[]): Promise<number> {
   const from = read.ok ? read.texts.get("from") : undefined;
   const to = read.ok ? read.texts.get("to") : undefined;
   if (!read.ok || from === undefined || to === undefined || read.others.length > 0) {
-    const problem = read.ok ? "only --from, --to and --base are accepted, two required" : read.problem;
+    const problem = read.ok ? "only --from, --to and --base are accepted" : read.problem;
     process.stderr.write(usageError(backupCommand, problem));
     return 1;
   }

@@ -8,9 +8,7 @@ import { usageError, type Subcommand } from "./subcommand.ts";
 
 export const envCommand: Subcommand = {
   name: "env",
-  usage:
-    "[--location FOLDER | --url URL] [--token TOKEN] [--principal NAME] " +
-    "[--shell sh|powershell|json]",
+  usage: "[--location FOLDER | --url URL] [--principal NAME] [--shell sh|powershell|json]",
   summary: "print the variables for Azure's identity libraries",
   help: [
     "Prints IDENTITY_ENDPOINT and IDENTITY_HEADER of a running server, with which",

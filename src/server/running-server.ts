@@ -180,8 +180,7 @@ export class RunningServer {
     this.#identity.tokens.close();
     this.#certificate?.close();
     await Promise.all(this.#listeners.map((listener) => listener.stop(graceMilliseconds)));
-    await this.#transfers?.stop();
-    await this.#sweeping?.stop();
+    await Promise.all([this.#transfers?.stop(), this.#sweeping?.stop()]);
     await this.snapshots.close();
     await this.#engines.close();
     await Promise.all([this.#given.accessLog?.close(), this.#given.auditLog?.close()]);

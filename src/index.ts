@@ -6,5 +6,6 @@ export { SnapshotError } from "./server/snapshots/server-snapshots.ts";
 export type { Snapshot } from "./server/snapshots/server-snapshots.ts";
 export type { ServerClock } from "./server/time-travel/server-clock.ts";
 export type { Faults, PendingFault } from "./server/faults/fault-injector.ts";
+export type { InitInput } from "./server/init/init-input.ts";
 export type { InjectedFault } from "./server/faults/fault-rule.ts";
 export { StartRefused } from "./server/start-refused.ts";

@@ -77,6 +77,7 @@ export const flags = {
     help: "processes that serve the same ports; auto: one per core",
   },
   https: { kind: "switch", help: "serve HTTPS with a certificate in the data folder" },
+  init: { kind: "text", value: "FILE", help: "create containers, queues … of this JSON file" },
   enableReset: { kind: "switch", help: "allow POST /admin/v1/reset to delete everything" },
   store: {
     kind: "text",

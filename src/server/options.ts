@@ -6,18 +6,21 @@ import type { OAuthMode } from "../http/auth/request.ts";
 import { isAddressRange } from "../http/source/address-ranges.ts";
 import type { SourceRanges } from "../http/source/source-policy.ts";
 import { isDatabaseAddress } from "../store/postgres/addresses.ts";
+import type { InitInput } from "./init/init-input.ts";
 import { flagDefaults, flags, isFlagName } from "./flags.ts";
 import type { FlagName, FlagValues } from "./flags.ts";
 
 /** The options of `start()`: the command line's flags by the same names, and options that only
  *  programs have. */
-export interface StartOptions extends Omit<FlagValues, "workers"> {
+export interface StartOptions extends Omit<FlagValues, "workers" | "init"> {
   /** 0 selects a free port for every listener whose port is not given. */
   readonly port?: 0;
   /** Settings per account, as in the file of `config`; the two exclude each other. */
   readonly accounts?: AccountInputs;
   /** Principals, roles and issuers, as in the file of `config`; the two exclude each other. */
   readonly identity?: IdentityInput;
+  /** Resources to create at the start, or the path of a JSON file that describes them. */
+  readonly init?: string | InitInput;
   /** The services to serve; default all. SMB is served only with `file`. */
   readonly services?: readonly ServiceName[];
 }
@@ -36,7 +39,8 @@ type Widen<T> = T extends string ? string : T extends number ? number : boolean;
 /** Validated options with all defaults. */
 export type Options = {
   readonly [N in Defaulted]: Widen<(typeof flagDefaults)[N]>;
-} & Omit<FlagValues, Defaulted | "workers"> & {
+} & Omit<FlagValues, Defaulted | "workers" | "init"> & {
+    readonly init?: string | InitInput;
     readonly workers: number | "auto";
     readonly accounts?: AccountInputs;
     readonly identity?: IdentityInput;
@@ -87,6 +91,7 @@ export function resolveOptions(
 }
 
 function checkValue(name: FlagName, value: unknown): string | undefined {
+  if (name === "init" && typeof value === "object") return undefined;
   switch (flags[name].kind) {
     case "text":
       return typeof value === "string" && value !== "" ? checkText(name, value) : "needs a value";

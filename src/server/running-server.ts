@@ -14,6 +14,7 @@ import { dataStoreOptions } from "./data-store-options.ts";
 import { openIdentity, type ServerIdentity } from "./token-verification.ts";
 import { sweepHandlesInBackground } from "./orphaned-handles.ts";
 import { FaultInjector } from "./faults/fault-injector.ts";
+import { applyInit } from "./init/apply-init.ts";
 import { listen } from "./listener.ts";
 import type { BoundAddress, Handler, Listener, ListenerOptions } from "./listener.ts";
 import type { HttpService } from "../http/http-service.ts";
@@ -44,6 +45,7 @@ import type { ServerEnvironment } from "./server-environment.ts";
 import {
   announceServices,
   listeningLine,
+  onPortReplaced,
   serviceListener,
   startingLine,
 } from "./service-listener.ts";
@@ -107,6 +109,7 @@ export class RunningServer {
     server.#certificate = certificate;
     try {
       await openAccountRecords(engines.store, given);
+      await applyInit(given, engines);
       for (const service of services) {
         if (given.options.services.includes(service.name)) await server.#listen(service);
       }
@@ -132,7 +135,6 @@ export class RunningServer {
     return this.#admin?.address;
   }
 
-  /** Figures of this process. */
   sample(): FigureSample {
     return this.#metrics.sample(processFigures());
   }
@@ -191,12 +193,6 @@ export class RunningServer {
     return { writeAccess: writeAccessOf(this.#given.accessLog), faults: this.faults };
   }
 
-  #onPortReplaced(name: string): ((notice: string) => void) | undefined {
-    const { options, announce } = this.#given;
-    const replaceable: ReadonlySet<string> = options.replaceablePorts;
-    return replaceable.has(name) ? (notice) => announce(`Etagere ${notice}`) : undefined;
-  }
-
   async #listen(service: Service): Promise<void> {
     const { name } = service;
     const world = {
@@ -228,8 +224,11 @@ export class RunningServer {
   async #listenAt(service: ServiceName, name: EndpointName, handler: Handler): Promise<void> {
     const certificate = this.#certificate;
     const { announce, options } = this.#given;
-    const onPortReplaced = this.#onPortReplaced(`${name}Port`);
-    const listening = { ...serviceListener(options, service, name), onPortReplaced };
+    const announceReplaced = onPortReplaced(this.#given, `${name}Port`);
+    const listening = {
+      ...serviceListener(options, service, name),
+      onPortReplaced: announceReplaced,
+    };
     announce(startingLine(name, listening, certificate !== undefined));
     const { url, address } = await this.#add({ ...listening, certificate, handler });
     this.#endpoints.listens(service, address);
@@ -239,9 +238,9 @@ export class RunningServer {
 
   async #listenSmb(): Promise<void> {
     const { clock, random, log, announce, accounts, options } = this.#given;
-    const onPortReplaced = this.#onPortReplaced("smbPort");
+    const announceReplaced = onPortReplaced(this.#given, "smbPort");
     const beforeListen = (): void => this.#given.worker?.beforeListen(smbTitle);
-    const ports = { onPortReplaced, beforeListen };
+    const ports = { onPortReplaced: announceReplaced, beforeListen };
     const common = { clock, random, log, accounts, options, ...ports, ...this.#limits };
     const { listenSmb } = await import("./smb-endpoint.ts");
     const listener = await listenSmb({ ...common, engines: this.#engines, meter: this.#metrics });
@@ -272,7 +271,7 @@ export class RunningServer {
       ready: () => this.#checkReady(),
       reset: () => this.reset(),
       certificate: this.#certificate,
-      onPortReplaced: this.#onPortReplaced("adminPort"),
+      onPortReplaced: onPortReplaced(this.#given, "adminPort"),
       listen: (listening) => this.#add(listening),
     });
     this.#endpoints.listensForAdmin(this.#admin.address);

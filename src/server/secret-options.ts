@@ -11,12 +11,12 @@ const secretOptions = {
   pwd: {
     file: "pwdFile",
     variable: "ETAGERE_PWD",
-    applies: ({ cert, key }: FlagValues) => cert !== undefined && key === undefined,
+    applies: ({ cert, key }: Omit<FlagValues, "init">) => cert !== undefined && key === undefined,
   },
   store: {
     file: "storeFile",
     variable: "ETAGERE_STORE",
-    applies: ({ inMemoryPersistence }: FlagValues) => inMemoryPersistence !== true,
+    applies: ({ inMemoryPersistence }: Omit<FlagValues, "init">) => inMemoryPersistence !== true,
   },
 } as const;
 

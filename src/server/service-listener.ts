@@ -35,6 +35,15 @@ export function listeningLine(name: EndpointName, url: string): string {
   return serviceLine(name, `is successfully listening at ${url}`);
 }
 
+/** Prints that a free port was taken instead of one in use; undefined if the port was given. */
+export function onPortReplaced(
+  { options, announce }: { readonly options: Options; readonly announce: (line: string) => void },
+  name: string,
+): ((notice: string) => void) | undefined {
+  const replaceable: ReadonlySet<string> = options.replaceablePorts;
+  return replaceable.has(name) ? (notice) => announce(`Etagere ${notice}`) : undefined;
+}
+
 /** Prints a line for every service that was announced as listening. */
 export function announceServices(
   urls: Readonly<Partial<Record<EndpointName, string>>>,

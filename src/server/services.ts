@@ -44,7 +44,7 @@ export interface ServiceEnvironment {
   readonly memory: MemoryBudget;
   readonly rates: RequestRates;
   readonly accounts: Accounts;
-  readonly tokens: TokenVerifier;
+  readonly tokens: TokenVerifier | undefined;
   readonly engines: DataStores;
   readonly options: Options;
   readonly endpoints: OwnEndpoints;

@@ -33,7 +33,14 @@ describe("a principal", () => {
     ]);
     expect(await page.getByText("private").count()).toBe(0);
     await page.getByRole("link", { name: "reports" }).click();
+    await row(page, "a.txt").waitFor();
+    // A reader sees no commands that change something.
+    for (const command of ["New blob", "Upload"]) {
+      expect(await page.getByRole("button", { name: command, exact: true }).count()).toBe(0);
+    }
     await row(page, "a.txt").click();
+    await page.getByRole("button", { name: "Download" }).waitFor();
+    expect(await page.getByRole("button", { name: "Delete" }).count()).toBe(0);
     await page.getByRole("tab", { name: "Content" }).click();
     await page.locator(".preview-text", { hasText: "figures" }).waitFor();
     // The services decide: another container is refused, whatever the page shows.

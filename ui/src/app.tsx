@@ -11,6 +11,7 @@ import { HealthPage } from "./health/page.tsx";
 import { JobPanel } from "./jobs/panel.tsx";
 import { LoginDialog } from "./login-dialog.tsx";
 import { OverviewPage } from "./overview/page.tsx";
+import { AbilitiesContext } from "./parts/abilities.ts";
 import { Notices } from "./parts/notices.tsx";
 import { Empty, Failed, Waiting } from "./parts/states.tsx";
 import { useCapabilities } from "./permissions.ts";
@@ -108,16 +109,29 @@ const pageServices: Readonly<Record<string, ServiceName>> = {
   shares: "file",
 };
 
-function CurrentPage({ route, account, isServerLogin }: PageProps): JSX.Element {
-  const [, name, ...rest] = route.segments;
-  const path = rest.join("/");
+/** The page of the address, with the commands that the login may run. */
+function CurrentPage(props: PageProps): JSX.Element {
+  const { route, account } = props;
   const page = pageOf(route);
   const service = pageServices[page];
-  const { list } = useCapabilities(account, service ?? "blob");
-  if (service !== undefined && !list && (name ?? "") === "") {
+  const [, name = ""] = route.segments;
+  const { list, manage, write, delete: remove } = useCapabilities(account, service ?? "blob", name);
+  if (service === undefined) return <PageContent {...props} />;
+  if (!list && name === "") {
     return <AssignedNames account={account} page={page} service={service} />;
   }
-  switch (page) {
+  const abilities = name === "" ? { write: manage, delete: manage } : { write, delete: remove };
+  return (
+    <AbilitiesContext.Provider value={abilities}>
+      <PageContent {...props} />
+    </AbilitiesContext.Provider>
+  );
+}
+
+function PageContent({ route, account, isServerLogin }: PageProps): JSX.Element {
+  const [, name, ...rest] = route.segments;
+  const path = rest.join("/");
+  switch (pageOf(route)) {
     case "blobs":
       return <BlobsPage account={account} container={name} prefix={path} query={route.query} />;
     case "tables":

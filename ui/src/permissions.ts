@@ -14,15 +14,10 @@ const everything: Capabilities = {
  *  share. The services check each request; this only hides what would be rejected. */
 export function useCapabilities(account: string, service: ServiceName, name = ""): Capabilities {
   const known = useStore(accounts).find((each) => each.name === account);
-  return capabilitiesIn(known?.permissions, service, name);
-}
-
-export function capabilitiesIn(
-  permissions: Permissions | undefined,
-  service: ServiceName,
-  name = "",
-): Capabilities {
+  const permissions = known?.permissions;
   if (permissions === undefined) return everything;
+  // Access control lists may permit what roles do not.
+  if (service === "blob" && known?.hierarchicalNamespace === true) return everything;
   const scope = permissions.scopes.find((each) => each.service === service && each.name === name);
   return scope ?? permissions.services[service];
 }

@@ -1,4 +1,5 @@
 import type { ComponentChildren, JSX } from "preact";
+import { useIsShown } from "./abilities.ts";
 import { Icon, type IconName } from "./icon.tsx";
 
 export interface ButtonProps {
@@ -15,8 +16,11 @@ export interface ButtonProps {
   readonly tabIndex?: number;
 }
 
-export function Button(props: ButtonProps): JSX.Element {
+/** A button. One of a command that the login may not run is not shown. */
+export function Button(props: ButtonProps): JSX.Element | null {
   const { children, icon, label, kind = "plain", disabled = false, type = "button" } = props;
+  const isShown = useIsShown();
+  if (!isShown(icon)) return null;
   return (
     <button
       type={type}

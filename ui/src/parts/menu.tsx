@@ -1,5 +1,6 @@
 import type { JSX, RefObject } from "preact";
 import { useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
+import { useIsShown } from "./abilities.ts";
 import { Icon, type IconName } from "./icon.tsx";
 
 /** A position in the window, in CSS pixels. */
@@ -29,6 +30,8 @@ const edgePixels = 8;
 export function Menu({ label, at, items, onClose }: MenuProps): JSX.Element {
   const element = useRef<HTMLDivElement>(null);
   const [place, setPlace] = useState(at);
+  const isShown = useIsShown();
+  const shownItems = items.filter(({ icon }) => isShown(icon));
   useLayoutEffect(() => {
     const before = document.activeElement;
     const menu = element.current;
@@ -56,7 +59,7 @@ export function Menu({ label, at, items, onClose }: MenuProps): JSX.Element {
       onKeyDown={(event) => walkMenu(event, onClose)}
       onContextMenu={(event) => event.preventDefault()}
     >
-      {items.map(({ label: words, icon, isDangerous, run }) => (
+      {shownItems.map(({ label: words, icon, isDangerous, run }) => (
         <button
           key={words}
           type="button"

@@ -12,10 +12,13 @@ export async function serve({ command: [program, ...words], last }) {
   const server = spawn(program, words, { stdio: ["ignore", "pipe", "inherit"] });
   const gone = new Promise((resolve) => server.once("exit", resolve));
   const urls = {};
+  /** All lines so far. */
+  const printed = [];
   const timer = setTimeout(() => server.kill("SIGKILL"), startMillisecondsMax);
   const lines = createInterface({ input: server.stdout });
   await new Promise((resolve, reject) => {
     lines.on("line", (line) => {
+      printed.push(line);
       const found = /(\w+)(?: service| endpoint)? is successfully listening at (\S+)/.exec(line);
       if (found !== null) urls[found[1].toLowerCase()] = found[2];
       if (last.test(line)) resolve();
@@ -27,5 +30,5 @@ export async function serve({ command: [program, ...words], last }) {
     server.kill("SIGTERM");
     await gone;
   };
-  return { urls, pid: server.pid, stop };
+  return { urls, pid: server.pid, lines: printed, stop };
 }

@@ -1,10 +1,9 @@
 // One function per client: installs what it needs into `work`, and runs its program there.
 import { cpSync, existsSync, mkdirSync, mkdtempSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { execFileSync } from "node:child_process";
-import { root } from "../../scripts/prepare.mjs";
 import { execute, Missing, need } from "./commands.mjs";
 import { exampleOf } from "./examples.mjs";
+import { identityPrograms, runIdentity } from "./identity-clients.mjs";
 import { startServer } from "./server.mjs";
 
 const programs = import.meta.dirname;
@@ -16,7 +15,20 @@ export const clients = {
   obstore: python("obstore", "deltalake and polars"),
   duckdb: python("duckdb", "DuckDB"),
   celery: python("celery"),
-  identity: runIdentity,
+  "identity-javascript": (test) => runIdentity(test, identityPrograms.javascript),
+  "identity-python": (test) =>
+    runIdentity(test, identityPrograms.python, { bin: pythonTools(test) }),
+  "identity-go": (test) => runIdentity(test, identityPrograms.go),
+  "identity-java": (test) => runIdentity(test, identityPrograms.java),
+  // With client credentials, for which the token service is the authority.
+  "secret-javascript": (test) =>
+    runIdentity(test, identityPrograms.javascript, { words: ["--principal", "app"] }),
+  "secret-python": (test) =>
+    runIdentity(test, identityPrograms.python, {
+      bin: pythonTools(test),
+      words: ["--principal", "app"],
+    }),
+  oidc: runOidc,
   "java-batch": (test) => runJava(test, "Batch"),
   "java-files": (test) => {
     if (!test.isPort80Ours) throw new Missing("port 80 cannot be used");
@@ -56,20 +68,13 @@ function pythonTools({ work }) {
   return bin;
 }
 
-/** With a server of its own over HTTPS, the variables of `etagere env`, and no account key. */
-async function runIdentity(test) {
-  const bin = pythonTools(test);
-  const location = mkdtempSync(join(test.work, "identity-"));
-  const server = await startServer(location, ["--filePort", "0", "--https"]);
-  try {
-    const words = [join(root, "bin", "etagere"), "env", "--location", location, "--shell", "json"];
-    const variables = JSON.parse(execFileSync(process.execPath, words, { encoding: "utf8" }));
-    const urls = { BLOB_URL: `https://${server.blob}`, TABLE_URL: `https://${server.table}` };
-    const env = { ...process.env, ...variables, ...urls };
-    execute(join(bin, "python"), [join(programs, "check_identity.py")], { cwd: location, env });
-  } finally {
-    await server.stop();
-  }
+/** With an OpenID Connect server that is installed for the test only: it has many dependencies. */
+function runOidc({ work }) {
+  const cwd = join(work, "oidc");
+  mkdirSync(cwd);
+  writeFileSync(join(cwd, "package.json"), "{}");
+  need("npm", ["install", "--ignore-scripts", "--no-save", "oidc-provider@9.13.3"], { cwd });
+  execute(process.execPath, [join(programs, "check-oidc.mjs")], { cwd });
 }
 
 /** With a second server, whose development account has a hierarchical namespace. */

@@ -12,9 +12,10 @@ export async function startServer(location, flags) {
   const ports = freePorts.flatMap((flag) => [flag, "0"]);
   const words = ["--location", location, "--silent", "--noSmb", ...ports, ...flags];
   const command = [join(root, "bin", "etagere"), ...words];
-  const { urls, stop } = await serve({ command, last: /Etagere admin is successfully listening/ });
+  const last = /Etagere admin is successfully listening/;
+  const { urls, ...server } = await serve({ command, last });
   const addresses = Object.entries(urls).map(([name, url]) => [name, url.replace(/^\w+:\/\//, "")]);
-  return { ...Object.fromEntries(addresses), stop };
+  return { ...server, ...Object.fromEntries(addresses) };
 }
 
 export async function canListen(port) {

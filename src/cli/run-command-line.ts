@@ -9,6 +9,7 @@ import { optionWarnings, resolveOptions, type Options } from "../server/options.
 import { readSecrets } from "../server/secret-options.ts";
 import { realEnvironment, type ServerEnvironment } from "../server/server-environment.ts";
 import { environmentVariable } from "../server/world.ts";
+import { hangupAction } from "./hangup-action.ts";
 import { workerCountOf } from "../server/workers/worker-count.ts";
 import { StartRefused, systemErrorCode } from "../server/start-refused.ts";
 import { readVersion } from "../server/version.ts";
@@ -153,7 +154,8 @@ function handleSignals(starting: Promise<Server>): void {
   };
   process.on("SIGTERM", stop);
   process.on("SIGINT", stop);
-  process.on("SIGHUP", () => void withServer(starting, (server) => server.reload()));
+  const reload = (): void => void withServer(starting, (server) => server.reload());
+  process.on("SIGHUP", hangupAction() === "stop" ? stop : reload);
 }
 
 async function withServer(

@@ -4,6 +4,7 @@ import { dirname, join } from "node:path";
 import { promisify } from "node:util";
 import type { Log } from "../base/world.ts";
 import { makePrivateFolder } from "../store/private-folder.ts";
+import { canSyncFolders } from "../store/sync-folder.ts";
 import { StoreUnavailable } from "../store/store.ts";
 import { ExtentTooShort, type ExtentFile, type ExtentFiles } from "./extent-files.ts";
 
@@ -39,6 +40,7 @@ export async function openDiskFiles(folder: string, log?: Log): Promise<ExtentFi
 /** Flushes the entries of a folder. Without this, a loss of power may undo the creation or removal
  *  of a file that the store has recorded. */
 async function syncFolder(folder: string): Promise<void> {
+  if (!canSyncFolders()) return;
   const handle = await openFolder(folder, "r");
   try {
     await handle.sync();

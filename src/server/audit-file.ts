@@ -129,6 +129,8 @@ export class AuditFile {
 
   async #rotate(): Promise<void> {
     const { path, oldFilesMax } = this.#options;
+    // Windows does not rename files that are open.
+    await this.#close();
     if (oldFilesMax === 0) return rm(path, { force: true });
     for (let number = oldFilesMax - 1; number >= 1; number -= 1) {
       await rename(`${path}.${number}`, `${path}.${number + 1}`).catch(() => {});

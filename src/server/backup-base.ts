@@ -16,6 +16,9 @@ export interface BackupBase {
 /** Errors of a file system that has no links, or of another file system. */
 const noLinkCodes: ReadonlySet<unknown> = new Set(["EXDEV", "EPERM", "ENOTSUP", "EMLINK"]);
 
+/** Difference of the dates of a file and its copy, which has whole milliseconds. */
+const dateMillisecondsMax = 1;
+
 export function extentPath(folder: string, extent: bigint): string {
   return join(extentsPath(folder), `${extent.toString(16).padStart(16, "0")}.extent`);
 }
@@ -57,7 +60,7 @@ async function areSameFiles(one: string, other: string): Promise<boolean> {
     [one, other].map((path) => stat(path).catch(() => undefined)),
   );
   if (first === undefined || second === undefined || first.size !== second.size) return false;
-  return Math.trunc(first.mtimeMs) === Math.trunc(second.mtimeMs);
+  return Math.abs(first.mtimeMs - second.mtimeMs) <= dateMillisecondsMax;
 }
 
 async function linkFile(from: string, to: string): Promise<boolean> {

@@ -11,6 +11,7 @@ import {
   type FolderOptions,
 } from "./folder-check/open-folder.ts";
 import { extentPath, openBase } from "./backup-base.ts";
+import { canSyncFolders } from "../store/sync-folder.ts";
 import { makeFolder } from "./make-folder.ts";
 import { StartRefused, systemErrorCode } from "./start-refused.ts";
 
@@ -100,7 +101,10 @@ async function syncAll(folder: string): Promise<void> {
 }
 
 async function sync(path: string): Promise<void> {
-  const handle = await open(path, "r");
+  const isFolder = (await stat(path)).isDirectory();
+  if (isFolder && !canSyncFolders()) return;
+  // Windows flushes only files that are open for writing.
+  const handle = await open(path, isFolder ? "r" : "r+");
   try {
     await handle.sync();
   } finally {

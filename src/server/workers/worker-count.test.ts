@@ -16,3 +16,8 @@ it("is the given number, or with auto at most the number of cores", () => {
   expect(workerCountOf("auto")).toBeGreaterThanOrEqual(1);
   expect(workerCountOf("auto")).toBeLessThanOrEqual(availableParallelism());
 });
+
+it("is 1 on Windows, which has no sockets that workers could share", () => {
+  expect([workerCountOf(3, "win32"), workerCountOf("auto", "win32")]).toEqual([1, 1]);
+  expect(workerCountOf(3, "darwin")).toBe(3);
+});

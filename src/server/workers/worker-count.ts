@@ -5,8 +5,13 @@ import { workersMax } from "../options.ts";
 const quotaFile = "/sys/fs/cgroup/cpu.max";
 
 /** The number of workers for the option `--workers`. `auto` is one worker for each core that this
- *  process may use. */
-export function workerCountOf(workers: number | "auto"): number {
+ *  process may use. On Windows it is always 1: workers commit through a Unix socket in the data
+ *  folder, and share listening sockets, which Windows does neither. */
+export function workerCountOf(
+  workers: number | "auto",
+  platform: NodeJS.Platform = process.platform,
+): number {
+  if (platform === "win32") return 1;
   if (workers !== "auto") return workers;
   const cores = Math.min(availableParallelism(), quotaCores(readQuota()) ?? Infinity);
   return Math.min(workersMax, Math.max(1, cores));

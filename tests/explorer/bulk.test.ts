@@ -71,6 +71,11 @@ describe("many blobs", () => {
     await selected(page).getByText("All but 1 entry").waitFor();
     await selected(page).getByRole("button", { name: "Clear selection" }).click();
     await selected(page).waitFor({ state: "detached" });
+    await page.getByRole("link", { name: "Containers" }).click();
+    await choose(page, container, "Count blobs");
+    await job(page, /^Count/)
+      .getByText(`${fileCount} blobs, 325 B`)
+      .waitFor();
   });
 
   it("of a folder are downloaded, copied, moved and deleted", async () => {

@@ -167,12 +167,18 @@ describe("queues", () => {
     await put("first <& message");
     await waiting.getByText("first <& message").waitFor();
     await page.getByRole("button", { name: "Get messages" }).click();
+    await page.getByLabel("Number of messages").fill("33");
     await page.getByRole("dialog").getByRole("button", { name: "Get" }).click();
+    await page.getByText("Number of messages: must be a whole number from 1 to 32.").waitFor();
+    await page.getByLabel("Number of messages").fill("1");
+    await page.getByRole("dialog").getByRole("button", { name: "Get" }).click();
+    const detail = page.getByRole("complementary");
+    await inFlight.getByRole("button", { name: "Details" }).click();
+    await detail.getByLabel("Pop receipt", { exact: true }).waitFor();
     await inFlight.getByRole("button", { name: "Edit message" }).click();
     await page.getByRole("textbox", { name: "Text" }).fill("changed");
     await page.getByRole("button", { name: "Save" }).click();
     await inFlight.getByText("changed").waitFor();
-    const detail = page.getByRole("complementary");
     await inFlight.getByRole("button", { name: "Details" }).click();
     await detail.getByText("Dequeue count").waitFor();
     // Another client's receipt is not shown.
@@ -233,6 +239,18 @@ describe("shares", () => {
     await page.getByRole("tab", { name: "Content" }).click();
     await page.locator(".preview-text", { hasText: "draft one" }).waitFor();
     await page.goto(`${here.server.adminUrl}/#/shares/${account}`);
-    await row(page, "snapshot").waitFor();
+    // A snapshot is deleted alone.
+    const snapshot = row(page, "snapshot");
+    await snapshot.getByRole("button", { name: "Actions of papers" }).click();
+    await page.getByRole("menuitem", { name: "Delete" }).click();
+    await page.getByText(/^Delete the snapshot .* of papers with/).waitFor();
+    await page.getByRole("dialog").getByRole("button", { name: "Delete" }).click();
+    await snapshot.waitFor({ state: "detached" });
+    expect(await share.exists()).toBe(true);
+    await choose(page, "papers", "Copy URL");
+    await page.getByText(`${here.server.urls.file}/${account}/papers`).waitFor();
+    await page.getByRole("button", { name: "Connect" }).click();
+    const address = await page.getByLabel("SMB address", { exact: true }).inputValue();
+    expect(address).toMatch(/^smb:\/\/127\.0\.0\.1:\d+\/SHARE$/);
   });
 });

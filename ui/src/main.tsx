@@ -13,7 +13,9 @@ async function begin(): Promise<void> {
   const isService = ["blobs", "tables", "queues", "shares"].includes(firstPage);
   if (isService && segments[0] !== undefined) void accessTo(segments[0]);
   const page = document.querySelector("#page");
-  if (page !== null) render(<App />, page);
+  if (page === null) return;
+  page.replaceChildren();
+  render(<App />, page);
 }
 
 /** Logs in with a link that was pasted into the open page: this changes only the fragment, so the

@@ -5,7 +5,7 @@ import type { BlobEntry } from "../rest/blob-list.ts";
 import { go } from "../route.ts";
 import { directoryRoute } from "./blob-route.ts";
 import type { BrowserDialog } from "./browser-dialogs.tsx";
-import { countBatch, placeOf, undeleteBatch, zipBatch, type BlobBatch } from "./bulk.ts";
+import { blobPages, countBatch, placeOf, undeleteBatch, zipBatch, type BlobBatch } from "./bulk.ts";
 import { download } from "./download.ts";
 
 export interface ActionContext {
@@ -34,6 +34,19 @@ export function batchActions({ batch, onDialog }: ActionContext): readonly MenuI
 
 function describeCount(blobs: number, size: number): string {
   return `${plural(blobs, "blob")}, ${bytes(size)}`;
+}
+
+/** Counts all blobs of a container. */
+export function countContainer(account: string, container: string): void {
+  const place = { account, container, prefix: "" };
+  const batch: BlobBatch = {
+    place,
+    selection: { isAll: true, rows: [], has: () => true },
+    fetchPage: blobPages(place),
+    isHierarchical: false,
+    onDone: () => {},
+  };
+  countBatch(batch, describeCount);
 }
 
 function deletion({ batch, onDialog }: ActionContext): MenuItem {

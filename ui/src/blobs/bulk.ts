@@ -38,6 +38,21 @@ function rowsOf({ selection, fetchPage }: BlobBatch, { signal }: ItemContext) {
   return selectedRows(selection, () => everyRow(fetchPage, signal));
 }
 
+/** All blobs below a folder, in a flat list. */
+export function blobPages({ account, container, prefix }: FolderPlace): FetchPage<BlobEntry> {
+  return (marker, { signal }) =>
+    listBlobs({
+      account,
+      container,
+      prefix,
+      delimiter: undefined,
+      marker,
+      include: [],
+      resultsMax: pageRows,
+      signal,
+    });
+}
+
 /** Replaces folders by the blobs below them, which are listed page by page. */
 async function* blobsBelow(
   batch: BlobBatch,
@@ -49,17 +64,7 @@ async function* blobsBelow(
       yield row;
       continue;
     }
-    const below: FetchPage<BlobEntry> = (marker, { signal }) =>
-      listBlobs({
-        account,
-        container,
-        prefix: row.value.name,
-        delimiter: undefined,
-        marker,
-        include: [],
-        resultsMax: pageRows,
-        signal,
-      });
+    const below = blobPages({ account, container, prefix: row.value.name });
     for await (const one of everyRow(below, context.signal)) {
       if (!one.ok || one.value.kind === "blob") yield one;
     }

@@ -1,7 +1,7 @@
 import type { JSX } from "preact";
 import { bytes, moment } from "../format.ts";
+import { EntryName } from "../parts/entry-name.tsx";
 import type { Column } from "../parts/grid.tsx";
-import { Icon } from "../parts/icon.tsx";
 import { Badge } from "../parts/states.tsx";
 import type { BlobEntry } from "../rest/blob-list.ts";
 
@@ -46,10 +46,12 @@ function Name({
   const isFolder = entry.kind === "folder";
   const words = entry.name.startsWith(prefix) ? entry.name.slice(prefix.length) : entry.name;
   return (
-    <span class={isFolder ? "name folder" : "name"}>
-      <Icon name={isFolder ? "folder" : "file"} />
-      <span title={entry.name}>{words === "" ? entry.name : words}</span>
-    </span>
+    <EntryName
+      icon={isFolder ? "folder" : "file"}
+      text={words === "" ? entry.name : words}
+      whole={entry.name}
+      isFolder={isFolder}
+    />
   );
 }
 

@@ -4,13 +4,17 @@ import { useHierarchical } from "../accounts.ts";
 import { moment } from "../format.ts";
 import { namedPages } from "../parts/arranged-pages.ts";
 import { Button } from "../parts/button.tsx";
+import { copyUrl } from "../parts/copy-url.ts";
 import { Crumbs } from "../parts/crumbs.tsx";
 import { Filter } from "../parts/filter.tsx";
+import { EntryName } from "../parts/entry-name.tsx";
 import type { Column } from "../parts/grid.tsx";
-import { Icon } from "../parts/icon.tsx";
 import { Listing } from "../parts/listing.tsx";
 import { NameDialogs } from "../parts/name-dialogs.tsx";
-import { noFilter } from "../parts/name-filter.ts";
+import type { MenuItem } from "../parts/menu.tsx";
+import { noFilter, type NameFilter } from "../parts/name-filter.ts";
+import type { PagedList } from "../parts/paged-list.ts";
+import { useMenu } from "../parts/use-menu.tsx";
 import { report } from "../parts/notices.tsx";
 import { Badge } from "../parts/states.tsx";
 import { usePaged } from "../parts/use-paged.ts";
@@ -22,7 +26,8 @@ import {
   type Container,
 } from "../rest/container.ts";
 import { formatRoute, go } from "../route.ts";
-import { tagSearchRoute } from "./blob-route.ts";
+import { countContainer } from "./blob-actions.ts";
+import { detailsRoute, tagSearchRoute } from "./blob-route.ts";
 
 /** Lists the containers of an account; creates, deletes and restores them. */
 export function ContainerList({ account }: { readonly account: string }): JSX.Element {
@@ -58,16 +63,12 @@ export function ContainerList({ account }: { readonly account: string }): JSX.El
       </div>
       <div class="work">
         <div class="list">
-          <Listing
-            label="Containers"
+          <Containers
+            account={account}
             list={list}
             filter={filter}
-            empty="No containers. Create one with New container."
-            columns={columnsOf(account, { onDelete: setToDelete, reload })}
-            keyOf={({ name, version }) => `${name}${version ?? ""}`}
-            rowClass={({ isDeleted }) => (isDeleted ? "gone" : "")}
-            onOpen={(row) => openContainer(account, row)}
             onDelete={setToDelete}
+            onChanged={reload}
           />
         </div>
       </div>
@@ -100,57 +101,72 @@ function TagSearchLink({ account }: { readonly account: string }): JSX.Element |
   );
 }
 
-interface Actions {
+interface ContainersProps {
+  readonly account: string;
+  readonly list: PagedList<Container>;
+  readonly filter: NameFilter;
   readonly onDelete: (row: Container) => void;
-  readonly reload: () => void;
+  readonly onChanged: () => void;
 }
 
-function columnsOf(account: string, { onDelete, reload }: Actions): readonly Column<Container>[] {
-  const restore = async ({ name, version = "" }: Container): Promise<void> => {
+function Containers(props: ContainersProps): JSX.Element {
+  const { account, list, filter, onDelete } = props;
+  const { open: openMenu, menu } = useMenu();
+  return (
+    <>
+      <Listing
+        label="Containers"
+        list={list}
+        filter={filter}
+        empty="No containers. Create one with New container."
+        columns={columns}
+        keyOf={({ name, version }) => `${name}${version ?? ""}`}
+        nameOf={({ name }) => name}
+        rowClass={({ isDeleted }) => (isDeleted ? "gone" : "")}
+        onOpen={(row) => openContainer(account, row)}
+        onDelete={(row) => {
+          if (!row.isDeleted) onDelete(row);
+        }}
+        onMenu={(row, at) => openMenu({ label: row.name, at, items: actionsOf(props, row) })}
+      />
+      {menu}
+    </>
+  );
+}
+
+function actionsOf(
+  { account, onDelete, onChanged }: ContainersProps,
+  row: Container,
+): readonly MenuItem[] {
+  const { name, version = "" } = row;
+  const restore = async (): Promise<void> => {
     const result = await restoreContainer(account, { name, version });
-    if (report(result, `Container ${name} restored`)) reload();
+    if (report(result, `Container ${name} restored`)) onChanged();
   };
+  if (row.isDeleted) return [{ label: "Restore", icon: "restore", run: () => void restore() }];
+  const details = detailsRoute({ account, container: name, prefix: "" });
   return [
-    { title: "Name", width: "minmax(0, 3fr)", cell: nameCell },
-    { title: "State", width: "12rem", isMinor: true, cell: stateCell },
-    {
-      title: "Modified",
-      width: "11rem",
-      isMinor: true,
-      cell: ({ lastModified }) => moment(lastModified),
-    },
-    {
-      title: "Actions",
-      isTitleHidden: true,
-      width: "3rem",
-      align: "end",
-      cell: (row) =>
-        row.isDeleted ? (
-          <Button
-            kind="quiet"
-            icon="restore"
-            label={`Restore ${row.name}`}
-            onClick={() => void restore(row)}
-          />
-        ) : (
-          <Button
-            kind="quiet"
-            icon="trash"
-            label={`Delete ${row.name}`}
-            onClick={() => onDelete(row)}
-          />
-        ),
-    },
+    { label: "Open", icon: "folder", run: () => openContainer(account, row) },
+    { label: "Details", icon: "lock", run: () => go(details) },
+    { label: "Copy URL", icon: "link", run: () => void copyUrl("blob", account, [name]) },
+    { label: "Count blobs", icon: "count", run: () => countContainer(account, name) },
+    { label: "Delete", icon: "trash", isDangerous: true, run: () => onDelete(row) },
   ];
 }
 
+const columns: readonly Column<Container>[] = [
+  { title: "Name", width: "minmax(0, 3fr)", cell: nameCell },
+  { title: "State", width: "12rem", isMinor: true, cell: stateCell },
+  {
+    title: "Modified",
+    width: "11rem",
+    isMinor: true,
+    cell: ({ lastModified }) => moment(lastModified),
+  },
+];
+
 function nameCell({ name }: Container): JSX.Element {
-  return (
-    <span class="name folder">
-      <Icon name="blobs" />
-      <span>{name}</span>
-    </span>
-  );
+  return <EntryName icon="blobs" text={name} isFolder />;
 }
 
 function stateCell({ leaseState, publicAccess, isDeleted }: Container): JSX.Element {

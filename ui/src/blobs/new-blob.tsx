@@ -29,7 +29,7 @@ export function NewBlob({ place, onClose, onDone }: NewBlobProps): JSX.Element {
         condition: { ifNoneMatch: "*" },
       },
     );
-    if (!result.ok) return describeFailure(result.failure);
+    if (!result.ok) return `Name: ${describeFailure(result.failure)}`;
     onDone();
     go(folderRoute(place, { name }));
     return undefined;

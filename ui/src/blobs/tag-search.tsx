@@ -2,8 +2,8 @@ import type { JSX } from "preact";
 import { useState } from "preact/hooks";
 import { Button } from "../parts/button.tsx";
 import { Crumbs } from "../parts/crumbs.tsx";
+import { EntryName } from "../parts/entry-name.tsx";
 import type { Column } from "../parts/grid.tsx";
-import { Icon } from "../parts/icon.tsx";
 import { Listing } from "../parts/listing.tsx";
 import { Badge, Empty } from "../parts/states.tsx";
 import { usePaged } from "../parts/use-paged.ts";
@@ -86,12 +86,7 @@ const columns: readonly Column<TaggedBlob>[] = [
   {
     title: "Name",
     width: "minmax(0, 2fr)",
-    cell: ({ name }) => (
-      <span class="name">
-        <Icon name="file" />
-        <span title={name}>{name}</span>
-      </span>
-    ),
+    cell: ({ name }) => <EntryName icon="file" text={name} />,
   },
   { title: "Container", width: "minmax(0, 1fr)", cell: ({ container }) => container },
   {

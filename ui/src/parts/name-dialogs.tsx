@@ -21,9 +21,12 @@ export interface NameDialogsProps {
 /** Dialogs that create and delete containers, tables, queues and shares. */
 export function NameDialogs(props: NameDialogsProps): JSX.Element | null {
   const { one, hint, isCreating, toDelete, onClose, onDone } = props;
-  const finish = async (work: Promise<Result<unknown>>): Promise<string | undefined> => {
+  const finish = async (
+    work: Promise<Result<unknown>>,
+    field = "",
+  ): Promise<string | undefined> => {
     const result = await work;
-    if (!result.ok) return describeFailure(result.failure);
+    if (!result.ok) return field + describeFailure(result.failure);
     onDone();
     return undefined;
   };
@@ -33,7 +36,7 @@ export function NameDialogs(props: NameDialogsProps): JSX.Element | null {
         title={`New ${one}`}
         action="Create"
         onClose={onClose}
-        onSubmit={(values) => finish(props.create(textIn(values, "name")))}
+        onSubmit={(values) => finish(props.create(textIn(values, "name")), "Name: ")}
       >
         <Field label="Name" name="name" required autoFocus hint={hint} />
       </FormDialog>

@@ -1,16 +1,20 @@
 import type { JSX } from "preact";
 import { useState } from "preact/hooks";
-import type { Result } from "../result.ts";
+import { done, type Result } from "../result.ts";
 import type { Page } from "../rest/container.ts";
 import { Button } from "./button.tsx";
+import { copyUrl } from "./copy-url.ts";
 import { Crumbs } from "./crumbs.tsx";
 import { Filter } from "./filter.tsx";
 import type { Column } from "./grid.tsx";
-import { Icon, type IconName } from "./icon.tsx";
+import { EntryName } from "./entry-name.tsx";
+import type { IconName } from "./icon.tsx";
 import { Listing } from "./listing.tsx";
 import { namedPages } from "./arranged-pages.ts";
 import { NameDialogs } from "./name-dialogs.tsx";
 import { noFilter } from "./name-filter.ts";
+import type { MenuItem } from "./menu.tsx";
+import { useMenu } from "./use-menu.tsx";
 import { usePaged } from "./use-paged.ts";
 
 export interface Named {
@@ -29,8 +33,12 @@ export interface NameListProps<Row extends Named> {
     readonly marker: string | undefined;
   }) => Promise<Result<Page<Row>>>;
   readonly create: (name: string) => Promise<Result<unknown>>;
-  readonly remove: (name: string) => Promise<Result<unknown>>;
+  readonly remove: (row: Row) => Promise<Result<unknown>>;
+  /** How a row is named when it is deleted; its name by default. */
+  readonly describe?: (row: Row) => string;
   readonly onOpen: (row: Row) => void;
+  /** The path of a row below the endpoint of its service, to copy its URL. */
+  readonly urlOf: (row: Row) => { readonly service: string; readonly path: string };
   readonly keyOf?: (row: Row) => string;
 }
 
@@ -38,11 +46,12 @@ export interface NameListProps<Row extends Named> {
 export function NameList<Row extends Named>(props: NameListProps<Row>): JSX.Element {
   const [filter, setFilter] = useState(noFilter);
   const [isCreating, setCreating] = useState(false);
-  const [toDelete, setToDelete] = useState<string>();
+  const [toDelete, setToDelete] = useState<Row>();
   const { list, reload } = usePaged(
     namedPages(filter, (prefix, marker) => props.list({ prefix, marker })),
     [props.account, props.one, filter],
   );
+  const { open: openMenu, menu } = useMenu();
   const close = (): void => {
     setCreating(false);
     setToDelete(undefined);
@@ -66,48 +75,60 @@ export function NameList<Row extends Named>(props: NameListProps<Row>): JSX.Elem
             list={list}
             filter={filter}
             empty={`No ${props.many.toLowerCase()}. Create one with New ${props.one}.`}
-            columns={columnsOf(props, setToDelete)}
+            columns={columnsOf(props)}
             keyOf={props.keyOf ?? (({ name }) => name)}
             onOpen={props.onOpen}
-            onDelete={({ name }) => setToDelete(name)}
+            onDelete={setToDelete}
+            nameOf={({ name }) => name}
+            onMenu={(row, at) =>
+              openMenu({ label: row.name, at, items: actionsOf(props, row, setToDelete) })
+            }
           />
         </div>
       </div>
       <NameDialogs
         {...props}
         isCreating={isCreating}
-        toDelete={toDelete}
+        toDelete={toDelete && (props.describe?.(toDelete) ?? toDelete.name)}
+        remove={() => removeRow(props, toDelete)}
         onClose={close}
         onDone={reload}
       />
+      {menu}
     </>
   );
 }
 
-function columnsOf<Row extends Named>(
-  { icon, columns = [] }: NameListProps<Row>,
-  onDelete: (name: string) => void,
-): readonly Column<Row>[] {
+function removeRow<Row extends Named>(
+  { remove }: NameListProps<Row>,
+  row: Row | undefined,
+): Promise<Result<unknown>> {
+  return row === undefined ? Promise.resolve(done(undefined)) : remove(row);
+}
+
+function actionsOf<Row extends Named>(
+  { account, onOpen, urlOf }: NameListProps<Row>,
+  row: Row,
+  onDelete: (row: Row) => void,
+): readonly MenuItem[] {
+  const { service, path } = urlOf(row);
+  return [
+    { label: "Open", icon: "folder", run: () => onOpen(row) },
+    { label: "Copy URL", icon: "link", run: () => void copyUrl(service, account, [path]) },
+    { label: "Delete", icon: "trash", isDangerous: true, run: () => onDelete(row) },
+  ];
+}
+
+function columnsOf<Row extends Named>({
+  icon,
+  columns = [],
+}: NameListProps<Row>): readonly Column<Row>[] {
   return [
     {
       title: "Name",
       width: "minmax(0, 3fr)",
-      cell: ({ name }) => (
-        <span class="name folder">
-          <Icon name={icon} />
-          <span>{name}</span>
-        </span>
-      ),
+      cell: ({ name }) => <EntryName icon={icon} text={name} isFolder />,
     },
     ...columns,
-    {
-      title: "Actions",
-      isTitleHidden: true,
-      width: "3rem",
-      align: "end",
-      cell: ({ name }) => (
-        <Button kind="quiet" icon="trash" label={`Delete ${name}`} onClick={() => onDelete(name)} />
-      ),
-    },
   ];
 }

@@ -10,7 +10,8 @@ interface Notice {
 }
 
 const shownMax = 4;
-const shownMilliseconds = 6000;
+/** A failure stays longer: it has to be read, and possibly acted on. */
+const shownMilliseconds = { good: 6000, bad: 30_000 } as const;
 const notices = createStore<readonly Notice[]>([]);
 let lastId = 0;
 
@@ -18,7 +19,7 @@ export function notify(kind: Notice["kind"], text: string): void {
   lastId += 1;
   const notice = { id: lastId, kind, text };
   notices.update((before) => [...before, notice].slice(-shownMax));
-  setTimeout(() => dismiss(notice.id), shownMilliseconds);
+  setTimeout(() => dismiss(notice.id), shownMilliseconds[kind]);
 }
 
 function dismiss(id: number): void {

@@ -17,6 +17,37 @@ export interface MessageDialogProps {
 
 const weekSeconds = 604_800;
 
+interface NumberRule {
+  readonly label: string;
+  readonly name: string;
+  readonly min: number;
+  readonly max: number;
+}
+
+const hiddenRule = {
+  label: "Visibility timeout (seconds)",
+  name: "hidden",
+  min: 0,
+  max: weekSeconds,
+} as const;
+const livesRule = {
+  label: "Time to live (seconds)",
+  name: "lives",
+  min: -1,
+  max: 2 ** 31 - 1,
+} as const;
+const countRule = { label: "Number of messages", name: "howMany", min: 1, max: 32 } as const;
+
+/** The first mistake in number fields, as a sentence that names the field. */
+function numbersProblem(values: FormData, rules: readonly NumberRule[]): string | undefined {
+  const wrong = rules.find(({ name, min, max }) => {
+    const text = textIn(values, name);
+    const value = Number(text);
+    return text === "" || !Number.isInteger(value) || value < min || value > max;
+  });
+  return wrong && `${wrong.label}: must be a whole number from ${wrong.min} to ${wrong.max}.`;
+}
+
 function TextField({ text }: { readonly text: string }): JSX.Element {
   const readable = readableText(text);
   return (
@@ -39,6 +70,8 @@ function messageText(values: FormData): string {
 
 export function PutDialog({ place, onClose, onDone }: MessageDialogProps): JSX.Element {
   const put = async (values: FormData): Promise<string | undefined> => {
+    const mistake = numbersProblem(values, [hiddenRule, livesRule]);
+    if (mistake !== undefined) return mistake;
     const result = await putMessage(place, {
       text: messageText(values),
       hiddenSeconds: Number(textIn(values, "hidden")),
@@ -51,9 +84,9 @@ export function PutDialog({ place, onClose, onDone }: MessageDialogProps): JSX.E
     <FormDialog title="Put message" action="Put" onClose={onClose} onSubmit={put}>
       <TextField text="" />
       <div class="row">
-        <Field label="Visibility timeout (seconds)" name="hidden" value="0" type="number" />
+        <Field label={hiddenRule.label} name="hidden" value="0" type="number" />
         <Field
-          label="Time to live (seconds)"
+          label={livesRule.label}
           name="lives"
           value={String(weekSeconds)}
           type="number"
@@ -66,6 +99,8 @@ export function PutDialog({ place, onClose, onDone }: MessageDialogProps): JSX.E
 
 export function GetDialog({ place, onClose, onDone }: MessageDialogProps): JSX.Element {
   const take = async (values: FormData): Promise<string | undefined> => {
+    const mistake = numbersProblem(values, [countRule, { ...hiddenRule, min: 1 }]);
+    if (mistake !== undefined) return mistake;
     const result = await takeMessages(place, {
       howMany: Number(textIn(values, "howMany")),
       hiddenSeconds: Number(textIn(values, "hidden")),
@@ -82,8 +117,8 @@ export function GetDialog({ place, onClose, onDone }: MessageDialogProps): JSX.E
         The messages are invisible to other clients until the visibility timeout ends.
       </p>
       <div class="row">
-        <Field label="Number of messages" name="howMany" value="1" type="number" autoFocus />
-        <Field label="Visibility timeout (seconds)" name="hidden" value="30" type="number" />
+        <Field label={countRule.label} name="howMany" value="1" type="number" autoFocus />
+        <Field label={hiddenRule.label} name="hidden" value="30" type="number" />
       </div>
     </FormDialog>
   );
@@ -97,6 +132,8 @@ export interface EditDialogProps extends MessageDialogProps {
  *  another client has dequeued the message since. */
 export function EditDialog({ place, message, onClose, onDone }: EditDialogProps): JSX.Element {
   const save = async (values: FormData): Promise<string | undefined> => {
+    const mistake = numbersProblem(values, [hiddenRule]);
+    if (mistake !== undefined) return mistake;
     const result = await updateMessage(place, message, {
       hiddenSeconds: Number(textIn(values, "hidden")),
       text: messageText(values),
@@ -107,7 +144,7 @@ export function EditDialog({ place, message, onClose, onDone }: EditDialogProps)
   return (
     <FormDialog title="Edit message" action="Save" onClose={onClose} onSubmit={save}>
       <TextField text={wholeText(message.id, message.preview) ?? ""} />
-      <Field label="Visibility timeout (seconds)" name="hidden" value="30" type="number" />
+      <Field label={hiddenRule.label} name="hidden" value="30" type="number" />
     </FormDialog>
   );
 }

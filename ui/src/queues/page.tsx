@@ -48,7 +48,8 @@ export function QueuesPage({ account, queue }: QueuesPageProps): JSX.Element {
       columns={[messagesColumn(account)]}
       list={(options) => listQueues(account, options)}
       create={(name) => createQueue(account, name)}
-      remove={(name) => deleteQueue(account, name)}
+      remove={({ name }) => deleteQueue(account, name)}
+      urlOf={({ name }) => ({ service: "queue", path: name })}
       onOpen={({ name }) => go(formatRoute("queues", [account, name]))}
     />
   );

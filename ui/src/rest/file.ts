@@ -18,11 +18,15 @@ export function createShare(account: string, name: string): Promise<Result<unkno
   return request("file", [account, name], { method: "PUT", query: { restype: "share" } });
 }
 
-export function deleteShare(account: string, name: string): Promise<Result<unknown>> {
+/** Deletes a share with its snapshots, or one of its snapshots. */
+export function deleteShare(
+  account: string,
+  { name, snapshot }: { readonly name: string; readonly snapshot: string | undefined },
+): Promise<Result<unknown>> {
   return request("file", [account, name], {
     method: "DELETE",
-    query: { restype: "share" },
-    headers: { "x-ms-delete-snapshots": "include" },
+    query: { restype: "share", sharesnapshot: snapshot },
+    headers: { "x-ms-delete-snapshots": snapshot === undefined ? "include" : undefined },
   });
 }
 

@@ -74,8 +74,12 @@ export function SharesPage({ account, share, folder, query }: SharesPageProps): 
       columns={columnsOf(account)}
       list={(options) => listShares(account, options)}
       create={(name) => createShare(account, name)}
-      remove={(name) => deleteShare(account, name)}
+      remove={({ name, snapshot }) => deleteShare(account, { name, snapshot })}
+      describe={({ name, snapshot }) =>
+        snapshot === undefined ? name : `the snapshot ${moment(snapshot)} of ${name}`
+      }
       keyOf={({ name, snapshot }) => `${name}${snapshot ?? ""}`}
+      urlOf={({ name }) => ({ service: "file", path: name })}
       onOpen={({ name, snapshot }) => go(formatRoute("shares", [account, name], { snapshot }))}
     />
   );

@@ -6,8 +6,8 @@ import { namedPages, sortedPage } from "../parts/arranged-pages.ts";
 import { Button } from "../parts/button.tsx";
 import { Crumbs, type Crumb } from "../parts/crumbs.tsx";
 import { Filter } from "../parts/filter.tsx";
+import { EntryName } from "../parts/entry-name.tsx";
 import type { Column } from "../parts/grid.tsx";
-import { Icon } from "../parts/icon.tsx";
 import { Listing } from "../parts/listing.tsx";
 import { noFilter, type NameFilter } from "../parts/name-filter.ts";
 import { report } from "../parts/notices.tsx";
@@ -222,7 +222,11 @@ function SnapshotButton({ account, share }: SnapshotButtonProps): JSX.Element {
 }
 
 const columns: readonly Column<FileEntry>[] = [
-  { title: "Name", width: "minmax(0, 3fr)", cell: (entry) => <Name entry={entry} /> },
+  {
+    title: "Name",
+    width: "minmax(0, 3fr)",
+    cell: ({ kind, name }) => <EntryName icon={kind} text={name} isFolder={kind === "folder"} />,
+  },
   { title: "Size", width: "6rem", align: "end", cell: ({ length }) => bytes(length) },
   {
     title: "Written",
@@ -231,15 +235,6 @@ const columns: readonly Column<FileEntry>[] = [
     cell: ({ lastWriteAt }) => <span class="soft">{moment(lastWriteAt)}</span>,
   },
 ];
-
-function Name({ entry: { kind, name } }: { readonly entry: FileEntry }): JSX.Element {
-  return (
-    <span class={kind === "folder" ? "name folder" : "name"}>
-      <Icon name={kind} />
-      <span title={name}>{name}</span>
-    </span>
-  );
-}
 
 function crumbsOf(place: FolderPlace): readonly Crumb[] {
   const parts = place.folder.split("/").filter((part) => part !== "");

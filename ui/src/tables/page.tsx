@@ -23,7 +23,8 @@ export function TablesPage({ account, table }: TablesPageProps): JSX.Element {
       hint="3 to 63 letters and digits, a letter first"
       list={(options) => listTables(account, options)}
       create={(name) => createTable(account, name)}
-      remove={(name) => deleteTable(account, name)}
+      remove={({ name }) => deleteTable(account, name)}
+      urlOf={({ name }) => ({ service: "table", path: name })}
       onOpen={({ name }) => go(formatRoute("tables", [account, name]))}
     />
   );

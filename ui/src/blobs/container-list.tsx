@@ -146,7 +146,7 @@ function actionsOf(
   if (row.isDeleted) return [{ label: "Restore", icon: "restore", run: () => void restore() }];
   const details = detailsRoute({ account, container: name, prefix: "" });
   return [
-    { label: "Open", icon: "folder", run: () => openContainer(account, row) },
+    { label: "Open", icon: "file", run: () => openContainer(account, row) },
     { label: "Details", icon: "lock", run: () => go(details) },
     { label: "Copy URL", icon: "link", run: () => void copyUrl("blob", account, [name]) },
     { label: "Count blobs", icon: "count", run: () => countContainer(account, name) },

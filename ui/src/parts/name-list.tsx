@@ -113,7 +113,7 @@ function actionsOf<Row extends Named>(
 ): readonly MenuItem[] {
   const { service, path } = urlOf(row);
   return [
-    { label: "Open", icon: "folder", run: () => onOpen(row) },
+    { label: "Open", icon: "file", run: () => onOpen(row) },
     { label: "Copy URL", icon: "link", run: () => void copyUrl(service, account, [path]) },
     { label: "Delete", icon: "trash", isDangerous: true, run: () => onDelete(row) },
   ];

@@ -1,3 +1,4 @@
+import { mapAwaitable, type Awaitable } from "../base/awaitable.ts";
 import { isNameReserved } from "../account/deleted-names.ts";
 import type { AccountRecord, AccountScope } from "../account/account-record.ts";
 import { corsRulesFor, loadAccount, serviceResource } from "../account/service-resource.ts";
@@ -5,7 +6,7 @@ import type { CorsRule } from "../protocol/cors.ts";
 import { operationsOf, type Address } from "../operation/operation.ts";
 import { fail, ok } from "../protocol/result.ts";
 import { defineResource } from "../operation/service.ts";
-import type { LoadedResource, LoadRequest } from "../operation/service.ts";
+import type { Access, LoadedResource, LoadRequest } from "../operation/service.ts";
 import { anyTable } from "../encoding/table.ts";
 import type { Ticks } from "../base/ticks.ts";
 import type { RecordView } from "../operation/view.ts";
@@ -17,6 +18,7 @@ import {
   type BlobKey,
   type BlobRecord,
   type ContainerRecord,
+  type GenerationKey,
 } from "./records.ts";
 import { isExpired } from "./shared/expiry.ts";
 import { isRestorable } from "./shared/soft-delete.ts";
@@ -68,7 +70,7 @@ async function loadContainer(
   const account = await loadAccount(view, request);
   const { container: name } = request.address;
   const container = await view.get(containers, { account: account.id, name });
-  const access = accessOf(container);
+  const access = container && accessOf(container);
   const loaded = { access, scope: ok({ account }), target: container, cors: corsOf(account) };
   if (container !== undefined) return loaded;
   const deletedName = { account: account.id, service: "blob", name } as const;
@@ -82,58 +84,70 @@ interface PathInput {
   readonly entryName?: string | undefined;
 }
 
-async function loadBlob(
-  view: RecordView,
-  request: LoadRequest<BlobAddress>,
-): Promise<LoadedResource> {
+function loadBlob(view: RecordView, request: LoadRequest<BlobAddress>): Awaitable<LoadedResource> {
   const { entryName }: PathInput = request.input ?? {};
-  const loaded = await loadPath(view, request);
-  const found = loaded.target as BlobRecord | undefined;
-  if (entryName === undefined || found?.directory === undefined) return loaded;
-  const { address } = request;
-  const blob = address.blob === "" ? entryName : `${address.blob}/${entryName}`;
-  const entry = { ...address, blob };
-  return { ...(await loadPath(view, { ...request, address: entry })), address: entry };
+  const loaded = loadPath(view, request);
+  if (entryName === undefined) return loaded;
+  return mapAwaitable(loaded, (found) => {
+    if ((found.target as BlobRecord | undefined)?.directory === undefined) return found;
+    const { address } = request;
+    const blob = address.blob === "" ? entryName : `${address.blob}/${entryName}`;
+    const entry = { ...address, blob };
+    const moved = loadPath(view, { ...request, address: entry });
+    return mapAwaitable(moved, (there) => ({ ...there, address: entry }));
+  });
 }
 
-async function loadPath(
-  view: RecordView,
-  request: LoadRequest<BlobAddress>,
-): Promise<LoadedResource> {
-  const account = await loadAccount(view, request);
+/** Synchronous if the store is, as every step of it: most requests to blobs run through here. */
+function loadPath(view: RecordView, request: LoadRequest<BlobAddress>): Awaitable<LoadedResource> {
   const { address } = request;
-  const container = await view.get(containers, { account: account.id, name: address.container });
-  const access = accessOf(container);
-  const cors = corsOf(account);
+  return mapAwaitable(loadAccount(view, request), (account) => {
+    const key = { account: account.id, name: address.container };
+    return mapAwaitable(view.get(containers, key), (container) =>
+      loadInContainer(view, address, account, container),
+    );
+  });
+}
+
+function loadInContainer(
+  view: RecordView,
+  address: BlobAddress,
+  account: AccountRecord,
+  container: ContainerRecord | undefined,
+): Awaitable<LoadedResource> {
   if (container === undefined) {
-    return { access, scope: fail("ContainerNotFound"), target: undefined, cors };
+    const scope = fail("ContainerNotFound");
+    return { access: undefined, scope, target: undefined, cors: corsOf(account) };
   }
-  const scope: ContainerScope =
-    account.hierarchicalNamespace === true
-      ? { account, container, ...(await findPath(view, container.id, address.blob)) }
-      : {
-          account,
-          container,
-          key: { container: container.id, name: address.blob },
-          ancestors: noAncestors,
-          missingParents: noNames,
-          hasFileAsParent: false,
-        };
-  const { key } = scope;
-  const target = afterRehydration(await findBlob(view, key, address), view.now);
-  const loaded = {
-    access:
-      access && isHierarchical(scope)
-        ? { ...access, path: () => pathAccess(scope, target) }
-        : access,
-    scope: ok(scope),
-    target,
-    cors,
-  };
-  const at = address.snapshot ?? address.versionId;
-  if (target !== undefined || at === undefined) return loaded;
-  const isKept = await isSoftDeleted(view, key, address, at);
-  return isKept ? { ...loaded, missing: softDeleted } : loaded;
+  if (account.hierarchicalNamespace !== true) {
+    const key = { container: container.id, name: address.blob };
+    return loadTarget(view, address, { account, container, key, ...noParents });
+  }
+  return mapAwaitable(findPath(view, container.id, address.blob), (path) =>
+    loadTarget(view, address, { account, container, ...path }),
+  );
+}
+
+function loadTarget(
+  view: RecordView,
+  address: BlobAddress,
+  scope: ContainerScope,
+): Awaitable<LoadedResource> {
+  return mapAwaitable(findBlob(view, scope.key, address), (found) => {
+    const target = afterRehydration(found, view.now);
+    const access = accessOf(scope.container);
+    const loaded: LoadedResource = {
+      access: isHierarchical(scope) ? { ...access, path: () => pathAccess(scope, target) } : access,
+      scope: ok(scope),
+      target,
+      cors: corsOf(scope.account),
+    };
+    const at = address.snapshot ?? address.versionId;
+    if (target !== undefined || at === undefined) return loaded;
+    return mapAwaitable(isSoftDeleted(view, scope.key, address, at), (isKept) =>
+      isKept ? { ...loaded, missing: softDeleted } : loaded,
+    );
+  });
 }
 
 function pathAccess(scope: ContainerScope, target: BlobRecord | undefined): PathAccess {
@@ -149,8 +163,8 @@ function existingType(target: object, { hierarchicalNamespace }: Features): Faul
   return { headers: { "x-ms-existing-resource-type": resourceType(target as BlobRecord) } };
 }
 
-const noAncestors: readonly BlobRecord[] = [];
-const noNames: readonly string[] = [];
+/** On flat accounts a name has no parents. */
+const noParents = { ancestors: [], missingParents: [], hasFileAsParent: false } as const;
 
 /** Whether the account has a hierarchical namespace. */
 export function isHierarchical({ account }: AccountScope): boolean {
@@ -160,15 +174,17 @@ export function isHierarchical({ account }: AccountScope): boolean {
 const softDeleted = { headers: { "x-ms-is-soft-deleted": "true" } };
 
 /** Whether Undelete Blob would restore the snapshot or version that the address names. */
-async function isSoftDeleted(
+function isSoftDeleted(
   view: RecordView,
   { container, name }: BlobKey,
   { snapshot }: BlobAddress,
   at: Ticks,
-): Promise<boolean> {
+): Awaitable<boolean> {
   const kind = snapshot === undefined ? "version" : "snapshot";
-  const found = await view.get(generations, { container, name, at, kind });
-  return found !== undefined && isRestorable(found, view.now);
+  return mapAwaitable(
+    view.get(generations, { container, name, at, kind }),
+    (found) => found !== undefined && isRestorable(found, view.now),
+  );
 }
 
 /** Loads the first existing blob of those that may be returned for a path of the static website,
@@ -208,30 +224,31 @@ async function keyOfPath(
 
 /** Finds the current blob, or the snapshot or version that the address names; undefined if it does
  *  not exist, has expired or is soft-deleted. */
-export async function findBlob(
+export function findBlob(
   view: RecordView,
   key: BlobKey,
   { snapshot, versionId }: Pick<BlobAddress, "snapshot" | "versionId">,
-): Promise<BlobRecord | undefined> {
-  const { container, name } = key;
-  if (snapshot !== undefined) {
-    const found = await view.get(generations, { container, name, at: snapshot, kind: "snapshot" });
-    return found?.deleted === undefined ? found : undefined;
-  }
-  const stored = await view.get(blobs, key);
-  const current = stored === undefined || isExpired(stored, view.now) ? undefined : stored;
-  if (versionId === undefined || current?.versionId === versionId) return current;
-  const found = await view.get(generations, { container, name, at: versionId, kind: "version" });
-  return found?.deleted === undefined ? found : undefined;
+): Awaitable<BlobRecord | undefined> {
+  if (snapshot !== undefined)
+    return findGeneration(view, { ...key, at: snapshot, kind: "snapshot" });
+  return mapAwaitable(view.get(blobs, key), (stored) => {
+    const current = stored === undefined || isExpired(stored, view.now) ? undefined : stored;
+    if (versionId === undefined || current?.versionId === versionId) return current;
+    return findGeneration(view, { ...key, at: versionId, kind: "version" });
+  });
+}
+
+function findGeneration(view: RecordView, key: GenerationKey): Awaitable<BlobRecord | undefined> {
+  return mapAwaitable(view.get(generations, key), (found) =>
+    found?.deleted === undefined ? found : undefined,
+  );
 }
 
 const corsOf = corsRulesFor("blob");
 
 const noRules: readonly CorsRule[] = [];
 
-function accessOf(container: ContainerRecord | undefined) {
-  if (container === undefined) return undefined;
-  const { policies, publicAccess } = container;
+function accessOf({ policies, publicAccess }: ContainerRecord): Access {
   return publicAccess === undefined ? { policies } : { policies, publicAccess };
 }
 

@@ -20,26 +20,52 @@ export interface ResolvedParents<R> {
   readonly isBlocked: boolean;
 }
 
-/** Looks up the directories of a path from the root down, one by one. */
-export async function resolveParents<R>(
+/** Looks up the directories of a path from the root down, one by one; synchronously, unless a
+ *  lookup returns a promise. */
+export function resolveParents<R>(
   tree: Tree<R>,
   root: bigint,
   names: readonly string[],
-): Promise<ResolvedParents<R>> {
-  const ancestors: R[] = [];
-  let id = root;
-  for (const [depth, name] of names.entries()) {
+): Awaitable<ResolvedParents<R>> {
+  return descend({ tree, names, ancestors: [] }, root);
+}
+
+/** A resolution that has found some of the directories. */
+interface Descent<R> {
+  readonly tree: Tree<R>;
+  readonly names: readonly string[];
+  readonly ancestors: R[];
+}
+
+function descend<R>(descent: Descent<R>, from: bigint): Awaitable<ResolvedParents<R>> {
+  const { tree, names, ancestors } = descent;
+  let id = from;
+  for (;;) {
+    const name = names[ancestors.length];
+    if (name === undefined) return { ancestors, missing: noNames, id, isBlocked: false };
     const found = tree.lookup(id, name);
-    const record = found instanceof Promise ? await found : found;
-    const directory = record === undefined ? undefined : tree.directoryId(record);
-    if (record === undefined || directory === undefined) {
-      const isBlocked = record !== undefined;
-      return { ancestors, missing: names.slice(depth), id: undefined, isBlocked };
+    if (found instanceof Promise) {
+      return found.then((record) => {
+        const entered = enter(descent, record);
+        return entered === undefined ? stopAt(descent, record) : descend(descent, entered);
+      });
     }
-    ancestors.push(record);
-    id = directory;
+    const entered = enter(descent, found);
+    if (entered === undefined) return stopAt(descent, found);
+    id = entered;
   }
-  return { ancestors, missing: noNames, id, isBlocked: false };
+}
+
+/** Adds a directory to those that were found, and returns its id; undefined if it is none. */
+function enter<R>({ tree, ancestors }: Descent<R>, record: R | undefined): bigint | undefined {
+  const id = record === undefined ? undefined : tree.directoryId(record);
+  if (record !== undefined && id !== undefined) ancestors.push(record);
+  return id;
+}
+
+function stopAt<R>({ names, ancestors }: Descent<R>, record: R | undefined): ResolvedParents<R> {
+  const missing = names.slice(ancestors.length);
+  return { ancestors, missing, id: undefined, isBlocked: record !== undefined };
 }
 
 const noNames: readonly string[] = [];

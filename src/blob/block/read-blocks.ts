@@ -1,3 +1,4 @@
+import { mapAwaitable, type Awaitable } from "../../base/awaitable.ts";
 import type { ContentRef, SliceSourceOfLength } from "../../content/content-ref.ts";
 import { encodeTaggedKey } from "../../encoding/keys.ts";
 import { ticksPerDay, type Ticks } from "../../base/ticks.ts";
@@ -23,10 +24,11 @@ export interface UploadLookup {
   readonly live: UploadRecord | undefined;
 }
 
-export async function findUpload(view: RecordView, key: BlobKey): Promise<UploadLookup> {
-  const stored = await view.get(uploads, key);
-  const live = stored !== undefined && isLive(stored, view.now) ? stored : undefined;
-  return { stored, live };
+export function findUpload(view: RecordView, key: BlobKey): Awaitable<UploadLookup> {
+  return mapAwaitable(view.get(uploads, key), (stored) => {
+    const live = stored !== undefined && isLive(stored, view.now) ? stored : undefined;
+    return { stored, live };
+  });
 }
 
 export function isLive(upload: UploadRecord, now: Ticks): boolean {

@@ -1,3 +1,4 @@
+import { mapAwaitable, type Awaitable } from "../../base/awaitable.ts";
 import { add, put, remove, type Effect } from "../../operation/effects.ts";
 import type { ContentPlan } from "../../content/content-ref.ts";
 import type { RecordView } from "../../operation/view.ts";
@@ -23,18 +24,31 @@ export interface Appended {
 }
 
 /** Reads the data that was appended to a file. */
-export async function readAppended(
+export function readAppended(
   view: RecordView,
   { key, target }: { readonly key: BlobKey; readonly target: BlobRecord },
-): Promise<Appended> {
-  const staged = await findUpload(view, key);
-  const data = staged.live === undefined ? [] : await readData(view, staged.live);
-  return { staged, data, isOfBlobApi: await isOfBlocks(view, target) };
+): Awaitable<Appended> {
+  return mapAwaitable(findUpload(view, key), (staged) =>
+    mapAwaitable(readData(view, staged.live), (data) =>
+      mapAwaitable(isOfBlocks(view, target), (isOfBlobApi) => ({ staged, data, isOfBlobApi })),
+    ),
+  );
 }
 
-async function readData(view: RecordView, upload: UploadRecord): Promise<AppendedData[]> {
-  const data = (upload.inline ?? []).map(inlineData);
-  if (!hasBlocks(upload)) return data;
+function readData(
+  view: RecordView,
+  upload: UploadRecord | undefined,
+): Awaitable<readonly AppendedData[]> {
+  const data = (upload?.inline ?? []).map(inlineData);
+  return upload === undefined || !hasBlocks(upload) ? data : readBlocks(view, upload, data);
+}
+
+/** Adds the data that has records of its own. */
+async function readBlocks(
+  view: RecordView,
+  upload: UploadRecord,
+  data: AppendedData[],
+): Promise<readonly AppendedData[]> {
   for await (const batch of view.scan(blocks, blocks.range([upload.id]))) {
     for (const { key, record } of batch) {
       const { content, position } = record;
@@ -52,9 +66,12 @@ function inlineData({ id, position, source }: InlineAppend): AppendedData {
   return { id, position, length, part: { pieces: [{ length, source }] } };
 }
 
-async function isOfBlocks(view: RecordView, target: BlobRecord): Promise<boolean> {
+function isOfBlocks(view: RecordView, target: BlobRecord): Awaitable<boolean> {
   if (target.writtenBy === "dfs") return false;
-  if (target.type !== "BlockBlob") return true;
+  return target.type !== "BlockBlob" || hasCommittedBlocks(view, target);
+}
+
+async function hasCommittedBlocks(view: RecordView, target: BlobRecord): Promise<boolean> {
   for await (const batch of committedBlocks(view, target.content)) return batch.length > 0;
   return false;
 }

@@ -1,3 +1,4 @@
+import { mapAwaitable, type Awaitable } from "../../base/awaitable.ts";
 import { whole } from "../../content/plan.ts";
 import { emptyContent } from "../../content/content-ref.ts";
 import type { BytesSource, ReceivedBody } from "../../content/content-ref.ts";
@@ -28,11 +29,12 @@ export interface Appends {
 }
 
 /** Reads what an append depends on besides the file. */
-export async function readAppends(view: RecordView, key: BlobKey): Promise<Appends> {
-  const staged = await findUpload(view, key);
-  const { live } = staged;
-  const isCounted = live !== undefined && hasBlocks(live);
-  return { staged, count: isCounted ? await view.count(blockCounter(live.id)) : 0n };
+export function readAppends(view: RecordView, key: BlobKey): Awaitable<Appends> {
+  return mapAwaitable(findUpload(view, key), (staged) => {
+    const { live } = staged;
+    if (live === undefined || !hasBlocks(live)) return { staged, count: 0n };
+    return mapAwaitable(view.count(blockCounter(live.id)), (count) => ({ staged, count }));
+  });
 }
 
 /** Whether data may be appended to the file. Blocks of the Blob API and appended data cannot be

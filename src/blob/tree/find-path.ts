@@ -1,4 +1,4 @@
-import { mapAwaitable } from "../../base/awaitable.ts";
+import { mapAwaitable, type Awaitable } from "../../base/awaitable.ts";
 import { resolveParents, type Tree } from "../../namespace/resolve.ts";
 import { splitPath } from "../../namespace/paths.ts";
 import type { RecordView } from "../../operation/view.ts";
@@ -37,27 +37,22 @@ export function blobTree(view: RecordView): Tree<BlobRecord> {
 
 /** Looks up a path on a hierarchical account, one record for each name in it. The empty path is
  *  that of the root directory. */
-export async function findPath(
-  view: RecordView,
-  container: bigint,
-  path: string,
-): Promise<PathScope> {
+export function findPath(view: RecordView, container: bigint, path: string): Awaitable<PathScope> {
   const components = splitPath(path);
   const name = components.at(-1);
-  const none = { ancestors: [], missingParents: [], hasFileAsParent: false };
-  if (name === undefined) return { key: { container, name: rootName }, ...none };
-  const tree = blobTree(view);
-  const top = view.get(blobs, { container, name: rootName });
-  const root = top instanceof Promise ? await top : top;
-  const { ancestors, missing, id, isBlocked } = await resolveParents(
-    tree,
-    container,
-    components.slice(0, -1),
+  if (name === undefined) return { key: { container, name: rootName }, ...noParents };
+  const names = components.slice(0, -1);
+  return mapAwaitable(view.get(blobs, { container, name: rootName }), (root) =>
+    mapAwaitable(resolveParents(blobTree(view), container, names), (parents) => {
+      const { ancestors, missing, id, isBlocked } = parents;
+      return {
+        key: { container: id ?? noDirectory, name },
+        ancestors: root === undefined ? ancestors : [root, ...ancestors],
+        missingParents: missing,
+        hasFileAsParent: isBlocked,
+      };
+    }),
   );
-  return {
-    key: { container: id ?? noDirectory, name },
-    ancestors: root === undefined ? ancestors : [root, ...ancestors],
-    missingParents: missing,
-    hasFileAsParent: isBlocked,
-  };
 }
+
+const noParents = { ancestors: [], missingParents: [], hasFileAsParent: false } as const;

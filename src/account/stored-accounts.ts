@@ -15,8 +15,8 @@ export class StoredAccounts {
   /** Undefined: no account was ever stored. */
   #revision: bigint | undefined;
   #settings: ReadonlyMap<string, AccountSettings> = new Map();
-  #refreshing: Promise<boolean> | undefined;
-  #next: Promise<boolean> | undefined;
+  #refreshing: Promise<void> | undefined;
+  #next: Promise<void> | undefined;
 
   constructor(store: Store, log: Log) {
     this.#store = store;
@@ -27,19 +27,26 @@ export class StoredAccounts {
     return this.#settings;
   }
 
-  /** Reads the accounts if one has changed; resolves to whether one has. The state that is read is
-   *  not older than the call: a call during a refresh waits for the one after it, which all such
-   *  calls share. */
-  refresh(): Promise<boolean> {
+  /** Reads the accounts if one has changed; resolves to whether one has since the call. The state
+   *  that is read is not older than the call: a call during a refresh waits for the one after it,
+   *  which all such calls share. */
+  async refresh(): Promise<boolean> {
+    const before = this.#revision;
+    await this.#refreshOnce();
+    // Not what the last refresh has found: the one before it may have read the change.
+    return this.#revision !== before;
+  }
+
+  #refreshOnce(): Promise<void> {
     if (this.#refreshing === undefined) {
       this.#refreshing = this.#refresh().finally(() => (this.#refreshing = undefined));
       return this.#refreshing;
     }
     this.#next ??= this.#refreshing
-      .catch(() => false)
+      .catch(() => {})
       .then(() => {
         this.#next = undefined;
-        return this.refresh();
+        return this.#refreshOnce();
       });
     return this.#next;
   }
@@ -55,14 +62,13 @@ export class StoredAccounts {
     this.#revision = after;
   }
 
-  #refresh(): Promise<boolean> {
+  #refresh(): Promise<void> {
     return this.#store.snapshot(async (view) => {
       const value = await view.get(accountsState.key("accounts"));
       const revision = value && accountsState.codec.decode(value).revision;
-      if (revision === this.#revision) return false;
+      if (revision === this.#revision) return;
       this.#settings = await this.#readAll(view);
       this.#revision = revision;
-      return true;
     });
   }
 

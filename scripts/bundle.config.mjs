@@ -1,5 +1,5 @@
-// Vite's configuration for the program that is installed: the compiled modules of the server in a few
-// files, because Node takes 0.5 s to load several hundred of them one by one.
+// Vite's configuration for the server that is installed: its compiled modules in a few files, because
+// Node takes 0.5 s to load several hundred of them one by one.
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { defineConfig } from "vite";
@@ -13,18 +13,23 @@ export default defineConfig({
   ssr: { external: true },
   build: {
     ssr: true,
-    // As deep as the folders of `dist`: modules find `ui/dist` and package.json relative to themselves.
-    outDir: join(compiled, "bundle"),
+    // The entries replace the compiled modules of the same names.
+    outDir: compiled,
+    emptyOutDir: false,
     target: "node20",
     minify: false,
     reportCompressedSize: false,
     rolldownOptions: {
       input: {
         index: join(compiled, "index.js"),
-        main: join(compiled, "cli/main.js"),
-        worker: join(compiled, "cli/worker.js"),
+        "cli/main": join(compiled, "cli/main.js"),
+        "cli/worker": join(compiled, "cli/worker.js"),
       },
-      output: { entryFileNames: "[name].js", chunkFileNames: "[name]-[hash].js" },
+      output: {
+        entryFileNames: "[name].js",
+        // As deep as `dist/server`: modules find the folder of the package relative to themselves.
+        chunkFileNames: "bundle/[name]-[hash].js",
+      },
     },
   },
 });

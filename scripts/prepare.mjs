@@ -44,13 +44,19 @@ export function build() {
   // Removes compiled files whose source was deleted.
   rmSync(join(root, "dist"), { recursive: true, force: true });
   run(tool("tsc"), ["-p", "tsconfig.build.json"]);
+  say("bundling it (dist/bundle) …");
+  runVite(join("scripts", "bundle.config.mjs"));
   buildPage();
 }
 
 /** The explorer: static files that the server serves. */
 export function buildPage() {
   say("building the explorer's page (ui/dist) …");
-  run(tool("vite"), ["build", "--config", join("ui", "vite.config.ts"), "--logLevel", "warn"]);
+  runVite(join("ui", "vite.config.ts"));
+}
+
+function runVite(config) {
+  run(tool("vite"), ["build", "--config", config, "--logLevel", "warn"]);
 }
 
 /** Scripts in TypeScript are compiled beside the sources they import. */

@@ -1,4 +1,5 @@
 import { resolve } from "node:path";
+import { fileURLToPath } from "node:url";
 import { disablePretenuring } from "../server/gc-flags.ts";
 import { openAccessLog } from "../server/access-log.ts";
 import { logFor } from "../server/log.ts";
@@ -121,7 +122,8 @@ async function startServer(options: Options, environment: ServerEnvironment): Pr
     process.exit();
   };
   const { startWorkers } = await import("../server/workers/start-workers.ts");
-  return startWorkers(options, { ...environment, workerCount, onGivenUp });
+  const workerProgram = fileURLToPath(new URL("worker.js", import.meta.url));
+  return startWorkers(options, { ...environment, workerCount, workerProgram, onGivenUp });
 }
 
 /** A notice if the given location, or without one the working directory, contains Azurite data that

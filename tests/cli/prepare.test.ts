@@ -46,6 +46,8 @@ it("prints what a fresh clone is waiting for, and nothing once it is prepared", 
     "npm",
     "etagere: building the server (dist) …",
     "tsc",
+    "etagere: bundling it (dist/bundle) …",
+    "vite",
     "etagere: building the explorer's page (ui/dist) …",
     "vite",
   ]);

@@ -6,7 +6,7 @@ import { Supervisor, type SupervisorOptions } from "./supervisor.ts";
 
 export type WorkerEnvironment = Pick<
   SupervisorOptions,
-  "workerCount" | "clock" | "log" | "announce" | "onGivenUp"
+  "workerCount" | "workerProgram" | "clock" | "log" | "announce" | "onGivenUp"
 >;
 
 /** Starts a server with several worker processes. Rejects with `StartRefused` if a worker does not

@@ -1,5 +1,4 @@
 import cluster from "node:cluster";
-import { fileURLToPath } from "node:url";
 import { ticksPerSecond, type Ticks } from "../../base/ticks.ts";
 import type { Clock, Log } from "../../base/world.ts";
 import type { Options } from "../options.ts";
@@ -16,6 +15,8 @@ import { WorkerProcess } from "./worker-process.ts";
 export interface SupervisorOptions {
   readonly options: Options;
   readonly workerCount: number;
+  /** The path of the program of a worker process. */
+  readonly workerProgram: string;
   /** The data folder. */
   readonly location: string;
   readonly clock: Clock;
@@ -25,8 +26,6 @@ export interface SupervisorOptions {
   readonly onGivenUp: (problem: string) => void;
 }
 
-/** The entry of a worker process. */
-const workerProgram = fileURLToPath(new URL("../../cli/worker.js", import.meta.url));
 /** A worker that ends earlier counts as one that fails to start. */
 const shortLifeTicks: Ticks = ticksPerSecond;
 /** After this many workers in succession that ended so early, the server is stopped. */
@@ -67,7 +66,7 @@ export class Supervisor {
 
   /** Rejects with `StartRefused` if a worker does not start. */
   static async start(given: SupervisorOptions): Promise<Supervisor> {
-    const { options, workerCount, announce } = given;
+    const { options, workerCount, workerProgram, announce } = given;
     // Round robin would pass each connection through this process. A connection on its way to a
     // worker that dies would then hang, and the worker accepts one per event-loop iteration.
     cluster.schedulingPolicy = cluster.SCHED_NONE;

@@ -30,9 +30,7 @@ async function bundle() {
     configFile: false,
     root,
     logLevel: "warn",
-    plugins: [
-      { name: "etagere-executable", resolveId: { order: "pre", handler: resolveReplaced } },
-    ],
+    plugins: [{ name: "etagere-executable", resolveId }],
     ssr: { noExternal: true },
     build: {
       ssr: join(runtime, "entry.ts"),
@@ -40,6 +38,8 @@ async function bundle() {
       emptyOutDir: false,
       target: "node26",
       rolldownOptions: {
+        // lmdb compiles a function at run time.
+        checks: { eval: false },
         // Optional modules of dependencies that are not installed.
         external: ["pg-native", "pg-cloudflare"],
         output: { format: "es", entryFileNames: "etagere.mjs", codeSplitting: false },
@@ -49,13 +49,17 @@ async function bundle() {
   return join(work, "etagere.mjs");
 }
 
-async function resolveReplaced(source, importer, options) {
-  const replaced = replacements.get(source);
-  if (replaced !== undefined) return replaced;
-  if (!source.startsWith(".")) return undefined;
-  const found = await this.resolve(source, importer, { ...options, skipSelf: true });
-  return found === null ? undefined : (replacements.get(found.id) ?? found);
-}
+/** The filter saves a call for each import of the bundle. */
+const resolveId = {
+  order: "pre",
+  filter: { id: /\/(package-folder|version)\.ts$|^node-gyp-build-optional-packages$/ },
+  async handler(source, importer, options) {
+    const replaced = replacements.get(source);
+    if (replaced !== undefined) return replaced;
+    const found = await this.resolve(source, importer, { ...options, skipSelf: true });
+    return found === null ? undefined : (replacements.get(found.id) ?? found);
+  },
+};
 
 function buildExecutable({ name, output, version, program }) {
   const { node, integrity, binary, addon } = platforms[name];

@@ -23,6 +23,14 @@ it.each(["20.19.0", "22.1.0"])("Node.js %s prints the help", (version) => {
   expect(stdout).toContain("--blobPort");
 });
 
+// `npm test -- --node 18` runs it on a real old version; those before 18 load no module without an
+// extension.
+it("the program has no syntax or modules that old versions lack", () => {
+  const text = readFileSync("bin/etagere", "utf8").replaceAll(/\/\/.*|\/\*[\s\S]*?\*\//g, "");
+  expect(text).not.toMatch(/\?\.|\?\?|\bawait\b|^import |"node:/m);
+  expect(JSON.parse(readFileSync("bin/package.json", "utf8"))).toEqual({ type: "commonjs" });
+});
+
 it("the message names the version that the package requires", () => {
   const { engines } = JSON.parse(readFileSync("package.json", "utf8")) as {
     engines: { node: string };

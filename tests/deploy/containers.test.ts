@@ -46,6 +46,16 @@ describe("the image", () => {
     expect(linesOf("EXPOSE")).toEqual([ports.join(" ")]);
   });
 
+  it("is built on a supported Node.js, for two architectures", () => {
+    const bases = linesOf("FROM").map((words) => /node:(\d+)-/.exec(words)?.[1]);
+    expect(bases).toEqual(["24", "24"]);
+    const bake = readFileSync("docker-bake.hcl", "utf8");
+    expect(bake).toContain('platforms = ["linux/amd64", "linux/arm64"]');
+    // Only the last stage may depend on the architecture of the image.
+    expect(linesOf("FROM")[0]).toContain("--platform=$BUILDPLATFORM");
+    expect(linesOf("RUN").join("\n")).toMatch(/TARGETARCH.* npm ci --omit=dev .*--cpu="\$cpu"/);
+  });
+
   it("stores data as any user without --location", () => {
     expect(linesOf("WORKDIR").at(-1)).toBe("/data");
     expect(linesOf("RUN").join("\n")).toMatch(/install -d [^&]*-m 1777 \/data/);
@@ -84,6 +94,13 @@ describe("manifests", () => {
     const flags = [...text.matchAll(/^\s+- (--\w+=\S+)$/gm)].map(([, flag = ""]) => flag);
     expect(flags.length).toBeGreaterThan(4);
     expect(problemsOf(["etagere", ...flags])).toEqual([]);
+  });
+
+  it.each(started)("%s makes the root file system read-only, and mounts only data", (path) => {
+    const text = readFileSync(path, "utf8");
+    expect(text).toMatch(/readOnlyRootFilesystem: true|read_only: true/);
+    const mounts = [...text.matchAll(/mountPath: (\S+)/g)].map(([, at]) => at);
+    expect(new Set([...mounts, "/data"])).toEqual(new Set(["/data"]));
   });
 
   const withPorts = [...started.filter((path) => path !== "compose.yaml"), "deploy/haproxy.cfg"];

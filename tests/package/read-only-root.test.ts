@@ -7,6 +7,8 @@ import { rawClient } from "../harness/raw-client.ts";
 import { temporaryFolder } from "../harness/temporary-folder.ts";
 
 const ports = ["blob", "queue", "table", "file", "dfs", "smb", "admin"];
+/** Large enough to be stored in a file. */
+const bodyBytes = 4 * 1024 * 1024;
 const folder = temporaryFolder();
 
 /** A file system in which only `$0` is writable, then the command: as a container with a read-only
@@ -46,15 +48,18 @@ describe.skipIf(!canMount())("on a read-only root file system", () => {
     const command = [process.execPath, resolve("bin/etagere"), "--location", data];
     const flags = [...ports.map((name) => `--${name}Port=0`), `--workers=${workers}`];
     const server = await startCommand(inReadOnlyRoot(data, ...command, ...flags));
-    const blob = rawClient(server.urlOf("Blob"));
-    const headers = { "x-ms-blob-type": "BlockBlob" };
-    const container = await blob.send({ method: "PUT", path: "/container?restype=container" });
-    const written = await blob.send({ method: "PUT", path: "/container/b", headers, body: "text" });
-    expect([container.status, written.status]).toEqual([201, 201]);
-    expect((await fetch(`${server.urlOf("admin")}/readyz`)).status).toBe(200);
-    // Before the end: then a worker may lose the commit leader.
-    expect(server.errors()).toBe("");
-    expect(await server.end()).toBe(0);
+    try {
+      const blob = rawClient(server.urlOf("Blob"));
+      const headers = { "x-ms-blob-type": "BlockBlob" };
+      const container = await blob.send({ method: "PUT", path: "/container?restype=container" });
+      const put = { method: "PUT", path: "/container/b", headers, body: "x".repeat(bodyBytes) };
+      expect([container.status, (await blob.send(put)).status]).toEqual([201, 201]);
+      expect((await fetch(`${server.urlOf("admin")}/readyz`)).status).toBe(200);
+      // Before the end: then a worker may lose the commit leader.
+      expect(server.errors()).toBe("");
+    } finally {
+      expect(await server.end()).toBe(0);
+    }
     // The volume was mounted for the server alone.
     expect(readdirSync(data)).toEqual([]);
   });

@@ -1,3 +1,3 @@
 #!/usr/bin/env node
 process.argv.splice(2, 0, "queue");
-await import("etagere/bin/etagere");
+void import("etagere/bin/etagere");

@@ -1,2 +1,2 @@
 #!/usr/bin/env node
-await import("etagere/bin/etagere");
+void import("etagere/bin/etagere");

@@ -23,7 +23,8 @@ import type { ClientIdentity, ContentionQueues } from "./contention-queues.ts";
 import { Records } from "./records.ts";
 import type { RenderCache } from "./render-cache.ts";
 import { run } from "./run.ts";
-import { isWaitOutcome, runUntilReady } from "./wait.ts";
+import type { CallWaits } from "./call-waits.ts";
+import { isWaitOutcome, runUntilReady, type WaitOutcome } from "./wait.ts";
 
 /** What operations are executed with. */
 export interface Runtime {
@@ -40,6 +41,8 @@ export interface Runtime {
   readonly renderings?: RenderCache;
   /** FIFO queues of clients that retry conditional writes; undefined: no fair order. */
   readonly contentionQueues?: ContentionQueues;
+  /** The calls that wait for a record, for the admin API; undefined: they are not listed. */
+  readonly waits?: CallWaits;
 }
 
 /** A request after parsing and authentication: an operation with its input. */
@@ -159,13 +162,23 @@ function nameOf({ account, address }: Call): string {
 async function executeNow(runtime: Runtime, call: Call): Promise<Outcome> {
   const isRead = call.operation.effect === "reads";
   const first = await (isRead ? read(runtime, call) : write(runtime, call));
-  const outcome = isWaitOutcome(first)
-    ? await runUntilReady(runtime, first, () => write(runtime, call))
-    : first;
+  const outcome = isWaitOutcome(first) ? await waitAndWrite(runtime, call, first) : first;
   if (outcome.kind === "reply" && outcome.deferredUpdate !== undefined && !call.secondary) {
     await tryDeferredUpdate(runtime, outcome.deferredUpdate);
   }
   return outcome;
+}
+
+async function waitAndWrite(runtime: Runtime, call: Call, first: WaitOutcome): Promise<Outcome> {
+  const { account, operation } = call;
+  const since = runtime.clock.wall();
+  const wait = { account, operation: operation.name, key: first.wait.key, since };
+  const endWait = runtime.waits?.add(wait);
+  try {
+    return await runUntilReady(runtime, first, () => write(runtime, call));
+  } finally {
+    endWait?.();
+  }
 }
 
 function read(runtime: Runtime, call: Call) {

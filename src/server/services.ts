@@ -9,6 +9,7 @@ import type { Clock, Log, Random } from "../base/world.ts";
 import { fileService } from "../file/service.ts";
 import { queueService } from "../queue/service.ts";
 import { tableService } from "../table/service.ts";
+import { CallWaits } from "../operation/call-waits.ts";
 import { ContentionQueues } from "../operation/contention-queues.ts";
 import { RenderCache } from "../operation/render-cache.ts";
 import { Authenticator } from "../http/auth/authenticator.ts";
@@ -110,6 +111,7 @@ export function httpServiceOf(service: Service, world: ServiceEnvironment): Http
       log,
       renderings: new RenderCache(),
       contentionQueues: new ContentionQueues(clock),
+      waits: new CallWaits(),
     },
     accounts,
     authenticator: new Authenticator(),

@@ -90,8 +90,15 @@ it("shows an open that waits for another client to write its cache", async () =>
       holders: [{ what: expect.stringContaining("caching RWH, asked to keep") }],
     },
   ]);
+  const share = ShareServiceClient.fromConnectionString(admin.server.connectionString);
+  const file = share.getShareClient("docs").rootDirectoryClient.getFileClient("c.txt");
+  const reading = file.download();
+  await expect.poll(async () => (await look(admin)).waits.length).toBe(2);
+  const [, rest] = (await look(admin)).waits;
+  expect(rest).toMatchObject({ path: "c.txt", waiter: { client: "REST", operation: "Get File" } });
   await acknowledgeOplock(holder, handleOf(opened), 1);
   expect((await waiting).status).toBe(0);
+  await reading;
   expect((await look(admin)).waits).toEqual([]);
   for (const client of [holder, waiter]) client.end();
 });

@@ -36,7 +36,7 @@ export class FeedForwarder {
   readonly #watch = (observed: ObservedRequest): void => {
     // An exception must not fail the observed request.
     try {
-      feedEventsOf(observed, { emit: this.#add, watched: this.#watched });
+      feedEventsOf(observed, this.#sink);
     } catch (error) {
       this.#options.log.error({ err: error }, "event feed failed to record a request");
     }
@@ -49,6 +49,8 @@ export class FeedForwarder {
     this.#isScheduled = true;
     this.#options.clock.after(flushMilliseconds, () => void this.#flush());
   };
+
+  readonly #sink = { emit: this.#add, watched: this.#watched };
 
   async #flush(): Promise<void> {
     const events = this.#queue;

@@ -165,8 +165,7 @@ export class Feed {
   }
 
   readonly #observe = (observed: ObservedRequest): void => {
-    const sink = { emit: this.#record, watched: this.#watched };
-    this.#guarded(() => feedEventsOf(observed, sink));
+    this.#guarded(() => feedEventsOf(observed, this.#sink));
   };
 
   readonly #receive: ReceiveEvents = (events, missed) => {
@@ -211,6 +210,9 @@ export class Feed {
       this.#send(subscriber, text);
     }
   }
+
+  /** Created once: `#observe` runs for every request. */
+  readonly #sink = { emit: this.#record, watched: this.#watched };
 
   async #tick(runId: number): Promise<void> {
     this.#ticks += 1;

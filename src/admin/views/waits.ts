@@ -1,6 +1,7 @@
 import { formatIso } from "../../base/dates.ts";
 import { ticksPerSecond, type Ticks } from "../../base/ticks.ts";
 import { locks } from "../../file/records.ts";
+import type { CallWait } from "../../operation/call-waits.ts";
 import { Records } from "../../operation/records.ts";
 import type { RecordView } from "../../operation/view.ts";
 import { isLocked } from "../../protocol/lease.ts";
@@ -55,12 +56,17 @@ interface Wait {
 }
 
 async function list(
-  { runtime, smb, clock }: ViewContext,
+  { runtime, smb, httpServices, clock }: ViewContext,
   feed: Feed,
   { sees }: CheckedRequest,
 ): Promise<AdminResponse> {
   const now = clock.wall();
-  const pending = (smb?.waits() ?? []).slice(0, waitsMax);
+  const calls = httpServices.file?.runtime.waits?.list() ?? [];
+  const requests = (smb?.waits() ?? []).map(({ command, ...wait }) => ({
+    ...wait,
+    operation: commandNames.get(command) ?? `command ${command}`,
+  }));
+  const pending = [...requests, ...calls.map(lockWaitOfCall)].slice(0, waitsMax);
   const locked = await runtime.store.snapshot(async (view) => {
     const records = new Records(view, runtime.content);
     const names = new Names(records);
@@ -81,6 +87,20 @@ async function list(
   return json({ now: formatIso(now), waits, cycles: findCycles(edges) });
 }
 
+interface PendingWait extends Omit<LockWait, "command"> {
+  readonly operation: string;
+}
+
+/** A REST request that waits for a break of caching grants: for a change of the lock state of the
+ *  file. */
+function lockWaitOfCall({ operation, key, since }: CallWait): PendingWait {
+  const [share, file] = locks.parts(key) as [bigint, bigint];
+  return { share, file, client: restClient, operation, ranges: undefined, since };
+}
+
+/** A waiting REST request has no address: its connection may be that of a gateway. */
+const restClient = "REST";
+
 interface LockWaitContext {
   readonly records: RecordView;
   readonly names: Names;
@@ -97,7 +117,7 @@ const commandNames = new Map<number, string>([
 
 async function lockWaitOf(
   { records, names, now }: LockWaitContext,
-  { share, file, client, command, ranges, since }: LockWait,
+  { share, file, client, operation, ranges, since }: PendingWait,
 ): Promise<Wait | undefined> {
   const target = await fileTargetOf(records, names, share, file);
   const state = await records.get(locks, { share, id: file });
@@ -109,7 +129,7 @@ async function lockWaitOf(
     account,
     container,
     path,
-    waiter: { client, operation: commandNames.get(command) ?? `command ${command}` },
+    waiter: { client, operation },
     since: formatIso(since),
     seconds: secondsUntil(now, since),
     holders: ranges === undefined ? breakHolders(state) : rangeHolders(state, ranges),

@@ -42,9 +42,18 @@ export interface AdminContext {
   readonly metrics: () => Promise<string>;
   /** Undefined unless the server was started with `--enableReset`. */
   readonly reset: (() => Promise<void>) | undefined;
+  readonly snapshots: SnapshotControl;
   /** Folder with the built files of the explorer. */
   readonly pageFolder: string;
   readonly security: AdminSecurity;
+}
+
+/** Snapshots of all accounts. Calls reject with `SnapshotError` if they cannot be carried out. */
+export interface SnapshotControl {
+  list(): readonly { readonly name: string; readonly savedAt: string }[];
+  save(name: string): Promise<unknown>;
+  restore(name: string): Promise<void>;
+  delete(name: string): Promise<void>;
 }
 
 /** The other worker processes of this server, whose requests the event feed shows too. */

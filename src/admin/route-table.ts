@@ -15,6 +15,7 @@ import { leaseRoutes } from "./views/leases.ts";
 import { messageRoutes } from "./views/messages.ts";
 import { policyRoutes } from "./views/policies.ts";
 import { serverRoutes } from "./views/server.ts";
+import { snapshotRoutes } from "./views/snapshots.ts";
 import { smbRoutes } from "./views/smb.ts";
 import { stateRoutes } from "./views/states.ts";
 import { storedRoutes } from "./views/stored.ts";
@@ -55,6 +56,7 @@ function routesOf(
     ...probeRoutes(context),
     ...sessionRoutes({ auth, principals, hasToken: security.token !== undefined }),
     ...serverRoutes(context),
+    ...snapshotRoutes(context),
     ...accountRoutes(context),
     ...accountChangeRoutes(context),
     ...leaseRoutes(context),

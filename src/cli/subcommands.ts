@@ -7,6 +7,7 @@ import { importCommand } from "./import-command.ts";
 import { nearestName } from "./nearest.ts";
 import { serviceModeNames } from "./service-mode.ts";
 import type { Subcommand } from "./subcommand.ts";
+import { snapshotCommand } from "./snapshot-command.ts";
 import { statusCommand } from "./status-command.ts";
 import { tourCommand } from "./tour-command.ts";
 
@@ -18,6 +19,7 @@ export const subcommands: ReadonlyMap<string, Subcommand> = new Map(
     copyCommand,
     importCommand,
     statusCommand,
+    snapshotCommand,
     accountCommand,
     envCommand,
     tourCommand,

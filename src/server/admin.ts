@@ -14,6 +14,8 @@ import type { HttpService } from "../http/http-service.ts";
 import type { Observer } from "../http/observer.ts";
 import type { SmbAdministration } from "../smb/administration.ts";
 import { accountChangeParts } from "./account-change-parts.ts";
+import { completeAccounts } from "./ensure-accounts.ts";
+import { ServerSnapshots } from "./snapshots/server-snapshots.ts";
 import { authorityFile } from "./https/certificate-folder.ts";
 import type { DataStores } from "./data-stores.ts";
 import { packageFolder } from "./package-folder.ts";
@@ -102,6 +104,12 @@ function adminContextOf(parts: AdminParts): AdminContext {
     ready: parts.ready,
     metrics: async () => renderMetrics(await parts.sample()),
     reset: options.enableReset ? parts.reset : undefined,
+    snapshots: new ServerSnapshots({
+      store,
+      random,
+      log,
+      onRestored: () => completeAccounts(store, given),
+    }),
     pageFolder: join(packageFolder(), "ui", "dist"),
     security: securityOf(given, parts.localToken),
   };

@@ -122,6 +122,7 @@ interface Attempt {
 /** Every form of naming the foreign account in a request of a route, and the request without it. */
 function attemptsOf(route: Route): readonly Attempt[] {
   const path = route.path
+    .replace(":snapshot", "created")
     .replace(":name", route.access === "server" ? storedAccount : foreign.account)
     .replace(":id", sessionId)
     .replace(":number", "1");

@@ -1,5 +1,6 @@
 import { formatIso } from "../../base/dates.ts";
 import type { Log, Random } from "../../base/world.ts";
+import { SnapshotError } from "../../store/saved-states/snapshot-error.ts";
 import type { SavedStates } from "../../store/saved-states/saved-states.ts";
 import type { Store } from "../../store/store.ts";
 
@@ -15,24 +16,6 @@ export interface SnapshotEntry {
   readonly name: string;
   /** When it was saved, such as `2026-01-31T12:00:00.0000000Z`. */
   readonly savedAt: string;
-}
-
-export type SnapshotProblem =
-  | "InvalidSnapshotName"
-  | "SnapshotAlreadyExists"
-  | "SnapshotNotFound"
-  | "TooManySnapshots"
-  | "SnapshotsNotSupported";
-
-/** A snapshot could not be saved, restored or deleted; nothing was changed. */
-export class SnapshotError extends Error {
-  override readonly name = "SnapshotError";
-  readonly code: SnapshotProblem;
-
-  constructor(code: SnapshotProblem, message: string) {
-    super(message);
-    this.code = code;
-  }
 }
 
 export interface SnapshotParts {

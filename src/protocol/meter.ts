@@ -7,6 +7,8 @@ export interface Meter {
   /** One flushed commit batch. */
   commit(batch: { readonly transactions: number; readonly conflicts: number }): void;
   contentBytes(direction: "received" | "sent", count: number): void;
+  /** Bytes that were compared with their checksums, and how many slices differ. */
+  scrubbed?(bytes: number, problems: number): void;
 }
 
 /** A request whose response was sent. */

@@ -10,5 +10,7 @@ export function dataStoreOptions(given: RunningServerOptions) {
   const memoryBytesMax =
     extentMemoryLimit === undefined ? undefined : Math.floor(extentMemoryLimit * bytesPerMegabyte);
   const places = { location, storeUrl: options.store, contentUrl: options.content, memoryBytesMax };
-  return { ...places, services, clock, random, log };
+  const { scrubMegabytesPerSecond: rate } = options;
+  const scrubBytesPerSecond = rate === undefined ? undefined : rate * bytesPerMegabyte;
+  return { ...places, services, clock, random, log, scrubBytesPerSecond };
 }

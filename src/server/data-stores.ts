@@ -8,6 +8,7 @@ import { runReclaimSteps } from "../operation/reclaim.ts";
 import type { Store } from "../store/store.ts";
 import { refuseHalfCopied } from "./data-copy/copy-mark.ts";
 import { runInBackground } from "./background.ts";
+import { scrubInBackground } from "./scrub.ts";
 import { openStorageBackend } from "./storage-backends.ts";
 import type { Close, StorageBackend, StorageOptions } from "./storage-backends.ts";
 import { storageOpenError } from "./storage-open-error.ts";
@@ -15,6 +16,8 @@ import { storageOpenError } from "./storage-open-error.ts";
 export interface DataStoreOptions extends StorageOptions {
   /** The services whose records are stored. */
   readonly services: readonly Service[];
+  /** How fast content is compared with its checksums; undefined: not at all. */
+  readonly scrubBytesPerSecond?: number | undefined;
 }
 
 const storeIdBytes = 16;
@@ -55,6 +58,11 @@ export async function openDataStores(options: DataStoreOptions): Promise<DataSto
     ];
     const background = runInBackground(tasks, { clock, log });
     opened.push(() => background.stop());
+    const { scrubBytesPerSecond: bytesPerSecond, meter } = options;
+    if (bytesPerSecond !== undefined) {
+      const scrub = scrubInBackground({ ...parts, content, isLeader, meter, bytesPerSecond });
+      opened.push(() => scrub.stop());
+    }
     const check = async (): Promise<void> => {
       await store.snapshot(async () => {});
       await files.check?.();

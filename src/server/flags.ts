@@ -67,6 +67,11 @@ export const flags = {
     kind: "switch",
     help: "directories (Data Lake) for the development account",
   },
+  scrubMegabytesPerSecond: {
+    kind: "megabytes",
+    value: "MB",
+    help: "compare stored content with its checksums at this rate",
+  },
   auditLog: { kind: "text", value: "FILE", help: "record who did what, as lines of JSON" },
   auditLogMegabytes: { kind: "megabytes", value: "MB", help: "size at which it is renamed" },
   auditLogFiles: { kind: "count", value: "N", help: "renamed audit logs that are kept" },

@@ -12,6 +12,10 @@ export function mergeSamples(samples: readonly FigureSample[]): FigureSample {
     batches: samples.map(({ batches }) => batches).reduce(mergeBuckets),
     receivedBytes: sum((sample) => sample.receivedBytes),
     sentBytes: sum((sample) => sample.sentBytes),
+    scrub: {
+      bytes: sum(({ scrub }) => scrub?.bytes ?? 0),
+      problems: sum(({ scrub }) => scrub?.problems ?? 0),
+    },
     residentBytes: sum((sample) => sample.residentBytes),
     heapUsedBytes: sum((sample) => sample.heapUsedBytes),
     cpuSeconds: sum((sample) => sample.cpuSeconds),

@@ -28,6 +28,7 @@ export function newMetrics(): Metrics {
   const latencies = new Map<ServiceName, Histogram>();
   const batches = new Histogram(batchSizeBounds);
   const bytes = { received: 0, sent: 0 };
+  const scrub = { bytes: 0, problems: 0 };
   let transactions = 0;
   let conflicts = 0;
   return {
@@ -51,6 +52,10 @@ export function newMetrics(): Metrics {
     contentBytes(direction, count) {
       bytes[direction] += count;
     },
+    scrubbed(count, problems) {
+      scrub.bytes += count;
+      scrub.problems += problems;
+    },
     sample: (figures) => ({
       requests: [...requests.values()].map((series) => ({ ...series })),
       latencies: new Map([...latencies].map(([service, each]) => [service, each.sample()])),
@@ -59,6 +64,7 @@ export function newMetrics(): Metrics {
       batches: batches.sample(),
       receivedBytes: bytes.received,
       sentBytes: bytes.sent,
+      scrub: { ...scrub },
       ...figures,
     }),
   };

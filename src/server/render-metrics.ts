@@ -18,6 +18,8 @@ export function renderMetrics(sample: FigureSample): string {
     ...help("etagere_content_bytes_total", "counter", "Bytes into and out of content storage."),
     `etagere_content_bytes_total{direction="received"} ${sample.receivedBytes}`,
     `etagere_content_bytes_total{direction="sent"} ${sample.sentBytes}`,
+    ...single("etagere_scrub_bytes_total", "counter", "Bytes verified.", sample.scrub?.bytes ?? 0),
+    ...single("etagere_scrub_problems_total", "counter", "Damaged.", sample.scrub?.problems ?? 0),
     ...single("process_cpu_seconds_total", "counter", "CPU time.", sample.cpuSeconds),
     ...single("process_resident_memory_bytes", "gauge", "Memory.", sample.residentBytes),
     ...single("etagere_heap_used_bytes", "gauge", "Heap in use.", sample.heapUsedBytes),

@@ -13,6 +13,8 @@ export interface FigureSample {
   readonly batches: BucketSample;
   readonly receivedBytes: number;
   readonly sentBytes: number;
+  /** Bytes that were compared with their checksums, and slices that differ. */
+  readonly scrub?: { readonly bytes: number; readonly problems: number };
   readonly residentBytes: number;
   readonly heapUsedBytes: number;
   readonly cpuSeconds: number;

@@ -1,0 +1,128 @@
+import { decodeKey } from "../../encoding/key-decoding.ts";
+import type { AnyTable } from "../../encoding/table.ts";
+import type { Log } from "../../base/world.ts";
+import type { Key, Store, View } from "../../store/store.ts";
+import type { ContentReader, ContentStore } from "../content.ts";
+import type { ContentRef, Slice } from "../content-ref.ts";
+import type { ExtentFiles } from "../extent-files.ts";
+import { StoredBytes } from "./stored-bytes.ts";
+
+export interface ScrubberOptions {
+  readonly store: Store;
+  readonly content: ContentStore;
+  readonly files: ExtentFiles;
+  readonly contentTables: readonly AnyTable[];
+  readonly log: Log;
+}
+
+export interface ScrubStep {
+  readonly bytes: number;
+  readonly problems: number;
+  /** Whether all content was verified since the last time. */
+  readonly isPassDone: boolean;
+}
+
+/** Where the next step begins: at an offset of the first record from `key` on. */
+interface Cursor {
+  readonly table: number;
+  readonly key: Key;
+  readonly offset: number;
+}
+
+/** Slices of one record that a step verifies. */
+interface RecordSlices {
+  readonly name: string;
+  readonly slices: readonly Slice[];
+}
+
+const recordsPerStepMax = 256;
+/** A step ends with the slice that reaches this. */
+const bytesPerStep = 4 * 1024 * 1024;
+
+/** Compares stored bytes with their checksums, a bounded part of the content in each step. */
+export class Scrubber {
+  readonly #options: ScrubberOptions;
+  #cursor: Cursor;
+
+  constructor(options: ScrubberOptions) {
+    this.#options = options;
+    this.#cursor = this.#startOf(0);
+  }
+
+  /** Reads the slices of a step in one state, and their bytes after it: open readers keep them. */
+  async step(): Promise<ScrubStep> {
+    const { store, files, log } = this.#options;
+    const readers: ContentReader[] = [];
+    const bytes = new StoredBytes(files);
+    try {
+      const found = await store.snapshot((view) => this.#collect(view, readers));
+      let count = 0;
+      for (const { name, slices } of found.records) {
+        const problems = await bytes.problemsOf(slices);
+        count += problems.length;
+        for (const problem of problems) {
+          log.error({ name, problem }, "stored bytes are damaged; restore them from a backup");
+        }
+      }
+      const isPassDone = found.next === undefined;
+      this.#cursor = found.next ?? this.#startOf(0);
+      return { bytes: bytes.bytesRead, problems: count, isPassDone };
+    } finally {
+      for (const reader of readers) reader.close();
+      await bytes.close();
+    }
+  }
+
+  /** `next` is undefined after the last record. */
+  async #collect(
+    view: View,
+    readers: ContentReader[],
+  ): Promise<{ readonly records: readonly RecordSlices[]; readonly next: Cursor | undefined }> {
+    const { contentTables, content } = this.#options;
+    const { table: index, key: start, offset } = this.#cursor;
+    const table = contentTables[index];
+    if (table === undefined) return { records: [], next: undefined };
+    const records: RecordSlices[] = [];
+    let bytes = 0;
+    let last: Key | undefined;
+    const end = Uint8Array.of(table.tag + 1);
+    for await (const entries of view.range({ start, end, limit: recordsPerStepMax })) {
+      for (const { key, value } of entries) {
+        const ref = contentOf(table, value);
+        const isResumed = last === undefined && Buffer.from(key).equals(start);
+        last = key;
+        if (ref === undefined || ref.kind === "inline") continue;
+        readers.push(content.open(view, ref));
+        const from = isResumed ? Math.min(offset, ref.length) : 0;
+        for await (const slices of content.slices(view, ref, from, ref.length - from)) {
+          records.push({ name: nameOf(table, key), slices });
+          for (const { length } of slices) bytes += length;
+          const reached = slices.at(-1);
+          if (bytes < bytesPerStep || reached === undefined) continue;
+          const next = { table: index, key, offset: reached.at + reached.length };
+          return { records, next };
+        }
+      }
+    }
+    if (last !== undefined) {
+      const after = Buffer.concat([last, Uint8Array.of(0)]);
+      return { records, next: { table: index, key: after, offset: 0 } };
+    }
+    const isLastTable = index + 1 >= contentTables.length;
+    return { records, next: isLastTable ? undefined : this.#startOf(index + 1) };
+  }
+
+  #startOf(table: number): Cursor {
+    const { contentTables } = this.#options;
+    return { table, key: Uint8Array.of(contentTables[table]?.tag ?? 0), offset: 0 };
+  }
+}
+
+function contentOf(table: AnyTable, value: Uint8Array): ContentRef | undefined {
+  const record = table.codec.decode(value) as Readonly<Record<string, ContentRef | undefined>>;
+  return record[table.content ?? ""];
+}
+
+function nameOf({ name }: AnyTable, key: Key): string {
+  return `${name} ${decodeKey(key, 1).map(String).join("/")}`;
+}

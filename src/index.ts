@@ -1,5 +1,15 @@
 /** The package's entry: a server inside the process that uses it. */
-export { start } from "./server/start.ts";
+import type { StartOptions } from "./server/options.ts";
+import type { EtagereServer } from "./server/start.ts";
+
+/** Starts a server in this process, without output. Rejects with `StartRefused` if it cannot
+ *  start. The modules of the server are loaded on the first call: some of them await at the top
+ *  level, which `require("etagere")` does not allow. */
+export async function start(options: StartOptions = {}): Promise<EtagereServer> {
+  const server = await import("./server/start.ts");
+  return server.start(options);
+}
+
 export type { EtagereServer } from "./server/start.ts";
 export type { StartOptions } from "./server/options.ts";
 export { SnapshotError } from "./store/saved-states/snapshot-error.ts";

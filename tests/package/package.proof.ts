@@ -14,7 +14,8 @@ it("installs in an empty folder and serves", { timeout: 180_000 }, async () => {
   const install = ["install", "--prefer-offline", "--no-audit", "--no-fund"];
   install.push(pack(".", folder).filename, pack("./packages/azurite-names", folder).filename);
   execFileSync("npm", install, { ...quiet, cwd: folder });
-  const ports = ["--blobPort=0", "--queuePort=0", "--tablePort=0", "--filePort=0", "--adminPort=0"];
+  const listeners = ["blob", "queue", "table", "file", "dfs", "smb", "admin"];
+  const ports = listeners.map((name) => `--${name}Port=0`);
   const words = ["npx", "--no-install", "etagere", "--location", join(folder, "data"), ...ports];
   const server = await startCommand(words, { folder });
   try {

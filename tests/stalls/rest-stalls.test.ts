@@ -29,10 +29,11 @@ afterAll(() => server.stop());
 
 describe(`no request or disconnect blocks the loop for ${stallMillisecondsMax} ms`, () => {
   it.each(inputs)("$name", { timeout: 180_000 }, async (input) => {
-    const action = await input.prepare(clients);
+    let action = await input.prepare(clients);
     let shortest = Infinity;
     const runs = input.isOnce === true ? 1 : runsMax;
     for (let run = 0; run < runs && shortest >= stallMillisecondsMax; run += 1) {
+      if (run > 0 && input.isPreparedAgain === true) action = await input.prepare(clients);
       const { milliseconds } = await server.measure(action);
       shortest = Math.min(shortest, milliseconds);
     }

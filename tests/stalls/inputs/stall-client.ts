@@ -28,6 +28,8 @@ export interface AbusiveInput {
    * counts, because garbage collection and other processes only add.
    */
   readonly isOnce?: true;
+  /** Whether it consumes what was prepared, but can be prepared again. */
+  readonly isPreparedAgain?: true;
   /** Prepares stored data; the returned function is measured. */
   prepare(clients: StallClients): Promise<() => Promise<unknown>>;
 }

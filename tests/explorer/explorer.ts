@@ -3,7 +3,7 @@ import { existsSync, mkdirSync } from "node:fs";
 import { join } from "node:path";
 import { BlobServiceClient } from "@azure/storage-blob";
 import { chromium, type Browser, type BrowserContextOptions, type Page } from "playwright-core";
-import { afterAll, afterEach, beforeAll, expect } from "vitest";
+import { afterEach, beforeAll, expect } from "vitest";
 import type { EtagereServer, StartOptions } from "../../src/index.ts";
 import { testServer } from "../harness/server.ts";
 
@@ -26,6 +26,17 @@ export interface ExplorerOptions extends StartOptions {
   readonly isLoggedIn?: true;
 }
 
+/** The browser of all test files of this worker: starting one takes longer than many a test. It
+ *  ends with the process. */
+let sharedBrowser: Promise<Browser> | undefined;
+
+async function openBrowser(): Promise<Browser> {
+  const started = await sharedBrowser?.catch(() => undefined);
+  if (started?.isConnected() === true) return started;
+  sharedBrowser = chromium.launch({ executablePath: browserPath, args: ["--no-sandbox"] });
+  return sharedBrowser;
+}
+
 /** A server and a browser. Any error that the page reports fails the test. */
 export function explorer({ isLoggedIn, ...options }: ExplorerOptions = {}): Explorer {
   const held = testServer(options);
@@ -33,13 +44,12 @@ export function explorer({ isLoggedIn, ...options }: ExplorerOptions = {}): Expl
   let browser: Browser | undefined;
   beforeAll(async () => {
     if (!existsSync("ui/dist/index.html")) throw new Error("the page is missing: npm run build");
-    browser = await chromium.launch({ executablePath: browserPath, args: ["--no-sandbox"] });
+    browser = await openBrowser();
   });
   afterEach(async () => {
     await Promise.all((browser?.contexts() ?? []).map((context) => context.close()));
     expect(complaints.splice(0)).toEqual([]);
   });
-  afterAll(() => browser?.close());
   const open = async (hash: string, more: BrowserContextOptions = {}): Promise<Page> => {
     const size = { width: 1280, height: 800 };
     assert(browser);

@@ -46,9 +46,8 @@ export default defineConfig({
     // them took more time than the tests. A test may therefore not mock a module.
     isolate: false,
     sequence: { sequencer: LongestFirst },
-    // Many test files wait for servers and clients in processes of their own: on two cores, two
-    // workers leave a quarter of the CPU time unused.
-    maxWorkers: Math.max(3, availableParallelism() - 1),
+    // With more workers than cores, the tests of event-loop stalls measure the other tests, too.
+    maxWorkers: Math.max(2, availableParallelism() - 1),
     dangerouslyIgnoreUnhandledErrors: false,
   },
 });

@@ -16,7 +16,7 @@ const inputs: readonly AbusiveInput[] = [
   ...otherInputs,
 ];
 
-const runsMax = 3;
+const runsMax = 5;
 
 let server: StallServer;
 let clients: StallClients;

@@ -40,6 +40,9 @@ export interface FollowerIdentity {
 
 /** Time between two attempts to connect to the leader. */
 const reconnectMilliseconds = 100;
+/** Attempts that fail before a warning: when workers stop or change roles, the leader may be the
+ *  first to end. */
+const quietFailuresMax = 10;
 
 /** Sends the batches of this process to the leader. While there is no connection, it commits them
  *  alone. If the connection is lost before the answer, the batch record says whether the batch was
@@ -50,8 +53,8 @@ export class CommitFollower implements BatchWriter {
   /** Settles when the batch in progress was decided. */
   #writing: Promise<unknown> = Promise.resolve();
   #isClosed = false;
-  /** Whether the loss of the connection was logged: one message per outage. */
-  #hasFailed = false;
+  /** Lost connections and failed attempts since the last successful one. */
+  #failures = 0;
   #cancelReconnect = (): void => undefined;
 
   constructor(options: FollowerOptions) {
@@ -71,7 +74,7 @@ export class CommitFollower implements BatchWriter {
     if (this.#isClosed) return connection.end();
     connection.send(helloFrame({ owner: identity.owner, follower: identity.id }));
     this.#connection = connection;
-    this.#hasFailed = false;
+    this.#failures = 0;
     this.watchingChanged();
     log?.debug({ socket }, "connected to commit leader");
   }
@@ -128,7 +131,7 @@ export class CommitFollower implements BatchWriter {
       return { sequence, ticks: current.ticks, writes, mayUseReserve: true };
     });
     const isCommitted = found?.number === number && found.isCommitted;
-    log?.info({ batch: number, isCommitted }, "decided the batch that the commit leader had");
+    log?.debug({ batch: number, isCommitted }, "decided the batch that the commit leader had");
     if (found === undefined || !isCommitted) return postponed;
     return { kind: "committed", dropped: attemptsAt(batch, found.dropped) };
   }
@@ -151,10 +154,11 @@ export class CommitFollower implements BatchWriter {
     this.#connection = undefined;
     if (this.#isClosed) return;
     const { clock, log, socket } = this.#options;
-    if (!this.#hasFailed) {
+    this.#failures += 1;
+    // One message per outage.
+    if (this.#failures === quietFailuresMax) {
       log?.warn({ err: reason, socket }, "no connection to commit leader; committing alone");
     }
-    this.#hasFailed = true;
     this.#cancelReconnect = clock.after(reconnectMilliseconds, () => void this.connect());
   }
 }

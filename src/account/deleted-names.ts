@@ -38,14 +38,9 @@ const repetitionTicksMax = ticksPerSecond;
 
 /** As `reserveName`, and keeps the time of the deletion for `isRecentlyDeleted`. */
 export function keepDeletion(features: Features, key: DeletedName, now: Ticks): readonly Effect[] {
-  const until = now + ticksFromSeconds(features.deletedNameSeconds ?? 0);
+  const until = reservedUntil(features, now);
   const repeatable = now + repetitionTicksMax;
-  const due = until > repeatable ? until : repeatable;
-  const { account, service, name } = key;
-  return [
-    put(deletedNames, key, { until, deletedAt: now }),
-    reclaimAt(due, jobKind(service), account, service, name),
-  ];
+  return kept(key, { until, deletedAt: now }, until > repeatable ? until : repeatable);
 }
 
 /** Whether a container of this name was deleted so recently that deleting it again succeeds. */
@@ -60,14 +55,18 @@ function isRecent(record: DeletedNameRecord | undefined, now: Ticks): boolean {
 /** Returns the effects that reserve the name of a deleted resource for `deletedNameSeconds`; none
  *  if the account does not set them. */
 export function reserveName(features: Features, key: DeletedName, now: Ticks): readonly Effect[] {
-  const seconds = features.deletedNameSeconds ?? 0;
-  if (seconds === 0) return [];
-  const until = now + ticksFromSeconds(seconds);
+  const until = reservedUntil(features, now);
+  return until === now ? [] : kept(key, { until }, until);
+}
+
+function reservedUntil({ deletedNameSeconds = 0 }: Features, now: Ticks): Ticks {
+  return now + ticksFromSeconds(deletedNameSeconds);
+}
+
+/** Stores the record, and the job that removes it when it is due. */
+function kept(key: DeletedName, record: DeletedNameRecord, due: Ticks): readonly Effect[] {
   const { account, service, name } = key;
-  return [
-    put(deletedNames, key, { until }),
-    reclaimAt(until, jobKind(service), account, service, name),
-  ];
+  return [put(deletedNames, key, record), reclaimAt(due, jobKind(service), account, service, name)];
 }
 
 /** Whether the name of an absent container, queue, table or share is reserved. Called by the `load`

@@ -43,7 +43,7 @@ async function backup(words: readonly string[]): Promise<number> {
     return 1;
   }
   const { clock } = realEnvironment(quietLog);
-  const { backupFolder } = await import("../server/folder-backup.ts");
+  const { backupFolder } = await import("../server/backup/folder-backup.ts");
   try {
     const given = read.texts.get("base");
     const base = given === undefined ? undefined : resolve(given);

@@ -1,6 +1,6 @@
 import type { Clock, Log, Random } from "../base/world.ts";
 import type { AccessLog } from "./access-log.ts";
-import type { AuditLog } from "./audit-log.ts";
+import type { AuditLog } from "./audit/audit-log.ts";
 import type { WorkerPart } from "./worker-part.ts";
 import { realClock, realRandom } from "./world.ts";
 

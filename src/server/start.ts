@@ -1,5 +1,5 @@
 import { resolve } from "node:path";
-import { openAuditLog } from "./audit-log.ts";
+import { openAuditLog } from "./audit/audit-log.ts";
 import { openAccounts, type ReloadableAccounts } from "./accounts.ts";
 import { connectionStringOf } from "../admin/connection-string.ts";
 import { environmentVariable } from "./world.ts";

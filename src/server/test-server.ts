@@ -1,6 +1,6 @@
-import type { StartOptions } from "../options.ts";
-import type { Snapshot } from "../snapshots/server-snapshots.ts";
-import type { EtagereServer } from "../start.ts";
+import type { StartOptions } from "./options.ts";
+import type { Snapshot } from "./snapshots/server-snapshots.ts";
+import type { EtagereServer } from "./start.ts";
 
 /** The hooks of a test runner. */
 export interface TestHooks {
@@ -24,7 +24,7 @@ export function registerTestServer(hooks: TestHooks, options: StartOptions): Tes
     throw new Error("the server is not running: use it in tests and hooks, not at the top level");
   };
   hooks.beforeAll(async () => {
-    const { start } = await import("../start.ts");
+    const { start } = await import("./start.ts");
     server = await start({ ...defaultsFor(options), ...options });
   });
   hooks.beforeEach(async () => {

@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, it } from "vitest";
 import { start } from "../../src/index.ts";
-import { backupFolder } from "../../src/server/folder-backup.ts";
+import { backupFolder } from "../../src/server/backup/folder-backup.ts";
 import { checkFolder } from "../../src/server/folder-check/check-folder.ts";
 import { realClock } from "../../src/server/world.ts";
 import { silentLog } from "../../src/store/silent-log.ts";

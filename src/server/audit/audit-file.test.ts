@@ -2,8 +2,8 @@ import { existsSync, mkdtempSync, readFileSync, renameSync, rmSync } from "node:
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, expect, it } from "vitest";
-import { manualClock } from "../store/manual-clock.ts";
-import { silentLog } from "../store/silent-log.ts";
+import { manualClock } from "../../store/manual-clock.ts";
+import { silentLog } from "../../store/silent-log.ts";
 import { AuditFile, type AuditFileOptions } from "./audit-file.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "etagere-audit-"));

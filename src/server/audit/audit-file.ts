@@ -1,5 +1,5 @@
 import { open, rename, rm, stat, type FileHandle } from "node:fs/promises";
-import type { Clock, Log } from "../base/world.ts";
+import type { Clock, Log } from "../../base/world.ts";
 
 export interface AuditFileOptions {
   readonly path: string;

@@ -1,12 +1,12 @@
 import { createHash } from "node:crypto";
-import type { AdminAudit } from "../admin/admin-audit.ts";
-import { formatIso } from "../base/dates.ts";
-import type { Clock, Log } from "../base/world.ts";
-import type { ObservedRequest } from "../http/observer.ts";
-import type { Principal } from "../protocol/principal.ts";
+import type { AdminAudit } from "../../admin/admin-audit.ts";
+import { formatIso } from "../../base/dates.ts";
+import type { Clock, Log } from "../../base/world.ts";
+import type { ObservedRequest } from "../../http/observer.ts";
+import type { Principal } from "../../protocol/principal.ts";
 import { AuditFile } from "./audit-file.ts";
-import type { Options } from "./options.ts";
-import { messageOf, StartRefused } from "./start-refused.ts";
+import type { Options } from "../options.ts";
+import { messageOf, StartRefused } from "../start-refused.ts";
 
 /** Records who did what, as lines of JSON. */
 export interface AuditLog {

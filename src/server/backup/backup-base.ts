@@ -1,10 +1,10 @@
 import { existsSync, readdirSync } from "node:fs";
 import { link, stat } from "node:fs/promises";
 import { join, resolve } from "node:path";
-import type { ExtentState } from "../content/extent-table.ts";
+import type { ExtentState } from "../../content/extent-table.ts";
 import { extentsIn } from "./extents-in.ts";
-import { extentsPath, storePath } from "./folder-check/open-folder.ts";
-import { StartRefused, systemErrorCode } from "./start-refused.ts";
+import { extentsPath, storePath } from "../folder-check/open-folder.ts";
+import { StartRefused, systemErrorCode } from "../start-refused.ts";
 
 /** An earlier backup whose files a new one links to. */
 export interface BackupBase {

@@ -1,8 +1,8 @@
 import { existsSync } from "node:fs";
 import { rm } from "node:fs/promises";
-import { listExtents, type ExtentState } from "../content/extent-table.ts";
-import { LmdbEngine } from "../store/lmdb/lmdb-engine.ts";
-import { snapshotView } from "../store/snapshot-view.ts";
+import { listExtents, type ExtentState } from "../../content/extent-table.ts";
+import { LmdbEngine } from "../../store/lmdb/lmdb-engine.ts";
+import { snapshotView } from "../../store/snapshot-view.ts";
 
 const extentsPerPageMax = 256;
 

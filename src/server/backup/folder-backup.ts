@@ -9,11 +9,11 @@ import {
   openFolder,
   storePath,
   type FolderOptions,
-} from "./folder-check/open-folder.ts";
+} from "../folder-check/open-folder.ts";
 import { extentPath, openBase } from "./backup-base.ts";
-import { canSyncFolders } from "../store/sync-folder.ts";
-import { makeFolder } from "./make-folder.ts";
-import { StartRefused, systemErrorCode } from "./start-refused.ts";
+import { canSyncFolders } from "../../store/sync-folder.ts";
+import { makeFolder } from "../make-folder.ts";
+import { StartRefused, systemErrorCode } from "../start-refused.ts";
 
 export interface BackupOptions extends FolderOptions {
   /** Must not exist or be an empty folder. */

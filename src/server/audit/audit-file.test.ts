@@ -1,4 +1,12 @@
-import { existsSync, mkdtempSync, readFileSync, renameSync, rmSync } from "node:fs";
+import {
+  existsSync,
+  mkdtempSync,
+  readFileSync,
+  readdirSync,
+  readlinkSync,
+  renameSync,
+  rmSync,
+} from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, expect, it } from "vitest";
@@ -80,3 +88,35 @@ it("counts lines that could not be written, and reports them later", async () =>
   await file.close();
   expect(linesIn(blocked)).toEqual(['{"event":"dropped","lines":2}', "kept"]);
 });
+
+it.runIf(process.platform === "linux")(
+  "keeps one open file and all lines if they are appended while it is opened again",
+  async () => {
+    const file = await openFile({ bytesMax: 1_000_000 });
+    const expected: string[] = [];
+    for (let round = 0; round < 50; round += 1) {
+      const reopened = file.reopen();
+      for (const part of ["a", "b"]) {
+        expected.push(`${round}${part}`);
+        file.append(`${round}${part}`);
+        await new Promise((resolve) => setImmediate(resolve));
+      }
+      await reopened;
+    }
+    await file.flushed();
+    const descriptors = readdirSync("/proc/self/fd").map((name) => `/proc/self/fd/${name}`);
+    const opened = descriptors.filter((path) => targetOf(path) === pathOf());
+    await file.close();
+    expect(linesIn(pathOf())).toEqual(expected);
+    expect(opened).toHaveLength(1);
+  },
+);
+
+/** Undefined for a descriptor that was closed meanwhile. */
+function targetOf(path: string): string | undefined {
+  try {
+    return readlinkSync(path);
+  } catch {
+    return undefined;
+  }
+}

@@ -61,9 +61,11 @@ export class AuditFile {
 
   /** Opens the file at the path again, after another program has renamed it. */
   async reopen(): Promise<void> {
-    await this.flushed();
-    await this.#close();
-    await this.#open();
+    while (this.#writing !== undefined) await this.#writing;
+    // Lines wait for it as for a write: two tasks must not open and close the file at once.
+    const reopened = this.#close().then(() => this.#open());
+    this.#writing = reopened.catch(() => undefined).then(() => this.#writeNext());
+    await reopened;
   }
 
   /** Resolves when no line waits. */
@@ -100,8 +102,12 @@ export class AuditFile {
       }
       this.#isFailing = true;
     }
-    this.#writing = undefined;
-    if (this.#buffered !== "") this.#writing = this.#write();
+    this.#writeNext();
+  }
+
+  /** Ends the present task, and begins the next write if lines wait for it. */
+  #writeNext(): void {
+    this.#writing = this.#buffered === "" ? undefined : this.#write();
   }
 
   #takeBuffered(): string {

@@ -126,6 +126,8 @@ export interface DecisionContext<Scope, Target, Input, A, ReadResult> extends Re
   /** The caller, if access control lists limit what it may do: not for keys, signatures and callers
    *  with a role that permits the operation. */
   readonly aclCaller: AclCaller | undefined;
+  /** Whether the request has neither conditions nor a lease id. */
+  readonly isUnconditional: boolean;
   /** Derives a user delegation key; undefined without a bearer token. */
   readonly delegate: Delegate | undefined;
   // Random ids; each call returns another one.

@@ -1,4 +1,5 @@
 import { mapAwaitable, type Awaitable } from "../base/awaitable.ts";
+import { noConditions } from "../protocol/conditions.ts";
 import type { ReceivedBody } from "../content/content-ref.ts";
 import { nextETag } from "../protocol/etag.ts";
 import type { Encryption } from "../protocol/encryption.ts";
@@ -240,6 +241,7 @@ function contextOf(
     delegate: call.delegate,
     callerId: call.callerId,
     aclCaller: call.aclCaller?.(),
+    isUnconditional: call.conditions === noConditions && call.leaseId === undefined,
     newId,
     newGuid,
   };

@@ -73,6 +73,7 @@ export function decideOn(
     now: testNow,
     callerId: undefined,
     aclCaller: undefined,
+    isUnconditional: true,
     newETag: nextETag(testNow, tagged?.etag),
     newId: () => 99n,
     newGuid: () => testGuid,

@@ -3,23 +3,11 @@ import { isRecentlyDeleted, keepDeletion } from "../../account/deleted-names.ts"
 import type { DeletedName } from "../../account/deleted-names.ts";
 import { noBody } from "../../operation/operation.ts";
 import { put, reclaim, reclaimAt } from "../../operation/effects.ts";
-import type { Param } from "../../protocol/params.ts";
-import { fail, ok } from "../../protocol/result.ts";
+import { fail } from "../../protocol/result.ts";
 import { ticksPerDay } from "../../base/ticks.ts";
 import { protectionFault } from "../protection/protection.ts";
 import { deletedContainers } from "../records.ts";
 import { operation, type BlobAddress } from "../resources.ts";
-
-/** Whether the request has no conditions and no lease id. Of the deletions that have some, only one
- *  may succeed. */
-const isPlain: Param<boolean> = {
-  sources: [],
-  parse: (reader) => ok(!limiting.some((name) => reader.header(name) !== undefined)),
-};
-
-const limiting = ["if-match", "if-none-match", "if-modified-since", "if-unmodified-since"].concat(
-  "x-ms-lease-id",
-);
 
 function nameOf({ account }: AccountScope, { container }: BlobAddress): DeletedName {
   return { account: account.id, service: "blob", name: container };
@@ -34,7 +22,7 @@ export const deleteContainer = operation({
   ids: ["Container_Delete"],
   route: { method: "DELETE", resource: "container", query: { restype: "container" } },
   since: "2009-09-19",
-  params: { isPlain },
+  params: {},
   body: noBody,
   permission: { letters: "d", resourceType: "c", sas: "account-only" },
   target: "optional",
@@ -48,11 +36,12 @@ export const deleteContainer = operation({
     target === undefined
       ? { isRepeated: await isRecentlyDeleted(view, nameOf(scope, address)) }
       : { protection: await protectionFault(view, target.id) },
-  decide: ({ target, scope, address, input, features, now, readResult }) => {
+  decide: ({ target, scope, address, isUnconditional, features, now, readResult }) => {
     const { protection, isRepeated } = readResult;
     if (protection !== undefined) return fail(protection);
     if (target === undefined) {
-      return isRepeated === true && input.isPlain ? {} : fail("ContainerNotFound");
+      // Of the deletions with a condition or a lease id, only one may succeed.
+      return isRepeated === true && isUnconditional ? {} : fail("ContainerNotFound");
     }
     const retentionDays = features.containerSoftDeleteDays;
     const reserved = keepDeletion(features, nameOf(scope, address), now);

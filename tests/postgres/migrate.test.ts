@@ -59,7 +59,9 @@ describe("a rolling upgrade", () => {
     await Promise.all([1, 2, 3].map(() => upgrade(schemaOf(url), nextVersion)));
     await untilMore();
     const another = await open(url);
-    expect(Number(await read(another, k("count")))).toBeGreaterThanOrEqual(load.acknowledged - 2);
+    const acknowledgedBefore = load.acknowledged;
+    const count = Number(await read(another, k("count")));
+    expect(count).toBeGreaterThanOrEqual(acknowledgedBefore);
     load.isOver = true;
     await Promise.all(running);
     expect(await read(another, k("count"))).toBe(String(load.acknowledged));

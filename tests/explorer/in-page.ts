@@ -11,6 +11,15 @@ export const noteCounts = `
 
 export const notedCounts = `[...globalThis.seenCounts]`;
 
+/** Shows the tables as soon as the page has rendered anything, before it is painted. */
+export const changeAddressAtOnce = `
+  new MutationObserver((_, observer) => {
+    if (document.querySelector(".shell") === null) return;
+    observer.disconnect();
+    location.hash = "#/tables";
+  }).observe(document, { childList: true, subtree: true });
+`;
+
 export const dropFile = `
   const transfer = new DataTransfer();
   transfer.items.add(new File(["dropped"], "dropped.txt", { type: "text/plain" }));

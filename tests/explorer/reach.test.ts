@@ -8,6 +8,7 @@ import type { Page } from "playwright-core";
 import { beforeAll, describe, expect, it } from "vitest";
 import { axeFindings } from "./axe.ts";
 import { account, explorer, putText, row, takePicture } from "./explorer.ts";
+import { changeAddressAtOnce } from "./in-page.ts";
 
 const here = explorer();
 const compressedBytesMax = 100_000;
@@ -184,6 +185,14 @@ describe("the page", () => {
     await light.reload();
     await row(light, "wiki").waitFor();
     expect(await light.evaluate(background)).toBe("rgb(20, 23, 26)");
+  });
+
+  it("follows an address that changes while it starts", async () => {
+    const page = await here.open("#/blobs");
+    await row(page, "wiki").waitFor();
+    await page.addInitScript(changeAddressAtOnce);
+    await page.reload();
+    await row(page, "books").waitFor();
   });
 
   it("fits a phone screen", async () => {

@@ -1,4 +1,4 @@
-import { useEffect, useRef, useState } from "preact/hooks";
+import { useLayoutEffect, useRef, useState } from "preact/hooks";
 import { leaveEditor } from "./edit/unsaved.ts";
 
 /** The view that the fragment of the address selects, such as
@@ -51,7 +51,8 @@ export function goSilently(hash: string): void {
 export function useRoute(): Route {
   const [hash, setHash] = useState(location.hash);
   const shown = useRef(hash);
-  useEffect(() => {
+  // Before the page is painted: no change of the address after the first rendering is missed.
+  useLayoutEffect(() => {
     const show = (): void => {
       shown.current = location.hash;
       setHash(location.hash);

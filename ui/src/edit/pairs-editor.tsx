@@ -1,5 +1,5 @@
 import type { JSX } from "preact";
-import { useEffect, useState } from "preact/hooks";
+import { useLayoutEffect, useState } from "preact/hooks";
 import { Button } from "../parts/button.tsx";
 import { Problem } from "../parts/states.tsx";
 import { useUnsaved } from "./unsaved.ts";
@@ -23,7 +23,8 @@ export function PairsEditor(props: PairsEditorProps): JSX.Element {
   const { label, pairs, isEditable, onSave, findProblem } = props;
   const [edited, setEdited] = useState<readonly Pair[]>();
   const [isBusy, setBusy] = useState(false);
-  useEffect(() => setEdited(undefined), [JSON.stringify(pairs)]);
+  // Before the new pairs are painted: an edit of what the user sees is kept.
+  useLayoutEffect(() => setEdited(undefined), [JSON.stringify(pairs)]);
   const shown = edited ?? Object.entries(pairs);
   const set = (at: number, pair: Pair | undefined): void => {
     const next = shown.map((present, index) => (index === at ? pair : present));

@@ -1,5 +1,5 @@
 import type { JSX } from "preact";
-import { useEffect, useState } from "preact/hooks";
+import { useLayoutEffect, useState } from "preact/hooks";
 import { useLoad } from "../load.ts";
 import { Button } from "../parts/button.tsx";
 import { Section } from "../parts/detail.tsx";
@@ -130,7 +130,7 @@ function AclForm(props: FormProps): JSX.Element {
   const [entries, setEntries] = useState(() => parseAcl(access.acl));
   const [problem, setProblem] = useState<string>();
   // Not by a key: the progress of a recursive change stays visible.
-  useEffect(() => setEntries(parseAcl(access.acl)), [access.acl]);
+  useLayoutEffect(() => setEntries(parseAcl(access.acl)), [access.acl]);
   const submit = async (): Promise<void> => {
     const wrong =
       aclProblem(entries, { isDirectory, isWhole: true }) ??

@@ -1,4 +1,4 @@
-import { useEffect, useMemo, useState } from "preact/hooks";
+import { useLayoutEffect, useMemo, useState } from "preact/hooks";
 import { done, type Result } from "../result.ts";
 
 /**
@@ -30,7 +30,7 @@ export function useSelection<Row>(
 ): Selection<Row> {
   const nothing: Held<Row> = { isAll: false, rows: new Map() };
   const [held, setHeld] = useState(nothing);
-  useEffect(() => setHeld(nothing), inputs);
+  useLayoutEffect(() => setHeld(nothing), inputs);
   return useMemo(() => {
     const put = (isAll: boolean, rows: readonly Row[]): void =>
       setHeld({ isAll, rows: new Map(rows.map((row) => [keyOf(row), row])) });

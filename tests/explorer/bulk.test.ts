@@ -88,6 +88,7 @@ describe("many blobs", () => {
     await menu.waitFor();
     expect(await axeFindings(page)).toEqual([]);
     await page.keyboard.press("Escape");
+    await menu.waitFor({ state: "detached" });
     await page.getByRole("grid").first().focus();
     await page.keyboard.press("Shift+F10");
     await menu.waitFor();
@@ -155,6 +156,7 @@ describe("many blobs", () => {
     expect(await names()).not.toContain("final.txt");
     await page.getByRole("dialog").getByRole("button", { name: "Cancel" }).click();
     await page.getByRole("button", { name: "Refresh" }).click();
+    await row(page, "draft.txt").getByText("6 B").waitFor();
     await draft.setTags({ stage: "draft" });
     await choose(page, "draft.txt", "Rename");
     await page.getByLabel("Name", { exact: true }).last().fill("final.txt");

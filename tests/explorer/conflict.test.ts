@@ -83,13 +83,10 @@ describe("two users edit one blob", () => {
     await textOf(grace, name).fill("mine\n");
     // The change may precede the page's subscription; then saving reports the conflict.
     await expect
-      .poll(
-        async () => {
-          await putText(here, { container, name, text: "theirs\n" });
-          return grace.getByText("changed by another client to").count();
-        },
-        { timeout: 15_000 },
-      )
+      .poll(async () => {
+        await putText(here, { container, name, text: "theirs\n" });
+        return grace.getByText("changed by another client to").count();
+      })
       .toBe(1);
     await save(grace);
     await grace.getByRole("button", { name: "Discard mine" }).click();

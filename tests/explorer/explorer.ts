@@ -2,7 +2,13 @@ import assert from "node:assert";
 import { existsSync, mkdirSync } from "node:fs";
 import { join } from "node:path";
 import { BlobServiceClient } from "@azure/storage-blob";
-import { chromium, type Browser, type BrowserContextOptions, type Page } from "playwright-core";
+import {
+  chromium,
+  type Browser,
+  type BrowserContext,
+  type BrowserContextOptions,
+  type Page,
+} from "playwright-core";
 import { afterEach, beforeAll, expect } from "vitest";
 import type { EtagereServer, StartOptions } from "../../src/index.ts";
 import { testServer } from "../harness/server.ts";
@@ -10,7 +16,7 @@ import { testServer } from "../harness/server.ts";
 /** Debian's browser, or another one by path. */
 const browserPath = process.env["ETAGERE_CHROMIUM"] ?? "/usr/bin/chromium";
 const pictureFolder = process.env["ETAGERE_PICTURES"] ?? join(".build", "explorer");
-const waitMillisecondsMax = 30_000;
+const waitMillisecondsMax = 60_000;
 
 export const account = "devstoreaccount1";
 
@@ -33,7 +39,11 @@ let sharedBrowser: Promise<Browser> | undefined;
 async function openBrowser(): Promise<Browser> {
   const started = await sharedBrowser?.catch(() => undefined);
   if (started?.isConnected() === true) return started;
-  sharedBrowser = chromium.launch({ executablePath: browserPath, args: ["--no-sandbox"] });
+  sharedBrowser = chromium.launch({
+    executablePath: browserPath,
+    args: ["--no-sandbox"],
+    timeout: waitMillisecondsMax,
+  });
   return sharedBrowser;
 }
 
@@ -47,7 +57,7 @@ export function explorer({ isLoggedIn, ...options }: ExplorerOptions = {}): Expl
     browser = await openBrowser();
   });
   afterEach(async () => {
-    await Promise.all((browser?.contexts() ?? []).map((context) => context.close()));
+    await Promise.all((browser?.contexts() ?? []).map(closeContext));
     expect(complaints.splice(0)).toEqual([]);
   });
   const open = async (hash: string, more: BrowserContextOptions = {}): Promise<Page> => {
@@ -76,6 +86,13 @@ export function explorer({ isLoggedIn, ...options }: ExplorerOptions = {}): Expl
   };
 }
 
+/** Requests of the pages may still be intercepted: answering one of a closed page would fail. */
+export async function closeContext(context: BrowserContext): Promise<void> {
+  const behavior = "ignoreErrors";
+  await Promise.all(context.pages().map((page) => page.unrouteAll({ behavior })));
+  await context.close();
+}
+
 interface Watched {
   readonly origin: string;
   readonly complaints: string[];
@@ -99,9 +116,7 @@ function watch(page: Page, { origin, complaints }: Watched): void {
  *  no loading indicator: one without content is useless in a document. */
 export async function takePicture(page: Page, name: string): Promise<void> {
   mkdirSync(pictureFolder, { recursive: true });
-  await expect
-    .poll(() => page.getByText("Loading…").count(), { timeout: waitMillisecondsMax })
-    .toBe(0);
+  await expect.poll(() => page.getByText("Loading…").count()).toBe(0);
   await page.screenshot({ path: join(pictureFolder, `${name}.png`), animations: "disabled" });
 }
 

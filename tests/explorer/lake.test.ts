@@ -112,6 +112,9 @@ describe("a hierarchical account", () => {
     const directory = lake().getDirectoryClient("data");
     const { owner, permissions } = await directory.getAccessControl();
     expect({ owner, sticky: permissions?.stickyBit }).toEqual({ owner: "ada", sticky: true });
+    // The page reads the list again after each change, and shows it as it was stored.
+    const others = page.getByLabel("Execute of entry 3");
+    await expect.poll(() => others.isChecked()).toBe(true);
 
     // The problem names the entry, and stays until it is corrected.
     await press(page, "Add entry");
@@ -128,6 +131,7 @@ describe("a hierarchical account", () => {
     await page.getByText("Access control list saved").waitFor();
     expect(await aclOf("data")).toContain("user:grace:rw-");
     expect(await aclOf("data")).toContain("mask::r--");
+    await expect.poll(() => page.getByLabel("Id of entry 2").inputValue()).toBe("grace");
 
     // Another client's change is not overwritten.
     const all = { read: true, write: true, execute: true };

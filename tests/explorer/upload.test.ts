@@ -77,6 +77,10 @@ describe("uploads", () => {
     const isBlock = (url: URL): boolean => url.searchParams.get("comp") === "block";
     let sent = 0;
     let sentMax = 2;
+    let stored = 0;
+    page.on("response", (response) => {
+      if (isBlock(new URL(response.url())) && response.status() === 201) stored += 1;
+    });
     await page.route(isBlock, async (route) => {
       // The rest is never sent, as on a stalled connection.
       if (sent >= sentMax) return;
@@ -85,11 +89,14 @@ describe("uploads", () => {
     });
     await page.locator("[data-choose=files]").setInputFiles(path);
     await page.getByText("8.0 MiB of 24.0 MiB").waitFor();
+    // The page counts the bytes that it sent; a block counts for the service when it is stored.
+    await expect.poll(() => stored).toBe(2);
     await page.getByRole("button", { name: "Cancel" }).first().click();
     await page.getByText("Stopped").waitFor();
     sentMax = 4;
     await page.getByRole("button", { name: "Resume 1" }).click();
     await page.getByText("16.0 MiB of 24.0 MiB").waitFor();
+    await expect.poll(() => stored).toBe(4);
     // Choosing the same file after closing the page resumes the upload, too.
     await page.reload();
     sentMax = Number.POSITIVE_INFINITY;

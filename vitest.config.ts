@@ -5,7 +5,10 @@ import { BaseSequencer, type TestSpecification } from "vitest/node";
 
 /** Properties of hundreds of worlds take their time when each is in a database. */
 const isElsewhere = process.env["ETAGERE_TEST_STORE"] !== undefined;
-const timeoutMilliseconds = isElsewhere ? 300_000 : 60_000;
+const timeoutMilliseconds = isElsewhere ? 300_000 : 180_000;
+/** Ends a test that waits for something that never happens. A busy machine may take seconds for
+ *  what usually takes milliseconds. */
+const pollMillisecondsMax = 60_000;
 
 /** Files that take longest, because they start many processes or wait for them. */
 const longest: readonly string[] = [
@@ -41,7 +44,9 @@ export default defineConfig({
     include: ["src/**/*.test.ts", "ui/src/**/*.test.ts", "tests/**/*.test.ts"],
     globalSetup: ["tests/harness/global-database.ts", "tests/harness/global-bucket.ts"],
     testTimeout: timeoutMilliseconds,
-    hookTimeout: 60_000,
+    hookTimeout: 180_000,
+    expect: { poll: { timeout: pollMillisecondsMax } },
+    setupFiles: ["tests/harness/property-seed.ts"],
     // Test files of a worker share the modules they import: importing the server anew for each of
     // them took more time than the tests. A test may therefore not mock a module.
     isolate: false,

@@ -128,7 +128,7 @@ describe("6 share snapshots", () => {
       }),
       { seed: 11, numRuns: 60 },
     );
-  }, 60_000);
+  });
 
   it("have a cost independent of the share's size, and keep nothing until a file changes", async () => {
     const world = await simFile();

@@ -91,7 +91,7 @@ it("1 durable: a folder is copied and checked while clients write to it", async 
     expect(await brokenPairs(rawClient(served.blobUrl))).toEqual([]);
     await served.kill("SIGTERM");
   }
-}, 120_000);
+});
 
 it("1 durable: a backup can be served and written to", async () => {
   const location = join(folder, "data");
@@ -108,7 +108,7 @@ it("1 durable: a backup can be served and written to", async () => {
   const report = await checkFolder({ location: to, ...common() });
   expect(report.problems).toEqual([]);
   expect(report.records.get("blobs")).toBe(8);
-}, 60_000);
+});
 
 it("a backup rejects a target with files and a source without data", async () => {
   const full = join(folder, "full");

@@ -27,7 +27,7 @@ beforeAll(async () => {
     const expired = { ...fields, expirationTime: "2025-03-02T00:00:00.000Z" };
     return [{ ...message, timeNextVisible: visible }, ...(isHidden ? [expired] : [])];
   });
-}, 120_000);
+});
 afterAll(async () => {
   fixture.remove();
   await rm(location, { recursive: true, force: true });

@@ -7,12 +7,14 @@ import { realEnvironment } from "../../src/server/server-environment.ts";
 import { startWith, type EtagereServer } from "../../src/server/start.ts";
 import { freePorts } from "../harness/server.ts";
 
-/** A real clock with accelerated timers that a test can advance. */
+/** A real clock with accelerated short timers that a test can advance. */
 export interface QuickClock extends Clock {
   skip(seconds: number): void;
 }
 
 const timesQuicker = 50;
+/** Longer timers limit how long a client or a disk may take. A busy machine would exceed them. */
+const defaultQuickMillisecondsMax = 1000;
 const millisecondsPerSecond = 1000;
 
 export interface AdminServer extends AsyncDisposable {
@@ -29,14 +31,17 @@ export const adminHeaders = { "x-etagere-admin": "1" };
 
 export type Json = Readonly<Record<string, unknown>>;
 
-export async function adminServer(options: StartOptions = {}): Promise<AdminServer> {
+export async function adminServer(
+  options: StartOptions = {},
+  quickMillisecondsMax = defaultQuickMillisecondsMax,
+): Promise<AdminServer> {
   // The test clock sets the store time, which a database engine does not allow.
   const place = options.location === undefined ? { inMemoryPersistence: true } : {};
   const resolved = resolveOptions({ ...freePorts, ...place, ...options });
   if (!resolved.ok) throw new Error(resolved.problems.join("\n"));
   const { log } = simWorld(1);
   const real = realEnvironment(log);
-  const clock = quickClock(real.clock);
+  const clock = quickClock(real.clock, quickMillisecondsMax);
   const server = await startWith(resolved.value, { ...real, clock, announce: () => {} });
   const url = server.adminUrl;
   const get = (path: string, headers = {}): Promise<Response> =>
@@ -57,13 +62,16 @@ export async function adminServer(options: StartOptions = {}): Promise<AdminServ
   };
 }
 
-function quickClock(real: Clock): QuickClock {
+function quickClock(real: Clock, quickMillisecondsMax: number): QuickClock {
   let skipped = 0n;
   return {
     bootId: real.bootId,
     wall: () => real.wall() + skipped,
     monotonic: () => real.monotonic() + skipped,
-    after: (milliseconds, run) => real.after(milliseconds / timesQuicker, run),
+    after: (milliseconds, run) => {
+      const isQuick = milliseconds <= quickMillisecondsMax;
+      return real.after(isQuick ? milliseconds / timesQuicker : milliseconds, run);
+    },
     skip(seconds) {
       skipped += BigInt(seconds * millisecondsPerSecond) * ticksPerMillisecond;
     },

@@ -21,6 +21,8 @@ const [monday, tuesday, alone, restored] = ["monday", "tuesday", "alone", "resto
 const world = { clock: realClock(), log: silentLog };
 const bodyBytes = 300_000;
 const turnsMax = 100_000;
+/** The interval of idle background tasks. */
+const backgroundMilliseconds = 5000;
 
 const put = async (server: EtagereServer, name: string, fill: string): Promise<void> => {
   const client = rawClient(server.urls.blob ?? "");
@@ -38,7 +40,7 @@ const get = async (server: EtagereServer, name: string): Promise<string> =>
 
 /** Runs a server until its background tasks have sealed the extents of earlier processes. */
 async function sealAll(): Promise<void> {
-  const admin = await adminServer({ location });
+  const admin = await adminServer({ location }, backgroundMilliseconds);
   const draft = join(folder, "probe");
   for (let turn = 0; turn < turnsMax; turn += 1) {
     await backupFolder({ location, to: draft, ...world });

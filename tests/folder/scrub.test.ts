@@ -9,6 +9,8 @@ const location = temporaryFolder();
 const blobs = 3;
 const bodyBytes = 3 * 1024 * 1024;
 const requestsMax = 100_000;
+/** The longest pause of a scrub that has work to do. */
+const backgroundMilliseconds = 5000;
 
 /** The value of a metric once it has reached `least`. */
 async function metric(admin: AdminServer, name: string, least: number): Promise<number> {
@@ -32,7 +34,7 @@ it("compares all content with its checksums in the background and counts damage"
   }
   await first.server.stop();
 
-  const second = await adminServer(options);
+  const second = await adminServer(options, backgroundMilliseconds);
   await metric(second, "etagere_scrub_bytes_total", blobs * bodyBytes);
   expect(await metric(second, "etagere_scrub_problems_total", 0)).toBe(0);
   await second.server.stop();
@@ -42,7 +44,7 @@ it("compares all content with its checksums in the background and counts damage"
   const file = openSync(path, "r+");
   writeSync(file, "damage", Math.floor(statSync(path).size / 2));
   closeSync(file);
-  const third = await adminServer(options);
+  const third = await adminServer(options, backgroundMilliseconds);
   expect(await metric(third, "etagere_scrub_problems_total", 1)).toBe(1);
   await third.server.stop();
 });

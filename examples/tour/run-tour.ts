@@ -43,7 +43,8 @@ export async function runTour(
   const failures: string[] = [];
   for (const [index, step] of chosen.entries()) {
     printer.title(`${index + 1}. ${step.title}`);
-    const places = { connectionString, lake, smbUrl: server.smbUrl };
+    const pass = (seconds: number): void => server.clock.advance(`${seconds}s`);
+    const places = { connectionString, lake, smbUrl: server.smbUrl, pass };
     const stage = stageOf(printer, { ...places, name: `tour${index + 1}` });
     await step
       .run(stage)

@@ -18,6 +18,8 @@ export interface Stage {
   readonly say: (text: string) => void;
   /** Compares a result with the expected one; the step fails if they differ. */
   readonly check: (what: string, happened: unknown, promised: unknown) => void;
+  /** Advances the clock of the server instead of waiting. */
+  readonly pass: (seconds: number) => void;
 }
 
 /** Status and error code of a rejected request; fails the check if it succeeds. */

@@ -70,8 +70,11 @@ async function listening(budgetBytes: number, connectionsMax: number): Promise<R
           received += chunk.toString();
         });
         socket.on("close", () => resolve(received));
-        socket.on("error", reject);
+        // The server may answer and close before it has read everything.
+        socket.on("error", (error) => (received === "" ? reject(error) : undefined));
       });
+      // A test that does not wait for the answer may end before the connection breaks.
+      answer.catch(() => undefined);
       socket.write(text);
       return { socket, answer, received: () => received };
     },

@@ -12,6 +12,8 @@ const keyFile = join(folder, "key");
 
 /** Enough new connections that every worker gets some of them. */
 const requests = 24;
+/** While a command runs, this process does not notice that the server closes idle connections. */
+const idleFlag = "--blobKeepAliveTimeout=600";
 
 function account(...words: readonly string[]) {
   const all = [resolve("bin/etagere"), "account", ...words, "--location", location];
@@ -19,7 +21,7 @@ function account(...words: readonly string[]) {
 }
 
 it("manages accounts of a server with workers, and of its folder when it is stopped", async () => {
-  const server = await startWorkers(location);
+  const server = await startWorkers(location, idleFlag);
   const urls = { blob: server.urlOf("blob") };
   try {
     const created = account("create", "photos", "versioning=true");

@@ -28,7 +28,7 @@ it("mentions only npm scripts and script files that exist", () => {
   const folders = ["src", "ui/src", "tests", "scripts", "examples", "docs", ".github", ".ci"];
   const inside = folders.flatMap((folder) =>
     readdirSync(folder, { recursive: true, encoding: "utf8" })
-      .filter((name) => /\.(md|mjs|tsx?|yml)$|^run$/.test(name))
+      .filter((name) => /\.(md|mjs|tsx?|yml)$|^run$/.test(name) && !/node_modules/.test(name))
       .map((name) => join(folder, name)),
   );
   const texts = [...inside, "README.md", "CONTRIBUTING.md", "bin/etagere"].filter(

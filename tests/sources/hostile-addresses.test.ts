@@ -24,6 +24,11 @@ const lookup = vi.fn((name: string, options: never, done: never) => {
   return (done as (error: null, found: object[]) => void)(null, found);
 });
 
+/** Since the test began. A copy in the background may look up other names. */
+function lookupsOf(name: string): number {
+  return lookup.mock.calls.filter(([asked]) => asked === name).length;
+}
+
 /** Changes the module itself, not a mock of it: test files share their modules. */
 function useLookup(next: typeof dns.lookup): void {
   dns.lookup = next;
@@ -150,12 +155,11 @@ describe.each(copyOperations)("$name", ({ service, call }) => {
     const changes = [["192.0.2.1", "127.0.0.1"], ["127.0.0.1"]];
     answers.set("later.test", [["127.0.0.1"], ["192.0.2.1"]]);
     expect(await send(`http://later.test:${secret.port}/secret`)).toEqual(refused);
-    expect(lookup).toHaveBeenCalledTimes(1);
-    lookup.mockClear();
+    expect(lookupsOf("later.test")).toBe(1);
     // Of several addresses, only the allowed ones are used.
     answers.set("mixed.test", [["127.0.0.1", "::1", "169.254.169.254"], ...changes]);
     expect(await send(`http://mixed.test:${secret.port}/secret`)).toEqual(refused);
-    expect(lookup).toHaveBeenCalledTimes(1);
+    expect(lookupsOf("mixed.test")).toBe(1);
     expect(secret.requests).toEqual([]);
   });
 

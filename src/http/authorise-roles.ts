@@ -11,6 +11,8 @@ import type { ActionNeed } from "../protocol/roles/actions.ts";
 import {
   assigneeIdsOf,
   isRoleCaller,
+  listCallerOf,
+  listedUserOf,
   rolesAllow,
   type RoleCaller,
 } from "../protocol/roles/role-caller.ts";
@@ -64,32 +66,59 @@ export interface RoleCheck {
 
 /** Decides inside the transaction, with the current roles: a role assignment that was removed while
  *  the body arrived does not count. If a role permits the request, access control lists are not
- *  evaluated; otherwise the lists decide alone, as in the service. */
+ *  evaluated; otherwise the lists decide alone, as in the service. The user of a SAS needs the
+ *  lists besides. */
 export function authoriseCaller(
   http: HttpService,
-  { request, operation, location, settings }: SelectedRequest,
+  selected: SelectedRequest,
   principal: RoleCaller,
-  { exists, address, input, path }: RoleCheck,
+  check: RoleCheck,
 ): Result<void> {
+  const user = listedUserOf(principal);
+  const byUser = user === undefined ? granted : authoriseByLists(selected, user, check);
+  return byUser.ok ? authoriseByRoles(http, selected, principal, check) : byUser;
+}
+
+function authoriseByRoles(
+  http: HttpService,
+  selected: SelectedRequest,
+  principal: RoleCaller,
+  check: RoleCheck,
+): Result<void> {
+  const { request, operation, location } = selected;
   const { permission } = operation;
+  const { exists, address, input, path } = check;
   const roles = currentRoles(http, location.account);
-  const listed = { permission, mayCreate: mayCreate(operation) };
-  if (roles === undefined) return authoriseByAcl(principal, listed, path?.());
+  if (roles === undefined) {
+    // Without roles, lists limit no signer of a SAS.
+    const isListed = principal.kind === "bearer" && path !== undefined;
+    return isListed ? authoriseByLists(selected, listCallerOf(principal), check) : granted;
+  }
   const target = roleTargetOf(http, address);
   const allows = (need: ActionNeed): boolean => rolesAllow(roles, principal, need, target);
   const overwrites = exists && permission.overwrite === true && http.service.name === "blob";
   const isPermitted =
     allowsCall(http, operation, input, allows) && (!overwrites || allows(overwriteNeed));
   if (!isPermitted) {
-    // The decision of the operation applies the lists itself.
-    const isDeferred = permission.posix !== undefined && settings.hierarchicalNamespace;
-    if (path === undefined) return isDeferred ? granted : denied;
-    const { objectId, groups } = callerOf(principal);
-    const caller = { kind: "bearer", objectId, groups, tenantId: "" } as const;
-    const byLists = authoriseByAcl(caller, listed, path());
+    // A decision applies the lists of one caller: for a user, the signer needs a role.
+    if (path === undefined && listedUserOf(principal) !== undefined) return denied;
+    const byLists = authoriseByLists(selected, listCallerOf(principal), check);
     if (!byLists.ok) return byLists;
   }
   return tagNeedsOf(tagUseOf(operation, request)).every(allows) ? granted : denied;
+}
+
+/** Checks the lists that apply to the path. Without a path they permit nothing, unless the decision
+ *  of the operation applies them itself. */
+function authoriseByLists(
+  { operation, settings }: SelectedRequest,
+  caller: AclCaller,
+  { path }: RoleCheck,
+): Result<void> {
+  const { permission } = operation;
+  const isDeferred = permission.posix !== undefined && settings.hierarchicalNamespace;
+  if (path === undefined) return isDeferred ? granted : denied;
+  return authoriseByAcl(caller, { permission, mayCreate: mayCreate(operation) }, path());
 }
 
 function mayCreate({ target, effect, isDeletion }: Operation): boolean {
@@ -108,11 +137,6 @@ function allowsCall(
   return further === undefined || allows(further);
 }
 
-function callerOf(principal: RoleCaller): AclCaller {
-  const { objectId } = principal;
-  return { objectId, groups: (principal.kind === "bearer" ? principal.groups : undefined) ?? [] };
-}
-
 /** Returns a function that finds, at the time of the decision, the caller whom access control lists
  *  limit, or undefined if they limit none. Undefined if no list can apply to the request. */
 export function aclCallerOf(
@@ -121,14 +145,17 @@ export function aclCallerOf(
   input: object,
 ): (() => AclCaller | undefined) | undefined {
   if (!settings.hierarchicalNamespace || !isRoleCaller(principal)) return undefined;
+  const user = listedUserOf(principal);
+  if (user !== undefined) return () => user;
+  const caller = listCallerOf(principal);
   return () => {
     const roles = currentRoles(http, location.account);
     // Without roles, lists do not limit a SAS.
-    if (roles === undefined) return principal.kind === "bearer" ? callerOf(principal) : undefined;
+    if (roles === undefined) return principal.kind === "bearer" ? caller : undefined;
     const target = roleTargetOf(http, address);
     const allows = (need: ActionNeed): boolean => rolesAllow(roles, principal, need, target);
     const isPermitted = allowsCall(http, operation, input, allows);
-    return isPermitted ? undefined : callerOf(principal);
+    return isPermitted ? undefined : caller;
   };
 }
 

@@ -1,7 +1,6 @@
 import type { Permission } from "./permission.ts";
 import { executeBit, mayAccess, readBit, writeBit } from "./posix-access.ts";
-import type { AccessNeed, PathAccess } from "./posix-access.ts";
-import type { Principal } from "./principal.ts";
+import type { AccessNeed, AclCaller, PathAccess } from "./posix-access.ts";
 import { fail, ok, type Result } from "./result.ts";
 
 /** The bits that creating, deleting or renaming a path requires of its parent directory. */
@@ -29,15 +28,12 @@ function accessNeed({ permission, mayCreate }: AclRequest, exists: boolean): Acc
   return letters.includes("r") ? { target: readBit } : {};
 }
 
-/** Checks access control lists. They apply to callers with a bearer token; account keys and
- *  signatures bypass them, as in the service. */
+/** Checks the access control lists that apply to a path. */
 export function authoriseByAcl(
-  principal: Principal,
+  caller: AclCaller,
   request: AclRequest,
-  path: PathAccess | undefined,
+  path: PathAccess,
 ): Result<void> {
-  if (principal.kind !== "bearer" || path === undefined) return ok(undefined);
-  const caller = { objectId: principal.objectId, groups: principal.groups ?? [] };
   const isAllowed = mayAccess(path, caller, accessNeed(request, path.target !== undefined));
   return isAllowed ? ok(undefined) : fail("AuthorizationPermissionMismatch");
 }

@@ -165,8 +165,9 @@ function authoriseResourceSas(
   need: Permission,
   target: AuthorisationTarget,
 ): Result<void> {
-  // Directory tokens need a hierarchical namespace.
-  const isMisplaced = principal.resource.kind === "directory" && target.hierarchical !== true;
+  // Tokens for a directory or for a user need a hierarchical namespace.
+  const isOfPaths = principal.resource.kind === "directory" || hasAgent(principal);
+  const isMisplaced = isOfPaths && target.hierarchical !== true;
   if (need.sas !== undefined || isMisplaced) return rejectToken(principal, "AuthorizationFailure");
   if (target.table !== undefined && !coversTable(principal, target.table)) {
     return rejectToken(principal, "AuthorizationFailure");
@@ -177,6 +178,10 @@ function authoriseResourceSas(
   if (target.entity === undefined || coversEntity(principal, target.entity)) return granted;
   // Recorded: a read outside the range gets 404, a write 403.
   return fail(need.letters === "r" ? "ResourceNotFound" : "AuthorizationFailure");
+}
+
+function hasAgent(principal: ServiceSasPrincipal | DelegationSasPrincipal): boolean {
+  return principal.kind === "delegation-sas" && principal.agent !== undefined;
 }
 
 /** The fault of a SAS that does not permit a request: tokens of versions before 2015-04-05 get 404

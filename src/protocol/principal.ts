@@ -53,6 +53,17 @@ export interface DelegationSasPrincipal {
   /** The user whose delegation key signed the SAS. */
   readonly objectId: string;
   readonly tenantId: string;
+  /** The user for whom the SAS was made; undefined if it names none. */
+  readonly agent?: SasAgent | undefined;
+}
+
+/** The user for whom a user delegation SAS was made (`saoid`, `suoid`), on accounts with a
+ *  hierarchical namespace. */
+export interface SasAgent {
+  readonly objectId: string;
+  /** Whether the signer has authorised the user (`saoid`). Otherwise access control lists must
+   *  permit each request of the user, too. */
+  readonly isAuthorised: boolean;
 }
 
 export interface BearerPrincipal {

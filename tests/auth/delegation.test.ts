@@ -1,4 +1,5 @@
 import * as blobs from "@azure/storage-blob";
+import * as lakes from "@azure/storage-file-datalake";
 import * as files from "@azure/storage-file-share";
 import * as queues from "@azure/storage-queue";
 import { describe, expect, test } from "vitest";
@@ -33,7 +34,7 @@ const tenantId = "22222222-2222-2222-2222-222222222222";
 const keyStart = "2026-01-02T11:00:00Z";
 const keyExpiry = "2026-01-02T13:00:00Z";
 
-function delegationKey(service: string): blobs.UserDelegationKey {
+function delegationKey(service: string, delegatedUserTenantId = ""): blobs.UserDelegationKey {
   const version = "2025-07-05";
   return {
     signedObjectId: objectId,
@@ -49,8 +50,9 @@ function delegationKey(service: string): blobs.UserDelegationKey {
       expiry: ticks(keyExpiry),
       service,
       version,
-      delegatedUserTenantId: "",
+      delegatedUserTenantId,
     }),
+    ...(delegatedUserTenantId === "" ? {} : { signedDelegatedUserTenantId: delegatedUserTenantId }),
   };
 }
 
@@ -63,6 +65,12 @@ function blobToken(
   const permissions = blobs.BlobSASPermissions.parse("rw");
   const all = { containerName: "c", blobName: "b", permissions, ...times, ...values };
   return blobs.generateBlobSASQueryParameters(all, key, account).toString();
+}
+
+function lakeToken(values: Partial<lakes.DataLakeSASSignatureValues>): string {
+  const permissions = lakes.DataLakeSASPermissions.parse("rw");
+  const all = { fileSystemName: "c", pathName: "b", permissions, ...times, ...values };
+  return lakes.generateDataLakeSASQueryParameters(all, delegationKey("b"), account).toString();
 }
 
 describe("user delegation signatures of the client libraries", () => {
@@ -130,6 +138,39 @@ describe("user delegation signatures of the client libraries", () => {
     expect(outcome(by("user-1"))).toBe("delegation-sas");
     expect(outcome(by("user-2"))).toBe("AuthenticationFailed");
     expect(outcome({ url })).toBe("AuthenticationFailed");
+  });
+
+  test("a token limited to a user of a tenant needs a bearer token of that tenant", () => {
+    const version = "2025-07-05";
+    const values = { version, delegatedUserObjectId: "user-1" };
+    const url = `/c/b?${blobToken(values, delegationKey("b", "tenant-1"))}`;
+    const by = (tid: string) => {
+      const token = tokenOf({ oid: "user-1", tid });
+      const rawHeaders = ["x-ms-version", version, "Authorization", `Bearer ${token}`];
+      return { url, secure: true, rawHeaders };
+    };
+    expect(outcome(by("tenant-1"))).toBe("delegation-sas");
+    expect(outcome(by("tenant-2"))).toBe("AuthenticationFailed");
+  });
+
+  test.each([
+    ["agentObjectId", "suoid", false],
+    ["preauthorizedAgentObjectId", "saoid", true],
+  ] as const)("%s names the user for whom a token was made", (field, parameter, isAuthorised) => {
+    const objectIdOfUser = "33333333-3333-3333-3333-333333333333";
+    const token = lakeToken({ [field]: objectIdOfUser });
+    const agent = { objectId: objectIdOfUser, isAuthorised };
+    expect(authenticate({ url: `/c/b?${token}` })).toMatchObject({ ok: true, value: { agent } });
+    const without = token.replace(`${parameter}=${objectIdOfUser}`, "scid=");
+    expect(outcome({ url: `/c/b?${without}` })).toBe("AuthenticationFailed");
+  });
+
+  test("are rejected if bearer tokens are not accepted: there are no roles to limit them", () => {
+    const off: AuthOptions = { sharedKeyAllowed: true, oauth: undefined, versions: "later" };
+    const request = requestOf({ url: `/c/b?${blobToken()}` });
+    expect(authenticator.authenticate(request, [accountKey], off)).toMatchObject({
+      fault: { code: "AuthenticationFailed" },
+    });
   });
 });
 

@@ -57,7 +57,10 @@ function isPresentedByUser(request: AuthRequest, options: AuthOptions): boolean 
   const [scheme = "", token = ""] = (request.header("authorization") ?? "").split(" ");
   if (scheme.toLowerCase() !== "bearer") return false;
   const bearer = authenticateBearer(request, token, options);
-  return bearer.ok && bearer.value.objectId === queryText(request, "sduoid");
+  if (!bearer.ok || bearer.value.objectId !== queryText(request, "sduoid")) return false;
+  // Object ids are unique in a tenant only.
+  const tenantId = queryText(request, "skdutid");
+  return tenantId === "" || bearer.value.tenantId === tenantId;
 }
 
 function userMismatch(): Result<Principal> {

@@ -1,6 +1,6 @@
 import { createSecretKey, type KeyObject } from "node:crypto";
 import { authenticationFailed } from "../../protocol/authentication-faults.ts";
-import type { Principal, SasResource } from "../../protocol/principal.ts";
+import type { Principal, SasAgent, SasResource } from "../../protocol/principal.ts";
 import { ok, type Result } from "../../protocol/result.ts";
 import { queryText } from "../../protocol/signing/request.ts";
 import { delegationSasText } from "../../protocol/signing/sas-text.ts";
@@ -12,6 +12,7 @@ import {
   commonFields,
   encryptionScopeOf,
   mandatory,
+  nonEmptyText,
   timeField,
   notWellFormed,
   overridesOf,
@@ -68,6 +69,8 @@ function delegationVerdict(
   if (expiry === undefined || expiry > keyExpiry) {
     return authenticationFailed("se must not be later than ske");
   }
+  const agent = agentOf(request);
+  if (!agent.ok) return agent;
   return ok({
     ...common.value,
     start: start === undefined || start < keyStart ? keyStart : start,
@@ -80,8 +83,23 @@ function delegationVerdict(
       overrides: request.service === "queue" ? undefined : overridesOf(request),
       objectId: queryText(request, "skoid"),
       tenantId: queryText(request, "sktid"),
+      agent: agent.value,
     },
   });
+}
+
+/** The first version that signs `saoid` and `suoid`. */
+const agentSince = "2020-02-10";
+
+/** The user for whom the SAS was made. A SAS names at most one. */
+function agentOf(request: AuthRequest): Result<SasAgent | undefined> {
+  const isSigned = request.service === "blob" && queryText(request, "sv") >= agentSince;
+  if (!isSigned) return ok(undefined);
+  const authorised = nonEmptyText(request, "saoid");
+  const other = nonEmptyText(request, "suoid");
+  if (authorised !== undefined && other !== undefined) return notWellFormed();
+  const objectId = authorised ?? other;
+  return ok(objectId === undefined ? undefined : { objectId, isAuthorised: other === undefined });
 }
 
 function delegationKey(

@@ -34,7 +34,10 @@ export function authenticateSas(
   const malformed = checkFields(request, options.versions);
   if (malformed !== undefined) return malformed;
   if (queryText(request, "sig") === "") return mandatory("sig");
-  if (request.query.has("skoid")) return authenticateDelegationSas(request, ring);
+  if (request.query.has("skoid")) {
+    // Without tokens there are no roles either, which limit these signatures.
+    return options.oauth === undefined ? noDelegation() : authenticateDelegationSas(request, ring);
+  }
   if (!options.sharedKeyAllowed) return fail("KeyBasedAuthenticationNotPermitted");
   return request.query.has("ss") || request.query.has("srt")
     ? authenticateAccountSas(request, ring)
@@ -139,6 +142,10 @@ function entityRange(request: AuthRequest): Result<EntityRange | undefined> {
   }
   if (range.endRowKey !== undefined && range.endPartitionKey === undefined) return mandatory("epk");
   return ok((range.startPartitionKey ?? range.endPartitionKey) ? range : undefined);
+}
+
+function noDelegation(): Failure {
+  return authenticationFailed("User delegation is not possible without bearer tokens.");
 }
 
 function notMatched(text: string): Failure {

@@ -4,8 +4,10 @@ import { authoriseWithRecord } from "../../protocol/authorise.ts";
 import { faultMessage, faultStatus } from "../../protocol/faults.ts";
 import type { LinkedResource } from "../../protocol/named-resource.ts";
 import type { Permission } from "../../protocol/permission.ts";
+import type { AclCaller } from "../../protocol/posix-access.ts";
 import { anonymousPrincipal, type Principal } from "../../protocol/principal.ts";
 import { fail, ok, type Failure, type Result } from "../../protocol/result.ts";
+import { isRoleCaller, listCallerOf, listedUserOf } from "../../protocol/roles/role-caller.ts";
 import type { Service } from "../../operation/service.ts";
 import { withoutSignature, type CopySource, type SourceAccess } from "../../operation/source.ts";
 import type { Ticks } from "../../base/ticks.ts";
@@ -121,7 +123,7 @@ async function ownSource(
 }
 
 /** Checks whether the caller may read the source. If a role permits it, access control lists do not
- *  apply. */
+ *  apply, except to the user of a SAS. */
 function authoriseReader(
   { rolesAllow, hasRoles }: NamingParts,
   principal: Principal,
@@ -129,11 +131,21 @@ function authoriseReader(
   { linked: { permission } }: SourceContext,
   access: SourceAccess | undefined,
 ): Result<void> {
-  const reading = { permission, mayCreate: false };
-  const byLists = () => authoriseByAcl(principal, reading, access?.path?.());
-  if (!hasRoles(account)) return byLists();
+  if (!isRoleCaller(principal)) return ok(undefined);
+  const path = access?.path?.();
+  const byLists = (caller: AclCaller): Result<void> =>
+    path === undefined
+      ? fail("AuthorizationPermissionMismatch")
+      : authoriseByAcl(caller, { permission, mayCreate: false }, path);
+  const user = listedUserOf(principal);
+  const byUser = user === undefined ? ok(undefined) : byLists(user);
+  if (!byUser.ok) return byUser;
+  if (!hasRoles(account)) {
+    const isListed = principal.kind === "bearer" && path !== undefined;
+    return isListed ? byLists(listCallerOf(principal)) : ok(undefined);
+  }
   if (rolesAllow(account, principal)(permission, name)) return ok(undefined);
-  return access?.path === undefined ? fail("AuthorizationPermissionMismatch") : byLists();
+  return byLists(listCallerOf(principal));
 }
 
 /** The principal that reads the source. Inside one account, the key that signs the copy also

@@ -113,9 +113,36 @@ function builtInRole(name: string): Role {
   return new Role(definition);
 }
 
-/** The assignments that apply to an account. Those of a group also count for the principals that
- *  the configuration lists in it: a signature names no groups. */
-export function rulesOf(identity: IdentitySettings, account: string): AccessRules | undefined {
+/** The accounts that role assignments and issuers name, and that are none of `names`. */
+export function unknownAccounts(
+  { assignments, issuers }: IdentitySettings,
+  names: readonly string[],
+): readonly string[] {
+  const known = new Set(names);
+  const named = [
+    ...assignments.flatMap(({ account }) => account ?? []),
+    ...issuers.flatMap(({ accounts }) => accounts ?? []),
+  ];
+  return [...new Set(named)].filter((name) => !known.has(name));
+}
+
+/** The principals and groups of role assignments that cannot exist: there is no issuer but the
+ *  local token service, and it does not know them. */
+export function unknownPrincipals(identity: IdentitySettings): readonly string[] {
+  const { principals, assignments, issuers } = identity;
+  if (issuers.length > 0) return [];
+  const known = principals.flatMap(({ objectId, groups }) => [objectId, ...groups]);
+  const ids = new Set(known.map((id) => id.toLowerCase()));
+  const named = new Set(assignments.map(({ objectId }) => objectId));
+  return [...named].filter((id) => !ids.has(id.toLowerCase()));
+}
+
+/** The assignments that apply to an account; undefined: to all accounts. Those of a group also
+ *  count for the principals that the configuration lists in it: a signature names no groups. */
+export function rulesOf(
+  identity: IdentitySettings,
+  account: string | undefined,
+): AccessRules | undefined {
   if (!identity.hasRoles) return undefined;
   const byId = new Map<string, Assignment[]>();
   for (const { objectId, role, account: only, scope } of identity.assignments) {

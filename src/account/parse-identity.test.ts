@@ -1,17 +1,17 @@
 import { describe, expect, it } from "vitest";
-import { rulesOf, withDeveloper } from "./identity.ts";
+import { rulesOf, unknownAccounts, unknownPrincipals, withDeveloper } from "./identity.ts";
 import { parseIdentity } from "./parse-identity.ts";
 
 const secret = "a secret of sixteen or more".replaceAll(" ", "-");
 
 function accepted(input: Readonly<Record<string, unknown>>) {
-  const parsed = parseIdentity(input, ["main", "other"]);
+  const parsed = parseIdentity(input);
   if (!parsed.ok) throw new Error(parsed.problems.join("\n"));
   return parsed.value;
 }
 
 function refused(input: Readonly<Record<string, unknown>>): readonly string[] {
-  const parsed = parseIdentity(input, ["main"]);
+  const parsed = parseIdentity(input);
   return parsed.ok ? [] : parsed.problems;
 }
 
@@ -100,8 +100,8 @@ describe("the identity part of a configuration", () => {
       'role assignment 1: "role" there is no role "Reader of minds"; docs/IDENTITY.md lists them',
     ],
     [
-      { roleAssignments: [{ principal: "o", role: "Storage Blob Data Reader", account: "none" }] },
-      'role assignment 1: "account" there is no account "none"',
+      { roleAssignments: [{ principal: "o", role: "Storage Blob Data Reader", account: "a/b" }] },
+      'role assignment 1: "account" must be a text of the form',
     ],
     [
       {
@@ -123,9 +123,34 @@ describe("the identity part of a configuration", () => {
       { issuers: [{ issuer: "http://login.example" }] },
       'issuer 1: "issuer" must begin with https:// unless it is on this machine',
     ],
-    [{ issuers: [{ issuer: "https://a.example", accounts: ["none"] }] }, "no account"],
+    [
+      { issuers: [{ issuer: "https://a.example", accounts: ["a b"] }] },
+      'issuer 1: "accounts" must be a list',
+    ],
   ])("is rejected: %j", (input, problem) => {
     expect(refused(input).join("\n")).toContain(problem);
+  });
+
+  it("may name accounts that are created later", () => {
+    const identity = accepted({
+      roleAssignments: [{ principal: "o", role: "Storage Blob Data Reader", account: "later" }],
+      issuers: [{ issuer: "https://a.example", accounts: ["main", "never"] }],
+    });
+    expect(unknownAccounts(identity, ["main"])).toEqual(["later", "never"]);
+    const at = { service: "blob", name: "x" } as const;
+    expect(rulesOf(identity, "later")?.allows(["o"], read, at)).toBe(true);
+    expect(rulesOf(identity, "main")?.allows(["o"], read, at)).toBe(false);
+  });
+
+  it("names principals that only an external issuer could know", () => {
+    const role = "Storage Blob Data Reader";
+    const input = {
+      principals: { app: { objectId: "O1", groups: ["g"] } },
+      roleAssignments: ["app", "o1", "G", "aap"].map((principal) => ({ principal, role })),
+    };
+    expect(unknownPrincipals(accepted(input))).toEqual(["aap"]);
+    const issuers = [{ issuer: "https://a.example" }];
+    expect(unknownPrincipals(accepted({ ...input, issuers }))).toEqual([]);
   });
 
   it("never quotes a secret in a message", () => {

@@ -4,7 +4,7 @@ import type { ServiceName } from "../protocol/service-name.ts";
 import type { IdentitySettings, PrincipalSettings, RoleAssignment } from "./identity.ts";
 import { ObjectReader } from "./object-reader.ts";
 import { parseIssuers } from "./parse-issuers.ts";
-import { isObject, type SettingsResult } from "./parse-settings.ts";
+import { accountNameForm, isObject, type SettingsResult } from "./parse-settings.ts";
 
 /** The parts of a configuration beside "accounts". */
 export interface IdentityInput {
@@ -68,17 +68,17 @@ const secretUnitsMax = 1024;
 const listMax = 10_000;
 const actionLists = ["actions", "notActions", "dataActions", "notDataActions"] as const;
 
-/** Parses principals, roles and issuers. `accounts`: the names of the configured accounts. */
+/** Parses principals, roles and issuers. They may name accounts that are not configured: these may
+ *  be stored, or be created later. */
 export function parseIdentity(
   input: Readonly<Record<string, unknown>>,
-  accounts: readonly string[],
 ): SettingsResult<IdentitySettings> {
   const problems: string[] = [];
   const principals = parsePrincipals(input["principals"], problems);
   const roles = parseRoles(input["roles"], problems);
-  const known = { principals, roles, accounts, problems };
+  const known = { principals, roles, problems };
   const assignments = parseAssignments(input["roleAssignments"], known);
-  const issuers = parseIssuers(input["issuers"], accounts, problems);
+  const issuers = parseIssuers(input["issuers"], problems);
   const managedIdentity = parseManagedIdentity(input["managedIdentity"], known);
   if (problems.length > 0) return { ok: false, problems };
   const hasRoles = identityFields.some((field) => input[field] !== undefined);
@@ -90,7 +90,6 @@ export function parseIdentity(
 interface Known {
   readonly principals: readonly PrincipalSettings[];
   readonly roles: ReadonlyMap<string, Role>;
-  readonly accounts: readonly string[];
   readonly problems: string[];
 }
 
@@ -169,14 +168,11 @@ function parseAssignments(input: unknown, known: Known): readonly RoleAssignment
 function parseAssignment(reader: ObjectReader, known: Known): RoleAssignment | undefined {
   const principal = reader.text("principal", idPattern);
   const roleName = reader.text("role", /^.{1,256}$/);
-  const account = reader.optionalText("account", /^.{1,128}$/);
+  const account = reader.optionalText("account", accountNameForm);
   const scopes = scopeFields.flatMap(([field, service]) => {
     const name = reader.optionalText(field, /^.{1,256}$/);
     return name === undefined ? [] : [{ service, name }];
   });
-  if (account !== undefined && !known.accounts.includes(account)) {
-    reader.refuse("account", `there is no account "${account}"`);
-  }
   if (scopes.length > 1) reader.refuse("scope", "name one container, queue, table or share");
   const role = known.roles.get(roleName?.toLowerCase() ?? "");
   if (roleName !== undefined && role === undefined) {

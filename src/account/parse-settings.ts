@@ -34,7 +34,7 @@ export type SettingsResult<T> =
   | { readonly ok: false; readonly problems: readonly string[] };
 
 /** Accepts more than Azure: Azurite allows any name, and tests use capitals and underscores. */
-const namePattern = /^[A-Za-z0-9][A-Za-z0-9._~-]{0,127}$/;
+export const accountNameForm = /^[A-Za-z0-9][A-Za-z0-9._~-]{0,127}$/;
 /** Suffixes that URLs append to the account name: the secondary endpoint and the static website. */
 const urlSuffixPattern = /(?:-secondary|\.web)$/;
 const base64Pattern = /^(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?$/;
@@ -53,7 +53,7 @@ const fields: ReadonlySet<string> = new Set([...booleanFields, ...dayFields, ...
 
 /** Whether an account of this name may be configured. */
 export function isConfigurableName(name: string): boolean {
-  return namePattern.test(name) && !urlSuffixPattern.test(name);
+  return accountNameForm.test(name) && !urlSuffixPattern.test(name);
 }
 
 /** Parses the accounts of a server. `variable` is the text of AZURITE_ACCOUNTS

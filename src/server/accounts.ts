@@ -1,6 +1,7 @@
 import { readFile } from "node:fs/promises";
 import type { AccountChange } from "../account/account-changes.ts";
-import { rulesOf, withDeveloper, type IdentitySettings } from "../account/identity.ts";
+import { rulesOf, unknownAccounts, unknownPrincipals, withDeveloper } from "../account/identity.ts";
+import type { IdentitySettings } from "../account/identity.ts";
 import { identityFields, parseIdentity, type IdentityInput } from "../account/parse-identity.ts";
 import { isObject, parseAccounts } from "../account/parse-settings.ts";
 import type { AccountInputs, SettingsResult } from "../account/parse-settings.ts";
@@ -94,6 +95,7 @@ class ServedAccounts implements ReloadableAccounts {
     const stored = new StoredAccounts(store, log);
     await stored.refresh();
     this.#stored = stored;
+    this.#warnOfUnknown(log);
   }
 
   apply(change: AccountChange): void {
@@ -111,9 +113,23 @@ class ServedAccounts implements ReloadableAccounts {
       this.#configured = next.value;
       this.#used = undefined;
       log.info({ accounts: this.names() }, "account settings reloaded");
+      this.#warnOfUnknown(log);
     } else {
       log.error({ problems }, "account settings not reloaded; correct the file");
     }
+  }
+
+  /** Logs names that are perhaps misspelt. */
+  #warnOfUnknown(log: Log): void {
+    const identity = this.identity();
+    const accounts = unknownAccounts(identity, this.names()).slice(0, loggedNamesMax);
+    const unknown = "role assignments or issuers name unknown accounts; they apply once created";
+    if (accounts.length > 0) log.warn({ accounts }, unknown);
+    // Tokens that are not verified may name any principal.
+    if (this.#sources.oauth === "basic") return;
+    const principals = unknownPrincipals(identity).slice(0, loggedNamesMax);
+    const useless = "role assignments name unknown principals; correct them or configure an issuer";
+    if (principals.length > 0) log.warn({ principals }, useless);
   }
 
   /** Combines configured and stored accounts again if either has changed. */
@@ -126,6 +142,7 @@ class ServedAccounts implements ReloadableAccounts {
   }
 }
 
+const loggedNamesMax = 20;
 const noneStored: StoredAccounts["settings"] = new Map();
 
 /** The accounts and identities of the configuration. */
@@ -150,7 +167,13 @@ function combine(
   const all = [...list, ...[...stored.values()].filter(({ name }) => !names.has(name))];
   const isDeveloper = isLocal === true && isDevelopmentAlone(accountsOf(all));
   const complete = isDeveloper ? withDeveloper(identity) : identity;
-  const withRoles = all.map((each) => ({ ...each, roles: rulesOf(complete, each.name) }));
+  // Most accounts have no assignments of their own, and share one object.
+  const own = new Set(complete.assignments.map(({ account }) => account));
+  const shared = rulesOf(complete, undefined);
+  const withRoles = all.map((each) => ({
+    ...each,
+    roles: own.has(each.name) ? rulesOf(complete, each.name) : shared,
+  }));
   return { accounts: accountsOf(withRoles), identity: complete };
 }
 
@@ -177,7 +200,7 @@ function parseSettings(
   if (!chosen.ok) return chosen;
   const list = chosen.value;
   const names = new Set(list.map(({ name }) => name));
-  const identity = parseIdentity(content, [...names]);
+  const identity = parseIdentity(content);
   if (!identity.ok) return identity;
   if (sources.oauth === "basic" && identity.value.issuers.length > 0) {
     return { ok: false, problems: ['"issuers" contradicts --oauth basic, which verifies nothing'] };

@@ -5,7 +5,7 @@ import type { AccessRules } from "../../src/protocol/roles/access-rules.ts";
 
 /** The rules of the development account. */
 export function rulesFrom(input: IdentityInput): AccessRules | undefined {
-  const parsed = parseIdentity({ ...input }, [developmentAccountName]);
+  const parsed = parseIdentity({ ...input });
   if (!parsed.ok) throw new Error(parsed.problems.join("\n"));
   return rulesOf({ ...parsed.value, hasRoles: true }, developmentAccountName);
 }

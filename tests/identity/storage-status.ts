@@ -1,10 +1,11 @@
-import { request } from "node:https";
+import { request as send } from "node:https";
 import type { EtagereServer } from "../../src/index.ts";
 
 export interface StorageRequest {
   readonly ca: string;
   readonly token: string;
   readonly method?: string;
+  readonly account?: string;
   /** Below the account. */
   readonly path?: string;
 }
@@ -12,16 +13,18 @@ export interface StorageRequest {
 /** The status of a request to the blob service with a bearer token. */
 export function storageStatus(
   { urls }: EtagereServer,
-  { ca, token, method = "GET", path = "/one?restype=container" }: StorageRequest,
+  request: StorageRequest,
 ): Promise<number | undefined> {
+  const { ca, token, method = "GET", account = "devstoreaccount1" } = request;
+  const { path = "/one?restype=container" } = request;
   const headers = {
     authorization: `Bearer ${token}`,
     "x-ms-version": "2023-11-03",
     "content-length": "0",
   };
   return new Promise((resolve, reject) => {
-    const url = `${urls.blob}/devstoreaccount1${path}`;
-    const sent = request(url, { method, headers, ca, agent: false }, (response) => {
+    const url = `${urls.blob}/${account}${path}`;
+    const sent = send(url, { method, headers, ca, agent: false }, (response) => {
       response.resume();
       resolve(response.statusCode);
     });

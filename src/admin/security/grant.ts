@@ -19,6 +19,9 @@ export interface PrincipalGrant {
   readonly assigneeIds: readonly string[];
   /** Whether the principal or token that the login was made with is still accepted. */
   readonly isAccepted: () => boolean;
+  /** Whether the services of an account, or one of them, accept it: a token may be for others
+   *  only. */
+  readonly isFor: (account: string, service?: ServiceName) => boolean;
   /** A bearer token for the services. */
   readonly token: () => Promise<string>;
 }
@@ -49,10 +52,14 @@ export function coveredAccounts(accounts: Accounts, grant: Grant): Accounts {
 }
 
 /** Without roles an accepted token permits everything. */
-function hasAnyRole(accounts: Accounts, { assigneeIds }: PrincipalGrant, name: string): boolean {
+function hasAnyRole(
+  accounts: Accounts,
+  { assigneeIds, isFor }: PrincipalGrant,
+  name: string,
+): boolean {
   const account = accounts.get(name);
-  if (account?.roles === undefined) return account !== undefined;
-  return account.roles.heldBy(assigneeIds).length > 0;
+  if (account === undefined || !isFor(name)) return false;
+  return account.roles === undefined || account.roles.heldBy(assigneeIds).length > 0;
 }
 
 /** Whether a caller may see the contents of a resource: as its administrator, or with a role that
@@ -65,12 +72,12 @@ export function maySee(accounts: Accounts, grant: Grant, resource: ResourceName)
 /** Whether the current roles of a principal grant what is needed. */
 export function principalMay(
   accounts: Accounts,
-  { assigneeIds }: PrincipalGrant,
+  { assigneeIds, isFor }: PrincipalGrant,
   { account, service, name }: ResourceName,
   need: ActionNeed,
 ): boolean {
   const settings = accounts.get(account);
-  if (settings === undefined) return false;
+  if (settings === undefined || !isFor(account, service)) return false;
   return settings.roles?.allows(assigneeIds, need, { service, name }) ?? true;
 }
 

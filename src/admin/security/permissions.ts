@@ -14,6 +14,8 @@ export interface Capabilities {
   readonly read: boolean;
   readonly write: boolean;
   readonly delete: boolean;
+  /** Create user delegation SAS; only for the whole service. */
+  readonly sign: boolean;
 }
 
 /** The capabilities that the roles of a principal grant in an account. */
@@ -39,11 +41,13 @@ const writeLetters: Readonly<Record<ServiceName, string>> = {
 /** The permissions of a principal, so that a page can show only what it may do. They decide
  *  nothing: the services check each request. */
 export function permissionsOf(
-  { roles }: Pick<AccountSettings, "roles">,
-  { assigneeIds }: PrincipalGrant,
+  { name: account, roles }: Pick<AccountSettings, "name" | "roles">,
+  { assigneeIds, isFor }: PrincipalGrant,
 ): Permissions {
   const capabilities = (service: ServiceName, name: string | undefined): Capabilities => {
+    const isAccepted = isFor(account, service);
     const may = (permission: Permission): boolean => {
+      if (!isAccepted) return false;
       const need: ActionNeed = actionNeedOf(service, { permission });
       return roles?.allows(assigneeIds, need, { service, name }) ?? true;
     };
@@ -53,6 +57,7 @@ export function permissionsOf(
       read: may({ resourceType: "o", letters: "r" }),
       write: may({ resourceType: "o", letters: writeLetters[service] }),
       delete: may({ resourceType: "o", letters: "d" }),
+      sign: name === undefined && may({ resourceType: "s", bearerOnly: true }),
     };
   };
   const held = roles?.heldBy(assigneeIds) ?? [];

@@ -1,8 +1,11 @@
 import type { PrincipalSettings } from "../../account/identity.ts";
 import { ticksPerSecond, unixEpochTicks } from "../../base/ticks.ts";
 import type { Clock } from "../../base/world.ts";
+import { acceptToken } from "../../http/auth/tokens/accept-token.ts";
 import type { VerifiedToken } from "../../http/auth/tokens/token-verifier.ts";
 import { oauthMode } from "../../http/target.ts";
+import type { BearerPrincipal } from "../../protocol/principal.ts";
+import type { ServiceName } from "../../protocol/service-name.ts";
 import type { HttpServices } from "../admin-context.ts";
 import type { IdentityContext } from "../identity/identity-context.ts";
 import type { IssuedToken } from "../identity/token-issuer.ts";
@@ -55,17 +58,42 @@ export class PrincipalLogin {
     if (tokens === undefined || verdict === undefined || verdict.refusal !== undefined) {
       return undefined;
     }
-    const { objectId, groups } = verdict;
-    const isAccepted = (): boolean => tokens.isTrusted(verdict) && this.#isValidNow(verdict);
+    const { objectId } = verdict;
+    const callerIn = (account?: string, service?: ServiceName): BearerPrincipal | undefined =>
+      tokens.isTrusted(verdict) ? this.#callerOf(verdict, account, service) : undefined;
+    const isAccepted = (): boolean => callerIn() !== undefined;
     if (!isAccepted()) return undefined;
     return {
       kind: "principal",
       name: this.#find(objectId)?.name ?? objectId,
       objectId,
-      assigneeIds: [objectId, ...groups],
+      get assigneeIds() {
+        return [objectId, ...(callerIn()?.groups ?? [])];
+      },
       isAccepted,
+      isFor: (account, service) => callerIn(account, service) !== undefined,
       token: () => Promise.resolve(token),
     };
+  }
+
+  /** The caller that a verified token stands for in an account and service, or in any; undefined if
+   *  none of them accepts it now. */
+  #callerOf(
+    token: VerifiedToken,
+    account: string | undefined,
+    service: ServiceName | undefined,
+  ): BearerPrincipal | undefined {
+    const now = this.#nowSeconds();
+    const { httpServices } = this.#options;
+    const services = Object.keys(httpServices) as ServiceName[];
+    const [http] = Object.values(httpServices);
+    for (const name of account === undefined ? (http?.accounts.names() ?? []) : [account]) {
+      for (const each of service === undefined ? services : [service]) {
+        const caller = acceptToken(token, { account: name, service: each, now });
+        if (typeof caller !== "string") return caller;
+      }
+    }
+    return undefined;
   }
 
   get #tokens() {
@@ -86,11 +114,6 @@ export class PrincipalLogin {
         each.objectId.toLowerCase() === wanted ||
         each.clientId.toLowerCase() === wanted,
     );
-  }
-
-  #isValidNow({ notBefore = 0, expires }: VerifiedToken): boolean {
-    const now = this.#nowSeconds();
-    return notBefore <= now && now < expires;
   }
 
   #nowSeconds(): number {
@@ -120,6 +143,7 @@ export class PrincipalLogin {
         return [objectId, ...groups()];
       },
       isAccepted,
+      isFor: () => true,
       token,
     };
   }

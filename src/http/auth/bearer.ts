@@ -9,6 +9,14 @@ import { ok, type Result } from "../../protocol/result.ts";
 import { ticksPerSecond, unixEpochTicks } from "../../base/ticks.ts";
 import { readClaims, type Claims } from "./claims.ts";
 import type { AuthOptions, AuthRequest } from "./request.ts";
+import {
+  acceptToken,
+  expired,
+  isAudience,
+  notYetValid,
+  wrongAudience,
+  wrongIssuer,
+} from "./tokens/accept-token.ts";
 
 /** The first version with bearer tokens. */
 const bearerSince = "2017-11-09";
@@ -21,20 +29,6 @@ const issuerForms: readonly RegExp[] = [
   /^https:\/\/login\.(microsoftonline\.(com|us|de)|chinacloudapi\.cn)\/[^/]+\/v2\.0$/,
   /^https:\/\/login\.partner\.microsoftonline\.cn\/[^/]+\/v2\.0$/,
 ];
-
-const anyAccountAudiences = new Set([
-  "https://storage.azure.com",
-  // The application id of Azure Storage, which newer tokens have.
-  "e406a681-f3d4-42a8-90b6-c2b029497af1",
-]);
-
-const accountAudienceForm = /^https:\/\/([a-z0-9]+)\.(blob|queue|table|file)\.core\.([a-z.]+)$/;
-const audienceClouds = new Set([
-  "windows.net",
-  "chinacloudapi.cn",
-  "usgovcloudapi.net",
-  "cloudapi.de",
-]);
 
 /** `--oauth` decides whether the signature of the token must have been verified. */
 export function authenticateBearer(
@@ -75,28 +69,11 @@ function unverified(claims: Claims, request: AuthRequest): BearerPrincipal | str
 
 /** Checks what depends on the request and on the time; the signature is verified already. */
 function verified(request: AuthRequest): BearerPrincipal | string {
-  const { token } = request;
+  const { token, account, service } = request;
   if (token === undefined) return "Signature validation failed.";
   if (token.refusal !== undefined) return token.refusal;
-  const { issuer, notBefore, expires, objectId, tenantId, groups } = token;
-  const now = unixSeconds(request);
-  if (expires <= now - clockSkewSeconds) return expired;
-  if (notBefore !== undefined && notBefore > now + clockSkewSeconds) return notYetValid;
-  if (issuer.accounts?.includes(request.account) === false) return wrongIssuer;
-  const own = issuer.audiences;
-  const isForUs = token.audiences.some((audience) =>
-    own.length > 0 ? own.includes(audience) : isAudience(audience, request),
-  );
-  return isForUs ? { kind: "bearer", objectId, tenantId, groups } : wrongAudience;
+  return acceptToken(token, { account, service, now: unixSeconds(request) });
 }
-
-/** Clocks of an issuer and of this machine may differ. */
-const clockSkewSeconds = 60;
-
-const expired = "Lifetime validation failed. The token is expired.";
-const notYetValid = "Lifetime validation failed. The token is not yet valid.";
-const wrongIssuer = "Issuer validation failed. Issuer did not match.";
-const wrongAudience = "Audience validation failed. Audience did not match.";
 
 function unixSeconds({ wallNow }: AuthRequest): number {
   return Number((wallNow - unixEpochTicks) / ticksPerSecond);
@@ -112,12 +89,4 @@ function objectionTo(claims: Claims, request: AuthRequest): string | undefined {
 
 function isIssuer(issuer: string): boolean {
   return issuerForms.some((form) => form.test(issuer));
-}
-
-function isAudience(audience: string, { account, service }: AuthRequest): boolean {
-  const plain = audience.endsWith("/") ? audience.slice(0, -1) : audience;
-  if (anyAccountAudiences.has(plain)) return true;
-  const found = accountAudienceForm.exec(plain);
-  if (found === null || !audienceClouds.has(found[3] ?? "")) return false;
-  return found[1] === account && found[2] === service;
 }

@@ -11,6 +11,9 @@ import type { KeySource } from "./verification-keys.ts";
 /** An issuer whose tokens are accepted, with its keys. */
 export interface TrustedIssuer extends Pick<IssuerSettings, "audiences" | "accounts" | "claims"> {
   readonly keys: KeySource;
+  /** The present groups of a principal of the issuer; undefined if it does not exist any more. Only
+   *  the local issuer knows them: for others, those of the token count. */
+  readonly groupsOf?: ((objectId: string) => readonly string[] | undefined) | undefined;
 }
 
 /** The issuer of the local token service. */
@@ -34,9 +37,11 @@ export class TrustedIssuers {
   readonly #options: TrustedIssuersOptions;
   readonly #localIssuer: TrustedIssuer | undefined;
   #settings: readonly IssuerSettings[] | undefined;
-  /** The configuration that `#isConfigured` was derived from. */
+  /** The configuration that `#isConfigured` and `#groups` were derived from. */
   #identity: IdentitySettings | undefined;
   #isConfigured = false;
+  /** Groups of the local principals by object id. */
+  #groups: ReadonlyMap<string, readonly string[]> = new Map();
   #byName = new Map<string, TrustedIssuer & { readonly source: string }>();
 
   constructor(options: TrustedIssuersOptions) {
@@ -46,19 +51,17 @@ export class TrustedIssuers {
       audiences: [],
       accounts: undefined,
       claims: defaultClaims,
+      groupsOf: (objectId) => {
+        this.#readIdentity();
+        return this.#groups.get(objectId);
+      },
     };
     this.#update();
   }
 
   /** Whether the configuration requires verified tokens, with or without `--oauth`. */
   get isConfigured(): boolean {
-    const identity = this.#options.identity();
-    if (identity !== this.#identity) {
-      const { issuers, principals } = identity;
-      this.#isConfigured =
-        issuers.length > 0 || principals.some((each) => each !== developerPrincipal);
-      this.#identity = identity;
-    }
+    this.#readIdentity();
     return this.#isConfigured;
   }
 
@@ -81,6 +84,17 @@ export class TrustedIssuers {
   close(): void {
     for (const { keys } of this.#byName.values()) keys.close();
     this.#localIssuer?.keys.close();
+  }
+
+  /** Derives the fields that depend on the configuration, once for each. */
+  #readIdentity(): void {
+    const identity = this.#options.identity();
+    if (identity === this.#identity) return;
+    const { issuers, principals } = identity;
+    this.#isConfigured =
+      issuers.length > 0 || principals.some((each) => each !== developerPrincipal);
+    this.#groups = new Map(principals.map(({ objectId, groups }) => [objectId, groups]));
+    this.#identity = identity;
   }
 
   /** Applies a reloaded configuration. Costs one comparison if nothing was reloaded. */

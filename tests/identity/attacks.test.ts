@@ -37,6 +37,8 @@ describe("a verified token", () => {
   it("may have several audiences, and those that the issuer is configured with", async () => {
     const several = { aud: ["https://elsewhere.example", "https://storage.azure.com/"] };
     expect(await world.status(await world.token(key, several))).toBe(200);
+    const lake = { aud: "https://devstoreaccount1.dfs.core.windows.net" };
+    expect(await world.status(await world.token(key, lake))).toBe(200);
     const own = await tokenWorld([key], { audiences: ["api://etagere"] });
     expect(await own.status(await own.token(key, { aud: "api://etagere" }))).toBe(200);
     expect(await own.status(await own.token(key))).toBe(401);
@@ -161,6 +163,21 @@ describe("a token that was accepted before", () => {
 });
 
 describe("keys of an issuer", () => {
+  it.each([
+    ["of another issuer", { issuer: "https://evil.example", jwks_uri: keysAddress }],
+    ["with keys that arrive unencrypted", { issuer, jwks_uri: "http://login.example/keys" }],
+    ["without keys", { issuer }],
+    ["that is no object", "text"],
+  ])("are not taken from a configuration %s", async (_title, configuration) => {
+    const fresh = await tokenWorld([other]);
+    await fresh.status(await fresh.token(other));
+    fresh.documents.configuration = configuration as object;
+    fresh.documents.keys = [key.published];
+    fresh.sim.clock.advance(31_000);
+    expect(await fresh.status(await fresh.token(key))).toBe(401);
+    expect(await fresh.status(await fresh.token(other))).toBe(200);
+  });
+
   it("rotate: an unknown key is fetched, at most once in 30 s", async () => {
     await world.status(await world.token(key));
     world.documents.keys = [key.published, other.published];
@@ -173,6 +190,15 @@ describe("keys of an issuer", () => {
       expect(await world.status(await world.token(invented))).toBe(401);
     }
     expect(world.documents.fetched).toHaveLength(count + 2);
+  });
+
+  it("stay valid while the issuer answers with another document", async () => {
+    const token = await world.token(key);
+    expect(await world.status(token)).toBe(200);
+    world.documents.keys = undefined;
+    world.sim.clock.advance(31_000);
+    expect(await world.status(await world.token(other))).toBe(401);
+    expect(await world.status(token)).toBe(200);
   });
 
   it("stay valid for a day while the issuer does not answer", async () => {

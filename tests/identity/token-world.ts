@@ -24,8 +24,11 @@ export const issuer = "https://login.example/tenant";
 export const keysAddress = `${issuer}/keys`;
 
 interface Documents {
-  keys: JWK[];
+  /** Undefined: the address of the keys answers with another document. */
+  keys: JWK[] | undefined;
   isDown: boolean;
+  /** The OpenID Connect configuration. */
+  configuration: object;
   /** Addresses that were fetched. */
   readonly fetched: string[];
 }
@@ -34,7 +37,7 @@ function fetcherOf(documents: Documents) {
   return async (address: string): Promise<unknown> => {
     documents.fetched.push(address);
     if (documents.isDown) throw new Error("unreachable");
-    return address === keysAddress ? { keys: documents.keys } : { jwks_uri: keysAddress };
+    return address === keysAddress ? { keys: documents.keys } : documents.configuration;
   };
 }
 
@@ -47,7 +50,8 @@ export async function tokenWorld(
   settings: Partial<IssuerSettings> = {},
 ) {
   const published = keys.map((key) => key.published);
-  const documents: Documents = { keys: published, isDown: false, fetched: [] };
+  const configuration = { issuer, jwks_uri: keysAddress };
+  const documents: Documents = { keys: published, isDown: false, configuration, fetched: [] };
   const fetchDocument = fetcherOf(documents);
   const trusted = {
     issuer,

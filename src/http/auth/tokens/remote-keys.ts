@@ -1,6 +1,7 @@
 import { ticksPerSecond, type Ticks } from "../../../base/ticks.ts";
 import type { Clock, Log } from "../../../base/world.ts";
 import type { IssuerSettings } from "../../../account/identity.ts";
+import { isProtected } from "../../../account/parse-issuers.ts";
 import { importKeySet, KeySet, type KeySource, type VerificationKey } from "./verification-keys.ts";
 
 /** Time between two regular fetches of the keys. A key that the issuer has removed is accepted
@@ -15,8 +16,9 @@ const lifeTicks: Ticks = 24n * 3600n * ticksPerSecond;
 const fetchMillisecondsMax = 5000;
 const documentBytesMax = 256 * 1024;
 
-/** Fetches a JSON document; rejects if the address does not answer with one. */
-export type FetchDocument = (address: string) => Promise<unknown>;
+/** Fetches a JSON document; rejects if the address does not answer with one, or when `signal` is
+ *  aborted. */
+export type FetchDocument = (address: string, signal: AbortSignal) => Promise<unknown>;
 
 export interface RemoteKeysOptions {
   readonly issuer: Pick<IssuerSettings, "issuer" | "jwks">;
@@ -37,7 +39,7 @@ export class RemoteKeys implements KeySource {
   /** The fetch in progress. */
   #running: Promise<void> | undefined;
   #cancelRenewal = (): void => {};
-  #isClosed = false;
+  readonly #closing = new AbortController();
 
   constructor(options: RemoteKeysOptions) {
     this.#options = options;
@@ -65,9 +67,15 @@ export class RemoteKeys implements KeySource {
     return this.#running;
   }
 
+  /** Aborts a fetch in progress: an issuer that does not answer must not delay the end of the
+   *  process. */
   close(): void {
-    this.#isClosed = true;
+    this.#closing.abort();
     this.#cancelRenewal();
+  }
+
+  get #isClosed(): boolean {
+    return this.#closing.signal.aborted;
   }
 
   #renewLater(): void {
@@ -84,35 +92,42 @@ export class RemoteKeys implements KeySource {
 
   async #fetch(): Promise<void> {
     const { issuer, clock, log, fetchDocument = fetchJson } = this.#options;
+    const read = (address: string): Promise<unknown> =>
+      fetchDocument(address, this.#closing.signal);
     try {
-      const address = issuer.jwks ?? (await discover(issuer.issuer, fetchDocument));
-      this.#keys.replace(await importKeySet(await fetchDocument(address)));
+      const address = issuer.jwks ?? (await discover(issuer.issuer, read));
+      this.#keys.replace(await importKeySet(await read(address)));
       this.#fetchedAt = clock.monotonic();
     } catch (error) {
+      if (this.#isClosed) return;
       log.warn({ err: error, issuer: issuer.issuer }, "issuer keys not fetched; keeping old ones");
     }
   }
 }
 
 /** Finds the address of the key set in the issuer's OpenID Connect configuration. */
-async function discover(issuer: string, fetchDocument: FetchDocument): Promise<string> {
+async function discover(
+  issuer: string,
+  read: (address: string) => Promise<unknown>,
+): Promise<string> {
   const base = issuer.endsWith("/") ? issuer.slice(0, -1) : issuer;
-  const found = await fetchDocument(`${base}/.well-known/openid-configuration`);
+  const found = await read(`${base}/.well-known/openid-configuration`);
   const isObject = typeof found === "object" && found !== null;
+  // As OpenID Connect Discovery 4.3 requires: the document could be that of another issuer.
+  const named = isObject && "issuer" in found ? found.issuer : issuer;
+  if (named !== issuer) throw new Error(`the configuration of ${issuer} is of another issuer`);
   const address = isObject && "jwks_uri" in found ? found.jwks_uri : undefined;
   if (typeof address !== "string" || !URL.canParse(address)) {
     throw new Error(`the configuration of ${issuer} names no jwks_uri`);
   }
-  if (new URL(address).protocol !== new URL(issuer).protocol) {
-    throw new Error(`jwks_uri of ${issuer} has another protocol`);
-  }
+  if (!isProtected(new URL(address))) throw new Error(`jwks_uri of ${issuer} is not https`);
   return address;
 }
 
 /** Fetches a document of a configured issuer, whose address is trusted. Redirections are not
  *  followed, because they could lead to other addresses. */
-async function fetchJson(address: string): Promise<unknown> {
-  const signal = AbortSignal.timeout(fetchMillisecondsMax);
+async function fetchJson(address: string, closing: AbortSignal): Promise<unknown> {
+  const signal = AbortSignal.any([closing, AbortSignal.timeout(fetchMillisecondsMax)]);
   const response = await fetch(address, { redirect: "error", signal });
   if (!response.ok || response.body === null) {
     throw new Error(`${address} answered ${response.status}`);

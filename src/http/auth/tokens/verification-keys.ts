@@ -29,7 +29,7 @@ const keysMax = 64;
 const idUnitsMax = 256;
 
 /** Reads a JWK set. Keys of other kinds than RSA and P-256, for encryption, and malformed ones are
- *  left out. */
+ *  left out. Throws if the document is no JWK set: it is then no statement about the keys. */
 export async function importKeySet(document: unknown): Promise<readonly VerificationKey[]> {
   const { importJWK } = await import("jose");
   const keys: VerificationKey[] = [];
@@ -53,8 +53,10 @@ type JsonWebKey = Readonly<Record<string, unknown>>;
 
 function listOf(document: unknown): readonly JsonWebKey[] {
   const keys =
-    typeof document === "object" && document !== null && "keys" in document ? document.keys : [];
-  if (!Array.isArray(keys)) return [];
+    typeof document === "object" && document !== null && "keys" in document
+      ? document.keys
+      : undefined;
+  if (!Array.isArray(keys)) throw new Error("the document has no list of keys");
   return keys.filter((one): one is JsonWebKey => typeof one === "object" && one !== null);
 }
 

@@ -35,6 +35,8 @@ export class IdentityFile implements LocalIdentity {
   readonly #options: LocalIdentityOptions;
   readonly #keySet = new KeySet();
   #data: Promise<IdentityData> | undefined;
+  /** The creation of a new key; undefined if none is in progress. */
+  #rotation: Promise<IdentityData> | undefined;
   #tenantId: string | undefined;
   #readAt: Ticks | undefined;
 
@@ -61,10 +63,15 @@ export class IdentityFile implements LocalIdentity {
 
   async loadForSigning(): Promise<IdentityData> {
     const data = await this.load();
-    const [newest] = data.keys;
-    if (newest !== undefined && this.#now() - newest.createdAt < keyLifeSeconds) return data;
-    this.#data = this.#take(this.#rotate(data));
-    return this.#data;
+    if (this.#maySign(data)) return data;
+    // One rotation at a time: of two, one would replace the file with the other's key in it.
+    this.#rotation ??= this.#take(this.#rotate(data)).finally(() => (this.#rotation = undefined));
+    this.#data = this.#rotation;
+    return this.#rotation;
+  }
+
+  #maySign({ keys: [newest] }: IdentityData): boolean {
+    return newest !== undefined && this.#now() - newest.createdAt < keyLifeSeconds;
   }
 
   async #refresh(): Promise<void> {
@@ -101,23 +108,25 @@ export class IdentityFile implements LocalIdentity {
     if (location === undefined) return made;
     return this.#write(location, made, async (written, path) => {
       // Fails if another process has created it meanwhile: then its data counts.
-      await link(written, path).catch(ignoreExisting);
+      await link(written, path).catch(ignoreCode("EEXIST"));
     });
   }
 
   async #rotate(data: IdentityData): Promise<IdentityData> {
     const { location } = this.#options;
-    const oldest = this.#now() - keyLifeSeconds - keyOverlapSeconds;
-    const kept = data.keys.filter(({ createdAt }) => createdAt >= oldest);
-    const next = { ...data, keys: [await this.#newKey(), ...kept] };
-    return location === undefined ? next : this.#write(location, next, rename);
+    if (location === undefined) return this.#withNewKey(data);
+    const current = (await readData(pathIn(location))) ?? data;
+    if (this.#maySign(current)) return current;
+    return this.#write(location, await this.#withNewKey(current), replaceOnce(current));
   }
 
-  async #write(
-    location: string,
-    data: IdentityData,
-    place: (written: string, path: string) => Promise<void>,
-  ): Promise<IdentityData> {
+  async #withNewKey(data: IdentityData): Promise<IdentityData> {
+    const oldest = this.#now() - keyLifeSeconds - keyOverlapSeconds;
+    const kept = data.keys.filter(({ createdAt }) => createdAt >= oldest);
+    return { ...data, keys: [await this.#newKey(), ...kept] };
+  }
+
+  async #write(location: string, data: IdentityData, place: Place): Promise<IdentityData> {
     const path = pathIn(location);
     makePrivateFolder(join(location, "identity"));
     const suffix = Buffer.from(this.#options.random.bytes(keyIdBytes)).toString("hex");
@@ -143,12 +152,30 @@ export class IdentityFile implements LocalIdentity {
   }
 }
 
+/** Moves a written file to its path. */
+type Place = (written: string, path: string) => Promise<void>;
+
+/** Replaces the file unless another process has replaced these data: a key that has signed tokens
+ *  must not disappear. Processes agree on one successor by its name, which contains the key that it
+ *  succeeds: the first that creates it wins, and any of them completes the replacement. */
+function replaceOnce({ keys: [newest] }: IdentityData): Place {
+  return async (written, path) => {
+    const successor = `${path}.after-${newest?.id ?? ""}`;
+    await link(written, successor).catch(ignoreCode("EEXIST"));
+    const present = await readData(path);
+    if (present?.keys[0]?.id !== newest?.id) return rm(successor, { force: true });
+    await rename(successor, path).catch(ignoreCode("ENOENT"));
+  };
+}
+
 function pathIn(location: string): string {
   return join(location, "identity", "identity.json");
 }
 
-function ignoreExisting(error: unknown): void {
-  if (systemErrorCode(error) !== "EEXIST") throw error;
+function ignoreCode(code: string) {
+  return (error: unknown): void => {
+    if (systemErrorCode(error) !== code) throw error;
+  };
 }
 
 /** Undefined if there is no such file. */

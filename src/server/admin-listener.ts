@@ -51,7 +51,8 @@ export async function listenAdmin(parts: AdminListenerOptions): Promise<AdminLis
   announce(`Etagere admin is successfully listening at ${url}`);
   announce(`Etagere explorer: open ${explorerLink()}`);
   if (options.https && location !== undefined) {
-    announce(`Etagere certificate authority: ${authorityFile(location)} (etagere env)`);
+    const advice = 'clients trust it with the variables of "etagere env", others: docs/IDENTITY.md';
+    announce(`Etagere certificate authority: ${authorityFile(location)} (${advice})`);
   }
   return {
     url,

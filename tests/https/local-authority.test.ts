@@ -1,5 +1,5 @@
 import { X509Certificate } from "node:crypto";
-import { readdirSync, readFileSync, statSync } from "node:fs";
+import { readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { request } from "node:https";
 import { hostname } from "node:os";
 import { join } from "node:path";
@@ -62,7 +62,8 @@ describe("--https", () => {
   it("is for the names of this machine and of its services", async () => {
     const { cert } = await localCertificate({ ...simWorld(1), location: temporaryFolder() });
     const made = new X509Certificate(cert);
-    const names = ["localhost", "main.blob.localhost", "main.dfs.localhost", hostname()];
+    const endpoints = ["blob", "dfs", "web"].map((name) => `main.${name}.localhost`);
+    const names = ["localhost", hostname(), ...endpoints];
     for (const name of names) expect(made.checkHost(name)).toBeDefined();
     for (const address of ["127.0.0.1", "::1"]) expect(made.checkIP(address)).toBeDefined();
     expect(made.checkHost("example.com")).toBeUndefined();
@@ -82,6 +83,58 @@ describe("--https", () => {
     expect(authority()).toBe(before);
     const issued = new X509Certificate(second.cert);
     expect(issued.verify(new X509Certificate(before).publicKey)).toBe(true);
+  });
+
+  it("renews the authority years before it expires, with the same key", async () => {
+    const world = { ...simWorld(1), location: temporaryFolder() };
+    const authority = () =>
+      new X509Certificate(readFileSync(join(world.location, "https", "ca.pem"), "utf8"));
+    await localCertificate(world);
+    const before = authority();
+    world.clock.advance(7 * 365 * dayMilliseconds - 90 * dayMilliseconds);
+    await localCertificate(world);
+    expect(authority().serialNumber).toBe(before.serialNumber);
+    world.clock.advance(120 * dayMilliseconds);
+    const { cert } = await localCertificate(world);
+    const after = authority();
+    expect(after.serialNumber).not.toBe(before.serialNumber);
+    expect(after.subject).toBe(before.subject);
+    expect(after.ca).toBe(true);
+    const years = (Date.parse(after.validTo) - Date.parse(before.validTo)) / dayMilliseconds / 365;
+    expect(years).toBeGreaterThan(6);
+    // Clients that trust the old certificate accept the server still, those with the new one, too.
+    const served = new X509Certificate(cert);
+    for (const trusted of [before, after]) {
+      expect(served.checkIssued(trusted)).toBe(true);
+      expect(served.verify(trusted.publicKey)).toBe(true);
+    }
+    const { mode } = statSync(join(world.location, "https", "ca.pem"));
+    expect(mode & 0o777).toBe(0o600);
+    expect((await localCertificate(world)).cert).toEqual(cert);
+    expect(authority().serialNumber).toBe(after.serialNumber);
+  });
+
+  it("replaces a damaged server certificate", async () => {
+    const world = { ...simWorld(1), location: temporaryFolder() };
+    const path = join(world.location, "https", "server.pem");
+    const { cert } = await localCertificate(world);
+    for (const damaged of ["not PEM", cert.toString("latin1").slice(0, -500)]) {
+      writeFileSync(path, damaged);
+      const made = new X509Certificate((await localCertificate(world)).cert);
+      expect(made.checkHost("localhost")).toBe("localhost");
+    }
+  });
+
+  it.each([
+    ["damaged", (folder: string) => writeFileSync(join(folder, "ca.pem"), "not PEM")],
+    ["without its key", (folder: string) => rmSync(join(folder, "ca-key.pem"))],
+  ])("does not replace an authority that is %s, which clients trust", async (_title, damage) => {
+    const world = { ...simWorld(1), location: temporaryFolder() };
+    await localCertificate(world);
+    damage(join(world.location, "https"));
+    const error: unknown = await localCertificate(world).catch((refused: unknown) => refused);
+    expect(error).toBeInstanceOf(StartRefused);
+    expect(String(error)).toContain("delete the folder to create another authority");
   });
 
   it("of processes that start together is the same", async () => {

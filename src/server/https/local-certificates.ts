@@ -1,4 +1,4 @@
-import { generateKeyPair } from "node:crypto";
+import { createPublicKey, generateKeyPair } from "node:crypto";
 import { promisify } from "node:util";
 import type { pki } from "node-forge";
 import { ticksPerDay, type Ticks } from "../../base/ticks.ts";
@@ -29,17 +29,46 @@ const organization = "Etagere";
 
 /** A certificate authority of this machine alone. */
 export async function newAuthority(maker: CertificateMaker): Promise<KeyAndCertificate> {
-  const subject = { commonName: `Etagere local authority ${serialOf(maker.random).slice(0, 8)}` };
-  return issue(maker, { ...subject, days: authorityDays, signer: undefined, names: undefined });
+  const commonName = `Etagere local authority ${serialOf(maker.random).slice(0, 8)}`;
+  const pair = await newPair();
+  return issue(maker, { ...authority, commonName, pair, signer: undefined });
+}
+
+/** The same authority with a certificate that expires later. Clients that trust either certificate
+ *  accept what the authority has signed or will sign. */
+export async function renewedAuthority(
+  maker: CertificateMaker,
+  known: KeyAndCertificate,
+): Promise<KeyAndCertificate> {
+  const { default: forge } = await import("node-forge");
+  const name: unknown = forge.pki.certificateFromPem(known.cert).subject.getField("CN")?.value;
+  const publicKey = createPublicKey(known.key).export({ type: "spki", format: "pem" }).toString();
+  const pair = { privateKey: known.key, publicKey };
+  return issue(maker, { ...authority, commonName: String(name), pair, signer: undefined });
 }
 
 /** A certificate for the server, signed by the authority. */
-export function newServerCertificate(
+export async function newServerCertificate(
   maker: CertificateMaker,
   signer: KeyAndCertificate,
   names: readonly SubjectName[],
 ): Promise<KeyAndCertificate> {
-  return issue(maker, { commonName: "localhost", days: serverDays, signer, names });
+  const pair = await newPair();
+  return issue(maker, { commonName: "localhost", days: serverDays, pair, signer, names });
+}
+
+/** PEM. */
+interface KeyPair {
+  readonly privateKey: string;
+  readonly publicKey: string;
+}
+
+function newPair(): Promise<KeyPair> {
+  return newKeyPair("rsa", {
+    modulusLength: keyBits,
+    publicKeyEncoding: { type: "spki", format: "pem" },
+    privateKeyEncoding: { type: "pkcs8", format: "pem" },
+  });
 }
 
 export type SubjectName = { readonly dns: string } | { readonly ip: string };
@@ -47,22 +76,20 @@ export type SubjectName = { readonly dns: string } | { readonly ip: string };
 interface Request {
   readonly commonName: string;
   readonly days: bigint;
+  readonly pair: KeyPair;
   /** Undefined signs with its own key. */
   readonly signer: KeyAndCertificate | undefined;
   /** Undefined for an authority. */
   readonly names: readonly SubjectName[] | undefined;
 }
 
+const authority = { days: authorityDays, names: undefined };
+
 async function issue(
   { clock, random }: CertificateMaker,
-  { commonName, days, signer, names }: Request,
+  { commonName, days, pair, signer, names }: Request,
 ): Promise<KeyAndCertificate> {
   const { default: forge } = await import("node-forge");
-  const pair = await newKeyPair("rsa", {
-    modulusLength: keyBits,
-    publicKeyEncoding: { type: "spki", format: "pem" },
-    privateKeyEncoding: { type: "pkcs8", format: "pem" },
-  });
   const certificate = forge.pki.createCertificate();
   certificate.publicKey = forge.pki.publicKeyFromPem(pair.publicKey);
   certificate.serialNumber = serialOf(random);

@@ -17,7 +17,7 @@ export interface ServiceCall {
   /** The roles of a principal decide about the call; others have all permissions of the account. */
   readonly grant: Grant;
   readonly account: string;
-  readonly method: "GET" | "PUT";
+  readonly method: "GET" | "PUT" | "POST";
   /** Path below the account, not percent-encoded. */
   readonly path: string;
   readonly query: Readonly<Record<string, string>>;

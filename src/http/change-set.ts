@@ -51,12 +51,17 @@ export async function runChangeSet(
   const { transaction } = dialectOf(http);
   const contexts: RequestContext[] = [];
   const calls: Call[] = [];
-  const refuse = (failure: IndexedFault): ChangeSetResult => {
+  // Kept only while the event feed needs them. A response may be sent late; if it referred to the
+  // parts, they would survive several collections of the young generation.
+  const observed = (outcomes: TransactionParts["outcomes"]): TransactionParts | undefined =>
+    http.observer?.watch === undefined ? undefined : { contexts, calls, outcomes };
+  const refuse = (failure: IndexedFault, rejection?: TransactionRejected): ChangeSetResult => {
     const context = contexts[failure.index] ?? batch;
     if (http.log.verbose === true) logRejection(http, context, failure);
     const fault = transaction.fault(failure, parts.length);
     const reply = renderFault(fault, envelopeOf(http, context));
-    return { write: writerOf([partOf(http, reply, context.request)]) };
+    const write = writerOf([partOf(http, reply, context.request)]);
+    return { write, parts: observed(rejection ?? rejectionOf(failure)) };
   };
   const templates = new PartCache();
   const count = Math.min(parts.length, transaction.operationsMax);
@@ -75,16 +80,18 @@ export async function runChangeSet(
   const unfit = transaction.check(calls, parts.length);
   if (unfit !== undefined) return refuse(unfit);
   const outcomes = await executeAll(http.runtime, calls);
-  // Kept only while the event feed needs them. A response may be sent late; if it referred to the
-  // parts, they would survive several collections of the young generation.
-  const observed = http.observer?.watch === undefined ? undefined : { contexts, calls, outcomes };
   if (outcomes instanceof TransactionRejected) {
     const { index, outcome } = outcomes;
-    return { ...refuse({ index, fault: faultOf(outcome).fault }), parts: observed };
+    return refuse({ index, fault: faultOf(outcome).fault }, outcomes);
   }
   const write: WriteParts = (out, boundary) =>
     writeReplies(http, { contexts, outcomes }, out, boundary);
-  return { write, parts: observed };
+  return { write, parts: observed(outcomes) };
+}
+
+/** The rejection of a part that was not executed. */
+function rejectionOf({ index, fault }: IndexedFault): TransactionRejected {
+  return new TransactionRejected(index, { kind: "fault", fault });
 }
 
 /** Logs the rejected part, because the response to the whole transaction has status 202. */

@@ -87,6 +87,13 @@ const bodies: Readonly<Record<string, object>> = {
     container: foreign.container,
     policies: [{ id: "all", permission: "r" }],
   },
+  "/admin/v1/sas": {
+    kind: "service",
+    service: "blob",
+    account,
+    container: foreign.container,
+    permissions: "r",
+  },
   "/admin/v1/leases/break": {
     kind: "blob",
     account,
@@ -136,7 +143,8 @@ describe("a session of a principal", () => {
       accounts: readonly { name: string; permissions: Json }[];
     };
     expect(accounts.map(({ name }) => name)).toEqual([account]);
-    const none = { list: false, manage: false, read: false, write: false, delete: false };
+    const denied = { list: false, manage: false, sign: false };
+    const none = { ...denied, read: false, write: false, delete: false };
     expect(accounts[0]?.permissions).toMatchObject({
       services: { blob: none, queue: none, table: none, file: none },
       scopes: [

@@ -1,3 +1,4 @@
+import { readFileSync } from "node:fs";
 import { describe, expect, it } from "vitest";
 import { axeFindings } from "./axe.ts";
 import { account, explorer, putText, row, takePicture } from "./explorer.ts";
@@ -8,8 +9,12 @@ const here = explorer({
   adminToken: "a token of some length",
   accounts: { [account]: {} },
   identity: {
-    principals: { reader: { objectId, secret } },
+    principals: {
+      reader: { objectId, secret },
+      signer: { objectId: "aaaaaaaa-0000-4000-8000-000000000002", secret },
+    },
     roleAssignments: [
+      { principal: "signer", role: "Storage Blob Data Reader", account },
       { principal: "reader", role: "Storage Blob Data Reader", account, container: "reports" },
     ],
   },
@@ -41,6 +46,9 @@ describe("a principal", () => {
     await row(page, "a.txt").click();
     await page.getByRole("button", { name: "Download" }).waitFor();
     expect(await page.getByRole("button", { name: "Delete" }).count()).toBe(0);
+    await page.getByRole("tab", { name: "Access" }).click();
+    await page.getByText("permits a user delegation key").waitFor();
+    expect(await page.getByRole("button", { name: "Create SAS URL" }).count()).toBe(0);
     await page.getByRole("tab", { name: "Content" }).click();
     await page.locator(".preview-text", { hasText: "figures" }).waitFor();
     // The services decide: another container is refused, whatever the page shows.
@@ -55,13 +63,40 @@ describe("a principal", () => {
   });
 });
 
+describe("a principal that may get a user delegation key", () => {
+  it("creates a SAS, and downloads the blob snapshot that it has chosen", async () => {
+    await putText(here, { container: "reports", name: "a.txt", text: "old figures" });
+    const blob = here.blobs.getContainerClient("reports").getBlockBlobClient("a.txt");
+    const { snapshot = "" } = await blob.createSnapshot();
+    await blob.upload("new", 3);
+    const page = await here.open("#/blobs");
+    const headers = { "x-etagere-admin": "1", "content-type": "application/json" };
+    const login = { headers, data: { principal: "signer", secret } };
+    await page.context().request.post(`${here.server.adminUrl}/admin/v1/session`, login);
+    const place = `${here.server.adminUrl}/#/blobs/${account}/reports?blob=a.txt`;
+    await page.goto(place);
+    await page.reload();
+    await page.getByRole("tab", { name: "Access" }).click();
+    await page.getByRole("button", { name: "Create SAS URL" }).click();
+    const link = await page.getByLabel("Link", { exact: true }).inputValue();
+    expect(link).toContain("skoid=");
+    expect(await (await fetch(link)).text()).toBe("new");
+    await page.goto(`${place}&snapshot=${encodeURIComponent(snapshot)}`);
+    await page.getByText("snapshot", { exact: true }).first().waitFor();
+    const downloading = page.waitForEvent("download");
+    await page.getByRole("button", { name: "Download" }).click();
+    const downloaded = await downloading;
+    expect(readFileSync(await downloaded.path(), "utf8")).toBe("old figures");
+  });
+});
+
 describe("an administrator", () => {
   it("sees principals and roles, and which role a rejected request lacks", async () => {
     await putText(here, { container: "reports", name: "a.txt", text: "figures" });
     const page = await here.open(new URL(here.server.explorerLink()).hash);
     await row(page, "reports").waitFor();
     await page.goto(`${here.server.adminUrl}/#/principals`);
-    await page.getByRole("cell", { name: "Storage Blob Data Reader" }).waitFor();
+    await page.getByRole("cell", { name: "Storage Blob Data Reader" }).first().waitFor();
     await page.getByText("Storage Queue Data Message Sender").click();
     await page.getByText("messages/add/action").first().waitFor();
     await takePicture(page, "principals");

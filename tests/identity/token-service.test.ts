@@ -107,8 +107,16 @@ describe("the managed-identity endpoint", () => {
       expect(await statusAt(server, appService, { ...right, ...page })).toBe(403);
       expect(await statusAt(server, metadata, { metadata: "true", ...page })).toBe(403);
     }
+    for (const header of ["forwarded", "via", "x-forwarded-for", "x-forwarded-host", "x-real-ip"]) {
+      const forwarded = { metadata: "true", [header]: "203.0.113.1" };
+      expect([header, await statusAt(server, metadata, forwarded)]).toEqual([header, 404]);
+    }
     const rebound = { metadata: "true", host: "evil.example" };
     expect(await statusAt(server, metadata, rebound)).toBe(403);
+    // The secret suffices, so that a container can use the name of the server.
+    expect(await statusAt(server, appService, { ...right, host: "etagere:10010" })).toBe(200);
+    const guess = { "x-identity-header": "wrong", host: "evil.example" };
+    expect(await statusAt(server, appService, guess)).toBe(401);
     const vault = "/identity/token?resource=https%3A%2F%2Fvault.azure.net";
     expect((await get(server, vault, right)).status).toBe(400);
     expect((await get(server, `${appService}&client_id=another`, right)).status).toBe(400);

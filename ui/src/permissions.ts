@@ -8,6 +8,7 @@ const everything: Capabilities = {
   read: true,
   write: true,
   delete: true,
+  sign: true,
 };
 
 /** What the login may do with a service of an account, or with one container, queue, table or
@@ -20,6 +21,12 @@ export function useCapabilities(account: string, service: ServiceName, name = ""
   if (service === "blob" && known?.hierarchicalNamespace === true) return everything;
   const scope = permissions.scopes.find((each) => each.service === service && each.name === name);
   return scope ?? permissions.services[service];
+}
+
+/** Whether the login may create SAS for a service: with the account key, or as a principal. */
+export function useMaySign(account: string, service: ServiceName): boolean {
+  const known = useStore(accounts).find((each) => each.name === account);
+  return known?.permissions === undefined || known.permissions.services[service].sign;
 }
 
 /** Whether the login may do anything with a service. */

@@ -13,6 +13,7 @@ import type { Principal } from "../../protocol/principal.ts";
 import { isRoleCaller } from "../../protocol/roles/role-caller.ts";
 import { missingActions } from "../../http/authorise-roles.ts";
 import type { ObservedRequest } from "../../http/observer.ts";
+import type { RequestContext } from "../../http/request-context.ts";
 import type { WireRequest } from "../../http/wire.ts";
 import type { WatchedObjects } from "./watched-objects.ts";
 
@@ -65,7 +66,8 @@ export interface FeedLease {
 }
 
 interface EventSource {
-  readonly request: WireRequest;
+  /** The last context that the request, or the part of a transaction, reached. */
+  readonly context: RequestContext;
   readonly operation: Operation | undefined;
   readonly call: Call | undefined;
   readonly outcome: Outcome | undefined;
@@ -83,13 +85,13 @@ export interface FeedSink {
 /** Reports the events of a request: none, one, or one for each part of a batch or transaction. */
 export function feedEventsOf(observed: ObservedRequest, sink: FeedSink): void {
   const { context, call, parts, result, reply } = observed;
-  const { request, operation } = context;
+  const { operation } = context;
   if (parts !== undefined) return feedEventsOfParts(observed, sink);
   const outcome = result.ok ? result.value : undefined;
   const refusal = outcome?.kind === "fault" ? outcome.fault : undefined;
   const fault = result.ok ? refusal : result.fault;
   const { status } = reply;
-  emitEvent(observed, { request, operation, call, outcome, fault, status }, sink);
+  emitEvent(observed, { context, operation, call, outcome, fault, status }, sink);
 }
 
 function feedEventsOfParts(observed: ObservedRequest, sink: FeedSink): void {
@@ -98,10 +100,11 @@ function feedEventsOfParts(observed: ObservedRequest, sink: FeedSink): void {
   const { contexts, calls, outcomes } = parts;
   const emitPart = (index: number, outcome: Outcome): void => {
     const call = calls[index];
-    const { request } = contexts[index] ?? observed.context;
+    const context = contexts[index] ?? observed.context;
     const fault = outcome.kind === "fault" ? outcome.fault : undefined;
     const status = outcome.kind === "reply" ? outcome.status : conflict(fault);
-    const one = { request, operation: call?.operation, call, outcome, fault, status };
+    const operation = call?.operation ?? context.operation;
+    const one = { context, operation, call, outcome, fault, status };
     emitEvent(observed, one, sink);
   };
   if (outcomes instanceof TransactionRejected) emitPart(outcomes.index, outcomes.outcome);
@@ -134,16 +137,17 @@ function isOfRoleCaller(principal: Principal | undefined): boolean {
 function emitEvent(observed: ObservedRequest, one: EventSource, { emit, watched }: FeedSink): void {
   const kind = kindOf(observed, one, watched);
   if (kind === undefined) return;
-  const { http, context, reply } = observed;
-  const { request, operation, call, outcome, status } = one;
+  const { http, reply } = observed;
+  const { context, operation, call, outcome, status } = one;
+  const { request } = context;
   const address = call?.address ?? context.address;
   const object = {
     service: http.service.name,
-    account: call?.account ?? context.location?.account ?? "",
+    account: call?.account ?? observed.context.location?.account ?? "",
     place: address === undefined ? noResource : http.service.signedName(address),
   };
   if (kind === "read" && !watched.has(object)) return;
-  const { principal } = context;
+  const { principal } = observed.context;
   emit({
     kind,
     at: http.clock.wall(),
@@ -164,12 +168,12 @@ function emitEvent(observed: ObservedRequest, one: EventSource, { emit, watched 
 
 const noResource: SignedName = {};
 
-function missingOf({ http, context }: ObservedRequest, { status }: EventSource) {
+function missingOf({ http }: ObservedRequest, { context, status }: EventSource) {
   return status === 403 ? missingActions(http, context) : undefined;
 }
 
 function refusalOf(
-  { request, call, outcome, fault }: EventSource,
+  { context: { request }, call, outcome, fault }: EventSource,
   missing: ActionNeed | undefined,
 ): FeedRefusal {
   const refusal = outcome === undefined || outcome.kind === "reply" ? undefined : outcome.rejection;

@@ -88,7 +88,8 @@ async function answerAppService(
   { context, failures }: Parts,
   request: AdminRequest,
 ): Promise<AdminResponse> {
-  const foreign = refuseForeign(request);
+  // Under any host name: a page that makes its name resolve to this machine has no secret.
+  const foreign = refusePage(request);
   if (foreign !== undefined) return foreign;
   const { managedIdentity } = context.identity();
   const developer = developerOf(context);
@@ -109,14 +110,17 @@ async function answerAppService(
   return oauthError(401, "unauthorized_client", "X-IDENTITY-HEADER is not the configured secret");
 }
 
+/** Headers that proxies add: the client may be another machine. */
+const forwardingHeaders = ["forwarded", "via", "x-forwarded-for", "x-forwarded-host", "x-real-ip"];
+
 /** The form of virtual machines has no secret. It is therefore limited to the developer identity
  *  and to programs of this machine. */
 async function answerMetadata({ context }: Parts, request: AdminRequest): Promise<AdminResponse> {
-  const foreign = refuseForeign(request);
+  const foreign = refusePage(request) ?? refuseHost(request);
   if (foreign !== undefined) return foreign;
   const developer = developerOf(context);
   const isHere = isLoopback(request.remoteAddress.replace(/^::ffff:/, ""));
-  const isForwarded = request.headers["x-forwarded-for"] !== undefined;
+  const isForwarded = forwardingHeaders.some((name) => request.headers[name] !== undefined);
   if (developer === undefined || !isHere || isForwarded) return off;
   if (request.headers["metadata"]?.toString().toLowerCase() !== "true") {
     return oauthError(400, "invalid_request", "the header Metadata: true is required");
@@ -124,12 +128,16 @@ async function answerMetadata({ context }: Parts, request: AdminRequest): Promis
   return answerToken(context, developer, request);
 }
 
-/** A web page must not get a token, also not under a name that it makes resolve to this machine. */
-function refuseForeign({ headers }: AdminRequest): AdminResponse | undefined {
-  if (!isCrossSite(headers) && headers.origin === undefined && isOwnHost(headers.host)) {
-    return undefined;
-  }
-  return oauthError(403, "access_denied", "not allowed from a page or under this host name");
+/** A web page must not get a token. */
+function refusePage({ headers }: AdminRequest): AdminResponse | undefined {
+  if (!isCrossSite(headers) && headers.origin === undefined) return undefined;
+  return oauthError(403, "access_denied", "not allowed from a page");
+}
+
+/** Nor a page under a name that it makes resolve to this machine. */
+function refuseHost({ headers }: AdminRequest): AdminResponse | undefined {
+  if (isOwnHost(headers.host)) return undefined;
+  return oauthError(403, "access_denied", "use an address or localhost as the host");
 }
 
 async function answerToken(

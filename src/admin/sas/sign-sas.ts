@@ -3,7 +3,11 @@ import type { AccountSettings } from "../../account/settings.ts";
 import { formatIso, formatIsoSeconds } from "../../base/dates.ts";
 import type { ServiceName } from "../../protocol/service-name.ts";
 import type { SignableRequest } from "../../protocol/signing/request.ts";
-import { accountSasText, serviceSasText } from "../../protocol/signing/sas-text.ts";
+import {
+  accountSasText,
+  serviceSasText,
+  type SignedResource,
+} from "../../protocol/signing/sas-text.ts";
 import { ticksPerSecond, type Ticks } from "../../base/ticks.ts";
 import { sign } from "../../http/auth/key-ring.ts";
 import { reachable } from "../connection-string.ts";
@@ -22,31 +26,47 @@ export interface SigningContext {
   readonly urls: Readonly<Partial<Record<ServiceName, string>>>;
 }
 
+/** A request for a SAS for one container, share, queue, table or an object in it. */
+export type ResourceSasRequest = Extract<SasRequest, { kind: "service" }>;
+
+/** What a SAS is signed with. */
+export interface Signer {
+  /** In base64. */
+  readonly key: string;
+  /** Service version of the SAS. */
+  readonly version: string;
+  /** Fields beside those of the request. */
+  readonly fields: Readonly<Record<string, string>>;
+  readonly textOf: (request: SignableRequest) => string;
+}
+
 /** Service version of the SAS: widely supported, and recent enough for every kind. */
-const sasVersion = "2024-11-04";
+export const sasVersion = "2024-11-04";
 
 /** Creates a SAS with the first key of the account. */
 export function signSas(
-  account: AccountSettings,
+  { keys }: AccountSettings,
+  sasRequest: SasRequest,
+  context: SigningContext,
+): SignedSas {
+  const textOf = (request: SignableRequest): string =>
+    sasRequest.kind === "account"
+      ? accountSasText(request)
+      : serviceSasText(request, signedResourceOf(sasRequest));
+  return signWith({ key: keys[0], version: sasVersion, fields: {}, textOf }, sasRequest, context);
+}
+
+export function signWith(
+  { key, version, fields, textOf }: Signer,
   sasRequest: SasRequest,
   { now, urls }: SigningContext,
 ): SignedSas {
-  const from = sasRequest.startsAt ?? now;
-  const life = sasRequest.minutes && BigInt(Math.ceil(sasRequest.minutes * 60)) * ticksPerSecond;
-  const expires = life === undefined ? undefined : from + BigInt(life);
-  const values = valuesOf(sasRequest, expires);
+  const expires = expiryOf(sasRequest, now);
+  const values = valuesOf(sasRequest, version, expires);
+  for (const [name, value] of Object.entries(fields)) values.set(name, value);
   const query = new Map([...values].map(([name, value]) => [name, [value]]));
-  const request = signable(account.name, query);
-  const text =
-    sasRequest.kind === "account"
-      ? accountSasText(request)
-      : serviceSasText(request, {
-          service: sasRequest.service,
-          name: sasRequest.container,
-          path: sasRequest.path,
-          snapshotOrVersion: sasRequest.snapshot ?? sasRequest.versionId ?? "",
-        });
-  values.set("sig", sign(createSecretKey(Buffer.from(account.keys[0], "base64")), text));
+  const text = textOf(signable(sasRequest.account, query));
+  values.set("sig", sign(createSecretKey(Buffer.from(key, "base64")), text));
   const signed = [...values].map(([name, value]) => `${name}=${encodeURIComponent(value)}`);
   const end = expires === undefined ? {} : { expiresAt: formatIso(expires) };
   const token = { query: signed.join("&"), ...end };
@@ -55,8 +75,23 @@ export function signSas(
     : { ...token, ...addressesOf(sasRequest, urls, token.query) };
 }
 
-function valuesOf(sasRequest: SasRequest, expires: Ticks | undefined): Map<string, string> {
-  const values = new Map([["sv", sasVersion]]);
+/** Undefined if a stored access policy has the expiry. */
+export function expiryOf({ startsAt, minutes }: SasRequest, now: Ticks): Ticks | undefined {
+  if (minutes === undefined) return undefined;
+  return (startsAt ?? now) + BigInt(Math.ceil(minutes * 60)) * ticksPerSecond;
+}
+
+export function signedResourceOf(sasRequest: ResourceSasRequest): SignedResource {
+  const { service, container: name, path, snapshot, versionId } = sasRequest;
+  return { service, name, path, snapshotOrVersion: snapshot ?? versionId ?? "" };
+}
+
+function valuesOf(
+  sasRequest: SasRequest,
+  version: string,
+  expires: Ticks | undefined,
+): Map<string, string> {
+  const values = new Map([["sv", version]]);
   if (sasRequest.kind === "account") {
     values.set("ss", sasRequest.services).set("srt", sasRequest.resourceTypes);
   } else {
@@ -73,7 +108,7 @@ function valuesOf(sasRequest: SasRequest, expires: Ticks | undefined): Map<strin
   return values;
 }
 
-function resourceLetter(sasRequest: Extract<SasRequest, { kind: "service" }>): string | undefined {
+function resourceLetter(sasRequest: ResourceSasRequest): string | undefined {
   const { service, path, snapshot, versionId } = sasRequest;
   if (service === "file") return path === undefined ? "s" : "f";
   if (service !== "blob") return undefined;
@@ -82,7 +117,7 @@ function resourceLetter(sasRequest: Extract<SasRequest, { kind: "service" }>): s
 }
 
 function addressesOf(
-  { account, service, container, path }: Extract<SasRequest, { kind: "service" }>,
+  { account, service, container, path }: ResourceSasRequest,
   urls: SigningContext["urls"],
   query: string,
 ) {

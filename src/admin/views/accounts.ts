@@ -7,10 +7,12 @@ import { gatewayPath } from "../gateway.ts";
 import type { CheckedRequest } from "../request.ts";
 import type { Route } from "../routes.ts";
 import { permissionsOf } from "../security/permissions.ts";
+import { signAsPrincipal } from "../sas/delegation-sas.ts";
 import { parseSasRequest } from "../sas/sas-request.ts";
 import { signSas } from "../sas/sign-sas.ts";
 
-export function accountRoutes({ facts, clock, accountManager }: ViewContext): readonly Route[] {
+export function accountRoutes(context: ViewContext): readonly Route[] {
+  const { facts, accountManager } = context;
   const list = async ({ accounts, grant }: CheckedRequest): Promise<AdminResponse> => {
     const settings = accounts.names().flatMap((name) => accounts.get(name) ?? []);
     const rendered = settings.map((account) => ({
@@ -40,17 +42,24 @@ export function accountRoutes({ facts, clock, accountManager }: ViewContext): re
     {
       method: "POST",
       path: "/admin/v1/sas",
-      access: "account",
+      access: "principal",
       query: {},
-      answer: ({ accounts, body }) => {
-        const sasRequest = parseSasRequest(body);
-        if ("problem" in sasRequest) return refuse(400, "InvalidInput", sasRequest.problem);
-        const account = accounts.get(sasRequest.account);
-        if (account === undefined) return noAccount(sasRequest.account);
-        return json(signSas(account, sasRequest, { now: clock.wall(), urls: facts().urls }));
-      },
+      answer: (request) => createSas(context, request),
     },
   ];
+}
+
+function createSas(
+  context: ViewContext,
+  request: CheckedRequest,
+): AdminResponse | Promise<AdminResponse> {
+  const sasRequest = parseSasRequest(request.body);
+  if ("problem" in sasRequest) return refuse(400, "InvalidInput", sasRequest.problem);
+  const account = request.accounts.get(sasRequest.account);
+  if (account === undefined) return noAccount(sasRequest.account);
+  if (request.grant.kind === "principal") return signAsPrincipal(context, request, sasRequest);
+  const { clock, facts } = context;
+  return json(signSas(account, sasRequest, { now: clock.wall(), urls: facts().urls }));
 }
 
 type Urls = Readonly<Partial<Record<ServiceName, string>>>;

@@ -1,3 +1,4 @@
+import type { ServiceName } from "../service-name.ts";
 import { storageAction } from "./actions.ts";
 import type { RoleDefinition } from "./role.ts";
 
@@ -8,7 +9,15 @@ const blobs = "blobServices/containers/blobs";
 const messages = "queueServices/queues/messages";
 const entities = "tableServices/tables/entities";
 const files = "fileServices/fileShares/files";
-const delegation = "blobServices/generateUserDelegationKey/action";
+const delegation = delegationOf("blob");
+
+function delegationOf(service: ServiceName): string {
+  return `${service}Services/generateUserDelegationKey/action`;
+}
+
+function delegator(service: ServiceName, title: string, id: string): RoleDefinition {
+  return role(`Storage ${title} Delegator`, id, [delegationOf(service)], []);
+}
 
 function role(
   name: string,
@@ -53,7 +62,10 @@ export const builtInRoles: readonly RoleDefinition[] = [
     [`${containers}/read`, delegation],
     [`${blobs}/read`],
   ),
-  role("Storage Blob Delegator", "db58b8e5-c6ad-4a2a-8342-4190687cbf4a", [delegation], []),
+  delegator("blob", "Blob", "db58b8e5-c6ad-4a2a-8342-4190687cbf4a"),
+  delegator("queue", "Queue", "7ee386e9-84f0-448e-80a6-f185f6533131"),
+  delegator("table", "Table", "965033a5-c8eb-4f35-b82f-fef460a3606d"),
+  delegator("file", "File", "765a04e0-5de8-4bb2-9bf6-b2a30bc03e91"),
   role(
     "Storage Queue Data Contributor",
     "974c5e8b-45b9-4653-ba55-5f855dd0fb88",

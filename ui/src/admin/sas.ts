@@ -1,5 +1,5 @@
 import { nowMilliseconds } from "../clock.ts";
-import { done, type Result } from "../result.ts";
+import { done, mapped, type Result } from "../result.ts";
 import { admin } from "./call.ts";
 
 export interface Signature {
@@ -28,22 +28,45 @@ export interface SasRequest {
   readonly contentType?: string;
 }
 
-export async function createSas(sasRequest: SasRequest): Promise<Result<Signature>> {
-  const result = await admin<Signature>("sas", { method: "POST", body: sasRequest });
-  // A download as a principal needs no signature: the gateway adds the principal's token.
-  const isDownload = sasRequest.contentDisposition !== undefined;
-  return isDownload && isWithoutKey(result) ? done(unsigned(sasRequest)) : result;
+export function createSas(sasRequest: SasRequest): Promise<Result<Signature>> {
+  return admin<Signature>("sas", { method: "POST", body: sasRequest });
 }
 
-/** Whether the login is that of a principal, which cannot sign. */
-function isWithoutKey(result: Result<unknown>): boolean {
-  return !result.ok && result.failure.code === "AccountKeyRequired";
+/** What to read: a blob or file, or a generation of it. */
+export interface Readable extends Pick<SasRequest, "account" | "snapshot" | "versionId"> {
+  readonly service: "blob" | "file";
+  readonly container: string;
+  readonly path: string;
+  /** The share snapshot that a file is in. */
+  readonly shareSnapshot?: string | undefined;
+  readonly contentDisposition?: string | undefined;
 }
 
-function unsigned({ account, service = "blob", container = "", path = "" }: SasRequest): Signature {
+/** A URL of the gateway that the browser can read itself, whatever the size of the content. */
+export async function readingUrl(readable: Readable): Promise<Result<string>> {
+  const { shareSnapshot, contentDisposition, ...target } = readable;
+  const access = await accessTo(target.account);
+  if (!access.ok) return access;
+  // As a principal: the gateway adds its token.
+  if (access.value.query === "") return done(unsignedUrl(readable));
+  const overrides = contentDisposition === undefined ? {} : { contentDisposition };
+  const made = await createSas({ kind: "service", ...target, permissions: "r", ...overrides });
+  const more = shareSnapshot === undefined ? "" : `&${queryOf({ sharesnapshot: shareSnapshot })}`;
+  return mapped(made, ({ gatewayUrl }) => gatewayUrl + more);
+}
+
+function unsignedUrl(readable: Readable): string {
+  const { account, service, container, path, snapshot, versionId, shareSnapshot } = readable;
   const names = [account, container, ...path.split("/")].map(encodeURIComponent).join("/");
-  const gatewayUrl = `/storage/${service}/${names}`;
-  return { query: "", expiresAt: "", url: gatewayUrl, gatewayUrl };
+  const query = queryOf({ snapshot, versionid: versionId, sharesnapshot: shareSnapshot });
+  return `/storage/${service}/${names}${query === "" ? "" : `?${query}`}`;
+}
+
+function queryOf(values: Readonly<Record<string, string | undefined>>): string {
+  const given = Object.entries(values).flatMap(([name, value]) =>
+    value === undefined ? [] : [[name, value]],
+  );
+  return new URLSearchParams(given).toString();
 }
 
 const accessMinutes = 60;
@@ -71,7 +94,9 @@ export function accessTo(account: string): Promise<Result<Signature>> {
 
 async function createAccess(account: string): Promise<Result<Signature>> {
   const result = await createSas({ kind: "account", account, minutes: accessMinutes });
-  if (isWithoutKey(result)) return done(unsigned({ kind: "account", account }));
+  // A principal has no key, and needs no signature: the gateway adds its token.
+  const isPrincipal = !result.ok && result.failure.code === "AccountKeyRequired";
+  if (isPrincipal) return done({ query: "", expiresAt: "", url: "", gatewayUrl: "" });
   if (!result.ok) held.delete(account);
   return result;
 }

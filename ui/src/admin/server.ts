@@ -36,6 +36,8 @@ export interface Capabilities {
   readonly read: boolean;
   readonly write: boolean;
   readonly delete: boolean;
+  /** Create SAS with a user delegation key. */
+  readonly sign: boolean;
 }
 
 export interface Permissions {

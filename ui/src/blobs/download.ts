@@ -1,25 +1,22 @@
-import { createSas } from "../admin/sas.ts";
+import { readingUrl } from "../admin/sas.ts";
 import { describeFailure, notify } from "../parts/notices.tsx";
 import type { BlobPlace } from "../rest/blob.ts";
 
-/** A URL with a SAS for one blob, which the browser can download itself, whatever its size. */
+/** A URL for one blob, which the browser can download itself, whatever its size. */
 export async function readUrl(
   place: BlobPlace,
   contentDisposition?: string,
 ): Promise<string | undefined> {
-  const made = await createSas({
-    kind: "service",
+  const made = await readingUrl({
     account: place.account,
     service: "blob",
     container: place.container,
     path: place.name,
     snapshot: place.snapshot,
     versionId: place.version,
-    permissions: "r",
-    minutes: 60,
-    ...(contentDisposition === undefined ? {} : { contentDisposition }),
+    contentDisposition,
   });
-  if (made.ok) return made.value.gatewayUrl;
+  if (made.ok) return made.value;
   notify("bad", describeFailure(made.failure));
   return undefined;
 }

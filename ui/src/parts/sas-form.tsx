@@ -2,18 +2,19 @@ import type { JSX } from "preact";
 import { textIn } from "./form-values.ts";
 import { useState } from "preact/hooks";
 import { createSas, type SasRequest, type Signature } from "../admin/sas.ts";
+import type { ServiceName } from "../admin/server.ts";
 import { moment } from "../format.ts";
 import { Button } from "./button.tsx";
 import { CopyText } from "./copy-text.tsx";
 import { Check, Field } from "./field.tsx";
+import { useMaySign } from "../permissions.ts";
 import { describeFailure } from "./notices.tsx";
 import { minutesIn, SasTerm } from "./sas-term.tsx";
 
 export interface SasFormProps {
-  readonly target: Pick<
-    SasRequest,
-    "account" | "service" | "container" | "path" | "snapshot" | "versionId"
-  >;
+  readonly target: Pick<SasRequest, "account" | "container" | "path" | "snapshot" | "versionId"> & {
+    readonly service: ServiceName;
+  };
   readonly permissions: readonly (readonly [letter: string, words: string])[];
 }
 
@@ -21,6 +22,9 @@ export interface SasFormProps {
 export function SasForm({ target, permissions }: SasFormProps): JSX.Element {
   const [made, setMade] = useState<Signature>();
   const [problem, setProblem] = useState<string>();
+  if (!useMaySign(target.account, target.service)) {
+    return <p class="hint">No role of yours for the whole account permits a user delegation key</p>;
+  }
   const submit = async (event: SubmitEvent): Promise<void> => {
     event.preventDefault();
     const values = new FormData(event.currentTarget as HTMLFormElement);

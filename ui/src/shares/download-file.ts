@@ -1,28 +1,24 @@
-import { createSas } from "../admin/sas.ts";
+import { readingUrl } from "../admin/sas.ts";
 import { followDownload } from "../blobs/download.ts";
 import { describeFailure, notify } from "../parts/notices.tsx";
 import type { FilePlace } from "../rest/file.ts";
 
-/** A URL with a SAS for one file, which the browser can read itself, whatever its size. */
+/** A URL for one file, which the browser can read itself, whatever its size. */
 export async function fileUrl(
   place: FilePlace,
   contentDisposition?: string,
 ): Promise<string | undefined> {
-  const made = await createSas({
-    kind: "service",
+  const made = await readingUrl({
     account: place.account,
     service: "file",
     container: place.share,
     path: place.path,
-    permissions: "r",
-    ...(contentDisposition === undefined ? {} : { contentDisposition }),
+    shareSnapshot: place.snapshot,
+    contentDisposition,
   });
-  if (!made.ok) {
-    notify("bad", describeFailure(made.failure));
-    return undefined;
-  }
-  const query = place.snapshot === undefined ? "" : `&sharesnapshot=${place.snapshot}`;
-  return made.value.gatewayUrl + query;
+  if (made.ok) return made.value;
+  notify("bad", describeFailure(made.failure));
+  return undefined;
 }
 
 export async function downloadFile(place: FilePlace): Promise<void> {

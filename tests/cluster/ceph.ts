@@ -5,7 +5,7 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { Credentials } from "../../src/content/s3/signature.ts";
-import { freePort } from "../postgres/database.ts";
+import { freePort } from "../harness/free-port.ts";
 
 /**
  * A small Ceph cluster in a temporary folder: one monitor, one manager, three object stores, two

@@ -1,11 +1,12 @@
-import { spawn, spawnSync, type ChildProcess } from "node:child_process";
+import { execFile, spawn, spawnSync, type ChildProcess } from "node:child_process";
 import { once } from "node:events";
 import { chmodSync, mkdtempSync, readFileSync, readdirSync, rmSync, statSync } from "node:fs";
-import { createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
+import { promisify } from "node:util";
 
 import pg from "pg";
+import { freePort } from "../harness/free-port.ts";
 
 /** A database for one test file, in a temporary folder. */
 export interface Database {
@@ -23,15 +24,18 @@ export interface Database {
 const user = "postgres";
 const withParent = ["--pdeathsig", "QUIT"];
 const programs = "/usr/lib/postgresql";
-const startPollsMax = 300;
+/** A minute: a database that crashed replays its log first, and the machine may be busy. */
+const startPollsMax = 1200;
 const pollMilliseconds = 50;
+const killPollMilliseconds = 2;
+const killPollsMax = 10_000;
 /** Without fsync: what the operating system has received survives the kills of these tests. */
 const settings = ["fsync=off", "max_connections=600", "listen_addresses=127.0.0.1"];
 
 export async function openDatabase(): Promise<Database> {
   const folder = newFolder();
   const data = join(folder, "data");
-  initialise(data);
+  await initialise(data);
   const instance = new Instance({ data, port: await freePort(), settings: [] });
   let schemas = 0;
   await instance.start();
@@ -73,8 +77,9 @@ export class Instance {
     const words = ["-D", this.data, "-p", String(this.port), "-k", dirname(this.data)];
     const settled = this.#settings.flatMap((setting) => ["-c", setting]);
     const [command = "", ...rest] = asUser("postgres", [...words, ...settled]);
-    this.#server = spawn(command, rest, { stdio: "ignore" });
-    await untilItAnswers(this.url);
+    const server = spawn(command, rest, { stdio: "ignore" });
+    this.#server = server;
+    await untilItAnswers(this.url, server);
     // The port was free a moment ago; the database of another test may have taken it.
     const { rows } = await queryOnce(this.url, "SHOW data_directory");
     const [row] = rows as { data_directory: string }[];
@@ -85,9 +90,8 @@ export class Instance {
     if (this.#server === undefined) return;
     const exited = once(this.#server, "exit");
     const pid = this.#server.pid ?? 0;
-    const children = childrenOf(pid);
+    if (signal === "SIGKILL") await killChildrenOf(pid);
     process.kill(pid, signal);
-    if (signal === "SIGKILL") for (const child of children) killQuietly(child);
     await exited;
     this.#server = undefined;
   }
@@ -100,8 +104,8 @@ export function newFolder(): string {
   return folder;
 }
 
-export function initialise(data: string): void {
-  runAsUser("initdb", ["-D", data, "-A", "trust", "-U", user, "--no-sync"]);
+export function initialise(data: string): Promise<void> {
+  return runAsUser("initdb", ["-D", data, "-A", "trust", "-U", user, "--no-sync"]);
 }
 
 /**
@@ -116,28 +120,19 @@ function asUser(program: string, words: readonly string[]): readonly string[] {
     : ["setpriv", ...withParent, path, ...words];
 }
 
-export function runAsUser(program: string, words: readonly string[]): void {
+/** Asynchronous, because stores and servers of the test run in this process meanwhile. */
+export async function runAsUser(program: string, words: readonly string[]): Promise<void> {
   const [command = "", ...rest] = asUser(program, words);
-  const { status, stderr } = spawnSync(command, rest, { encoding: "utf8", cwd: tmpdir() });
-  if (status !== 0) throw new Error(`${program} failed: ${stderr}`);
+  await promisify(execFile)(command, rest, { cwd: tmpdir() });
 }
 
-export async function freePort(): Promise<number> {
-  const server = createServer().listen(0, "127.0.0.1");
-  await once(server, "listening");
-  const address = server.address();
-  server.close();
-  await once(server, "close");
-  return typeof address === "object" && address !== null ? address.port : 0;
-}
-
-async function untilItAnswers(url: string): Promise<void> {
+async function untilItAnswers(url: string, server: ChildProcess): Promise<void> {
   for (let polls = 0; ; polls += 1) {
     try {
       await queryOnce(url, "SELECT 1");
       return;
     } catch (error) {
-      if (polls >= startPollsMax) throw error;
+      if (polls >= startPollsMax || server.exitCode !== null) throw error;
       await new Promise((resolve) => setTimeout(resolve, pollMilliseconds));
     }
   }
@@ -154,6 +149,25 @@ export async function queryOnce(url: string, text: string): Promise<pg.QueryResu
   }
 }
 
+/**
+ * Kills all processes of a database but the first, which is stopped so that it starts no others.
+ * The next start fails while one of them still uses the shared memory.
+ */
+async function killChildrenOf(pid: number): Promise<void> {
+  process.kill(pid, "SIGSTOP");
+  await until(() => isStopped(pid));
+  const children = childrenOf(pid);
+  for (const child of children) killQuietly(child);
+  await until(() => !children.some(isRunning));
+}
+
+async function until(isReached: () => boolean): Promise<void> {
+  for (let polls = 0; !isReached(); polls += 1) {
+    if (polls >= killPollsMax) throw new Error("the processes of a database do not end");
+    await new Promise((resolve) => setTimeout(resolve, killPollMilliseconds));
+  }
+}
+
 function childrenOf(pid: number): readonly number[] {
   return readdirSync("/proc")
     .filter(
@@ -164,11 +178,26 @@ function childrenOf(pid: number): readonly number[] {
 }
 
 function parentOf(pid: number): number {
+  return Number(statOf(pid)[1]);
+}
+
+function isStopped(pid: number): boolean {
+  return statOf(pid)[0] === "T";
+}
+
+/** A process that has ended and waits for its parent uses no memory any more. */
+function isRunning(pid: number): boolean {
+  const [state] = statOf(pid);
+  return state !== undefined && state !== "Z" && state !== "X";
+}
+
+/** State, parent and further fields of a process; empty if it has ended. */
+function statOf(pid: number): readonly string[] {
   try {
     const stat = readFileSync(`/proc/${pid}/stat`, "latin1");
-    return Number(stat.slice(stat.lastIndexOf(")") + 2).split(" ")[1]);
+    return stat.slice(stat.lastIndexOf(")") + 2).split(" ");
   } catch {
-    return 0;
+    return [];
   }
 }
 

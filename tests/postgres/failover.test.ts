@@ -9,9 +9,10 @@ import { increment, k, read } from "../../src/store/conformance/store-steps.ts";
 import { openPostgresStore } from "../../src/store/postgres/open-postgres-store.ts";
 import { silentLog } from "../../src/store/silent-log.ts";
 import { StoreUnavailable, type Store } from "../../src/store/store.ts";
+import { freePort } from "../harness/free-port.ts";
 import { rawClient, type RawClient } from "../harness/raw-client.ts";
 import { freePorts } from "../harness/server.ts";
-import { freePort, initialise, Instance, newFolder, queryOnce, runAsUser } from "./database.ts";
+import { initialise, Instance, newFolder, queryOnce, runAsUser } from "./database.ts";
 
 const rounds = Number(process.env["ETAGERE_FAILOVER_ROUNDS"] ?? 2);
 const clock = realClock();
@@ -24,7 +25,7 @@ const pause = (): Promise<void> =>
 /** A synchronous standby: it has confirmed every commit before the client gets a response. */
 async function addStandby(primary: Instance, data: string, port: number): Promise<Instance> {
   const from = ["-h", "127.0.0.1", "-p", String(primary.port), "-U", "postgres"];
-  runAsUser("pg_basebackup", [
+  await runAsUser("pg_basebackup", [
     ...from,
     "-D",
     data,
@@ -131,7 +132,7 @@ it(
   async () => {
     const folder = newFolder();
     const data = join(folder, "0");
-    initialise(data);
+    await initialise(data);
     const ports = [await freePort(), await freePort()] as const;
     let primary = new Instance({ data, port: ports[0], settings: [] });
     await primary.start();

@@ -1,5 +1,6 @@
 import { connect, createServer, type Server, type Socket } from "node:net";
 import { once } from "node:events";
+import { freePort } from "../harness/free-port.ts";
 
 /**
  * A stable address for a server that is restarted. While the server is down nothing listens, so
@@ -18,11 +19,10 @@ export class DropProxy {
   async open(target: string): Promise<void> {
     const { hostname, port } = new URL(target);
     const server = createServer((client) => this.#join(client, connect(Number(port), hostname)));
+    if (this.#port === 0) this.#port = await freePort();
     server.listen(this.#port, "127.0.0.1");
     await once(server, "listening");
     this.#server = server;
-    const address = server.address();
-    if (address !== null && typeof address === "object") this.#port = address.port;
   }
 
   /** Closes every connection and accepts no new one. */

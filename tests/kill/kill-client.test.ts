@@ -6,9 +6,10 @@ const noClients = {} as Clients;
 
 /**
  * One object; the server dies at a write, which is executed or not, and then reports the given
- * state.
+ * states, one for each look, and the last again and again.
  */
-function workloadOf({ diesAt, found }: { diesAt: number; found: State }): KillWorkload {
+function workloadOf({ diesAt, found }: { diesAt: number; found: readonly State[] }): KillWorkload {
+  let looks = 0;
   return {
     name: "workload",
     setUp: () => Promise.resolve(),
@@ -17,12 +18,16 @@ function workloadOf({ diesAt, found }: { diesAt: number; found: State }): KillWo
       writes: 1,
       send: () => (turn === diesAt ? Promise.reject(new Error("gone")) : Promise.resolve()),
     }),
-    look: () => Promise.resolve((state) => state === found),
+    look: () => {
+      const seen = found[Math.min(looks, found.length - 1)];
+      looks += 1;
+      return Promise.resolve((state) => state === seen);
+    },
   };
 }
 
-async function problemsOf(found: State): Promise<readonly string[]> {
-  const client = new KillClient(workloadOf({ diesAt: 5, found }), "client", 1);
+async function problemsOf(found: readonly State[], objects = 1): Promise<readonly string[]> {
+  const client = new KillClient(workloadOf({ diesAt: 5, found }), "client", objects);
   await client.run(noClients, () => undefined);
   expect(client.acknowledgedWrites).toBe(4);
   return client.check(noClients);
@@ -30,19 +35,29 @@ async function problemsOf(found: State): Promise<readonly string[]> {
 
 describe("1 durable: after a kill a client", () => {
   it("accepts the acknowledged state and that of the interrupted write", async () => {
-    expect(await problemsOf("4")).toEqual([]);
-    expect(await problemsOf("5")).toEqual([]);
+    expect(await problemsOf(["4"])).toEqual([]);
+    expect(await problemsOf(["5"])).toEqual([]);
   });
 
   it("rejects an earlier state, a missing object and an unknown state", async () => {
-    expect(await problemsOf("3")).toEqual(["workload client-0 is none of 4, 5"]);
-    expect(await problemsOf(undefined)).toHaveLength(1);
-    expect(await problemsOf("torn")).toHaveLength(1);
+    expect(await problemsOf(["3"])).toEqual(["workload client-0 is none of 4, 5"]);
+    expect(await problemsOf([undefined])).toHaveLength(1);
+    expect(await problemsOf(["torn"])).toHaveLength(1);
+  });
+
+  it("looks again if the interrupted write took effect during the first look, once", async () => {
+    expect(await problemsOf(["between 4 and 5", "5"])).toEqual([]);
+    expect(await problemsOf(["torn", "torn", "5"])).toHaveLength(1);
+  });
+
+  it("looks once at an object without an interrupted write", async () => {
+    expect(await problemsOf(["5", "4"], 2)).toEqual([]);
+    expect(await problemsOf(["5", "torn", "4"], 2)).toEqual(["workload client-0 is none of 4"]);
   });
 
   it("does not take an error response for a kill", async () => {
     const refusing: KillWorkload = {
-      ...workloadOf({ diesAt: 0, found: undefined }),
+      ...workloadOf({ diesAt: 0, found: [undefined] }),
       next: () => ({
         state: "1",
         writes: 1,

@@ -12,6 +12,7 @@ import { openDatabase, type Database } from "./database.ts";
 const rounds = Number(process.env["ETAGERE_KILL_ROUNDS"] ?? 2);
 const clientsPerNode = 6;
 const writesPerRound = 100;
+const pollMilliseconds = 5;
 
 let database: Database;
 let bucket: FakeS3;
@@ -32,17 +33,35 @@ afterAll(async () => {
 
 /** Two nodes with separate folders, which share only the database and the bucket. */
 class Pair {
-  readonly #flags: readonly string[];
+  readonly #name: string;
+  readonly #store: string;
+  readonly #content: string;
   readonly nodes: ChildServer[] = [];
 
   constructor() {
     pairs += 1;
-    const content = bucket.location.replace("?", `/${pairs}?`);
-    this.#flags = [`--store=${database.newUrl()}`, `--content=${content}`, "--silent"];
+    this.#name = `pair${pairs}`;
+    this.#store = database.newUrl();
+    this.#content = bucket.location.replace("?", `/${pairs}?`);
   }
 
   async start(index: number): Promise<void> {
-    this.nodes[index] = await startChild(join(folder, String(index)), this.#flags);
+    const store = `${this.#store}&application_name=${this.#name}-${index}`;
+    const flags = [`--store=${store}`, `--content=${this.#content}`, "--silent"];
+    this.nodes[index] = await startChild(join(folder, String(index)), flags);
+  }
+
+  /** The database executes a commit that it received from a node that is killed. Resolves when it
+   *  has done so and has closed the connections of the node. */
+  async kill(index: number): Promise<void> {
+    const name = `${this.#name}-${index}`;
+    const query = `SELECT pid FROM pg_stat_activity WHERE application_name = '${name}'`;
+    const isConnected = async () => (await database.query(query)).rows.length > 0;
+    expect(await isConnected()).toBe(true);
+    await this.nodes[index]?.kill("SIGKILL");
+    while (await isConnected()) {
+      await new Promise((resolve) => setTimeout(resolve, pollMilliseconds));
+    }
   }
 
   clientOf(index: number) {
@@ -65,8 +84,10 @@ describe("two nodes on one database and one bucket", () => {
       const enough = total(clients) + writesPerRound;
       let isOver = false;
       const running = clients.map((each, id) => each.run(pair.clientOf(id % 2), () => isOver));
-      while (total(clients) < enough) await new Promise((resolve) => setTimeout(resolve, 5));
-      await pair.nodes[victim]?.kill("SIGKILL");
+      while (total(clients) < enough) {
+        await new Promise((resolve) => setTimeout(resolve, pollMilliseconds));
+      }
+      await pair.kill(victim);
       isOver = true;
       await Promise.all(running);
       const client = pair.clientOf(survivor);

@@ -25,6 +25,7 @@ export interface WorkerKillResult {
 }
 
 const objectsPerClient = 3;
+const retryMilliseconds = 20;
 /** Not the one that needs a second account: with it the admin API would require a login. */
 const workloads = killWorkloads.filter(({ name }) => name !== "paths");
 
@@ -64,7 +65,7 @@ export async function runWorkerKills(options: WorkerKillOptions): Promise<Worker
       await server.workersUntil(
         ({ processes, restarts }) => processes.length === 2 && restarts >= isReplaced,
       );
-      const found = await Promise.all(clients.map((client) => client.check(clientsAt(server))));
+      const found = await Promise.all(clients.map((client) => checkAfterLoss(client, server)));
       problems = found.flat();
     }
   } finally {
@@ -108,15 +109,23 @@ async function continueAfterLoss(
   onAcknowledged: () => void,
 ): Promise<void> {
   await client.run(clientsAt(server), onAcknowledged);
+  const problems = await checkAfterLoss(client, server);
+  if (problems.length > 0) throw new Error(`PUT: 500 ${problems.join("; ")}`);
+}
+
+/** The connections to the killed worker end one after the other, and SMB is served again later:
+ *  checks again until all requests of a check are answered. */
+async function checkAfterLoss(
+  client: KillClient,
+  server: WorkerServer,
+): Promise<readonly string[]> {
   for (;;) {
     try {
       await settleWrites(server);
-      const problems = await client.check(clientsAt(server));
-      if (problems.length > 0) throw new Error(`PUT: 500 ${problems.join("; ")}`);
-      return;
+      return await client.check(clientsAt(server));
     } catch (error) {
-      // The connections to the killed worker end one after the other; SMB is served again later.
       if (/: 500 /.test(String(error))) throw error;
+      await new Promise((resolve) => setTimeout(resolve, retryMilliseconds));
     }
   }
 }

@@ -16,6 +16,7 @@ const inputs: readonly AbusiveInput[] = [
   ...otherInputs,
 ];
 
+/** The shortest of several measurements counts: garbage collection and other processes only add. */
 const runsMax = 5;
 
 let server: StallServer;
@@ -28,11 +29,10 @@ beforeAll(async () => {
 afterAll(() => server.stop());
 
 describe(`no request or disconnect blocks the loop for ${stallMillisecondsMax} ms`, () => {
-  it.each(inputs)("$name", { timeout: 180_000 }, async (input) => {
+  it.each(inputs)("$name", { timeout: 900_000 }, async (input) => {
     let action = await input.prepare(clients);
     let shortest = Infinity;
-    const runs = input.isOnce === true ? 1 : runsMax;
-    for (let run = 0; run < runs && shortest >= stallMillisecondsMax; run += 1) {
+    for (let run = 0; run < runsMax && shortest >= stallMillisecondsMax; run += 1) {
       if (run > 0 && input.isPreparedAgain === true) action = await input.prepare(clients);
       const { milliseconds } = await server.measure(action);
       shortest = Math.min(shortest, milliseconds);

@@ -1,10 +1,12 @@
 import {
   answersOf,
   expectStatus,
+  isPresent,
   openSocket,
   requestText,
   storeMany,
   type AbusiveInput,
+  type StallClients,
 } from "./stall-client.ts";
 
 const container = (name: string) => ({ method: "PUT", path: `/${name}?restype=container` });
@@ -79,7 +81,7 @@ const listings: readonly AbusiveInput[] = [
     isPreparedAgain: true,
     async prepare({ blob, server }) {
       const path = "/listed?restype=container";
-      if ((await blob.send({ method: "HEAD", path })).status === 200) {
+      if (await isPresent(blob, path)) {
         return () => expectStatus(blob, 202, { method: "DELETE", path });
       }
       // The first measurement has deleted it.
@@ -95,20 +97,44 @@ const listings: readonly AbusiveInput[] = [
 const pagesMax = 10_000;
 const pageAt = (index: number): string => `bytes=${index * 1024}-${index * 1024 + 511}`;
 
+let arePagesCleared = false;
+
+async function storePages({ server }: StallClients): Promise<void> {
+  await storeMany(server.urls.blob, pagesMax, (index) => ({
+    method: "PUT",
+    path: "/pages/p?comp=page",
+    headers: { "x-ms-page-write": "update", "x-ms-range": pageAt(index) },
+    body: "x".repeat(512),
+  }));
+  arePagesCleared = false;
+}
+
+/** A page blob with a snapshot from before its pages were written. */
+async function createPages(clients: StallClients): Promise<void> {
+  const { blob } = clients;
+  const headers = { "x-ms-blob-type": "PageBlob", "x-ms-blob-content-length": "1073741824" };
+  await expectStatus(blob, 201, { method: "PUT", path: "/pages/p", headers });
+  await expectStatus(blob, 201, { method: "PUT", path: "/pages/p?comp=snapshot" });
+  await storePages(clients);
+}
+
+/** A snapshot keeps the pages that the returned function clears. */
+async function prepareClearPages(clients: StallClients): Promise<() => Promise<unknown>> {
+  const { blob } = clients;
+  if (arePagesCleared) await storePages(clients);
+  await expectStatus(blob, 201, { method: "PUT", path: "/pages/p?comp=snapshot" });
+  const headers = { "x-ms-page-write": "clear", "x-ms-range": "bytes=0-1073741823" };
+  arePagesCleared = true;
+  return () => expectStatus(blob, 201, { method: "PUT", path: "/pages/p?comp=page", headers });
+}
+
 const pages: readonly AbusiveInput[] = [
   {
     name: "Get Page Ranges of 10,000 fragments",
-    async prepare({ blob, server }) {
+    async prepare(clients) {
+      const { blob } = clients;
       await expectStatus(blob, 201, container("pages"));
-      const headers = { "x-ms-blob-type": "PageBlob", "x-ms-blob-content-length": "1073741824" };
-      await expectStatus(blob, 201, { method: "PUT", path: "/pages/p", headers });
-      await expectStatus(blob, 201, { method: "PUT", path: "/pages/p?comp=snapshot" });
-      await storeMany(server.urls.blob, pagesMax, (index) => ({
-        method: "PUT",
-        path: "/pages/p?comp=page",
-        headers: { "x-ms-page-write": "update", "x-ms-range": pageAt(index) },
-        body: "x".repeat(512),
-      }));
+      await createPages(clients);
       return () => expectStatus(blob, 200, { method: "GET", path: "/pages/p?comp=pagelist" });
     },
   },
@@ -133,16 +159,19 @@ const pages: readonly AbusiveInput[] = [
   },
   {
     name: "Clear Pages over 10,000 fragments",
-    async prepare({ blob }) {
-      await expectStatus(blob, 201, { method: "PUT", path: "/pages/p?comp=snapshot" });
-      const headers = { "x-ms-page-write": "clear", "x-ms-range": "bytes=0-1073741823" };
-      return () => expectStatus(blob, 201, { method: "PUT", path: "/pages/p?comp=page", headers });
-    },
+    isPreparedAgain: true,
+    prepare: prepareClearPages,
   },
   {
     name: "Delete Blob with its snapshots of 10,000 fragments",
-    isOnce: true,
-    async prepare({ blob }) {
+    isPreparedAgain: true,
+    async prepare(clients) {
+      const { blob } = clients;
+      if (!(await isPresent(blob, "/pages/p"))) {
+        await createPages(clients);
+        const clearPages = await prepareClearPages(clients);
+        await clearPages();
+      }
       const headers = { "x-ms-delete-snapshots": "include" };
       return () => expectStatus(blob, 202, { method: "DELETE", path: "/pages/p", headers });
     },
@@ -152,9 +181,9 @@ const pages: readonly AbusiveInput[] = [
 const connections: readonly AbusiveInput[] = [
   {
     name: "5,000 pipelined requests",
-    isOnce: true,
+    isPreparedAgain: true,
     async prepare({ blob, server }) {
-      await expectStatus(blob, 201, container("piped"));
+      await blob.send(container("piped"));
       await expectStatus(blob, 201, put("/piped/b"));
       // Warm-up: code that has not run before is several times slower.
       await storeMany(server.urls.blob, 1000, () => ({ method: "GET", path: "/piped/b" }));
@@ -171,7 +200,7 @@ const connections: readonly AbusiveInput[] = [
   },
   {
     name: "5,000 pipelined writes",
-    isOnce: true,
+    isPreparedAgain: true,
     async prepare({ server }) {
       const socket = await openSocket(server.urls.blob);
       const all = Buffer.concat(
@@ -187,7 +216,7 @@ const connections: readonly AbusiveInput[] = [
   },
   {
     name: "5,000 pipelined requests, then a disconnect",
-    isOnce: true,
+    isPreparedAgain: true,
     async prepare({ server }) {
       const socket = await openSocket(server.urls.blob);
       const one = requestText({ method: "GET", path: "/piped/b" });

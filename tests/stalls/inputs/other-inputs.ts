@@ -1,4 +1,4 @@
-import { expectStatus, storeMany, type AbusiveInput } from "./stall-client.ts";
+import { expectStatus, storeMany, type AbusiveInput, type StallClients } from "./stall-client.ts";
 
 const messagesMax = 10_000;
 const message = (text: string): string =>
@@ -19,6 +19,7 @@ const queues: readonly AbusiveInput[] = [
   },
   {
     name: "Clear Messages of 10,000",
+    isPreparedAgain: true,
     async prepare({ queue, server }) {
       await storeMany(server.urls.queue, messagesMax, () => ({
         method: "POST",
@@ -30,6 +31,7 @@ const queues: readonly AbusiveInput[] = [
   },
   {
     name: "Get Messages of 32 × 64 KiB of references",
+    isPreparedAgain: true,
     async prepare({ queue, server }) {
       const body = message("&amp;".repeat(13_000));
       await storeMany(server.urls.queue, 32, () => ({
@@ -54,16 +56,34 @@ const entriesMax = 5000;
 const rangesMax = 10_000;
 const fileOf = (bytes: number) => ({ "x-ms-type": "file", "x-ms-content-length": String(bytes) });
 
+let sharesDeleted = 0;
+let areRangesCleared = false;
+
+async function createFiles({ file, server }: StallClients, share: string): Promise<void> {
+  await expectStatus(file, 201, { method: "PUT", path: `/${share}?restype=share` });
+  await storeMany(server.urls.file, entriesMax, (at) => ({
+    method: "PUT",
+    path: `/${share}/${at}${"n".repeat(200)}`,
+    headers: fileOf(0),
+  }));
+}
+
+async function storeRanges({ server }: StallClients): Promise<void> {
+  await storeMany(server.urls.file, rangesMax, (at) => ({
+    method: "PUT",
+    path: "/files/f?comp=range",
+    headers: { "x-ms-write": "update", "x-ms-range": `bytes=${at * 1024}-${at * 1024 + 511}` },
+    body: "x".repeat(512),
+  }));
+  areRangesCleared = false;
+}
+
 const files: readonly AbusiveInput[] = [
   {
     name: "List Directory of 5,000 files",
-    async prepare({ file, server }) {
-      await expectStatus(file, 201, { method: "PUT", path: "/files?restype=share" });
-      await storeMany(server.urls.file, entriesMax, (at) => ({
-        method: "PUT",
-        path: `/files/${at}${"n".repeat(200)}`,
-        headers: fileOf(0),
-      }));
+    async prepare(clients) {
+      const { file } = clients;
+      await createFiles(clients, "files");
       const include = "timestamps,etag,attributes,permissionkey";
       const path = `/files?restype=directory&comp=list&include=${include}`;
       const headers = { "x-ms-file-extended-info": "true" };
@@ -72,15 +92,11 @@ const files: readonly AbusiveInput[] = [
   },
   {
     name: "List Ranges of 10,000 fragments",
-    async prepare({ file, server }) {
+    async prepare(clients) {
+      const { file } = clients;
       await expectStatus(file, 201, { method: "PUT", path: "/files/f", headers: fileOf(2 ** 30) });
       await expectStatus(file, 201, { method: "PUT", path: "/files?restype=share&comp=snapshot" });
-      await storeMany(server.urls.file, rangesMax, (at) => ({
-        method: "PUT",
-        path: "/files/f?comp=range",
-        headers: { "x-ms-write": "update", "x-ms-range": `bytes=${at * 1024}-${at * 1024 + 511}` },
-        body: "x".repeat(512),
-      }));
+      await storeRanges(clients);
       return () => expectStatus(file, 200, { method: "GET", path: "/files/f?comp=rangelist" });
     },
   },
@@ -95,7 +111,11 @@ const files: readonly AbusiveInput[] = [
   },
   {
     name: "Clear Range over 10,000 fragments",
-    async prepare({ file }) {
+    isPreparedAgain: true,
+    async prepare(clients) {
+      const { file } = clients;
+      if (areRangesCleared) await storeRanges(clients);
+      areRangesCleared = true;
       const headers = { "x-ms-write": "clear", "x-ms-range": `bytes=0-${2 ** 30 - 1}` };
       return () => expectStatus(file, 201, { method: "PUT", path: "/files/f?comp=range", headers });
     },
@@ -138,10 +158,15 @@ const files: readonly AbusiveInput[] = [
   },
   {
     name: "Delete Share of 5,000 files",
-    isOnce: true,
-    async prepare({ file }) {
+    isPreparedAgain: true,
+    async prepare(clients) {
+      const { file } = clients;
+      const share = sharesDeleted === 0 ? "files" : `files-${sharesDeleted}`;
+      // The first measurement has deleted the one of the other inputs.
+      if (sharesDeleted > 0) await createFiles(clients, share);
+      sharesDeleted += 1;
       const headers = { "x-ms-delete-snapshots": "include" };
-      const path = "/files?restype=share";
+      const path = `/${share}?restype=share`;
       return () => expectStatus(file, 202, { method: "DELETE", path, headers });
     },
   },

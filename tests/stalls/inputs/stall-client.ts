@@ -3,6 +3,7 @@ import { connect, type Socket } from "node:net";
 import { developmentAccountName } from "../../../src/account/settings.ts";
 import {
   accountSas,
+  idleMillisecondsMax,
   rawClient,
   version,
   type RawAnswer,
@@ -23,12 +24,7 @@ export interface StallClients {
 /** A request or disconnect with which one client causes as much work as possible. */
 export interface AbusiveInput {
   readonly name: string;
-  /**
-   * Measured once if it consumes what was prepared. Otherwise the shortest of several measurements
-   * counts, because garbage collection and other processes only add.
-   */
-  readonly isOnce?: true;
-  /** Whether it consumes what was prepared, but can be prepared again. */
+  /** Whether it consumes what was prepared, which is then prepared for each measurement. */
   readonly isPreparedAgain?: true;
   /** Prepares stored data; the returned function is measured. */
   prepare(clients: StallClients): Promise<() => Promise<unknown>>;
@@ -38,7 +34,10 @@ const connectionsMax = 32;
 
 export function stallClients(server: StallServer): StallClients {
   const client = (url: string): RawClient =>
-    rawClient(url, new Agent({ keepAlive: true, maxSockets: connectionsMax }));
+    rawClient(
+      url,
+      new Agent({ keepAlive: true, maxSockets: connectionsMax, timeout: idleMillisecondsMax }),
+    );
   return {
     blob: client(server.urls.blob),
     queue: client(server.urls.queue),
@@ -57,6 +56,10 @@ export async function expectStatus(client: RawClient, status: number, call: RawC
     throw new Error(`${method} ${path.slice(0, 100)}: ${answer.status} ${answer.code} ${text}`);
   }
   return answer;
+}
+
+export async function isPresent(client: RawClient, path: string): Promise<boolean> {
+  return (await client.send({ method: "HEAD", path })).status === 200;
 }
 
 /** Sends many requests, as many concurrently as there are connections. */

@@ -7,6 +7,6 @@ export default defineConfig({
     // Each suite loads the whole machine and judges latency and memory.
     fileParallelism: false,
     testTimeout: 600_000,
-    hookTimeout: 60_000,
+    hookTimeout: 240_000,
   },
 });

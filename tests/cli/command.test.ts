@@ -85,8 +85,8 @@ describe("etagere", () => {
   it("warns that bearer tokens need a certificate, and starts", async () => {
     const words = [...command, ...freePorts, "--inMemoryPersistence", "--oauth", "basic"];
     const server = await startCommand(words, { folder });
-    expect(server.errors()).toMatch(/^etagere: --oauth: without --cert and --key every bearer/);
     expect(await server.end()).toBe(0);
+    expect(server.errors()).toMatch(/^etagere: --oauth: without --cert and --key every bearer/);
   });
 
   it.each([

@@ -31,6 +31,7 @@ export async function openFakeS3(): Promise<FakeS3> {
   const server = createServer((request, response) => {
     void (async () => {
       const body = await bodyOf(request);
+      if (body === undefined) return;
       const { method = "" } = request;
       requests.set(method, (requests.get(method) ?? 0) + 1);
       if (state.isAway) return void request.socket.destroy();
@@ -70,9 +71,14 @@ export async function openFakeS3(): Promise<FakeS3> {
   };
 }
 
-async function bodyOf(request: IncomingMessage): Promise<Buffer> {
+/** Undefined if the connection was closed before the end of the body. */
+async function bodyOf(request: IncomingMessage): Promise<Buffer | undefined> {
   const chunks: Buffer[] = [];
-  for await (const chunk of request) chunks.push(chunk as Buffer);
+  try {
+    for await (const chunk of request) chunks.push(chunk as Buffer);
+  } catch {
+    return undefined;
+  }
   return Buffer.concat(chunks);
 }
 

@@ -1,4 +1,4 @@
-import { request, type Agent } from "node:http";
+import { Agent, request } from "node:http";
 import {
   AccountSASPermissions,
   AccountSASResourceTypes,
@@ -32,11 +32,16 @@ export interface RawAnswer {
 
 export const version = "2023-11-03";
 
+/** Shorter than the time after which servers close idle connections (5 s): a request on a
+ *  connection that the server closes at this moment would fail. */
+export const idleMillisecondsMax = 2500;
+const sharedConnections = new Agent({ keepAlive: true, timeout: idleMillisecondsMax });
+
 /** With an agent of its own a client does not share connections. All accounts have the key of the
  *  development account. */
 export function rawClient(
   serviceUrl: string,
-  agent?: Agent,
+  agent = sharedConnections,
   account = developmentAccountName,
 ): RawClient {
   const base = new URL(serviceUrl);
@@ -52,7 +57,7 @@ export function rawClient(
             port: base.port,
             method,
             path: signed,
-            ...(agent === undefined ? {} : { agent }),
+            agent,
             headers: { "x-ms-version": version, "content-length": 0, ...length, ...headers },
           },
           (response) => {

@@ -84,13 +84,13 @@ describe("nodes on one database", () => {
     const url = database.newUrl();
     const [one, other] = (await several(2, () => open(url))) as [PostgresStore, PostgresStore];
     for (const round of [1, 2, 3]) {
-      await new Promise<void>((resolve) => {
+      const notified = new Promise<void>((resolve) => {
         const unwatch = one.watch(k("watched"), () => {
           unwatch();
           resolve();
         });
-        void put(other, k("watched"), String(round));
       });
+      await Promise.all([put(other, k("watched"), String(round)), notified]);
     }
     await Promise.all([one.close(), other.close()]);
   });

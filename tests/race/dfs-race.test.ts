@@ -59,16 +59,18 @@ it("32 writers that rename to one path: exactly one succeeds", async () => {
 it("a listing shows a renamed directory whole, in one place", async () => {
   const filesystem = await newFilesystem();
   await writeResults(`${filesystem}/a`, "x");
-  const renames = 100;
+  const [renamesMin, renamesMax] = [100, 10_000];
   const state = { isOver: false };
+  const seen = new Set<string>();
   const renaming = (async () => {
-    for (let turn = 0; turn < renames; turn += 1) {
+    // Further renames until listings have shown both places.
+    const isEnough = (turn: number) => turn >= renamesMin && seen.size > 1;
+    for (let turn = 0; turn < renamesMax && !isEnough(turn); turn += 1) {
       const [from, to] = turn % 2 === 0 ? ["a", "b"] : ["b", "a"];
       expect((await rename(`${filesystem}/${from}`, `${filesystem}/${to}`)).status).toBe(201);
     }
     state.isOver = true;
   })();
-  const seen = new Set<string>();
   const listing = async (): Promise<void> => {
     while (!state.isOver) seen.add((await list(filesystem)).join());
   };

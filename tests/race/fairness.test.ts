@@ -26,34 +26,30 @@ async function changeInALoop(client: RawClient, path: string, isOver: () => bool
   return wins;
 }
 
-it(
-  "every one of many clients that update one blob in a loop makes progress",
-  { timeout: 60_000 },
-  async () => {
-    const url = held.server.urls["blob"] ?? "";
-    const container = freshName("fair");
-    const path = `/${container}/hot`;
-    await held.blob.send({ method: "PUT", path: `/${container}?restype=container` });
-    await held.blob.send({ method: "PUT", path, headers: { "x-ms-blob-type": "BlockBlob" } });
-    const agents = Array.from(
-      { length: clients },
-      () => new Agent({ keepAlive: true, maxSockets: 1 }),
-    );
-    let total = 0;
-    const countedLoop = async (agent: Agent): Promise<number> => {
-      const client = rawClient(url, agent);
-      const counting: RawClient = {
-        async send(call) {
-          const answer = await client.send(call);
-          if (call.method === "PUT" && answer.status === 200) total += 1;
-          return answer;
-        },
-      };
-      return changeInALoop(counting, path, () => total >= winsWanted);
+it("every one of many clients that update one blob in a loop makes progress", async () => {
+  const url = held.server.urls["blob"] ?? "";
+  const container = freshName("fair");
+  const path = `/${container}/hot`;
+  await held.blob.send({ method: "PUT", path: `/${container}?restype=container` });
+  await held.blob.send({ method: "PUT", path, headers: { "x-ms-blob-type": "BlockBlob" } });
+  const agents = Array.from(
+    { length: clients },
+    () => new Agent({ keepAlive: true, maxSockets: 1 }),
+  );
+  let total = 0;
+  const countedLoop = async (agent: Agent): Promise<number> => {
+    const client = rawClient(url, agent);
+    const counting: RawClient = {
+      async send(call) {
+        const answer = await client.send(call);
+        if (call.method === "PUT" && answer.status === 200) total += 1;
+        return answer;
+      },
     };
-    const wins = await Promise.all(agents.map(countedLoop));
-    for (const agent of agents) agent.destroy();
-    const mean = wins.reduce((sum, each) => sum + each, 0) / clients;
-    expect(Math.min(...wins)).toBeGreaterThanOrEqual(mean / 4);
-  },
-);
+    return changeInALoop(counting, path, () => total >= winsWanted);
+  };
+  const wins = await Promise.all(agents.map(countedLoop));
+  for (const agent of agents) agent.destroy();
+  const mean = wins.reduce((sum, each) => sum + each, 0) / clients;
+  expect(Math.min(...wins)).toBeGreaterThanOrEqual(mean / 4);
+});

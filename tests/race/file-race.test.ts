@@ -134,7 +134,7 @@ describe("6 share modes", () => {
       }),
       { seed: 5, numRuns: 80 },
     );
-  }, 60_000);
+  });
 
   it("a writer that checks locks outside its transaction is detected", async () => {
     let caught = 0;
@@ -146,7 +146,7 @@ describe("6 share modes", () => {
       { seed: 5, numRuns: 80 },
     );
     expect(caught).toBeGreaterThan(0);
-  }, 60_000);
+  });
 });
 
 describe("6 trees", () => {

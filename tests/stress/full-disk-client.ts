@@ -7,7 +7,7 @@ const sizes = [1024 * kibibyte, 100 * kibibyte, 3 * kibibyte, kibibyte];
 const atOnce = 8;
 const putsMax = 20_000;
 const refusalsInARow = 4 * atOnce;
-const acceptSecondsMax = 40;
+const acceptSecondsMax = 120;
 const blockBlob = { "x-ms-blob-type": "BlockBlob" };
 
 /** Records acknowledged writes and checks that the server has them. */

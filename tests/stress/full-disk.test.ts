@@ -10,7 +10,7 @@ import { FullDiskClient } from "./full-disk-client.ts";
 /** `npm run proof` runs more rounds. */
 const rounds = Number(process.env["ETAGERE_FULL_DISK_ROUNDS"] ?? "2");
 const diskMebibytes = 32;
-const roundMilliseconds = 120_000;
+const roundMilliseconds = 600_000;
 
 /** A small file system, ext4 and tmpfs alternately. */
 interface Disk {

@@ -64,6 +64,22 @@ describe("an import into an account with a hierarchical namespace", () => {
     expect(await problemsOf(location)).toEqual([]);
   });
 
+  it("lists every name that continues another one, and names of one path", async () => {
+    const names = ["a", "a/b", "a/c/d", "a/c", "x//y", "x/y", "dir/", "dir/file"];
+    edit(Object.fromEntries(names.map((name) => [name, {}])));
+    const cannot = (name: string) =>
+      expect.stringMatching(`^blob box/${name}: other names continue`);
+    await expect(importInto(location, fixture.folder)).rejects.toMatchObject({
+      problems: [
+        "blob box/x/y: appears twice",
+        cannot("a"),
+        cannot("a/c"),
+        expect.stringContaining("import into a flat account"),
+      ],
+    });
+    expect(await problemsOf(location)).toEqual([]);
+  });
+
   it("makes files in directories of blobs, with their content, leases, blocks and snapshots", async () => {
     const mark = { metadata: { hdi_isfolder: "true", note: "kept" } };
     edit({ folder: mark, "new/dir/": {}, "new//file": {} });

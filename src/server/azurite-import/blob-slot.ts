@@ -94,4 +94,4 @@ export function alreadyThere({ directory }: BlobRecord): ImportRefused {
   return new ImportRefused([directory === undefined ? "appears twice" : nameProblem]);
 }
 
-const nameProblem = `other names continue its name after a slash, ${advice}`;
+export const nameProblem = `other names continue its name after a slash, ${advice}`;

@@ -9,10 +9,11 @@ export function transformed(
   reader: ContentReader | undefined,
   transform: Transform,
 ): ContentReader {
+  const readRange = (from: number, length: number) =>
+    reader?.read(from, length) ?? inlineBytes(content, from, length);
   return {
     length: content.length,
-    read: (from, length) =>
-      transform(reader?.read(from, length) ?? inlineBytes(content, from, length)),
+    read: (from, length) => transform(readRange(from, length), readRange),
     close: () => reader?.close(),
   };
 }

@@ -24,7 +24,11 @@ export type ReplyBody =
       readonly transformedLength?: number;
     };
 
-export type Transform = (chunks: AsyncIterable<Uint8Array>) => AsyncIterable<Uint8Array>;
+/** Gets the bytes in order, and a function that reads any range of the content. */
+export type Transform = (
+  chunks: AsyncIterable<Uint8Array>,
+  read: (from: number, length: number) => AsyncIterable<Uint8Array>,
+) => AsyncIterable<Uint8Array>;
 
 /** Requests that are executed one by one and whose responses are sent in one multipart body. */
 export interface Batch {

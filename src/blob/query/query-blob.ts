@@ -45,7 +45,7 @@ export const queryBlob = operation({
         content,
         from: 0,
         length: totalBytes,
-        transform: (chunks) => runQuery(chunks, input.body, { totalBytes, marker }),
+        transform: (chunks, read) => runQuery({ chunks, read, totalBytes, marker }, input.body),
       },
     };
   },

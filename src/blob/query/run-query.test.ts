@@ -42,10 +42,11 @@ async function ask(blob: string, sql: string, forms = ""): Promise<readonly Fram
   if (!request.ok) throw new Error(request.fault.code);
   const bytes = Buffer.from(blob);
   const chunks: Uint8Array[] = [];
-  const source = (async function* () {
-    yield bytes;
-  })();
-  for await (const chunk of runQuery(source, request.value, { totalBytes: bytes.length, marker })) {
+  const read = async function* (from: number, length: number) {
+    yield bytes.subarray(from, from + length);
+  };
+  const queried = { chunks: read(0, bytes.length), read, totalBytes: bytes.length, marker };
+  for await (const chunk of runQuery(queried, request.value)) {
     chunks.push(Uint8Array.from(chunk));
   }
   return recordsIn(Buffer.concat(chunks));

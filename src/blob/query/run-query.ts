@@ -1,7 +1,10 @@
 import { spend, unitsPerIterationMax } from "../../base/loop-share.ts";
 import { Aggregation } from "./aggregates.ts";
 import { AvroWriter, type QueryError } from "./avro.ts";
+import { columnNames } from "./column-names.ts";
 import { evaluate, isTrue } from "./evaluate.ts";
+import type { RangeFile } from "./parquet/column-cursor.ts";
+import { readParquet } from "./parquet/read-parquet.ts";
 import { isOrdinal, readDelimited } from "./read-delimited.ts";
 import { readJson } from "./read-json.ts";
 import { FatalQueryError, RecordError, type Field, type InputRecord } from "./records.ts";
@@ -19,20 +22,24 @@ const unitsPerRecord = 0.1;
 const unitsPerCharacter = 0.005;
 
 export interface QueriedBlob {
+  /** All bytes in order. */
+  readonly chunks: AsyncIterable<Uint8Array>;
+  /** Reads a range; a chunk is valid until the next one is requested. */
+  readonly read: (from: number, length: number) => AsyncIterable<Uint8Array>;
   readonly totalBytes: number;
   /** Sync marker of the Avro container. */
   readonly marker: Uint8Array;
 }
 
-/** Executes a query in one pass over the blob. Holds one record and one page of results
- *  in memory. */
+/** Executes a query in one pass over the blob, or over the columns of a Parquet file that it needs.
+ *  Holds one record, or one page of each column, and one page of results in memory. */
 export async function* runQuery(
-  chunks: AsyncIterable<Uint8Array>,
+  blob: QueriedBlob,
   request: QueryRequest,
-  { totalBytes, marker }: QueriedBlob,
 ): AsyncGenerator<Uint8Array, void, undefined> {
+  const { totalBytes, marker } = blob;
   const avro = new AvroWriter(marker);
-  const meter = new Meter(chunks);
+  const meter = new Meter(blob);
   yield avro.header();
   const results = new ResultWriter(request);
   const units = unitsPerRecord + request.expressionUnits * unitsPerCharacter;
@@ -60,26 +67,51 @@ export async function* runQuery(
     const { name, message: description, position } = error;
     yield avro.error({ fatal: true, name, description, position });
   }
-  yield avro.progress(totalBytes, totalBytes);
+  // Recorded: less than the whole of a Parquet file, of which only the needed columns are read.
+  const scannedBytes = request.input.type === "parquet" ? meter.bytes : totalBytes;
+  yield avro.progress(scannedBytes, totalBytes);
   yield avro.end(totalBytes);
 }
 
 function recordsOf(meter: Meter, { input, query }: QueryRequest): AsyncIterable<InputRecord> {
-  return input.type === "json"
-    ? readJson(meter.chunks(), query.from)
-    : readDelimited(meter.chunks(), input);
+  switch (input.type) {
+    case "json":
+      return readJson(meter.chunks(), query.from);
+    case "delimited":
+      return readDelimited(meter.chunks(), input);
+    case "parquet":
+      return readParquet(meter, columnNames(query));
+  }
 }
 
-class Meter {
-  readonly #source: AsyncIterable<Uint8Array>;
+/** Counts the bytes that are read. */
+class Meter implements RangeFile {
+  readonly #blob: QueriedBlob;
   bytes = 0;
 
-  constructor(source: AsyncIterable<Uint8Array>) {
-    this.#source = source;
+  constructor(blob: QueriedBlob) {
+    this.#blob = blob;
+  }
+
+  get length(): number {
+    return this.#blob.totalBytes;
+  }
+
+  /** A copy of a range. */
+  async read(from: number, length: number): Promise<Uint8Array> {
+    const bytes = Buffer.alloc(length);
+    let at = 0;
+    for await (const chunk of this.#blob.read(from, length)) {
+      bytes.set(chunk, at);
+      at += chunk.length;
+      await spend(unitsPerIterationMax);
+    }
+    this.bytes = Math.min(this.bytes + at, this.#blob.totalBytes);
+    return bytes.subarray(0, at);
   }
 
   async *chunks(): AsyncGenerator<Uint8Array, void, undefined> {
-    for await (const chunk of this.#source) {
+    for await (const chunk of this.#blob.chunks) {
       for (let from = 0; from < chunk.length; from += pieceBytesMax) {
         const piece = chunk.subarray(from, from + pieceBytesMax);
         this.bytes += piece.length;

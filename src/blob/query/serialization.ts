@@ -23,6 +23,11 @@ export interface JsonLines {
   readonly recordSeparator: string;
 }
 
+/** A format that only the queried blob can have. */
+export interface Parquet {
+  readonly type: "parquet";
+}
+
 /** A format that only results can have. */
 export interface Arrow {
   readonly type: "arrow";
@@ -35,7 +40,7 @@ export interface QueryRequest {
   readonly query: Query;
   /** Length of the query text; determines its cost per record. */
   readonly expressionUnits: number;
-  readonly input: Serialization;
+  readonly input: Serialization | Parquet;
   readonly output: Serialization | Arrow;
 }
 
@@ -60,13 +65,19 @@ export function parseQueryRequest(root: XmlElement | undefined): Result<QueryReq
   if (expression === undefined) return missingXmlNode("Expression");
   const query = parseQuery(expression);
   if (!query.ok) return query;
-  const input = parseSerialization(xmlChild(root, "InputSerialization"), plainDelimited);
+  const input = parseInput(xmlChild(root, "InputSerialization"));
   if (!input.ok) return input;
   const fallback = input.value.type === "json" ? input.value : plainDelimited;
   const output = parseOutput(xmlChild(root, "OutputSerialization"), fallback);
   if (!output.ok) return output;
   const formats = { input: input.value, output: output.value };
   return ok({ query: query.value, expressionUnits: expression.length, ...formats });
+}
+
+function parseInput(parent: XmlElement | undefined): Result<Serialization | Parquet> {
+  const format = parent && xmlChild(parent, "Format");
+  const type = format && xmlChildText(format, "Type")?.toLowerCase();
+  return type === "parquet" ? ok({ type }) : parseSerialization(parent, plainDelimited);
 }
 
 function parseOutput(
@@ -95,7 +106,6 @@ function parseSerialization(
     case "json":
       return parseJson(xmlChild(format, "JsonTextConfiguration"));
     default:
-      // A format that the service may have and this server does not, for example Parquet.
       return invalidXmlNode("Type", type, "The format is not supported.");
   }
 }

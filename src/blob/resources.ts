@@ -14,16 +14,14 @@ import { checkBlobPolicy, type BlobPolicy } from "./blob-policy.ts";
 import {
   blobs,
   containers,
-  generations,
   type BlobKey,
   type BlobRecord,
   type ContainerRecord,
-  type GenerationKey,
 } from "./records.ts";
-import { isExpired } from "./shared/expiry.ts";
-import { isRestorable } from "./shared/soft-delete.ts";
+import { findBlob, isSoftDeleted } from "./shared/find-blob.ts";
 import { afterRehydration } from "./tier/rehydration.ts";
 import { createParents } from "./tree/create-parents.ts";
+import { hasFolderMark } from "./tree/directory-record.ts";
 import { completeAccess } from "./tree/inherited-access.ts";
 import { findPath, type PathScope } from "./tree/find-path.ts";
 import { accessOf as posixAccessOf, resourceType } from "./tree/path-facts.ts";
@@ -85,6 +83,26 @@ interface PathInput {
 }
 
 function loadBlob(view: RecordView, request: LoadRequest<BlobAddress>): Awaitable<LoadedResource> {
+  const loaded = loadNamed(view, request);
+  // Without an operation the blob is the source of one.
+  const { operation: selected } = request;
+  const needsKind = selected === undefined || selected.permission.reachesBelow !== undefined;
+  return needsKind ? mapAwaitable(loaded, withKind) : loaded;
+}
+
+/** Adds whether the blob is a file. A name without a blob may be that of a directory on flat
+ *  accounts, where a directory is a common prefix of names. */
+function withKind(loaded: LoadedResource): LoadedResource {
+  const { access, scope, target } = loaded;
+  if (access === undefined || !scope.ok) return loaded;
+  const blob = target as BlobRecord | undefined;
+  const isFile = isHierarchical(scope.value as ContainerScope)
+    ? blob?.directory === undefined
+    : blob !== undefined && !hasFolderMark(blob.metadata);
+  return { ...loaded, access: { ...access, isFile } };
+}
+
+function loadNamed(view: RecordView, request: LoadRequest<BlobAddress>): Awaitable<LoadedResource> {
   const { entryName }: PathInput = request.input ?? {};
   const loaded = loadPath(view, request);
   if (entryName === undefined) return loaded;
@@ -173,20 +191,6 @@ export function isHierarchical({ account }: AccountScope): boolean {
 
 const softDeleted = { headers: { "x-ms-is-soft-deleted": "true" } };
 
-/** Whether Undelete Blob would restore the snapshot or version that the address names. */
-function isSoftDeleted(
-  view: RecordView,
-  { container, name }: BlobKey,
-  { snapshot }: BlobAddress,
-  at: Ticks,
-): Awaitable<boolean> {
-  const kind = snapshot === undefined ? "version" : "snapshot";
-  return mapAwaitable(
-    view.get(generations, { container, name, at, kind }),
-    (found) => found !== undefined && isRestorable(found, view.now),
-  );
-}
-
 /** Loads the first existing blob of those that may be returned for a path of the static website,
  *  which everyone may read. */
 async function loadPage(
@@ -220,28 +224,6 @@ async function keyOfPath(
 ): Promise<BlobKey> {
   if (account.hierarchicalNamespace !== true) return { container, name: path };
   return (await findPath(view, container, path)).key;
-}
-
-/** Finds the current blob, or the snapshot or version that the address names; undefined if it does
- *  not exist, has expired or is soft-deleted. */
-export function findBlob(
-  view: RecordView,
-  key: BlobKey,
-  { snapshot, versionId }: Pick<BlobAddress, "snapshot" | "versionId">,
-): Awaitable<BlobRecord | undefined> {
-  if (snapshot !== undefined)
-    return findGeneration(view, { ...key, at: snapshot, kind: "snapshot" });
-  return mapAwaitable(view.get(blobs, key), (stored) => {
-    const current = stored === undefined || isExpired(stored, view.now) ? undefined : stored;
-    if (versionId === undefined || current?.versionId === versionId) return current;
-    return findGeneration(view, { ...key, at: versionId, kind: "version" });
-  });
-}
-
-function findGeneration(view: RecordView, key: GenerationKey): Awaitable<BlobRecord | undefined> {
-  return mapAwaitable(view.get(generations, key), (found) =>
-    found?.deleted === undefined ? found : undefined,
-  );
 }
 
 const corsOf = corsRulesFor("blob");

@@ -6,7 +6,7 @@ import {
   mayUseTags,
 } from "../protocol/authorise.ts";
 import type { AuthorisationTarget } from "../protocol/authorise.ts";
-import { authoriseCoverage, authoriseNamed } from "../protocol/authorise-named.ts";
+import { authoriseCoverage, authoriseNamed, authoriseReach } from "../protocol/authorise-named.ts";
 import type { Address } from "../operation/operation.ts";
 import type { AccountSettings } from "../account/settings.ts";
 import type { Principal } from "../protocol/principal.ts";
@@ -78,6 +78,8 @@ function recordAuthoriser(
     }
     const covered = checkCoverage(http, selected, address);
     if (!covered.ok) return covered;
+    const reached = authoriseReach(principal, need, { input, isFile: access?.isFile });
+    if (!reached.ok) return reached;
     const { sets, isConditional } = tagUseOf(operation, request);
     const tagged = sets || isConditional;
     // `checkPermission` has decided before what does not depend on a record.

@@ -84,8 +84,16 @@ function entitiesOf(principal: Principal) {
   return principal.kind === "service-sas" ? principal.entities : undefined;
 }
 
+/** The object id of the user who acts; undefined if the credentials name none. */
 function callerIdOf(principal: Principal): string | undefined {
-  return principal.kind === "bearer" ? principal.objectId : undefined;
+  switch (principal.kind) {
+    case "bearer":
+      return principal.objectId;
+    case "delegation-sas":
+      return principal.agent?.objectId;
+    default:
+      return undefined;
+  }
 }
 
 function delegateOf({ principal, settings }: SelectedRequest): Delegate | undefined {

@@ -1,3 +1,4 @@
+import { blobNameUnitsMax, listedPathUnitsMax } from "../protocol/names.ts";
 import { joinPath } from "./paths.ts";
 
 /** One entry of a directory. */
@@ -71,9 +72,10 @@ interface Level<E> {
  *  directories are. */
 const pageEntriesMax = 256;
 const firstPageEntriesMax = 32;
-/** Directories can be moved below others until the paths of their entries are longer than a path
- *  may be. A walk does not enter directories below this depth. */
+/* Directories can be moved below others until the paths of their entries are longer than a path
+ * may be. A walk does not enter directories below this depth, or with longer paths. */
 export const walkDepthMax = 254;
+const walkedDirectoryUnitsMax = listedPathUnitsMax - blobNameUnitsMax - "/".length;
 
 /** Visits the entries of a tree depth first, a directory before its entries, in the order of names.
  *  Its cost is proportional to the number of visited entries and to the depth of the first one.
@@ -96,7 +98,8 @@ export async function walk<E extends WalkEntry>(options: Walk<E>): Promise<WalkE
     remaining -= 1;
     const path = joinPath(level.path, entry.name);
     if (visit(path, entry) === "stop") return undefined;
-    if (recursive && entry.directory !== undefined && stack.length < walkDepthMax) {
+    const isEntered = stack.length < walkDepthMax && path.length <= walkedDirectoryUnitsMax;
+    if (recursive && entry.directory !== undefined && isEntered) {
       stack.push(newLevel({ directory: entry.directory, path, namePrefix: "", next: fromStart }));
     }
   }

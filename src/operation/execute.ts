@@ -70,7 +70,7 @@ export interface Call {
   readonly source: CopySource | undefined;
   /** Derives a user delegation key; undefined without a bearer token. */
   readonly delegate: Delegate | undefined;
-  /** Object id of a caller with a bearer token. */
+  /** Object id of the user who acts. */
   readonly callerId?: string | undefined;
   /** Returns the caller that access control lists limit; undefined for none. */
   readonly aclCaller?: (() => AclCaller | undefined) | undefined;
@@ -243,6 +243,7 @@ async function prefetch(content: ContentStore, call: Call, view: View): Promise<
     input: call.input,
     entities: call.entities,
     source: call.source,
+    aclCaller: call.aclCaller?.(),
   };
   await operation.reads(records, context);
 }

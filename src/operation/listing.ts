@@ -2,7 +2,7 @@ import { fail, ok } from "../protocol/result.ts";
 import { outOfRangeQuery } from "../protocol/faults.ts";
 import { query, text, type Param, type TextParser } from "../protocol/params.ts";
 import { decodeBase64, encodeBase64 } from "../base/base64.ts";
-import { blobNameUnitsMax } from "../protocol/names.ts";
+import { blobNameUnitsMax, isListedPath } from "../protocol/names.ts";
 
 /** Parameters that all listings share: prefix, page size, marker. */
 
@@ -47,15 +47,22 @@ export function formatMarker(parts: readonly string[]): string {
 }
 
 /** The position in a marker that `formatMarker` has written. */
-export const marker: Param<readonly string[] | undefined> = {
-  sources: ["?marker"],
-  parse: (reader) => {
-    const value = reader.query("marker");
-    if (value === undefined || value === "") return ok(undefined);
-    const parts = parseMarker(value);
-    return parts === undefined ? fail("OutOfRangeInput") : ok(parts);
-  },
-};
+function markerOf(isPart: (part: string) => boolean): Param<readonly string[] | undefined> {
+  return {
+    sources: ["?marker"],
+    parse: (reader) => {
+      const value = reader.query("marker");
+      if (value === undefined || value === "") return ok(undefined);
+      const parts = parseMarker(value, isPart);
+      return parts === undefined ? fail("OutOfRangeInput") : ok(parts);
+    },
+  };
+}
+
+export const marker = markerOf(fitsName);
+
+/** The marker of a listing whose entries may have paths that are longer than names. */
+export const pathMarker = markerOf(isListedPath);
 
 /** The marker of listings in which the service shows the position: `/account/name` of the next
  *  entry. */
@@ -68,7 +75,10 @@ export const nameMarker: Param<string | undefined> = {
   },
 };
 
-function parseMarker(value: string): readonly string[] | undefined {
+function parseMarker(
+  value: string,
+  isPart: (part: string) => boolean,
+): readonly string[] | undefined {
   const match = markerForm.exec(value);
   const encoded = match?.[2];
   if (encoded === undefined || Number(match?.[1]) !== encoded.length) return undefined;
@@ -76,7 +86,7 @@ function parseMarker(value: string): readonly string[] | undefined {
   if (bytes === undefined) return undefined;
   try {
     const parts: unknown = JSON.parse(new TextDecoder("utf-8", { fatal: true }).decode(bytes));
-    return Array.isArray(parts) && parts.every((part) => typeof part === "string" && fitsName(part))
+    return Array.isArray(parts) && parts.every((part) => typeof part === "string" && isPart(part))
       ? parts
       : undefined;
   } catch {

@@ -102,6 +102,9 @@ export interface ReadContext<Scope, Target, Input, A> {
   /** The copy source of an operation with a `source` body or with a linked resource; undefined if
    *  the request names none. */
   readonly source: CopySource | undefined;
+  /** The caller, if access control lists limit what it may do: not for keys, signatures and callers
+   *  with a role that permits the operation. */
+  readonly aclCaller: AclCaller | undefined;
 }
 
 /** What `decide` knows in addition. */
@@ -121,11 +124,9 @@ export interface DecisionContext<Scope, Target, Input, A, ReadResult> extends Re
   readonly endpoint: string;
   /** Whether the request was sent to the secondary endpoint. */
   readonly secondary: boolean;
-  /** Object id of a caller with a bearer token. */
+  /** Object id of a caller with a bearer token, or of the user who acts with a user delegation
+   *  SAS. */
   readonly callerId: string | undefined;
-  /** The caller, if access control lists limit what it may do: not for keys, signatures and callers
-   *  with a role that permits the operation. */
-  readonly aclCaller: AclCaller | undefined;
   /** Whether the request has neither conditions nor a lease id. */
   readonly isUnconditional: boolean;
   /** Derives a user delegation key; undefined without a bearer token. */

@@ -4,7 +4,7 @@ import type { ReceivedBody } from "../content/content-ref.ts";
 import { nextETag } from "../protocol/etag.ts";
 import type { Encryption } from "../protocol/encryption.ts";
 import type { Effect } from "./effects.ts";
-import type { AnyDecisionContext } from "./operation.ts";
+import type { Address, AnyDecisionContext } from "./operation.ts";
 import type { HeaderGroup, Reply } from "./reply.ts";
 import type { Result } from "../protocol/result.ts";
 import type { LoadedResource, PreparedScope } from "./service.ts";
@@ -90,7 +90,8 @@ function runOn(
   const scope = valueOf(loaded.scope);
   const target: ETaggedRecord | undefined = loaded.target;
   const newETag = nextETag(view.now, target?.etag);
-  const context = contextOf(runtime, call, { scope, target, newETag, now: view.now });
+  const { address = call.address } = loaded;
+  const context = contextOf(runtime, call, { scope, target, address, newETag, now: view.now });
   if (target === undefined && call.resource.prepareCreation !== undefined) {
     const prepared = prepareCreation(execution, context);
     if (prepared?.ok === false) return rejected("place", prepared.fault, loaded, view.now);
@@ -209,6 +210,7 @@ function idGeneratorsOf(runtime: Runtime): IdGenerators {
 type MutableContext = AnyDecisionContext & { readResult: unknown; scope: object };
 
 interface DecisionInputs {
+  readonly address: Address;
   readonly scope: object;
   readonly target: object | undefined;
   readonly newETag: Ticks;
@@ -219,7 +221,7 @@ interface DecisionInputs {
 function contextOf(
   runtime: Runtime,
   call: Call,
-  { scope, target, newETag, now }: DecisionInputs,
+  { scope, target, address, newETag, now }: DecisionInputs,
 ): MutableContext {
   const { newId, newGuid } = idGeneratorsOf(runtime);
   return {
@@ -227,7 +229,7 @@ function contextOf(
     version: call.version,
     account: call.account,
     features: call.features,
-    address: call.address,
+    address,
     scope,
     target,
     input: call.input,

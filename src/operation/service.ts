@@ -23,6 +23,9 @@ export interface Access {
   /** Returns the access control lists that apply to the target; undefined if the account's
    *  namespace is flat. */
   readonly path?: () => PathAccess;
+  /** Whether nothing can be below the target, which is then no directory. Undefined if the
+   *  operation does not depend on it. */
+  readonly isFile?: boolean;
 }
 
 /** What a resource is loaded for. */

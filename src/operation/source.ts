@@ -63,6 +63,7 @@ export interface SourceAccess {
   readonly policies: readonly StoredPolicy[];
   readonly publicAccess?: "container" | "blob";
   readonly path?: () => PathAccess;
+  readonly isFile?: boolean;
 }
 
 /** The source URL as the properties of the copy show it: without the signature, which is a

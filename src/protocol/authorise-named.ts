@@ -2,7 +2,7 @@ import { authoriseWithRecord, rejectToken } from "./authorise.ts";
 import type { AuthorisationTarget, RecordAccess } from "./authorise.ts";
 import { parseSnapshotTime } from "../base/dates.ts";
 import type { SameCredentialsResource, NamedResource, NamedTarget } from "./named-resource.ts";
-import type { Principal, SasResource } from "./principal.ts";
+import type { Principal, SasResource, SasResourceKind } from "./principal.ts";
 import type { Permission } from "./permission.ts";
 import { fail, ok, type Result } from "./result.ts";
 
@@ -52,6 +52,25 @@ export function authoriseCoverage(principal: Principal, resource: NamedTarget): 
   }
   return ok(undefined);
 }
+
+/** Checks that a SAS is valid for what the operation reaches below its target. A SAS for a blob
+ *  (`sr=b`) is valid for a directory, too, but not for the paths below it; a SAS for a directory
+ *  (`sr=d`) is. `isFile` is true if nothing can be below the target. */
+export function authoriseReach(
+  principal: Principal,
+  { reachesBelow }: Permission,
+  { input, isFile }: { readonly input: object; readonly isFile: boolean | undefined },
+): Result<void> {
+  if (reachesBelow === undefined || isFile === true || !isResourceSas(principal)) {
+    return ok(undefined);
+  }
+  const isForSingle = singleKinds.has(principal.resource.kind);
+  return isForSingle && reachesBelow(input)
+    ? rejectToken(principal, "AuthorizationFailure")
+    : ok(undefined);
+}
+
+const singleKinds: ReadonlySet<SasResourceKind> = new Set(["blob", "snapshot", "version"]);
 
 function isBelow(path: string | undefined, directory: string): boolean {
   return path?.startsWith(`${directory}/`) === true;

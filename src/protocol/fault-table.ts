@@ -665,6 +665,10 @@ export const faults = {
     status: 400,
     message: "The access control list value is invalid.",
   },
+  SetAclMissingAces: {
+    status: 400,
+    message: "Invalid ACL: the user, group and other entries are required.",
+  },
   InvalidPermission: { status: 400, message: "The permission value is invalid." },
   InvalidPropertyName: { status: 400, message: "A property name cannot be empty." },
   InvalidFlushPosition: {

@@ -68,6 +68,11 @@ export const renameSource: LinkedResource = {
 export const pathRenameSource: LinkedResource = {
   kind: "linked",
   parameter: "x-ms-rename-source",
-  permission: { letters: "md", resourceType: "o", posix: directoryChange },
+  permission: {
+    letters: "md",
+    resourceType: "o",
+    posix: directoryChange,
+    reachesBelow: () => true,
+  },
   below: "account",
 };

@@ -12,6 +12,16 @@ export const blobNameUnitsMax = 1024;
 /** Limit of the service for the number of path segments in a blob name. */
 export const blobSegmentsMax = 254;
 
+/** Limit of this server for a path in a listing. A rename of a directory can make paths below it
+ *  longer than a name may be: requests cannot address them, but they are listed. */
+export const listedPathUnitsMax = 4096;
+
+/** Whether a text can be a path in a listing, so that a listing can continue with it. */
+export function isListedPath(path: string): boolean {
+  const isShort = path.length <= listedPathUnitsMax;
+  return isShort && path.split("/").every((name) => name.length <= blobNameUnitsMax);
+}
+
 const passed = ok(undefined);
 
 /** Lower-case letters, digits and single hyphens between them. */

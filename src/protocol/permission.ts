@@ -34,6 +34,9 @@ export interface Permission {
   readonly bearerOnly?: true;
   /** Requests without credentials are allowed: a browser sends none with a preflight request. */
   readonly allowsAnonymous?: true;
+  /** Whether a request with these parameters also affects or returns what is below the target. If
+   *  the target is a directory, a SAS for a single blob does not permit that. */
+  readonly reachesBelow?: (input: object) => boolean;
   /** Replacing an existing target requires `w`; a SAS with `c` alone may only create. */
   readonly overwrite?: true;
   /** A request without credentials gets 404 in every version, as for Get Account Information. */

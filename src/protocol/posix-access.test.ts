@@ -5,6 +5,8 @@ import {
   executeBit,
   grants,
   mayAccess,
+  mayEmpty,
+  maySetOwners,
   newPathAccess,
   readBit,
   writeBit,
@@ -66,8 +68,9 @@ describe("the class of the caller decides", () => {
     ["member", ["staffers"], writeBit, true],
     ["member", ["staff"], readBit, true],
     ["member", ["staff"], executeBit, false],
-    // No single group grants both.
-    ["member", ["staff", "staffers"], readBit | writeBit, false],
+    // One group grants each.
+    ["member", ["staff", "staffers"], readBit | writeBit, true],
+    ["member", ["staff", "staffers"], executeBit, false],
     ["stranger", [], executeBit, true],
     ["stranger", [], readBit, false],
     ["stranger", [], 0, true],
@@ -110,4 +113,29 @@ describe("along the way", () => {
   ])("%s", (_title, ancestors, target, need, expected) => {
     expect(mayAccess({ ancestors, target }, caller, need)).toBe(expected);
   });
+});
+
+describe("owner and group", () => {
+  const current = { owner: "me", group: "mine" };
+  test.each([
+    [undefined, undefined, true],
+    ["me", "mine", true],
+    [undefined, "team", true],
+    [undefined, "strangers", false],
+    ["other", undefined, false],
+    ["other", "team", false],
+  ])("%s and %s may be set by the owner: %s", (owner, group, expected) => {
+    const caller = { objectId: "me", groups: ["team"] };
+    expect(maySetOwners(current, { owner, group }, caller)).toBe(expected);
+  });
+});
+
+test.each([
+  [0o700, true],
+  [0o300, false],
+  [0o500, false],
+  [0o600, false],
+])("a directory with mode %o may be emptied by its owner: %s", (mode, expected) => {
+  const caller = { objectId: own.owner, groups: [] };
+  expect(mayEmpty({ ...own, mode }, caller)).toBe(expected);
 });

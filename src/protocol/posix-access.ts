@@ -62,8 +62,9 @@ export const readBit = 4;
 export const writeBit = 2;
 export const executeBit = 1;
 
-/** Whether a list grants all these bits to a caller, as in POSIX.1e: the first class that the
- *  caller belongs to decides (owner, named user, groups, other). */
+/** Whether a list grants all these bits to a caller: the first class that the caller belongs to
+ *  decides (owner, named user, groups, other). Unlike in POSIX.1e, the bits of several groups add
+ *  up. learn.microsoft.com/azure/storage/blobs/data-lake-storage-access-control */
 export function grants(access: PosixAccess, caller: AclCaller, bits: number): boolean {
   const entries = entriesOf(access).filter(({ scope }) => scope === "access");
   const mask = entries.find(({ type }) => type === "mask")?.bits ?? 0o7;
@@ -75,7 +76,7 @@ export function grants(access: PosixAccess, caller: AclCaller, bits: number): bo
   const groups = entries.filter(
     ({ type, id }) => type === "group" && caller.groups.includes(id === "" ? access.group : id),
   );
-  if (groups.length > 0) return groups.some((entry) => allows(entry.bits & mask));
+  if (groups.length > 0) return allows(groups.reduce((all, entry) => all | entry.bits, 0) & mask);
   return allows(own("other")?.bits ?? 0);
 }
 
@@ -118,9 +119,28 @@ export function mayAccess(path: PathAccess, caller: AclCaller, need: AccessNeed)
   return grants(target, caller, need.target ?? 0);
 }
 
+const allBits = readBit | writeBit | executeBit;
+
+/** Whether a caller may delete a directory with everything in it: it must be able to list the
+ *  directory, and to remove from it. */
+export function mayEmpty(directory: PosixAccess, caller: AclCaller): boolean {
+  return grants(directory, caller, allBits);
+}
+
+/** Whether a caller may set this owner and group. Only a superuser changes the owner; the owner may
+ *  choose a group that it is a member of. */
+export function maySetOwners(
+  current: Pick<PosixAccess, "owner" | "group">,
+  requested: { readonly owner: string | undefined; readonly group: string | undefined },
+  caller: AclCaller,
+): boolean {
+  const { owner = current.owner, group = current.group } = requested;
+  return owner === current.owner && (group === current.group || caller.groups.includes(group));
+}
+
 /** In a directory with the sticky bit, only the owner of the directory or of the path may remove or
  *  rename the path. */
-function mayRemove(parent: PosixAccess, target: PosixAccess, caller: AclCaller): boolean {
+export function mayRemove(parent: PosixAccess, target: PosixAccess, caller: AclCaller): boolean {
   if ((parent.mode & stickyBit) === 0) return true;
   return parent.owner === caller.objectId || target.owner === caller.objectId;
 }

@@ -49,10 +49,8 @@ class NamedAuthenticator extends Authenticator {
 }
 
 export const otherName = "otheraccount";
-const settings = { ...accountDefaults, hierarchicalNamespace: true };
-const otherAccount = { ...settings, name: otherName, keys: [developmentAccountKey] as const };
 
-/** Two hierarchical accounts with the same containers and files, and real authentication. */
+/** Two accounts with the same containers and files, and real authentication. */
 export interface LakeWorld extends SimService {
   /** Sends the call as the holder of the account key, unless it says otherwise. */
   call(request: RawCall, authorization?: string): Promise<SimResponse>;
@@ -63,9 +61,11 @@ export interface LakeWorld extends SimService {
   listed(account: string): Promise<readonly string[]>;
 }
 
-export async function lakeWorld(): Promise<LakeWorld> {
+export async function lakeWorld(hierarchicalNamespace = true): Promise<LakeWorld> {
+  const settings = { ...accountDefaults, hierarchicalNamespace };
+  const otherAccount = { ...settings, name: otherName, keys: [developmentAccountKey] as const };
   const sim = await simService(dfsService, {
-    account: { hierarchicalNamespace: true },
+    account: { hierarchicalNamespace },
     otherAccounts: [otherAccount],
     authenticator: new NamedAuthenticator(),
   });

@@ -125,6 +125,47 @@ describe("a rename", () => {
     expect((await rename("/fff/plain", "/fff/y", { "x-ms-source-lease-id": "" })).status).toBe(201);
   });
 
+  it("moves no file with snapshots, which have its path; a directory above it takes them along", async () => {
+    await create("dir/file");
+    const taken = await sim.send({ method: "PUT", path: "/fff/dir/file?comp=snapshot" });
+    const at = `snapshot=${encodeURIComponent(taken.headers["x-ms-snapshot"] ?? "")}`;
+    expect((await rename("/fff/dir/file", "/fff/x")).code).toBe("SnapshotsPresent");
+    const removed = await sim.sendToDfs({ method: "DELETE", path: "/fff/dir/file" });
+    expect([removed.status, removed.code]).toEqual([409, "SnapshotsPresent"]);
+    expect((await rename("/fff/dir", "/fff/moved")).status).toBe(201);
+    const read = (path: string) => sim.send({ method: "GET", path: `${path}?${at}` });
+    expect((await read("/fff/moved/file")).status).toBe(200);
+    expect((await read("/fff/dir/file")).status).toBe(404);
+  });
+
+  it("soft-deletes what it replaces, with the path of the destination", async () => {
+    const policy = "<DeleteRetentionPolicy><Enabled>true</Enabled><Days>5</Days>";
+    const body = `<StorageServiceProperties>${policy}</DeleteRetentionPolicy></StorageServiceProperties>`;
+    await sim.send({ method: "PUT", path: "/?restype=service&comp=properties", body });
+    const block = { "x-ms-blob-type": "BlockBlob" };
+    for (const path of ["old", "into/new"]) {
+      await sim.send({ method: "PUT", path: `/fff/${path}`, headers: block, body: path });
+    }
+    await sim.send({ method: "PUT", path: "/fff/new", headers: block, body: "newer" });
+    for (const path of ["dir", "empty"]) await create(path, "directory");
+    expect((await rename("/fff/new", "/fff/old")).status).toBe(201);
+    expect((await rename("/fff/dir", "/fff/empty")).status).toBe(201);
+    await sim.send({ method: "PUT", path: "/fff/new", headers: block, body: "newest" });
+    // In the other mode the destination is the entry of the directory.
+    const source = { "x-ms-rename-source": "/fff/new" };
+    await sim.sendToDfs({ method: "PUT", path: "/fff/into", headers: source });
+    const path = "/fff?restype=container&comp=list&showonly=deleted";
+    const { body: deleted } = await sim.send({ method: "GET", path });
+    const names = Array.from(deleted.matchAll(/<Name>([^<]*)</g), ([, name]) => name);
+    expect(names).toEqual(["empty", "into/new", "old"]);
+    await sim.sendToDfs({ method: "DELETE", path: "/fff/old" });
+    const id = /<Name>old<.*?<DeletionId>(\d+)</.exec(deleted)?.[1] ?? "";
+    const undelete = { "x-ms-undelete-source": `old?deletionid=${id}` };
+    const at = { method: "PUT", path: "/fff/old?comp=undelete" };
+    expect((await sim.send({ ...at, headers: undelete })).status).toBe(200);
+    expect((await sim.send({ method: "GET", path: "/fff/old" })).body).toBe("old");
+  });
+
   it("is seen through the Blob API at once", async () => {
     await create("dir/file");
     await rename("/fff/dir", "/fff/moved");

@@ -54,9 +54,11 @@ export const createContainer = operation({
 });
 
 /** Creates the root directory of a container of a hierarchical account. The id of the container is
- *  also the id of its root directory. */
+ *  also the id of its root directory. A caller with a bearer token becomes its owner and its owning
+ *  group. learn.microsoft.com/azure/storage/blobs/data-lake-storage-access-control */
 export function putRoot(id: bigint, etag: Ticks, callerId: string | undefined): Effect {
-  const posix = inheritedAccess("directory", undefined, callerId);
+  const access = inheritedAccess("directory", undefined, callerId);
+  const posix = access && { ...access, group: access.owner };
   const root = newDirectory({ id, etag, now: etag, posix });
   return put(blobs, { container: id, name: rootName }, root);
 }

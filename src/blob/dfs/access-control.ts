@@ -1,6 +1,12 @@
 import { noBody } from "../../operation/operation.ts";
 import { query } from "../../protocol/params.ts";
-import { executeBit, grants, readBit, writeBit } from "../../protocol/posix-access.ts";
+import {
+  executeBit,
+  grants,
+  maySetOwners,
+  readBit,
+  writeBit,
+} from "../../protocol/posix-access.ts";
 import { formatAcl, type PosixAccess } from "../../protocol/posix-acl.ts";
 import { setMode } from "../../protocol/posix-acl-changes.ts";
 import { fail, ok, type Result } from "../../protocol/result.ts";
@@ -9,7 +15,8 @@ import type { BlobRecord } from "../records.ts";
 import { operation } from "../resources.ts";
 import { acl, group, owner, permissions, upn } from "./params.ts";
 import { accessOf, resourceType } from "../tree/path-facts.ts";
-import { accessHeaderNames, accessHeaders, replaceAcl, type RequestedAccess } from "./posix.ts";
+import { accessHeaderNames, accessHeaders, ownershipNeed, replaceAcl } from "./posix.ts";
+import type { RequestedAccess } from "./posix.ts";
 
 /** Returns owner, permissions and list of a path. Works without the customer-provided key of an
  *  encrypted path (recorded).
@@ -87,7 +94,12 @@ export const setAccessControl = operation({
   since: "2018-11-09",
   params: { acl, permissions, owner, group },
   body: noBody,
-  permission: { letters: "po", resourceType: "o", posix: { owner: true } },
+  permission: {
+    letters: "po",
+    resourceType: "o",
+    posix: { owner: true },
+    furtherActions: ownershipNeed,
+  },
   namespace: "hierarchical",
   target: "must-exist",
   conditions: "write",
@@ -96,7 +108,9 @@ export const setAccessControl = operation({
   etag: "keep",
   effect: "writes",
   success: { status: 200, headers: ["x-ms-namespace-enabled"] },
-  decide: ({ target, input }) => {
+  decide: ({ target, input, aclCaller }) => {
+    const isGiven = aclCaller === undefined || maySetOwners(accessOf(target), input, aclCaller);
+    if (!isGiven) return fail("AuthorizationPermissionMismatch");
     const changed = changeAccess(target, input);
     if (!changed.ok) return changed;
     return {

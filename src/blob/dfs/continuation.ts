@@ -1,5 +1,5 @@
 import { decodeBase64, encodeBase64 } from "../../base/base64.ts";
-import { blobNameUnitsMax } from "../../protocol/names.ts";
+import { isListedPath } from "../../protocol/names.ts";
 import { query } from "../../protocol/params.ts";
 
 /** The position at which a listing continues: a whole path, or the name of an entry of the listed
@@ -21,7 +21,7 @@ function placeOf(token: string): Place | undefined {
   const bytes = decodeBase64(token);
   if (bytes === undefined) return undefined;
   const [, kind, path = ""] = form.exec(Buffer.from(bytes).toString("utf8")) ?? [];
-  if (path === "" || path.length > blobNameUnitsMax) return undefined;
+  if (path === "" || !isListedPath(path)) return undefined;
   return { path, isEntry: kind === "0" };
 }
 

@@ -3,6 +3,7 @@ import { reclaimAt, type Effect } from "../../operation/effects.ts";
 import { noBody } from "../../operation/operation.ts";
 import { encryption } from "../../protocol/encryption.ts";
 import { startLease } from "../../protocol/lease.ts";
+import type { Permission } from "../../protocol/permission.ts";
 import { header, oneOf, query, text, type InputOf } from "../../protocol/params.ts";
 import type { PathKind } from "../../protocol/posix-access.ts";
 import { fail, ok, type Result } from "../../protocol/result.ts";
@@ -12,6 +13,7 @@ import {
   encryptionHeaderNames,
   encryptionHeaders,
 } from "../shared/blob-encryption.ts";
+import type { BlobPolicy } from "../blob-policy.ts";
 import { uploads, type BlobKey, type BlobRecord } from "../records.ts";
 import { isHierarchical, operation, type ContainerScope } from "../resources.ts";
 import { blobKey, dropUpload, nextVersion, preservePrevious } from "../shared/overwrite.ts";
@@ -30,7 +32,7 @@ import {
   transactionId,
   umask,
 } from "./params.ts";
-import { accessOfNew } from "./posix.ts";
+import { accessOfNew, ownershipNeed } from "./posix.ts";
 
 const params = {
   properties: newProperties,
@@ -47,6 +49,20 @@ const params = {
   transactionId,
   blobType: query("blobtype", oneOf("blockblob", "appendblob")),
   encryption,
+};
+
+const permission: Permission = {
+  letters: "cw",
+  resourceType: "o",
+  overwrite: true,
+  furtherActions: ownershipNeed,
+};
+
+const policy: BlobPolicy = {
+  content: "replace",
+  generations: "current",
+  pendingCopy: "reject",
+  clientKey: "none",
 };
 
 const createdHeaders = ["x-ms-request-server-encrypted", ...encryptionHeaderNames] as const;
@@ -67,24 +83,19 @@ function declareCreate(kind: PathKind) {
     since: "2018-11-09",
     params,
     body: noBody,
-    permission: { letters: "cw", resourceType: "o", overwrite: true },
+    permission,
     target: "may-exist",
     conditions: "create",
     // Hadoop relies on it to find out that another writer has the file.
     existenceFirst: true,
     lease: "match-if-leased",
-    policy: {
-      content: "replace",
-      generations: "current",
-      pendingCopy: "reject",
-      clientKey: "none",
-    },
+    policy,
     etag: "renew",
     effect: "writes",
     success: { status: 201, headers: createdHeaders },
     reads: (view, { scope }) => view.get(uploads, blobKey({ scope })),
     decide: (context) => {
-      const { scope, target, input, callerId } = context;
+      const { scope, target, input, callerId, aclCaller } = context;
       const key = blobKey(context);
       if (key.name === rootName) return fail("InvalidUri");
       const isDirectory = target?.directory !== undefined;
@@ -92,7 +103,8 @@ function declareCreate(kind: PathKind) {
       if (isHierarchical(scope) && isConflict) return fail("PathConflict");
       const encrypted = chooseEncryption(input.encryption, scope.container);
       if (!encrypted.ok) return encrypted;
-      const posix = accessOfNew(input, { kind, parent: scope.ancestors.at(-1), callerId });
+      const creation = { kind, parent: scope.ancestors.at(-1), callerId, aclCaller };
+      const posix = accessOfNew(input, creation);
       if (!posix.ok) return posix;
       const expiry = expiryOfNew(context);
       if (!expiry.ok) return expiry;

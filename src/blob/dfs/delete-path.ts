@@ -8,7 +8,9 @@ import { becomesVersion, blobKey, type OverwriteContext } from "../shared/overwr
 import { generationsOf, retentionDays, type Generation } from "../shared/soft-delete.ts";
 import { deletePath, deletionHeaderNames, isDirectoryEmpty } from "../tree/delete-path.ts";
 import { rootName } from "../tree/find-path.ts";
+import { isLiveSnapshot } from "../write/delete-blob.ts";
 import { continuation, continuationHeader, continuationOf } from "./continuation.ts";
+import { checkTreeDeletion } from "./delete-access.ts";
 import { deleteEntries, readEntries, type FlatEntries } from "./flat-directory.ts";
 
 const notEmptyText =
@@ -28,7 +30,7 @@ export const deleteAnyPath = operation({
     continuation,
   },
   body: noBody,
-  permission: { letters: "d", resourceType: "o" },
+  permission: { letters: "d", resourceType: "o", reachesBelow: isRecursive },
   target: "optional",
   conditions: "write",
   lease: "match-if-leased",
@@ -37,25 +39,36 @@ export const deleteAnyPath = operation({
   effect: "writes",
   isDeletion: true,
   success: { status: 200, headers: [...deletionHeaderNames, continuationHeader] },
-  reads: async (view, { scope, target, input }): Promise<DeletionReads> => {
+  reads: async (view, context): Promise<DeletionReads> => {
+    const { scope, target, input, aclCaller: caller } = context;
     const upload = await view.get(uploads, blobKey({ scope }));
-    if (!isHierarchical(scope)) {
-      const kept = await generationsOf(view, blobKey({ scope }));
-      return { upload, kept, isEmpty: true, below: await readEntries(view, scope, target) };
-    }
-    const isFree = input.recursive === true || target === undefined;
-    return { upload, isEmpty: isFree || (await isReplaceable(view, target)) };
+    const isInTree = isHierarchical(scope);
+    const isFile = target !== undefined && target.directory === undefined;
+    const kept = isFile || !isInTree ? await generationsOf(view, blobKey({ scope })) : [];
+    const found = { upload, kept, isEmpty: true };
+    if (!isInTree) return { ...found, below: await readEntries(view, scope, target) };
+    if (target === undefined) return found;
+    if (input.recursive !== true) return { ...found, isEmpty: await isReplaceable(view, target) };
+    if (caller === undefined) return found;
+    return { ...found, access: await checkTreeDeletion(view, target, caller) };
   },
   decide: (context) => {
     const { scope, address, target, newETag, input, readResult } = context;
     if (scope.key.name === rootName) return fail("InvalidUri");
-    const { below, isEmpty, upload } = readResult;
+    const { below, isEmpty, upload, kept, access = "allowed" } = readResult;
     if (below !== undefined) return deleteFlat(context, readResult, input.recursive === true);
     if (target === undefined) return fail("BlobNotFound");
     if (!isEmpty) return fail("DirectoryNotEmpty", { message: notEmptyText });
+    if (access === "denied") return fail("AuthorizationPermissionMismatch");
+    if (access === "unknown") return fail("OperationTimedOut");
+    if (kept.some(isLiveSnapshot)) return fail("SnapshotsPresent");
     return deletePath({ scope, address, target, newETag, upload });
   },
 });
+
+function isRecursive(input: object): boolean {
+  return "recursive" in input && input.recursive === true;
+}
 
 /** What a deletion depends on besides the target. */
 interface DeletionReads {
@@ -63,22 +76,24 @@ interface DeletionReads {
   /** Whether the path may be deleted as it is: it is no directory, or one without entries. True for
    *  a recursive deletion and on flat accounts. */
   readonly isEmpty: boolean;
-  /** Generations of the target; only on flat accounts. */
-  readonly kept?: readonly Generation[];
+  /** Whether access control lists permit a recursive deletion; undefined if they do not apply. */
+  readonly access?: Awaited<ReturnType<typeof checkTreeDeletion>>;
+  /** Generations of the target; none for a directory of a hierarchical account. */
+  readonly kept: readonly Generation[];
   /** The first entries below the path; only on flat accounts. */
   readonly below?: FlatEntries;
 }
 
 /** Deletes one portion of a directory of a flat account. The blob of the directory itself is
  *  deleted with the last portion. */
-function deleteFlat(context: OverwriteContext, found: DeletionReads, isRecursive: boolean) {
+function deleteFlat(context: OverwriteContext, found: DeletionReads, takesEntries: boolean) {
   const { target, features, scope } = context;
   const { entries = [], next } = found.below ?? {};
   if (target === undefined && entries.length === 0) return fail("BlobNotFound");
-  if (entries.length > 0 && !isRecursive) {
+  if (entries.length > 0 && !takesEntries) {
     return fail("DirectoryNotEmpty", { message: notEmptyText });
   }
-  const { upload, kept = [] } = found;
+  const { upload, kept } = found;
   // The lease of the addressed blob was checked before.
   const record = target && { ...target, lease: undefined };
   const own = next === undefined && record ? [{ key: blobKey(context), record, upload, kept }] : [];

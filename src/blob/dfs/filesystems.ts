@@ -1,7 +1,9 @@
 import { bareETag } from "../../protocol/etag.ts";
 import { formatHttpDate } from "../../base/dates.ts";
 import { noBody, type Operation } from "../../operation/operation.ts";
-import { query, text } from "../../protocol/params.ts";
+import { nameText } from "../../operation/listing.ts";
+import { resourceNameUnitsMax } from "../../protocol/names.ts";
+import { query } from "../../protocol/params.ts";
 import { createContainer } from "../container/create-container.ts";
 import { deleteContainer } from "../container/delete-container.ts";
 import { getContainerProperties } from "../container/get-container-properties.ts";
@@ -90,7 +92,7 @@ export const listFilesystems = operation({
   route: { method: "GET", resource: "service", query: { resource: "account" } },
   since,
   params: {
-    prefix: query("prefix", text),
+    prefix: query("prefix", nameText),
     continuation,
     maxResults,
   },
@@ -105,7 +107,9 @@ export const listFilesystems = operation({
   success: { status: 200, headers: [continuationHeader] },
   reads: async (view, { scope, input }) => {
     const account = scope.account.id;
-    const { prefix = "", continuation: from, maxResults: results = filesystemsMax } = input;
+    const { prefix = "", continuation: token, maxResults: results = filesystemsMax } = input;
+    // A longer text would not fit into a key.
+    const from = token?.slice(0, resourceNameUnitsMax);
     const limit = Math.min(results, filesystemsMax);
     const { start, end } = containers.range([account], prefix);
     const first = from === undefined ? start : containers.prefix([account, from]);

@@ -1,4 +1,5 @@
 import type { RecordView } from "../../operation/view.ts";
+import { blobNameUnitsMax } from "../../protocol/names.ts";
 import { blobs } from "../records.ts";
 import { isExpired } from "../shared/expiry.ts";
 import { hasFolderMark } from "../tree/directory-record.ts";
@@ -13,18 +14,20 @@ export async function listFlat(
 ): Promise<PathPage> {
   const prefix = directory === "" ? "" : `${directory}/`;
   const { start, end } = blobs.range([container.id], prefix);
-  const first = from === undefined ? undefined : blobs.prefix([container.id, from]);
+  // A longer text in a token would not fit into a key.
+  const name = from?.slice(0, blobNameUnitsMax);
+  const first = name === undefined ? undefined : blobs.prefix([container.id, name]);
   const listed: ListedPath[] = [];
   let at = first !== undefined && Buffer.compare(first, start) > 0 ? first : start;
   for (;;) {
     const found = await nextOf(view, { start: at, end });
     if (found === undefined) return { paths: listed, next: undefined };
-    const { name, record } = found;
-    const slash = recursive ? -1 : name.indexOf("/", prefix.length);
-    const path = slash < 0 ? name : name.slice(0, slash);
+    const { name: full, record } = found;
+    const slash = recursive ? -1 : full.indexOf("/", prefix.length);
+    const path = slash < 0 ? full : full.slice(0, slash);
     const isRepeated = listed.at(-1)?.path === path;
     if (!isRepeated) {
-      if (listed.length === limit) return { paths: listed, next: name };
+      if (listed.length === limit) return { paths: listed, next: full };
       const isDirectory = slash >= 0 || hasFolderMark(record.metadata);
       listed.push({ path, record: slash < 0 ? record : undefined, isDirectory });
     }

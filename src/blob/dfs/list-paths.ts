@@ -4,14 +4,15 @@ import type { Ticks } from "../../base/ticks.ts";
 import { noBody } from "../../operation/operation.ts";
 import type { RecordView } from "../../operation/view.ts";
 import { boolean, query, required, text } from "../../protocol/params.ts";
-import { executeBit, mayAccess, readBit } from "../../protocol/posix-access.ts";
-import type { AclCaller, PathAccess } from "../../protocol/posix-access.ts";
+import type { AclCaller } from "../../protocol/posix-access.ts";
 import { formatPermissions } from "../../protocol/posix-acl.ts";
+import { isListedPath } from "../../protocol/names.ts";
 import { fail } from "../../protocol/result.ts";
 import { blobs, type BlobRecord, type ContainerRecord } from "../records.ts";
 import { isHierarchical, operation } from "../resources.ts";
 import { isExpired } from "../shared/expiry.ts";
 import { findPath, rootName } from "../tree/find-path.ts";
+import { mayEnter, mayList } from "../tree/list-access.ts";
 import { continuationHeader, continuationOf, listingContinuation } from "./continuation.ts";
 import { jsonType } from "./dialect.ts";
 import { listFlat } from "./list-flat.ts";
@@ -34,8 +35,8 @@ export interface ListedPath {
 export interface PathPage {
   readonly paths: readonly ListedPath[];
   readonly next: string | undefined;
-  /** The access control lists of the listed directory; undefined on flat accounts. */
-  readonly access?: PathAccess;
+  /** Whether access control lists forbid the caller to list some of the paths. */
+  readonly isDenied?: boolean;
 }
 
 /** What a listing contains: the entries of a directory, from the path `from` on. */
@@ -63,12 +64,12 @@ export const listPaths = operation({
     recursive: required(query("recursive", boolean)),
     directory: query("directory", text),
     continuation: listingContinuation,
-    beginFrom: query("beginFrom", text),
+    beginFrom: query("beginFrom", (path) => (isListedPath(path) ? path : undefined)),
     maxResults,
     upn,
   },
   body: noBody,
-  permission: { letters: "l", resourceType: "c", posix: {} },
+  permission: { letters: "l", resourceType: "c", posix: {}, reachesBelow: () => true },
   target: "must-exist",
   conditions: "none",
   lease: "none",
@@ -76,18 +77,21 @@ export const listPaths = operation({
   effect: "reads",
   largeResponse: true,
   success: { status: 200, headers: [continuationHeader] },
-  reads: (view, { scope, target, address, input }) => {
+  reads: (view, { scope, target, address, input, aclCaller }) => {
     const { recursive, maxResults: results = pathsMax } = input;
     const { blob: directory } = address;
     const place = input.continuation ?? { path: input.beginFrom ?? "", isEntry: true };
     const from = place.isEntry ? place.path && joined(directory, place.path) : place.path;
     const limit = Math.min(results, pathsMax);
     const selection = { container: target, directory, recursive, from: from || undefined, limit };
-    return isHierarchical(scope) ? listTree(view, selection) : listFlat(view, selection);
+    if (!isHierarchical(scope)) return listFlat(view, selection);
+    return aclCaller === undefined
+      ? listTree(view, selection)
+      : listAllowed(view, selection, aclCaller);
   },
-  decide: ({ readResult, scope, aclCaller }) => {
+  decide: ({ readResult, scope }) => {
     if (readResult === undefined) return fail("PathNotFound");
-    if (!mayList(readResult.access, aclCaller)) return fail("AuthorizationPermissionMismatch");
+    if (readResult.isDenied === true) return fail("AuthorizationPermissionMismatch");
     const withAccess = isHierarchical(scope);
     const paths = readResult.paths.map((path) => describe(path, withAccess));
     const { next } = readResult;
@@ -98,10 +102,22 @@ export const listPaths = operation({
   },
 });
 
-function mayList(access: PathAccess | undefined, caller: AclCaller | undefined): boolean {
-  if (access === undefined || caller === undefined) return true;
-  return mayAccess(access, caller, { target: readBit | executeBit });
+/** Lists a directory for a caller that access control lists limit. */
+async function listAllowed(
+  view: RecordView,
+  selection: PathSelection,
+  caller: AclCaller,
+): Promise<PathPage | undefined> {
+  const { container, directory, from, recursive } = selection;
+  const listing = { container: container.id, directory, from };
+  if (!(await mayList(view, listing, caller))) return denied;
+  const page = await listTree(view, selection);
+  if (page === undefined || !recursive) return page;
+  const isAllowed = page.paths.every(({ record }) => !record || mayEnter(record, caller));
+  return isAllowed ? page : denied;
 }
+
+const denied: PathPage = { paths: [], next: undefined, isDenied: true };
 
 function joined(directory: string, name: string): string {
   return directory === "" ? name : `${directory}/${name}`;
@@ -112,13 +128,12 @@ async function listTree(
   view: RecordView,
   { container, directory, recursive, from, limit }: PathSelection,
 ): Promise<PathPage | undefined> {
-  const { key, ancestors } = await findPath(view, container.id, directory);
+  const { key } = await findPath(view, container.id, directory);
   const start = await view.get(blobs, key);
   const root = directory === "" ? container.id : start?.directory;
   const isGone = start !== undefined && isExpired(start, view.now);
   if (isGone && key.name !== rootName) return undefined;
-  const access = { ancestors: ancestors.map(accessOf), target: start && accessOf(start) };
-  if (root === undefined) return start && listFile(start, directory, access);
+  if (root === undefined) return start && listFile(start, directory);
   const prefix = directory === "" ? "" : `${directory}/`;
   if (from !== undefined && !from.startsWith(prefix)) return { paths: [], next: undefined };
   const { paths, next } = await walkPaths(view, {
@@ -131,12 +146,12 @@ async function listTree(
   const listed = paths.map(({ path, record }) => {
     return { path, record, isDirectory: record.directory !== undefined };
   });
-  return { paths: listed, next, access };
+  return { paths: listed, next };
 }
 
 /** Hadoop lists a file to get its status. */
-function listFile(record: BlobRecord, path: string, access: PathAccess): PathPage {
-  return { paths: [{ path, record, isDirectory: false }], next: undefined, access };
+function listFile(record: BlobRecord, path: string): PathPage {
+  return { paths: [{ path, record, isDirectory: false }], next: undefined };
 }
 
 /** 1601-01-01, the start of Windows file times. */

@@ -1,8 +1,14 @@
-import { newPathAccess, type PathKind } from "../../protocol/posix-access.ts";
+import {
+  maySetOwners,
+  newPathAccess,
+  type AclCaller,
+  type PathKind,
+} from "../../protocol/posix-access.ts";
 import { defaultUmask, formatPermissions, superuser } from "../../protocol/posix-acl.ts";
 import { setAcl } from "../../protocol/posix-acl-changes.ts";
 import type { AclEntry, PosixAccess } from "../../protocol/posix-acl.ts";
 import { fail, ok, type Result } from "../../protocol/result.ts";
+import { every, type ActionNeed } from "../../protocol/roles/actions.ts";
 import type { BlobRecord } from "../records.ts";
 import { accessOf } from "../tree/path-facts.ts";
 
@@ -21,17 +27,30 @@ export interface PathCreation {
   readonly parent: BlobRecord | undefined;
   /** Object id of a caller with a bearer token. */
   readonly callerId: string | undefined;
+  /** The caller, if access control lists limit what it may do. */
+  readonly aclCaller: AclCaller | undefined;
+}
+
+const ownershipAction = every("blobServices/containers/blobs/manageOwnership/action");
+
+/** The action that a role must grant in addition to set an owner or group. */
+export function ownershipNeed(input: object): ActionNeed | undefined {
+  const { owner, group }: Partial<RequestedAccess> = input;
+  return owner === undefined && group === undefined ? undefined : ownershipAction;
 }
 
 /** Owner, group and list of a new path: as requested, otherwise inherited from its directory. */
 export function accessOfNew(
   requested: RequestedAccess,
-  { kind, parent, callerId }: PathCreation,
+  { kind, parent, callerId, aclCaller }: PathCreation,
 ): Result<PosixAccess> {
   const { acl, umask = defaultUmask, permissions: mode } = requested;
   const parentAccess = parent && accessOf(parent);
-  const owner = requested.owner ?? callerId ?? superuser;
-  const group = requested.group ?? parentAccess?.group ?? superuser;
+  const owners = { owner: callerId ?? superuser, group: parentAccess?.group ?? superuser };
+  if (aclCaller !== undefined && !maySetOwners(owners, requested, aclCaller)) {
+    return fail("AuthorizationPermissionMismatch");
+  }
+  const { owner = owners.owner, group = owners.group } = requested;
   const created = newPathAccess({ kind, owner, group, mode, umask, parent: parentAccess });
   if (acl === undefined) return ok(created);
   if (mode !== undefined) return fail("InvalidPermission");

@@ -9,11 +9,15 @@ import { fail, ok, type Result } from "../../protocol/result.ts";
 import type { Ticks } from "../../base/ticks.ts";
 import { checkProtection } from "../protection/protection.ts";
 import { uploads, type BlobRecord, type UploadRecord } from "../records.ts";
-import { isHierarchical, operation, type ContainerScope } from "../resources.ts";
+import { isHierarchical, operation } from "../resources.ts";
+import type { BlobAddress, ContainerScope } from "../resources.ts";
 import { blobKey } from "../shared/overwrite.ts";
+import { generationsOf } from "../shared/soft-delete.ts";
+import { deletePath } from "../tree/delete-path.ts";
 import { withFolderMark } from "../tree/directory-record.ts";
 import { rootName } from "../tree/find-path.ts";
-import { movePath, reclaimBelow } from "../tree/move-path.ts";
+import { movePath } from "../tree/move-path.ts";
+import { isLiveSnapshot } from "../write/delete-blob.ts";
 import { continuation, continuationHeader } from "./continuation.ts";
 import { isReplaceable } from "./delete-path.ts";
 import { entryName, properties, transactionId } from "./params.ts";
@@ -49,10 +53,11 @@ export const renamePath = operation({
   success: { status: 201, headers: [continuationHeader] },
   reads: async (view, { scope, target, source: named }) => {
     const source = await loadSource(view, named);
-    if (!source.ok || isHierarchical(scope)) {
-      return { source, tree: await readTreeRename(view, scope, target) };
+    if (!source.ok) return { source };
+    if (!isHierarchical(scope)) {
+      return { source, flat: await readFlatRename(view, source.value, scope) };
     }
-    return { source, flat: await readFlatRename(view, source.value, scope) };
+    return { source, tree: await readTreeRename(view, source.value, { scope, target }) };
   },
   decide: (context) => {
     const { source, flat, tree } = context.readResult;
@@ -60,6 +65,7 @@ export const renamePath = operation({
     const checked = checkSource(source.value, context.input, context.now);
     if (!checked.ok) return checked;
     if (flat !== undefined) return renameFlat(context, source.value, flat);
+    if (tree === undefined) throw new Error("neither a flat rename nor one in a tree was read");
     return renameInTree(context, source.value, tree);
   },
 });
@@ -69,36 +75,44 @@ interface TreeRename {
   readonly replacedUpload: UploadRecord | undefined;
   /** Whether the destination does not exist, or is a file or an empty directory. */
   readonly isFree: boolean;
+  /** Whether the source is a file with snapshots: keyed by its path, they would stay. */
+  readonly hasSnapshots: boolean;
 }
 
 async function readTreeRename(
   view: RecordView,
-  scope: ContainerScope,
-  target: BlobRecord | undefined,
+  { scope: from, record }: RenameSource,
+  { scope, target }: Pick<TreeRenameContext, "scope" | "target">,
 ): Promise<TreeRename> {
+  const isFile = record !== undefined && record.directory === undefined;
+  const kept = isFile ? await generationsOf(view, from.key) : [];
   return {
     replacedUpload: await view.get(uploads, blobKey({ scope })),
     isFree: target === undefined || (await isReplaceable(view, target)),
+    hasSnapshots: kept.some(isLiveSnapshot),
   };
 }
 
 interface TreeRenameContext {
   readonly scope: ContainerScope;
+  readonly address: BlobAddress;
   readonly target: BlobRecord | undefined;
   readonly input: {
     readonly properties: Metadata | undefined;
     readonly transactionId: string | undefined;
   };
   readonly now: Ticks;
+  readonly newETag: Ticks;
 }
 
 function renameInTree(context: TreeRenameContext, source: RenameSource, found: TreeRename) {
-  const { scope, target, input, now } = context;
+  const { scope, target, input, now, address, newETag } = context;
   const { record, upload } = source;
   if (record === undefined) return fail("SourcePathNotFound");
   const from = source.scope.key;
   const placed = checkDestination({ scope, target, from, record, isFree: found.isFree, now });
   if (!placed.ok) return placed;
+  if (found.hasSnapshots) return fail("SnapshotsPresent");
   const lease = target !== undefined && isLocked(target.lease, now) ? target.lease : record.lease;
   const { properties: given = record.metadata, transactionId: id } = input;
   const metadata = record.directory === undefined ? given : withFolderMark(given);
@@ -109,9 +123,12 @@ function renameInTree(context: TreeRenameContext, source: RenameSource, found: T
     upload,
     replacedUpload: found.replacedUpload,
   });
+  // The upload of a replaced file is dropped by the move.
+  const replaced = target && deletePath({ scope, address, target, newETag, upload: undefined });
   return {
     etag: record.etag,
-    effects: [...moved, ...(target === undefined ? [] : reclaimBelow(target))],
+    preserve: replaced?.preserve ?? [],
+    effects: [...moved, ...(replaced?.effects ?? [])],
   };
 }
 

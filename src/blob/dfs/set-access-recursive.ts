@@ -2,6 +2,7 @@ import { put } from "../../operation/effects.ts";
 import { noBody } from "../../operation/operation.ts";
 import { boolean, integer, oneOf, query, required, type Param } from "../../protocol/params.ts";
 import {
+  find,
   parseAcl,
   parseAclNames,
   type AclEntry,
@@ -42,9 +43,18 @@ const entries: Param<readonly AclEntry[]> = {
       ? parseAclNames(text)?.map((name) => ({ ...name, bits: 0 }))
       : undefined;
     const parsed = isRemoval ? names : parseAcl(text);
-    return parsed === undefined ? fail("InvaldAccessControlList") : ok(parsed);
+    if (parsed === undefined) return fail("InvaldAccessControlList");
+    const isSet = reader.query("mode")?.toLowerCase() === "set";
+    return isSet && !hasBaseEntries(parsed) ? fail("SetAclMissingAces") : ok(parsed);
   },
 };
+
+/** Whether the access entries of owner, owning group and other are given. A recursive change that
+ *  replaces lists needs them, although Set Access Control keeps those that are not given.
+ *  github.com/Azure/azure-cli/issues/16792 */
+function hasBaseEntries(given: readonly AclEntry[]): boolean {
+  return (["user", "group", "other"] as const).every((type) => find(given, "access", type));
+}
 
 /** Changes the access control lists of a directory and of everything below it, in several requests.
  *  Each request is one transaction; the token in its response names the next path.
@@ -62,7 +72,7 @@ export const setAccessControlRecursive = operation({
     forced: query("forceFlag", boolean),
   },
   body: noBody,
-  permission: { letters: "po", resourceType: "o", posix: {} },
+  permission: { letters: "po", resourceType: "o", posix: {}, reachesBelow: () => true },
   namespace: "hierarchical",
   target: "must-exist",
   conditions: "none",

@@ -28,7 +28,7 @@ export const listBlobsArrow = operation({
   since: "2026-10-06",
   params: { ...listParams, endBefore },
   body: noBody,
-  permission: { letters: "l", resourceType: "c", publicRead: "container" },
+  permission: { letters: "l", resourceType: "c", publicRead: "container", posix: {} },
   target: "must-exist",
   conditions: "none",
   lease: "none",
@@ -36,21 +36,24 @@ export const listBlobsArrow = operation({
   effect: "reads",
   largeResponse: true,
   success: { status: 200, headers: [] },
-  reads: async (view, { target, input, now, features, scope }) => {
+  reads: async (view, { target, input, now, features, scope, aclCaller }) => {
     const options = entryOptions(input, { now, features, scope });
-    const selection = { ...selectionOf(target.id, input), endBefore: input.endBefore };
+    const all = selectionOf(target.id, input, aclCaller);
+    const selection = { ...all, endBefore: input.endBefore };
     const rows: BlobRow[] = [];
     const emit = (entry: ListEntry) => void rows.push(arrowRow(entry, options));
     const scan = isHierarchical(scope) ? listTree : scanBlobs;
-    const { next } = await scan(view, selection, emit);
+    const { next, isDenied } = await scan(view, selection, emit);
     const metadata = {
       NextMarker: next === undefined ? "" : formatMarker(next),
       NumberOfRecords: String(rows.length),
     };
-    return writeArrowStream({ columns: blobColumns, required: ["Name"], rows, metadata });
+    const required = ["Name"] as const;
+    const bytes = await writeArrowStream({ columns: blobColumns, required, rows, metadata });
+    return { bytes, isDenied };
   },
-  decide: ({ input, readResult: bytes, scope }) => {
-    const allowed = checkList(input, scope);
+  decide: ({ input, readResult: { bytes, isDenied }, scope }) => {
+    const allowed = checkList(input, scope, isDenied);
     if (!allowed.ok) return allowed;
     return { body: { type: arrowStreamType, bytes } };
   },

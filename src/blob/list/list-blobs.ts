@@ -23,7 +23,7 @@ export const listBlobs = operation({
   since: "2009-09-19",
   params: listParams,
   body: noBody,
-  permission: { letters: "l", resourceType: "c", publicRead: "container" },
+  permission: { letters: "l", resourceType: "c", publicRead: "container", posix: {} },
   target: "must-exist",
   conditions: "none",
   lease: "none",
@@ -31,21 +31,21 @@ export const listBlobs = operation({
   effect: "reads",
   largeResponse: true,
   success: { status: 200, headers: [] },
-  reads: async (view, { target, input, now, features, scope }) => {
+  reads: async (view, { target, input, now, features, scope, aclCaller }) => {
     const options = entryOptions(input, { now, features, scope });
     const entries = new PagedText();
-    const selection = selectionOf(target.id, input);
+    const selection = selectionOf(target.id, input, aclCaller);
     const append = (text: string) => entries.append(text);
     const emit = (entry: ListEntry) => append(renderEntry(entry, options));
     const scan = isHierarchical(scope) ? listTree : scanBlobs;
-    const { next } =
+    const { next, isDenied } =
       scan === scanBlobs && isPlainListing(selection)
         ? await plainPage(view, selection, options, append)
         : await scan(view, selection, emit);
-    return { next, entries };
+    return { next, entries, isDenied };
   },
   decide: ({ input, readResult, endpoint, address, scope }) => {
-    const allowed = checkList(input, scope);
+    const allowed = checkList(input, scope, readResult.isDenied);
     if (!allowed.ok) return allowed;
     const head =
       textElement("Prefix", input.prefix) +

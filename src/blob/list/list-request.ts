@@ -1,15 +1,16 @@
 import { invalidQuery } from "../../protocol/faults.ts";
 import {
   delimiter,
-  marker,
   maxResults,
   pageSize,
+  pathMarker,
   nameText,
   prefix,
   wordSet,
 } from "../../operation/listing.ts";
 import { query, type InputOf } from "../../protocol/params.ts";
-import { ok, type Result } from "../../protocol/result.ts";
+import type { AclCaller } from "../../protocol/posix-access.ts";
+import { fail, ok, type Result } from "../../protocol/result.ts";
 import type { AccountScope } from "../../account/account-record.ts";
 import { isHierarchical } from "../resources.ts";
 import type { EntryOptions } from "./blob-entry.ts";
@@ -37,12 +38,24 @@ const showOnly = wordSet("showonly", "deleted", "files", "directories");
 const startFrom = query("startfrom", nameText);
 
 /** The parameters of List Blobs in both formats. */
-export const listParams = { prefix, delimiter, marker, maxResults, include, showOnly, startFrom };
+export const listParams = {
+  prefix,
+  delimiter,
+  marker: pathMarker,
+  maxResults,
+  include,
+  showOnly,
+  startFrom,
+};
 
 export type ListInput = InputOf<typeof listParams>;
 
 /** Which entries a request lists. */
-export function selectionOf(container: bigint, input: ListInput): Selection {
+export function selectionOf(
+  container: bigint,
+  input: ListInput,
+  caller: AclCaller | undefined,
+): Selection {
   const { include: included, startFrom: start } = input;
   return {
     container,
@@ -57,6 +70,7 @@ export function selectionOf(container: bigint, input: ListInput): Selection {
     onlyDeleted: input.showOnly?.has("deleted") ?? false,
     uncommitted: included?.has("uncommittedblobs") ?? false,
     kind: kindOf(input.showOnly),
+    caller,
   };
 }
 
@@ -84,12 +98,15 @@ export function entryOptions(
   };
 }
 
-/** With a delimiter, entries below a prefix are rolled up into the prefix, which cannot show
+/** Checks the parameters, and the access control lists that the listing came upon. With a
+ *  delimiter, entries below a prefix are rolled up into the prefix, which cannot show
  *  snapshots. On hierarchical accounts only the slash is a possible delimiter. */
 export function checkList(
   { delimiter: delimiterText, include: included }: ListInput,
   scope: AccountScope,
+  isDenied: boolean | undefined,
 ): Result<void> {
+  if (isDenied === true) return fail("AuthorizationPermissionMismatch");
   if (delimiterText === undefined) return ok(undefined);
   const endsDirectories = delimiterText === "/" || delimiterText === "" || !isHierarchical(scope);
   const isPossible = endsDirectories && included?.has("snapshots") !== true;

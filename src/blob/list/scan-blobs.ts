@@ -1,5 +1,7 @@
 import type { RecordView } from "../../operation/view.ts";
 import type { DefinedTable } from "../../encoding/table.ts";
+import { blobNameUnitsMax } from "../../protocol/names.ts";
+import type { AclCaller } from "../../protocol/posix-access.ts";
 import { isLive } from "../block/read-blocks.ts";
 import { ticksMax, type Ticks } from "../../base/ticks.ts";
 import { blobs, generations, uploads, type BlobRecord, type GenerationKey } from "../records.ts";
@@ -28,6 +30,8 @@ export interface Selection {
   /** Lists only files or only directories; undefined: both. Only `listTree` applies it
    *  (hierarchical accounts). */
   readonly kind?: "files" | "directories" | undefined;
+  /** The caller, if access control lists limit what it may list. Only `listTree` applies it. */
+  readonly caller?: AclCaller | undefined;
 }
 
 export type ListEntry =
@@ -49,6 +53,8 @@ export type ListEntry =
 export interface Page {
   /** Marker of the next page; undefined at the end. */
   readonly next: readonly string[] | undefined;
+  /** Whether the caller of the selection may not list all of the entries. */
+  readonly isDenied?: boolean;
 }
 
 /** Maximum number of records that are buffered per table. */
@@ -236,8 +242,10 @@ export function markerOf<K, R>(table: DefinedTable<K, R>, key: Uint8Array): read
 export function keyOfMarker<K, R>(
   table: DefinedTable<K, R>,
   container: bigint,
-  [name = "", at, kind = "0"]: readonly string[],
+  [text = "", at, kind = "0"]: readonly string[],
 ): Uint8Array {
+  // Longer texts come from listings of trees, and would not fit into a key.
+  const name = text.slice(0, blobNameUnitsMax);
   if (table.tag !== generations.tag || at === undefined) return table.prefix([container, name]);
   if (at === "base") return table.range([container, name]).end;
   // A marker is client input, so it may be malformed.

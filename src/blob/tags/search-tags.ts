@@ -5,7 +5,7 @@ import type { TagComparison, Tags } from "../../protocol/tags.ts";
 import type { RecordView } from "../../operation/view.ts";
 import { allTags, containerNames, containerTags } from "../indexes.ts";
 import type { EmptyRecord, TagKey } from "../indexes.ts";
-import { findBlob } from "../resources.ts";
+import { findBlob } from "../shared/find-blob.ts";
 import { matchedTags, planSearch, valueBounds } from "./search-plan.ts";
 import { TagCursor } from "./tag-cursor.ts";
 

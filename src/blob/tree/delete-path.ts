@@ -30,7 +30,8 @@ export function deletePath(deletion: PathDeletion) {
   const days = retentionDays(scope.account);
   if (days === undefined) {
     const effects: readonly Effect[] = [...dropped, ...reclaimBelow(target)];
-    return { remove: true as const, effects, headers: { "x-ms-delete-type-permanent": "true" } };
+    const headers = { "x-ms-delete-type-permanent": "true" };
+    return { remove: true as const, preserve: [], effects, headers };
   }
   const key = deletedPathKey(scope, address.blob, newETag);
   return {

@@ -2,8 +2,10 @@ import { comparePaths, splitPath } from "../../namespace/paths.ts";
 import { resolveParents } from "../../namespace/resolve.ts";
 import { walk, type DirectoryPage, type PageRequest, type Position } from "../../namespace/walk.ts";
 import type { RecordView } from "../../operation/view.ts";
+import type { AclCaller } from "../../protocol/posix-access.ts";
 import { scanBlobs, type ListEntry, type Page, type Selection } from "../list/scan-blobs.ts";
 import { blobTree } from "./find-path.ts";
+import { mayEnter, mayList } from "./list-access.ts";
 
 export interface TreeEntry {
   /** The last name of the path. */
@@ -29,31 +31,42 @@ export async function listTree(
   selection: Selection,
   emit: (entry: ListEntry) => void,
 ): Promise<Page> {
+  const { container, prefix, delimiter, from = [], endBefore, limit, caller } = selection;
+  const rootPath = prefix.slice(0, prefix.lastIndexOf("/") + 1);
+  const listing = { container, directory: rootPath, from: from[0] };
+  const isListable = caller === undefined || (await mayList(view, listing, caller));
+  if (!isListable) return { next: undefined, isDenied: true };
   if (selection.onlyDeleted) return scanBlobs(view, { ...selection, delimiter: "" }, emit);
-  const { container, prefix, delimiter, from = [], endBefore, limit } = selection;
   const [fromPath = "", ...fromRest] = from;
-  const rootNames = splitPath(prefix.slice(0, prefix.lastIndexOf("/") + 1));
+  const rootNames = splitPath(rootPath);
   const start = relativeTo(rootNames, splitPath(fromPath));
   const { id } = await resolveParents(blobTree(view), container, rootNames);
   if (id === undefined || start === undefined) return { next: undefined };
   const end = endBefore === undefined ? undefined : splitPath(endBefore);
+  const recursive = delimiter === "";
+  let isDenied = false;
   const next = await walk<TreeEntry>({
     root: id,
     rootPath: rootNames.join("/"),
     namePrefix: prefix.slice(prefix.lastIndexOf("/") + 1),
-    recursive: delimiter === "",
+    recursive,
     from: start,
     fromRest,
     limit,
     readPage: (request) => readDirectory(view, selection, request),
     visit: (path, { listed, directory }) => {
       if (end !== undefined && comparePaths(splitPath(path), end) >= 0) return "stop";
+      if (caller !== undefined && recursive && !mayEnterListed(listed, caller)) isDenied = true;
       const isListed = selection.kind === undefined || selection.kind === kindOf(directory);
       if (isListed) emit(asListed(path, listed, directory !== undefined && delimiter !== ""));
       return undefined;
     },
   });
-  return { next: next && [next.path, ...next.rest] };
+  return { next: next && [next.path, ...next.rest], isDenied };
+}
+
+function mayEnterListed(listed: ListEntry, caller: AclCaller): boolean {
+  return listed.kind !== "blob" || mayEnter(listed.record, caller);
 }
 
 function kindOf(directory: bigint | undefined): "files" | "directories" {

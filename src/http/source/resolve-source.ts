@@ -1,5 +1,5 @@
 import { authoriseByAcl } from "../../protocol/authorise-acl.ts";
-import { authoriseCoverage } from "../../protocol/authorise-named.ts";
+import { authoriseCoverage, authoriseReach } from "../../protocol/authorise-named.ts";
 import { authoriseWithRecord } from "../../protocol/authorise.ts";
 import { faultMessage, faultStatus } from "../../protocol/faults.ts";
 import type { LinkedResource } from "../../protocol/named-resource.ts";
@@ -115,6 +115,9 @@ async function ownSource(
       const isSigned = context.linked.below !== "account";
       const covered = isSigned || authoriseCoverage(principal.value, { name, path: below });
       if (covered !== true && !covered.ok) return covered;
+      const reach = { input: {}, isFile: access?.isFile };
+      const reached = authoriseReach(principal.value, context.linked.permission, reach);
+      if (!reached.ok) return unverified(reached, context);
       const listed = authoriseReader(parts, principal.value, { account, name }, context, access);
       if (!listed.ok) return unverified(listed, context);
       return authoriseRead(parts, principal.value, access, { ...context, account });

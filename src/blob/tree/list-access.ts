@@ -1,0 +1,42 @@
+import { splitPath } from "../../namespace/paths.ts";
+import type { RecordView } from "../../operation/view.ts";
+import { executeBit, grants, mayAccess, readBit } from "../../protocol/posix-access.ts";
+import type { AclCaller } from "../../protocol/posix-access.ts";
+import { blobs, type BlobRecord } from "../records.ts";
+import { findPath } from "./find-path.ts";
+import { accessOf } from "./path-facts.ts";
+
+const listBits = readBit | executeBit;
+
+/** A listing of a directory, or of everything below it. */
+export interface DirectoryListing {
+  readonly container: bigint;
+  /** The path of the directory. */
+  readonly directory: string;
+  /** The path with which the listing starts; undefined for the first entry. */
+  readonly from: string | undefined;
+}
+
+/** Whether access control lists permit a caller to start a listing: they must grant reading the
+ *  directory, and each directory below it that leads to the first path. That path is client input,
+ *  so it may lead to a directory that the listing has not come upon before. */
+export async function mayList(
+  view: RecordView,
+  { container, directory, from }: DirectoryListing,
+  caller: AclCaller,
+): Promise<boolean> {
+  const { key, ancestors } = await findPath(view, container, directory);
+  const record = await view.get(blobs, key);
+  // A file can be listed, too, which needs no permission on the file itself.
+  const target = record?.directory === undefined ? undefined : accessOf(record);
+  const access = { ancestors: ancestors.map(accessOf), target };
+  if (!mayAccess(access, caller, { target: listBits })) return false;
+  if (from === undefined) return true;
+  const above = (await findPath(view, container, from)).ancestors;
+  return above.slice(splitPath(directory).length).every((each) => mayEnter(each, caller));
+}
+
+/** Whether a recursive listing of a caller may continue below this path; true for files. */
+export function mayEnter(record: BlobRecord, caller: AclCaller): boolean {
+  return record.directory === undefined || grants(accessOf(record), caller, listBits);
+}

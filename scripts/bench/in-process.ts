@@ -3,10 +3,10 @@ import {
   accountsOf,
   developmentAccount,
   developmentAccountName,
-  type AccountSettings,
 } from "../../src/account/settings.ts";
+import type { AccountSettings } from "../../src/account/settings.ts";
 import { dfsService } from "../../src/blob/dfs/service.ts";
-import { isPathRequest } from "../../src/blob/dfs/which-api.ts";
+import { isPathRequest } from "../../src/blob/service.ts";
 import { disablePretenuring } from "../../src/server/gc-flags.ts";
 import type { Service } from "../../src/operation/service.ts";
 import { noMeter } from "../../src/protocol/meter.ts";
@@ -16,7 +16,8 @@ import type { HttpService } from "../../src/http/http-service.ts";
 import type { Observer } from "../../src/http/observer.ts";
 import { compileRoutes } from "../../src/http/routing.ts";
 import { serveRequest } from "../../src/http/pipeline.ts";
-import { bufferBody, type WireResponse, type WireRequest } from "../../src/http/wire.ts";
+import { bufferBody } from "../../src/http/wire.ts";
+import type { WireResponse, WireRequest } from "../../src/http/wire.ts";
 import { openDataStores } from "../../src/server/data-stores.ts";
 import type { DataStores } from "../../src/server/data-stores.ts";
 import { services } from "../../src/server/services.ts";

@@ -1,29 +1,27 @@
-import { mapAwaitable, type Awaitable } from "../base/awaitable.ts";
+import { mapAwaitable } from "../base/awaitable.ts";
+import type { Awaitable } from "../base/awaitable.ts";
 import { isNameReserved } from "../account/deleted-names.ts";
 import type { AccountRecord, AccountScope } from "../account/account-record.ts";
 import { corsRulesFor, loadAccount, serviceResource } from "../account/service-resource.ts";
 import type { CorsRule } from "../protocol/cors.ts";
-import { operationsOf, type Address } from "../operation/operation.ts";
+import { operationsOf } from "../operation/operation.ts";
+import type { Address } from "../operation/operation.ts";
 import { fail, ok } from "../protocol/result.ts";
 import { defineResource } from "../operation/service.ts";
 import type { Access, LoadedResource, LoadRequest } from "../operation/service.ts";
 import { anyTable } from "../encoding/table.ts";
 import type { Ticks } from "../base/ticks.ts";
 import type { RecordView } from "../operation/view.ts";
-import { checkBlobPolicy, type BlobPolicy } from "./blob-policy.ts";
-import {
-  blobs,
-  containers,
-  type BlobKey,
-  type BlobRecord,
-  type ContainerRecord,
-} from "./records.ts";
+import { checkBlobPolicy } from "./blob-policy.ts";
+import type { BlobPolicy } from "./blob-policy.ts";
+import { blobs, containers } from "./records.ts";
+import type { BlobKey, BlobRecord, ContainerRecord } from "./records.ts";
 import { findBlob, isSoftDeleted } from "./shared/find-blob.ts";
 import { afterRehydration } from "./tier/rehydration.ts";
-import { createParents } from "./tree/create-parents.ts";
+import { createParents, completeAccess } from "./tree/create-parents.ts";
 import { hasFolderMark } from "./tree/directory-record.ts";
-import { completeAccess } from "./tree/inherited-access.ts";
-import { findPath, type PathScope } from "./tree/find-path.ts";
+import { findPath } from "./tree/find-path.ts";
+import type { PathScope } from "./tree/find-path.ts";
 import { accessOf as posixAccessOf, resourceType } from "./tree/path-facts.ts";
 import type { FaultDetail } from "../protocol/faults.ts";
 import type { Features } from "../protocol/features.ts";

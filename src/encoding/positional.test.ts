@@ -1,6 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { fromValues, positionsOf, toValues } from "./positional.ts";
+
+import { fromValues, positionsOf, toValues } from "./record.ts";
 
 interface Sample {
   readonly first: number;

@@ -10,13 +10,13 @@ import { authoriseCoverage, authoriseNamed, authoriseReach } from "../protocol/a
 import type { Address } from "../operation/operation.ts";
 import type { AccountSettings } from "../account/settings.ts";
 import type { Principal } from "../protocol/principal.ts";
-import { fail, ok, type Result } from "../protocol/result.ts";
+import { fail, ok } from "../protocol/result.ts";
+import type { Result } from "../protocol/result.ts";
 import type { Call } from "../operation/execute.ts";
 import { isRoleCaller } from "../protocol/roles/role-caller.ts";
-import { authoriseCaller, checkRoles, namedRoleCheck } from "./authorise-roles.ts";
+import { authoriseCaller, checkRoles, namedRoleCheck, tagUseOf } from "./authorise-roles.ts";
 import type { HttpService } from "./http-service.ts";
 import type { SelectedRequest } from "./request-context.ts";
-import { tagUseOf } from "./tag-use.ts";
 
 const granted = ok(undefined);
 /** The check for requests that are signed with an account key, which permits everything. */

@@ -4,7 +4,8 @@ import { authoriseByAcl } from "../protocol/authorise-acl.ts";
 import type { Permission } from "../protocol/permission.ts";
 import type { AclCaller, PathAccess } from "../protocol/posix-access.ts";
 import type { Principal } from "../protocol/principal.ts";
-import { fail, ok, type Result } from "../protocol/result.ts";
+import { fail, ok } from "../protocol/result.ts";
+import type { Result } from "../protocol/result.ts";
 import type { AccessRules, RoleTarget } from "../protocol/roles/access-rules.ts";
 import { actionNeedOf, overwriteNeed, tagNeed } from "../protocol/roles/action-need.ts";
 import type { ActionNeed } from "../protocol/roles/actions.ts";
@@ -14,11 +15,11 @@ import {
   listCallerOf,
   listedUserOf,
   rolesAllow,
-  type RoleCaller,
 } from "../protocol/roles/role-caller.ts";
+import type { RoleCaller } from "../protocol/roles/role-caller.ts";
 import type { HttpService } from "./http-service.ts";
 import type { RequestContext, SelectedRequest } from "./request-context.ts";
-import { tagUseOf, type TagUse } from "./tag-use.ts";
+import type { WireRequest } from "./wire.ts";
 
 const granted = ok(undefined);
 const denied = fail("AuthorizationPermissionMismatch");
@@ -209,4 +210,28 @@ export function missingActions(
   return unmet?.map((actions) =>
     actions.filter((action) => !roles.allows(ids, [[action]], target)),
   );
+}
+
+/** How a request uses tags, which requires a permission beside that of its operation. */
+export interface TagUse {
+  readonly sets: boolean;
+  readonly isConditional: boolean;
+}
+
+type TagDeclaration = Pick<Operation, "params" | "conditions">;
+
+/** A header counts only if the operation declares it; otherwise it is ignored. */
+export function tagUseOf(operation: TagDeclaration, { headers }: Pick<WireRequest, "headers">) {
+  return {
+    sets: headers["x-ms-tags"] !== undefined && setsTags(operation),
+    isConditional: headers["x-ms-if-tags"] !== undefined && hasTagCondition(operation),
+  } satisfies TagUse;
+}
+
+function setsTags({ params }: TagDeclaration): boolean {
+  return Object.values(params).some(({ setsTags: declared }) => declared === true);
+}
+
+function hasTagCondition({ conditions }: TagDeclaration): boolean {
+  return conditions !== "none" && conditions !== "match";
 }

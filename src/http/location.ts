@@ -1,6 +1,8 @@
 import type { ServiceName } from "../protocol/service-name.ts";
-import { fail, ok, type Result } from "../protocol/result.ts";
-import { parseQuery, type Query } from "./query-string.ts";
+import { fail, ok } from "../protocol/result.ts";
+import type { Result } from "../protocol/result.ts";
+import { parseQuery } from "./params.ts";
+import type { Query } from "./params.ts";
 import type { WireRequest } from "./wire.ts";
 
 /** What a request addresses: account, path and query. */

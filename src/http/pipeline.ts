@@ -1,8 +1,10 @@
 import type { Awaitable } from "../base/awaitable.ts";
 import { ticksPerSecond } from "../base/ticks.ts";
 import { AccountChanged } from "../account/service-resource.ts";
-import { fail, ok, type Failure, type Result } from "../protocol/result.ts";
-import { execute, type Call, type Outcome } from "../operation/execute.ts";
+import { fail, ok } from "../protocol/result.ts";
+import type { Failure, Result } from "../protocol/result.ts";
+import { execute } from "../operation/execute.ts";
+import type { Call, Outcome } from "../operation/execute.ts";
 import type { Batch } from "../operation/reply.ts";
 import { SnapshotTooOld } from "../store/open-views.ts";
 import { StoreBusy, StoreClosed, StoreUnavailable } from "../store/store.ts";
@@ -22,8 +24,7 @@ import type {
   RequestContext,
   SelectedRequest,
 } from "./request-context.ts";
-import { newRequestId } from "./request-id.ts";
-import { envelopeOf, renderResponse } from "./response.ts";
+import { newRequestId, envelopeOf, renderResponse } from "./response.ts";
 import { serverBusy } from "./server-busy.ts";
 import { authenticate, identifyTarget, locateRequest, verifyToken } from "./target.ts";
 import { runTransaction } from "./transaction.ts";

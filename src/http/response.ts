@@ -1,10 +1,13 @@
 import { corsHeaders } from "../protocol/cors.ts";
 import type { ServiceName } from "../protocol/service-name.ts";
 import type { HttpService } from "./http-service.ts";
-import { renderFault, renderOutcome, type Envelope } from "./render.ts";
+import { renderFault, renderOutcome } from "./render.ts";
+import type { Envelope } from "./render.ts";
 import type { CompletedRequest, RequestContext } from "./request-context.ts";
 import { structuredHeader } from "./structured-body.ts";
 import type { WireResponse } from "./wire.ts";
+import { newGuid } from "../operation/identifiers.ts";
+import type { Random } from "../base/world.ts";
 
 /** Renders the outcome, and adds the headers that depend on the request and not on the
  *  operation. */
@@ -88,4 +91,23 @@ function addOverrides(response: WireResponse, { principal, operation }: RequestC
     const value = principal.overrides[name as keyof typeof overridable];
     if (value !== undefined) response.headers[header] = value;
   }
+}
+
+const countMax = 2 ** 32;
+const firstGroupLength = 8;
+
+let count = countMax;
+let rest = "";
+
+/** Returns a GUID that is unique per request: the first group is a counter, the others are random
+ *  per process. Sixteen random bytes per request would cost several times as much. */
+export function newRequestId(random: Random): string {
+  if (count >= countMax) {
+    const seed = newGuid(random);
+    count = 0;
+    rest = seed.slice(firstGroupLength);
+  }
+  const group = count.toString(16).padStart(firstGroupLength, "0");
+  count += 1;
+  return group + rest;
 }

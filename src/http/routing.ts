@@ -1,7 +1,8 @@
 import { invalidHeader, invalidQuery, missingHeader } from "../protocol/faults.ts";
 import type { Method, Operation } from "../operation/operation.ts";
-import { fail, ok, type Result } from "../protocol/result.ts";
-import type { Query } from "./query-string.ts";
+import { fail, ok } from "../protocol/result.ts";
+import type { Result } from "../protocol/result.ts";
+import type { Query } from "./params.ts";
 import type { WireRequest } from "./wire.ts";
 
 /** Finds the operation of a request. Compiled once from the declarations. */

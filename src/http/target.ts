@@ -4,18 +4,22 @@ import {
   isKnownVersion,
   isVersionDate,
   latestVersion,
-  type VersionPolicy,
 } from "../protocol/versions.ts";
+import type { VersionPolicy } from "../protocol/versions.ts";
 import type { Log } from "../base/world.ts";
-import type { Query } from "./query-string.ts";
+import type { Query } from "./params.ts";
 import type { AccountSettings } from "../account/settings.ts";
-import { anonymousPrincipal, type Principal } from "../protocol/principal.ts";
+import { anonymousPrincipal } from "../protocol/principal.ts";
+import type { Principal } from "../protocol/principal.ts";
 import type { Address } from "../operation/operation.ts";
-import { fail, ok, type Result } from "../protocol/result.ts";
+import { fail, ok } from "../protocol/result.ts";
+import type { Result } from "../protocol/result.ts";
 import type { Awaitable } from "../base/awaitable.ts";
 import type { AuthRequest, OAuthMode } from "./auth/request.ts";
-import { locationOptions, type HttpService } from "./http-service.ts";
-import { locate, type Location } from "./location.ts";
+import { locationOptions } from "./http-service.ts";
+import type { HttpService } from "./http-service.ts";
+import { locate } from "./location.ts";
+import type { Location } from "./location.ts";
 import type {
   AddressedRequest,
   AuthenticatedRequest,

@@ -1,9 +1,11 @@
-import { integer, query, type Param, type TextParser } from "../protocol/params.ts";
+import { integer, query } from "../protocol/params.ts";
+import type { Param, TextParser } from "../protocol/params.ts";
 import { resourceNameUnitsMax } from "../protocol/names.ts";
-import { parseMetadata, type Metadata } from "../protocol/metadata.ts";
-import { parseLeaseAction } from "../protocol/lease-request.ts";
-import type { LeaseAction } from "../protocol/lease-action.ts";
+import { parseMetadata } from "../protocol/metadata.ts";
+import type { Metadata } from "../protocol/metadata.ts";
+import { parseLeaseAction } from "../protocol/lease.ts";
 import type { LeaseKind } from "../protocol/lease.ts";
+import type { LeaseAction } from "../protocol/lease-action.ts";
 
 /** Parameters that operations of several services share. */
 

@@ -1,5 +1,6 @@
 import { expect, test } from "vitest";
-import { parseLeaseAction, parseLeaseId } from "./lease-request.ts";
+
+import { parseLeaseAction, parseLeaseId } from "./lease.ts";
 import type { LeaseKind } from "./lease.ts";
 
 const id = "d92e6954-3274-4715-811c-727ca7145303";

@@ -1,7 +1,7 @@
 import type { Accounts } from "../account/settings.ts";
 import { dfsService } from "../blob/dfs/service.ts";
-import { isPathRequest, type BlobPort } from "../blob/dfs/which-api.ts";
-import { blobService } from "../blob/service.ts";
+import { isPathRequest, blobService } from "../blob/service.ts";
+import type { BlobPort } from "../blob/service.ts";
 import type { MemoryBudget } from "../base/memory-budget.ts";
 import type { Meter } from "../protocol/meter.ts";
 import type { Service } from "../operation/service.ts";
@@ -15,7 +15,8 @@ import { RenderCache } from "../operation/render-cache.ts";
 import { Authenticator } from "../http/auth/authenticator.ts";
 import type { TokenVerifier } from "../http/auth/tokens/token-verifier.ts";
 import type { WriteAccess } from "../http/access-log.ts";
-import { nodeHandler, type Serve } from "../http/handler.ts";
+import { nodeHandler } from "../http/handler.ts";
+import type { Serve } from "../http/handler.ts";
 import type { HttpService } from "../http/http-service.ts";
 import type { Observer } from "../http/observer.ts";
 import type { RequestRates } from "../http/request-rates.ts";
@@ -30,7 +31,8 @@ import type { FaultInjector } from "./faults/fault-injector.ts";
 import type { Handler } from "./listener.ts";
 import { meteredContent } from "./metered-content.ts";
 import type { VersionPolicy } from "../protocol/versions.ts";
-import { oauthOf, type Options } from "./options.ts";
+import { oauthOf } from "./options.ts";
+import type { Options } from "./options.ts";
 
 /** All services; each has a listener, a start-up line and an entry in the URLs. */
 export const services: readonly Service[] = [blobService, queueService, tableService, fileService];

@@ -1,7 +1,7 @@
 import type { Ticks } from "../base/ticks.ts";
 import type { Clock } from "../base/world.ts";
 import { Attempt } from "./attempt.ts";
-import { noAttempts } from "./commit-batch.ts";
+import { noAttempts, mustYield } from "./commit-batch.ts";
 import type { BatchResult, BatchWriter, CommitBatch } from "./commit-batch.ts";
 import type { Engine, EngineReader } from "./engine.ts";
 import { mayRetry, BatchRetries, failUncommitted } from "./queued-transaction.ts";
@@ -9,7 +9,6 @@ import type { QueuedTransaction } from "./queued-transaction.ts";
 import { cachingReader } from "./caching-reader.ts";
 import { BatchChanges } from "./batch-changes.ts";
 import { StoreBusy, StoreFull } from "./store.ts";
-import { CommitPriority, isStarving } from "./commit-priority.ts";
 
 export interface CommitterOptions {
   readonly engine: Engine;
@@ -167,4 +166,53 @@ function hasConflict(
   const { attempt } = queued;
   if (queued.isStale || attempt.conflictsWith(shared.changes)) return true;
   return attempt.sequence !== latest.sequence && attempt.isStaleAgainst(latest);
+}
+
+/** Conflicts with other processes after which a transaction claims commit priority for its
+ *  process. */
+const conflictsBeforePriority = 4;
+/** Polls of the stored priority before a process commits all the same: a few milliseconds. A
+ *  process that has the priority for longer has stopped running. */
+const yieldPollsMax = 1000;
+
+/** Prevents starvation between processes. The process that just committed usually gets the write
+ *  lock again, and a transaction of another process on the same key would conflict every time.
+ *  After 4 conflicts with other processes a process stores its id as priority owner. The others
+ *  then delay their next commit until the id is removed, for at most 1,000 polls. */
+export class CommitPriority {
+  readonly #engine: Engine;
+  readonly #owner: number;
+  #ignored = 0;
+
+  constructor(engine: Engine, owner: number) {
+    this.#engine = engine;
+    this.#owner = owner;
+  }
+
+  /** Process whose priority is ignored, because it has stopped running; 0 for none. */
+  get ignoredOwner(): number {
+    return this.#ignored;
+  }
+
+  /** A commit has stored a new priority owner. */
+  committed(): void {
+    this.#ignored = 0;
+  }
+
+  async yieldToOwner(): Promise<void> {
+    for (let polls = 0; polls < yieldPollsMax; polls += 1) {
+      const view = this.#engine.open();
+      view.close();
+      const process = { owner: this.#owner, ignoredOwner: this.#ignored };
+      if (!mustYield(process, view.priorityOwner)) return;
+      if (polls === yieldPollsMax - 1) this.#ignored = view.priorityOwner;
+      await new Promise((resolve) => setImmediate(resolve));
+    }
+  }
+}
+
+/** Whether the process of a transaction claims commit priority if the transaction conflicts once
+ *  more. */
+export function isStarving({ externalConflicts }: { readonly externalConflicts: number }): boolean {
+  return externalConflicts + 1 >= conflictsBeforePriority;
 }

@@ -29,7 +29,7 @@ export interface StateReader {
   readonly ticks: Ticks;
   /** Store time minus the monotonic clock of this boot. */
   readonly clockOffset: Ticks;
-  /** The process that may commit before the others (`commit-priority.ts`); 0 for none. */
+  /** The process that may commit before the others (`committer.ts`); 0 for none. */
   readonly priorityOwner: number;
   get(key: Key, text: KeyText): Awaitable<VersionedEntry | undefined>;
   /** Reads at most `countMax` entries, in the direction of the bounds. */

@@ -47,7 +47,7 @@ export interface View {
   /** Yields entries in arrays: an iteration step per entry is too slow for listings. */
   range(bounds: Bounds): AsyncIterable<readonly Entry[]>;
   /** Reads the first entries of a range. If the transactions of a batch each delete the entries
-   *  that they read this way, none of them scans the deleted ones again (`range-heads.ts`). */
+   *  that they read this way, none of them scans the deleted ones again (`batch-changes.ts`). */
   readHead(bounds: LimitedBounds): Awaitable<readonly Entry[]>;
 }
 

@@ -1,6 +1,7 @@
 import { beforeEach, describe, expect, it } from "vitest";
+
 import { developmentAccountName } from "../../src/account/settings.ts";
-import { isPathRequest } from "../../src/blob/dfs/which-api.ts";
+import { isPathRequest } from "../../src/blob/service.ts";
 import {
   accountToken,
   byKey,
@@ -9,8 +10,8 @@ import {
   fileToken,
   lakeWorld,
   otherName,
-  type LakeWorld,
 } from "./lake-world.ts";
+import type { LakeWorld } from "./lake-world.ts";
 
 let lake: LakeWorld;
 

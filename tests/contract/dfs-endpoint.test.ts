@@ -1,7 +1,9 @@
 import { beforeEach, describe, expect, it } from "vitest";
-import { isPathRequest } from "../../src/blob/dfs/which-api.ts";
+
+import { isPathRequest } from "../../src/blob/service.ts";
 import { anonymousPrincipal } from "../../src/protocol/principal.ts";
-import { simBlob, type SimBlob } from "../harness/sim-blob.ts";
+import { simBlob } from "../harness/sim-blob.ts";
+import type { SimBlob } from "../harness/sim-blob.ts";
 
 let sim: SimBlob;
 

@@ -1,15 +1,17 @@
 import type { AccountSettings } from "../../src/account/settings.ts";
 import { dfsService } from "../../src/blob/dfs/service.ts";
-import { isPathRequest, type BlobPort } from "../../src/blob/dfs/which-api.ts";
-import { blobService } from "../../src/blob/service.ts";
+import { isPathRequest, blobService } from "../../src/blob/service.ts";
+import type { BlobPort } from "../../src/blob/service.ts";
 import type { ContentStore } from "../../src/content/content.ts";
 import { Authenticator } from "../../src/http/auth/authenticator.ts";
 import { compileRoutes } from "../../src/http/routing.ts";
-import { keyPrincipal, type Principal } from "../../src/protocol/principal.ts";
+import { keyPrincipal } from "../../src/protocol/principal.ts";
+import type { Principal } from "../../src/protocol/principal.ts";
 import { ok } from "../../src/protocol/result.ts";
 import type { Store } from "../../src/store/store.ts";
 import type { RawCall } from "./raw-client.ts";
-import { sendThrough, simService, type SimResponse, type SimService } from "./sim-service.ts";
+import { sendThrough, simService } from "./sim-service.ts";
+import type { SimResponse, SimService } from "./sim-service.ts";
 
 /** The blob service on a simulated clock; every call is authorized with the account key, until
  *  `callAs` names another principal. */

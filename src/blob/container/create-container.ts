@@ -1,4 +1,5 @@
-import { put, type Effect } from "../../operation/effects.ts";
+import { put } from "../../operation/effects.ts";
+import type { Effect } from "../../operation/effects.ts";
 import type { Ticks } from "../../base/ticks.ts";
 import { metadata } from "../../operation/common-params.ts";
 import { noBody } from "../../operation/operation.ts";
@@ -6,7 +7,7 @@ import { boolean, header, text } from "../../protocol/params.ts";
 import { fail } from "../../protocol/result.ts";
 import { blobs } from "../records.ts";
 import { isHierarchical, operation } from "../resources.ts";
-import { inheritedAccess } from "../tree/inherited-access.ts";
+import { inheritedAccess } from "../tree/create-parents.ts";
 import { newDirectory } from "../tree/directory-record.ts";
 import { rootName } from "../tree/find-path.ts";
 import { publicAccess } from "./container-acl.ts";

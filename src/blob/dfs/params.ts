@@ -2,11 +2,15 @@ import { splitPath } from "../../namespace/paths.ts";
 import { decodeBase64, encodeBase64 } from "../../base/base64.ts";
 import { invalidHeader, invalidQuery, missingHeader } from "../../protocol/faults.ts";
 import { isHeaderText } from "../../protocol/header-text.ts";
-import { leaseSeconds, parseLeaseId } from "../../protocol/lease-request.ts";
-import { checkMetadata, type Metadata } from "../../protocol/metadata.ts";
-import { header, integer, query, text, type Param } from "../../protocol/params.ts";
-import { parseAcl, parsePermissions, parseUmask, type AclEntry } from "../../protocol/posix-acl.ts";
-import { fail, ok, type Result } from "../../protocol/result.ts";
+import { leaseSeconds, parseLeaseId } from "../../protocol/lease.ts";
+import { checkMetadata } from "../../protocol/metadata.ts";
+import type { Metadata } from "../../protocol/metadata.ts";
+import { header, integer, query, text } from "../../protocol/params.ts";
+import type { Param } from "../../protocol/params.ts";
+import { parseAcl, parsePermissions, parseUmask } from "../../protocol/posix-acl.ts";
+import type { AclEntry } from "../../protocol/posix-acl.ts";
+import { fail, ok } from "../../protocol/result.ts";
+import type { Result } from "../../protocol/result.ts";
 import type { HttpHeaders } from "../records.ts";
 
 /** `x-ms-properties`: metadata in one header, as `name=base64,name=base64`. Undefined if the header

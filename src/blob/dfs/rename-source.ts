@@ -1,14 +1,17 @@
 import type { Ticks } from "../../base/ticks.ts";
 import type { CopySource } from "../../operation/source.ts";
 import type { RecordView } from "../../operation/view.ts";
-import { checkWrite, parseConditions, type Conditions } from "../../protocol/conditions.ts";
-import { parseLeaseId } from "../../protocol/lease-request.ts";
-import { checkLease } from "../../protocol/lease.ts";
+import { checkWrite, parseConditions } from "../../protocol/conditions.ts";
+import type { Conditions } from "../../protocol/conditions.ts";
+import { parseLeaseId, checkLease } from "../../protocol/lease.ts";
 import type { Param } from "../../protocol/params.ts";
-import { fail, ok, type Result } from "../../protocol/result.ts";
+import { fail, ok } from "../../protocol/result.ts";
+import type { Result } from "../../protocol/result.ts";
 import { checkProtection } from "../protection/protection.ts";
-import { uploads, type BlobRecord, type UploadRecord } from "../records.ts";
-import { resources, type BlobAddress, type ContainerScope } from "../resources.ts";
+import { uploads } from "../records.ts";
+import type { BlobRecord, UploadRecord } from "../records.ts";
+import { resources } from "../resources.ts";
+import type { BlobAddress, ContainerScope } from "../resources.ts";
 import { blobKey } from "../shared/overwrite.ts";
 import { rootName } from "../tree/find-path.ts";
 

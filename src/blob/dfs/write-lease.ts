@@ -1,10 +1,12 @@
 import { invalidHeader, missingHeader } from "../../protocol/faults.ts";
 import { applyLeaseAction } from "../../protocol/lease-action.ts";
-import { startLease, type Lease } from "../../protocol/lease.ts";
-import { leaseSeconds, parseLeaseId } from "../../protocol/lease-request.ts";
+import { startLease, leaseSeconds, parseLeaseId } from "../../protocol/lease.ts";
+import type { Lease } from "../../protocol/lease.ts";
 import type { Param } from "../../protocol/params.ts";
-import { ok, type Result } from "../../protocol/result.ts";
-import { ticksFromSeconds, type Ticks } from "../../base/ticks.ts";
+import { ok } from "../../protocol/result.ts";
+import type { Result } from "../../protocol/result.ts";
+import { ticksFromSeconds } from "../../base/ticks.ts";
+import type { Ticks } from "../../base/ticks.ts";
 
 /** What an append or a flush does with the lease of its file. */
 export type WriteLease =

@@ -1,10 +1,16 @@
-import { put, type Effect } from "../../operation/effects.ts";
-import { fail, ok, type Result } from "../../protocol/result.ts";
-import type { CreationContext, PreparedScope } from "../../operation/service.ts";
-import { blobs, type BlobKey, type BlobRecord } from "../records.ts";
+import { put } from "../../operation/effects.ts";
+import type { Effect } from "../../operation/effects.ts";
+import { fail, ok } from "../../protocol/result.ts";
+import type { Result } from "../../protocol/result.ts";
+import type { CreationContext, PreparedScope, RecordCreation } from "../../operation/service.ts";
+import { blobs } from "../records.ts";
+import type { BlobKey, BlobRecord } from "../records.ts";
 import type { ContainerScope } from "../resources.ts";
 import { newDirectory } from "./directory-record.ts";
-import { inheritedAccess } from "./inherited-access.ts";
+import { newPathAccess } from "../../protocol/posix-access.ts";
+import type { PathKind } from "../../protocol/posix-access.ts";
+import { defaultUmask, superuser } from "../../protocol/posix-acl.ts";
+import type { PosixAccess } from "../../protocol/posix-acl.ts";
 
 type Creation = Pick<CreationContext, "newId" | "newETag" | "now" | "callerId">;
 
@@ -35,4 +41,33 @@ export function createParents(
   }
   const key: BlobKey = { container: parentId, name: scope.key.name };
   return ok({ scope: { ...scope, key, ancestors, missingParents: [] }, effects });
+}
+
+/** Owner, group and ACL of a new path whose request sets none. Undefined if they are the
+ *  defaults. */
+export function inheritedAccess(
+  kind: PathKind,
+  parent: PosixAccess | undefined,
+  callerId: string | undefined,
+): PosixAccess | undefined {
+  if (parent?.acl === undefined && callerId === undefined) return undefined;
+  const owners = { owner: callerId ?? superuser, group: parent?.group ?? superuser };
+  return newPathAccess({ kind, ...owners, mode: undefined, umask: defaultUmask, parent });
+}
+
+/** Sets owner, group and ACL of a written record that has none: those of the record that it
+ *  replaces or, if the path is new, those inherited from the parent directory. Hierarchical
+ *  accounts only. */
+export function completeAccess(
+  written: object,
+  { scope, before, callerId }: RecordCreation,
+): object {
+  const { account, ancestors } = scope as ContainerScope;
+  const record = written as BlobRecord;
+  if (account.hierarchicalNamespace !== true || record.posix !== undefined) return written;
+  const kind = record.directory === undefined ? "file" : "directory";
+  const posix =
+    (before as BlobRecord | undefined)?.posix ??
+    (before === undefined ? inheritedAccess(kind, ancestors.at(-1)?.posix, callerId) : undefined);
+  return posix === undefined ? written : { ...record, posix };
 }

@@ -1,22 +1,27 @@
 import { metadata } from "../../operation/common-params.ts";
 import { put } from "../../operation/effects.ts";
 import { invalidHeader } from "../../protocol/faults.ts";
-import { parseLeaseId } from "../../protocol/lease-request.ts";
+import { parseLeaseId } from "../../protocol/lease.ts";
 import { renameSource } from "../../protocol/named-resource.ts";
 import { noBody } from "../../operation/operation.ts";
 import type { WaitDecision } from "../../operation/reply.ts";
-import { boolean, header, text, type InputOf, type Param } from "../../protocol/params.ts";
-import { fail, ok, type Failure } from "../../protocol/result.ts";
-import { ticksFromSeconds, type Ticks } from "../../base/ticks.ts";
+import { boolean, header, text } from "../../protocol/params.ts";
+import type { InputOf, Param } from "../../protocol/params.ts";
+import { fail, ok } from "../../protocol/result.ts";
+import type { Failure } from "../../protocol/result.ts";
+import { ticksFromSeconds } from "../../base/ticks.ts";
+import type { Ticks } from "../../base/ticks.ts";
 import type { RecordView } from "../../operation/view.ts";
 import { openBelow } from "../directory/open-below.ts";
 import { firstHardLink } from "../link/hard-link-names.ts";
-import { locks, rootId, type NodeRecord } from "../records.ts";
+import { locks, rootId } from "../records.ts";
+import type { NodeRecord } from "../records.ts";
 import { checkFileAccess, fileOperation } from "../file-operation.ts";
 import { moveAccess, removeAccess } from "../locks/file-access.ts";
 import { deletePending, flushSecondsMax, faultWithHolders } from "../locks/rest-access.ts";
 import type { NodeScope } from "../resources.ts";
-import { loadLocalSource, type LocalSource } from "../shared/local-source.ts";
+import { loadLocalSource } from "../shared/local-source.ts";
+import type { LocalSource } from "../shared/local-source.ts";
 import { keepsSourceTrailingDots, keepsTrailingDots, smbProperties } from "../shared/smb-params.ts";
 import {
   readInheritedSddl,
@@ -25,8 +30,8 @@ import {
   smbHeaders,
 } from "../shared/smb-properties.ts";
 import { moveName } from "./move.ts";
-import { refuseRename, type CachedBelow } from "./rename-rules.ts";
-import type { RenameFacts, RenameRefusal } from "./rename-rules.ts";
+import { refuseRename } from "./rename-rules.ts";
+import type { CachedBelow, RenameFacts, RenameRefusal } from "./rename-rules.ts";
 
 /** The lease id in a header, for the source or the target. */
 function leaseId(name: string): Param<string | undefined> {

@@ -1,12 +1,16 @@
-import { createSecretKey, type KeyObject } from "node:crypto";
+import { createSecretKey } from "node:crypto";
+import type { KeyObject } from "node:crypto";
+
 import { authenticationFailed } from "../../protocol/authentication-faults.ts";
 import type { Principal, SasAgent, SasResource } from "../../protocol/principal.ts";
-import { ok, type Result } from "../../protocol/result.ts";
+import { ok } from "../../protocol/result.ts";
+import type { Result } from "../../protocol/result.ts";
 import { queryText } from "../../protocol/signing/request.ts";
 import { delegationSasText } from "../../protocol/signing/sas-text.ts";
 import type { Ticks } from "../../base/ticks.ts";
 import { delegationKeyValue } from "./delegation-key.ts";
-import { isSignedBy, type KeyRing } from "./key-ring.ts";
+import { isSignedBy, applyVerdict } from "./key-ring.ts";
+import type { KeyRing, SasVerdict } from "./key-ring.ts";
 import type { AuthRequest } from "./request.ts";
 import {
   commonFields,
@@ -18,7 +22,6 @@ import {
   overridesOf,
 } from "./sas-fields.ts";
 import { tokenResource } from "./sas-resource.ts";
-import { applyVerdict, type SasVerdict } from "./sas-verdict.ts";
 
 const serviceLetters = { blob: "b", queue: "q", file: "f", table: "t" } as const;
 const mandatoryFields = ["sv", "sp", "se", "skoid", "sktid", "skt", "ske", "sks", "skv"];

@@ -1,10 +1,12 @@
 import { authenticationFailed } from "../../protocol/authentication-faults.ts";
 import type { EntityRange, Principal, SasResource } from "../../protocol/principal.ts";
-import { fail, ok, type Failure, type Result } from "../../protocol/result.ts";
+import { fail, ok } from "../../protocol/result.ts";
+import type { Failure, Result } from "../../protocol/result.ts";
 import { queryText } from "../../protocol/signing/request.ts";
 import { accountSasText, serviceSasText } from "../../protocol/signing/sas-text.ts";
 import { authenticateDelegationSas } from "./delegation-sas.ts";
-import { isSignedByAny, type KeyRing } from "./key-ring.ts";
+import { isSignedByAny, applyVerdict } from "./key-ring.ts";
+import type { KeyRing, SasVerdict } from "./key-ring.ts";
 import type { AuthOptions, AuthRequest } from "./request.ts";
 import {
   checkFields,
@@ -16,7 +18,6 @@ import {
   nonEmptyText,
 } from "./sas-fields.ts";
 import { tokenResource } from "./sas-resource.ts";
-import { applyVerdict, type SasVerdict } from "./sas-verdict.ts";
 
 /** Whether the query has fields of a SAS. A request with them must not count as anonymous, even if
  *  the signature is missing. */

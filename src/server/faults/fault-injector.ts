@@ -1,16 +1,17 @@
 import type { Socket } from "node:net";
+
 import type { Clock } from "../../base/world.ts";
 import type { Serve } from "../../http/handler.ts";
 import type { HttpService } from "../../http/http-service.ts";
 import { selectOperation } from "../../http/prepare.ts";
 import { BodyAborted } from "../../http/request-body.ts";
 import type { RequestContext } from "../../http/request-context.ts";
-import { newRequestId } from "../../http/request-id.ts";
-import { renderResponse } from "../../http/response.ts";
+import { newRequestId, renderResponse } from "../../http/response.ts";
 import { identifyTarget, locateRequest } from "../../http/target.ts";
 import type { WireRequest, WireResponse } from "../../http/wire.ts";
 import { anonymousPrincipal } from "../../protocol/principal.ts";
-import { nameOf, parseFault, type FaultRule, type InjectedFault } from "./fault-rule.ts";
+import { nameOf, parseFault } from "./fault-rule.ts";
+import type { FaultRule, InjectedFault } from "./fault-rule.ts";
 
 /** A fault that waits for requests. */
 export interface PendingFault {

@@ -3,13 +3,14 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { open } from "lmdb";
 import { afterAll, describe, expect, it } from "vitest";
+
 import type { EngineBatch, EngineReader, EngineWrite } from "../engine.ts";
 import { textOfKey } from "../key-text.ts";
 import { pageBytes, readMeta } from "./file-meta.ts";
 import { countFreePages } from "./free-pages.ts";
 import { LmdbEngine } from "./lmdb-engine.ts";
 import { removeSparseLockFile } from "./lock-file.ts";
-import { demandOf } from "./page-demand.ts";
+import { demandOf } from "./page-reserve.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "page-reserve-"));
 afterAll(() => rmSync(folder, { recursive: true }));

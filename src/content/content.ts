@@ -52,6 +52,9 @@ export interface ContentStore {
   /** Opens content inside a view that contains `ref`. It stays readable until `close`, even if it
    *  is overwritten, deleted or compacted meanwhile. `key` decrypts encrypted slices. */
   open(view: View, ref: ContentRef, key?: Uint8Array): ContentReader;
+  /** Keeps all content of the view's state readable until the returned function is called, so that
+   *  `open` works however old the view becomes. */
+  pin(view: View): () => void;
   /** Runs one round of garbage collection and compaction: removes unreachable trees and extents,
    *  compacts extents of which less than half is live. Returns whether there is more to do. */
   reclaim(): Promise<boolean>;

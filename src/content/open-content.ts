@@ -131,6 +131,10 @@ class StoredContent implements ContentStore {
     return contentReader(ref, { ...parts, isRemote: this.#parts.isRemote });
   }
 
+  pin(view: View): () => void {
+    return this.#parts.pinTracker.pin(view.sequence);
+  }
+
   /** Runs a round of reclaiming. A call during a round returns that round. */
   reclaim(): Promise<boolean> {
     this.#reclaiming ??= this.#parts.reclaimer.round().finally(() => {

@@ -52,6 +52,7 @@ export function encryptingContent(
     applyPlan: (tx, owner, before, plan) => content.applyPlan(tx, owner, before, plan),
     slices: (view, ref, from, length) => content.slices(view, ref, from, length),
     open: (view, ref, opening) => content.open(view, ref, opening),
+    pin: (view) => content.pin(view),
     reclaim: () => content.reclaim(),
     close: () => content.close(),
   };

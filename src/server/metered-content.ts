@@ -25,6 +25,7 @@ export function meteredContent(content: ContentStore, meter: Meter): ContentStor
     discard: (received) => content.discard(received),
     applyPlan: (tx, owner, before, plan) => content.applyPlan(tx, owner, before, plan),
     slices: (view, ref, from, length) => content.slices(view, ref, from, length),
+    pin: (view) => content.pin(view),
     reclaim: () => content.reclaim(),
     close: () => content.close(),
   };

@@ -1,4 +1,4 @@
-import { ticksPerMillisecond } from "../base/ticks.ts";
+import { ticksMax, ticksPerMillisecond } from "../base/ticks.ts";
 import type { Ticks } from "../base/ticks.ts";
 import type { Clock } from "../base/world.ts";
 import type { Awaitable, EngineView, ScanBounds, StateView, VersionedEntry } from "./engine.ts";
@@ -33,10 +33,18 @@ export class OpenViews {
   readonly #options: OpenViewsOptions;
   /** In the order of opening: the oldest comes first. */
   readonly #open = new Set<OpenView>();
+  readonly #unlimited = new Set<OpenView>();
   #cancelSweep: (() => void) | undefined;
 
   constructor(options: OpenViewsOptions) {
     this.#options = options;
+  }
+
+  /** A view without an age limit. It ends with the store, or when it is closed. */
+  trackUnlimited(opened: StateView): OpenView {
+    const view = new OpenView(opened, { endsAt: ticksMax, users: 1 }, this);
+    this.#unlimited.add(view);
+    return view;
   }
 
   /** Each of the `users` of the view closes it once. */
@@ -51,11 +59,12 @@ export class OpenViews {
   closeAll(reason: Error): void {
     this.#cancelSweep?.();
     this.#cancelSweep = undefined;
-    for (const view of this.#open) view.expire(reason);
+    for (const view of [...this.#open, ...this.#unlimited]) view.expire(reason);
   }
 
   closed(view: OpenView): void {
     this.#open.delete(view);
+    this.#unlimited.delete(view);
   }
 
   /** Closes the view if it has exceeded the age limit. */

@@ -69,6 +69,10 @@ export interface SnapshotOptions {
    *  Work that then reads other keys runs again, so it must have no side effects before its last
    *  read. */
   readonly prefetch?: ((view: View) => Awaitable<unknown>) | undefined;
+  /** Whether the view has no age limit: for an export, which must read one state to its end. The
+   *  engine keeps what the view may read, so the data grows by all that is overwritten
+   *  meanwhile. */
+  readonly isUnlimited?: boolean | undefined;
 }
 
 export interface TransactOptions extends SnapshotOptions {

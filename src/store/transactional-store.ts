@@ -17,7 +17,15 @@ import type { RestoreRules } from "./saved-states/restore-rules.ts";
 import { SavedStates } from "./saved-states/saved-states.ts";
 import { snapshotView } from "./snapshot-view.ts";
 import { StoreClosed } from "./store.ts";
-import type { Key, Store, TransactOptions, Transaction, Unwatch, View } from "./store.ts";
+import type {
+  Key,
+  SnapshotOptions,
+  Store,
+  TransactOptions,
+  Transaction,
+  Unwatch,
+  View,
+} from "./store.ts";
 import { storeTime } from "./time.ts";
 import { Watchers } from "./watchers.ts";
 
@@ -154,9 +162,14 @@ export class TransactionalStore implements Store {
     return { attempt, result };
   }
 
-  async snapshot<T>(work: (view: View) => Awaitable<T>): Promise<T> {
+  async snapshot<T>(
+    work: (view: View) => Awaitable<T>,
+    { isUnlimited = false }: SnapshotOptions = {},
+  ): Promise<T> {
     this.#checkOpen();
-    const view = await this.#shared.open();
+    const view = isUnlimited
+      ? this.#views.trackUnlimited(this.#engine.open())
+      : await this.#shared.open();
     try {
       const done = work(snapshotView(view, this.#nextTicks(view)));
       return done instanceof Promise ? await done : done;

@@ -34,6 +34,7 @@ describe("a range read with a checksum whose bytes cannot be read", () => {
             open += 1;
             return failing;
           },
+          pin: (view) => real.pin(view),
           reclaim: () => real.reclaim(),
           close: () => real.close(),
         }),

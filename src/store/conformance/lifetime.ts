@@ -60,6 +60,21 @@ export function describeLifetime(newStore: NewStore): void {
       expect(await read(store, k("a"))).toBe("1");
     });
 
+    it("keeps a view without an age limit, and its state", async () => {
+      const { store, clock } = await open({ snapshotAgeMax: 500n * ticksPerMillisecond });
+      await put(store, k("a"), "1");
+      await store.snapshot(
+        async (view) => {
+          await put(store, k("a"), "2");
+          await put(store, k("b"), "2");
+          clock.advance(100_000);
+          expect(await values(view, below())).toEqual(["1"]);
+        },
+        { isUnlimited: true },
+      );
+      expect(await read(store, k("a"))).toBe("2");
+    });
+
     it("calls watchers after commits under their prefix, until they are removed", async () => {
       const { store } = await open();
       let calls = 0;

@@ -26,6 +26,7 @@ import {
 } from "../transactional-store.ts";
 import type { Connections } from "./connections.ts";
 import type { Prefetcher } from "./prefetcher.ts";
+import { keepActive } from "./keep-active.ts";
 import { NodeWatchers } from "./node-watchers.ts";
 import { PostgresCommitter } from "./postgres-committer.ts";
 import type { StatePool } from "./state-pool.ts";
@@ -58,6 +59,7 @@ export class PostgresStore implements Store {
   readonly #connections: Connections;
   readonly #states: StatePool;
   readonly #prefetcher: Prefetcher;
+  readonly #clock: Clock;
   readonly #nextTicks: (reader: StateReader) => Ticks;
   readonly #views: OpenViews;
   readonly #watchers: NodeWatchers;
@@ -74,6 +76,7 @@ export class PostgresStore implements Store {
     this.#states = states;
     this.#node = options.node;
     this.#prefetcher = options.prefetcher;
+    this.#clock = clock;
     this.#nextTicks = storeTime(clock);
     this.#views = new OpenViews({ clock, snapshotAgeMax });
     this.#watchers = new NodeWatchers({
@@ -122,7 +125,7 @@ export class PostgresStore implements Store {
 
   async snapshot<T>(
     work: (view: View) => Awaitable<T>,
-    { prefetch }: SnapshotOptions = {},
+    { prefetch, isUnlimited = false }: SnapshotOptions = {},
   ): Promise<T> {
     this.#checkOpen();
     const prefetched = prefetch && (await this.#prefetcher.open(prefetch));
@@ -132,10 +135,13 @@ export class PostgresStore implements Store {
       );
       if (!prefetched.isIncomplete) return result();
     }
-    const view = this.#views.track(await this.#states.open());
+    const state = await this.#states.open();
+    const view = isUnlimited ? this.#views.trackUnlimited(state) : this.#views.track(state);
+    const endActivity = isUnlimited ? keepActive(state, this.#clock) : undefined;
     try {
       return await work(snapshotView(view, this.#nextTicks(view)));
     } finally {
+      endActivity?.();
       view.close();
     }
   }

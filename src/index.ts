@@ -13,6 +13,10 @@ export async function start(options: StartOptions = {}): Promise<EtagereServer> 
 export type { EtagereServer } from "./server/start.ts";
 export type { StartOptions } from "./server/options.ts";
 export { SnapshotError } from "./store/saved-states/snapshot-error.ts";
+export { ArchiveRefused } from "./server/archive/archive-refused.ts";
+export type { ExportFileOptions, LoadFileOptions } from "./server/archive/archive-file.ts";
+export type { ExportReport } from "./server/archive/export-accounts.ts";
+export type { LoadReport } from "./server/archive/load-archive.ts";
 export type { Snapshot } from "./server/snapshots/server-snapshots.ts";
 export type { ServerClock } from "./server/time-travel/server-clock.ts";
 export type { Faults, PendingFault } from "./server/faults/fault-injector.ts";

@@ -175,28 +175,28 @@ async function withNamespace(
   return hierarchicalNamespace ? { ...rest, ...hierarchical } : rest;
 }
 
-function findProblem(name: string, keys: AccountKeys, settings: object): Fault | undefined {
+export function findProblem(name: string, keys: AccountKeys, settings: object): Fault | undefined {
   if ("keys" in settings) return refuse("InvalidInput", '"keys" is no setting: rotate keys');
   const parsed = parseAccountSettings(name, { ...settings, keys });
   return parsed.ok ? undefined : refuse("InvalidInput", parsed.problems.join("; "));
 }
 
-function findNameProblem(name: string): Fault | undefined {
+export function findNameProblem(name: string): Fault | undefined {
   if (newNamePattern.test(name)) return undefined;
   return refuse("InvalidInput", `"${name}": a name is 3 to 24 lower-case letters and digits`);
 }
 
-async function recordOf(tx: Transaction, name: string): Promise<AccountRecord | undefined> {
+export async function recordOf(tx: Transaction, name: string): Promise<AccountRecord | undefined> {
   const value = await tx.get(accounts.key(name));
   return value && accounts.codec.decode(value);
 }
 
-interface State {
+export interface State {
   readonly revision: bigint | undefined;
   readonly count: number;
 }
 
-async function stateOf(tx: Transaction): Promise<State> {
+export async function stateOf(tx: Transaction): Promise<State> {
   const value = await tx.get(accountsState.key("accounts"));
   return value === undefined
     ? { revision: undefined, count: 0 }
@@ -222,7 +222,7 @@ interface StateChange extends Omit<RecordChange, "record"> {
   readonly after: bigint;
 }
 
-function putState(
+export function putState(
   tx: Transaction,
   { name, stored, state, countDelta, after }: StateChange,
 ): AccountChangeResult {
@@ -231,7 +231,7 @@ function putState(
   return { ok: true, change: { name, stored, before: state.revision, after } };
 }
 
-function newKey(random: Random): string {
+export function newKey(random: Random): string {
   return Buffer.from(random.bytes(keyBytes)).toString("base64");
 }
 

@@ -1,5 +1,6 @@
 import type { AdminResponse } from "./admin-response.ts";
 import type { AdminRequest } from "./request.ts";
+import { archivePath } from "./views/archives.ts";
 import type { Grant } from "./security/grant.ts";
 
 /** A request to the admin API, for the audit log. */
@@ -13,6 +14,11 @@ export interface AdminAudit {
 }
 
 const pathUnitsMax = 2048;
+/** Views that are recorded: keys, and exports of whole accounts. */
+const revealingRoutes: ReadonlySet<string | undefined> = new Set([
+  "/admin/v1/accounts/:name/key",
+  archivePath,
+]);
 
 /** What the audit log gets of a request; undefined for views, which change and reveal nothing that
  *  is not theirs to see. Logins, changes, reads of keys and rejected callers are recorded. */
@@ -23,7 +29,7 @@ export function auditOf(
 ): AdminAudit | undefined {
   const isView = method === "GET" || method === "HEAD";
   const isRejected = status === 401 || status === 403 || status === 429;
-  if (isView && !isRejected && route !== "/admin/v1/accounts/:name/key") return undefined;
+  if (isView && !isRejected && !revealingRoutes.has(route)) return undefined;
   return {
     operation: route ?? "none",
     method,

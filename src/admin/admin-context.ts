@@ -43,6 +43,7 @@ export interface AdminContext {
   /** Undefined unless the server was started with `--enableReset`. */
   readonly reset: (() => Promise<void>) | undefined;
   readonly snapshots: SnapshotControl;
+  readonly archives: ArchiveControl;
   /** Folder with the built files of the explorer. */
   readonly pageFolder: string;
   readonly security: AdminSecurity;
@@ -55,6 +56,26 @@ export interface SnapshotControl {
   restore(name: string): Promise<void>;
   delete(name: string): Promise<void>;
 }
+
+/** Archives of accounts. */
+export interface ArchiveControl {
+  export(request: ArchiveExport): Promise<ArchiveResult>;
+  load(
+    archive: AsyncIterable<Uint8Array>,
+    request: { readonly as: string | undefined; readonly replace: boolean },
+  ): Promise<ArchiveResult>;
+}
+
+export interface ArchiveExport {
+  /** Names of accounts; empty: all. */
+  readonly accounts: readonly string[];
+  readonly withKeys: boolean;
+  readonly sink: (bytes: Uint8Array) => Promise<void>;
+}
+
+export type ArchiveResult =
+  | { readonly ok: true; readonly report: object }
+  | { readonly ok: false; readonly problems: readonly string[] };
 
 /** The other worker processes of this server, whose requests the event feed shows too. */
 export interface OtherWorkers {

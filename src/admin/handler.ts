@@ -11,6 +11,7 @@ import { PageFiles } from "./page/page-files.ts";
 import { servePage } from "./page/serve-page.ts";
 import { adminRequestOf, type AdminRequest, type AuthenticatedRequest } from "./request.ts";
 import { routeTable } from "./route-table.ts";
+import { archivePath } from "./views/archives.ts";
 import { matchRoute, type Access, type AnyRoute, type PathValues, type Route } from "./routes.ts";
 import { AdminAuth, type AuthResult } from "./security/admin-auth.ts";
 import { coveredAccounts, maySee, type ResourceName, type Grant } from "./security/grant.ts";
@@ -59,11 +60,13 @@ async function handle(
     reply = failed(parts, message, error);
     if (response.headersSent) return void response.destroy();
   }
-  if (reply === undefined) return;
-  const { audit } = parts.context;
-  const audited = audit && isGuarded(request) ? auditOf(request, reply, facts) : undefined;
-  if (audited !== undefined) audit?.(audited);
-  send(reply, message, response);
+  if (reply !== undefined || facts.route === archivePath) {
+    const { audit } = parts.context;
+    const result = reply ?? { status: response.statusCode };
+    const audited = audit && isGuarded(request) ? auditOf(request, result, facts) : undefined;
+    if (audited !== undefined) audit?.(audited);
+  }
+  if (reply !== undefined) send(reply, message, response);
 }
 
 /** What `respond` has learned of a request, for the audit log. */
@@ -120,7 +123,7 @@ async function respond(
   const sees = (resource: ResourceName): boolean => maySee(parts.context.accounts, grant, resource);
   const admitted = { ...request, grant, isValid, accounts, sees };
   if ("serve" in route) {
-    const refusal = route.serve({ request: admitted, message, response });
+    const refusal = await route.serve({ request: admitted, message, response });
     return refusal === "unknown" ? notFound(parts, request) : refusal;
   }
   return respondChecked(route, admitted, values);

@@ -9,6 +9,7 @@ import { PrincipalLogin } from "./security/principal-login.ts";
 import { sessionRoutes } from "./security/session-routes.ts";
 import { accountChangeRoutes } from "./views/account-changes.ts";
 import { accountRoutes } from "./views/accounts.ts";
+import { archiveRoutes } from "./views/archives.ts";
 import { Health, healthRoutes } from "./views/health.ts";
 import { HealthHistory } from "./views/health-history.ts";
 import { leaseRoutes } from "./views/leases.ts";
@@ -57,6 +58,7 @@ function routesOf(
     ...sessionRoutes({ auth, principals, hasToken: security.token !== undefined }),
     ...serverRoutes(context),
     ...snapshotRoutes(context),
+    ...archiveRoutes(context),
     ...accountRoutes(context),
     ...accountChangeRoutes(context),
     ...leaseRoutes(context),

@@ -1,4 +1,5 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
+import type { Awaitable } from "../base/awaitable.ts";
 import type { AdminResponse } from "./admin-response.ts";
 import type { Checks } from "./inputs.ts";
 import type { AdminRequest, AuthenticatedRequest, CheckedRequest } from "./request.ts";
@@ -34,9 +35,9 @@ export interface Route extends RouteBase {
 
 /** A route that writes the response itself. */
 export interface RawRoute extends RouteBase {
-  readonly method: "GET" | "*";
+  readonly method: "GET" | "POST" | "*";
   /** Returns undefined if it writes the response, `unknown` if the path does not exist. */
-  readonly serve: (call: RawCall) => AdminResponse | "unknown" | undefined;
+  readonly serve: (call: RawCall) => Awaitable<AdminResponse | "unknown" | undefined>;
 }
 
 /** A request with the objects of Node, for routes that write the response themselves. */

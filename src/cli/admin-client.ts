@@ -31,7 +31,8 @@ export async function callAdmin(
   throw new Error(messageIn(text) ?? `${url}: the admin listener answered ${response.status}`);
 }
 
-function messageIn(text: string): string | undefined {
+/** The message of an error response; undefined if it has none. */
+export function messageIn(text: string): string | undefined {
   try {
     const { error } = JSON.parse(text) as { readonly error?: { readonly message?: string } };
     return error?.message;

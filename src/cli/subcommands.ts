@@ -3,7 +3,9 @@ import { backupCommand } from "./backup-command.ts";
 import { checkCommand } from "./check-command.ts";
 import { copyCommand } from "./copy-command.ts";
 import { envCommand } from "./env-command.ts";
+import { exportCommand } from "./export-command.ts";
 import { importCommand } from "./import-command.ts";
+import { loadCommand } from "./load-command.ts";
 import { nearestName } from "./nearest.ts";
 import { serviceModeNames } from "./service-mode.ts";
 import type { Subcommand } from "./subcommand.ts";
@@ -18,6 +20,8 @@ export const subcommands: ReadonlyMap<string, Subcommand> = new Map(
     backupCommand,
     copyCommand,
     importCommand,
+    exportCommand,
+    loadCommand,
     statusCommand,
     snapshotCommand,
     accountCommand,

@@ -14,14 +14,14 @@ import type { HttpService } from "../http/http-service.ts";
 import type { Observer } from "../http/observer.ts";
 import type { SmbAdministration } from "../smb/administration.ts";
 import { accountChangeParts } from "./account-change-parts.ts";
-import { completeAccounts } from "./ensure-accounts.ts";
-import { ServerSnapshots } from "./snapshots/server-snapshots.ts";
+import { archiveControl } from "./archive/archive-control.ts";
 import { authorityFile } from "./https/certificate-folder.ts";
 import type { DataStores } from "./data-stores.ts";
 import { packageFolder } from "./package-folder.ts";
 import { renderMetrics } from "./render-metrics.ts";
 import type { RunningServerOptions } from "./running-server.ts";
 import { sizesOf } from "./sizes.ts";
+import type { StateControls } from "./state-controls.ts";
 import { readVersion } from "./version.ts";
 
 export interface AdminParts {
@@ -38,6 +38,7 @@ export interface AdminParts {
   readonly addresses: () => Pick<ServerFacts, "adminUrl" | "smbUrl" | "urls">;
   readonly ready: () => Promise<void>;
   readonly reset: () => Promise<void>;
+  readonly controls: StateControls;
   /** Authenticates programs that can read the data folder; undefined without a data folder. */
   readonly localToken: string | undefined;
 }
@@ -104,12 +105,8 @@ function adminContextOf(parts: AdminParts): AdminContext {
     ready: parts.ready,
     metrics: async () => renderMetrics(await parts.sample()),
     reset: options.enableReset ? parts.reset : undefined,
-    snapshots: new ServerSnapshots({
-      store,
-      random,
-      log,
-      onRestored: () => completeAccounts(store, given),
-    }),
+    snapshots: parts.controls.snapshots,
+    archives: archiveControl(parts.controls.archives),
     pageFolder: join(packageFolder(), "ui", "dist"),
     security: securityOf(given, parts.localToken),
   };

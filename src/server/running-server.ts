@@ -3,7 +3,7 @@ import type { ServiceName } from "../protocol/service-name.ts";
 import type { Service } from "../operation/service.ts";
 import { resetAccounts } from "../account/account-records.ts";
 import { smbTitle, type EndpointName } from "./endpoint-names.ts";
-import { completeAccounts, ensureAccounts, openAccountRecords } from "./ensure-accounts.ts";
+import { ensureAccounts, openAccountRecords } from "./ensure-accounts.ts";
 import type { ReloadableAccounts } from "./accounts.ts";
 import { writeAccessOf } from "./access-log.ts";
 import { listenAdmin, type AdminListener } from "./admin-listener.ts";
@@ -39,7 +39,7 @@ import {
   type BlobApis,
   type HandlerParts,
 } from "./services.ts";
-import { ServerSnapshots } from "./snapshots/server-snapshots.ts";
+import { stateControls, type StateControls } from "./state-controls.ts";
 import type { SmbEndpoint } from "./smb-endpoint.ts";
 import type { ServerEnvironment } from "./server-environment.ts";
 import {
@@ -74,7 +74,7 @@ export class RunningServer {
   readonly #limits: RequestLimits;
   readonly observer: Observer;
   readonly faults: FaultInjector;
-  readonly snapshots: ServerSnapshots;
+  readonly controls: StateControls;
   readonly #identity: ServerIdentity;
   readonly #endpoints = new OwnEndpoints();
   readonly #remote: SourceReader;
@@ -94,8 +94,7 @@ export class RunningServer {
     this.#metrics = metrics;
     this.observer = { watch: undefined, audit: given.auditLog?.request };
     this.faults = new FaultInjector(given.clock);
-    const onRestored = () => completeAccounts(engines.store, given);
-    this.snapshots = new ServerSnapshots({ ...given, store: engines.store, onRestored });
+    this.controls = stateControls(given, engines);
     this.#limits = newRequestLimits(given.clock, given.worker?.workerCount);
     this.#identity = openIdentity(given);
     this.#remote = remoteSources(sourcePolicy(sourceRanges(given.options), this.#endpoints));
@@ -183,7 +182,7 @@ export class RunningServer {
     this.#certificate?.close();
     await Promise.all(this.#listeners.map((listener) => listener.stop(graceMilliseconds)));
     await Promise.all([this.#transfers?.stop(), this.#sweeping?.stop()]);
-    await this.snapshots.close();
+    await this.controls.snapshots.close();
     await this.#engines.close();
     await Promise.all([this.#given.accessLog?.close(), this.#given.auditLog?.close()]);
     announceServices(this.urls, "successfully closed", this.#given.announce);
@@ -270,6 +269,7 @@ export class RunningServer {
       addresses: () => ({ adminUrl: this.adminUrl, smbUrl: this.smbUrl, urls: this.urls }),
       ready: () => this.#checkReady(),
       reset: () => this.reset(),
+      controls: this.controls,
       certificate: this.#certificate,
       onPortReplaced: onPortReplaced(this.#given, "adminPort"),
       listen: (listening) => this.#add(listening),

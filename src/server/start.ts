@@ -8,6 +8,10 @@ import { logFor } from "./log.ts";
 import { isLocal, oauthOf, resolveOptions } from "./options.ts";
 import type { Options, StartOptions } from "./options.ts";
 import { readSecretFile, readSecrets } from "./secret-options.ts";
+import { exportToFile, loadFromFile } from "./archive/archive-file.ts";
+import type { ExportFileOptions, LoadFileOptions } from "./archive/archive-file.ts";
+import type { ExportReport } from "./archive/export-accounts.ts";
+import type { LoadReport } from "./archive/load-archive.ts";
 import { RunningServer } from "./running-server.ts";
 import type { EndpointName } from "./endpoint-names.ts";
 import { StartRefused } from "./start-refused.ts";
@@ -40,6 +44,12 @@ export interface EtagereServer extends AsyncDisposable {
   /** Returns all accounts to a snapshot, in one transaction. Takes time in proportion to what has
    *  changed since. Rejects with `SnapshotError` if there is no such snapshot. */
   restore(snapshot: Pick<Snapshot, "name"> | string): Promise<void>;
+  /** Writes accounts with all their data to an archive, a file that `load` and the commands read.
+   *  Rejects with `ArchiveRefused` if an account does not exist. */
+  export(file: string, options?: ExportFileOptions): Promise<ExportReport>;
+  /** Loads the accounts of an archive, in one transaction at the end. Rejects with `ArchiveRefused`
+   *  if the archive is damaged, or an account has data that is not to be replaced. */
+  load(file: string, options?: LoadFileOptions): Promise<LoadReport>;
   /** Moves the time of the server forward, so that leases, visibility timeouts and SAS expire
    *  without waiting. */
   readonly clock: ServerClock;
@@ -78,9 +88,11 @@ export async function startWith(
     smbUrl: server.smbUrl,
     stop: () => server.stop(),
     reset: () => server.reset(),
-    snapshot: (name) => server.snapshots.save(name),
+    snapshot: (name) => server.controls.snapshots.save(name),
     restore: (snapshot) =>
-      server.snapshots.restore(typeof snapshot === "string" ? snapshot : snapshot.name),
+      server.controls.snapshots.restore(typeof snapshot === "string" ? snapshot : snapshot.name),
+    export: (file, given) => exportToFile(server.controls.archives, file, given),
+    load: (file, given) => loadFromFile(server.controls.archives, file, given),
     clock: serverClock(environment.clock),
     faults: server.faults,
     reload: () => server.reload(),

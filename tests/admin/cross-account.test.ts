@@ -189,7 +189,18 @@ describe("a session with the key of one account", () => {
     ]);
     // These routes write their own responses and are tested below.
     const raw = routes.filter((route) => !isAnswered(route) && route.access !== "open").map(named);
-    expect(raw).toEqual(["GET /admin/v1/feed", "* /storage/:service/*"]);
+    expect(raw).toEqual([
+      "GET /admin/v1/archive",
+      "POST /admin/v1/archive",
+      "GET /admin/v1/feed",
+      "* /storage/:service/*",
+    ]);
+  });
+
+  it.each(["GET", "POST"])("cannot %s an archive", async (method) => {
+    const archive = { method, path: "/admin/v1/archive", body: method === "GET" ? undefined : "x" };
+    expect(await send(archive, own)).toMatchObject({ status: 403, code: tokenOnly });
+    expect((await send(archive, token)).status).toBe(method === "GET" ? 200 : 415);
   });
 
   it.each(closed.map((route) => [named(route), route] as const))(

@@ -11,7 +11,8 @@ import {
 /** Messages of a queue that expire in the same minute share one reclaim job. */
 const sweepTicks = 60n * ticksPerSecond;
 
-function sweepAfter(expires: Ticks): Ticks {
+/** When the reclaim job of a message that expires then is due. */
+export function sweepAfter(expires: Ticks): Ticks {
   return expires - (expires % sweepTicks) + sweepTicks;
 }
 

@@ -23,8 +23,8 @@ export interface CopyOptions {
 }
 
 export interface Progress {
-  /** Begins a step of the copy. `total` is in bytes; 0 if unknown. */
-  begin(what: string, total: number): void;
+  /** Begins a step of the copy. `total` is in bytes; undefined if unknown. */
+  begin(what: string, total: number | undefined): void;
   add(count: number): void;
 }
 

@@ -90,7 +90,8 @@ export class ServerSnapshots {
     if (savedStates !== undefined) return savedStates;
     throw new SnapshotError(
       "SnapshotsNotSupported",
-      "snapshots need records in memory or in a data folder, not in a database",
+      "snapshots need records in memory or in a data folder, not in a database; " +
+        "etagere export and etagere load work with both",
     );
   }
 

@@ -1,0 +1,116 @@
+import { newId } from "../operation/identifiers.ts";
+import type { Transaction } from "../store/store.ts";
+import {
+  findNameProblem,
+  findProblem,
+  newKey,
+  putState,
+  recordOf,
+  stateOf,
+  storedAccountsMax,
+  type AccountChangeParts,
+} from "./account-changes.ts";
+import { accounts, type AccountRecord, type StoredAccount } from "./account-record.ts";
+import type { StoredSettings } from "./account-record.ts";
+import { hierarchical, reclaimAccount } from "./account-records.ts";
+import type { AccountKeys } from "./settings.ts";
+
+/** Data that was loaded under an id which no account has yet. */
+export interface AccountLoad extends Pick<AccountRecord, "id" | "properties"> {
+  /** The account that gets the data. */
+  readonly name: string;
+  readonly hierarchicalNamespace: boolean;
+  /** For an account that does not exist; undefined: the defaults. */
+  readonly settings?: StoredSettings | undefined;
+  /** For an account that does not exist; undefined: random keys. */
+  readonly keys?: AccountKeys | undefined;
+}
+
+export interface LoadRules {
+  /** Whether the data of an account is replaced if there is any. */
+  readonly replace: boolean;
+  /** Whether the configuration has the account, so that it needs no keys in the store. */
+  readonly isConfigured: (name: string, existing: AccountRecord | undefined) => boolean;
+}
+
+/** An account after its data was loaded. */
+export interface AccountLoadResult {
+  readonly name: string;
+  /** Whether earlier data was replaced. */
+  readonly isReplaced: boolean;
+  /** The keys of a new account; undefined for one that existed, which keeps its own. */
+  readonly keys?: AccountKeys | undefined;
+}
+
+/** Why data cannot be loaded into the account; undefined if it can. */
+export async function findLoadProblem(
+  { hasData }: AccountChangeParts,
+  tx: Transaction,
+  name: string,
+  { replace, isConfigured }: LoadRules,
+): Promise<string | undefined> {
+  const existing = await recordOf(tx, name);
+  if (existing === undefined) {
+    return isConfigured(name, existing) ? undefined : findNameProblem(name)?.message;
+  }
+  if (replace || !(await hasData(tx, existing.id))) return undefined;
+  return `account "${name}" has data: replace it (--replace), or load under another name (--as)`;
+}
+
+/** Why an account cannot have the namespace of the loaded data; undefined if it can. */
+export async function findNamespaceProblem(
+  tx: Transaction,
+  { name, hierarchicalNamespace }: Pick<AccountLoad, "name" | "hierarchicalNamespace">,
+): Promise<string | undefined> {
+  const existing = await recordOf(tx, name);
+  if (existing === undefined) return undefined;
+  const present = existing.hierarchicalNamespace === true;
+  if (present === hierarchicalNamespace) return undefined;
+  const [own, archived] = present ? ["hierarchical", "flat"] : ["flat", "hierarchical"];
+  return (
+    `account "${name}" has a ${own} namespace, the archive a ${archived} one: ` +
+    "load under another name (--as)"
+  );
+}
+
+/** Gives loaded data to its account, in the transaction that makes it visible. Reclaim jobs remove
+ *  the earlier data. An account that does not exist is created. */
+export async function publishLoad(
+  parts: AccountChangeParts,
+  tx: Transaction,
+  load: AccountLoad,
+  { isConfigured }: LoadRules,
+): Promise<AccountLoadResult | { readonly problem: string }> {
+  const { name, id, properties, hierarchicalNamespace } = load;
+  const existing = await recordOf(tx, name);
+  const isReplaced = existing !== undefined && (await parts.hasData(tx, existing.id));
+  if (existing !== undefined) reclaimAccount(tx, existing.id, parts.services);
+  const namespace = hierarchicalNamespace ? hierarchical : {};
+  const record: AccountRecord = { id, properties, ...namespace };
+  const isServed = existing?.stored !== undefined || isConfigured(name, existing);
+  const created = isServed ? undefined : await newStored(parts, tx, load);
+  if (created !== undefined && "problem" in created) return created;
+  const stored = existing?.stored ?? created;
+  tx.put(accounts.key(name), accounts.codec.encode({ ...record, ...(stored && { stored }) }));
+  return { name, isReplaced, ...(created && { keys: created.keys }) };
+}
+
+async function newStored(
+  { random }: AccountChangeParts,
+  tx: Transaction,
+  { name, hierarchicalNamespace, ...load }: AccountLoad,
+): Promise<StoredAccount | { readonly problem: string }> {
+  const state = await stateOf(tx);
+  if (state.count >= storedAccountsMax) {
+    return { problem: `there are ${storedAccountsMax} stored accounts already` };
+  }
+  const keys = load.keys ?? [newKey(random), newKey(random)];
+  const namespace = hierarchicalNamespace ? hierarchical : {};
+  const { hierarchicalNamespace: _given, ...given } = load.settings ?? {};
+  const settings: StoredSettings = { ...given, ...namespace };
+  const problem = findProblem(name, keys, settings);
+  if (problem !== undefined) return { problem: problem.message };
+  const stored = { revision: newId(random), createdAt: tx.now, keys, settings };
+  putState(tx, { name, stored, state, countDelta: 1, after: stored.revision });
+  return stored;
+}

@@ -1,0 +1,108 @@
+import { once } from "node:events";
+import type { ServerResponse } from "node:http";
+import type { ArchiveControl, ViewContext } from "../admin-context.ts";
+import { json, refuse, type AdminResponse } from "../admin-response.ts";
+import { findQueryError, oneOf, optional, textCheck } from "../inputs.ts";
+import type { AdminRequest } from "../request.ts";
+import type { RawCall, RawRoute } from "../routes.ts";
+
+/** The path of both routes. Exports reveal everything, so the audit log has them, too. */
+export const archivePath = "/admin/v1/archive";
+/** A header after the archive with the report of the export. */
+export const reportTrailer = "x-etagere-report";
+export const archiveType = "application/vnd.etagere.archive";
+
+const flag = optional(oneOf(["true", "false"]));
+const exportQuery = { accounts: optional(textCheck), withKeys: flag };
+const loadQuery = { as: optional(textCheck), replace: flag };
+
+/** Exports accounts as an archive, and loads an archive. */
+export function archiveRoutes({ archives }: Pick<ViewContext, "archives">): readonly RawRoute[] {
+  const common = { path: archivePath, access: "server" } as const;
+  return [
+    { ...common, method: "GET", serve: (call) => exportAll(archives, call) },
+    { ...common, method: "POST", serve: (call) => load(archives, call) },
+  ];
+}
+
+async function exportAll(
+  archives: ArchiveControl,
+  { request, response }: RawCall,
+): Promise<AdminResponse | undefined> {
+  const wrong = refusePage(request) ?? refuseQuery(request, exportQuery);
+  if (wrong !== undefined) return wrong;
+  const names = request.query.get("accounts") ?? "";
+  const accounts = names === "" ? [] : names.split(",");
+  const withKeys = request.query.get("withKeys") === "true";
+  const sink = sinkOf(response);
+  const result = await unlessGone(response, archives.export({ accounts, withKeys, sink }));
+  if (result === undefined) return undefined;
+  if (result.ok) {
+    response.addTrailers({ [reportTrailer]: JSON.stringify(result.report) });
+    return void response.end();
+  }
+  // Without the end frame the client recognises an incomplete archive.
+  if (response.headersSent) return void response.destroy();
+  return refuse(404, "NotExported", result.problems.join("; "));
+}
+
+/** Writes the head of the response before the first bytes: a problem that is found earlier has a
+ *  status of its own. */
+function sinkOf(response: ServerResponse): (bytes: Uint8Array) => Promise<void> {
+  const gone = new AbortController();
+  response.once("close", () => gone.abort());
+  return async (bytes) => {
+    if (!response.headersSent) {
+      response.writeHead(200, {
+        "Content-Type": archiveType,
+        "Cache-Control": "no-store",
+        Trailer: reportTrailer,
+      });
+    }
+    gone.signal.throwIfAborted();
+    if (!response.write(bytes)) await once(response, "drain", { signal: gone.signal });
+  };
+}
+
+async function load(
+  archives: ArchiveControl,
+  { request, message, response }: RawCall,
+): Promise<AdminResponse | undefined> {
+  const wrong = refusePage(request) ?? refuseType(request) ?? refuseQuery(request, loadQuery);
+  if (wrong !== undefined) return wrong;
+  const as = request.query.get("as") ?? "";
+  const replace = request.query.get("replace") === "true";
+  const options = { as: as === "" ? undefined : as, replace };
+  const result = await unlessGone(response, archives.load(message, options));
+  if (result === undefined) return undefined;
+  return result.ok ? json(result.report) : refuse(409, "NotLoaded", result.problems.join("\n"));
+}
+
+/** Undefined if the client has closed the connection meanwhile: then a failure is no error. */
+async function unlessGone<T>(response: ServerResponse, result: Promise<T>): Promise<T | undefined> {
+  try {
+    return await result;
+  } catch (error) {
+    if (response.destroyed || response.socket?.destroyed !== false) return undefined;
+    throw error;
+  }
+}
+
+function refuseQuery(
+  { query }: AdminRequest,
+  checks: Parameters<typeof findQueryError>[1],
+): AdminResponse | undefined {
+  const wrong = findQueryError(query, checks);
+  return wrong === undefined ? undefined : refuse(400, "InvalidInput", wrong);
+}
+
+/** Only browsers send this header. A web page must not be able to copy or replace all data. */
+function refusePage({ headers }: AdminRequest): AdminResponse | undefined {
+  if (headers.origin === undefined) return undefined;
+  return refuse(403, "NotFromAPage", "not allowed from a page");
+}
+
+function refuseType({ headers }: AdminRequest): AdminResponse | undefined {
+  if (headers["content-type"] === archiveType) return undefined;
+  return refuse(415, "UnsupportedMediaType", `Content-Type must be ${archiveType}`);
+}

@@ -1,0 +1,138 @@
+import { reportTrailer } from "../admin/views/archives.ts";
+import type { ExportReport } from "../server/archive/export-accounts.ts";
+import { sinkTo, writeArchiveFile } from "../server/archive/archive-file.ts";
+import { ArchiveRefused } from "../server/archive/archive-refused.ts";
+import type { ArchiveSink } from "../server/archive/frame-writer.ts";
+import type { ServerArchives } from "../server/archive/server-archives.ts";
+import {
+  accessArchives,
+  archiveHelp,
+  archiveOptions,
+  figures,
+  findContradiction,
+  printFailure,
+} from "./archive-access.ts";
+import { requestExport } from "./archive-client.ts";
+import type { ServerAddress } from "./find-server.ts";
+import { parseCliArguments } from "./parse-cli-arguments.ts";
+import { progressBar, type ProgressBar } from "./progress-bar.ts";
+import { usageError, type Subcommand } from "./subcommand.ts";
+
+export const exportCommand: Subcommand = {
+  name: "export",
+  usage: "[--account NAME]… --output FILE|- [--location FOLDER | --url URL]",
+  summary: "write accounts with all their data to an archive",
+  help: [
+    "Writes one state of accounts to a file that etagere load reads, on any engine: containers,",
+    "blobs with snapshots, versions and uncommitted blocks, paths with access control lists,",
+    "queues, tables, shares, service properties, and what is soft-deleted. A server may serve",
+    "requests meanwhile. Leases, SMB locks and account keys are not part of it.",
+    "",
+    "      --account NAME      an account; can be repeated. Without it, all accounts",
+    "  -o, --output FILE       the archive; - for standard output",
+    "      --withKeys          include the keys of accounts that etagere account created",
+    ...archiveHelp,
+    "",
+    "exit code: 0 the archive is complete, 1 no archive was written",
+    "example:   etagere export --account devstoreaccount1 --output fixture.etagere",
+  ],
+  run,
+};
+
+const options = {
+  ...archiveOptions,
+  account: { type: "string", multiple: true },
+  output: { type: "string", short: "o" },
+  withKeys: { type: "boolean" },
+} as const;
+
+interface Wanted {
+  readonly accounts: readonly string[];
+  readonly withKeys: boolean;
+}
+
+async function run(words: readonly string[]): Promise<number> {
+  const read = parseCliArguments(words, options);
+  const output = read.ok ? read.texts.get("output") : undefined;
+  if (!read.ok || output === undefined || read.others.length > 0) {
+    const problem = read.ok ? "--output is required, and only options are accepted" : read.problem;
+    process.stderr.write(usageError(exportCommand, problem));
+    return 1;
+  }
+  const contradiction = findContradiction(read.texts);
+  if (contradiction !== undefined) {
+    process.stderr.write(usageError(exportCommand, contradiction));
+    return 1;
+  }
+  const { texts, switches } = read;
+  const wanted = {
+    accounts: [...new Set(read.lists.get("account") ?? [])],
+    withKeys: switches.has("withKeys"),
+  };
+  const write = (sink: ArchiveSink): Promise<ExportReport> => exportTo(sink, texts, wanted);
+  try {
+    const report = await (output === "-"
+      ? write(sinkTo(process.stdout))
+      : writeArchiveFile(output, wanted, write));
+    // Standard output may be the archive.
+    const text = switches.has("json") ? JSON.stringify(report) : textOf(output, report);
+    (output === "-" ? process.stderr : process.stdout).write(`${text}\n`);
+    return 0;
+  } catch (error) {
+    return printFailure(error, "no archive was written");
+  }
+}
+
+async function exportTo(
+  sink: ArchiveSink,
+  texts: ReadonlyMap<string, string>,
+  wanted: Wanted,
+): Promise<ExportReport> {
+  const bar = progressBar(process.stderr, () => performance.now());
+  const measured = counted(sink, bar);
+  bar.begin("exporting", undefined);
+  try {
+    return await accessArchives(texts, {
+      mayCreate: false,
+      onServer: (server) => fromServer(server, wanted, measured),
+      onStore: (archives) => fromStore(archives, wanted, measured),
+    });
+  } finally {
+    bar.end();
+  }
+}
+
+/** Adds what is written to the progress bar. */
+function counted(sink: ArchiveSink, bar: ProgressBar): ArchiveSink {
+  return (bytes) => {
+    bar.add(bytes.length);
+    return sink(bytes);
+  };
+}
+
+function fromStore(
+  archives: ServerArchives,
+  wanted: Wanted,
+  sink: ArchiveSink,
+): Promise<ExportReport> {
+  return archives.export({ ...wanted, sink });
+}
+
+async function fromServer(
+  server: ServerAddress,
+  { accounts, withKeys }: Wanted,
+  sink: ArchiveSink,
+): Promise<ExportReport> {
+  const query = new URLSearchParams({ accounts: accounts.join(","), withKeys: String(withKeys) });
+  const response = await requestExport(server, query);
+  for await (const bytes of response as AsyncIterable<Uint8Array>) await sink(bytes);
+  const report = response.trailers[reportTrailer];
+  if (report === undefined) throw new ArchiveRefused(["the server ended before the archive did"]);
+  return JSON.parse(report) as ExportReport;
+}
+
+function textOf(output: string, { accounts, records, contentBytes, archiveBytes }: ExportReport) {
+  const size = `${(archiveBytes / 1024 / 1024).toFixed(1)} MiB`;
+  const what = `${accounts.join(", ")}: ${figures(records, contentBytes)}`;
+  return output === "-" ? `${what} (${size})` : `${output} (${size}): ${what}`;
+}

@@ -1,0 +1,57 @@
+import { developmentAccountName } from "../../account/settings.ts";
+import type { LoadRules } from "../../account/load-account.ts";
+import type { Log, Random } from "../../base/world.ts";
+import type { DataStores } from "../data-stores.ts";
+import { accountChangeParts } from "../account-change-parts.ts";
+import { readVersion } from "../version.ts";
+import { exportAccounts, type ExportOptions, type ExportReport } from "./export-accounts.ts";
+import { loadArchive, type LoadOptions, type LoadReport } from "./load-archive.ts";
+
+export interface ArchiveParts {
+  readonly engines: Pick<DataStores, "store" | "content">;
+  readonly random: Random;
+  readonly log: Log;
+  readonly isConfigured: LoadRules["isConfigured"];
+  /** Called after each load, which may have added accounts. */
+  readonly onLoaded: () => Promise<unknown>;
+}
+
+export type ExportRequest = Pick<ExportOptions, "accounts" | "withKeys" | "sink" | "onProgress">;
+export type LoadRequest = Pick<LoadOptions, "as" | "replace">;
+
+/** Exports accounts of a store to archives, and loads archives into it. */
+export class ServerArchives {
+  readonly #parts: ArchiveParts;
+
+  constructor(parts: ArchiveParts) {
+    this.#parts = parts;
+  }
+
+  export(request: ExportRequest): Promise<ExportReport> {
+    const { store, content } = this.#parts.engines;
+    return exportAccounts({ ...request, store, content, release: readVersion() });
+  }
+
+  async load(archive: AsyncIterable<Uint8Array>, request: LoadRequest): Promise<LoadReport> {
+    const { engines, random, log, isConfigured, onLoaded } = this.#parts;
+    const parts = accountChangeParts(engines.store, random);
+    const target = { parts, content: engines.content, log, isConfigured };
+    const report = await loadArchive(archive, { ...request, ...target });
+    await onLoaded();
+    const names = report.accounts.map(({ name }) => name);
+    log.info({ accounts: names, records: report.records }, "archive loaded on request");
+    return report;
+  }
+}
+
+/** The archives of a store whose server is not running. Which accounts are configured is unknown
+ *  here. An account with a record but without stored keys was configured; the development account
+ *  is, unless a server is started with others. */
+export function folderArchives(
+  engines: ArchiveParts["engines"],
+  world: Pick<ArchiveParts, "random" | "log">,
+): ServerArchives {
+  const isConfigured: LoadRules["isConfigured"] = (name, existing) =>
+    existing === undefined ? name === developmentAccountName : existing.stored === undefined;
+  return new ServerArchives({ ...world, engines, isConfigured, onLoaded: () => Promise.resolve() });
+}

@@ -1,0 +1,125 @@
+import { existsSync } from "node:fs";
+import { readFile, stat } from "node:fs/promises";
+import { join } from "node:path";
+import { BlobServiceClient } from "@azure/storage-blob";
+import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
+import { exportCommand } from "../../src/cli/export-command.ts";
+import { loadCommand } from "../../src/cli/load-command.ts";
+import { start } from "../../src/index.ts";
+import { freePorts } from "../harness/server.ts";
+import { temporaryFolder } from "../harness/temporary-folder.ts";
+
+const folder = temporaryFolder();
+let printed = "";
+
+beforeEach(() => {
+  const write = (text: unknown): boolean => {
+    printed += String(text);
+    return true;
+  };
+  vi.spyOn(process.stdout, "write").mockImplementation(write);
+  vi.spyOn(process.stderr, "write").mockImplementation(write);
+});
+afterEach(() => {
+  vi.restoreAllMocks();
+});
+
+async function run(command: "export" | "load", ...words: readonly string[]) {
+  printed = "";
+  const code = await { export: exportCommand, load: loadCommand }[command].run(words);
+  return { code, text: printed };
+}
+
+async function containersOf(connectionString: string): Promise<readonly string[]> {
+  const found: string[] = [];
+  const service = BlobServiceClient.fromConnectionString(connectionString);
+  for await (const { name } of service.listContainers()) found.push(name);
+  return found;
+}
+
+describe("etagere export and etagere load", () => {
+  it("work on running servers in memory", async () => {
+    const file = join(folder, "memory.etagere");
+    await using source = await start({ port: 0, inMemoryPersistence: true });
+    const service = BlobServiceClient.fromConnectionString(source.connectionString);
+    await service.createContainer("archived");
+    const exported = await run("export", "-o", file, "--url", source.adminUrl);
+    expect(exported.text).toContain(`${file} (0.0 MiB): devstoreaccount1: 1 records, 0.0 MiB`);
+    expect(exported.code).toBe(0);
+    await using target = await start({ port: 0, inMemoryPersistence: true });
+    const url = ["--url", target.adminUrl];
+    const loaded = await run("load", file, ...url);
+    expect(loaded.text).toContain("devstoreaccount1: loaded\n1 records, 0.0 MiB of contents\n");
+    expect(loaded.code).toBe(0);
+    expect(await containersOf(target.connectionString)).toEqual(["archived"]);
+    const again = await run("load", file, ...url);
+    expect(again.code).toBe(1);
+    expect(again.text).toContain('etagere: account "devstoreaccount1" has data: replace it');
+    expect(again.text).toContain("etagere: nothing was loaded\n");
+    const replaced = await run("load", file, "--replace", "--json", ...url);
+    expect(replaced.text).toContain('"isReplaced":true');
+  });
+
+  it("work on a data folder, whether a server uses it or not", async () => {
+    const location = join(folder, "data");
+    const [one, two] = [join(folder, "one.etagere"), join(folder, "two.etagere")];
+    const server = await start({ ...freePorts, location });
+    await BlobServiceClient.fromConnectionString(server.connectionString).createContainer("kept");
+    expect((await run("export", "-o", one, "--location", location)).code).toBe(0);
+    await server.stop();
+    expect((await run("export", "-o", two, "--location", location)).code).toBe(0);
+    const other = join(folder, "other");
+    const created = await run("load", two, "--location", other, "--as", "moved");
+    expect(created.text).toMatch(/^moved: created and loaded\nkey 1: .+\nkey 2: .+\n1 records/m);
+    const loaded = await run("load", one, "--location", other);
+    expect(loaded.text).toContain("devstoreaccount1: loaded\n");
+    await using served = await start({ ...freePorts, location: other });
+    expect(await containersOf(served.connectionString)).toEqual(["kept"]);
+    const accounts = await run("export", "-o", one, "-l", other, "--account", "moved", "--json");
+    expect(accounts.text).toContain('{"accounts":["moved"],"records":1,');
+  });
+
+  it("write no file if the export fails, and one for its owner if it has keys", async () => {
+    await using server = await start({ port: 0, inMemoryPersistence: true });
+    const file = join(folder, "none.etagere");
+    const words = ["-o", file, "--url", server.adminUrl];
+    const failed = await run("export", ...words, "--account", "nobody1");
+    expect(failed.code).toBe(1);
+    expect(failed.text).toContain(
+      'etagere: no account "nobody1"\netagere: no archive was written\n',
+    );
+    expect([existsSync(file), existsSync(`${file}.incomplete`)]).toEqual([false, false]);
+    expect((await run("export", ...words, "--withKeys")).code).toBe(0);
+    expect((await stat(file)).mode & 0o777).toBe(0o600);
+    expect((await readFile(file, "latin1")).startsWith("etagere archive 1\n")).toBe(true);
+  });
+
+  it("reject wrong words and places", async () => {
+    expect((await run("export")).text).toContain("--output is required");
+    expect((await run("export", "x", "-o", "y")).text).toContain("only options are accepted");
+    expect((await run("load")).text).toContain("exactly one archive is required");
+    const nowhere = join(folder, "nowhere");
+    const missing = await run("export", "-o", join(folder, "x"), "--location", nowhere);
+    expect(missing.text).toContain("nowhere: not a data folder, and no server uses it");
+    const both = ["--location", folder, "--url", "http://127.0.0.1:1"];
+    expect((await run("load", "x", ...both)).text).toContain("--url contradicts --location");
+    const gone = await run("export", "-o", join(folder, "x"), "--url", "http://127.0.0.1:1");
+    expect(gone.text).toContain("no server responds at http://127.0.0.1:1");
+    expect((await run("load", join(folder, "no-file"), "--location", nowhere)).text).toContain(
+      "ENOENT",
+    );
+    expect(existsSync(nowhere)).toBe(false);
+  });
+
+  it("are not available to web pages or with another type of body", async () => {
+    await using server = await start({ port: 0, inMemoryPersistence: true });
+    const path = `${server.adminUrl}/admin/v1/archive`;
+    const headers = { "x-etagere-admin": "1" };
+    const page = { ...headers, origin: server.adminUrl };
+    expect((await fetch(path, { headers: page })).status).toBe(403);
+    expect((await fetch(path, { method: "POST", headers: page, body: "x" })).status).toBe(403);
+    expect((await fetch(path, { method: "POST", headers, body: "x" })).status).toBe(415);
+    expect((await fetch(`${path}?account=a`, { headers })).status).toBe(400);
+    expect((await fetch(path, { method: "DELETE", headers })).status).toBe(405);
+  });
+});

@@ -1,4 +1,5 @@
 // What Hadoop's file system (ABFS) relies on, beyond what other clients do.
+import { createHash } from "node:crypto";
 import { beforeEach, describe, expect, it } from "vitest";
 import { simBlob, type SimBlob } from "../harness/sim-blob.ts";
 
@@ -213,6 +214,33 @@ describe("a list of access control entries", () => {
       expect((await changeAccess("dir", { "x-ms-acl": sent })).status).toBe(200);
       expect(await aclOf("dir")).toBe(stored);
     }
+  });
+});
+
+describe("a path with a customer-provided key", () => {
+  const key = Buffer.alloc(32, 7);
+  const sha256 = createHash("sha256").update(key).digest("base64");
+  const keyed = {
+    "x-ms-encryption-key": key.toString("base64"),
+    "x-ms-encryption-key-sha256": sha256,
+    "x-ms-encryption-algorithm": "AES256",
+  };
+
+  it("has a status without the key, and the hash of the key where it is used", async () => {
+    await create("file", "file", { ...keyed, "x-ms-encryption-context": "context" });
+    const status = await sim.sendToDfs({ method: "HEAD", path: "/fff/file?action=getStatus" });
+    expect([status.status, status.headers["x-ms-encryption-context"]]).toEqual([200, "context"]);
+    const all = await sim.sendToDfs({ method: "HEAD", path: "/fff/file?upn=false" });
+    expect([all.status, all.code]).toEqual([409, "BlobUsesCustomerSpecifiedEncryption"]);
+    const path = "/fff/file?action=setProperties";
+    const headers = { ...keyed, "x-ms-properties": "a=YQ==" };
+    const set = await sim.sendToDfs({ method: "PATCH", path, headers });
+    expect([set.status, set.headers["x-ms-encryption-key-sha256"]]).toEqual([200, sha256]);
+    const of = "/fff?resource=filesystem&recursive=false";
+    const { body } = await sim.sendToDfs({ method: "GET", path: of });
+    expect(JSON.parse(body)).toMatchObject({
+      paths: [{ CustomerProvidedKeySha256: sha256, EncryptionContext: "context", name: "file" }],
+    });
   });
 });
 

@@ -1,3 +1,4 @@
+import { encodeBase64 } from "../../base/base64.ts";
 import { bareETag } from "../../protocol/etag.ts";
 import { formatHttpDate } from "../../base/dates.ts";
 import type { Ticks } from "../../base/ticks.ts";
@@ -165,8 +166,9 @@ function fileTime(time: Ticks): string {
 function describe({ path, record, isDirectory }: ListedPath, withAccess: boolean) {
   if (record === undefined) return { contentLength: "0", isDirectory: "true", name: path };
   const access = withAccess ? accessOf(record) : undefined;
-  const { encryptionContext, encryptionScope, expiresAt } = record;
+  const { encryptionContext, encryptionScope, expiresAt, keySha256 } = record;
   return {
+    CustomerProvidedKeySha256: keySha256 && encodeBase64(keySha256),
     EncryptionContext: encryptionContext,
     EncryptionScope: encryptionScope,
     contentLength: String(record.content.length),

@@ -76,9 +76,12 @@ export const getPathProperties: Operation = {
   decide: exceptOfRoot(withTransactionId(withProperties(getBlobProperties))),
 };
 
-/** Returns the system properties of a path, without its metadata. */
+/** Returns the system properties of a path, without its metadata. Works without the
+ *  customer-provided key of an encrypted path: Hadoop finds the key by the encryption context in
+ *  this response. */
 export const getPathStatus: Operation = {
   ...getBlobProperties,
+  policy: { content: "none", generations: "any", pendingCopy: "allow", clientKey: "none" },
   name: "Get Path Status",
   ids: [],
   route: { method: "HEAD", resource: "blob", query: { action: "getStatus" } },

@@ -2,6 +2,7 @@ import { noBody } from "../../operation/operation.ts";
 import { encryption } from "../../protocol/encryption.ts";
 import { fail } from "../../protocol/result.ts";
 import { operation } from "../resources.ts";
+import { encryptionHeaderNames, encryptionHeaders } from "../shared/blob-encryption.ts";
 import { nextVersion, preservePrevious } from "../shared/overwrite.ts";
 import { withFolderMark } from "../tree/directory-record.ts";
 import { rootName } from "../tree/find-path.ts";
@@ -24,7 +25,7 @@ export const setPathProperties = operation({
   policy: { content: "change", generations: "current", pendingCopy: "reject", clientKey: "match" },
   etag: "renew",
   effect: "writes",
-  success: { status: 200, headers: ["x-ms-request-server-encrypted"] },
+  success: { status: 200, headers: ["x-ms-request-server-encrypted", ...encryptionHeaderNames] },
   decide: (context) => {
     const { scope, target, input, features } = context;
     if (scope.key.name === rootName) return fail("InvalidUri");
@@ -38,7 +39,7 @@ export const setPathProperties = operation({
         ? { ...target, metadata, headers, versionId: nextVersion(context) }
         : { ...target, metadata, headers },
       effects: isVersioned ? preservePrevious(context) : [],
-      headers: { "x-ms-request-server-encrypted": "true" },
+      headers: { "x-ms-request-server-encrypted": "true", ...encryptionHeaders(target) },
     };
   },
 });

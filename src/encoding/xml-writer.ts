@@ -13,14 +13,25 @@ const escapes: Readonly<Record<string, string>> = {
   "\t": "&#x9;",
 };
 
-/** Escapes text content. XML parsers convert a carriage return to a line feed, so it is written as
- *  a character reference. */
+/** What stands for a character that XML cannot represent. */
+const replacement = "\uFFFD";
+/** Finds texts that may need a change. Without the `u` flag, which makes the test slower; it
+ *  therefore finds paired surrogates, too. */
+const mayNeedEscape = /[^\t\n\u0020-\u0025\u0027-\u003B\u003D\u003F-\uD7FF\uE000-\uFFFD]/;
+const inText = /[&<>\r]|[^\t\n\r\u0020-\uD7FF\uE000-\uFFFD\u{10000}-\u{10FFFF}]/gu;
+/** In addition, in an attribute value: white space would be normalised to spaces. */
+const inQuotes = /["\n\t]/g;
+
+/** Escapes text content, so that the document is well-formed whatever the text is. XML parsers
+ *  convert a carriage return to a line feed, so it is written as a character reference. Characters
+ *  that XML cannot represent are replaced; a name with such characters is written by
+ *  `nameElement`. */
 export function escapeText(text: string): string {
-  return /[&<>\r]/.test(text) ? text.replaceAll(/[&<>\r]/g, escapeOf) : text;
+  return mayNeedEscape.test(text) ? text.replaceAll(inText, escapeOf) : text;
 }
 
 export function escapeAttribute(text: string): string {
-  return /[&<>"\r\n\t]/.test(text) ? text.replaceAll(/[&<>"\r\n\t]/g, escapeOf) : text;
+  return escapeText(text).replaceAll(inQuotes, escapeOf);
 }
 
 /** `<name>text</name>`; an empty string for `undefined`, `<name />` for an empty text. */
@@ -68,10 +79,10 @@ export function nameElement(name: string, value: string): string {
 /** Percent-encodes a name. Replaces surrogates without their pair, for which `encodeURIComponent`
  *  would throw: one such name must not make a listing fail. */
 function encodeName(value: string): string {
-  const wellFormed = value.replaceAll(/\p{Surrogate}/gu, "\uFFFD");
+  const wellFormed = value.replaceAll(/\p{Surrogate}/gu, replacement);
   return encodeURIComponent(wellFormed);
 }
 
 function escapeOf(character: string): string {
-  return escapes[character] ?? character;
+  return escapes[character] ?? replacement;
 }

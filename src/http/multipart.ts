@@ -146,6 +146,10 @@ export interface HeaderBlock extends HeaderLines {
 }
 
 const headerName = /^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/;
+/** Characters that HTTP does not allow in a header line. Some values are returned in the response,
+ *  where a carriage return would start a line of its own. */
+// oxlint-disable-next-line no-control-regex
+const notInHeaders = /[\0-\x08\x0b\x0c\x0e-\x1f\x7f]|\r(?!\n|$)/;
 
 /** Parses header lines up to an empty line or the end of the bytes. */
 export function parseHeaders(bytes: Buffer, from: number): Result<HeaderBlock> {
@@ -160,6 +164,7 @@ function parseLines(text: string): Result<HeaderLines> {
   const rawHeaders: string[] = [];
   const lines = text === "" ? [] : text.split("\n");
   if (lines.length > partHeadersMax) return malformed(`more than ${partHeadersMax} headers`);
+  if (notInHeaders.test(text)) return malformed("a header line has a control character");
   for (const line of lines) {
     const colon = line.indexOf(":");
     const name = line.slice(0, Math.max(0, colon));

@@ -21,7 +21,17 @@ export interface RawReply {
 const answerMillisecondsMax = 20_000;
 
 /** Rejects if there is no response within the time limit. */
-export function sendRaw(url: string, request: RawRequest): Promise<RawReply> {
+export async function sendRaw(url: string, request: RawRequest): Promise<RawReply> {
+  const text = (await receiveRaw(url, request)).toString("latin1");
+  // Skips interim responses.
+  const statuses = [...text.matchAll(/^HTTP\/1\.1 (\d{3})/gm)].map(([, code]) => Number(code));
+  const status = statuses.find((code) => code >= 200);
+  if (status === undefined) throw new Error("the connection ended without an answer");
+  return { status, text };
+}
+
+/** All bytes that the server sends until it closes the connection. */
+export function receiveRaw(url: string, request: RawRequest): Promise<Buffer> {
   const { hostname, port } = new URL(url);
   return new Promise((resolve, reject) => {
     const socket = connect(Number(port), hostname);
@@ -30,14 +40,7 @@ export function sendRaw(url: string, request: RawRequest): Promise<RawReply> {
     socket.on("data", (chunk) => chunks.push(chunk));
     // A server may respond and close before it has read everything.
     socket.on("error", (error) => (chunks.length > 0 ? undefined : reject(error)));
-    socket.on("close", () => {
-      const text = Buffer.concat(chunks).toString("latin1");
-      // Skips interim responses.
-      const statuses = [...text.matchAll(/^HTTP\/1\.1 (\d{3})/gm)].map(([, code]) => Number(code));
-      const status = statuses.find((code) => code >= 200);
-      if (status === undefined) reject(new Error("the connection ended without an answer"));
-      else resolve({ status, text });
-    });
+    socket.on("close", () => resolve(Buffer.concat(chunks)));
     socket.write(bytesOf(request));
   });
 }

@@ -7,7 +7,9 @@ import {
   close,
   createBody,
   handleOf,
+  ioctlBody,
   lockBody,
+  numberPair,
   renameInfo,
   setInfo,
   type OpenOptions,
@@ -60,11 +62,8 @@ function setting(infoClass: number, data: Buffer): Step {
 
 const zeroDataControl = 0x0009_80c8;
 
-export const zeroData: Step = (client, { persistent, volatile }) => {
-  const body = new Writer().u16(57).u16(0).u32(zeroDataControl).u64(persistent).u64(volatile);
-  body.u32(120).u32(16).u32(0).u32(0).u32(0).u32(0).u32(1).u32(0);
-  return client.ask(11, body.u64(0n).u64(4n).finish());
-};
+export const zeroData: Step = (client, handle) =>
+  client.ask(11, ioctlBody(handle, zeroDataControl, numberPair(0, 4)));
 
 export const setRights =
   (sddl: string): Step =>

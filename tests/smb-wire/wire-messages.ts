@@ -179,6 +179,18 @@ export function renameInfo(path: string, replaces = false): Buffer {
     .finish();
 }
 
+/** A file system control with the input that follows the header. */
+export function ioctlBody({ persistent, volatile }: Handle, code: number, input: Buffer): Buffer {
+  const body = new Writer().u16(57).u16(0).u32(code).u64(persistent).u64(volatile);
+  body.u32(120).u32(input.length).u32(0).u32(0).u32(0).u32(4096).u32(1).u32(0);
+  return body.bytes(input).finish();
+}
+
+/** The input of FSCTL_SET_ZERO_DATA and FSCTL_QUERY_ALLOCATED_RANGES. */
+export function numberPair(first: number, second: number): Buffer {
+  return new Writer().u64(BigInt(first)).u64(BigInt(second)).finish();
+}
+
 export function setDeletePending(client: WireClient, handle: Handle, isPending: boolean) {
   return setInfo(client, handle, 13, Buffer.from([isPending ? 1 : 0]));
 }

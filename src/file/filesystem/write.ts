@@ -183,11 +183,11 @@ export const zeroOperation = handleOperation<FileZeroRequest, NodeRecord, number
   reads: (view, context) => coveredBytesOf(view, context, zeroedSpan(context)),
   decide: (context) => {
     const { loaded, readResult: covered } = context;
-    const { node } = loaded;
+    const { share, node } = loaded;
     const span = zeroedSpan(context);
     if (span.length === 0) return { value: node };
     const time = timeOf(context);
-    const { next, content } = clearBytes(node, { span, covered, ...time });
+    const { next, content } = clearBytes({ share, node, span, covered, ...time });
     return { value: node, effects: changeNode(loaded, { ...next, etag: time.newETag }, content) };
   },
 });

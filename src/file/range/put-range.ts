@@ -11,7 +11,6 @@ import { quotaExceeded, usedBytes } from "../shared/quota.ts";
 import { writeRange } from "../shared/range-params.ts";
 import { updateNode } from "../shared/node-replies.ts";
 import { keepsTrailingDots } from "../shared/smb-params.ts";
-import { withCleared } from "./clear-range.ts";
 import { coveredBytes } from "./covered.ts";
 import { checkRange, keepsLastWrite } from "./range-write.ts";
 import { clearBytes, writeBytes } from "./write-rules.ts";
@@ -117,11 +116,16 @@ export const clearRange = fileOperation({
     const writable = checkRange(target, range, content.length);
     if (!writable.ok) return writable;
     if (range.length <= 0) return fail("InvalidRange");
-    const time = { newETag, lastWrite: input.keepsLastWrite };
-    const written = clearBytes(target, { span: range, covered, ...time });
-    const next = { ...written.next, cleared: withCleared(scope.share, target, range) };
+    const { next, content: cleared } = clearBytes({
+      share: scope.share,
+      node: target,
+      span: range,
+      covered,
+      newETag,
+      lastWrite: input.keepsLastWrite,
+    });
     return {
-      ...updateNode(scope, { target, next, content: written.content }),
+      ...updateNode(scope, { target, next, content: cleared }),
       headers: {
         "x-ms-file-last-write-time":
           version >= "2021-06-08" ? formatIso(next.lastWrite) : undefined,

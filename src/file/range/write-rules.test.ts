@@ -31,7 +31,8 @@ describe("the times of a written file", () => {
     [undefined, 20n],
     ["preserve", 2n],
   ] as const)("%s", (lastWrite, expected) => {
-    const { next } = clearBytes(node, { span: span(0, 512), covered: 0, newETag: 20n, lastWrite });
+    const cleared = { share: testShare, node, span: span(0, 512), covered: 0 };
+    const { next } = clearBytes({ ...cleared, newETag: 20n, lastWrite });
     expect([next.lastWrite, next.change]).toEqual([expected, 20n]);
   });
 });
@@ -49,7 +50,8 @@ describe("cleared bytes", () => {
     [span(0, 512), 0, 1000],
   ])("%o with %d written: %d left", ({ from, length }, covered, expected) => {
     const time = { newETag: 20n, lastWrite: "now" } as const;
-    const { next } = clearBytes(node, { span: { from, length }, covered, ...time });
+    const cleared = { share: testShare, node, span: { from, length }, covered };
+    const { next } = clearBytes({ ...cleared, ...time });
     expect(next.allocated).toBe(expected);
   });
 });

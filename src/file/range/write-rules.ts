@@ -4,7 +4,7 @@ import { edit, resize, write } from "../../content/plan.ts";
 import type { Span } from "../../protocol/ranges.ts";
 import { fitsQuota } from "../shared/quota.ts";
 import type { NodeRecord, ShareRecord } from "../records.ts";
-import { clearEdits } from "./clear-range.ts";
+import { clearEdits, withCleared } from "./clear-range.ts";
 
 /** The times of a write. `preserve` leaves the last write time as it is; the change time always
  *  changes. */
@@ -42,15 +42,19 @@ export function writeBytes(request: RangeWrite): WrittenFile | "disk-full" {
   return { next: changedFile(node, request, delta), content };
 }
 
-/** The record and content of a file after a range was cleared: whole sectors are freed, partial
- *  ones get zeros. */
-export function clearBytes(
-  node: NodeRecord,
-  { span, covered, ...time }: WriteTime & { readonly span: Span; readonly covered: number },
-): WrittenFile {
+/** A range of a file to clear. */
+export interface RangeClear extends WriteTime, Pick<RangeWrite, "share" | "node" | "covered"> {
+  readonly span: Span;
+}
+
+/** The record and content of a file after Put Range with `x-ms-write: clear` or SMB zeroing: whole
+ *  sectors are freed, partial ones get zeros. */
+export function clearBytes(request: RangeClear): WrittenFile {
+  const { share, node, span, covered } = request;
   const { edits, written } = clearEdits(span);
   const content = edit(node.content ?? emptyContent, ...edits);
-  return { next: changedFile(node, time, written - covered), content };
+  const changed = changedFile(node, request, written - covered);
+  return { next: { ...changed, cleared: withCleared(share, node, span) }, content };
 }
 
 /** The plan for content of a new length, truncated or extended by a hole. Undefined if it already

@@ -184,7 +184,46 @@ describe("6 handles", () => {
     expect((await world.send({ method: "GET", path })).body).toContain("<Entries />");
     expect((await remove()).status).toBe(202);
   });
+
+  it("are listed page by page, each once, in their directory only", async () => {
+    for (const path of ["/share/d", "/share/d/e"]) {
+      await world.send({ method: "PUT", path: `${path}?restype=directory` });
+    }
+    const opened: string[] = [];
+    const paths = [
+      ["d", "a"],
+      ["d", "e", "b"],
+      ["d", "e", "c"],
+    ];
+    for (const path of paths) {
+      const headers = { "x-ms-type": "file", "x-ms-content-length": "0" };
+      await world.send({ method: "PUT", path: `/share/${path.join("/")}`, headers });
+      opened.push(String((await open({ path })).open), String((await open({ path })).open));
+    }
+    const other = String((await open()).open);
+    expect(await listedHandles("/share/d", 1)).toEqual(opened);
+    expect(await listedHandles("/share/d", 4)).toEqual(opened);
+    expect(await listedHandles("/share/d/e", 3)).toEqual(opened.slice(2));
+    expect(await listedHandles("/share", 100)).toEqual([...opened, other]);
+  });
 });
+
+/** All pages of a recursive list, in ascending order: files have random ids. */
+async function listedHandles(path: string, pageSize: number): Promise<readonly string[]> {
+  const found: string[] = [];
+  let marker = "";
+  for (let pages = 0; pages < 20; pages += 1) {
+    const query = `comp=listhandles&maxresults=${pageSize}&marker=${encodeURIComponent(marker)}`;
+    const headers = { "x-ms-recursive": "true" };
+    const { body } = await world.send({ method: "GET", path: `${path}?${query}`, headers });
+    const ids = [...body.matchAll(/<HandleId>(\d+)</g)].map(([, id]) => id!);
+    expect(ids.length).toBeLessThanOrEqual(pageSize);
+    found.push(...ids);
+    marker = /<NextMarker>([^<]+)</.exec(body)?.[1] ?? "";
+    if (marker === "") return found.toSorted();
+  }
+  throw new Error("the list has no end");
+}
 
 const settlingTurns = 50;
 

@@ -34,6 +34,10 @@ export async function gather(server: StallServer, share: string, count = channel
   return { channels, share } satisfies Crowd;
 }
 
+/** Requests that a channel sends before it waits for the first response. All opens that arrive
+ *  during a commit share the next one. */
+const requestsAtOnce = 16;
+
 /** Opens `count` files, named by their index, over all channels at once. */
 export async function openMany(
   { channels }: Crowd,
@@ -41,16 +45,19 @@ export async function openMany(
   given: (index: number) => OpenOptions & { readonly name: string },
 ): Promise<readonly Handle[]> {
   const handles: Handle[] = [];
-  await Promise.all(
-    channels.map(async (client, channel) => {
-      for (let index = channel; index < count; index += channels.length) {
-        const { name, ...options } = given(index);
-        const answer = await client.ask(5, createBody(name, options));
-        if (answer.status !== 0) throw new Error(`open failed: ${answer.status.toString(16)}`);
-        handles[index] = handleOf(answer);
-      }
-    }),
+  let next = 0;
+  const openSome = async (client: WireClient): Promise<void> => {
+    for (let index = next++; index < count; index = next++) {
+      const { name, ...options } = given(index);
+      const answer = await client.ask(5, createBody(name, options));
+      if (answer.status !== 0) throw new Error(`open failed: ${answer.status.toString(16)}`);
+      handles[index] = handleOf(answer);
+    }
+  };
+  const workers = channels.flatMap((client) =>
+    Array.from({ length: requestsAtOnce }, () => client),
   );
+  await Promise.all(workers.map(openSome));
   return handles;
 }
 

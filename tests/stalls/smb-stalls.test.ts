@@ -1,10 +1,20 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { Writer } from "../../src/smb/wire/writer.ts";
 import { Status } from "../../src/smb/status.ts";
-import { rawClient } from "../harness/raw-client.ts";
+import { accountSas, rawClient } from "../harness/raw-client.ts";
 import { freshName } from "../harness/server.ts";
 import { WireClient, type Handle } from "../smb-wire/wire-client.ts";
-import { closeBody, notifyBody, openFile, readBody, write } from "../smb-wire/wire-messages.ts";
+import {
+  Access,
+  close,
+  closeBody,
+  notifyBody,
+  openFile,
+  readBody,
+  renameInfo,
+  setInfo,
+  write,
+} from "../smb-wire/wire-messages.ts";
 import { stallMillisecondsMax, startStallServer, type StallServer } from "./loop-stall.ts";
 import { disperse, gather, newShare, openMany } from "./smb-crowd.ts";
 
@@ -53,19 +63,75 @@ function itDoesNotStall(title: string, run: (measure: Measure) => Promise<void>)
 /** Created by the first test. */
 const files = 2000;
 
-describe("closing many handles", () => {
+describe("10,000 open files", () => {
+  const rest = () => rawClient(server.urls.file);
+
+  /** Over REST and back over SMB. */
+  async function renameDirectory(measure: Measure): Promise<void> {
+    const client = await ready();
+    for (const name of ["folder", "folder\\below"]) {
+      await close(client, await openFile(client, name, { options: 1 }));
+    }
+    const source = `${server.urls.file}/devstoreaccount1/${share}/folder?${accountSas()}`;
+    const headers = { "x-ms-file-rename-source": source };
+    const path = `/${share}/renamed?restype=directory&comp=rename`;
+    await measure(async () => {
+      expect((await rest().send({ method: "PUT", path, headers })).status).toBe(200);
+    });
+    const handle = await openFile(client, "renamed", { access: Access.delete, options: 1 });
+    await measure(async () => {
+      expect((await setInfo(client, handle, 10, renameInfo("folder"))).status).toBe(0);
+    });
+    await close(client, handle);
+    client.end();
+  }
+
+  async function listAndCloseHandles(measure: Measure): Promise<void> {
+    const headers = { "x-ms-recursive": "true" };
+    await measure(async () => {
+      const path = `/${share}?comp=listhandles`;
+      const { body } = await rest().send({ method: "GET", path, headers });
+      expect(String(body).match(/<HandleId>/g)).toHaveLength(5000);
+    });
+    for (const [id, closed] of [
+      ["1", "0"],
+      ["*", "100"],
+    ] as const) {
+      const path = `/${share}?comp=forceclosehandles`;
+      const chosen = { ...headers, "x-ms-handle-id": id };
+      await measure(async () => {
+        const { headers: answered } = await rest().send({ method: "PUT", path, headers: chosen });
+        expect(answered["x-ms-number-of-handles-closed"]).toBe(closed);
+      });
+    }
+  }
+
+  async function listDirectory(measure: Measure): Promise<void> {
+    const path = `/${share}?restype=directory&comp=list`;
+    await measure(async () => {
+      const { body } = await rest().send({ method: "GET", path });
+      expect(String(body).match(/<Name>/g)).toHaveLength(5000);
+    });
+  }
+
   itDoesNotStall(
-    "does not block the event loop when the connections of a session are lost",
+    "block the event loop neither when they are examined nor when their session is lost",
     async (measure) => {
       const crowd = await gather(server, share);
-      await openMany(crowd, 2 * files, (index) => ({ name: `f${index % files}` }));
+      await openMany(crowd, 10_000, (index) => ({ name: `f${index}` }));
+      await renameDirectory(measure);
+      await listAndCloseHandles(measure);
+      await listDirectory(measure);
       await measure(async () => disperse(crowd));
+      // The login waits until the handles of the account are closed.
       const client = await ready();
-      await openFile(client, "f1", { share: 0 });
+      await openFile(client, "f101", { share: 0 });
       client.end();
     },
   );
+});
 
+describe("closing many handles", () => {
   itDoesNotStall("does not block the event loop on TREE_DISCONNECT", async (measure) => {
     const crowd = await gather(server, share);
     const handles = await openMany(crowd, files, (index) => ({ name: `f${index}` }));

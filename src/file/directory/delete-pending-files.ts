@@ -2,24 +2,32 @@ import type { RecordView } from "../../operation/view.ts";
 import { locks } from "../records.ts";
 import type { ShareTree } from "../share-tree.ts";
 
-/** At most this many open files of a share are examined; delete-pending files beyond them are
- *  listed. */
-const openFilesMax = 100_000;
-const none: ReadonlySet<bigint> = new Set();
+/** If more files of a share are open, the lock state of each listed file is read instead of those
+ *  of all open files. */
+const openFilesScannedMax = 4096;
 
-/** Ids of the delete-pending files of a share, which listings omit. Scans the lock state of every
- *  open file of the share: a listing costs more the more files are open. A share snapshot has
- *  none. */
-export async function deletePendingFiles(
+/** Whether the file with this id is delete-pending. */
+export type IsDeletePending = (id: bigint) => Promise<boolean> | boolean;
+
+/** Finds the delete-pending files of a share, which listings omit. Undefined if there are none.
+ *  The cost is limited by the number of open files and by `openFilesScannedMax`; a share snapshot
+ *  has none. */
+export async function findDeletePending(
   view: RecordView,
   { share, epoch }: ShareTree,
-): Promise<ReadonlySet<bigint>> {
-  if (epoch !== undefined) return none;
+): Promise<IsDeletePending | undefined> {
+  if (epoch !== undefined) return undefined;
   const deletePending = new Set<bigint>();
-  for await (const batch of view.scan(locks, { ...locks.range([share]), limit: openFilesMax })) {
+  let scanned = 0;
+  const bounds = { ...locks.range([share]), limit: openFilesScannedMax + 1 };
+  for await (const batch of view.scan(locks, bounds)) {
+    scanned += batch.length;
     for (const { key, record } of batch) {
       if (record.deletePending) deletePending.add(locks.parts(key)[1] as bigint);
     }
   }
-  return deletePending;
+  if (scanned > openFilesScannedMax) {
+    return async (id) => (await view.get(locks, { share, id }))?.deletePending === true;
+  }
+  return deletePending.size === 0 ? undefined : (id) => deletePending.has(id);
 }

@@ -1,3 +1,4 @@
+import { spend } from "../../base/loop-share.ts";
 import { PagedText } from "../../encoding/paged-text.ts";
 import type { RecordView, Scanned } from "../../operation/view.ts";
 import { resolveHardLinks } from "../link/hard-link-names.ts";
@@ -5,7 +6,7 @@ import { nodes, type NodeRecord } from "../records.ts";
 import type { ShareTree } from "../share-tree.ts";
 import { childrenOf, currentBounds, type ChildrenRequest } from "./children.ts";
 import { optionBits, renderEntry, type EntryOptions } from "./directory-entry.ts";
-import { deletePendingFiles } from "./delete-pending-files.ts";
+import { findDeletePending } from "./delete-pending-files.ts";
 
 export interface DirectoryPage {
   readonly entries: PagedText;
@@ -15,22 +16,26 @@ export interface DirectoryPage {
 
 /** Reads and renders one page of a directory listing. Delete-pending files are omitted after the
  *  limit is applied, so a page may be shorter than `limit`. The cache of rendered entries is used
- *  only if the share has no such file: to omit one, its record must be decoded. */
+ *  only if the share has no such file and few open ones: to omit one, its record must be
+ *  decoded. */
 export async function directoryPage(
   view: RecordView,
   tree: ShareTree,
   wanted: ChildrenRequest,
   options: EntryOptions,
 ): Promise<DirectoryPage> {
-  const deletePending = await deletePendingFiles(view, tree);
-  if (tree.epoch === undefined && deletePending.size === 0) {
+  const isDeletePending = await findDeletePending(view, tree);
+  if (tree.epoch === undefined && isDeletePending === undefined) {
     return currentPage(view, tree, wanted, options);
   }
   const children = await childrenOf(view, tree, { ...wanted, limit: wanted.limit + 1 });
   const shown = await resolveHardLinks(view, tree, children.slice(0, wanted.limit));
   const entries = new PagedText();
   for (const { node } of shown) {
-    if (!deletePending.has(node.id)) entries.append(renderEntry(node, options));
+    const wait = spend(1);
+    if (wait !== undefined) await wait;
+    if ((await isDeletePending?.(node.id)) === true) continue;
+    entries.append(renderEntry(node, options));
   }
   return { entries, next: children[wanted.limit]?.folded };
 }

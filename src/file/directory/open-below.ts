@@ -1,10 +1,8 @@
+import { spend } from "../../base/loop-share.ts";
 import type { RecordView } from "../../operation/view.ts";
 import type { LockState } from "../locks/lock-state.ts";
 import { locks, nodeLocations, rootId } from "../records.ts";
 
-/** At most this many open files of a share are examined; open files beyond them do not prevent a
- *  rename. */
-const openFilesMax = 100_000;
 /** More levels than a path can have. Ends the loop if records form a cycle. */
 const depthMax = 256;
 
@@ -18,7 +16,8 @@ export interface OpenedFile {
   readonly state: LockState;
 }
 
-/** The open files and directories below a directory, at any depth. */
+/** The open files and directories below a directory, at any depth. Examines every open file of the
+ *  share, in steps between which other requests run. */
 export async function openBelow(
   view: RecordView,
   share: bigint,
@@ -26,11 +25,13 @@ export async function openBelow(
 ): Promise<readonly OpenedFile[]> {
   const found: OpenedFile[] = [];
   const notBelow = new Set<bigint>([rootId]);
-  const bounds = { ...locks.range([share]), limit: openFilesMax };
-  for await (const batch of view.scan(locks, bounds)) {
-    for (const { key, record: state } of batch) {
-      const id = locks.parts(key)[1] as bigint;
-      if (await isBelow(view, { share, file: id, directory }, notBelow)) found.push({ id, state });
+  for await (const batch of view.scan(locks, locks.range([share]))) {
+    for (const entry of batch) {
+      const id = locks.parts(entry.key)[1] as bigint;
+      const wait = spend(1);
+      if (wait !== undefined) await wait;
+      if (!(await isBelow(view, { share, file: id, directory }, notBelow))) continue;
+      found.push({ id, state: entry.record });
       if (found.length >= openBelowMax) return found;
     }
   }
@@ -43,8 +44,8 @@ interface Descent {
   readonly directory: bigint;
 }
 
-/** Follows the parents of a file up to the directory or the root. `notBelow` collects the ids that
- *  are known not to lie below the directory, so that each is read once. */
+/** Follows the parents of a file up to the directory or the root. `notBelow` collects the
+ *  directories that are known not to lie below the directory, so that each is read once. */
 async function isBelow(
   view: RecordView,
   { share, file, directory }: Descent,
@@ -55,7 +56,7 @@ async function isBelow(
   for (let depth = 0; !notBelow.has(at) && depth < depthMax; depth += 1) {
     const location = await view.get(nodeLocations, { share, id: at });
     if (location?.parent === directory) return true;
-    visited.push(at);
+    if (depth > 0) visited.push(at);
     if (location === undefined) break;
     at = location.parent;
   }

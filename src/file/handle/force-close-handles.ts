@@ -7,6 +7,7 @@ import { hasChildren } from "../directory/delete-directory.ts";
 import type { ShareRecord } from "../records.ts";
 import { fileOperation } from "../file-operation.ts";
 import { presenceAccess } from "../locks/file-access.ts";
+import type { LockState } from "../locks/lock-state.ts";
 import { keepsTrailingDots } from "../shared/smb-params.ts";
 import { closeHandles } from "./close-handles.ts";
 import { openedNodes, type OpenedNode } from "./open-handles.ts";
@@ -48,8 +49,13 @@ export const forceCloseHandles = fileOperation({
     headers: ["x-ms-number-of-handles-closed", "x-ms-number-of-handles-failed", "x-ms-marker"],
   },
   reads: async (view, { scope, target, input }) => {
-    const opened = await openedNodes(view, scope, target, { recursive: input.recursive ?? false });
-    const wanted = opened.filter((each) => closes(each, input.handleId));
+    const isWanted = (state: LockState) => closes(state, input.handleId);
+    const scan = { recursive: input.recursive ?? false, from: 0n, isWanted };
+    const wanted: OpenedNode[] = [];
+    for await (const opened of openedNodes(view, scope, target, scan)) {
+      wanted.push(opened);
+      if (wanted.length > filesClosedMax) break;
+    }
     const now = wanted.slice(0, filesClosedMax);
     return { more: wanted.length > now.length, closing: await withChildren(view, scope, now) };
   },
@@ -75,8 +81,8 @@ export const forceCloseHandles = fileOperation({
 });
 
 /** Whether the file has a handle that the request closes. */
-function closes({ state }: OpenedNode, asked: bigint | "all"): boolean {
-  return asked === "all" ? state.opens.length > 0 : state.opens.some(({ id }) => id === asked);
+function closes({ opens }: LockState, asked: bigint | "all"): boolean {
+  return asked === "all" ? opens.length > 0 : opens.some(({ id }) => id === asked);
 }
 
 interface ClosingNode extends OpenedNode {

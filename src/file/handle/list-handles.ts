@@ -8,7 +8,8 @@ import { dataAccess } from "../locks/access.ts";
 import { fileOperation } from "../file-operation.ts";
 import { presenceAccess } from "../locks/file-access.ts";
 import { keepsTrailingDots } from "../shared/smb-params.ts";
-import { handlesOf, openedNodes, type ListedHandle } from "./open-handles.ts";
+import { openedNodes, readHandles } from "./open-handles.ts";
+import type { HandlePosition, ListedHandle } from "./open-handles.ts";
 
 /** Lists the handles of SMB clients. learn.microsoft.com/rest/api/storageservices/list-handles */
 export const listHandles = fileOperation({
@@ -31,23 +32,36 @@ export const listHandles = fileOperation({
   fileAccess: presenceAccess,
   effect: "reads",
   success: { status: 200, headers: [] },
-  reads: (view, { scope, target, input }) =>
-    openedNodes(view, scope, target, { recursive: input.recursive ?? false }),
+  reads: (view, { scope, target, input }) => {
+    const position = positionOf(input.marker);
+    const recursive = input.recursive ?? false;
+    const nodes = openedNodes(view, scope, target, { recursive, from: position.file });
+    return readHandles(nodes, position, pageSize(input.maxResults) + 1);
+  },
   decide: ({ input, readResult, version }) => {
-    const from = BigInt(/^\d{1,20}$/.exec(input.marker?.[0] ?? "")?.[0] ?? "0");
-    const all = handlesOf(readResult).filter(({ open }) => open.id >= from);
-    const shown = all.slice(0, pageSize(input.maxResults));
-    const next = all[shown.length];
+    const shown = readResult.slice(0, pageSize(input.maxResults));
+    const next = readResult[shown.length];
     let entries = "";
     for (const handle of shown) entries += renderHandle(handle, version);
     const inner =
       textElement("Marker", input.marker && formatMarker(input.marker)) +
       textElement("MaxResults", input.maxResults) +
       element("Entries", entries) +
-      textElement("NextMarker", next === undefined ? "" : formatMarker([String(next.open.id)]));
+      textElement("NextMarker", next === undefined ? "" : markerOf(next));
     return { body: xmlBody(element("EnumerationResults", inner)) };
   },
 });
+
+function markerOf({ opened, open }: ListedHandle): string {
+  return formatMarker([String(opened.node.id), String(open.id)]);
+}
+
+/** A marker of another form is the start of the list. */
+function positionOf([file = "", handle = ""]: readonly string[] = []): HandlePosition {
+  const ids = [file, handle];
+  if (!ids.every((id) => /^\d{1,19}$/.test(id))) return { file: 0n, handle: 0n };
+  return { file: BigInt(file), handle: BigInt(handle) };
+}
 
 /** The bits of `dataAccess` with their names in the response. */
 const rights = [

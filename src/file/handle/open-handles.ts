@@ -1,6 +1,7 @@
+import { spend } from "../../base/loop-share.ts";
 import type { RecordView } from "../../operation/view.ts";
 import type { LockState, Open } from "../locks/lock-state.ts";
-import { locks, type NodeRecord } from "../records.ts";
+import { locks, rootId, type NodeRecord } from "../records.ts";
 import type { NodeScope } from "../resources.ts";
 import { nodeById, pathOf } from "../share-tree.ts";
 
@@ -14,35 +15,44 @@ export interface OpenedNode {
 export interface HandleScan {
   /** Whether to include the files below the target, if that is a directory. */
   readonly recursive: boolean;
+  /** Id of the first file to examine; 0 for all. */
+  readonly from: bigint;
+  /** Which lock states to return; tested before the path is read. */
+  readonly isWanted?: (state: LockState) => boolean;
 }
 
-/** At most this many open files of a share are examined. */
-const openFilesMax = 100_000;
+/** Reading the node of an open file and the directories above it, in units of `spend`. */
+const unitsPerFile = 4;
 
-/** The target of the request if it is open and, on request, all open files below it. A share
- *  snapshot has no handles. */
-export async function openedNodes(
+/** The target of the request if it is open and, on request, all open files below it, in the order
+ *  of their ids. A caller that has enough ends the iteration, so that a page costs no more than the
+ *  files up to its end. Other requests run meanwhile. A share snapshot has no handles. */
+export async function* openedNodes(
   view: RecordView,
   scope: NodeScope,
   target: NodeRecord,
-  { recursive }: HandleScan,
-): Promise<readonly OpenedNode[]> {
-  if (scope.snapshot !== undefined) return [];
+  { recursive, from, isWanted = () => true }: HandleScan,
+): AsyncIterable<OpenedNode> {
+  if (scope.snapshot !== undefined) return;
   if (!recursive || target.kind !== "directory") {
     const { locks: state, components: path } = scope;
-    return state === undefined ? [] : [{ node: target, path, state }];
+    if (state !== undefined && isWanted(state)) yield { node: target, path, state };
+    return;
   }
-  const found: OpenedNode[] = [];
   const share = scope.share.id;
-  for await (const batch of view.scan(locks, { ...locks.range([share]), limit: openFilesMax })) {
-    for (const { key, record: state } of batch) {
-      const node = await nodeById(view, share, locks.parts(key)[1] as bigint);
+  const { end } = locks.range([share]);
+  for await (const batch of view.scan(locks, { start: locks.key({ share, id: from }), end })) {
+    for (const entry of batch) {
+      const wait = spend(unitsPerFile);
+      if (wait !== undefined) await wait;
+      const { record: state } = entry;
+      if (!isWanted(state)) continue;
+      const node = await nodeById(view, share, locks.parts(entry.key)[1] as bigint);
       const path = node && (await pathOf(view, share, node.id));
       if (node === undefined || path === undefined) continue;
-      if (isWithin(path, scope.components)) found.push({ node, path, state });
+      if (target.id === rootId || isWithin(path, scope.components)) yield { node, path, state };
     }
   }
-  return found;
 }
 
 function isWithin(path: readonly string[], directory: readonly string[]): boolean {
@@ -55,10 +65,26 @@ export interface ListedHandle {
   readonly open: Open;
 }
 
-/** The handles of the files, ordered by handle id, so that the marker of a page is the first id of
- *  the next page. */
-export function handlesOf(nodes: readonly OpenedNode[]): readonly ListedHandle[] {
-  return nodes
-    .flatMap((opened) => opened.state.opens.map((open) => ({ opened, open })))
-    .toSorted((left, right) => (left.open.id < right.open.id ? -1 : 1));
+/** A position in a list of handles: the ids of a file and of one of its handles. */
+export interface HandlePosition {
+  readonly file: bigint;
+  readonly handle: bigint;
+}
+
+/** The handles of the files from a position on, ordered by file and handle id; at most `limit`. */
+export async function readHandles(
+  nodes: AsyncIterable<OpenedNode>,
+  { file, handle }: HandlePosition,
+  limit: number,
+): Promise<readonly ListedHandle[]> {
+  const found: ListedHandle[] = [];
+  for await (const opened of nodes) {
+    const first = opened.node.id === file ? handle : 0n;
+    const opens = opened.state.opens.filter(({ id }) => id >= first);
+    for (const open of opens.toSorted((left, right) => (left.id < right.id ? -1 : 1))) {
+      found.push({ opened, open });
+      if (found.length >= limit) return found;
+    }
+  }
+  return found;
 }

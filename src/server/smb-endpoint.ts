@@ -3,6 +3,7 @@ import type { Meter } from "../protocol/meter.ts";
 import type { Clock, Log, Random } from "../base/world.ts";
 import type { SmbAdministration } from "../smb/administration.ts";
 import { smbListener } from "../smb/listen.ts";
+import { setReading } from "../http/connections.ts";
 import type { DataStores } from "./data-stores.ts";
 import { closeOrphanedHandles } from "./orphaned-handles.ts";
 import { bind } from "./listener.ts";
@@ -47,6 +48,7 @@ export async function listenSmb(given: SmbEndpointOptions): Promise<SmbEndpoint>
     runtime,
     owner: engines.owner,
     memory,
+    watchFrames: setReading,
     options: {
       allowsOldestDialect: options.smbOldestDialect,
       requiresSigning: options.smbSigning === "required",

@@ -23,6 +23,8 @@ import type { SmbServerState } from "./server.ts";
 import type { Session } from "./session.ts";
 import { removeChannel } from "./session-end.ts";
 import { Framer, framePrefix } from "./framing.ts";
+import { endStalledClient } from "./stalled-client.ts";
+import { ConnectionTraffic } from "./traffic.ts";
 import { encryptedMagic, smb1Magic, smb2Magic } from "./wire/header.ts";
 import { Command, Dialect, HeaderFlag } from "./wire/protocol.ts";
 import { transformHeaderBytes } from "./crypto/encryption.ts";
@@ -58,7 +60,9 @@ export class Connection {
   readonly #socket: Socket;
   readonly #framer: Framer;
   readonly #cancelLoginTimer: () => void;
-  readonly #queue = new RequestQueue();
+  readonly #cancelStallTimer: () => void;
+  readonly #traffic: ConnectionTraffic;
+  readonly #queue = new RequestQueue((bytes) => this.#traffic.hasRoomFor(bytes));
   readonly #lifetimes = new Map<bigint, RequestLifetime>();
   readonly #asyncLifetimes = new Map<bigint, RequestLifetime>();
   readonly #endedSigners = new Map<bigint, Signer>();
@@ -75,6 +79,8 @@ export class Connection {
     const bytesMax = (): number =>
       this.hasAuthenticated ? frameBytesMax : unauthenticatedFrameBytesMax;
     this.#framer = new Framer(bytesMax, (frame) => this.#receive(frame), server.world.memory);
+    this.#traffic = new ConnectionTraffic(server.traffic, () => this.#queue.wake());
+    this.#cancelStallTimer = endStalledClient(this.#framer, socket, server.world, () => this.end());
     socket.setNoDelay(true);
     // Without keep-alive, the handles of a client that crashed would stay open.
     socket.setKeepAlive(true, keepAliveMilliseconds);
@@ -110,7 +116,10 @@ export class Connection {
     this.#isOpen = false;
     this.#socket.destroy();
     this.#framer.close();
+    this.#queue.close();
+    this.#traffic.close();
     this.#cancelLoginTimer();
+    this.#cancelStallTimer();
     this.server.clientConnections.remove(this);
     for (const lifetime of [...this.#lifetimes.values(), ...this.#asyncLifetimes.values()]) {
       if (!lifetime.outlivesConnection) lifetime.cancel();
@@ -150,8 +159,9 @@ export class Connection {
   send(parts: readonly Buffer[]): void {
     if (!this.#isOpen) return;
     const length = parts.reduce((sum, part) => sum + part.length, 0);
+    this.#traffic.add(length);
     this.#socket.cork();
-    this.#socket.write(framePrefix(length));
+    this.#socket.write(framePrefix(length), () => this.#traffic.release(length));
     for (const part of parts) this.#socket.write(part);
     this.#socket.uncork();
     this.#pauseOrResume();
@@ -209,6 +219,7 @@ export class Connection {
       if (!isCounted) return;
       isCounted = false;
       this.#inFlightBytes -= cost;
+      this.#traffic.release(cost);
       this.#pauseOrResume();
     };
     const parallel = elements.length === 1 && isParallel(elements[0]!.header.command);
@@ -216,7 +227,10 @@ export class Connection {
     let pendingBytes = 0;
     this.#queue.add({
       isParallel: parallel,
+      bytes: cost,
+      discard: () => memory?.release(length),
       run: async (unblockQueue) => {
+        this.#traffic.add(cost);
         try {
           await work.run(() => {
             // A request that waits for another client must not block later requests of this

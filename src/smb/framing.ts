@@ -6,6 +6,11 @@ const prefixBytes = 4;
 const messageKind = 0x00;
 const keepAliveKind = 0x85;
 
+/** The memory of an incomplete frame is counted in steps as its bytes arrive, not by the length
+ *  that the client announces: clients that announce frames and send nothing must not use up the
+ *  budget. */
+const reservedStepBytes = 64 * 1024;
+
 export type OnFrame = (frame: Buffer) => void;
 
 /** Splits a TCP stream into frames. A frame inside one chunk is not copied. */
@@ -15,6 +20,9 @@ export class Framer {
   #prefix = Buffer.alloc(0);
   #frame: Buffer | undefined;
   #filled = 0;
+  /** Bytes of the incomplete frame that are counted in the budget. */
+  #reserved = 0;
+  #isClosed = false;
   readonly #memory: MemoryBudget | undefined;
 
   constructor(frameBytesMax: () => number, onFrame: OnFrame, memory?: MemoryBudget) {
@@ -23,9 +31,21 @@ export class Framer {
     this.#memory = memory;
   }
 
-  /** Discards an incomplete frame. */
+  /** Whether the last frame has begun and is not complete. */
+  get isIncomplete(): boolean {
+    return this.#frame !== undefined || this.#prefix.length > 0;
+  }
+
+  /** Discards an incomplete frame and all further bytes. Called by `onFrame`, too: the bytes after
+   *  a frame that ends the connection must not take memory. */
   close(): void {
-    if (this.#frame !== undefined) this.#memory?.release(this.#frame.length);
+    this.#isClosed = true;
+    this.#forgetFrame();
+  }
+
+  #forgetFrame(): void {
+    this.#memory?.release(this.#reserved);
+    this.#reserved = 0;
     this.#frame = undefined;
   }
 
@@ -34,8 +54,11 @@ export class Framer {
   push(chunk: Buffer): boolean {
     let rest = chunk;
     while (rest.length > 0) {
+      if (this.#isClosed) return false;
       if (this.#frame !== undefined) {
-        rest = this.#fill(this.#frame, rest);
+        const left = this.#fill(this.#frame, rest);
+        if (left === undefined) return false;
+        rest = left;
         continue;
       }
       const begun = this.#prefix.length === 0 ? rest : Buffer.concat([this.#prefix, rest]);
@@ -62,21 +85,33 @@ export class Framer {
       this.#onFrame(body.subarray(0, length));
       return body.subarray(length);
     }
-    if (this.#memory?.tryReserve(length) === false) return undefined;
+    // Memory that is allocated but not written takes no space.
     this.#frame = Buffer.allocUnsafe(length);
     this.#filled = 0;
     return this.#fill(this.#frame, body);
   }
 
-  #fill(frame: Buffer, chunk: Buffer): Buffer {
+  /** Adds bytes to the frame. Returns those after it; undefined if the memory budget is
+   *  exhausted. */
+  #fill(frame: Buffer, chunk: Buffer): Buffer | undefined {
+    const filled = Math.min(frame.length, this.#filled + chunk.length);
+    if (!this.#reserve(frame, filled)) return undefined;
     const count = chunk.copy(frame, this.#filled);
-    this.#filled += count;
-    if (this.#filled === frame.length) {
-      this.#memory?.release(frame.length);
-      this.#frame = undefined;
+    this.#filled = filled;
+    if (filled === frame.length) {
+      this.#forgetFrame();
       this.#onFrame(frame);
     }
     return chunk.subarray(count);
+  }
+
+  #reserve(frame: Buffer, filled: number): boolean {
+    if (filled <= this.#reserved) return true;
+    const steps = Math.ceil(filled / reservedStepBytes);
+    const wanted = Math.min(frame.length, steps * reservedStepBytes);
+    if (this.#memory?.tryReserve(wanted - this.#reserved) === false) return false;
+    this.#reserved = wanted;
+    return true;
   }
 }
 

@@ -1,3 +1,4 @@
+import type { Socket } from "node:net";
 import type { Accounts } from "../account/settings.ts";
 import type { MemoryBudget } from "../base/memory-budget.ts";
 import type { Clock, Log, Random } from "../base/world.ts";
@@ -11,7 +12,9 @@ import { Replays } from "./files/replays.ts";
 import { ClientConnections } from "./client-connections.ts";
 import { BackgroundWork } from "./background-work.ts";
 import { HandleCloser } from "./handle-closer.ts";
+import { serverTrafficBytesMax } from "./limits.ts";
 import type { Session } from "./session.ts";
+import { ServerTraffic } from "./traffic.ts";
 import { SecurityMode } from "./wire/protocol.ts";
 
 /** What the SMB server gets from the process that it runs in. */
@@ -27,6 +30,18 @@ export interface SmbEnvironment {
   readonly options: SmbOptions;
   /** Memory limit for requests and bodies of all clients of the process. */
   readonly memory?: MemoryBudget;
+  /** Ends connections whose incomplete frame makes no progress; called once for each. */
+  readonly watchFrames?: (socket: Socket, frames: FrameProgress) => void;
+}
+
+/** The progress of the incomplete frame of a connection. */
+export interface FrameProgress {
+  /** Whether a frame has begun and the server waits for the rest. */
+  readonly isWaiting: boolean;
+  /** Bytes received so far on the connection. */
+  readonly bytes: number;
+  /** Closes the connection. */
+  end(): void;
 }
 
 export interface SmbOptions {
@@ -51,6 +66,7 @@ export class SmbServerState {
   readonly durableHandles: DurableHandles;
   readonly replays = new Replays();
   readonly lockWaits = new LockWaits();
+  readonly traffic: ServerTraffic;
   readonly handleCloser: HandleCloser;
   readonly backgroundWork: BackgroundWork;
 
@@ -58,6 +74,7 @@ export class SmbServerState {
     this.world = world;
     this.guid = world.random.bytes(16);
     this.owner = world.owner;
+    this.traffic = new ServerTraffic(world.memory?.bytesMax ?? serverTrafficBytesMax);
     this.breakNotifier = new BreakNotifier(this);
     this.changeDispatcher = new ChangeDispatcher(this);
     this.durableHandles = new DurableHandles(this);

@@ -86,18 +86,17 @@ export class WireClient {
     return Promise.race([logIn(), lost]);
   }
 
-  end(): void {
-    this.#socket.destroy();
-  }
+  end = (): void => void this.#socket.destroy();
+
+  /** Leaves all further responses unread. */
+  stopReading = () => void this.#socket.pause();
 
   sendRaw(bytes: Buffer): void {
     this.#socket.write(Buffer.concat([framePrefix(bytes.length), bytes]));
   }
 
   /** Sends the length prefix of a message that never follows. */
-  announce(bytes: number): void {
-    this.#socket.write(framePrefix(bytes));
-  }
+  announce = (bytes: number) => void this.#socket.write(framePrefix(bytes));
 
   /** Sends a request and waits for its final response. */
   async ask(command: number, body: Buffer, more: Partial<HeaderParts> = {}): Promise<Answered> {

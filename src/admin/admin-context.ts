@@ -1,5 +1,6 @@
 import type { AccountManager } from "../account/account-manager.ts";
 import type { Accounts } from "../account/settings.ts";
+import type { MemoryBudget } from "../base/memory-budget.ts";
 import type { ServiceName } from "../protocol/service-name.ts";
 import type { Clock, Log, Random } from "../base/world.ts";
 import type { Runtime } from "../operation/execute.ts";
@@ -19,6 +20,8 @@ export interface AdminContext {
   readonly clock: Clock;
   readonly random: Random;
   readonly log: Log;
+  /** Limit for the bodies of all requests of the process. */
+  readonly memory?: MemoryBudget;
   readonly runtime: Runtime;
   readonly accounts: Accounts;
   readonly accountManager: AccountManager;

@@ -63,8 +63,8 @@ function gatewayOf(httpService: HttpService, log: Log): Gateway {
     reply.headers["Cross-Origin-Resource-Policy"] = "same-origin";
     return reply;
   };
-  const { memory, clock } = httpService;
-  const options = { memory, clock, meter: meterOf(httpService) };
+  const { memory, unsent, clock } = httpService;
+  const options = { memory, unsent, clock, meter: meterOf(httpService) };
   // The services accept tokens over HTTPS only. This one does not leave the process.
   const serveToken: Serve = (request) => serve({ ...request, secure: true });
   return {

@@ -3,6 +3,7 @@ import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { expect, it } from "vitest";
 import { accountsOf } from "../account/settings.ts";
+import { MemoryBudget } from "../base/memory-budget.ts";
 import { simWorld } from "../server/sim-world.ts";
 import { SnapshotTooOld } from "../store/open-views.ts";
 import { StoreBusy, StoreClosed, StoreUnavailable } from "../store/store.ts";
@@ -54,4 +55,32 @@ it("logs an unexpected error", async () => {
     error: { code: "InternalError", message: "a mistake" },
     logged: ["admin request failed"],
   });
+});
+
+/** The response to a login with a body of this length, if bodies may take 10,000 bytes. */
+async function logInWith(bytes: number) {
+  const { clock, random, log } = simWorld(1);
+  const memory = new MemoryBudget(10_000);
+  const figures = { sample: () => undefined };
+  const security = { isLoginRequired: () => true, isMetricsLoginRequired: true };
+  const settings = { accounts: accountsOf([]), httpServices: {}, security, pageFolder: "." };
+  const fake = { clock, random, log, memory, figures, observer: {}, ...settings };
+  const admin = adminHandler(fake as unknown as AdminContext);
+  const server = createServer(admin.handle).listen(0, "127.0.0.1");
+  await once(server, "listening");
+  const { port } = server.address() as AddressInfo;
+  const answer = await fetch(`http://127.0.0.1:${port}/admin/v1/session`, {
+    method: "POST",
+    headers: { "x-etagere-admin": "1", "content-type": "application/json" },
+    body: JSON.stringify({ token: "x".repeat(bytes) }),
+  });
+  admin.close();
+  server.close();
+  server.closeAllConnections();
+  return { status: answer.status, usedBytes: memory.usedBytes };
+}
+
+it("bodies count against the memory budget of the process", async () => {
+  expect(await logInWith(20_000)).toEqual({ status: 503, usedBytes: 0 });
+  expect(await logInWith(100)).toEqual({ status: 401, usedBytes: 0 });
 });

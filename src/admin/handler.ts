@@ -1,4 +1,5 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
+import { BodyAborted, BodyTooSlow } from "../http/request-body.ts";
 import { sourceMarkHeader } from "../http/source/source-reader.ts";
 import { SnapshotTooOld } from "../store/open-views.ts";
 import { StoreBusy, StoreClosed, StoreUnavailable } from "../store/store.ts";
@@ -9,7 +10,8 @@ import { findInputError, findQueryError } from "./inputs.ts";
 import { gatewayPrefix, type NodeHandler } from "./gateway.ts";
 import { PageFiles } from "./page/page-files.ts";
 import { servePage } from "./page/serve-page.ts";
-import { adminRequestOf, type AdminRequest, type AuthenticatedRequest } from "./request.ts";
+import { adminRequestOf, readJson } from "./request.ts";
+import type { AdminRequest, AuthenticatedRequest } from "./request.ts";
 import { routeTable } from "./route-table.ts";
 import { archivePath } from "./views/archives.ts";
 import { matchRoute, type Access, type AnyRoute, type PathValues, type Route } from "./routes.ts";
@@ -51,12 +53,13 @@ async function handle(
   message: IncomingMessage,
   response: ServerResponse,
 ): Promise<void> {
-  const request = adminRequestOf(message);
+  const request = adminRequestOf(message, parts.context.memory);
   const facts: RequestFacts = { route: undefined, grant: undefined };
   let reply: AdminResponse | undefined;
   try {
     reply = await respond(parts, { request, message, response }, facts);
   } catch (error) {
+    if (error instanceof BodyAborted) return;
     reply = failed(parts, message, error);
     if (response.headersSent) return void response.destroy();
   }
@@ -92,6 +95,9 @@ function failed(
   const reason = error instanceof Error ? error.message : String(error);
   if (unavailableErrors.some((kind) => error instanceof kind)) {
     return refuse(503, "ServerBusy", reason, { "Retry-After": "1" });
+  }
+  if (error instanceof BodyTooSlow) {
+    return refuse(408, "RequestTimeout", reason, { Connection: "close" });
   }
   context.log.error({ err: error, url }, "admin request failed");
   return refuse(500, "InternalError", reason);
@@ -172,7 +178,7 @@ async function respondChecked(
   if (unfit !== undefined) return unfit;
   const wrong = route.query && findQueryError(request.query, route.query);
   if (wrong !== undefined) return refuse(400, "InvalidInput", wrong);
-  const read = takesJson(route) ? await request.readBody() : noBody;
+  const read = takesJson(route) ? await readJson(request) : noBody;
   if (!read.ok) return read.refusal;
   const mistake = route.body && findInputError(read.body, route.body);
   if (mistake !== undefined) return refuse(400, "InvalidInput", mistake);

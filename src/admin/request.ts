@@ -1,7 +1,9 @@
 import type { IncomingHttpHeaders, IncomingMessage } from "node:http";
 import type { TLSSocket } from "node:tls";
 import type { Accounts } from "../account/settings.ts";
+import type { MemoryBudget } from "../base/memory-budget.ts";
 import { refuse, type AdminResponse } from "./admin-response.ts";
+import { readBody, type ReadBody } from "./read-body.ts";
 import type { Grant, ResourceName } from "./security/grant.ts";
 
 /** A request to the admin listener. */
@@ -12,7 +14,7 @@ export interface AdminRequest {
   readonly headers: IncomingHttpHeaders;
   readonly remoteAddress: string;
   readonly secure: boolean;
-  readonly readBody: () => Promise<BodyResult>;
+  readonly readBytes: (bytesMax: number) => Promise<ReadBody>;
 }
 
 /** A request whose caller is authenticated. */
@@ -41,7 +43,10 @@ export type JsonObject = Readonly<Record<string, unknown>>;
 
 const bodyBytesMax = 64 * 1024;
 
-export function adminRequestOf(message: IncomingMessage): AdminRequest {
+export function adminRequestOf(
+  message: IncomingMessage,
+  memory: MemoryBudget | undefined,
+): AdminRequest {
   const [path = "/", query = ""] = splitOnce(message.url ?? "/", "?");
   return {
     method: message.method ?? "GET",
@@ -50,7 +55,7 @@ export function adminRequestOf(message: IncomingMessage): AdminRequest {
     headers: message.headers,
     remoteAddress: message.socket.remoteAddress ?? "",
     secure: (message.socket as Partial<TLSSocket>).encrypted === true,
-    readBody: () => readJson(message),
+    readBytes: (bytesMax) => readBody(message, memory, bytesMax),
   };
 }
 
@@ -59,19 +64,18 @@ function splitOnce(text: string, mark: string): readonly string[] {
   return at < 0 ? [text] : [text.slice(0, at), text.slice(at + 1)];
 }
 
-async function readJson(message: IncomingMessage): Promise<BodyResult> {
-  const chunks: Buffer[] = [];
-  let length = 0;
-  for await (const chunk of message as AsyncIterable<Buffer>) {
-    length += chunk.length;
-    if (length > bodyBytesMax) {
-      return refused(413, "BodyTooLarge", `the body is longer than ${bodyBytesMax} bytes`);
-    }
-    chunks.push(chunk);
+/** Reads the body of a request as a JSON object; without a body, an empty one. */
+export async function readJson({ readBytes }: AdminRequest): Promise<BodyResult> {
+  const bytes = await readBytes(bodyBytesMax);
+  if (bytes === "no-memory") {
+    return refused(503, "ServerBusy", "the requests of all clients take too much memory");
   }
-  if (length === 0) return { ok: true, body: {} };
+  if (bytes === "too-large") {
+    return refused(413, "BodyTooLarge", `the body is longer than ${bodyBytesMax} bytes`);
+  }
+  if (bytes.length === 0) return { ok: true, body: {} };
   try {
-    const value: unknown = JSON.parse(Buffer.concat(chunks).toString("utf8"));
+    const value: unknown = JSON.parse(bytes.toString("utf8"));
     const isObject = typeof value === "object" && value !== null && !Array.isArray(value);
     if (isObject) return { ok: true, body: value as JsonObject };
     return refused(400, "InvalidInput", 'the body must be a JSON object: { "name": … }');
@@ -82,7 +86,9 @@ async function readJson(message: IncomingMessage): Promise<BodyResult> {
 }
 
 function refused(status: number, code: string, reason: string): BodyResult {
-  return { ok: false, refusal: refuse(status, code, reason) };
+  // The rest of a body that was not read is discarded with the connection.
+  const headers = status === 400 ? {} : { Connection: "close" };
+  return { ok: false, refusal: refuse(status, code, reason, headers) };
 }
 
 /** A number in the query, which is already checked; `standard` if absent. */

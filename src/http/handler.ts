@@ -10,6 +10,7 @@ import { isSurplus } from "./connections.ts";
 import { drain, endAfterBody, maySendMore } from "./early-response.ts";
 import { boundPipelining } from "./pipelining.ts";
 import { BodyAborted, RequestBody } from "./request-body.ts";
+import type { UnsentResponses } from "./unsent-responses.ts";
 import { bufferBody, type WireResponse, type WireRequest } from "./wire.ts";
 
 export type Serve = (request: WireRequest) => Promise<WireResponse>;
@@ -27,6 +28,8 @@ export interface HandlerOptions {
   readonly writeAccess?: WriteAccess;
   /** Limits the bytes of request bodies in memory; undefined: no limit. */
   readonly memory?: MemoryBudget | undefined;
+  /** Counts the large responses in memory; undefined: they are not limited. */
+  readonly unsent?: UnsentResponses | undefined;
   /** Needed by `meter`, and for responses that are sent before the request's body has arrived. */
   readonly clock?: Clock;
   readonly meter?: ResponseMeter;
@@ -41,7 +44,7 @@ async function handle(
   response: ServerResponse,
   serve: Serve,
   log: Log,
-  { writeAccess, memory, clock, meter }: HandlerOptions,
+  { writeAccess, memory, unsent, clock, meter }: HandlerOptions,
 ): Promise<void> {
   const startedAt = clock?.monotonic();
   const body = new RequestBody(request, memory);
@@ -54,7 +57,9 @@ async function handle(
       });
     }
     if (writeAccess !== undefined) writeAccess(accessEntry(request, wire, reply));
-    if (!isLarge(reply)) await nextFlush();
+    const largeBytes = largeBytesOf(reply);
+    if (largeBytes > 0) unsent?.add(response, largeBytes);
+    else await nextFlush();
     await send(reply, request, response, clock);
   } catch (error) {
     if (error instanceof BodyAborted || (request.destroyed && !request.complete)) return;
@@ -78,9 +83,11 @@ function accessEntry(
 /** Larger responses are sent at once, to free their memory early. */
 const batchedBytesMax = 64 * 1024;
 
-function isLarge({ body }: WireResponse): boolean {
-  if (body?.kind === "paged") return body.paged.length > batchedBytesMax;
-  return body?.kind === "bytes" && body.bytes.length > batchedBytesMax;
+/** The length of a large response; 0 for others. */
+function largeBytesOf({ body }: WireResponse): number {
+  const bytes =
+    body?.kind === "paged" ? body.paged.length : body?.kind === "bytes" ? body.bytes.length : 0;
+  return bytes > batchedBytesMax ? bytes : 0;
 }
 
 let pendingFlush: Promise<void> | undefined;

@@ -13,6 +13,7 @@ import type { Observer } from "./observer.ts";
 import type { RequestRates } from "./request-rates.ts";
 import type { Router } from "./routing.ts";
 import type { Sources } from "./source/source-reader.ts";
+import type { UnsentResponses } from "./unsent-responses.ts";
 
 /** What the HTTP listeners need to serve one service: its operations and everything that handles
  *  their requests. */
@@ -34,6 +35,8 @@ export interface HttpService {
   readonly observer?: Observer;
   /** Limits the bytes of all request bodies in memory; undefined: no limit. */
   readonly memory?: MemoryBudget;
+  /** Limits the memory of large responses; undefined: no limit. */
+  readonly unsent?: UnsentResponses;
   /** Limits the requests of accounts; undefined: no limit. */
   readonly rates?: RequestRates;
   readonly options: HttpServiceOptions;

@@ -175,7 +175,7 @@ async function executeCall(
 ): Promise<Result<Outcome>> {
   const { runtime } = http;
   const isLarge = call.operation.largeResponse === true;
-  if (isLarge && largeResponses.isFull) return serverBusy;
+  if (isLarge && (largeResponses.isFull || http.unsent?.makeRoom() === false)) return serverBusy;
   if (isLarge) await largeResponses.enter();
   try {
     return ok(await execute(runtime, call));

@@ -19,12 +19,13 @@ import { authorityFile } from "./https/certificate-folder.ts";
 import type { DataStores } from "./data-stores.ts";
 import { packageFolder } from "./package-folder.ts";
 import { renderMetrics } from "./render-metrics.ts";
+import type { RequestLimits } from "./request-limits.ts";
 import type { RunningServerOptions } from "./running-server.ts";
 import { sizesOf } from "./sizes.ts";
 import type { StateControls } from "./state-controls.ts";
 import { readVersion } from "./version.ts";
 
-export interface AdminParts {
+export interface AdminParts extends Pick<RequestLimits, "memory"> {
   readonly given: RunningServerOptions;
   readonly engines: DataStores;
   readonly httpServices: HttpServices;
@@ -84,6 +85,7 @@ function adminContextOf(parts: AdminParts): AdminContext {
     clock,
     random,
     log,
+    memory: parts.memory,
     accounts,
     accountManager: new AccountManager(accountChangeParts(store, random), accounts),
     httpServices,

@@ -18,6 +18,7 @@ describe("options", () => {
         queuePort: 10_001,
         tablePort: 10_002,
         filePort: 10_003,
+        dfsPort: 10_004,
         adminPort: 10_010,
         smbPort: 10_445,
         blobKeepAliveTimeout: 5,

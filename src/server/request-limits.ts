@@ -3,10 +3,12 @@ import { MemoryBudget } from "../base/memory-budget.ts";
 import type { Clock } from "../base/world.ts";
 import { Connections } from "../http/connections.ts";
 import { RequestRates } from "../http/request-rates.ts";
+import { UnsentResponses } from "../http/unsent-responses.ts";
 
 /** Limits shared by all requests of a process. */
 export interface RequestLimits {
   readonly memory: MemoryBudget;
+  readonly unsent: UnsentResponses;
   readonly connections: Connections;
   readonly rates: RequestRates;
 }
@@ -47,6 +49,7 @@ export function newRequestLimits(clock: Clock, processes = 1): RequestLimits {
   );
   return {
     memory: new MemoryBudget(bodyBytesMax),
+    unsent: new UnsentResponses(clock, bodyBytesMax),
     connections: new Connections({ clock, connectionsMax }),
     rates: new RequestRates(clock, processes),
   };

@@ -259,6 +259,7 @@ export class RunningServer {
     if (!options.noSmb && options.services.includes("file")) await this.#listenSmb();
     this.#admin = await listenAdmin({
       given: this.#given,
+      memory: this.#limits.memory,
       engines: this.#engines,
       httpServices: this.#httpServices,
       dfs: this.#blobApis?.dfs,

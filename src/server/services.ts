@@ -23,6 +23,7 @@ import type { RequestRates } from "../http/request-rates.ts";
 import { compileRoutes } from "../http/routing.ts";
 import { handleRequest, meterOf, serveRequest } from "../http/pipeline.ts";
 import type { WireRequest, WireResponse } from "../http/wire.ts";
+import type { UnsentResponses } from "../http/unsent-responses.ts";
 import type { OwnEndpoints } from "../http/source/own-endpoints.ts";
 import { openSources } from "../http/source/source-readers.ts";
 import type { SourceReader } from "../http/source/source-reader.ts";
@@ -45,6 +46,7 @@ export interface ServiceEnvironment {
   readonly meter: Meter;
   readonly observer: Observer;
   readonly memory: MemoryBudget;
+  readonly unsent: UnsentResponses;
   readonly rates: RequestRates;
   readonly accounts: Accounts;
   readonly tokens: TokenVerifier | undefined;
@@ -65,8 +67,8 @@ export function handlerOf(
   httpService: HttpService,
   { writeAccess, faults }: HandlerParts,
 ): Handler {
-  const { clock, log, memory } = httpService;
-  const options = { writeAccess, memory, clock, meter: meterOf(httpService) };
+  const { clock, log, memory, unsent } = httpService;
+  const options = { writeAccess, memory, unsent, clock, meter: meterOf(httpService) };
   const serve: Serve = (request) => handleRequest(httpService, request);
   return nodeHandler((request) => faults.serve(httpService, request, serve), log, options);
 }
@@ -87,8 +89,8 @@ export function blobHandlerOf(
   port: BlobPort,
   { writeAccess, faults }: HandlerParts,
 ): Handler {
-  const { clock, log, memory } = blob;
-  const options = { writeAccess, memory, clock, meter: meterOf(blob) };
+  const { clock, log, memory, unsent } = blob;
+  const options = { writeAccess, memory, unsent, clock, meter: meterOf(blob) };
   const serveBlob: Serve = (request) => handleRequest(blob, request);
   const serveDfs: Serve = (request) => handleRequest(dfs, request);
   const serve = (request: WireRequest): Promise<WireResponse> =>
@@ -124,6 +126,7 @@ export function httpServiceOf(service: Service, world: ServiceEnvironment): Http
     meter,
     observer,
     memory,
+    unsent: world.unsent,
     rates: world.rates,
     options: {
       versions: versionsOf(options),

@@ -3,7 +3,7 @@ import { readFileSync, symlinkSync, writeFileSync } from "node:fs";
 import { createServer } from "node:net";
 import type { AddressInfo } from "node:net";
 import { join, resolve } from "node:path";
-import { describe, expect, it } from "vitest";
+import { describe, expect, it, vi } from "vitest";
 import { temporaryFolder } from "../harness/temporary-folder.ts";
 import { startCommand } from "./start-command.ts";
 
@@ -31,6 +31,27 @@ describe("etagere", () => {
     expect(await server.end()).toBe(0);
     expect(server.lines).toContain("Azurite Blob service is closing...");
     expect(server.lines.at(-1)).toBe("Azurite Dfs service successfully closed");
+  });
+
+  it("prints a link that logs in once, if an account has a secret key", async () => {
+    const words = [...command, ...freePorts, "--inMemoryPersistence"];
+    const environment = { AZURITE_ACCOUNTS: `one:${Buffer.from("secret").toString("base64")}` };
+    const server = await startCommand(words, { folder, environment });
+    const admin = server.urlOf("admin");
+    await vi.waitFor(() => expect(server.lines.join("\n")).toContain("explorer: open"));
+    const printed = server.lines.map((line) => /#login=([0-9a-f]{64})$/.exec(line)?.[1]);
+    const link = printed.find((token) => token !== undefined);
+    const headers = { "x-etagere-admin": "1", "Content-Type": "application/json" };
+    const logIn = () =>
+      fetch(`${admin}/admin/v1/session`, {
+        method: "POST",
+        headers,
+        body: JSON.stringify({ link }),
+      });
+    expect((await fetch(`${admin}/admin/v1/accounts`, { headers })).status).toBe(401);
+    expect((await logIn()).status).toBe(200);
+    expect((await logIn()).status).toBe(401);
+    await server.end();
   });
 
   it("logs why a request was rejected", async () => {

@@ -1,5 +1,6 @@
-import type { IncomingMessage, ServerResponse } from "node:http";
+import type { ServerResponse } from "node:http";
 import { developerPrincipal, type PrincipalSettings } from "../../account/identity.ts";
+import { BodyAborted, BodyTooSlow } from "../../http/request-body.ts";
 import { json, type AdminResponse } from "../admin-response.ts";
 import type { AdminRequest } from "../request.ts";
 import type { AnyRoute } from "../routes.ts";
@@ -38,9 +39,9 @@ export function identityRoutes(context: IdentityContext): readonly AnyRoute[] {
       method: "*",
       path,
       access: "open",
-      serve: ({ request, message, response }) => {
+      serve: ({ request, response }) => {
         if (request.method !== "POST") return "unknown";
-        void serveForm(parts, request, message, response);
+        void serveForm(parts, request, response);
         return undefined;
       },
     })),
@@ -53,13 +54,14 @@ export function identityRoutes(context: IdentityContext): readonly AnyRoute[] {
 async function serveForm(
   parts: Parts,
   request: AdminRequest,
-  message: IncomingMessage,
   response: ServerResponse,
 ): Promise<void> {
   let answered: AdminResponse;
   try {
-    answered = await answerClient(parts, request, await readForm(message));
+    answered = await answerClient(parts, request, await readForm(request));
   } catch (error) {
+    if (error instanceof BodyAborted) return;
+    if (error instanceof BodyTooSlow) return void response.destroy();
     parts.context.log.error({ err: error }, "token request failed");
     answered = oauthError(500, "server_error", "the token could not be issued");
   }

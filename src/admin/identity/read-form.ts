@@ -1,17 +1,14 @@
-import type { IncomingMessage } from "node:http";
+import type { AdminRequest } from "../request.ts";
 
 const formBytesMax = 64 * 1024;
 
-/** Reads a form; undefined if the body is none or too long. */
-export async function readForm(message: IncomingMessage): Promise<URLSearchParams | undefined> {
-  const type = message.headers["content-type"]?.split(";", 1)[0]?.trim().toLowerCase();
-  const chunks: Buffer[] = [];
-  let bytes = 0;
-  for await (const chunk of message as AsyncIterable<Buffer>) {
-    bytes += chunk.length;
-    if (bytes > formBytesMax) return undefined;
-    chunks.push(chunk);
-  }
-  if (type !== "application/x-www-form-urlencoded") return undefined;
-  return new URLSearchParams(Buffer.concat(chunks).toString("utf8"));
+/** Reads a form; undefined if the body is none, too long, or if there is no memory for it. */
+export async function readForm({
+  headers,
+  readBytes,
+}: AdminRequest): Promise<URLSearchParams | undefined> {
+  const type = headers["content-type"]?.split(";", 1)[0]?.trim().toLowerCase();
+  const bytes = await readBytes(formBytesMax);
+  if (typeof bytes === "string" || type !== "application/x-www-form-urlencoded") return undefined;
+  return new URLSearchParams(bytes.toString("utf8"));
 }

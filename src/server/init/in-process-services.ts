@@ -51,7 +51,7 @@ export function inProcessServices(given: RunningServerOptions, engines: DataStor
     engines,
     meter: newMetrics(),
     observer: { watch: undefined },
-    memory: newRequestLimits(given.clock).memory,
+    ...newRequestLimits(given.clock),
     rates: new UnlimitedRates(given.clock),
     endpoints,
     remote: remoteSources(sourcePolicy(sourceRanges(given.options), endpoints)),

@@ -16,7 +16,7 @@ export interface Sorting {
   readonly set: (sort: Sort | undefined) => void;
 }
 
-export function useSorting<Row>(keys: SortKeys<Row>): Sorting {
+export function useSorting(keys: SortKeys<never>): Sorting {
   const [present, set] = useState<Sort>();
   return { titles: Object.keys(keys), present, set };
 }

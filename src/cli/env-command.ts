@@ -40,6 +40,10 @@ const options = {
   shell: { type: "string" },
 } as const;
 
+/** Printed beside variables of the certificate authority alone. */
+const noManagedIdentity =
+  "this server has no managed identity: configure one, or use --principal NAME (docs/IDENTITY.md)";
+
 async function printEnvironment(words: readonly string[]): Promise<number> {
   const parsed = parseCliArguments(words, options);
   const problem = parsed.ok ? problemIn(parsed) : parsed.problem;
@@ -61,6 +65,9 @@ async function printEnvironment(words: readonly string[]): Promise<number> {
       return failWith(
         "this server issues no tokens; docs/IDENTITY.md describes how to configure it",
       );
+    }
+    if (!texts.has("principal") && !("IDENTITY_ENDPOINT" in variables)) {
+      process.stderr.write(`etagere: ${noManagedIdentity}\n`);
     }
     const shell = (texts.get("shell") ?? "sh") as Shell;
     process.stdout.write(environmentText(variables, shell));

@@ -21,7 +21,8 @@ it("prints the client credentials of a principal", async () => {
     importer: { objectId: "o1", clientId: "c1", secret: "at-least-16-characters" },
   };
   const config = join(folder, "config.json");
-  writeFileSync(config, JSON.stringify({ principals }));
+  const accounts = { main: { keys: [Buffer.alloc(64, 1).toString("base64")] } };
+  writeFileSync(config, JSON.stringify({ accounts, principals }));
   const location = join(folder, "principal");
   const flags = ["--https", "--config", config, "--location", location];
   const server = await startCommand([...command, ...freePorts, ...flags], { folder });
@@ -33,6 +34,11 @@ it("prints the client credentials of a principal", async () => {
     AZURE_CLIENT_SECRET: "at-least-16-characters",
   });
   expect(variables).not.toHaveProperty("IDENTITY_HEADER");
+  const trust = env("--location", location);
+  expect(trust.stdout).toContain("NODE_EXTRA_CA_CERTS");
+  expect(trust.stdout).not.toContain("IDENTITY_ENDPOINT");
+  expect(trust.stderr).toContain("this server has no managed identity");
+  expect(trust.status).toBe(0);
   const unknown = env(...words, "exporter");
   expect(unknown.stderr).toContain("no principal of this name has a secret");
   expect(unknown.status).toBe(1);

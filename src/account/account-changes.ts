@@ -3,6 +3,7 @@ import type { Random } from "../base/world.ts";
 import type { ServiceName } from "../protocol/service-name.ts";
 import type { Store, Transaction } from "../store/store.ts";
 import { accounts, accountsState } from "./account-record.ts";
+import { noteQuotaChange, withQuota } from "./account-quota.ts";
 import type { AccountRecord, StoredAccount, StoredSettings } from "./account-record.ts";
 import { contradiction, hierarchical, newAccount, reclaimAccount } from "./account-records.ts";
 import type { IsUsed } from "./account-records.ts";
@@ -76,7 +77,7 @@ export function createAccount(
       return refuse("TooManyAccounts", `there are ${storedAccountsMax} stored accounts already`);
     }
     const base = existing ?? newAccount(parts.random);
-    const record = await withNamespace(parts, tx, base, settings);
+    const record = await withSettings(parts, tx, base, settings);
     if (record === undefined) return refuse("InvalidInput", contradiction(name, base));
     const stored = { revision: newId(parts.random), createdAt: tx.now, keys, settings };
     return putChange(tx, { name, record: { ...record, stored }, state, countDelta: 1 });
@@ -98,6 +99,7 @@ export function deleteAccount(
     const state = await stateOf(tx);
     tx.delete(accounts.key(name));
     reclaimAccount(tx, existing.id, services);
+    if (existing.quota !== undefined) await noteQuotaChange(tx);
     const countDelta = existing.stored === undefined ? 0 : -1;
     return putState(tx, { name, stored: undefined, state, countDelta, after: newId(random) });
   });
@@ -154,7 +156,7 @@ function changeStored(
     if (existing?.stored === undefined) return notFound(name);
     const decided = decide(existing.stored);
     if ("code" in decided) return decided;
-    const record = await withNamespace(parts, tx, existing, decided.settings);
+    const record = await withSettings(parts, tx, existing, decided.settings);
     if (record === undefined) return refuse("InvalidInput", contradiction(name, existing));
     const stored = { ...decided, revision: newId(parts.random) };
     const state = await stateOf(tx);
@@ -162,17 +164,20 @@ function changeStored(
   });
 }
 
-/** The record with the namespace of the settings; undefined if its data has the other one. */
-async function withNamespace(
-  { hasContainers }: AccountChangeParts,
+/** The record with the namespace and the quota of the settings; undefined if its data has the other
+ *  namespace. */
+async function withSettings(
+  { hasContainers, hasData }: AccountChangeParts,
   tx: Transaction,
   record: AccountRecord,
-  { hierarchicalNamespace = false }: StoredSettings,
+  { hierarchicalNamespace = false, quotaBytes = 0 }: StoredSettings,
 ): Promise<AccountRecord | undefined> {
   const { hierarchicalNamespace: present = false, ...rest } = record;
-  if (present === hierarchicalNamespace) return record;
-  if (await hasContainers(tx, record.id)) return undefined;
-  return hierarchicalNamespace ? { ...rest, ...hierarchical } : rest;
+  const isChanged = present !== hierarchicalNamespace;
+  if (isChanged && (await hasContainers(tx, record.id))) return undefined;
+  const changed = hierarchicalNamespace ? { ...rest, ...hierarchical } : rest;
+  // Last, because it writes: a rejected change must not.
+  return withQuota(tx, isChanged ? changed : record, quotaBytes, hasData);
 }
 
 export function findProblem(name: string, keys: AccountKeys, settings: object): Fault | undefined {

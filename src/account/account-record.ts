@@ -1,3 +1,4 @@
+import type { AccountQuota } from "../operation/usage.ts";
 import type { ServiceName } from "../protocol/service-name.ts";
 import { recordCodec, withDecodeCache } from "../encoding/record.ts";
 import { defineTable } from "../encoding/table.ts";
@@ -13,6 +14,8 @@ export interface AccountRecord {
   readonly properties: Readonly<Partial<Record<ServiceName, ServiceProperties>>>;
   /** Whether blobs are kept in a tree of directories; fixed once the account has a container. */
   readonly hierarchicalNamespace?: true | undefined;
+  /** The quota of the settings, where transactions of all processes read it; undefined: none. */
+  readonly quota?: AccountQuota | undefined;
   /** Keys and settings of an account that was created by the admin API; undefined for an account
    *  that only the configuration describes. */
   readonly stored?: StoredAccount | undefined;

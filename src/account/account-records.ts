@@ -3,6 +3,8 @@ import type { AccountRecord } from "./account-record.ts";
 import type { ServiceName } from "../protocol/service-name.ts";
 import type { Random } from "../base/world.ts";
 import { newId } from "../operation/identifiers.ts";
+import { accountUsage } from "../operation/usage.ts";
+import { noteQuotaChange } from "./account-quota.ts";
 import { enqueueJob } from "../operation/reclaim-jobs.ts";
 import type { Store, Transaction } from "../store/store.ts";
 
@@ -70,15 +72,19 @@ export async function resetAccounts(
   random: Random,
 ): Promise<void> {
   await store.transact(async (tx) => {
+    let hasQuota = false;
     for await (const entries of tx.range(accounts.range([]))) {
       for (const { key, value } of entries) {
-        const { id, hierarchicalNamespace, stored } = accounts.codec.decode(value);
+        const { id, hierarchicalNamespace, stored, quota } = accounts.codec.decode(value);
         const namespace = hierarchicalNamespace === true ? hierarchical : {};
-        const emptied = { ...newAccount(random), ...namespace, stored };
+        const limit = quota === undefined ? {} : { quota: { ...quota, isCounted: true } };
+        const emptied = { ...newAccount(random), ...namespace, ...limit, stored };
         tx.put(key, accounts.codec.encode(emptied));
         reclaimAccount(tx, id, services);
+        hasQuota ||= quota !== undefined;
       }
     }
+    if (hasQuota) await noteQuotaChange(tx);
   });
 }
 
@@ -88,6 +94,7 @@ export function reclaimAccount(
   id: bigint,
   services: readonly ServiceName[],
 ): void {
+  tx.delete(accountUsage(id));
   for (const service of services) {
     enqueueJob(tx, { kind: `${service}-account`, scope: [id] }, tx.now);
   }

@@ -10,6 +10,7 @@ import {
   storedAccountsMax,
   type AccountChangeParts,
 } from "./account-changes.ts";
+import { withQuota } from "./account-quota.ts";
 import { accounts, type AccountRecord, type StoredAccount } from "./account-record.ts";
 import type { StoredSettings } from "./account-record.ts";
 import { hierarchical, reclaimAccount } from "./account-records.ts";
@@ -91,7 +92,11 @@ export async function publishLoad(
   const created = isServed ? undefined : await newStored(parts, tx, load);
   if (created !== undefined && "problem" in created) return created;
   const stored = existing?.stored ?? created;
-  tx.put(accounts.key(name), accounts.codec.encode({ ...record, ...(stored && { stored }) }));
+  const quotaBytes = (existing === undefined ? stored?.settings : existing.quota)?.quotaBytes ?? 0;
+  const unlimited = { ...record, ...(stored && { stored }) };
+  // The loaded bytes are not counted yet.
+  const limited = await withQuota(tx, unlimited, quotaBytes, parts.hasData);
+  tx.put(accounts.key(name), accounts.codec.encode(limited));
   return { name, isReplaced, ...(created && { keys: created.keys }) };
 }
 

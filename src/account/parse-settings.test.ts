@@ -44,6 +44,7 @@ describe("accounts", () => {
       lastAccessTracking: false,
       deletedNameSeconds: 0,
       requestsPerSecondMax: 0,
+      quotaBytes: 0,
       hierarchicalNamespace: false,
       smb: { requireEncryption: false },
     });
@@ -77,6 +78,8 @@ describe("accounts", () => {
     ["half a day", { first: { keys: [key], containerSoftDeleteDays: 0.5 } }, /0 to 365/],
     ["a year and a day", { first: { keys: [key], containerSoftDeleteDays: 366 } }, /0 to 365/],
     ["over an hour", { first: { keys: [key], deletedNameSeconds: 3601 } }, /seconds, 0 to 3600/],
+    ["a quota with a unit", { first: { keys: [key], quotaBytes: "1GiB" } }, /bytes, 0 to 45/],
+    ["a quota below 0", { first: { keys: [key], quotaBytes: -1 } }, /bytes, 0 to 4503/],
     ["an unknown SMB setting", { first: { keys: [key], smb: { on: true } } }, /"smb" must be/],
     ["a list", [], /must be an object/],
     ["an account that is no object", { first: true }, /settings must be an object/],

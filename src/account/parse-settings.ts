@@ -4,6 +4,7 @@ import {
   developmentAccount,
   developmentAccountKey,
   developmentAccountName,
+  quotaBytesMax,
   requestsPerSecondCeiling,
   softDeleteDaysMax,
 } from "./settings.ts";
@@ -22,6 +23,7 @@ export interface AccountInput {
   readonly deletedNameSeconds?: number;
   readonly hierarchicalNamespace?: boolean;
   readonly requestsPerSecondMax?: number;
+  readonly quotaBytes?: number;
   readonly smb?: { readonly requireEncryption?: boolean };
 }
 
@@ -48,7 +50,8 @@ const booleanFields = [
 const dayFields = ["containerSoftDeleteDays", "shareSoftDeleteDays"] as const;
 const secondFields = ["deletedNameSeconds"] as const;
 const rateFields = ["requestsPerSecondMax"] as const;
-const otherFields = [...secondFields, ...rateFields, "keys", "smb"] as const;
+const byteFields = ["quotaBytes"] as const;
+const otherFields = [...secondFields, ...rateFields, ...byteFields, "keys", "smb"] as const;
 const fields: ReadonlySet<string> = new Set([...booleanFields, ...dayFields, ...otherFields]);
 
 /** Whether an account of this name may be configured. */
@@ -145,6 +148,7 @@ function parseAccount(
     deletedNameSeconds: parseSeconds(reader, "deletedNameSeconds"),
     hierarchicalNamespace: parseBoolean(reader, "hierarchicalNamespace"),
     requestsPerSecondMax: parseRate(reader, "requestsPerSecondMax"),
+    quotaBytes: parseBytes(reader, "quotaBytes"),
     smb: parseSmb(reader),
   };
 }
@@ -200,7 +204,16 @@ function parseRate(reader: SettingsReader, field: (typeof rateFields)[number]): 
   return parseWhole(reader, field, { unit: "requests", max: requestsPerSecondCeiling });
 }
 
-type WholeField = (typeof dayFields | typeof secondFields | typeof rateFields)[number];
+function parseBytes(reader: SettingsReader, field: (typeof byteFields)[number]): number {
+  return parseWhole(reader, field, { unit: "bytes", max: quotaBytesMax });
+}
+
+type WholeField = (
+  | typeof dayFields
+  | typeof secondFields
+  | typeof rateFields
+  | typeof byteFields
+)[number];
 
 function parseWhole(
   reader: SettingsReader,

@@ -27,6 +27,8 @@ export interface AccountSettings {
   readonly hierarchicalNamespace: boolean;
   /** Most REST requests per second; 0: no limit. Requests beyond it get 503 ServerBusy. */
   readonly requestsPerSecondMax: number;
+  /** Most bytes that the account stores; 0: no limit. Writes beyond it get 503 ServerBusy. */
+  readonly quotaBytes: number;
   readonly smb: { readonly requireEncryption: boolean };
   /** The role assignments of the account. Undefined if no roles are configured: then an accepted
    *  bearer token permits everything. */
@@ -58,6 +60,8 @@ export const softDeleteDaysMax = 365;
 /** Limit of this server: Azure has no such setting. */
 export const deletedNameSecondsMax = 3600;
 export const requestsPerSecondCeiling = 1_000_000;
+/** 4 PiB: the counter of an account is compared as a number. */
+export const quotaBytesMax = 2 ** 52;
 
 export const accountDefaults: Omit<
   AccountSettings,
@@ -72,6 +76,7 @@ export const accountDefaults: Omit<
   deletedNameSeconds: 0,
   hierarchicalNamespace: false,
   requestsPerSecondMax: 0,
+  quotaBytes: 0,
   smb: { requireEncryption: false },
 };
 

@@ -3,6 +3,7 @@ import type { Accounts } from "../account/settings.ts";
 import type { MemoryBudget } from "../base/memory-budget.ts";
 import type { ServiceName } from "../protocol/service-name.ts";
 import type { Clock, Log, Random } from "../base/world.ts";
+import type { CallWait } from "../operation/call-waits.ts";
 import type { Runtime } from "../operation/execute.ts";
 import type { HttpService } from "../http/http-service.ts";
 import type { Observer } from "../http/observer.ts";
@@ -80,11 +81,13 @@ export type ArchiveResult =
   | { readonly ok: true; readonly report: object }
   | { readonly ok: false; readonly problems: readonly string[] };
 
-/** The other worker processes of this server, whose requests the event feed shows too. */
+/** The other worker processes of this server, whose requests the explorer shows too. */
 export interface OtherWorkers {
   /** Passes their events to `receive`, and how many were dropped; undefined ends it. `reads`: the
    *  keys of the objects whose reads are events. */
   observe(receive: ReceiveEvents | undefined, reads: readonly string[]): void;
+  /** Their calls that wait for a break of caching grants. */
+  waits(): Promise<readonly CallWait[]>;
 }
 
 export type ReceiveEvents = (events: readonly FeedEvent[], missed: number) => void;

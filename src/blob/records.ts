@@ -7,6 +7,7 @@ import type { StoredPolicy } from "../protocol/permission.ts";
 import { recordCodec, withDecodeCache } from "../encoding/record.ts";
 import { containerNameEntries, directoryNameEntries, holdEntries, tagEntries } from "./indexes.ts";
 import { defineTable } from "../encoding/table.ts";
+import { blobBytes, uploadBytes } from "./counted-bytes.ts";
 import type { Tags } from "../protocol/tags.ts";
 import type { Ticks } from "../base/ticks.ts";
 
@@ -255,6 +256,7 @@ export const blobs = defineTable<BlobKey, BlobRecord>({
   key: ({ container, name }) => [container, name],
   codec: blobCodec,
   content: "content",
+  countedBytes: blobBytes,
   indexes: (record, parts) => [
     ...tagEntries(record, parts),
     ...holdEntries(record, parts),
@@ -273,6 +275,7 @@ export const generations = defineTable<GenerationKey, BlobRecord>({
   key: ({ container, name, at, kind }) => [container, name, at, generationKinds[kind]],
   codec: blobCodec,
   content: "content",
+  countedBytes: blobBytes,
   indexes: holdEntries,
 });
 
@@ -281,6 +284,7 @@ export const uploads = defineTable<BlobKey, UploadRecord>({
   tag: 0x24,
   key: ({ container, name }) => [container, name],
   codec: recordCodec<UploadRecord>({ version: 1 }),
+  countedBytes: uploadBytes,
 });
 
 export const blocks = defineTable<{ upload: bigint; id: string }, BlockRecord>({
@@ -289,4 +293,5 @@ export const blocks = defineTable<{ upload: bigint; id: string }, BlockRecord>({
   key: ({ upload, id }) => [upload, id],
   codec: recordCodec<BlockRecord>({ version: 1 }),
   content: "content",
+  countedBytes: ({ content }) => content.length,
 });

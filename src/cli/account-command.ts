@@ -29,6 +29,8 @@ export const accountCommand: Subcommand = {
     "                          needed if the data folder is readable",
     "      --keyFile FILE      file with the key or keys in base64, one per line, or - for",
     "                          standard input; without it, keys are random",
+    "      --quota SIZE        create, settings: most bytes that the account stores, as 10GiB, or",
+    "                          default for no limit; the same as quotaBytes=SIZE",
     "      --adopt             create: take over the data of an account of this name",
     "      --force             delete: also delete the data",
     "      --json              print JSON",

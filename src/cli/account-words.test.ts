@@ -16,6 +16,9 @@ it.each([
   ["delete abc --force", { action: "delete", name: "abc", force: true }],
   ["rotate-key abc 2", { action: "rotate-key", name: "abc", number: 2 }],
   ["settings abc versioning=default", { action: "settings", settings: { versioning: null } }],
+  ["settings abc --quota 10GiB", { action: "settings", settings: { quotaBytes: 10 * 1024 ** 3 } }],
+  ["settings abc --quota default", { action: "settings", settings: { quotaBytes: null } }],
+  ["create abc quotaBytes=2KiB", { action: "create", settings: { quotaBytes: 2048 } }],
 ])("reads %s", (words, does) => {
   expect(parseAccountWords(words.split(" "))).toMatchObject({ does });
 });
@@ -31,6 +34,8 @@ it.each([
   ["delete abc --adopt", "only create takes --adopt"],
   ["list --force", "only delete takes --force"],
   ["list --keyFile x", "list takes no --keyFile"],
+  ["list --quota 1GiB", "only create and settings take --quota"],
+  ["create abc --quota 1GB", '--quota: a size such as 10GiB, got "1GB"'],
   ["list --url http://x --location y", "--url contradicts --location"],
 ])("reports a mistake in %j", (words, problem) => {
   const given = words === "" ? [] : words.split(" ");

@@ -31,6 +31,7 @@ const options = {
   tokenFile: { type: "string" },
   keyFile: { type: "string" },
   json: { type: "boolean" },
+  quota: { type: "string" },
   force: { type: "boolean" },
   adopt: { type: "boolean" },
 } as const;
@@ -43,7 +44,9 @@ export function parseAccountWords(words: readonly string[]): AccountCommand | Pr
   if (!read.ok) return read;
   const { texts, switches, others } = read;
   if (texts.has("url") && texts.has("location")) return { problem: "--url contradicts --location" };
-  const does = actionOf(others, switches);
+  const parsed = actionOf(others, switches);
+  if ("problem" in parsed) return parsed;
+  const does = withQuota(parsed, texts.get("quota"));
   if ("problem" in does) return does;
   const takesKeys = does.action === "create" || does.action === "rotate-key";
   if (texts.has("keyFile") && !takesKeys) return { problem: `${does.action} takes no --keyFile` };
@@ -111,5 +114,23 @@ function parseSettingWords(words: readonly string[]): SettingWords | Problem {
 function valueOf(text: string): unknown {
   if (text === "default") return null;
   if (text === "true" || text === "false") return text === "true";
-  return /^\d{1,15}$/.test(text) ? Number(text) : text;
+  return parseBytes(text) ?? text;
+}
+
+const bytesPerUnit = { "": 1, KiB: 1024, MiB: 1024 ** 2, GiB: 1024 ** 3, TiB: 1024 ** 4 };
+
+/** A whole number, or a number of bytes such as `10GiB`; undefined for other text. */
+function parseBytes(text: string): number | undefined {
+  const [, digits, unit = ""] = /^(\d{1,15})([KMGT]iB)?$/.exec(text) ?? [];
+  if (digits === undefined) return undefined;
+  return Number(digits) * bytesPerUnit[unit as keyof typeof bytesPerUnit];
+}
+
+/** Adds `--quota` to the settings of create and settings. */
+function withQuota(does: AccountAction, quota: string | undefined): AccountAction | Problem {
+  if (quota === undefined) return does;
+  if (!("settings" in does)) return { problem: "only create and settings take --quota" };
+  const quotaBytes = quota === "default" ? null : parseBytes(quota);
+  if (quotaBytes === undefined) return { problem: `--quota: a size such as 10GiB, got "${quota}"` };
+  return { ...does, settings: { ...does.settings, quotaBytes } };
 }

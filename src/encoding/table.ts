@@ -22,6 +22,8 @@ export interface Table<K, R> {
   /** Computes the notices that are stored with a change, for processes that wait for changes of
    *  these records. */
   readonly changeNotices?: ChangeNoticesOf<R>;
+  /** The bytes of a record that count against the quota of its account; undefined if none do. */
+  readonly countedBytes?: (record: R) => number;
 }
 
 export type ChangeNoticesOf<R> = (
@@ -73,10 +75,11 @@ export interface TableDefinition<K, R> {
   readonly content?: keyof R & string;
   readonly indexes?: IndexesOf<R>;
   readonly changeNotices?: ChangeNoticesOf<R>;
+  readonly countedBytes?: (record: R) => number;
 }
 
 export function defineTable<K, R>(definition: TableDefinition<K, R>): DefinedTable<K, R> {
-  const { name, tag, codec, content, indexes, changeNotices } = definition;
+  const { name, tag, codec, content, indexes, changeNotices, countedBytes } = definition;
   if (!Number.isInteger(tag) || tag < 1 || tag >= 0xff) {
     throw new RangeError(`tag of table ${name} must be 1 to 254, got ${tag}`);
   }
@@ -87,6 +90,7 @@ export function defineTable<K, R>(definition: TableDefinition<K, R>): DefinedTab
     ...(content === undefined ? {} : { content }),
     ...(indexes === undefined ? {} : { indexes }),
     ...(changeNotices === undefined ? {} : { changeNotices }),
+    ...(countedBytes === undefined ? {} : { countedBytes }),
     key: (key) => encodeTaggedKey(tag, definition.key(key)),
     range: (parts, stringPrefix) =>
       stringPrefix === undefined
@@ -106,6 +110,7 @@ export interface AnyTable {
   readonly content?: string;
   readonly indexes?: IndexesOf<object>;
   readonly changeNotices?: ChangeNoticesOf<object>;
+  readonly countedBytes?: (record: object) => number;
 }
 
 export function anyTable<K, R extends object>(table: Table<K, R>): AnyTable {

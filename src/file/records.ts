@@ -1,14 +1,14 @@
 import { leaseEntries } from "../account/held-leases.ts";
 import type { ContentRef } from "../content/content-ref.ts";
 import { decodeKey } from "../encoding/key-decoding.ts";
-import { encodeTaggedKey } from "../encoding/keys.ts";
+import { encodeTaggedKey, type KeyPart } from "../encoding/keys.ts";
 import type { Lease } from "../protocol/lease.ts";
 import type { Metadata } from "../protocol/metadata.ts";
 import type { StoredPolicy } from "../protocol/permission.ts";
 import { recordCodec, withDecodeCache } from "../encoding/record.ts";
-import type { KeyPart } from "../encoding/keys.ts";
 import { defineTable, type IndexEntry } from "../encoding/table.ts";
 import type { Ticks } from "../base/ticks.ts";
+import { nodeBytes } from "./counted-bytes.ts";
 import { noticesOf } from "./notices.ts";
 import type { LockState } from "./locks/lock-state.ts";
 
@@ -210,13 +210,13 @@ export const nodes = defineTable<NodeKey, NodeRecord>({
   key: ({ share, parent, folded }) => [share, parent, folded],
   codec: recordCodec<NodeRecord>({ version: 1 }),
   content: "content",
+  countedBytes: nodeBytes,
   indexes: ({ lease }, parts) => leaseEntries("file", lease, parts),
   changeNotices: (change, view) => noticesOf({ ...change, share: shareOf(change.key) }, view),
 });
 
 function shareOf(key: Uint8Array): bigint {
-  const [share] = decodeKey(key, 1);
-  return share as bigint;
+  return decodeKey(key, 1)[0] as bigint;
 }
 
 /** Index from the id of a file node to its key in `nodes`. Handles and lock states refer to a file
@@ -245,6 +245,7 @@ export const versions = defineTable<VersionKey, VersionRecord>({
   key: ({ share, parent, folded, since }) => [share, parent, folded, since],
   codec: recordCodec<VersionRecord>({ version: 1 }),
   content: "content",
+  countedBytes: nodeBytes,
 });
 
 /** Index of `versions` by the last snapshot that shows them (`until`), to find those that a deleted

@@ -5,6 +5,7 @@ import { fail, ok } from "../protocol/result.ts";
 import type { Failure, Result } from "../protocol/result.ts";
 import { execute } from "../operation/execute.ts";
 import type { Call, Outcome } from "../operation/execute.ts";
+import { QuotaExceeded } from "../operation/quotas.ts";
 import type { Batch } from "../operation/reply.ts";
 import { SnapshotTooOld } from "../store/open-views.ts";
 import { StoreBusy, StoreClosed, StoreUnavailable } from "../store/store.ts";
@@ -25,7 +26,7 @@ import type {
   SelectedRequest,
 } from "./request-context.ts";
 import { newRequestId, envelopeOf, renderResponse } from "./response.ts";
-import { serverBusy } from "./server-busy.ts";
+import { overQuota, serverBusy } from "./server-busy.ts";
 import { authenticate, identifyTarget, locateRequest, verifyToken } from "./target.ts";
 import { runTransaction } from "./transaction.ts";
 import type { WireResponse, WireRequest } from "./wire.ts";
@@ -234,6 +235,7 @@ function faultOf({ log }: HttpService, context: RequestContext, error: unknown):
   const { requestId, operation } = context;
   if (error instanceof BodyAborted) throw error;
   if (error instanceof BodyTooSlow) return fail("OperationTimedOut");
+  if (error instanceof QuotaExceeded) return overQuota;
   if (error instanceof StoreBusy || error instanceof SnapshotTooOld) return serverBusy;
   if (error instanceof AccountChanged) return serverBusy;
   // The server is stopping, and the request took longer than a stop waits.

@@ -10,6 +10,7 @@ import type { Transaction } from "../store/store.ts";
 import type { Call, ETaggedRecord } from "./execute.ts";
 import { updateIndexes } from "./indexes.ts";
 import { enqueueJob } from "./reclaim-jobs.ts";
+import type { UsageChange } from "./usage.ts";
 
 /** What a decision was based on, and the ETag and time of its write. */
 export interface WriteContext {
@@ -19,6 +20,8 @@ export interface WriteContext {
   readonly before: ETaggedRecord | undefined;
   readonly newETag: Ticks;
   readonly now: Ticks;
+  /** Counts the bytes that are written; undefined if the account has no quota. */
+  readonly usage: UsageChange | undefined;
 }
 
 /** Applies a reply to the transaction that decided it: first `preserve`, then the target's record,
@@ -42,9 +45,9 @@ function applyWithEffects(
   reply: Reply<object, string>,
 ): Awaitable<void> {
   const { preserve = noEffects, effects = noEffects } = reply;
-  return mapAwaitable(applyEffects(content, tx, preserve, context.now), () =>
+  return mapAwaitable(applyEffects(content, tx, preserve, context.now, context), () =>
     mapAwaitable(applyRecord(content, tx, context, reply), () =>
-      applyEffects(content, tx, effects, context.now),
+      applyEffects(content, tx, effects, context.now, context),
     ),
   );
 }
@@ -58,14 +61,15 @@ function applyRecord(
   reply: Reply<object, string>,
 ): Awaitable<void> {
   if (reply.put === undefined && !reply.remove) return undefined;
-  const { call, scope, before } = context;
+  const { call, scope, before, usage } = context;
   const { table, keyOf } = call.resource;
   if (table === undefined)
     throw new Error(`${call.operation.name} has no table to write its target to`);
   const record = reply.put === undefined ? undefined : withETag(context, reply.put);
   const key = keyOf(scope, call);
-  if (!hasDependents(table)) return writePlain(tx, table, key, record);
-  return writeWithDependents(content, tx, { table, key, record, plan: reply.content }, before);
+  if (!hasDependents(table, usage)) return writePlain(tx, table, key, record);
+  const recordWrite = { table, key, record, plan: reply.content, usage };
+  return writeWithDependents(content, tx, recordWrite, before);
 }
 
 /** Applies the update to the current record, unless the record is gone or no longer needs it. */
@@ -80,18 +84,27 @@ export async function applyDeferredUpdate(
     await write(content, tx, { table, key, before, record, plan: undefined });
 }
 
-/** Applies the effects in order, synchronously unless the store returns a promise. `origin`
- *  identifies the session that made the changes, which gets no change notices. */
+/** On whose behalf effects are applied. */
+export interface EffectsOwner {
+  /** Identifies the session that made the changes, which gets no change notices. */
+  readonly origin?: string | undefined;
+  /** Counts the bytes that are written; undefined if the account has no quota. */
+  readonly usage?: UsageChange | undefined;
+}
+
+const noOwner: EffectsOwner = {};
+
+/** Applies the effects in order, synchronously unless the store returns a promise. */
 export function applyEffects(
   content: ContentStore,
   tx: Transaction,
   effects: readonly Effect[],
   now: Ticks,
-  origin?: string,
+  owner: EffectsOwner = noOwner,
 ): Awaitable<void> {
   const applyFrom = (from: number): Awaitable<void> => {
     for (let at = from; at < effects.length; at += 1) {
-      const applied = applyEffect(content, tx, effects[at]!, now, origin);
+      const applied = applyEffect(content, tx, effects[at]!, now, owner);
       if (applied instanceof Promise) return applied.then(() => applyFrom(at + 1));
     }
     return undefined;
@@ -118,7 +131,7 @@ function applyEffect(
   tx: Transaction,
   effect: Effect,
   now: Ticks,
-  origin: string | undefined,
+  { origin, usage }: EffectsOwner,
 ): Awaitable<void> {
   switch (effect.effect) {
     case "put":
@@ -126,15 +139,16 @@ function applyEffect(
       const { table, key } = effect;
       const isPut = effect.effect === "put";
       const record = isPut ? effect.record : undefined;
-      if (!hasDependents(table)) return writePlain(tx, table, key, record);
+      if (!hasDependents(table, usage)) return writePlain(tx, table, key, record);
       const plan = isPut ? effect.content : undefined;
-      return writeWithDependents(content, tx, { table, key, record, plan, origin }, undefined);
+      const recordWrite = { table, key, record, plan, origin, usage };
+      return writeWithDependents(content, tx, recordWrite, undefined);
     }
     case "add":
       tx.add(effect.counter, effect.delta);
       return undefined;
     case "reclaim":
-      enqueueJob(tx, effect.job, now);
+      enqueueJob(tx, usage ? { ...effect.job, account: usage.account } : effect.job, now);
       return undefined;
     default:
       return effect satisfies never;
@@ -142,9 +156,13 @@ function applyEffect(
 }
 
 /** Whether the table's definition requires content, index entries or change notices to be written
- *  with the record. */
-function hasDependents({ content, indexes, changeNotices }: AnyTable): boolean {
-  return content !== undefined || indexes !== undefined || changeNotices !== undefined;
+ *  with the record, or its bytes to be counted. */
+function hasDependents(
+  { content, indexes, changeNotices, countedBytes }: AnyTable,
+  usage: UsageChange | undefined,
+): boolean {
+  if (content !== undefined || indexes !== undefined || changeNotices !== undefined) return true;
+  return usage !== undefined && countedBytes !== undefined;
 }
 
 function writePlain(
@@ -181,6 +199,7 @@ interface RecordWrite {
   readonly record: object | undefined;
   readonly plan: ContentPlan | undefined;
   readonly origin?: string | undefined;
+  readonly usage?: UsageChange | undefined;
 }
 
 async function write(
@@ -188,10 +207,11 @@ async function write(
   tx: Transaction,
   recordWrite: RecordWrite,
 ): Promise<void> {
-  const { table, record, before, origin } = recordWrite;
+  const { table, record, before, origin, usage } = recordWrite;
   const key = table.key(recordWrite.key);
   const finalRecord =
     table.content === undefined ? record : await applyContent(content, tx, key, recordWrite);
+  usage?.count(table, before, finalRecord);
   if (table.indexes !== undefined) updateIndexes(tx, table, { key, before, after: finalRecord });
   if (finalRecord !== undefined) tx.put(key, table.codec.encode(finalRecord));
   else if (before !== undefined || table.content === undefined) tx.delete(key);

@@ -24,6 +24,9 @@ export interface ReclaimJob {
   readonly scope: readonly (string | bigint)[];
   /** The job runs at this time or later; undefined: at once. */
   readonly due?: Ticks;
+  /** Id of the account with a quota that the removed bytes belong to; undefined if they were not
+   *  counted. */
+  readonly account?: bigint | undefined;
 }
 
 /** Writes a record. On a table with content, `content` is the record's new content; without it an

@@ -1,6 +1,7 @@
 import type { Transaction } from "../store/store.ts";
 import { prefetchOptions, type Call, type Outcome, type Runtime } from "./execute.ts";
 import { mayUseReserve } from "./operation.ts";
+import { settleUsage } from "./quotas.ts";
 import { Records } from "./records.ts";
 import { run, type PreviousOperation } from "./run.ts";
 import { TransactionRejected } from "./transaction-rejected.ts";
@@ -12,6 +13,7 @@ export async function executeAll(
   runtime: Runtime,
   calls: readonly Call[],
 ): Promise<readonly Outcome[] | TransactionRejected> {
+  const isExempt = calls.every(({ operation }) => mayUseReserve(operation));
   const work = async (tx: Transaction): Promise<readonly Outcome[]> => {
     const outcomes: Outcome[] = [];
     const records = new Records(tx, runtime.content, { decoded: new Map() });
@@ -26,15 +28,21 @@ export async function executeAll(
       if (outcome.kind !== "reply") throw new TransactionRejected(outcomes.length, outcome);
       outcomes.push(outcome);
     }
+    const { usage } = previous;
+    if (usage !== undefined) {
+      await settleUsage(runtime.quotas, tx, usage, { request: calls, isExempt });
+    }
     return outcomes;
   };
   try {
     return await runtime.store.transact(work, {
       ...prefetchOptions(runtime.content, calls),
-      mayUseReserve: calls.every(({ operation }) => mayUseReserve(operation)),
+      mayUseReserve: isExempt,
     });
   } catch (error) {
     if (error instanceof TransactionRejected) return error;
     throw error;
+  } finally {
+    runtime.quotas?.release(calls);
   }
 }

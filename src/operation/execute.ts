@@ -20,6 +20,7 @@ import type { SnapshotOptions, Store, View } from "../store/store.ts";
 import { applyDeferredUpdate } from "./apply.ts";
 import { check, type Rejection } from "./check.ts";
 import type { ClientIdentity, ContentionQueues } from "./contention-queues.ts";
+import type { Quotas } from "./quotas.ts";
 import { Records } from "./records.ts";
 import type { RenderCache } from "./render-cache.ts";
 import { run } from "./run.ts";
@@ -43,6 +44,9 @@ export interface Runtime {
   readonly contentionQueues?: ContentionQueues;
   /** The calls that wait for a record, for the admin API; undefined: they are not listed. */
   readonly waits?: CallWaits;
+  /** Admits writes to accounts with a quota; undefined: each of them reads the counter of its
+   *  account with validation. */
+  readonly quotas?: Quotas | undefined;
 }
 
 /** A request after parsing and authentication: an operation with its input. */
@@ -161,12 +165,25 @@ function nameOf({ account, address }: Call): string {
 
 async function executeNow(runtime: Runtime, call: Call): Promise<Outcome> {
   const isRead = call.operation.effect === "reads";
-  const first = await (isRead ? read(runtime, call) : write(runtime, call));
-  const outcome = isWaitOutcome(first) ? await waitAndWrite(runtime, call, first) : first;
+  const running = isRead ? read(runtime, call) : write(runtime, call);
+  const outcome = await untilReady(runtime, call, running);
   if (outcome.kind === "reply" && outcome.deferredUpdate !== undefined && !call.secondary) {
     await tryDeferredUpdate(runtime, outcome.deferredUpdate);
   }
   return outcome;
+}
+
+async function untilReady(
+  runtime: Runtime,
+  call: Call,
+  running: Promise<Outcome | WaitOutcome>,
+): Promise<Outcome> {
+  try {
+    const first = await running;
+    return isWaitOutcome(first) ? await waitAndWrite(runtime, call, first) : first;
+  } finally {
+    runtime.quotas?.release(call);
+  }
 }
 
 async function waitAndWrite(runtime: Runtime, call: Call, first: WaitOutcome): Promise<Outcome> {

@@ -16,3 +16,19 @@ export function newGuid(random: Random): string {
   const [first, second, third] = [hex.slice(0, 8), hex.slice(8, 12), hex.slice(12, 16)];
   return `${first}-${second}-${third}-${hex.slice(16, 20)}-${hex.slice(20)}`;
 }
+
+interface IdGenerators {
+  readonly newId: () => bigint;
+  readonly newGuid: () => string;
+}
+
+const generatorsOfRandom = new WeakMap<Random, IdGenerators>();
+
+/** The functions above for one source of random numbers, created once: decisions get them. */
+export function idGeneratorsOf(random: Random): IdGenerators {
+  const existing = generatorsOfRandom.get(random);
+  if (existing !== undefined) return existing;
+  const created = { newId: () => newId(random), newGuid: () => newGuid(random) };
+  generatorsOfRandom.set(random, created);
+  return created;
+}

@@ -33,13 +33,14 @@ function encoded(job: ReclaimJob, now: Ticks): EncodedJob {
   return { job, key: reclaimJobs.key(key), value: reclaimJobs.codec.encode(job) };
 }
 
-/** Whether two jobs have the same key. A job without a due time never has: it is due at the time of
- *  the call. */
+/** Whether two jobs have the same key and value. A job without a due time never has: it is due at
+ *  the time of the call. */
 function isSame(left: ReclaimJob, right: ReclaimJob): boolean {
   return (
     left.due !== undefined &&
     left.due === right.due &&
     left.kind === right.kind &&
+    left.account === right.account &&
     left.scope.length === right.scope.length &&
     left.scope.every((part, index) => part === right.scope[index])
   );

@@ -5,14 +5,18 @@ import type { Log } from "../base/world.ts";
 import type { ContentStore } from "../content/content.ts";
 import { StoreUnavailable, type Store, type Transaction } from "../store/store.ts";
 import { updateIndexes } from "./indexes.ts";
+import { settleUsage, type Quotas } from "./quotas.ts";
 import { enqueueJob, firstDueJob, type DueJob } from "./reclaim-jobs.ts";
 import { Records } from "./records.ts";
+import type { UsageChange } from "./usage.ts";
 
 /** What reclaim jobs run with. `reclaimers` are the handlers by kind of job. */
 export interface ReclaimParts {
   readonly store: Store;
   readonly content: ContentStore;
   readonly reclaimers: ReadonlyMap<string, ReclaimHandler>;
+  /** Undefined if no account has a quota. */
+  readonly quotas?: Quotas | undefined;
 }
 
 /** A failed job is retried after this time. */
@@ -83,12 +87,16 @@ function postpone(store: Store, { key, job }: DueJob): Promise<void> {
 async function workOn(
   tx: Transaction,
   { key, job }: DueJob,
-  { content, reclaimers }: ReclaimParts,
+  { content, reclaimers, quotas }: ReclaimParts,
 ): Promise<void> {
   const reclaimer = reclaimers.get(job.kind);
   if (reclaimer === undefined) throw new Error(`no reclaim handler for job kind "${job.kind}"`);
   const reclamation = await reclaimer(new Records(tx, content), job.scope);
-  await apply(content, tx, reclamation);
+  const usage = quotas?.usageOf(job.account);
+  await apply(content, tx, reclamation, usage);
+  if (usage !== undefined) {
+    await settleUsage(quotas, tx, usage, { request: job, isExempt: true });
+  }
   if (reclamation.done) tx.delete(key);
 }
 
@@ -96,23 +104,28 @@ async function apply(
   content: ContentStore,
   tx: Transaction,
   { removals = [], counts = [], jobs = [] }: Reclamation,
+  usage: UsageChange | undefined,
 ): Promise<void> {
-  for (const removal of removals) await removeRecord(content, tx, removal);
+  for (const removal of removals) await removeRecord(content, tx, removal, usage);
   for (const { counter, delta } of counts) tx.add(counter, delta);
-  for (const job of jobs) enqueueJob(tx, job, tx.now);
+  // A job that follows removes bytes of the same account.
+  for (const job of jobs) enqueueJob(tx, usage ? { ...job, account: usage.account } : job, tx.now);
 }
 
 async function removeRecord(
   content: ContentStore,
   tx: Transaction,
   { table, key }: Removal,
+  usage: UsageChange | undefined,
 ): Promise<void> {
-  if (table?.content !== undefined || table?.indexes !== undefined) {
+  const isCounted = usage !== undefined && table?.countedBytes !== undefined;
+  if (table?.content !== undefined || table?.indexes !== undefined || isCounted) {
     const value = await tx.get(key);
     const before = value && table.codec.decode(value);
     const held = (before as Record<string, ContentRef> | undefined)?.[table.content ?? ""];
     if (held !== undefined) await content.applyPlan(tx, key, held, undefined);
     updateIndexes(tx, table, { key, before, after: undefined });
+    usage?.count(table, before, undefined);
   }
   tx.delete(key);
 }

@@ -4,7 +4,7 @@ import type { ReceivedBody } from "../content/content-ref.ts";
 import { nextETag } from "../protocol/etag.ts";
 import type { Encryption } from "../protocol/encryption.ts";
 import type { Effect } from "./effects.ts";
-import type { Address, AnyDecisionContext } from "./operation.ts";
+import { mayUseReserve, type Address, type AnyDecisionContext } from "./operation.ts";
 import type { HeaderGroup, Reply } from "./reply.ts";
 import type { Result } from "../protocol/result.ts";
 import type { LoadedResource, PreparedScope } from "./service.ts";
@@ -13,8 +13,10 @@ import type { Transaction, View } from "../store/store.ts";
 import { applyEffects, applyReply } from "./apply.ts";
 import { check, checkDatesWithoutTarget, rejected } from "./check.ts";
 import type { Call, Outcome, Runtime, ETaggedRecord } from "./execute.ts";
-import { newGuid as guidFrom, newId as idFrom } from "./identifiers.ts";
+import { idGeneratorsOf } from "./identifiers.ts";
+import { settleUsage } from "./quotas.ts";
 import { Records } from "./records.ts";
+import { usageIn, type UsageChange } from "./usage.ts";
 import type { WaitOutcome } from "./wait.ts";
 
 /** What the preceding operation of the same transaction loaded; undefined fields for the first
@@ -22,6 +24,9 @@ import type { WaitOutcome } from "./wait.ts";
 export interface PreviousOperation {
   call: Call | undefined;
   loaded: LoadedResource | undefined;
+  /** Bytes that the operations of the transaction have written so far; undefined if their account
+   *  has no quota. */
+  usage?: UsageChange | undefined;
 }
 
 /** Runs one call on a view: load, check, read, decide, apply. A call with effect `reads` has no
@@ -35,7 +40,7 @@ export function run(
   records = new Records(view, runtime.content, runtime),
   previous?: PreviousOperation,
 ): Awaitable<Outcome | WaitOutcome> {
-  const execution = { runtime, call, view, tx, records };
+  const execution = { runtime, call, view, tx, records, previous };
   const loaded = call.resource.load(records, call, previous && loadedBy(previous, call));
   return loaded instanceof Promise
     ? runLater(execution, loaded, previous)
@@ -69,6 +74,8 @@ interface Execution {
   readonly view: View;
   readonly tx: Transaction | undefined;
   readonly records: Records;
+  /** Undefined if the operation is the only one of its transaction. */
+  readonly previous: PreviousOperation | undefined;
   /** Effects of `prepareCreation`, which come before those of the decision; undefined if there are
    *  none. */
   preparation?: readonly Effect[];
@@ -153,13 +160,27 @@ function decideOn(
     return after(applyEffects(runtime.content, tx, decision.effects, view.now), waitOutcome);
   }
   if (tx === undefined) return outcomeOf(execution, loaded, decision, context);
-  const writeContext = { call, scope, before: target, newETag, now: view.now };
+  const usage = usageIn(scope, execution.previous);
+  const writeContext = { call, scope, before: target, newETag, now: view.now, usage };
   const { preparation } = execution;
   const completed = completeReply(call, decision, context);
   const reply = preparation === undefined ? completed : precededBy(preparation, completed);
-  const applied = applyReply(runtime.content, tx, writeContext, reply);
+  const written = applyReply(runtime.content, tx, writeContext, reply);
+  const applied = usage === undefined ? written : settleAfter(written, execution, tx, usage);
   if (!(applied instanceof Promise)) return outcomeOf(execution, loaded, decision, context);
   return outcomeAfter(applied, execution, loaded, decision, context);
+}
+
+/** A transaction of several operations settles its usage after the last one. */
+async function settleAfter(
+  written: Awaitable<void>,
+  { runtime: { quotas }, call, previous }: Execution,
+  tx: Transaction,
+  usage: UsageChange,
+): Promise<void> {
+  await written;
+  const transaction = { request: call, isExempt: mayUseReserve(call.operation) };
+  if (previous === undefined) await settleUsage(quotas, tx, usage, transaction);
 }
 
 function completeReply(
@@ -191,22 +212,6 @@ async function outcomeAfter(
   return outcomeOf(execution, loaded, decision, context);
 }
 
-interface IdGenerators {
-  readonly newId: () => bigint;
-  readonly newGuid: () => string;
-}
-
-const generatorsOfRuntime = new WeakMap<Runtime, IdGenerators>();
-
-function idGeneratorsOf(runtime: Runtime): IdGenerators {
-  const existing = generatorsOfRuntime.get(runtime);
-  if (existing !== undefined) return existing;
-  const { random } = runtime;
-  const created = { newId: () => idFrom(random), newGuid: () => guidFrom(random) };
-  generatorsOfRuntime.set(runtime, created);
-  return created;
-}
-
 type MutableContext = AnyDecisionContext & { readResult: unknown; scope: object };
 
 interface DecisionInputs {
@@ -223,7 +228,7 @@ function contextOf(
   call: Call,
   { scope, target, address, newETag, now }: DecisionInputs,
 ): MutableContext {
-  const { newId, newGuid } = idGeneratorsOf(runtime);
+  const { newId, newGuid } = idGeneratorsOf(runtime.random);
   return {
     now,
     version: call.version,

@@ -11,6 +11,8 @@ export interface TransferJob {
   readonly kind: string;
   /** Key of the target's record. */
   readonly scope: readonly (string | bigint)[];
+  /** Id of the account of the target; undefined in jobs of earlier releases. */
+  readonly account?: bigint | undefined;
   /** URL of the source, with its signature. */
   readonly url: string;
   /** Headers of the request for the source, e.g. an `if-match` that pins its state. */

@@ -4,6 +4,7 @@ import type { TransferEnd, TransferHandler, TransferJob } from "./transfer-handl
 import type { ContentStore } from "../content/content.ts";
 import type { Store } from "../store/store.ts";
 import { applyEffects } from "./apply.ts";
+import { QuotaExceeded, settleUsage, type Quotas } from "./quotas.ts";
 import { Records } from "./records.ts";
 import { transferJobs, type StoredTransfer } from "./transfer-jobs.ts";
 
@@ -12,6 +13,8 @@ export interface TransferStore {
   readonly store: Store;
   readonly content: ContentStore;
   readonly handlers: ReadonlyMap<string, TransferHandler>;
+  /** Undefined if no account has a quota. */
+  readonly quotas?: Quotas | undefined;
 }
 
 /** Duration of a claim. The process that works on a job renews its claim in time; if that process
@@ -75,9 +78,26 @@ export function reportProgress(
 }
 
 /** Stores the content or the failure in the target and removes the job. Returns false if the target
- *  no longer waits for these bytes. */
-export function endTransfer(
-  { store, content, handlers }: TransferStore,
+ *  no longer waits for these bytes. The copy fails if its bytes exceed the quota of the account. */
+export async function endTransfer(
+  parts: TransferStore,
+  job: StoredTransfer,
+  end: TransferEnd,
+): Promise<boolean> {
+  try {
+    return await storeEnd(parts, job, end);
+  } catch (error) {
+    if (!(error instanceof QuotaExceeded)) throw error;
+    return storeEnd(parts, job, { ended: "failed", description: quotaExceeded });
+  } finally {
+    parts.quotas?.release(job);
+  }
+}
+
+const quotaExceeded = '503 ServerBusy "Ingress is over the account limit."';
+
+function storeEnd(
+  { store, content, handlers, quotas }: TransferStore,
   job: StoredTransfer,
   end: TransferEnd,
 ): Promise<boolean> {
@@ -85,7 +105,12 @@ export function endTransfer(
     const records = new Records(tx, content);
     if ((await records.get(transferJobs, job)) === undefined) return false;
     const effects = await handlerOf(handlers, job).finish(records, job, end);
-    await applyEffects(content, tx, [...(effects ?? []), dropTransfer(job.id)], tx.now);
+    const usage = quotas?.usageOf(job.account);
+    const all = [...(effects ?? []), dropTransfer(job.id)];
+    await applyEffects(content, tx, all, tx.now, { usage });
+    if (usage !== undefined) {
+      await settleUsage(quotas, tx, usage, { request: job, isExempt: end.ended === "failed" });
+    }
     return effects !== undefined;
   });
 }

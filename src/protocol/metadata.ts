@@ -10,6 +10,13 @@ export const metadataBytesMax = 8192;
 
 export const noMetadata: Metadata = [];
 
+/** The bytes of all names and values, as far as they are ASCII. */
+export function metadataBytes(metadata: Metadata): number {
+  let bytes = 0;
+  for (const [name, value] of metadata) bytes += name.length + value.length;
+  return bytes;
+}
+
 /** Names must be C# identifiers. */
 const identifierPattern = /^[\p{L}\p{Nl}_][\p{L}\p{Nl}\p{Nd}\p{Pc}\p{Mn}\p{Mc}\p{Cf}]*$/u;
 

@@ -77,6 +77,7 @@ export const messages = defineTable<MessageKey, MessageRecord>({
       text: true,
     },
   }),
+  countedBytes: ({ text }) => Buffer.byteLength(text),
 });
 
 /** The visibility index: messages by next-visible time, then by insertion time. */

@@ -15,7 +15,7 @@ export function accountChangeParts(store: Store, random: Random): AccountChangeP
 }
 
 /** Whether an account has a container, queue, table or share, or one that can be restored. */
-async function hasData(tx: Transaction, account: bigint): Promise<boolean> {
+export async function hasData(tx: Transaction, account: bigint): Promise<boolean> {
   return (
     (await hasContainers(tx, account)) ||
     (await hasRecords(tx, queues, account)) ||

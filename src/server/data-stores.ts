@@ -4,6 +4,7 @@ import type { ContentStore } from "../content/content.ts";
 import { Md5Thread } from "../content/md5-thread.ts";
 import { openContentStore } from "../content/open-content.ts";
 import type { Service } from "../operation/service.ts";
+import { Quotas } from "../operation/quotas.ts";
 import { runReclaimSteps } from "../operation/reclaim.ts";
 import type { Store } from "../store/store.ts";
 import { refuseHalfCopied } from "./data-copy/copy-mark.ts";
@@ -12,6 +13,8 @@ import { scrubInBackground } from "./scrub.ts";
 import { openStorageBackend } from "./storage-backends.ts";
 import type { Close, StorageBackend, StorageOptions } from "./storage-backends.ts";
 import { storageOpenError } from "./storage-open-error.ts";
+import { UsageCounts } from "./usage/usage-counts.ts";
+import { watchQuotas } from "./usage/watch-quotas.ts";
 
 export interface DataStoreOptions extends StorageOptions {
   /** The services whose records are stored. */
@@ -26,6 +29,7 @@ const storeIdBytes = 16;
 export interface DataStores extends Pick<StorageBackend, "owner" | "owners" | "setCommitRole"> {
   readonly store: Store;
   readonly content: ContentStore;
+  readonly quotas: Quotas;
   /** Throws with the reason if records or contents are unavailable. */
   check(): Promise<void>;
   close(): Promise<void>;
@@ -51,10 +55,15 @@ export async function openDataStores(options: DataStoreOptions): Promise<DataSto
     const parts = { ...foundation, clock, log, contentTables, md5Thread };
     const content = await openContentStore(parts);
     opened.push(() => content.close());
-    const jobs = { store, content, reclaimers };
+    const quotas = new Quotas();
+    const watching = await watchQuotas(store, quotas, log);
+    opened.push(() => watching.stop());
+    const jobs = { store, content, reclaimers, quotas };
+    const counts = new UsageCounts({ store, content, clock, log });
     const tasks = [
       { name: "jobs", round: async () => (await isLeader()) && runReclaimSteps(jobs, log) },
       { name: "content", round: () => content.reclaim() },
+      { name: "usage", round: async () => (await isLeader()) && counts.countNext() },
     ];
     const background = runInBackground(tasks, { clock, log });
     opened.push(() => background.stop());
@@ -67,7 +76,7 @@ export async function openDataStores(options: DataStoreOptions): Promise<DataSto
       await store.snapshot(async () => {});
       await files.check?.();
     };
-    return { store, content, owner, owners, setCommitRole, check, close };
+    return { store, content, quotas, owner, owners, setCommitRole, check, close };
   } catch (error) {
     await close();
     throw storageOpenError(options, error);

@@ -1,8 +1,10 @@
+import { ensureQuotas } from "../account/account-quota.ts";
 import { ensureAccountRecords } from "../account/account-records.ts";
 import type { Accounts } from "../account/settings.ts";
 import type { Log, Random } from "../base/world.ts";
 import { hasContainers } from "../blob/has-containers.ts";
 import type { Store } from "../store/store.ts";
+import { hasData } from "./account-change-parts.ts";
 import type { ReloadableAccounts } from "./accounts.ts";
 import { StartRefused } from "./start-refused.ts";
 
@@ -25,6 +27,16 @@ export async function openAccountRecords(
 ): Promise<void> {
   await refuseProblems(ensureAccounts(store, accounts, random));
   await accounts.serveStored(store, log);
+  await ensureQuotas(store, accounts, hasData);
+}
+
+/** Reads the settings of the configuration again. */
+export async function reloadAccounts(
+  store: Store,
+  { accounts, random, log }: AccountParts,
+): Promise<void> {
+  await accounts.reload(log, (next) => ensureAccounts(store, next, random));
+  await ensureQuotas(store, accounts, hasData);
 }
 
 /** Reads the stored accounts after a restore, and adds the records of accounts that were configured
@@ -36,6 +48,7 @@ export async function completeAccounts(
   await accounts.refresh();
   const problems = await ensureAccounts(store, accounts, random);
   if (problems.length > 0) log.warn({ problems }, "restored accounts contradict the settings");
+  await ensureQuotas(store, accounts, hasData);
 }
 
 export async function refuseProblems(found: Promise<readonly string[]>): Promise<void> {

@@ -3,7 +3,7 @@ import type { ServiceName } from "../protocol/service-name.ts";
 import type { Service } from "../operation/service.ts";
 import { resetAccounts } from "../account/account-records.ts";
 import { smbTitle, type EndpointName } from "./endpoint-names.ts";
-import { ensureAccounts, openAccountRecords } from "./ensure-accounts.ts";
+import { openAccountRecords, reloadAccounts } from "./ensure-accounts.ts";
 import type { ReloadableAccounts } from "./accounts.ts";
 import { writeAccessOf } from "./access-log.ts";
 import { listenAdmin, type AdminListener } from "./admin-listener.ts";
@@ -79,6 +79,8 @@ export class RunningServer {
   readonly #endpoints = new OwnEndpoints();
   readonly #remote: SourceReader;
   readonly #httpServices: Partial<Record<ServiceName, HttpService>> = {};
+  /** The calls of this process that wait for a break of caching grants. */
+  readonly callWaits = () => this.#httpServices.file?.runtime.waits?.list() ?? [];
   #blobApis: BlobApis | undefined;
   #smb: SmbEndpoint | undefined;
   #admin: AdminListener | undefined;
@@ -162,10 +164,9 @@ export class RunningServer {
 
   /** Reads the certificate and the settings of the accounts again. */
   async reloadSettings(): Promise<void> {
-    const { accounts, log, random } = this.#given;
     await this.#certificate?.reload();
     await this.#given.auditLog?.reopen();
-    await accounts.reload(log, (next) => ensureAccounts(this.#engines.store, next, random));
+    await reloadAccounts(this.#engines.store, this.#given);
   }
 
   async reload(): Promise<void> {
@@ -236,13 +237,13 @@ export class RunningServer {
   }
 
   async #listenSmb(): Promise<void> {
-    const { clock, random, log, announce, accounts, options } = this.#given;
+    const { announce, worker } = this.#given;
     const announceReplaced = onPortReplaced(this.#given, "smbPort");
-    const beforeListen = (): void => this.#given.worker?.beforeListen(smbTitle);
+    const beforeListen = (): void => worker?.beforeListen(smbTitle);
     const ports = { onPortReplaced: announceReplaced, beforeListen };
-    const common = { clock, random, log, accounts, options, ...ports, ...this.#limits };
+    const stores = { engines: this.#engines, meter: this.#metrics };
     const { listenSmb } = await import("./smb-endpoint.ts");
-    const listener = await listenSmb({ ...common, engines: this.#engines, meter: this.#metrics });
+    const listener = await listenSmb({ ...this.#given, ...ports, ...this.#limits, ...stores });
     this.#listeners.push(listener);
     this.#smb = listener;
     this.smbUrl = listener.url;

@@ -9,9 +9,10 @@ import { services } from "./services.ts";
 /** Runs the copies of all services in the background. */
 export function runServiceTransfers(
   { clock, log }: { readonly clock: Clock; readonly log: Log },
-  { store, content }: DataStores,
+  { store, content, quotas }: DataStores,
   sources: { readonly endpoints: OwnEndpoints; readonly remote: SourceReader },
 ): Transfers {
   const handlers = new Map(services.flatMap(({ transfers = {} }) => Object.entries(transfers)));
-  return runTransfers({ store, content, handlers, read: transferSources(sources), clock, log });
+  const read = transferSources(sources);
+  return runTransfers({ store, content, quotas, handlers, read, clock, log });
 }

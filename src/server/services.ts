@@ -116,6 +116,7 @@ export function httpServiceOf(service: Service, world: ServiceEnvironment): Http
       renderings: new RenderCache(),
       contentionQueues: new ContentionQueues(clock),
       waits: new CallWaits(),
+      quotas: engines.quotas,
     },
     accounts,
     authenticator: new Authenticator(),

@@ -36,9 +36,9 @@ export async function listenSmb(given: SmbEndpointOptions): Promise<SmbEndpoint>
   const { clock, random, log, meter, accounts, engines, options } = given;
   const { memory, connections, onPortReplaced, beforeListen } = given;
   const { smbHost: host, smbPort: port } = options;
-  const { store } = engines;
+  const { store, quotas } = engines;
   const content = meteredContent(engines.content, meter);
-  const runtime = { store, content, random, clock, origin: engines.owner };
+  const runtime = { store, content, random, clock, origin: engines.owner, quotas };
   await closeOrphanedHandles(runtime, engines.owners);
   const listener = smbListener({
     clock,

@@ -46,6 +46,7 @@ const definition = defineTable<EntityKey, EntityRecord>({
     encodeKeyText(rowKey),
   ],
   codec: entityCodec,
+  countedBytes: ({ bytes }) => bytes.length,
 });
 
 export const entities: typeof definition = { ...definition, key: entityKey };

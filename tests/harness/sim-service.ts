@@ -1,3 +1,4 @@
+import { ensureQuotas } from "../../src/account/account-quota.ts";
 import { ensureAccountRecords } from "../../src/account/account-records.ts";
 import {
   accountsOf,
@@ -17,11 +18,14 @@ import { compileRoutes } from "../../src/http/routing.ts";
 import { serveRequest } from "../../src/http/pipeline.ts";
 import { bufferBody } from "../../src/http/wire.ts";
 import type { Runtime } from "../../src/operation/execute.ts";
+import { Quotas } from "../../src/operation/quotas.ts";
 import { reclaimStep } from "../../src/operation/reclaim.ts";
 import { RenderCache } from "../../src/operation/render-cache.ts";
 import type { Service } from "../../src/operation/service.ts";
 import { noMeter } from "../../src/protocol/meter.ts";
+import { hasData } from "../../src/server/account-change-parts.ts";
 import { simWorld, type SimClock, type SimLog } from "../../src/server/sim-world.ts";
+import { watchQuotas } from "../../src/server/usage/watch-quotas.ts";
 import type { Store } from "../../src/store/store.ts";
 import { accountSas, version, withQuery, type RawCall } from "./raw-client.ts";
 import { simSources } from "./sim-sources.ts";
@@ -85,7 +89,13 @@ export async function simService(
   const account = { ...developmentAccount(), ...options.account };
   const settings = [account, ...(options.otherAccounts ?? [])];
   await ensureAccountRecords(realStore, settings, random);
-  const runtime = { store, content, random, clock, renderings: new RenderCache() };
+  const quotas = new Quotas();
+  if (settings.some(({ quotaBytes }) => quotaBytes > 0)) {
+    await ensureQuotas(realStore, accountsOf(settings), hasData);
+    // Read once: the timer of a watcher would fire too often when days pass.
+    await (await watchQuotas(realStore, quotas, log)).stop();
+  }
+  const runtime = { store, content, random, clock, renderings: new RenderCache(), quotas };
   const http: HttpService = {
     service,
     router: compileRoutes(service.operations),
@@ -113,7 +123,7 @@ export async function simService(
     sendAs,
     async reclaim() {
       for (let steps = 0; steps < reclaimStepsMax; steps += 1) {
-        if (!(await reclaimStep({ store, content, reclaimers }))) return steps;
+        if (!(await reclaimStep({ store, content, reclaimers, quotas }))) return steps;
       }
       throw new Error(`reclaim jobs remain after ${reclaimStepsMax} steps`);
     },

@@ -1,4 +1,6 @@
+import { usedOfQuota } from "../../account/account-quota.ts";
 import { accounts } from "../../account/account-record.ts";
+import type { AccountSettings } from "../../account/settings.ts";
 import { containers } from "../../blob/records.ts";
 import type { DefinedTable } from "../../encoding/table.ts";
 import { shares } from "../../file/records.ts";
@@ -6,6 +8,7 @@ import { Records } from "../../operation/records.ts";
 import type { RecordView } from "../../operation/view.ts";
 import type { ServiceName } from "../../protocol/service-name.ts";
 import { queues } from "../../queue/records.ts";
+import type { View } from "../../store/store.ts";
 import { tables } from "../../table/records.ts";
 import type { ViewContext } from "../admin-context.ts";
 import { json, noAccount, type AdminResponse } from "../admin-response.ts";
@@ -25,7 +28,7 @@ const tablesOf: Readonly<Record<ServiceName, NameTable>> = {
   file: shares as unknown as NameTable,
 };
 
-/** How many containers, queues, tables and shares an account has. */
+/** How many containers, queues, tables and shares an account has, and what it uses of its quota. */
 export function storedRoutes(context: ViewContext): readonly Route[] {
   return [
     {
@@ -52,8 +55,17 @@ async function count(
       const isSeen = (name: string): boolean => sees({ service, account, name });
       services[service] = await countNames(records, table, owner?.id, isSeen);
     }
-    return json({ account, services });
+    return json({ account, services, ...(await quotaOf(view, known.get(account))) });
   });
+}
+
+/** The quota of the account, and the bytes that it uses of it. Without a quota, bytes are not
+ *  counted; `usedBytes` is also absent until the bytes of earlier writes are. */
+async function quotaOf(view: View, settings: AccountSettings | undefined): Promise<object> {
+  if (settings === undefined || settings.quotaBytes === 0) return {};
+  const usedBytes = await usedOfQuota(view, settings.name);
+  const { quotaBytes } = settings;
+  return { quotaBytes, ...(usedBytes !== undefined && { usedBytes: Number(usedBytes) }) };
 }
 
 async function countNames(

@@ -56,12 +56,13 @@ interface Wait {
 }
 
 async function list(
-  { runtime, smb, httpServices, clock }: ViewContext,
+  { runtime, smb, httpServices, otherWorkers, clock }: ViewContext,
   feed: Feed,
   { sees }: CheckedRequest,
 ): Promise<AdminResponse> {
   const now = clock.wall();
-  const calls = httpServices.file?.runtime.waits?.list() ?? [];
+  const own = httpServices.file?.runtime.waits?.list() ?? [];
+  const calls = [...own, ...((await otherWorkers?.waits()) ?? [])];
   const requests = (smb?.waits() ?? []).map(({ command, ...wait }) => ({
     ...wait,
     operation: commandNames.get(command) ?? `command ${command}`,

@@ -164,6 +164,7 @@ function startRemoteCopy(
     id,
     kind: "blob-copy",
     scope: [container, name],
+    account: context.scope.account.id,
     url,
     headers: etag === undefined || etag.startsWith("W/") ? {} : { "if-match": etag },
     length: properties.length,

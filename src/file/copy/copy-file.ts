@@ -193,6 +193,7 @@ function copyLater(
     id,
     kind: "file-copy",
     scope: [account.id, shareName, share.id, freshId],
+    account: account.id,
     url,
     headers: etag === undefined || etag.startsWith("W/") ? {} : { "if-match": etag },
     length: properties.length,

@@ -2,6 +2,7 @@ import type { Effect } from "../../operation/effects.ts";
 import type { Ticks } from "../../base/ticks.ts";
 import { applyEffects } from "../../operation/apply.ts";
 import type { Runtime } from "../../operation/execute.ts";
+import { settleUsage } from "../../operation/quotas.ts";
 import { Records } from "../../operation/records.ts";
 import type { TransactOptions, Transaction } from "../../store/store.ts";
 
@@ -23,9 +24,13 @@ export class BackgroundTransaction {
     return this.#tx.now;
   }
 
-  async apply(effects: readonly Effect[]): Promise<void> {
-    const { content, origin } = this.#runtime;
-    await applyEffects(content, this.#tx, effects, this.#tx.now, origin);
+  /** `account`: id of the account whose bytes the effects may free; undefined if they free none. */
+  async apply(effects: readonly Effect[], account?: bigint): Promise<void> {
+    const { content, origin, quotas } = this.#runtime;
+    const usage = quotas?.usageOf(account);
+    await applyEffects(content, this.#tx, effects, this.#tx.now, { origin, usage });
+    if (usage === undefined) return;
+    await settleUsage(quotas, this.#tx, usage, { request: this, isExempt: true });
   }
 }
 

@@ -54,6 +54,7 @@ export const closeOperation: SmbOperation<
   effect: "writes",
   // A delete-pending file is deleted by a close.
   mayUseReserve: true,
+  account: ({ reference }) => reference.share.account,
   load: async (view, { reference }) => {
     const file = await loadNode(view, reference);
     if (reference.snapshot !== undefined) return { file, locks: undefined, hasChildren: false };

@@ -5,7 +5,9 @@ import { applyEffects } from "../../operation/apply.ts";
 import type { Effect } from "../../operation/effects.ts";
 import type { Runtime } from "../../operation/execute.ts";
 import { newId } from "../../operation/identifiers.ts";
+import { QuotaExceeded, settleUsage } from "../../operation/quotas.ts";
 import { Records } from "../../operation/records.ts";
+import type { UsageChange } from "../../operation/usage.ts";
 import type { RecordView } from "../../operation/view.ts";
 import type { Transaction, View } from "../../store/store.ts";
 import type { Done, FaultDecision, FileDecision, FileWait, Failed } from "./file-result.ts";
@@ -36,6 +38,8 @@ export interface SmbOperation<Request, Loaded, Seen, Value> {
   readonly effect: "reads" | "writes";
   /** Whether the operation may use the space that is reserved for deletions on a full disk. */
   readonly mayUseReserve?: true;
+  /** Id of the account whose quota limits the operation; undefined if it only reads. */
+  readonly account?: (request: Request) => bigint;
   /** Reads the records of the file, or returns the fault for missing ones. */
   readonly load: (view: RecordView, request: Request) => Promise<Loaded | FaultDecision>;
   /** Rejects the operation or lets it wait. For operations through a handle it is derived from the
@@ -66,8 +70,31 @@ export function executeOperation<Request, Loaded extends object, Seen, Value>(
   if (operation.effect === "reads") {
     return store.snapshot((view) => attempt(runtime, operation, request, view));
   }
-  const work = (tx: Transaction) => attempt(runtime, operation, request, tx);
-  return store.transact(work, operation.mayUseReserve && { mayUseReserve: true });
+  return write(runtime, operation, request);
+}
+
+async function write<Request, Loaded extends object, Seen, Value>(
+  runtime: Runtime,
+  operation: SmbOperation<Request, Loaded, Seen, Value>,
+  request: Request,
+): Promise<OperationOutcome<Value>> {
+  const { store, quotas } = runtime;
+  const { account, mayUseReserve } = operation;
+  const transaction = { request: {}, isExempt: mayUseReserve === true };
+  const work = async (tx: Transaction): Promise<OperationOutcome<Value>> => {
+    const usage = quotas?.usageOf(account?.(request));
+    const outcome = await attempt(runtime, operation, request, tx, usage);
+    if (usage !== undefined) await settleUsage(quotas, tx, usage, transaction);
+    return outcome;
+  };
+  try {
+    return await store.transact(work, mayUseReserve && { mayUseReserve: true });
+  } catch (error) {
+    if (error instanceof QuotaExceeded) return failed({ fault: "disk-full" });
+    throw error;
+  } finally {
+    quotas?.release(transaction.request);
+  }
 }
 
 /** Runs an operation that breaks no caching grants and therefore never waits. */
@@ -86,6 +113,7 @@ async function attempt<Request, Loaded extends object, Seen, Value>(
   operation: SmbOperation<Request, Loaded, Seen, Value>,
   request: Request,
   view: View | Transaction,
+  usage?: UsageChange,
 ): Promise<OperationOutcome<Value>> {
   const { content, random } = runtime;
   const records = new Records(view, content);
@@ -101,11 +129,11 @@ async function attempt<Request, Loaded extends object, Seen, Value>(
   if ("wait" in decision) return wait(runtime, view, decision);
   const { effects = noEffects } = decision;
   if ("fault" in decision) {
-    if (effects.length > 0) await apply(runtime, view, effects);
+    if (effects.length > 0) await apply(runtime, view, effects, usage);
     return failed(decision);
   }
   const all = checked.length === 0 ? effects : [...checked, ...effects];
-  if (all.length > 0) await apply(runtime, view, all);
+  if (all.length > 0) await apply(runtime, view, all, usage);
   const reader = decision.content && content.open(view, decision.content);
   return { kind: "done", value: decision.value, reader };
 }
@@ -129,7 +157,8 @@ function apply(
   { content, origin }: Runtime,
   view: View | Transaction,
   effects: readonly Effect[],
+  usage?: UsageChange,
 ): Awaitable<void> {
   if (!("put" in view)) throw new Error("an operation that reads has effects");
-  return applyEffects(content, view, effects, view.now, origin);
+  return applyEffects(content, view, effects, view.now, { origin, usage });
 }

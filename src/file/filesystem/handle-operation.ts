@@ -112,6 +112,7 @@ export function handleOperation<Request extends HandleRequest, Value, Seen = und
 ): HandleOperation<Request, Seen, Value> {
   return {
     ...spec,
+    account: ({ reference }) => reference.share.account,
     load: (view, request) => loadFile(view, request, spec),
     check: (context) => checkHandle(context, spec),
   };

@@ -1,5 +1,6 @@
 import type { Ticks } from "../../base/ticks.ts";
 import type { Runtime } from "../../operation/execute.ts";
+import { accountUsage, type AccountQuota } from "../../operation/usage.ts";
 import type { RecordView } from "../../operation/view.ts";
 import type { LockState } from "../locks/lock-state.ts";
 import { nodes, permissions, type NodeRecord, type ShareRecord } from "../records.ts";
@@ -55,25 +56,37 @@ export interface VolumeSpace {
   readonly createdAt: Ticks;
 }
 
+interface SpaceRequest extends ShareAddress {
+  /** The quota of the account; undefined if it has none. */
+  readonly quota: AccountQuota | undefined;
+}
+
 interface LoadedSpace {
   readonly share: ShareRecord;
   readonly used: bigint;
+  /** Bytes that the account may still store; undefined if it has no quota. */
+  readonly accountFreeBytes: bigint | undefined;
   readonly root: NodeRecord | undefined;
 }
 
-/** Reports a share as a volume of the size of its quota. */
-export const spaceOperation: SmbOperation<ShareAddress, LoadedSpace, undefined, VolumeSpace> = {
+/** Reports a share as a volume of the size of its quota, with at most the free bytes of its
+ *  account. */
+export const spaceOperation: SmbOperation<SpaceRequest, LoadedSpace, undefined, VolumeSpace> = {
   name: "query volume size",
   effect: "reads",
   load: async (view, address) => {
     const share = await loadShare(view, address);
     if (share === undefined) return { fault: "share-gone" };
     const used = await usedBytes(view, share);
-    return { share, used, root: await view.get(nodes, rootKey(share.id)) };
+    const accountFreeBytes = await accountFree(view, address);
+    return { share, used, accountFreeBytes, root: await view.get(nodes, rootKey(share.id)) };
   },
-  decide: ({ loaded: { share, used, root } }) => {
+  decide: ({ loaded: { share, used, accountFreeBytes, root } }) => {
     const totalBytes = quotaBytes(share);
-    const freeBytes = used > totalBytes ? 0n : totalBytes - used;
+    const shareFree = totalBytes - used;
+    const free =
+      accountFreeBytes === undefined || shareFree < accountFreeBytes ? shareFree : accountFreeBytes;
+    const freeBytes = free < 0n ? 0n : free;
     return { value: { totalBytes, freeBytes, createdAt: root?.created ?? share.etag } };
   },
 };
@@ -82,7 +95,16 @@ export function volumeSpaceOf(
   runtime: Runtime,
   { share }: FileReference,
 ): Promise<FileResult<VolumeSpace>> {
-  return executeAtOnce(runtime, spaceOperation, share);
+  const quota = runtime.quotas?.limitOf(share.account);
+  return executeAtOnce(runtime, spaceOperation, { ...share, quota });
+}
+
+async function accountFree(
+  view: RecordView,
+  { account, quota }: SpaceRequest,
+): Promise<bigint | undefined> {
+  if (quota?.isCounted !== true) return undefined;
+  return BigInt(quota.quotaBytes) - (await view.count(accountUsage(account)));
 }
 
 export const securityOperation = handleOperation<HandleRequest, string, string>({

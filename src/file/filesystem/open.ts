@@ -51,6 +51,7 @@ type Context = FileDecisionContext<FileOpenRequest, LoadedPath, OpenState>;
 export const openOperation: SmbOperation<FileOpenRequest, LoadedPath, OpenState, OpenResult> = {
   name: "open",
   effect: "writes",
+  account: ({ share }) => share.account,
   load: async (view, { share: address, path, epoch }) => {
     const share = await loadShare(view, address);
     if (share === undefined) return { fault: "share-gone" };

@@ -74,7 +74,8 @@ async function sweepFile(
   const isDirectory = node.kind === "directory";
   const isFull = isDirectory && (await hasChildren(view, shareId, node.id));
   const willDelete = !isFull && decideClose(before, handles, { mayDelete: true }).deletesFile;
-  const share = willDelete ? await shareById(view, shareId) : undefined;
+  const owner = willDelete ? await shareById(view, shareId) : undefined;
+  const share = owner?.share;
   const { effects, isDeleted } = closeHandles(shareId, {
     share,
     node,
@@ -86,14 +87,21 @@ async function sweepFile(
   const parent = isDeleted ? await nodeById(view, shareId, node.parent) : undefined;
   const touched =
     share === undefined || parent === undefined ? [] : entriesChanged(share, parent, now);
-  await work.apply([...effects, ...touched]);
+  await work.apply([...effects, ...touched], owner?.account);
+}
+
+interface OwnedShare {
+  readonly account: bigint;
+  readonly share: ShareRecord;
 }
 
 /** Finds a share by its id by scanning all shares: the key of a lock state has only the id. Runs
  *  only for a file that the sweep deletes. */
-async function shareById(view: RecordView, id: bigint): Promise<ShareRecord | undefined> {
+async function shareById(view: RecordView, id: bigint): Promise<OwnedShare | undefined> {
   for await (const batch of view.scan(shares, shares.range([]))) {
-    for (const { record } of batch) if (record.id === id) return record;
+    for (const { key, record } of batch) {
+      if (record.id === id) return { account: shares.parts(key)[0] as bigint, share: record };
+    }
   }
   return undefined;
 }

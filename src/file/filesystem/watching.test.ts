@@ -38,7 +38,7 @@ function newRuntime(): Runtime {
 const write = ({ store }: Runtime, record: NodeRecord | undefined, origin?: string) =>
   store.transact((tx) => {
     const effect = record === undefined ? remove(nodes, key) : put(nodes, key, record);
-    return applyEffects(content, tx, [effect], tx.now, origin);
+    return applyEffects(content, tx, [effect], tx.now, { origin });
   });
 
 async function storedRecords({ store }: Runtime): Promise<number> {

@@ -14,6 +14,7 @@ import {
   counterNames,
   ownContentTags,
   tablesByTag,
+  uncheckedTags,
   tagOf,
 } from "./known-tables.ts";
 import { openFolder, type FolderOptions } from "./open-folder.ts";
@@ -79,7 +80,7 @@ class RecordCheck {
     for await (const entries of this.#view.range(wholeKeySpace)) {
       for (const entry of entries) {
         const tag = tagOf(entry.key);
-        if (ownContentTags.has(tag)) continue;
+        if (ownContentTags.has(tag) || uncheckedTags.has(tag)) continue;
         if (counterNames.has(tag)) counters.push(entry);
         else await this.#checkEntry(entry);
       }

@@ -1,3 +1,4 @@
+import { quotaState } from "../../account/account-quota.ts";
 import { accounts, accountsState } from "../../account/account-record.ts";
 import { deletedNames } from "../../account/deleted-names.ts";
 import { heldLeases } from "../../account/held-leases.ts";
@@ -14,6 +15,7 @@ import { contentTags } from "../../content/tables.ts";
 import { anyTable, type AnyTable, type DefinedTable } from "../../encoding/table.ts";
 import { reclaimJobs } from "../../operation/reclaim-jobs.ts";
 import { transferJobs } from "../../operation/transfer-jobs.ts";
+import { accountUsage } from "../../operation/usage.ts";
 import { notices, watchedShares } from "../../file/notices.ts";
 import * as file from "../../file/records.ts";
 import * as queue from "../../queue/records.ts";
@@ -49,6 +51,7 @@ export const ownedTables = [
 const all = [
   accounts,
   accountsState,
+  quotaState,
   heldLeases,
   deletedNames,
   reclaimJobs,
@@ -75,6 +78,9 @@ export const counterNames: ReadonlyMap<number, string> = new Map([
   [tagOf(queue.messageCounter(0n)), "messages of queue"],
   [tagOf(file.usageCounter(0n)), "bytes of share"],
 ]);
+
+/** The counter of the bytes of an account, which a running server counts again itself. */
+export const uncheckedTags: ReadonlySet<number> = new Set([tagOf(accountUsage(0n))]);
 
 export const ownContentTags: ReadonlySet<number> = new Set(contentTags);
 

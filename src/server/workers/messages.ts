@@ -1,5 +1,6 @@
 import type { FeedEvent } from "../../admin/feed/feed-event.ts";
 import type { FigureSample, WorkerFigures } from "../../admin/views/figures.ts";
+import type { CallWait } from "../../operation/call-waits.ts";
 import type { CommitRole } from "../../store/commit-role.ts";
 import type { BoundAddress } from "../listener.ts";
 import type { Options } from "../options.ts";
@@ -42,13 +43,25 @@ export type ToWorker =
   | { readonly kind: "start"; readonly setup: WorkerSetup }
   | { readonly kind: "commit-role"; readonly id: number; readonly role: CommitRole }
   | { readonly kind: "sample"; readonly id: number }
+  /** List the waiting calls. */
+  | { readonly kind: "waits"; readonly id: number }
   /** Read the settings again. */
   | { readonly kind: "reload"; readonly id: number }
   /** The answer to `figures`. */
   | { readonly kind: "figures"; readonly id: number; readonly figures: OtherFigures }
+  /** The answer to `other-waits`. */
+  | { readonly kind: "other-waits"; readonly id: number; readonly waits: readonly CallWait[] }
   | ObserveMessage
   | EventsMessage
   | { readonly kind: "stop"; readonly isDrained: boolean };
+
+/** The answer to a message with an id. */
+export interface DoneMessage {
+  readonly kind: "done";
+  readonly id: number;
+  readonly sample?: FigureSample;
+  readonly waits?: readonly CallWait[];
+}
 
 /** A message from a worker to the supervisor. */
 export type FromWorker =
@@ -59,9 +72,11 @@ export type FromWorker =
   | { readonly kind: "announce"; readonly line: string }
   | { readonly kind: "listening"; readonly listening: WorkerListening }
   | { readonly kind: "refused"; readonly problems: readonly string[] }
-  | { readonly kind: "done"; readonly id: number; readonly sample?: FigureSample }
+  | DoneMessage
   /** The main worker asks for the figures of all other processes. */
   | { readonly kind: "figures"; readonly id: number; readonly own: FigureSample }
+  /** The main worker asks for the waiting calls of all other workers. */
+  | { readonly kind: "other-waits"; readonly id: number }
   | ObserveMessage
   | EventsMessage
   | { readonly kind: "ending"; readonly sample: FigureSample };

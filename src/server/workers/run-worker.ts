@@ -2,6 +2,7 @@ import { FeedForwarder } from "../../admin/feed/feed-forwarder.ts";
 import type { ReceiveEvents } from "../../admin/admin-context.ts";
 import type { FigureSample } from "../../admin/views/figures.ts";
 import type { Clock } from "../../base/world.ts";
+import type { CallWait } from "../../operation/call-waits.ts";
 import { openAccessLog, sharedConsoleSink } from "../access-log.ts";
 import { mergeSamples } from "../merge-samples.ts";
 import type { RunningServer } from "../running-server.ts";
@@ -11,8 +12,10 @@ import { openServer } from "../start.ts";
 import { StartRefused } from "../start-refused.ts";
 import type { FromWorker, OtherFigures, ToWorker, WorkerSetup } from "./messages.ts";
 
-/** Limit of this server for the figures of the other processes. */
-const figuresMillisecondsMax = 5000;
+/** Limit of this server for the figures and waiting calls of the other processes. */
+const answerMillisecondsMax = 5000;
+/** Waiting calls of a worker that the main worker gets. */
+const waitsMax = 500;
 
 /** Runs a worker process: serves as the messages of the supervisor require, until it sends
  *  `stop`. */
@@ -30,6 +33,7 @@ class WorkerRun {
   #forwarder: FeedForwarder | undefined;
   #receiveEvents: ReceiveEvents | undefined;
   readonly #figures = new Map<number, (figures: OtherFigures) => void>();
+  readonly #otherWaits = new Map<number, (waits: readonly CallWait[]) => void>();
   #lastId = 0;
 
   receive(message: ToWorker): void {
@@ -46,6 +50,11 @@ class WorkerRun {
         return void this.#withServer(async (server) => {
           await send({ kind: "done", id: message.id, sample: server.sample() });
         });
+      case "waits":
+        return void this.#withServer(async (server) => {
+          const waits = server.callWaits().slice(0, waitsMax);
+          await send({ kind: "done", id: message.id, waits });
+        });
       case "reload":
         return void this.#withServer(async (server) => {
           await server.reloadSettings();
@@ -53,6 +62,8 @@ class WorkerRun {
         });
       case "figures":
         return this.#figures.get(message.id)?.(message.figures);
+      case "other-waits":
+        return this.#otherWaits.get(message.id)?.(message.waits);
       case "observe":
         return this.#forwarder?.observe(message.isOn, message.reads);
       case "events":
@@ -76,7 +87,12 @@ class WorkerRun {
           ...setup,
           beforeListen: (title) => void send({ kind: "binding", title }),
           sampleAll: (own) => this.#sampleAll(own, clock),
-          others: { observe: (receive, reads) => this.#observeOthers(receive, reads) },
+          others: {
+            observe: (receive, reads) => this.#observeOthers(receive, reads),
+            waits: async () =>
+              (await this.#ask(this.#otherWaits, clock, (id) => ({ kind: "other-waits", id }))) ??
+              [],
+          },
         },
       });
       const { observer, urls, adminAddress } = server;
@@ -108,20 +124,31 @@ class WorkerRun {
   }
 
   async #sampleAll(own: FigureSample, clock: Clock): Promise<FigureSample> {
-    this.#lastId += 1;
-    const id = this.#lastId;
-    const answer = await new Promise<OtherFigures | undefined>((resolve) => {
-      // Without an answer the figures of this process alone are shown.
-      const cancel = clock.after(figuresMillisecondsMax, () => resolve(undefined));
-      this.#figures.set(id, (figures) => {
-        cancel();
-        resolve(figures);
-      });
-      void send({ kind: "figures", id, own });
-    });
-    this.#figures.delete(id);
+    // Without an answer the figures of this process alone are shown.
+    const answer = await this.#ask(this.#figures, clock, (id) => ({ kind: "figures", id, own }));
     if (answer === undefined) return own;
     return { ...mergeSamples([own, answer.others]), workers: answer.workers };
+  }
+
+  /** Sends a message with a new id to the supervisor, and waits for the answer that `#receive`
+   *  passes to the function in `answers`. Undefined if there is none in time. */
+  async #ask<T>(
+    answers: Map<number, (answer: T) => void>,
+    clock: Clock,
+    message: (id: number) => FromWorker,
+  ): Promise<T | undefined> {
+    this.#lastId += 1;
+    const id = this.#lastId;
+    const answer = await new Promise<T | undefined>((resolve) => {
+      const cancel = clock.after(answerMillisecondsMax, () => resolve(undefined));
+      answers.set(id, (value) => {
+        cancel();
+        resolve(value);
+      });
+      void send(message(id));
+    });
+    answers.delete(id);
+    return answer;
   }
 
   async #stop(isDrained: boolean): Promise<void> {

@@ -157,6 +157,8 @@ export class Supervisor {
       case "figures":
         worker.lastSample = message.own;
         return void this.#sendFigures(worker, message.id);
+      case "other-waits":
+        return void this.#sendWaits(worker, message.id);
       case "listening":
         this.#adminAddress ??= message.listening.adminAddress;
         return;
@@ -173,6 +175,13 @@ export class Supervisor {
   async #sendFigures(worker: WorkerProcess, id: number): Promise<void> {
     const figures = await this.#figures.collect(worker, [...this.#all]);
     worker.send({ kind: "figures", id, figures });
+  }
+
+  async #sendWaits(worker: WorkerProcess, id: number): Promise<void> {
+    const others = [...this.#all].filter((each) => each !== worker);
+    const listed = others.map((each) => each.ask((asked) => ({ kind: "waits", id: asked })));
+    const waits = (await Promise.all(listed)).flatMap((answer) => answer?.waits ?? []);
+    worker.send({ kind: "other-waits", id, waits });
   }
 
   /** All workers announce the same lines. */

@@ -3,7 +3,13 @@ import type { FigureSample } from "../../admin/views/figures.ts";
 import type { Ticks } from "../../base/ticks.ts";
 import type { Clock } from "../../base/world.ts";
 import { StartRefused } from "../start-refused.ts";
-import type { FromWorker, ToWorker, WorkerListening, WorkerSetup } from "./messages.ts";
+import type {
+  DoneMessage,
+  FromWorker,
+  ToWorker,
+  WorkerListening,
+  WorkerSetup,
+} from "./messages.ts";
 
 export interface WorkerProcessOptions {
   readonly slot: number;
@@ -28,7 +34,7 @@ const drainMillisecondsMax = 60_000;
 /** Relayed messages that are not written to the channel yet. */
 const relayedMessagesMax = 8;
 
-type Answer = (sample: FigureSample | undefined) => void;
+type Answer = (done: DoneMessage | undefined) => void;
 
 /** A worker as the supervisor sees it, from its start to its end. */
 export class WorkerProcess {
@@ -93,17 +99,17 @@ export class WorkerProcess {
     return true;
   }
 
-  /** Sends a message with a new id and returns the sample in the answer. Resolves to undefined if
-   *  the answer has none, or if the worker ends or does not answer in time. */
-  ask(message: (id: number) => ToWorker): Promise<FigureSample | undefined> {
+  /** Sends a message with a new id and returns the answer. Resolves to undefined if the worker ends
+   *  or does not answer in time. */
+  ask(message: (id: number) => ToWorker): Promise<DoneMessage | undefined> {
     if (this.isLeaving && !this.#worker.isConnected()) return Promise.resolve(undefined);
     this.#lastId += 1;
     const id = this.#lastId;
     return new Promise((resolve) => {
-      const answer: Answer = (sample) => {
+      const answer: Answer = (done) => {
         cancel();
         this.#answers.delete(id);
-        resolve(sample);
+        resolve(done);
       };
       const cancel = this.#clock.after(answerMillisecondsMax, () => answer(undefined));
       this.#answers.set(id, answer);
@@ -125,7 +131,7 @@ export class WorkerProcess {
     if (message.kind === "ready") return this.#sendUnsent();
     if (message.kind === "done") {
       if (message.sample !== undefined) this.lastSample = message.sample;
-      this.#answers.get(message.id)?.(message.sample);
+      this.#answers.get(message.id)?.(message);
       return;
     }
     if (message.kind === "ending") this.lastSample = message.sample;

@@ -40,6 +40,10 @@ export const getWaits = (signal?: AbortSignal): Promise<Result<WaitsView>> =>
 
 /** Names per service, counted up to 1,000. */
 export interface StoredView {
+  /** Absent for an account without a quota. */
+  readonly quotaBytes?: number;
+  /** Absent without a quota, and until the server has counted the bytes. */
+  readonly usedBytes?: number;
   readonly services: Readonly<
     Record<ServiceName, { readonly count: number; readonly isComplete: boolean }>
   >;

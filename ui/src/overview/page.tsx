@@ -49,7 +49,12 @@ export function OverviewPage({ account, isServerLogin }: OverviewPageProps): JSX
   );
 }
 
-type Figure = readonly [name: string, value: string, href?: string, isAlarming?: boolean];
+type Figure = readonly [
+  name: string,
+  value: string,
+  href?: string | undefined,
+  isAlarming?: boolean,
+];
 
 function FigureList({ figures }: { readonly figures: readonly Figure[] }): JSX.Element {
   return (
@@ -85,12 +90,23 @@ function StoredFigures({ account, stored }: StoredFiguresProps): JSX.Element {
     const shown = found === undefined ? "" : `${count(found.count)}${found.isComplete ? "" : "+"}`;
     return [words, shown, formatRoute(page, [account])];
   });
+  const { quotaBytes, usedBytes } = stored.value ?? {};
+  const quota = quotaBytes === undefined ? [] : [quotaFigure(quotaBytes, usedBytes)];
   return (
     <section class="section">
       <h2>Stored in {account}</h2>
-      <FigureList figures={figures} />
+      <FigureList figures={[...figures, ...quota]} />
     </section>
   );
+}
+
+/** Part of the quota from which the figure is marked. */
+const quotaWarningPart = 0.9;
+
+function quotaFigure(quotaBytes: number, usedBytes: number | undefined): Figure {
+  const used = usedBytes === undefined ? "counting" : bytes(usedBytes);
+  const isAlmostFull = usedBytes !== undefined && usedBytes >= quotaBytes * quotaWarningPart;
+  return ["Used of quota", `${used} of ${bytes(quotaBytes)}`, undefined, isAlmostFull];
 }
 
 function WaitingFigures(): JSX.Element {

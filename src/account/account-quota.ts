@@ -1,0 +1,127 @@
+import { accountUsage, type AccountQuota } from "../operation/usage.ts";
+import { recordCodec } from "../encoding/record.ts";
+import { defineTable } from "../encoding/table.ts";
+import { decodeCounter } from "../store/counter.ts";
+import type { Store, Transaction, View } from "../store/store.ts";
+import { accounts, type AccountRecord } from "./account-record.ts";
+import type { Accounts } from "./settings.ts";
+
+/** Raised with each change of a quota, so that processes see when to read the quotas again. */
+export interface QuotaState {
+  readonly revision: bigint;
+}
+
+export const quotaState = defineTable<"quotas", QuotaState>({
+  name: "quota-state",
+  tag: 0x08,
+  key: (name) => [name],
+  codec: recordCodec<QuotaState>({ version: 1 }),
+});
+
+/** Whether an account has any data, soft-deleted data included. */
+type HasData = (tx: Transaction, account: bigint) => Promise<boolean>;
+
+/** Notes that a quota was set, changed or removed in this transaction. */
+export async function noteQuotaChange(tx: Transaction): Promise<void> {
+  const key = quotaState.key("quotas");
+  const revision = ((await revisionIn(tx)) ?? 0n) + 1n;
+  tx.put(key, quotaState.codec.encode({ revision }));
+}
+
+async function revisionIn(view: View): Promise<bigint | undefined> {
+  const value = await view.get(quotaState.key("quotas"));
+  return value && quotaState.codec.decode(value).revision;
+}
+
+/** The record with the given quota; 0 means none. The bytes of an account that has none before are
+ *  counted from here on, and its earlier bytes by a background task. */
+export async function withQuota(
+  tx: Transaction,
+  record: AccountRecord,
+  quotaBytes: number,
+  hasData: HasData,
+): Promise<AccountRecord> {
+  const { quota, ...others } = record;
+  if (quotaBytes === (quota?.quotaBytes ?? 0)) return record;
+  await noteQuotaChange(tx);
+  if (quota === undefined || quotaBytes === 0) tx.delete(accountUsage(record.id));
+  if (quotaBytes === 0) return others;
+  const isCounted = quota?.isCounted ?? !(await hasData(tx, record.id));
+  return { ...others, quota: { quotaBytes, isCounted } };
+}
+
+/** Stores the quotas of the settings in the records of the accounts, where transactions read
+ *  them. */
+export async function ensureQuotas(
+  store: Store,
+  settings: Accounts,
+  hasData: HasData,
+): Promise<void> {
+  for (const name of settings.names()) {
+    const quotaBytes = settings.get(name)?.quotaBytes ?? 0;
+    const present = await store.snapshot((view) => recordOf(view, name));
+    if (present === undefined || (present.quota?.quotaBytes ?? 0) === quotaBytes) continue;
+    await store.transact(async (tx) => {
+      const record = await recordOf(tx, name);
+      if (record === undefined) return;
+      const changed = await withQuota(tx, record, quotaBytes, hasData);
+      if (changed !== record) tx.put(accounts.key(name), accounts.codec.encode(changed));
+    });
+  }
+}
+
+async function recordOf(view: View, name: string): Promise<AccountRecord | undefined> {
+  const value = await view.get(accounts.key(name));
+  return value && accounts.codec.decode(value);
+}
+
+/** An account with a quota. */
+export interface LimitedAccount {
+  readonly name: string;
+  readonly id: bigint;
+  readonly quota: AccountQuota;
+}
+
+/** The accounts with a quota, if they have changed since `known`. */
+export async function readLimited(
+  view: View,
+  known: bigint | undefined,
+): Promise<{ readonly revision: bigint; readonly limited: readonly LimitedAccount[] } | undefined> {
+  const revision = (await revisionIn(view)) ?? 0n;
+  if (revision === known) return undefined;
+  const limited: LimitedAccount[] = [];
+  if (revision === 0n) return { revision, limited };
+  for await (const entries of view.range(accounts.range([]))) {
+    for (const { key, value } of entries) {
+      const { id, quota } = accounts.codec.decode(value);
+      if (quota !== undefined) limited.push({ name: String(accounts.parts(key)[0]), id, quota });
+    }
+  }
+  return { revision, limited };
+}
+
+/** The bytes that an account uses of its quota; undefined without a quota, or if its bytes are not
+ *  counted yet. */
+export async function usedOfQuota(view: View, name: string): Promise<bigint | undefined> {
+  const record = await recordOf(view, name);
+  if (record?.quota?.isCounted !== true) return undefined;
+  return decodeCounter(await view.get(accountUsage(record.id)));
+}
+
+/** Corrects the counter of an account after its bytes were counted in one state: `counted` bytes,
+ *  while the counter had the value `counterThen`. Additions since then stay. */
+export async function correctUsage(
+  store: Store,
+  { name, id }: LimitedAccount,
+  { counted, counterThen }: { readonly counted: bigint; readonly counterThen: bigint },
+): Promise<void> {
+  await store.transact(async (tx) => {
+    const record = await recordOf(tx, name);
+    if (record?.id !== id || record.quota === undefined) return;
+    if (counted !== counterThen) tx.add(accountUsage(id), counted - counterThen);
+    if (record.quota.isCounted) return;
+    const quota = { ...record.quota, isCounted: true };
+    tx.put(accounts.key(name), accounts.codec.encode({ ...record, quota }));
+    await noteQuotaChange(tx);
+  });
+}

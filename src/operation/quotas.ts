@@ -1,0 +1,142 @@
+import type { Ticks } from "../base/ticks.ts";
+import { ticksPerSecond } from "../base/ticks.ts";
+import { decodeCounter } from "../store/counter.ts";
+import type { Transaction } from "../store/store.ts";
+import { accountUsage, UsageChange, type AccountQuota } from "./usage.ts";
+
+/** Thrown inside a transaction that would take an account above its quota; nothing is written. */
+export class QuotaExceeded extends Error {
+  override readonly name = "QuotaExceeded";
+}
+
+/** What a process knows of the usage of one account. */
+interface Gauge {
+  /** The counter when it was last read. */
+  used: number;
+  readAt: Ticks | undefined;
+  /** Bytes that this process has admitted since then, and before if they were not committed. */
+  unread: number;
+  /** Bytes of transactions that this process has admitted and that have not ended. */
+  inFlight: number;
+}
+
+interface Admitted {
+  readonly gauge: Gauge;
+  readonly bytes: number;
+}
+
+/** Bytes that a process may admit before it reads the counter again. The quota can be exceeded by
+ *  this much for each process. */
+const unreadBytesMax = 8 * 1024 * 1024;
+/** A process uses at most this part of the free bytes without validating that they are still free:
+ *  so many processes cannot exceed the quota together. */
+const freePart = 1 / 16;
+/** Age from which the counter is read again, because other processes may have written. */
+const readingTicksMax = ticksPerSecond;
+
+/**
+ * Admits writes to accounts with a quota. A transaction must not read the counter of its account
+ * with validation: then all writes to the account would conflict with each other. Most writes are
+ * therefore admitted from a recent reading; others read the counter without validation. Only if
+ * the free bytes are few, compared with what this process writes, the read is validated, which
+ * makes the decision exact.
+ */
+export class Quotas {
+  readonly #gauges = new Map<bigint, Gauge>();
+  readonly #admitted = new Map<object, Admitted>();
+  #limits: ReadonlyMap<bigint, AccountQuota> = new Map();
+
+  /** The quota of an account, as far as this process knows; undefined if it has none. For
+   *  transactions that do not read the account's record. */
+  limitOf(account: bigint): AccountQuota | undefined {
+    return this.#limits.get(account);
+  }
+
+  /** The change of a transaction that does not read the account's record. */
+  usageOf(account: bigint | undefined): UsageChange | undefined {
+    if (account === undefined || this.#limits.size === 0) return undefined;
+    const quota = this.#limits.get(account);
+    return quota && new UsageChange(account, quota);
+  }
+
+  setLimits(limits: ReadonlyMap<bigint, AccountQuota>): void {
+    this.#limits = limits;
+    for (const account of this.#gauges.keys()) {
+      if (!limits.has(account)) this.#gauges.delete(account);
+    }
+  }
+
+  /** Throws `QuotaExceeded` if the change does not fit. `request` identifies the transaction, whose
+   *  attempts replace each other; `release` must follow when it has ended. */
+  async admit(tx: Transaction, change: UsageChange, request: object): Promise<void> {
+    this.release(request);
+    const { account, bytes, quota } = change;
+    const gauge = this.#gaugeOf(account);
+    if (!isReadingEnough(gauge, change, tx.now)) {
+      const used = Number(decodeCounter(await tx.peek(accountUsage(account))));
+      Object.assign(gauge, { used, readAt: tx.now, unread: gauge.inFlight });
+      const isFarBelow = gauge.inFlight + bytes <= (quota.quotaBytes - used) * freePart;
+      if (!isFarBelow) await admitExactly(tx, change);
+    }
+    gauge.unread += bytes;
+    gauge.inFlight += bytes;
+    this.#admitted.set(request, { gauge, bytes });
+  }
+
+  /** The transaction was committed or has failed. */
+  release(request: object): void {
+    if (this.#admitted.size === 0) return;
+    const admitted = this.#admitted.get(request);
+    if (admitted === undefined) return;
+    this.#admitted.delete(request);
+    admitted.gauge.inFlight -= admitted.bytes;
+  }
+
+  #gaugeOf(account: bigint): Gauge {
+    const found = this.#gauges.get(account);
+    if (found !== undefined) return found;
+    const gauge: Gauge = { used: 0, readAt: undefined, unread: 0, inFlight: 0 };
+    this.#gauges.set(account, gauge);
+    return gauge;
+  }
+}
+
+function isReadingEnough(gauge: Gauge, { bytes, quota }: UsageChange, now: Ticks): boolean {
+  const { used, readAt, unread } = gauge;
+  if (readAt === undefined || now - readAt > readingTicksMax) return false;
+  const mayUse = Math.min(unreadBytesMax, (quota.quotaBytes - used) * freePart);
+  return unread + bytes <= mayUse;
+}
+
+/** The validated read conflicts with every concurrent write to the account. */
+async function admitExactly(tx: Transaction, change: UsageChange): Promise<void> {
+  const { account, bytes, quota } = change;
+  const used = Number(decodeCounter(await tx.get(accountUsage(account))));
+  if (used + bytes > quota.quotaBytes) {
+    throw new QuotaExceeded(`${bytes} bytes more than ${used} exceed ${quota.quotaBytes}`);
+  }
+}
+
+/** Which transaction a change is part of. */
+export interface UsageTransaction {
+  /** Identifies the transaction, for `Quotas.release`. */
+  readonly request: object;
+  /** Whether it may exceed the quota: deletions and what must precede them. */
+  readonly isExempt: boolean;
+}
+
+/** Adds a change to the counter of its account, at the end of an attempt. Throws `QuotaExceeded`
+ *  if it does not fit; then nothing of the transaction is written. */
+export async function settleUsage(
+  quotas: Quotas | undefined,
+  tx: Transaction,
+  change: UsageChange,
+  { request, isExempt }: UsageTransaction,
+): Promise<void> {
+  const { account, bytes, quota } = change;
+  if (bytes === 0) return;
+  if (bytes > 0 && quota.isCounted && !isExempt) {
+    await (quotas === undefined ? admitExactly(tx, change) : quotas.admit(tx, change, request));
+  }
+  tx.add(accountUsage(account), BigInt(bytes));
+}

@@ -238,9 +238,8 @@ export class RunningServer {
 
   async #listenSmb(): Promise<void> {
     const { announce, worker } = this.#given;
-    const announceReplaced = onPortReplaced(this.#given, "smbPort");
     const beforeListen = (): void => worker?.beforeListen(smbTitle);
-    const ports = { onPortReplaced: announceReplaced, beforeListen };
+    const ports = { onPortReplaced: onPortReplaced(this.#given, "smbPort"), beforeListen };
     const stores = { engines: this.#engines, meter: this.#metrics };
     const { listenSmb } = await import("./smb-endpoint.ts");
     const listener = await listenSmb({ ...this.#given, ...ports, ...this.#limits, ...stores });

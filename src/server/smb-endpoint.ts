@@ -4,6 +4,7 @@ import type { Clock, Log, Random } from "../base/world.ts";
 import type { SmbAdministration } from "../smb/administration.ts";
 import { smbListener } from "../smb/listen.ts";
 import { setReading } from "../http/connections.ts";
+import type { AuditLog } from "./audit/audit-log.ts";
 import type { DataStores } from "./data-stores.ts";
 import { closeOrphanedHandles } from "./orphaned-handles.ts";
 import { bind } from "./listener.ts";
@@ -23,6 +24,7 @@ export interface SmbEndpointOptions extends RequestLimits {
   readonly options: Options;
   readonly onPortReplaced?: ((notice: string) => void) | undefined;
   readonly beforeListen?: (() => void) | undefined;
+  readonly auditLog?: AuditLog | undefined;
 }
 
 export interface SmbEndpoint extends Omit<Listener, "address"> {
@@ -49,6 +51,7 @@ export async function listenSmb(given: SmbEndpointOptions): Promise<SmbEndpoint>
     owner: engines.owner,
     memory,
     watchFrames: setReading,
+    audit: given.auditLog?.smb,
     options: {
       allowsOldestDialect: options.smbOldestDialect,
       requiresSigning: options.smbSigning === "required",

@@ -85,7 +85,9 @@ export class CompoundRequest {
       lifetime,
     };
     this.#current = request.header;
+    const audit = this.#connection.server.auditor?.begin(request);
     const response = await dispatch(request).catch((error: unknown) => this.#errorFor(error));
+    audit?.(response);
     const fileId = response.fileId ?? lifetime.fileId;
     this.#related = nextRelatedContext(request.header, inherited, {
       ...response,

@@ -3,6 +3,8 @@ import type { Accounts } from "../account/settings.ts";
 import type { MemoryBudget } from "../base/memory-budget.ts";
 import type { Clock, Log, Random } from "../base/world.ts";
 import type { Runtime } from "../operation/execute.ts";
+import type { WriteSmbAudit } from "./audit/audit-entry.ts";
+import { SmbAuditor } from "./audit/smb-auditor.ts";
 import { BreakNotifier } from "./files/break-notifier.ts";
 import { ChangeDispatcher } from "./files/change-dispatcher.ts";
 import { DurableHandles } from "./files/durable-handles.ts";
@@ -32,6 +34,8 @@ export interface SmbEnvironment {
   readonly memory?: MemoryBudget;
   /** Ends connections whose incomplete frame makes no progress; called once for each. */
   readonly watchFrames?: (socket: Socket, frames: FrameProgress) => void;
+  /** Writes the audit log; undefined without one. */
+  readonly audit?: WriteSmbAudit | undefined;
 }
 
 /** The progress of the incomplete frame of a connection. */
@@ -69,6 +73,8 @@ export class SmbServerState {
   readonly traffic: ServerTraffic;
   readonly handleCloser: HandleCloser;
   readonly backgroundWork: BackgroundWork;
+  /** Undefined without an audit log. */
+  readonly auditor: SmbAuditor | undefined;
 
   constructor(world: SmbEnvironment) {
     this.world = world;
@@ -80,6 +86,7 @@ export class SmbServerState {
     this.durableHandles = new DurableHandles(this);
     this.handleCloser = new HandleCloser(this);
     this.backgroundWork = new BackgroundWork(world.log);
+    this.auditor = world.audit && new SmbAuditor(world.audit);
   }
 
   /** SecurityMode in NEGOTIATE and FSCTL_VALIDATE_NEGOTIATE_INFO responses. */

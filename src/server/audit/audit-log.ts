@@ -4,6 +4,7 @@ import { formatIso } from "../../base/dates.ts";
 import type { Clock, Log } from "../../base/world.ts";
 import type { ObservedRequest } from "../../http/observer.ts";
 import type { Principal } from "../../protocol/principal.ts";
+import type { WriteSmbAudit } from "../../smb/audit/audit-entry.ts";
 import { AuditFile } from "./audit-file.ts";
 import type { Options } from "../options.ts";
 import { messageOf, StartRefused } from "../start-refused.ts";
@@ -12,6 +13,7 @@ import { messageOf, StartRefused } from "../start-refused.ts";
 export interface AuditLog {
   readonly request: (observed: ObservedRequest) => void;
   readonly admin: (audited: AdminAudit) => void;
+  readonly smb: WriteSmbAudit;
   reopen(): Promise<void>;
   close(): Promise<void>;
 }
@@ -45,6 +47,7 @@ export async function openAuditLog(
   return {
     request: (observed) => write(requestEntry(observed)),
     admin: (audited) => write({ service: "admin", ...audited }),
+    smb: ({ details, ...audited }) => write({ service: "smb", ...audited, ...details }),
     reopen: () => file.reopen(),
     close: () => file.close(),
   };

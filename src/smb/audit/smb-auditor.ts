@@ -1,0 +1,205 @@
+import type { Connection } from "../connection.ts";
+import type { FileHandle } from "../files/file-handle.ts";
+import { decodeRename } from "../files/set-classes.ts";
+import { decodeClientToken } from "../spnego/tokens.ts";
+import { decodeAuthenticate, MessageType, typeOfMessage } from "../ntlm/messages.ts";
+import type { Request } from "../request.ts";
+import type { SmbResponse } from "../response.ts";
+import { resolveAccess } from "../files/access.ts";
+import type { Session } from "../session.ts";
+import { Status } from "../status.ts";
+import type { TreeConnect } from "../tree.ts";
+import { decodeCreate } from "../wire/create.ts";
+import { headerBytes } from "../wire/header.ts";
+import { Command } from "../wire/protocol.ts";
+import { decodeSetInfo, InfoType } from "../wire/query.ts";
+import { decodeSessionSetup } from "../wire/session-setup.ts";
+import { decodeTreeConnect } from "../wire/tree-connect.ts";
+import {
+  accessWords,
+  resourceOf,
+  setInfoNames,
+  statusName,
+  type SmbAudit,
+  type WriteSmbAudit,
+} from "./audit-entry.ts";
+import { HandleCounts } from "./handle-counts.ts";
+
+/** What a request refers to, noted before its handler runs: LOGOFF ends its session. */
+interface RequestTarget {
+  readonly session: Session | undefined;
+  readonly tree: TreeConnect | undefined;
+}
+
+/**
+ * Writes the audit log of SMB: one line for each SESSION_SETUP, LOGOFF, TREE_CONNECT, CREATE and
+ * SET_INFO, and one when a handle closes, with what was read, written and locked through it. READ
+ * and WRITE are only counted, so that the volume depends on the files that clients open.
+ */
+export class SmbAuditor {
+  readonly #write: WriteSmbAudit;
+  readonly #counts = new WeakMap<FileHandle, HandleCounts>();
+
+  constructor(write: WriteSmbAudit) {
+    this.#write = write;
+  }
+
+  /** Returns the function to call with the response to the request. */
+  begin(request: Request): (response: SmbResponse) => void {
+    const { connection, header } = request;
+    const session = connection.channels.get(header.sessionId)?.session;
+    const target = { session, tree: session?.trees.get(header.treeId) };
+    return (response) => this.#record(request, target, response);
+  }
+
+  /** Called when handles have been closed, by CLOSE or otherwise. */
+  closed(handles: readonly FileHandle[], isDeleted: boolean): void {
+    for (const handle of handles) {
+      const { session, connection, tree, path } = handle;
+      const counts = this.#counts.get(handle) ?? new HandleCounts();
+      this.#write({
+        operation: "CLOSE",
+        resource: resourceOf(session.account, tree.shareName, path),
+        status: statusName(Status.success),
+        ...callerOf(session, connection),
+        details: { ...counts.details(), ...(isDeleted && { isDeleted }) },
+      });
+    }
+  }
+
+  #record(request: Request, target: RequestTarget, response: SmbResponse): void {
+    const { header, lifetime } = request;
+    const { session } = target;
+    switch (header.command) {
+      case Command.sessionSetup:
+        return this.#recordSetup(request, response);
+      case Command.logoff:
+        return this.#writeLine(request, target, response, { operation: "LOGOFF" });
+      case Command.treeConnect:
+        return this.#writeLine(request, target, response, treeConnectOf(request));
+      case Command.create:
+        if (target.tree?.kind === "pipe") return;
+        return this.#writeLine(request, target, response, createOf(request, response));
+      case Command.setInfo:
+        return this.#recordSetInfo(request, target, response);
+      default: {
+        const handle = lifetime.fileId && session?.handles.get(lifetime.fileId.volatile);
+        if (handle?.kind === "file") this.#countsOf(handle).add(request, response);
+      }
+    }
+  }
+
+  /** The first message of a login gets STATUS_MORE_PROCESSING_REQUIRED and is no result. */
+  #recordSetup({ connection, message, header }: Request, response: SmbResponse): void {
+    const { status, sessionId } = response;
+    if (status === Status.moreProcessingRequired) return;
+    const session = connection.server.sessions.get(sessionId ?? header.sessionId);
+    const isDone = status === Status.success && session !== undefined;
+    const user = isDone ? session.account : attemptedUser(message);
+    this.#write({
+      operation: "SESSION_SETUP",
+      resource: resourceOf(isDone ? session.account : ""),
+      status: statusName(status),
+      who: isDone ? whoIs(session) : { kind: "unauthenticated", user },
+      client: connection.peer,
+    });
+  }
+
+  #recordSetInfo(request: Request, target: RequestTarget, response: SmbResponse): void {
+    const { lifetime, message } = request;
+    const handle = lifetime.fileId && target.session?.handles.get(lifetime.fileId.volatile);
+    const asked = decodeSetInfo(message);
+    const isSecurity = asked?.infoType === InfoType.security;
+    const change = isSecurity ? "security" : setInfoNames[asked?.infoClass ?? 0];
+    // The position is a note of the client, no change of the file.
+    if (change === "position" || change === "mode") return;
+    const to = change === "rename" && asked !== undefined ? renameTarget(asked.data) : undefined;
+    this.#writeLine(request, target, response, {
+      operation: "SET_INFO",
+      path: handle?.kind === "file" ? handle.path : [],
+      details: { change, ...(to !== undefined && { to }) },
+    });
+  }
+
+  #writeLine(
+    { connection }: Request,
+    { session, tree }: RequestTarget,
+    { status }: SmbResponse,
+    { operation, share, path, details }: LineParts,
+  ): void {
+    this.#write({
+      operation,
+      resource: resourceOf(session?.account ?? "", share ?? tree?.shareName, path),
+      status: statusName(status),
+      ...callerOf(session, connection),
+      details,
+    });
+  }
+
+  #countsOf(handle: FileHandle): HandleCounts {
+    const found = this.#counts.get(handle);
+    if (found !== undefined) return found;
+    const counts = new HandleCounts();
+    this.#counts.set(handle, counts);
+    return counts;
+  }
+}
+
+interface LineParts {
+  readonly operation: string;
+  readonly share?: string | undefined;
+  readonly path?: readonly string[];
+  readonly details?: object;
+}
+
+function callerOf(
+  session: Session | undefined,
+  { peer }: Connection,
+): Pick<SmbAudit, "who" | "client"> {
+  const who = session === undefined ? { kind: "unauthenticated" } : whoIs(session);
+  return { who, client: peer };
+}
+
+function whoIs({ account, isAnonymous, id }: Session): object {
+  const kind = isAnonymous ? "anonymous" : "smb";
+  return { kind, user: account, session: id.toString(16) };
+}
+
+/** The user name of a failed login; undefined if the message has none. */
+function attemptedUser(message: Buffer): string | undefined {
+  const token = decodeSessionSetup(message)?.token;
+  if (token === undefined) return undefined;
+  const isRaw = typeOfMessage(token) !== undefined;
+  const ntlm = isRaw ? token : decodeClientToken(token)?.token;
+  if (ntlm === undefined || typeOfMessage(ntlm) !== MessageType.authenticate) return undefined;
+  return decodeAuthenticate(ntlm)?.user.slice(0, userUnitsMax);
+}
+
+const userUnitsMax = 128;
+
+function treeConnectOf({ message }: Request): LineParts {
+  const share = decodeTreeConnect(message)?.path.split("\\").at(-1);
+  return { operation: "TREE_CONNECT", share };
+}
+
+/** By the number of CreateAction. */
+const actions = ["superseded", "opened", "created", "overwritten"] as const;
+const actionOffset = headerBytes + 4;
+
+function createOf({ message }: Request, response: SmbResponse): LineParts {
+  const asked = decodeCreate(message);
+  if (asked === undefined) return { operation: "CREATE" };
+  const rights = resolveAccess(asked.access);
+  const access = typeof rights === "number" ? [] : accessWords(rights.access);
+  const isOpened = response.status === Status.success;
+  const action = isOpened ? actions[response.message.readUInt32LE(actionOffset)] : undefined;
+  const path = asked.name.split("\\");
+  return { operation: "CREATE", path, details: { access, ...(action && { action }) } };
+}
+
+/** The new path of a rename. */
+function renameTarget(data: Buffer): string | undefined {
+  const decoded = decodeRename(data);
+  if (typeof decoded === "number") return undefined;
+  return resourceOf("", undefined, decoded.name.split("\\"));
+}

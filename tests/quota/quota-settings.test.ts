@@ -1,8 +1,10 @@
+import { join } from "node:path";
 import { expect, it } from "vitest";
 import { start, type EtagereServer } from "../../src/index.ts";
 import { adminHeaders } from "../admin/admin-server.ts";
 import { adminToken, callAccounts, clientOf, codeOf, keyOf } from "../accounts/account-servers.ts";
 import { freePorts } from "../harness/server.ts";
+import { temporaryFolder } from "../harness/temporary-folder.ts";
 
 interface Stored {
   readonly quotaBytes?: number;
@@ -87,4 +89,27 @@ it("restores the count with a snapshot", async () => {
   await server.restore(empty);
   expect(await storedOf(server, account)).toMatchObject({ usedBytes: 0 });
   expect(await put()).toBe("");
+});
+
+it("counts the bytes of a loaded archive", async () => {
+  const key = keyOf(1);
+  const options = { ...freePorts, inMemoryPersistence: true, adminToken };
+  await using server = await start(options);
+  const settings = { quotaBytes: 2500 };
+  await callAccounts(server, "POST", "", { name: "limited", keys: [key], settings });
+  const box = clientOf(server, "limited", key).getContainerClient("box");
+  await box.create();
+  const put = (name: string): Promise<string> =>
+    codeOf(box.getBlockBlobClient(name).upload(text, text.length));
+  for (const name of ["a", "b"]) expect(await put(name)).toBe("");
+  const archive = join(temporaryFolder(), "archive");
+  await server.export(archive, { accounts: ["limited"] });
+  await box.deleteBlob("a");
+  await server.load(archive, { replace: true });
+  const counted = async (): Promise<number | undefined> => {
+    server.clock.advance("6s");
+    return (await storedOf(server, "limited")).usedBytes;
+  };
+  await expect.poll(counted).toBe(2000);
+  expect(await put("c")).toBe("ServerBusy");
 });

@@ -1,5 +1,6 @@
 import { join } from "node:path";
 import { BlobServiceClient } from "@azure/storage-blob";
+import { QueueServiceClient } from "@azure/storage-queue";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { start, ArchiveRefused, type EtagereServer, type StartOptions } from "../../src/index.ts";
 import { freePorts } from "../harness/server.ts";
@@ -104,5 +105,22 @@ describe("a load", () => {
     expect(fresh?.keys).not.toEqual(stored.stored);
     const [same] = (await target.load(withKeys, { as: "other" })).accounts;
     expect(same?.keys).toEqual(stored.stored);
+  });
+
+  it("keeps pop receipts, so that a message in flight can be deleted", async () => {
+    const file = join(folder, "queue.etagere");
+    await using source = await serve();
+    const queue = QueueServiceClient.fromConnectionString(source.connectionString);
+    await queue.createQueue("jobs");
+    await queue.getQueueClient("jobs").sendMessage("one");
+    const { receivedMessageItems } = await queue.getQueueClient("jobs").receiveMessages();
+    const [{ messageId, popReceipt } = { messageId: "", popReceipt: "" }] = receivedMessageItems;
+    await source.export(file);
+    await using target = await serve();
+    await target.load(file);
+    const loaded = QueueServiceClient.fromConnectionString(target.connectionString);
+    await loaded.getQueueClient("jobs").deleteMessage(messageId, popReceipt);
+    const { approximateMessagesCount } = await loaded.getQueueClient("jobs").getProperties();
+    expect(approximateMessagesCount).toBe(0);
   });
 });

@@ -184,15 +184,34 @@ export async function collect(request: WireRequest, bytesMax: number): Promise<R
     if (length > bytesMax) return tooLarge(bytesMax);
     return mayHold(request, length) ? ok(await request.body.whole(length)) : serverBusy;
   }
-  const chunks: Uint8Array[] = [];
+  let bytes: Uint8Array = noBytes;
   let taken = 0;
   for await (const chunk of request.body) {
-    taken += chunk.length;
-    if (taken > bytesMax) return tooLarge(bytesMax);
+    const end = taken + chunk.length;
+    if (end > bytesMax) return tooLarge(bytesMax);
     if (!mayHold(request, chunk.length + chunkOverheadBytes)) return serverBusy;
-    chunks.push(chunk);
+    if (taken === 0) bytes = chunk;
+    else bytes = appended(bytes, taken, chunk);
+    taken = end;
   }
-  return ok(chunks.length === 1 ? chunks[0]! : Buffer.concat(chunks, taken));
+  return ok(bytes.length === taken ? bytes : bytes.subarray(0, taken));
+}
+
+const noBytes = new Uint8Array(0);
+/** Larger blocks than this are returned to the operating system when they are freed. The allocator
+ *  keeps the 64 KiB of each chunk: after 300 bodies of 4 MB the process kept 390 MB. */
+const blockBytesMin = 256 * 1024;
+
+/** Appends a chunk to the first `taken` bytes, in a new array if there is no room. */
+function appended(bytes: Uint8Array, taken: number, chunk: Uint8Array): Uint8Array {
+  const end = taken + chunk.length;
+  let block = bytes;
+  if (end > bytes.length || bytes.length < blockBytesMin) {
+    block = new Uint8Array(Math.max(blockBytesMin, 2 * end));
+    block.set(bytes.subarray(0, taken));
+  }
+  block.set(chunk, taken);
+  return block;
 }
 
 function parseSmall(

@@ -8,6 +8,9 @@ const bodyBytes = 4 * 1024 * 1024;
 /** Memory of an idle server, the limit of bodies, and as much again for the garbage collector. */
 const residentBytesMax = 700 * 1024 * 1024;
 
+/** Memory of an idle server after its bodies were freed. */
+const residentBytesAfterMax = 300 * 1024 * 1024;
+
 let server: StallServer;
 const sockets: Socket[] = [];
 
@@ -59,4 +62,7 @@ it("300 incomplete bodies leave memory for other requests", async () => {
     body: Buffer.alloc(bodyBytes, "x"),
   });
   expect([400, 503]).toContain(again.status);
+  // The memory of the bodies is returned to the operating system.
+  const idle = await server.measure(async () => {});
+  expect(idle.residentBytes).toBeLessThan(residentBytesAfterMax);
 });

@@ -7,6 +7,7 @@ import { exportCommand } from "../../src/cli/export-command.ts";
 import { loadCommand } from "../../src/cli/load-command.ts";
 import { start } from "../../src/index.ts";
 import { freePorts } from "../harness/server.ts";
+import { openDatabase } from "../postgres/database.ts";
 import { temporaryFolder } from "../harness/temporary-folder.ts";
 
 const folder = temporaryFolder();
@@ -77,6 +78,24 @@ describe("etagere export and etagere load", () => {
     expect(await containersOf(served.connectionString)).toEqual(["kept"]);
     const accounts = await run("export", "-o", one, "-l", other, "--account", "moved", "--json");
     expect(accounts.text).toContain('{"accounts":["moved"],"records":1,');
+  });
+
+  it("work on a database that no server uses", async () => {
+    const database = await openDatabase();
+    try {
+      await using source = await start({ port: 0, inMemoryPersistence: true });
+      const service = BlobServiceClient.fromConnectionString(source.connectionString);
+      await service.createContainer("moved");
+      const [file, again] = [join(folder, "db.etagere"), join(folder, "again.etagere")];
+      await source.export(file);
+      const place = ["--store", database.newUrl(), "--location", join(folder, "contents")];
+      const loaded = await run("load", file, ...place);
+      expect(loaded.text).toContain("devstoreaccount1: loaded\n1 records");
+      const exported = await run("export", "-o", again, ...place);
+      expect(exported.text).toContain("devstoreaccount1: 1 records");
+    } finally {
+      await database.stop();
+    }
   });
 
   it("write no file if the export fails, and one for its owner if it has keys", async () => {

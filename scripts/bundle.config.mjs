@@ -22,6 +22,9 @@ export default defineConfig({
     rolldownOptions: {
       input: {
         index: join(compiled, "index.js"),
+        vitest: join(compiled, "vitest.js"),
+        jest: join(compiled, "jest.js"),
+        "node-test": join(compiled, "node-test.js"),
         "cli/main": join(compiled, "cli/main.js"),
         "cli/worker": join(compiled, "cli/worker.js"),
       },

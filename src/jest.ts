@@ -1,15 +1,15 @@
 import type { StartOptions } from "./server/options.ts";
-import { registerTestServer, type TestHooks, type TestServer } from "./server/test-server.ts";
+import {
+  registerTestServer,
+  type TestHooks,
+  type TestServer,
+} from "./server/testing/test-server.ts";
 
 export type { TestServer };
 
-/** A server for the tests of a file, with Jest. Each test starts with the same state. */
-export function testServer(options: StartOptions = {}): TestServer {
-  // Jest defines its hooks as global functions.
-  const hooks = globalThis as unknown as Partial<TestHooks>;
-  const { beforeAll, beforeEach, afterEach, afterAll } = hooks;
-  if (!beforeAll || !beforeEach || !afterEach || !afterAll) {
-    throw new Error("etagere/jest needs the global hooks of Jest: set injectGlobals to true");
-  }
-  return registerTestServer({ beforeAll, beforeEach, afterEach, afterAll }, options);
+/** The server of the test worker, with Jest. Each test starts with the same state. Test files get
+ *  this function from `jest.cts`, which adds the hooks. */
+export function testServer(options: StartOptions = {}, hooks?: TestHooks): TestServer {
+  if (hooks !== undefined) return registerTestServer(hooks, options);
+  throw new Error("etagere/jest works in the test files of Jest only");
 }

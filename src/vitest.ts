@@ -1,10 +1,10 @@
 import { afterAll, afterEach, beforeAll, beforeEach } from "vitest";
 import type { StartOptions } from "./server/options.ts";
-import { registerTestServer, type TestServer } from "./server/test-server.ts";
+import { registerTestServer, type TestServer } from "./server/testing/test-server.ts";
 
 export type { TestServer };
 
-/** A server for the tests of a file, with vitest. Each test starts with the same state. */
+/** The server of the test worker, with vitest. Each test starts with the same state. */
 export function testServer(options: StartOptions = {}): TestServer {
   return registerTestServer({ beforeAll, beforeEach, afterEach, afterAll }, options);
 }

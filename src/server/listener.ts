@@ -41,6 +41,8 @@ export interface Listener {
   /** Accepts no more connections and closes them once their request is complete, or when the grace
    *  period ends. */
   stop(graceMilliseconds: number): Promise<void>;
+  /** Lets the process end although the listener is open and has connections. */
+  unref(): void;
 }
 
 export interface BoundAddress {
@@ -80,7 +82,14 @@ export async function listen(options: ListenerOptions): Promise<Listener> {
       closeUndecided();
       return stop(server, options.clock, graceMilliseconds);
     },
+    unref: () => unref(server),
   };
+}
+
+/** Unreferences a listener and the connections that it accepts from now on. */
+export function unref(server: NetServer): void {
+  server.unref();
+  server.on("connection", (socket) => socket.unref());
 }
 
 function newServer(

@@ -16,6 +16,7 @@ import { sweepHandlesInBackground } from "./orphaned-handles.ts";
 import { FaultInjector } from "./faults/fault-injector.ts";
 import { applyInit } from "./init/apply-init.ts";
 import { listen } from "./listener.ts";
+import { OpenListeners } from "./open-listeners.ts";
 import type { BoundAddress, Handler, Listener, ListenerOptions } from "./listener.ts";
 import type { HttpService } from "../http/http-service.ts";
 import type { Observer } from "../http/observer.ts";
@@ -57,11 +58,6 @@ export interface RunningServerOptions extends ServerEnvironment {
   readonly location: string | undefined;
 }
 
-/** Time for running requests to complete when the server stops. */
-const graceMilliseconds = 10_000;
-/** Time for idle connections of a replaced worker to end by themselves. */
-const drainMillisecondsMax = 30_000;
-
 /** A server from start to stop: listeners, stores and background tasks. */
 export class RunningServer {
   readonly urls: Partial<Record<EndpointName, string>> = {};
@@ -75,6 +71,8 @@ export class RunningServer {
   readonly observer: Observer;
   readonly faults: FaultInjector;
   readonly controls: StateControls;
+  /** Creates what does not exist yet. */
+  readonly init: (init: Options["init"]) => Promise<void>;
   readonly #identity: ServerIdentity;
   readonly #endpoints = new OwnEndpoints();
   readonly #remote: SourceReader;
@@ -84,7 +82,7 @@ export class RunningServer {
   #blobApis: BlobApis | undefined;
   #smb: SmbEndpoint | undefined;
   #admin: AdminListener | undefined;
-  readonly #listeners: Pick<Listener, "drain" | "stop">[] = [];
+  readonly listeners = new OpenListeners();
   #transfers: Transfers | undefined;
   #sweeping: Background | undefined;
   #state: "starting" | "ready" | "stopping" = "starting";
@@ -97,6 +95,7 @@ export class RunningServer {
     this.observer = { watch: undefined, audit: given.auditLog?.request };
     this.faults = new FaultInjector(given.clock);
     this.controls = stateControls(given, engines);
+    this.init = (init) => applyInit(given, engines, init);
     this.#limits = newRequestLimits(given.clock, given.worker?.workerCount);
     this.#identity = openIdentity(given);
     this.#remote = remoteSources(sourcePolicy(sourceRanges(given.options), this.#endpoints));
@@ -110,7 +109,7 @@ export class RunningServer {
     server.#certificate = certificate;
     try {
       await openAccountRecords(engines.store, given);
-      await applyInit(given, engines);
+      await server.init(given.options.init);
       for (const service of services) {
         if (given.options.services.includes(service.name)) await server.#listen(service);
       }
@@ -147,7 +146,7 @@ export class RunningServer {
   /** Stops after another process took over the ports: connections get time to end, no reset. */
   async drainAndStop(): Promise<void> {
     await this.#admin?.close();
-    await Promise.all(this.#listeners.map((listener) => listener.drain(drainMillisecondsMax)));
+    await this.listeners.drain();
     await this.stop();
   }
 
@@ -181,7 +180,7 @@ export class RunningServer {
     announceServices(this.urls, "is closing...", this.#given.announce);
     this.#identity.tokens.close();
     this.#certificate?.close();
-    await Promise.all(this.#listeners.map((listener) => listener.stop(graceMilliseconds)));
+    await this.listeners.stop();
     await Promise.all([this.#transfers?.stop(), this.#sweeping?.stop()]);
     await this.controls.snapshots.close();
     await this.#engines.close();
@@ -243,7 +242,7 @@ export class RunningServer {
     const stores = { engines: this.#engines, meter: this.#metrics };
     const { listenSmb } = await import("./smb-endpoint.ts");
     const listener = await listenSmb({ ...this.#given, ...ports, ...this.#limits, ...stores });
-    this.#listeners.push(listener);
+    this.listeners.add(listener);
     this.#smb = listener;
     this.smbUrl = listener.url;
     announce(`Etagere SMB endpoint is successfully listening at ${listener.url}`);
@@ -289,7 +288,7 @@ export class RunningServer {
     const { clock, worker } = this.#given;
     const beforeListen = (): void => worker?.beforeListen(options.title);
     const listener = await listen({ ...options, clock, connections, beforeListen });
-    this.#listeners.push(listener);
+    this.listeners.add(listener);
     return listener;
   }
 

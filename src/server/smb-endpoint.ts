@@ -7,7 +7,7 @@ import { setReading } from "../http/connections.ts";
 import type { AuditLog } from "./audit/audit-log.ts";
 import type { DataStores } from "./data-stores.ts";
 import { closeOrphanedHandles } from "./orphaned-handles.ts";
-import { bind } from "./listener.ts";
+import { bind, unref } from "./listener.ts";
 import { smbTitle } from "./endpoint-names.ts";
 import type { Listener } from "./listener.ts";
 import { meteredContent } from "./metered-content.ts";
@@ -75,5 +75,6 @@ export async function listenSmb(given: SmbEndpointOptions): Promise<SmbEndpoint>
     // An SMB client reconnects by itself; its session cannot move to another process.
     drain: stop,
     stop,
+    unref: () => unref(server),
   };
 }

@@ -1,4 +1,5 @@
 import { resolve } from "node:path";
+import type { Clock } from "../base/world.ts";
 import { openAuditLog } from "./audit/audit-log.ts";
 import { openAccounts, type ReloadableAccounts } from "./accounts.ts";
 import { connectionStringOf } from "../admin/connection-string.ts";
@@ -18,7 +19,7 @@ import { StartRefused } from "./start-refused.ts";
 import type { Faults } from "./faults/fault-injector.ts";
 import type { Snapshot } from "./snapshots/server-snapshots.ts";
 import { serverClock, type ServerClock } from "./time-travel/server-clock.ts";
-import { travellingClock } from "./time-travel/travelling-clock.ts";
+import { travellingClock, type TravellingClock } from "./time-travel/travelling-clock.ts";
 import { summarizeUnavailable } from "./summarize-unavailable.ts";
 import { realEnvironment, type ServerEnvironment } from "./server-environment.ts";
 
@@ -62,20 +63,35 @@ export interface EtagereServer extends AsyncDisposable {
 /** Starts a server in this process, without output. Rejects with `StartRefused` if it cannot
  *  start. */
 export async function start(input: StartOptions = {}): Promise<EtagereServer> {
+  return (await startInProcess(input)).api;
+}
+
+/** A server with its API for programs, and what only this package uses. */
+export interface InProcessServer {
+  readonly api: EtagereServer;
+  readonly server: RunningServer;
+  readonly clock: TravellingClock;
+}
+
+export async function startInProcess(input: StartOptions): Promise<InProcessServer> {
   if ("workers" in input) throw new StartRefused(["workers: only the command has workers"]);
   const options = orRefuse(resolveOptions(orRefuse(await readSecrets(input))));
   // Errors are logged all the same, because they are bugs or failing disks.
   const log = logFor({ ...options, silent: true });
   const environment = realEnvironment(log);
   const clock = travellingClock(environment.clock);
-  return startWith(options, { ...environment, clock, announce: () => {} });
+  const open = await openServer(options, { ...environment, clock, announce: () => {} });
+  return { api: apiOf(open, clock), server: open.server, clock };
 }
 
 export async function startWith(
   options: Options,
   environment: ServerEnvironment,
 ): Promise<EtagereServer> {
-  const { server, accounts } = await openServer(options, environment);
+  return apiOf(await openServer(options, environment), environment.clock);
+}
+
+function apiOf({ server, accounts }: OpenServer, clock: Clock): EtagereServer {
   return {
     get connectionString() {
       const [first] = accounts.names();
@@ -93,7 +109,7 @@ export async function startWith(
       server.controls.snapshots.restore(typeof snapshot === "string" ? snapshot : snapshot.name),
     export: (file, given) => exportToFile(server.controls.archives, file, given),
     load: (file, given) => loadFromFile(server.controls.archives, file, given),
-    clock: serverClock(environment.clock),
+    clock: serverClock(clock),
     faults: server.faults,
     reload: () => server.reload(),
     [Symbol.asyncDispose]: () => server.stop(),

@@ -7,8 +7,8 @@ const start = `start({ port: 0, inMemoryPersistence: true }).then(async (server)
 });`;
 
 it.each([
-  ["require", ["-e", `const { start } = require("./dist/index.js"); ${start}`]],
-  ["import", ["--input-type=module", "-e", `import { start } from "./dist/index.js"; ${start}`]],
+  ["require", ["-e", `const { start } = require("etagere"); ${start}`]],
+  ["import", ["--input-type=module", "-e", `import { start } from "etagere"; ${start}`]],
 ])("the package works with %s", (_, words) => {
   const { stdout, stderr } = spawnSync(process.execPath, words, { encoding: "utf8" });
   expect(stderr.replace(/^.*ExperimentalWarning.*\n.*--trace-warnings.*\n/m, "")).toBe("");

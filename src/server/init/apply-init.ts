@@ -9,12 +9,15 @@ import type { InitStep } from "./init-step.ts";
 import { nameOf, parseInit } from "./parse-init.ts";
 
 /**
- * Creates what `--init` describes and does not exist yet, through the operations of the services.
+ * Creates what `init` describes and does not exist yet, through the operations of the services.
  * All requests are first sent to services on an empty store in memory: what they reject there is
  * refused before the server's own data is changed.
  */
-export async function applyInit(given: RunningServerOptions, engines: DataStores): Promise<void> {
-  const { init } = given.options;
+export async function applyInit(
+  given: RunningServerOptions,
+  engines: DataStores,
+  init: RunningServerOptions["options"]["init"],
+): Promise<void> {
   // Of several workers one is enough.
   if (init === undefined || given.worker?.isMain === false) return;
   const steps = parseInit(init, given.accounts);

@@ -7,6 +7,8 @@ export interface TravellingClock extends Clock {
   /** Moves time forward, as if the machine had been suspended: timers that become due run once, and
    *  those that they set count from the new time. */
   advance(milliseconds: number): void;
+  /** By how much it was moved. */
+  ahead(): Ticks;
 }
 
 interface Timer {
@@ -35,6 +37,7 @@ export function travellingClock(clock: Clock): TravellingClock {
     wall: () => clock.wall() + ahead,
     machineWall: () => clock.wall(),
     monotonic,
+    ahead: () => ahead,
     after(milliseconds, run) {
       const timer: Timer = { dueAt: monotonic() + toTicks(milliseconds), run, stop: () => {} };
       timers.add(timer);

@@ -211,3 +211,26 @@ describe("many files of a share", () => {
     expect(await copy.exists()).toBe(true);
   });
 });
+
+describe("containers", () => {
+  it("are sorted, selected by range, and deleted together", async () => {
+    for (const name of ["old-a", "old-b", "old-c"]) await here.blobs.createContainer(name);
+    const page = await here.open(`#/blobs/${account}`);
+    await row(page, "old-c").waitFor();
+    await page.getByLabel("Sort by").selectOption("Name ↓");
+    const first = page.locator(".work .grid-body .grid-row").first();
+    await expect.poll(() => first.textContent()).toContain("old-c");
+    await page.getByLabel("Select old-a").click();
+    await page.getByLabel("Select old-c").click({ modifiers: ["Shift"] });
+    await selected(page).getByText("3 selected").waitFor();
+    await here.blobs.getContainerClient("old-b").getBlobLeaseClient().acquireLease(60);
+    await inBar(page, "Delete");
+    await page.getByText("Delete 3 containers with everything in them?").waitFor();
+    await inDialog(page, "Delete");
+    const removal = job(page, /^Delete 3 containers/);
+    await removal.getByText("2 of 3, 1 failed").waitFor();
+    await row(page, "old-a").waitFor({ state: "detached" });
+    await row(page, "old-b").waitFor();
+    expect(await here.blobs.getContainerClient("old-c").exists()).toBe(false);
+  });
+});

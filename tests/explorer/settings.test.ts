@@ -4,7 +4,7 @@ import { describe, expect, it } from "vitest";
 import { WireClient } from "../smb-wire/wire-client.ts";
 import { lockBody, openFile } from "../smb-wire/wire-messages.ts";
 import { axeFindings } from "./axe.ts";
-import { account, explorer, putText, takePicture } from "./explorer.ts";
+import { account, explorer, putText } from "./explorer.ts";
 
 const here = explorer();
 
@@ -20,7 +20,6 @@ describe("settings", () => {
     expect(await axeFindings(page)).toEqual([]);
     await page.getByRole("button", { name: "Save settings" }).click();
     await page.getByText("Service settings saved").waitFor();
-    await takePicture(page, "settings");
     const { cors, deleteRetentionPolicy, staticWebsite } = await here.blobs.getProperties();
     expect(deleteRetentionPolicy).toMatchObject({ enabled: true, days: 3 });
     expect(staticWebsite).toMatchObject({ enabled: true, indexDocument: "start.html" });
@@ -31,6 +30,14 @@ describe("settings", () => {
     await page.getByLabel("Allowed methods").fill("JUMP");
     await page.getByRole("button", { name: "Save settings" }).click();
     await page.getByRole("alert").waitFor();
+    // The change is kept until it is saved or discarded.
+    await page.getByLabel("Service").selectOption("queue");
+    await page.getByRole("button", { name: "Keep editing" }).click();
+    expect(await page.getByLabel("Allowed methods").inputValue()).toBe("JUMP");
+    expect(await page.getByLabel("Service").inputValue()).toBe("blob");
+    await page.getByLabel("Allowed methods").fill("GET");
+    await page.keyboard.press("Control+s");
+    await page.getByRole("alert").waitFor({ state: "detached" });
     await page.getByLabel("Service").selectOption("queue");
     await page.getByText("No rules. Pages of other sites get no access.").waitFor();
     expect(await page.getByText("Static website").count()).toBe(0);
@@ -107,13 +114,11 @@ describe("the overview", () => {
     await expect.poll(() => figure("Containers").textContent()).toMatch(/^[1-9]/);
     await page.getByRole("cell", { name: "Put Blob", exact: true }).waitFor();
     expect(await axeFindings(page)).toEqual([]);
-    await takePicture(page, "overview");
     await page.getByRole("link", { name: "Waiting clients" }).click();
     await page.getByText("Deadlock: 127.0.0.1").waitFor();
     expect(await page.getByText("exclusive lock of 10 bytes at 0").count()).toBe(2);
     expect(await page.locator(".wait-graph line.stuck").count()).toBe(2);
     expect(await axeFindings(page)).toEqual([]);
-    await takePicture(page, "waits");
     one.end();
     two.end();
     await page.getByText("No client waits").waitFor();

@@ -9,12 +9,13 @@ import { ConcurrencyPage } from "./concurrency/page.tsx";
 import { UnsavedGuard } from "./edit/unsaved-guard.tsx";
 import { HealthPage } from "./health/page.tsx";
 import { JobPanel } from "./jobs/panel.tsx";
+import { keepLastAccount, lastAccount } from "./last-account.ts";
 import { LoginDialog } from "./login-dialog.tsx";
 import { OverviewPage } from "./overview/page.tsx";
-import { AbilitiesContext } from "./parts/abilities.ts";
+import { AbilitiesContext, allAbilities } from "./parts/abilities.ts";
 import { Notices } from "./parts/notices.tsx";
 import { Empty, Failed, Waiting } from "./parts/states.tsx";
-import { useCapabilities } from "./permissions.ts";
+import { useAbilitiesIn, useCapabilities } from "./permissions.ts";
 import { PrincipalsPage } from "./principals/page.tsx";
 import { QueuesPage } from "./queues/page.tsx";
 import type { Failure } from "./result.ts";
@@ -26,8 +27,6 @@ import { Side } from "./side.tsx";
 import { useStore } from "./store.ts";
 import { TablesPage } from "./tables/page.tsx";
 import { UploadPanel } from "./upload/panel.tsx";
-
-const lastAccountKey = "etagere-account";
 
 export function App(): JSX.Element {
   const route = useRoute();
@@ -89,9 +88,9 @@ function accountOf(
   known: readonly { readonly name: string }[],
 ): string | undefined {
   const isOfAccount = ["blobs", "tables", "queues", "shares", "settings"].includes(page);
-  const wanted = (isOfAccount ? segments[0] : undefined) ?? localStorage.getItem(lastAccountKey);
+  const wanted = (isOfAccount ? segments[0] : undefined) ?? lastAccount();
   const found = known.find(({ name }) => name === wanted) ?? known[0];
-  if (found !== undefined) localStorage.setItem(lastAccountKey, found.name);
+  if (found !== undefined) keepLastAccount(found.name);
   return found?.name;
 }
 
@@ -115,12 +114,13 @@ function CurrentPage(props: PageProps): JSX.Element {
   const page = pageOf(route);
   const service = pageServices[page];
   const [, name = ""] = route.segments;
-  const { list, manage, write, delete: remove } = useCapabilities(account, service ?? "blob", name);
-  if (service === undefined) return <PageContent {...props} />;
-  if (!list && name === "") {
+  const { list } = useCapabilities(account, service ?? "blob", name);
+  const own = useAbilitiesIn(account, service ?? "blob", name);
+  if (service !== undefined && !list && name === "") {
     return <AssignedNames account={account} page={page} service={service} />;
   }
-  const abilities = name === "" ? { write: manage, delete: manage } : { write, delete: remove };
+  const { administer } = own;
+  const abilities = service === undefined ? { ...allAbilities, administer } : own;
   return (
     <AbilitiesContext.Provider value={abilities}>
       <PageContent {...props} />

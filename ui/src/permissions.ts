@@ -1,5 +1,6 @@
 import { accounts } from "./accounts.ts";
 import type { Capabilities, Permissions, ServiceName } from "./admin/server.ts";
+import { allAbilities, type Abilities } from "./parts/abilities.ts";
 import { useStore } from "./store.ts";
 
 const everything: Capabilities = {
@@ -9,6 +10,9 @@ const everything: Capabilities = {
   write: true,
   delete: true,
   sign: true,
+  process: true,
+  update: true,
+  tag: true,
 };
 
 /** What the login may do with a service of an account, or with one container, queue, table or
@@ -17,10 +21,33 @@ export function useCapabilities(account: string, service: ServiceName, name = ""
   const known = useStore(accounts).find((each) => each.name === account);
   const permissions = known?.permissions;
   if (permissions === undefined) return everything;
-  // Access control lists may permit what roles do not.
-  if (service === "blob" && known?.hierarchicalNamespace === true) return everything;
   const scope = permissions.scopes.find((each) => each.service === service && each.name === name);
-  return scope ?? permissions.services[service];
+  const granted = scope ?? permissions.services[service];
+  if (service !== "blob" || known?.hierarchicalNamespace !== true) return granted;
+  // Access control lists may permit what roles do not; they are not about containers.
+  return { ...granted, read: true, write: true, delete: true };
+}
+
+/** What the login may do with a container, queue, table or share, or with the list of them if
+ *  `name` is empty. */
+export function useAbilitiesIn(account: string, service: ServiceName, name = ""): Abilities {
+  const permissions = useStore(accounts).find((each) => each.name === account)?.permissions;
+  const own = useCapabilities(account, service, name);
+  if (permissions === undefined) return allAbilities;
+  const scopes = permissions.scopes.filter((each) => each.service === service);
+  const copy = own.write || [permissions.services[service], ...scopes].some(({ write }) => write);
+  return {
+    read: true,
+    manage: own.manage,
+    write: own.write,
+    delete: own.delete,
+    copy,
+    move: own.delete && copy,
+    process: own.process,
+    update: own.update,
+    tag: own.tag,
+    administer: false,
+  };
 }
 
 /** Whether the login may create SAS for a service: with the account key, or as a principal. */

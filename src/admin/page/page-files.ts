@@ -11,9 +11,11 @@ export interface PageFile {
   /** Whether the name contains a hash of the content: then browsers may cache the file for ever. */
   readonly isHashed: boolean;
   readonly plain: Uint8Array;
-  readonly brotli: Uint8Array;
-  readonly gzip: Uint8Array;
+  /** Compressed when it is first requested, and kept. */
+  compressed(encoding: ContentEncoding): Promise<Uint8Array>;
 }
+
+export type ContentEncoding = "br" | "gzip";
 
 const types: Readonly<Record<string, string>> = {
   ".html": "text/html; charset=utf-8",
@@ -36,7 +38,7 @@ const brotliOptions = { params: { [constants.BROTLI_PARAM_QUALITY]: 9 } };
 const compressBrotli = promisify(brotliCompress);
 const compressGzip = promisify(gzip);
 
-/** The files of the explorer, read and compressed once per build. */
+/** The files of the explorer, read once per build. */
 export class PageFiles {
   readonly #folder: string;
   #builtAt = 0;
@@ -80,23 +82,28 @@ async function readFiles(folder: string): Promise<ReadonlyMap<string, PageFile>>
     const plain = await readFile(path);
     if (plain.length > fileBytesMax) continue;
     const name = relative(folder, path).split(sep).join("/");
-    files.set(name, await prepare(name, type, plain));
+    files.set(name, prepare(name, type, plain));
   }
   return files;
 }
 
-async function prepare(name: string, type: string, plain: Uint8Array): Promise<PageFile> {
+function prepare(name: string, type: string, plain: Uint8Array): PageFile {
   const digest = createHash("sha256").update(plain).digest("base64url").slice(0, 22);
-  const [brotli, zipped] = await Promise.all([
-    compressBrotli(plain, brotliOptions),
-    compressGzip(plain),
-  ]);
+  const kept = new Map<ContentEncoding, Promise<Uint8Array>>();
   return {
     type,
     etag: `"${digest}"`,
     isHashed: hashedName.test(name),
     plain,
-    brotli,
-    gzip: zipped,
+    // The first page after a start waits only for the files that it needs, one by one.
+    compressed(encoding) {
+      const found = kept.get(encoding) ?? compress(plain, encoding);
+      kept.set(encoding, found);
+      return found;
+    },
   };
+}
+
+function compress(plain: Uint8Array, encoding: ContentEncoding): Promise<Uint8Array> {
+  return encoding === "br" ? compressBrotli(plain, brotliOptions) : compressGzip(plain);
 }

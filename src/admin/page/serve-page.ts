@@ -38,7 +38,7 @@ export async function servePage(
   const cached = file.isHashed ? `public, max-age=${yearSeconds}, immutable` : "no-cache";
   const common = { ...pageHeaders, ETag: file.etag, "Cache-Control": cached };
   if (headers["if-none-match"] === file.etag) return { status: 304, headers: common };
-  const { encoding, body } = encoded(file, headers["accept-encoding"]);
+  const { encoding, body } = await encoded(file, headers["accept-encoding"]);
   return {
     status: 200,
     headers: {
@@ -51,11 +51,10 @@ export async function servePage(
   };
 }
 
-function encoded(file: PageFile, accepted: string | string[] | undefined) {
+async function encoded(file: PageFile, accepted: string | string[] | undefined) {
   const list = String(accepted ?? "");
-  if (/\bbr\b/.test(list)) return { encoding: "br", body: file.brotli };
-  if (/\bgzip\b/.test(list)) return { encoding: "gzip", body: file.gzip };
-  return { encoding: undefined, body: file.plain };
+  const encoding = (["br", "gzip"] as const).find((name) => new RegExp(`\\b${name}\\b`).test(list));
+  return { encoding, body: encoding === undefined ? file.plain : await file.compressed(encoding) };
 }
 
 const notBuilt: AdminResponse = {

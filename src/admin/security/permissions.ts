@@ -16,6 +16,12 @@ export interface Capabilities {
   readonly delete: boolean;
   /** Create user delegation SAS; only for the whole service. */
   readonly sign: boolean;
+  /** Dequeue messages. */
+  readonly process: boolean;
+  /** Change messages in flight. */
+  readonly update: boolean;
+  /** Change the tags of blobs. */
+  readonly tag: boolean;
 }
 
 /** The capabilities that the roles of a principal grant in an account. */
@@ -58,6 +64,9 @@ export function permissionsOf(
       write: may({ resourceType: "o", letters: writeLetters[service] }),
       delete: may({ resourceType: "o", letters: "d" }),
       sign: name === undefined && may({ resourceType: "s", bearerOnly: true }),
+      process: service === "queue" && may({ resourceType: "o", letters: "p" }),
+      update: service === "queue" && may({ resourceType: "o", letters: "u" }),
+      tag: service === "blob" && may({ resourceType: "o", letters: "t" }),
     };
   };
   const held = roles?.heldBy(assigneeIds) ?? [];

@@ -38,6 +38,12 @@ export interface Capabilities {
   readonly delete: boolean;
   /** Create SAS with a user delegation key. */
   readonly sign: boolean;
+  /** Dequeue messages. */
+  readonly process: boolean;
+  /** Change messages in flight. */
+  readonly update: boolean;
+  /** Change the tags of blobs. */
+  readonly tag: boolean;
 }
 
 export interface Permissions {

@@ -34,19 +34,17 @@ export function AccessTab({ place, state, onChanged }: AccessTabProps): JSX.Elem
           />
         </Section>
       )}
-      <Section title="Shared access signature">
-        <SasForm
-          target={{
-            account: place.account,
-            service: "blob",
-            container: place.container,
-            path: place.name,
-            snapshot: place.snapshot,
-            versionId: place.version,
-          }}
-          permissions={permissions}
-        />
-      </Section>
+      <SasForm
+        target={{
+          account: place.account,
+          service: "blob",
+          container: place.container,
+          path: place.name,
+          snapshot: place.snapshot,
+          versionId: place.version,
+        }}
+        permissions={permissions}
+      />
     </>
   );
 }

@@ -16,18 +16,25 @@ export interface ActionContext {
 /** The commands for the selected rows. */
 export function batchActions({ batch, onDialog }: ActionContext): readonly MenuItem[] {
   return [
-    { label: "Download zip", icon: "download", run: () => zipBatch(batch) },
+    { label: "Download zip", icon: "download", needs: "read", run: () => zipBatch(batch) },
     {
       label: "Copy to…",
       icon: "copy",
+      needs: "copy",
       run: () => onDialog({ kind: "transfer", action: "Copy", batch }),
     },
     {
       label: "Move to…",
       icon: "rename",
+      needs: "move",
       run: () => onDialog({ kind: "transfer", action: "Move", batch }),
     },
-    { label: "Count", icon: "count", run: () => countBatch(batch, describeCount) },
+    {
+      label: "Count",
+      icon: "count",
+      needs: "read",
+      run: () => countBatch(batch, describeCount),
+    },
     deletion({ batch, onDialog }),
   ];
 }
@@ -53,6 +60,7 @@ function deletion({ batch, onDialog }: ActionContext): MenuItem {
   return {
     label: "Delete",
     icon: "trash",
+    needs: "delete",
     isDangerous: true,
     run: () => onDialog({ kind: "delete", batch }),
   };
@@ -66,25 +74,29 @@ export function entryActions(
 ): readonly MenuItem[] {
   const { batch, onDialog } = context;
   const { place } = batch;
-  const open: MenuItem = { label: "Open", icon: "file", run: onOpen };
+  const open: MenuItem = { label: "Open", icon: "file", needs: "read", run: onOpen };
   if (entry.isDeleted) {
-    return [open, { label: "Undelete", icon: "restore", run: () => undeleteBatch(batch) }];
+    const run = (): void => undeleteBatch(batch);
+    return [open, { label: "Undelete", icon: "restore", needs: "write", run }];
   }
   const url: MenuItem = {
     label: "Copy URL",
     icon: "link",
+    needs: "read",
     run: () => void copyUrl("blob", place.account, [place.container, entry.name]),
   };
   const isBase = entry.snapshot === undefined && entry.isCurrentVersion;
   const rename: MenuItem = {
     label: "Rename",
     icon: "edit",
+    needs: "move",
     run: () => onDialog({ kind: "rename", entry, batch }),
   };
   if (entry.kind === "folder") {
     const details: MenuItem = {
       label: "Details",
       icon: "lock",
+      needs: "read",
       run: () => go(directoryRoute(place, entry.name.slice(0, -1))),
     };
     return [open, ...(batch.isHierarchical ? [details] : []), rename, ...batchActions(context)];
@@ -92,6 +104,7 @@ export function entryActions(
   const save: MenuItem = {
     label: "Download",
     icon: "download",
+    needs: "read",
     run: () => void download(placeOf(place, entry)),
   };
   const [, copy, move] = batchActions(context);

@@ -36,12 +36,12 @@ export function BlobBar(props: BlobBarProps): JSX.Element {
         Details
       </a>
       {props.onNewDirectory !== undefined && (
-        <Button icon="folder" onClick={props.onNewDirectory}>
+        <Button icon="folder" needs="write" onClick={props.onNewDirectory}>
           New directory
         </Button>
       )}
       <span data-new>
-        <Button icon="plus" onClick={props.onNew}>
+        <Button icon="plus" needs="write" onClick={props.onNew}>
           New blob
         </Button>
       </span>

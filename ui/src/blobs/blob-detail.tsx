@@ -3,6 +3,7 @@ import { useState } from "preact/hooks";
 import { useHierarchical } from "../accounts.ts";
 import { PermissionsTab } from "../lake/permissions-tab.tsx";
 import { useLoad } from "../load.ts";
+import { useAbilities } from "../parts/abilities.ts";
 import { Button } from "../parts/button.tsx";
 import { Confirm } from "../parts/confirm.tsx";
 import { Detail } from "../parts/detail.tsx";
@@ -91,18 +92,21 @@ interface TabProps {
 }
 
 function Tab({ tab, place, state, isBase, onChanged }: TabProps): JSX.Element {
+  const isEditable = useAbilities().write && isBase;
   if (tab === "content") {
-    return <ContentTab place={place} state={state} isEditable={isBase} onChanged={onChanged} />;
+    return <ContentTab place={place} state={state} isEditable={isEditable} onChanged={onChanged} />;
   }
   if (tab === "metadata") {
-    return <MetadataTab place={place} state={state} isEditable={isBase} onChanged={onChanged} />;
+    return (
+      <MetadataTab place={place} state={state} isEditable={isEditable} onChanged={onChanged} />
+    );
   }
   if (tab === "permissions") {
     return <PermissionsTab place={{ ...place, path: place.name }} isDirectory={false} />;
   }
   if (tab === "history") return <HistoryTab place={place} onChanged={onChanged} />;
   if (tab === "access") return <AccessTab place={place} state={state} onChanged={onChanged} />;
-  return <OverviewTab place={place} state={state} isEditable={isBase} onChanged={onChanged} />;
+  return <OverviewTab place={place} state={state} isEditable={isEditable} onChanged={onChanged} />;
 }
 
 function StateNote({
@@ -147,11 +151,11 @@ function Actions({ place, isBase, state, onChanged, onGone }: ActionsProps): JSX
       <Button icon="download" onClick={() => void download(place)}>
         Download
       </Button>
-      <Button icon="copy" onClick={() => setDialog("Copy")}>
+      <Button icon="copy" needs="copy" onClick={() => setDialog("Copy")}>
         Copy
       </Button>
       {isBase && (
-        <Button icon="edit" onClick={() => setDialog("Rename")}>
+        <Button icon="edit" needs="move" onClick={() => setDialog("Rename")}>
           Rename
         </Button>
       )}
@@ -162,11 +166,11 @@ function Actions({ place, isBase, state, onChanged, onGone }: ActionsProps): JSX
         Copy URL
       </Button>
       {isBase && (
-        <Button icon="camera" onClick={() => void snapshot()}>
+        <Button icon="camera" needs="write" onClick={() => void snapshot()}>
           Snapshot
         </Button>
       )}
-      <Button icon="trash" kind="danger" onClick={() => setDialog("delete")}>
+      <Button icon="trash" kind="danger" needs="delete" onClick={() => setDialog("delete")}>
         Delete
       </Button>
       <ActionDialog

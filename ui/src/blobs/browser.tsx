@@ -2,6 +2,7 @@ import type { JSX } from "preact";
 import { useState } from "preact/hooks";
 import { useHierarchical } from "../accounts.ts";
 import { DirectoryDetail } from "../lake/directory-detail.tsx";
+import { useAbilities } from "../parts/abilities.ts";
 import { Listing } from "../parts/listing.tsx";
 import { noFilter } from "../parts/name-filter.ts";
 import { SelectionBar } from "../parts/selection-bar.tsx";
@@ -30,6 +31,7 @@ export interface BlobBrowserProps {
 /** The selected rows, the dialogs, and the commands for a row or for the selection. */
 function useCommands(place: FolderPlace, view: View, { fetchPage, reload }: BlobList) {
   const isHierarchical = useHierarchical(place.account);
+  const abilities = useAbilities();
   const [dialog, onDialog] = useState<BrowserDialog>();
   const selection = useSelection(entryKey, [place.account, place.prefix, view]);
   const onDone = (): void => {
@@ -48,6 +50,7 @@ function useCommands(place: FolderPlace, view: View, { fetchPage, reload }: Blob
       : batchActions({ batch: selected, onDialog });
   return {
     isHierarchical,
+    emptyText: `No blobs.${abilities.write ? " Drop files or folders here to upload them." : ""}`,
     selection,
     dialog,
     onDialog,
@@ -55,11 +58,12 @@ function useCommands(place: FolderPlace, view: View, { fetchPage, reload }: Blob
     selectedActions: batchActions({ batch: selected, onDialog }),
     askToDelete: (entry: BlobEntry): void => {
       const batch = selection.has(entry) ? selected : batchOf(entry);
-      if (!entry.isDeleted) onDialog({ kind: "delete", batch });
+      if (!entry.isDeleted && abilities.delete) onDialog({ kind: "delete", batch });
     },
     rename: (entry: BlobEntry): void => {
       const isBase = entry.snapshot === undefined && entry.isCurrentVersion;
-      if (isBase && !entry.isDeleted) onDialog({ kind: "rename", entry, batch: batchOf(entry) });
+      if (!isBase || entry.isDeleted || !abilities.move) return;
+      onDialog({ kind: "rename", entry, batch: batchOf(entry) });
     },
   };
 }
@@ -96,7 +100,7 @@ export function BlobBrowser({ place, query }: BlobBrowserProps): JSX.Element {
             label={`Blobs in ${place.container}`}
             list={blobs.list}
             filter={view.filter}
-            empty="No blobs. Drop files or folders here to upload them."
+            empty={commands.emptyText}
             columns={blobColumns(place.prefix)}
             keyOf={entryKey}
             nameOf={({ name }) => name}

@@ -6,6 +6,7 @@ import { PairsEditor } from "../edit/pairs-editor.tsx";
 import { moment } from "../format.ts";
 import { PermissionsTab } from "../lake/permissions-tab.tsx";
 import { useLoad } from "../load.ts";
+import { useAbilities } from "../parts/abilities.ts";
 import { Detail, Facts, Section } from "../parts/detail.tsx";
 import { LeaseBox } from "../parts/lease-box.tsx";
 import { describeFailure, notify } from "../parts/notices.tsx";
@@ -42,6 +43,7 @@ export function ContainerDetail({ folder }: { readonly folder: FolderPlace }): J
   const { account, container } = folder;
   const [tab, setTab] = useState("overview");
   const isHierarchical = useHierarchical(account);
+  const abilities = useAbilities();
   const loaded = useLoad((signal) => getContainer(account, container, signal), [container]);
   return (
     <Detail
@@ -76,14 +78,14 @@ export function ContainerDetail({ folder }: { readonly folder: FolderPlace }): J
               onChanged={loaded.reload}
             />
           </Section>
-          <Section title="Access policies">
-            <a href={policiesRoute({ account, service: "blob", container })}>
-              Access level and stored access policies
-            </a>
-          </Section>
-          <Section title="Shared access signature">
-            <SasForm target={{ account, service: "blob", container }} permissions={permissions} />
-          </Section>
+          {abilities.manage && (
+            <Section title="Access policies">
+              <a href={policiesRoute({ account, service: "blob", container })}>
+                Access level and stored access policies
+              </a>
+            </Section>
+          )}
+          <SasForm target={{ account, service: "blob", container }} permissions={permissions} />
         </>
       )}
     </Detail>
@@ -128,7 +130,7 @@ function Overview({ folder, headers, onChanged }: OverviewProps): JSX.Element {
         <PairsEditor
           label="Metadata"
           pairs={metadata}
-          isEditable
+          isEditable={useAbilities().manage}
           findProblem={metadataProblem}
           problem={problem}
           onSave={save}

@@ -50,6 +50,7 @@ export function HistoryTab({ place, onChanged }: HistoryTabProps): JSX.Element {
     const undelete: MenuItem = {
       label: "Undelete",
       icon: "restore",
+      needs: "write",
       run: () => void act(undeleteBlob({ account, container, name }), "Restored"),
     };
     if (entry.what === "deleted") return [undelete];
@@ -57,11 +58,13 @@ export function HistoryTab({ place, onChanged }: HistoryTabProps): JSX.Element {
     const restore: MenuItem = {
       label: "Make current",
       icon: "restore",
+      needs: "write",
       run: () => void act(makeCurrent(place, entry, current), "This state is the current one"),
     };
+    const save = (): void => void download(state);
     return [
-      { label: "Show", icon: "file", run: () => show(state) },
-      { label: "Download", icon: "download", run: () => void download(state) },
+      { label: "Show", icon: "file", needs: "read", run: () => show(state) },
+      { label: "Download", icon: "download", needs: "read", run: save },
       ...(entry.what === "current" ? [] : [restore]),
     ];
   };

@@ -6,8 +6,10 @@ import { PairsEditor } from "../edit/pairs-editor.tsx";
 import { metadataProblem, tagsProblem } from "../edit/pair-rules.ts";
 import { useOptimistic } from "../edit/use-optimistic.tsx";
 import { useLoad } from "../load.ts";
+import { useAbilities } from "../parts/abilities.ts";
 import { Section } from "../parts/detail.tsx";
 import { describeFailure, notify } from "../parts/notices.tsx";
+import { Failed } from "../parts/states.tsx";
 import {
   getProperties,
   getTags,
@@ -28,6 +30,7 @@ export function MetadataTab(props: MetadataTabProps): JSX.Element {
   const { place, state, isEditable, onChanged } = props;
   // Tags are not supported in hierarchical accounts.
   const isHierarchical = useHierarchical(place.account);
+  const abilities = useAbilities();
   const metadata = useOptimistic({
     what: "Metadata",
     write: (text, ifMatch) => setMetadata(place, textToPairs(text), { ifMatch }),
@@ -53,7 +56,7 @@ export function MetadataTab(props: MetadataTabProps): JSX.Element {
           onSave={(pairs) => metadata.save(pairsToText(pairs), began)}
         />
       </Section>
-      {!isHierarchical && <TagsSection place={place} isEditable={isEditable} />}
+      {!isHierarchical && <TagsSection place={place} isEditable={isEditable && abilities.tag} />}
       {metadata.dialog}
     </>
   );
@@ -65,10 +68,19 @@ function TagsSection({
 }: {
   readonly place: BlobPlace;
   readonly isEditable: boolean;
-}): JSX.Element {
+}): JSX.Element | null {
   const loaded = useLoad((signal) => getTags(place, signal), [place.name, place.container]);
   const [problem, setProblem] = useState<string>();
   const before = loaded.value ?? {};
+  // Roles that permit to read blobs do not always permit to read their tags.
+  if (loaded.failure?.status === 403) return null;
+  if (loaded.failure !== undefined) {
+    return (
+      <Section title="Tags">
+        <Failed what="tags" failure={loaded.failure} onRetry={loaded.reload} />
+      </Section>
+    );
+  }
   return (
     <Section title="Tags">
       <PairsEditor

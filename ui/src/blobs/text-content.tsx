@@ -10,7 +10,7 @@ import { Failed, Problem, Waiting } from "../parts/states.tsx";
 import type { Result } from "../result.ts";
 import {
   getContent,
-  getTags,
+  getKeptTags,
   keptHeaders,
   putBlob,
   type BlobPlace,
@@ -126,7 +126,7 @@ function TextEditor(props: TextEditorProps): JSX.Element {
         <div class="editor-bar">
           <span class="grow soft">{limit}</span>
           {isEditable && isBlock && limit === undefined && (
-            <Button icon="edit" onClick={() => setEditing(true)}>
+            <Button icon="edit" needs="write" onClick={() => setEditing(true)}>
               Edit
             </Button>
           )}
@@ -168,9 +168,10 @@ async function replaceText(
   { text, over }: { readonly text: string; readonly over: BlobState | undefined },
 ): Promise<Result<string>> {
   assertKnown(over);
-  const tags = await getTags(place);
+  const tags = await getKeptTags(place);
+  if (!tags.ok) return tags;
   const kept: Record<string, string> = { ...keptHeaders(over) };
-  if (tags.ok && Object.keys(tags.value).length > 0) {
+  if (Object.keys(tags.value).length > 0) {
     kept["x-ms-tags"] = new URLSearchParams(tags.value).toString();
   }
   return putBlob(place, { body: text, headers: kept, condition: { ifMatch: over.etag } });

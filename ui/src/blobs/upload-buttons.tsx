@@ -17,10 +17,15 @@ export function UploadButtons({
   };
   return (
     <>
-      <Button icon="upload" kind="main" onClick={() => files.current?.click()}>
+      <Button icon="upload" kind="main" needs="write" onClick={() => files.current?.click()}>
         Upload
       </Button>
-      <Button icon="folder" label="Upload folder" onClick={() => folder.current?.click()} />
+      <Button
+        icon="folder"
+        label="Upload folder"
+        needs="write"
+        onClick={() => folder.current?.click()}
+      />
       <input
         ref={files}
         hidden

@@ -72,7 +72,7 @@ const columns: readonly Column<Refusal>[] = [
     cell: ({ at }) => <span class="soft">{moment(at).slice(11)}</span>,
   },
   {
-    title: "Answer",
+    title: "Status",
     width: "4rem",
     cell: ({ status }) => <Badge tone={tone(status)}>{status}</Badge>,
   },

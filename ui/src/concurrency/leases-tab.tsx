@@ -5,6 +5,7 @@ import { Button } from "../parts/button.tsx";
 import { Grid, rowsOf, type Column } from "../parts/grid.tsx";
 import { report } from "../parts/notices.tsx";
 import { Badge, Empty } from "../parts/states.tsx";
+import { useAbilitiesIn } from "../permissions.ts";
 import { ResourceLink } from "./resource-link.tsx";
 import { TimeLeft } from "./time-left.tsx";
 
@@ -31,6 +32,23 @@ export function LeasesTab({ loaded }: { readonly loaded: Loaded<LeasesView> }): 
         keyOf={({ kind, account, container, path }) => `${kind}/${account}/${container}/${path}`}
       />
     </div>
+  );
+}
+
+interface BreakButtonProps {
+  readonly held: HeldLease;
+  readonly onBreak: (held: HeldLease) => void;
+}
+
+/** The view lists the leases of all accounts and containers that the login may read. */
+function BreakButton({ held, onBreak }: BreakButtonProps): JSX.Element | null {
+  const { kind, account, service, container } = held;
+  const { write, manage } = useAbilitiesIn(account, service, container);
+  if (!(kind === "container" || kind === "share" ? manage : write)) return null;
+  return (
+    <Button kind="danger" onClick={() => onBreak(held)}>
+      Break lease
+    </Button>
   );
 }
 
@@ -78,11 +96,7 @@ function columnsOf(onBreak: (held: HeldLease) => void): readonly Column<HeldLeas
       isTitleHidden: true,
       width: "5rem",
       align: "end",
-      cell: (held) => (
-        <Button kind="danger" onClick={() => onBreak(held)}>
-          Break lease
-        </Button>
-      ),
+      cell: (held) => <BreakButton held={held} onBreak={onBreak} />,
     },
   ];
 }

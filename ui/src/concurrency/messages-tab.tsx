@@ -53,8 +53,8 @@ const columns: readonly Column<MessageInFlight>[] = [
     cell: ({ state }) => <Badge tone={state === "delayed" ? "plain" : "warn"}>{state}</Badge>,
   },
   {
-    title: "Taken",
-    width: "4rem",
+    title: "Dequeued",
+    width: "5rem",
     align: "end",
     isMinor: true,
     cell: ({ dequeueCount }) => dequeueCount,

@@ -25,7 +25,7 @@ export function SmbTab({ loaded }: { readonly loaded: Loaded<SmbView> }): JSX.El
   return (
     <div class="scroll">
       <section class="section">
-        <h3>Sessions</h3>
+        <h2>Sessions</h2>
         <ul class="cards">
           {sessions.map((session) => (
             <li key={session.id} class="card">
@@ -40,7 +40,7 @@ export function SmbTab({ loaded }: { readonly loaded: Loaded<SmbView> }): JSX.El
               <span class="soft">
                 {session.shares.join(", ")}: {plural(session.opens, "open")}
               </span>
-              <Button kind="danger" onClick={() => void end(session.id)}>
+              <Button kind="danger" needs="administer" onClick={() => void end(session.id)}>
                 Close session
               </Button>
             </li>
@@ -48,7 +48,7 @@ export function SmbTab({ loaded }: { readonly loaded: Loaded<SmbView> }): JSX.El
         </ul>
       </section>
       <section class="section">
-        <h3>Open files</h3>
+        <h2>Open files</h2>
         {files.map((file) => (
           <OpenFile key={`${file.share}${file.fileId}`} file={file} onChanged={loaded.reload} />
         ))}
@@ -79,7 +79,7 @@ function OpenFile({ file, onChanged }: OpenFileProps): JSX.Element {
           </Badge>
         ))}
         <span class="grow" />
-        <Button kind="danger" onClick={() => void end()}>
+        <Button kind="danger" needs="administer" onClick={() => void end()}>
           Close all handles
         </Button>
       </header>
@@ -124,7 +124,9 @@ function OpensTable({ file, onClose }: OpensTableProps): JSX.Element {
             </td>
             <td>{moment(open.openedAt)}</td>
             <td class="end">
-              <Button onClick={() => onClose(open.id)}>Close handle</Button>
+              <Button needs="administer" onClick={() => onClose(open.id)}>
+                Close handle
+              </Button>
             </td>
           </tr>
         ))}

@@ -2,28 +2,23 @@ import type { JSX } from "preact";
 import { useEffect } from "preact/hooks";
 import { Button } from "../parts/button.tsx";
 import { Dialog } from "../parts/dialog.tsx";
+import { useLeaveWarning } from "../parts/leave-warning.ts";
 import { useStore } from "../store.ts";
 import { hasUnsaved, question, saveLatest } from "./unsaved.ts";
 
 /** Asks before unsaved changes are lost; also handles Ctrl+S and closing the browser tab. */
 export function UnsavedGuard(): JSX.Element | null {
   const asked = useStore(question);
+  useLeaveWarning(hasUnsaved);
   useEffect(() => {
-    const warn = (event: BeforeUnloadEvent): void => {
-      if (hasUnsaved()) event.preventDefault();
-    };
     const press = (event: KeyboardEvent): void => {
       const isSave = (event.ctrlKey || event.metaKey) && event.key.toLowerCase() === "s";
       if (!isSave) return;
       event.preventDefault();
       saveLatest();
     };
-    addEventListener("beforeunload", warn);
     addEventListener("keydown", press);
-    return () => {
-      removeEventListener("beforeunload", warn);
-      removeEventListener("keydown", press);
-    };
+    return () => removeEventListener("keydown", press);
   }, []);
   if (asked === undefined) return null;
   const answer = (work: () => void): void => {

@@ -37,7 +37,7 @@ export const charts: readonly ChartPlan[] = [
     format: perSecond,
     curves: [
       curve("all", "accent", ({ requests }) => requests.perSecond),
-      curve("refused", "warn", ({ requests }) => requests.refusedPerSecond),
+      curve("rejected", "warn", ({ requests }) => requests.refusedPerSecond),
       curve("errors", "bad", ({ requests }) => requests.errorsPerSecond),
     ],
   },

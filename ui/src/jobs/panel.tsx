@@ -1,7 +1,8 @@
 import type { JSX } from "preact";
-import { useEffect, useMemo } from "preact/hooks";
+import { useMemo } from "preact/hooks";
 import { count, plural } from "../format.ts";
 import { Button } from "../parts/button.tsx";
+import { useLeaveWarning } from "../parts/leave-warning.ts";
 import { useStore } from "../store.ts";
 import {
   allJobs,
@@ -20,13 +21,7 @@ const failuresShownMax = 50;
 export function JobPanel(): JSX.Element | null {
   const changes = useStore(jobChanges);
   const list = useMemo(() => allJobs().slice(-shownMax).toReversed(), [changes]);
-  useEffect(() => {
-    const warn = (event: BeforeUnloadEvent): void => {
-      if (isAnyJobRunning()) event.preventDefault();
-    };
-    addEventListener("beforeunload", warn);
-    return () => removeEventListener("beforeunload", warn);
-  }, []);
+  useLeaveWarning(isAnyJobRunning);
   if (list.length === 0) return null;
   return (
     <section class="jobs" aria-label="Jobs">

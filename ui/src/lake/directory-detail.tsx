@@ -45,10 +45,10 @@ export function DirectoryDetail({ folder, path, onChanged }: DirectoryDetailProp
       onClose={() => go(folderRoute(folder))}
       actions={
         <>
-          <Button icon="rename" onClick={() => setDialog("rename")}>
+          <Button icon="rename" needs="move" onClick={() => setDialog("rename")}>
             Rename
           </Button>
-          <Button icon="trash" kind="danger" onClick={() => setDialog("delete")}>
+          <Button icon="trash" kind="danger" needs="delete" onClick={() => setDialog("delete")}>
             Delete
           </Button>
         </>

@@ -1,5 +1,7 @@
 import type { JSX } from "preact";
 import { useLayoutEffect, useState } from "preact/hooks";
+import { useUnsavedForm } from "../edit/unsaved-form.ts";
+import { useUnsaved } from "../edit/unsaved.ts";
 import { useLoad } from "../load.ts";
 import { Button } from "../parts/button.tsx";
 import { Section } from "../parts/detail.tsx";
@@ -74,6 +76,7 @@ function OwnerForm(props: FormProps): JSX.Element {
   const [group, setGroup] = useState(access.group);
   const [permissions, setPermissions] = useState(before);
   const [problem, setProblem] = useState<string>();
+  const { onSaved, ...guarded } = useUnsavedForm();
   const submit = async (event: SubmitEvent): Promise<void> => {
     event.preventDefault();
     const isChanged = permissions !== before;
@@ -84,6 +87,7 @@ function OwnerForm(props: FormProps): JSX.Element {
       (await save(props, { owner, group, permissions: isChanged ? permissions : undefined }));
     setProblem(wrong);
     if (wrong !== undefined) return;
+    onSaved();
     notify("good", "Permissions saved");
     onChanged();
   };
@@ -94,7 +98,7 @@ function OwnerForm(props: FormProps): JSX.Element {
   ] as const;
   return (
     <Section title="Owner and permissions">
-      <form class="pairs" onSubmit={(event) => void submit(event)}>
+      <form class="pairs" {...guarded} onSubmit={(event) => void submit(event)}>
         <div class="row">
           {fields.map(([label, value, set]) => (
             <label class="field" key={label}>
@@ -140,6 +144,7 @@ function AclForm(props: FormProps): JSX.Element {
     notify("good", "Access control list saved");
     onChanged();
   };
+  useUnsaved(formatAcl(entries) !== formatAcl(parseAcl(access.acl)), () => void submit());
   const edit = (next: readonly AclEntry[]): void => {
     setEntries(next);
     const rules = { isDirectory, isWhole: true };

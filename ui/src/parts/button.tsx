@@ -1,5 +1,5 @@
 import type { ComponentChildren, JSX } from "preact";
-import { useIsShown } from "./abilities.ts";
+import { useAbilities, type Need } from "./abilities.ts";
 import { Icon, type IconName } from "./icon.tsx";
 
 export interface ButtonProps {
@@ -14,13 +14,14 @@ export interface ButtonProps {
   readonly pressed?: boolean;
   /** -1 for a button that has an equivalent by keyboard. */
   readonly tabIndex?: number;
+  /** What the login must be allowed to do; otherwise the button is not shown. */
+  readonly needs?: Need;
 }
 
-/** A button. One of a command that the login may not run is not shown. */
 export function Button(props: ButtonProps): JSX.Element | null {
   const { children, icon, label, kind = "plain", disabled = false, type = "button" } = props;
-  const isShown = useIsShown();
-  if (!isShown(icon)) return null;
+  const abilities = useAbilities();
+  if (!abilities[props.needs ?? "read"]) return null;
   return (
     <button
       type={type}

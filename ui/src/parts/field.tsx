@@ -50,7 +50,7 @@ export function Choice(props: ChoiceProps): JSX.Element {
       <select
         name={props.name}
         value={props.value}
-        onChange={(event) => props.onChange?.(event.currentTarget.value)}
+        onInput={(event) => choose(event.currentTarget, props)}
       >
         {props.options.map(([value, words]) => (
           <option key={value} value={value}>
@@ -60,6 +60,14 @@ export function Choice(props: ChoiceProps): JSX.Element {
       </select>
     </label>
   );
+}
+
+/** The chosen value is shown when the page has accepted it, which may ask about changes first. */
+function choose(select: HTMLSelectElement, { value, onChange }: ChoiceProps): void {
+  const chosen = select.value;
+  if (onChange === undefined) return;
+  if (value !== undefined) select.value = value;
+  onChange(chosen);
 }
 
 export interface CheckProps {
@@ -81,7 +89,7 @@ export function Check(props: CheckProps): JSX.Element {
         {...(props.onChange === undefined
           ? { defaultChecked: props.checked ?? false }
           : { checked: props.checked ?? false })}
-        onChange={(event) => props.onChange?.(event.currentTarget.checked)}
+        onInput={(event) => props.onChange?.(event.currentTarget.checked)}
       />
       <span>{props.children}</span>
     </label>

@@ -17,6 +17,8 @@ const durationSeconds = 60;
 export function LeaseBox({ leased, state, onChanged }: LeaseBoxProps): JSX.Element {
   useStore(ownLeases);
   const ownId = ownLease(leased.service, leased.path);
+  // A container or share is at the second place of its path.
+  const needs = leased.path.length === 2 ? "manage" : "write";
   const isHeld = state === "leased" || state === "breaking";
   const act = async (leaseRequest: LeaseRequest, words: string): Promise<void> => {
     const result = await lease(leased, leaseRequest);
@@ -34,6 +36,7 @@ export function LeaseBox({ leased, state, onChanged }: LeaseBoxProps): JSX.Eleme
       {!isHeld && (
         <Button
           icon="lock"
+          needs={needs}
           onClick={() => void act({ action: "acquire", durationSeconds }, "Lease acquired")}
         >
           Acquire for {durationSeconds} s
@@ -41,10 +44,16 @@ export function LeaseBox({ leased, state, onChanged }: LeaseBoxProps): JSX.Eleme
       )}
       {ownId !== undefined && isHeld && (
         <>
-          <Button onClick={() => void act({ action: "renew", leaseId: ownId }, "Lease renewed")}>
+          <Button
+            needs={needs}
+            onClick={() => void act({ action: "renew", leaseId: ownId }, "Lease renewed")}
+          >
             Renew lease
           </Button>
-          <Button onClick={() => void act({ action: "release", leaseId: ownId }, "Lease released")}>
+          <Button
+            needs={needs}
+            onClick={() => void act({ action: "release", leaseId: ownId }, "Lease released")}
+          >
             Release lease
           </Button>
         </>
@@ -52,6 +61,7 @@ export function LeaseBox({ leased, state, onChanged }: LeaseBoxProps): JSX.Eleme
       {isHeld && (
         <Button
           kind="danger"
+          needs={needs}
           onClick={() => {
             if (state === "breaking") notify("good", "The break period ends at once");
             void act({ action: "break", breakSeconds: 0 }, "Lease broken");

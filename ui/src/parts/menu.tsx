@@ -1,6 +1,6 @@
 import type { JSX, RefObject } from "preact";
 import { useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
-import { useIsShown } from "./abilities.ts";
+import { useAbilities, type Need } from "./abilities.ts";
 import { Icon, type IconName } from "./icon.tsx";
 
 /** A position in the window, in CSS pixels. */
@@ -14,6 +14,8 @@ export interface MenuItem {
   readonly label: string;
   readonly icon: IconName;
   readonly isDangerous?: boolean;
+  /** What the login must be allowed to do; otherwise the command is not shown. */
+  readonly needs: Need;
   readonly run: () => void;
 }
 
@@ -30,8 +32,8 @@ const edgePixels = 8;
 export function Menu({ label, at, items, onClose }: MenuProps): JSX.Element {
   const element = useRef<HTMLDivElement>(null);
   const [place, setPlace] = useState(at);
-  const isShown = useIsShown();
-  const shownItems = items.filter(({ icon }) => isShown(icon));
+  const abilities = useAbilities();
+  const shownItems = items.filter(({ needs }) => abilities[needs]);
   useLayoutEffect(() => {
     const before = document.activeElement;
     const menu = element.current;

@@ -1,122 +1,147 @@
 import type { JSX } from "preact";
-import { useState } from "preact/hooks";
-import { done, type Result } from "../result.ts";
-import type { Page } from "../rest/container.ts";
+import { useMemo, useState } from "preact/hooks";
+import { useAbilities } from "./abilities.ts";
+import { namedPages, sortedPage } from "./arranged-pages.ts";
 import { Button } from "./button.tsx";
-import { copyUrl } from "./copy-url.ts";
 import { Crumbs } from "./crumbs.tsx";
+import { EntryName } from "./entry-name.tsx";
 import { Filter } from "./filter.tsx";
 import type { Column } from "./grid.tsx";
-import { EntryName } from "./entry-name.tsx";
-import type { IconName } from "./icon.tsx";
 import { Listing } from "./listing.tsx";
-import { namedPages } from "./arranged-pages.ts";
-import { NameDialogs } from "./name-dialogs.tsx";
-import { noFilter } from "./name-filter.ts";
 import type { MenuItem } from "./menu.tsx";
+import { nameActions, type NameBatch } from "./name-actions.ts";
+import { NameDialogs, type NameDialog } from "./name-dialogs.tsx";
+import { noFilter, type NameFilter } from "./name-filter.ts";
+import type { Named, NameListProps } from "./name-types.ts";
+import { SelectionBar } from "./selection-bar.tsx";
+import { isAlone, useSelection } from "./selection.ts";
+import { comparison, useSorting, type SortKeys } from "./sorting.ts";
 import { useMenu } from "./use-menu.tsx";
 import { usePaged } from "./use-paged.ts";
 
-export interface Named {
-  readonly name: string;
+function useNames<Row extends Named>(props: NameListProps<Row>, filter: NameFilter) {
+  const { account, one, variant } = props;
+  const keys: SortKeys<Row> = { Name: ({ name }) => name, ...props.sortKeys };
+  const sorting = useSorting(keys);
+  const sort = sorting.present;
+  const inputs = [account, one, filter, variant];
+  const fetchPage = useMemo(
+    () => namedPages(filter, (prefix, marker) => props.list({ prefix, marker })),
+    inputs,
+  );
+  const pages = sort === undefined ? fetchPage : sortedPage(fetchPage, comparison(keys, sort));
+  const paged = usePaged(pages, [...inputs, sort]);
+  return { ...paged, sorting, fetchPage };
 }
 
-export interface NameListProps<Row extends Named> {
-  readonly account: string;
-  readonly one: string;
-  readonly many: string;
-  readonly icon: IconName;
-  readonly hint: string;
-  readonly columns?: readonly Column<Row>[];
-  readonly list: (options: {
-    readonly prefix: string;
-    readonly marker: string | undefined;
-  }) => Promise<Result<Page<Row>>>;
-  readonly create: (name: string) => Promise<Result<unknown>>;
-  readonly remove: (row: Row) => Promise<Result<unknown>>;
-  /** How a row is named when it is deleted; its name by default. */
-  readonly describe?: (row: Row) => string;
-  readonly onOpen: (row: Row) => void;
-  /** The path of a row below the endpoint of its service, to copy its URL. */
-  readonly urlOf: (row: Row) => { readonly service: string; readonly path: string };
-  readonly keyOf?: (row: Row) => string;
+/** The selected rows, the dialogs, and the commands for a row or for the selection. */
+function useCommands<Row extends Named>(
+  props: NameListProps<Row>,
+  filter: NameFilter,
+  { fetchPage, reload }: ReturnType<typeof useNames<Row>>,
+) {
+  const [dialog, setDialog] = useState<NameDialog<Row>>();
+  const keyOf = props.keyOf ?? (({ name }: Row) => name);
+  const selection = useSelection(keyOf, [props.account, filter, props.variant]);
+  const { manage } = useAbilities();
+  const isGone = (row: Row): boolean => props.isGone?.(row) === true;
+  const onDone = (): void => {
+    selection.clear();
+    reload();
+  };
+  const batch: NameBatch<Row> = { selection, fetchPage, isGone, onDone };
+  const deleteSelected = (): void => setDialog({ kind: "delete-batch", batch });
+  const askToDelete = (row: Row): void => {
+    if (!manage || isGone(row)) return;
+    if (isAlone(selection, row)) setDialog({ kind: "delete", row });
+    else deleteSelected();
+  };
+  const selectedActions = [deletion(deleteSelected)];
+  const actionsOf = (row: Row): readonly MenuItem[] => {
+    if (!isAlone(selection, row)) return selectedActions;
+    const more = props.moreActions?.(row, reload) ?? [];
+    if (isGone(row)) return more;
+    return [...nameActions(props, row), ...more, deletion(() => askToDelete(row))];
+  };
+  const shared = { keyOf, selection, manage, isGone };
+  return { ...shared, dialog, setDialog, askToDelete, selectedActions, actionsOf };
 }
 
-/** Lists the tables, queues or shares of an account; creates and deletes them. */
+/** Lists the containers, tables, queues or shares of an account; creates and deletes them. */
 export function NameList<Row extends Named>(props: NameListProps<Row>): JSX.Element {
   const [filter, setFilter] = useState(noFilter);
-  const [isCreating, setCreating] = useState(false);
-  const [toDelete, setToDelete] = useState<Row>();
-  const { list, reload } = usePaged(
-    namedPages(filter, (prefix, marker) => props.list({ prefix, marker })),
-    [props.account, props.one, filter],
-  );
+  const names = useNames(props, filter);
+  const commands = useCommands(props, filter, names);
+  const { manage, selection, dialog, setDialog } = commands;
   const { open: openMenu, menu } = useMenu();
-  const close = (): void => {
-    setCreating(false);
-    setToDelete(undefined);
-  };
   return (
     <>
-      <div class="bar">
-        <Crumbs crumbs={[{ words: props.many }]} />
-        <Filter onChange={setFilter} />
-        <Button icon="refresh" label="Refresh" onClick={reload} />
-        <span data-new>
-          <Button icon="plus" kind="main" onClick={() => setCreating(true)}>
-            New {props.one}
-          </Button>
-        </span>
-      </div>
+      <NameBar props={props} onFilter={setFilter} onRefresh={names.reload} onDialog={setDialog} />
+      <SelectionBar selection={selection} actions={commands.selectedActions} />
       <div class="work">
         <div class="list">
           <Listing
             label={props.many}
-            list={list}
+            list={names.list}
             filter={filter}
-            empty={`No ${props.many.toLowerCase()}. Create one with New ${props.one}.`}
+            empty={emptyText(props, manage)}
             columns={columnsOf(props)}
-            keyOf={props.keyOf ?? (({ name }) => name)}
-            onOpen={props.onOpen}
-            onDelete={setToDelete}
+            keyOf={commands.keyOf}
             nameOf={({ name }) => name}
-            onMenu={(row, at) =>
-              openMenu({ label: row.name, at, items: actionsOf(props, row, setToDelete) })
-            }
+            selection={manage ? selection : undefined}
+            sorting={names.sorting}
+            rowClass={(row) => (commands.isGone(row) ? "gone" : "")}
+            onOpen={props.onOpen}
+            onDelete={commands.askToDelete}
+            onMenu={(row, at) => openMenu({ label: row.name, at, items: commands.actionsOf(row) })}
           />
         </div>
       </div>
       <NameDialogs
         {...props}
-        isCreating={isCreating}
-        toDelete={toDelete && (props.describe?.(toDelete) ?? toDelete.name)}
-        remove={() => removeRow(props, toDelete)}
-        onClose={close}
-        onDone={reload}
+        dialog={dialog}
+        onClose={() => setDialog(undefined)}
+        onDone={names.reload}
       />
       {menu}
     </>
   );
 }
 
-function removeRow<Row extends Named>(
-  { remove }: NameListProps<Row>,
-  row: Row | undefined,
-): Promise<Result<unknown>> {
-  return row === undefined ? Promise.resolve(done(undefined)) : remove(row);
+function deletion(run: () => void): MenuItem {
+  return { label: "Delete", icon: "trash", needs: "manage", isDangerous: true, run };
 }
 
-function actionsOf<Row extends Named>(
-  { account, onOpen, urlOf }: NameListProps<Row>,
-  row: Row,
-  onDelete: (row: Row) => void,
-): readonly MenuItem[] {
-  const { service, path } = urlOf(row);
-  return [
-    { label: "Open", icon: "file", run: () => onOpen(row) },
-    { label: "Copy URL", icon: "link", run: () => void copyUrl(service, account, [path]) },
-    { label: "Delete", icon: "trash", isDangerous: true, run: () => onDelete(row) },
-  ];
+interface NameBarProps<Row extends Named> {
+  readonly props: NameListProps<Row>;
+  readonly onFilter: (filter: NameFilter) => void;
+  readonly onRefresh: () => void;
+  readonly onDialog: (dialog: NameDialog<Row>) => void;
+}
+
+function NameBar<Row extends Named>({ props, ...on }: NameBarProps<Row>): JSX.Element {
+  return (
+    <div class="bar">
+      <Crumbs crumbs={[{ words: props.many }]} />
+      <Filter onChange={on.onFilter} />
+      {props.controls}
+      <Button icon="refresh" label="Refresh" onClick={on.onRefresh} />
+      <span data-new>
+        <Button
+          icon="plus"
+          kind="main"
+          needs="manage"
+          onClick={() => on.onDialog({ kind: "create" })}
+        >
+          New {props.one}
+        </Button>
+      </span>
+    </div>
+  );
+}
+
+function emptyText({ one, many }: { one: string; many: string }, mayCreate: boolean): string {
+  return `No ${many.toLowerCase()}.${mayCreate ? ` Create one with New ${one}.` : ""}`;
 }
 
 function columnsOf<Row extends Named>({

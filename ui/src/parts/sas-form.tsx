@@ -6,6 +6,7 @@ import type { ServiceName } from "../admin/server.ts";
 import { moment } from "../format.ts";
 import { Button } from "./button.tsx";
 import { CopyText } from "./copy-text.tsx";
+import { Section } from "./detail.tsx";
 import { Check, Field } from "./field.tsx";
 import { useMaySign } from "../permissions.ts";
 import { describeFailure } from "./notices.tsx";
@@ -19,7 +20,15 @@ export interface SasFormProps {
 }
 
 /** Creates a SAS URL for one resource with chosen permissions and expiry. */
-export function SasForm({ target, permissions }: SasFormProps): JSX.Element {
+export function SasForm(props: SasFormProps): JSX.Element {
+  return (
+    <Section title="Shared access signature">
+      <SigningForm {...props} />
+    </Section>
+  );
+}
+
+function SigningForm({ target, permissions }: SasFormProps): JSX.Element {
   const [made, setMade] = useState<Signature>();
   const [problem, setProblem] = useState<string>();
   if (!useMaySign(target.account, target.service)) {

@@ -23,10 +23,11 @@ export function SelectionBar<Row>(props: SelectionBarProps<Row>): JSX.Element | 
         {words(selection)}
         {size}
       </span>
-      {actions.map(({ label, icon, isDangerous, run }) => (
+      {actions.map(({ label, icon, isDangerous, needs, run }) => (
         <Button
           key={label}
           icon={icon}
+          needs={needs}
           kind={isDangerous === true ? "danger" : "plain"}
           onClick={run}
         >

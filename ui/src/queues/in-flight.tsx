@@ -83,8 +83,11 @@ function Message({ place, message, onEdit, onShow, onChanged }: MessageProps): J
         </span>
         <span class="grow" />
         <Button onClick={onShow}>Details</Button>
-        <Button onClick={() => hide(0, "Message visible again")}>Make visible</Button>
+        <Button needs="update" onClick={() => hide(0, "Message visible again")}>
+          Make visible
+        </Button>
         <Button
+          needs="update"
           onClick={() => hide(extensionSeconds, `Visibility timeout set to ${extensionSeconds} s`)}
         >
           Hold {extensionSeconds} s
@@ -92,6 +95,7 @@ function Message({ place, message, onEdit, onShow, onChanged }: MessageProps): J
         <Button
           icon="edit"
           label="Edit message"
+          needs="update"
           disabled={wholeText(id, preview) === undefined}
           onClick={onEdit}
         />
@@ -99,6 +103,7 @@ function Message({ place, message, onEdit, onShow, onChanged }: MessageProps): J
           kind="danger"
           icon="trash"
           label="Delete message"
+          needs="process"
           onClick={() => void act(deleteMessage(place, message), "Deleted")}
         />
       </div>

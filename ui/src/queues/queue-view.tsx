@@ -140,12 +140,14 @@ function QueueBar({ place, total, inFlight, onDialog }: QueueBarProps): JSX.Elem
         {inFlight === undefined ? "" : `, ${count(inFlight)} in flight`}
       </span>
       <DecodingChoice />
-      <Button onClick={() => onDialog("get")}>Get messages</Button>
-      <Button kind="danger" icon="trash" onClick={() => onDialog("clear")}>
+      <Button needs="process" onClick={() => onDialog("get")}>
+        Get messages
+      </Button>
+      <Button kind="danger" icon="trash" needs="delete" onClick={() => onDialog("clear")}>
         Clear queue
       </Button>
       <span data-new>
-        <Button kind="main" icon="plus" onClick={() => onDialog("put")}>
+        <Button kind="main" icon="plus" needs="write" onClick={() => onDialog("put")}>
           Put message
         </Button>
       </span>

@@ -1,5 +1,6 @@
 import type { JSX } from "preact";
 import { moment, plural } from "../format.ts";
+import { useAbilities } from "../parts/abilities.ts";
 import { Button } from "../parts/button.tsx";
 import { Badge, Empty } from "../parts/states.tsx";
 import type { QueueMessage } from "../rest/queue.ts";
@@ -14,10 +15,13 @@ export interface WaitingProps {
 /** The first visible messages, peeked: they stay visible to other clients. */
 export function Waiting({ messages, onShow }: WaitingProps): JSX.Element {
   const how = useStore(decoding);
+  const { write } = useAbilities();
   return (
     <section class="half" aria-label="Visible">
       <h2>Visible</h2>
-      {messages.length === 0 && <Empty>No visible messages. Put one with Put message.</Empty>}
+      {messages.length === 0 && (
+        <Empty>No visible messages.{write ? " Put one with Put message." : ""}</Empty>
+      )}
       <ul class="messages">
         {messages.map((message) => (
           <li key={message.id} class="message">

@@ -2,7 +2,7 @@ import { done, failed, mapped, type Result } from "../result.ts";
 import {
   conditionHeaders,
   getProperties,
-  getTags,
+  getKeptTags,
   pathOf,
   tagsCondition,
   type BlobPlace,
@@ -44,9 +44,9 @@ export async function copyBlobState(
     versionid: from.version,
   });
   if (!source.ok) return source;
-  // Accounts with a hierarchical namespace have no tags.
-  const tagged = await getTags(from, signal);
-  const tags = tagged.ok ? tagged.value : {};
+  const tagged = await getKeptTags(from, signal);
+  if (!tagged.ok) return tagged;
+  const tags = tagged.value;
   const condition = given.condition ?? (await destinationCondition(to, mayReplace));
   const answer = await request("blob", pathOf(to), {
     method: "PUT",

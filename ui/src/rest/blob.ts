@@ -1,4 +1,4 @@
-import { mapped, type Result } from "../result.ts";
+import { done, failed, mapped, type Failure, type Result } from "../result.ts";
 import { request, bodyText, type Answer } from "./request.ts";
 import { escapeXml, parseXml, tagsOf } from "./xml.ts";
 
@@ -190,6 +190,28 @@ export async function getTags(
   const answer = await request("blob", pathOf(place), { query, signal });
   if (!answer.ok) return answer;
   return { ok: true, value: tagsOf(parseXml(bodyText(answer.value))) };
+}
+
+/**
+ * The tags to keep when the blob is written or copied. A login that may not read tags sees only
+ * their number; then the write must fail, because it would remove them.
+ */
+export async function getKeptTags(
+  place: BlobPlace,
+  signal?: AbortSignal,
+): Promise<Result<Readonly<Record<string, string>>>> {
+  const tags = await getTags(place, signal);
+  if (tags.ok || !isRejected(tags.failure)) return tags;
+  const state = await getProperties(place, signal);
+  if (!state.ok) return state;
+  // Accounts with a hierarchical namespace have no tags.
+  if (!state.value.headers.has("x-ms-tag-count")) return done({});
+  const message = `The blob has tags, which would be lost. ${tags.failure.message}`;
+  return failed({ ...tags.failure, message });
+}
+
+function isRejected({ status }: Failure): boolean {
+  return status >= 400 && status < 500;
 }
 
 /** A condition on the tags of a blob; undefined without tags, for which there is no condition. */

@@ -2,6 +2,7 @@ import type { JSX } from "preact";
 import { useState } from "preact/hooks";
 import { accounts, session } from "../accounts.ts";
 import { changeAccount, type Account } from "../admin/server.ts";
+import { useUnsavedForm } from "../edit/unsaved-form.ts";
 import { Button } from "../parts/button.tsx";
 import { Facts } from "../parts/detail.tsx";
 import { Check, Field } from "../parts/field.tsx";
@@ -48,6 +49,7 @@ export function AccountSettings({ account }: { readonly account: string }): JSX.
 
 function SettingsForm({ known }: { readonly known: Account }): JSX.Element {
   const [problem, setProblem] = useState<string>();
+  const { onSaved, ...guarded } = useUnsavedForm();
   const save = async (event: SubmitEvent): Promise<void> => {
     event.preventDefault();
     const values = new FormData(event.currentTarget as HTMLFormElement);
@@ -59,10 +61,11 @@ function SettingsForm({ known }: { readonly known: Account }): JSX.Element {
     if (!result.ok) return;
     const changed = result.value;
     accounts.update((all) => all.map((each) => (each.name === known.name ? changed : each)));
+    onSaved();
     notify("good", "Account settings saved");
   };
   return (
-    <form class="form" onSubmit={(event) => void save(event)}>
+    <form class="form" {...guarded} onSubmit={(event) => void save(event)}>
       {switches.map(([name, words]) => (
         <Check key={name} name={name} checked={known[name]}>
           {words}

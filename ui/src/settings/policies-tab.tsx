@@ -8,6 +8,7 @@ import {
   type PolicyTarget,
 } from "../admin/policies.ts";
 import type { ServiceName } from "../admin/server.ts";
+import { useUnsavedForm } from "../edit/unsaved-form.ts";
 import { useLoad } from "../load.ts";
 import { Button } from "../parts/button.tsx";
 import { Choice, Field } from "../parts/field.tsx";
@@ -76,6 +77,7 @@ function PoliciesForm({ target, view, onSaved }: PoliciesFormProps): JSX.Element
   const [policies, setRows] = useState<readonly Policy[]>(view.policies);
   const [level, setLevel] = useState(view.publicAccess ?? "none");
   const [problem, setProblem] = useState<string>();
+  const guard = useUnsavedForm();
   const isBlob = target.service === "blob";
   const save = async (event: SubmitEvent): Promise<void> => {
     event.preventDefault();
@@ -85,12 +87,24 @@ function PoliciesForm({ target, view, onSaved }: PoliciesFormProps): JSX.Element
     setProblem(result.ok ? undefined : describeFailure(result.failure));
     if (!result.ok) return;
     notify("good", "Access policies saved");
+    guard.onSaved();
     onSaved();
   };
   return (
-    <form class="form" onSubmit={(event) => void save(event)}>
+    <form
+      class="form"
+      ref={guard.ref}
+      onInput={guard.onInput}
+      onSubmit={(event) => void save(event)}
+    >
       {isBlob && <Choice label="Access level" value={level} options={levels} onChange={setLevel} />}
-      <PolicyRows policies={policies} onChange={setRows} />
+      <PolicyRows
+        policies={policies}
+        onChange={(rows) => {
+          setRows(rows);
+          guard.onInput();
+        }}
+      />
       <Problem text={problem} />
       <div class="row">
         <Button type="submit" kind="main">

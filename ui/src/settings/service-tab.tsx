@@ -1,6 +1,7 @@
 import type { JSX } from "preact";
 import { useState } from "preact/hooks";
 import type { ServiceName } from "../admin/server.ts";
+import { useUnsavedForm } from "../edit/unsaved-form.ts";
 import { useLoad } from "../load.ts";
 import { Button } from "../parts/button.tsx";
 import { Check, Field } from "../parts/field.tsx";
@@ -44,6 +45,7 @@ function ServiceForm({ account, service, properties }: ServiceFormProps): JSX.El
   const [hasRetention, setRetention] = useState(properties.retentionDays !== undefined);
   const [hasWebsite, setWebsite] = useState(properties.website !== undefined);
   const [problem, setProblem] = useState<string>();
+  const { onSaved, ...guarded } = useUnsavedForm();
   const save = async (event: SubmitEvent): Promise<void> => {
     event.preventDefault();
     const values = new FormData(event.currentTarget as HTMLFormElement);
@@ -60,17 +62,25 @@ function ServiceForm({ account, service, properties }: ServiceFormProps): JSX.El
         : undefined,
     });
     setProblem(result.ok ? undefined : describeFailure(result.failure));
-    if (result.ok) notify("good", "Service settings saved");
+    if (!result.ok) return;
+    onSaved();
+    notify("good", "Service settings saved");
   };
   return (
-    <form class="form" onSubmit={(event) => void save(event)}>
+    <form class="form" {...guarded} onSubmit={(event) => void save(event)}>
       {service === "blob" && (
         <>
           <SoftDelete days={properties.retentionDays} isOn={hasRetention} onChange={setRetention} />
           <StaticWebsite website={properties.website} isOn={hasWebsite} onChange={setWebsite} />
         </>
       )}
-      <CorsRules rules={cors} onChange={setCors} />
+      <CorsRules
+        rules={cors}
+        onChange={(rules) => {
+          setCors(rules);
+          guarded.onInput();
+        }}
+      />
       <Problem text={problem} />
       <div class="row">
         <Button type="submit" kind="main">

@@ -13,17 +13,29 @@ export interface FileActionContext {
 
 /** The commands for the selected rows. A share snapshot can be copied from, but not changed. */
 export function fileBatchActions({ batch, onDialog }: FileActionContext): readonly MenuItem[] {
-  const zip: MenuItem = { label: "Download zip", icon: "download", run: () => zipFiles(batch) };
+  const zip: MenuItem = {
+    label: "Download zip",
+    icon: "download",
+    needs: "read",
+    run: () => zipFiles(batch),
+  };
   const copy: MenuItem = {
     label: "Copy to…",
     icon: "copy",
+    needs: "copy",
     run: () => onDialog({ kind: "copy", batch }),
   };
-  const count: MenuItem = { label: "Count", icon: "count", run: () => countFiles(batch) };
+  const count: MenuItem = {
+    label: "Count",
+    icon: "count",
+    needs: "read",
+    run: () => countFiles(batch),
+  };
   if (batch.place.snapshot !== undefined) return [zip, copy, count];
   const move: MenuItem = {
     label: "Move to…",
     icon: "rename",
+    needs: "move",
     run: () => onDialog({ kind: "move", batch }),
   };
   return [zip, copy, move, count, deletion({ batch, onDialog })];
@@ -33,6 +45,7 @@ function deletion({ batch, onDialog }: FileActionContext): MenuItem {
   return {
     label: "Delete",
     icon: "trash",
+    needs: "delete",
     isDangerous: true,
     run: () => onDialog({ kind: "delete", batch }),
   };
@@ -47,20 +60,25 @@ export function fileActions(
   const { batch, onDialog } = context;
   const { account, share, folder, snapshot } = batch.place;
   const path = joined(folder, entry.name);
-  const open: MenuItem = { label: "Open", icon: "file", run: onOpen };
+  const open: MenuItem = { label: "Open", icon: "file", needs: "read", run: onOpen };
   const url: MenuItem = {
     label: "Copy URL",
     icon: "link",
+    needs: "read",
     run: () => void copyUrl("file", account, [share, path]),
   };
-  const rename: readonly MenuItem[] =
-    snapshot === undefined
-      ? [{ label: "Rename", icon: "edit", run: () => onDialog({ kind: "rename", entry, batch }) }]
-      : [];
+  const toRename: MenuItem = {
+    label: "Rename",
+    icon: "edit",
+    needs: "move",
+    run: () => onDialog({ kind: "rename", entry, batch }),
+  };
+  const rename = snapshot === undefined ? [toRename] : [];
   if (entry.kind === "folder") return [open, url, ...rename, ...fileBatchActions(context)];
   const save: MenuItem = {
     label: "Download",
     icon: "download",
+    needs: "read",
     run: () => void downloadFile({ account, share, path, snapshot }),
   };
   const more = fileBatchActions(context).filter(({ label }) => /^(Copy|Move|Delete)/.test(label));

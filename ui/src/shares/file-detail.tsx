@@ -80,12 +80,10 @@ export function FileDetail({ place, onClose }: FileDetailProps): JSX.Element {
               onChanged={loaded.reload}
             />
           </Section>
-          <Section title="Shared access signature">
-            <SasForm
-              target={{ account, service: "file", container: share, path }}
-              permissions={permissions}
-            />
-          </Section>
+          <SasForm
+            target={{ account, service: "file", container: share, path }}
+            permissions={permissions}
+          />
         </>
       )}
     </Detail>

@@ -30,7 +30,7 @@ export function HandlesList({ place }: { readonly place: FilePlace }): JSX.Eleme
           <span>{access}</span>
           <span class="soft">since {moment(openedAt)}</span>
           <span class="state-actions">
-            <Button kind="danger" onClick={() => void end(id)}>
+            <Button kind="danger" needs="write" onClick={() => void end(id)}>
               Close handle
             </Button>
           </span>

@@ -3,6 +3,7 @@ import { bytes, moment } from "../format.ts";
 import type { Column } from "../parts/grid.tsx";
 import { LazyCell } from "../parts/lazy-cell.tsx";
 import { NameList } from "../parts/name-list.tsx";
+import type { SortKeys } from "../parts/sorting.ts";
 import { Badge } from "../parts/states.tsx";
 import { listShares, type Share } from "../rest/file-list.ts";
 import { mapped } from "../result.ts";
@@ -57,6 +58,11 @@ const columnsOf = (account: string): readonly Column<Share>[] => [
   },
 ];
 
+const sortKeys: SortKeys<Share> = {
+  Quota: ({ quotaGib = 0 }) => quotaGib,
+  Modified: ({ lastModified }) => Date.parse(lastModified) || 0,
+};
+
 /** The page of the File service: the shares of an account, or one share. */
 export function SharesPage({ account, share, folder, query }: SharesPageProps): JSX.Element {
   if (share !== undefined && share !== "") {
@@ -72,6 +78,7 @@ export function SharesPage({ account, share, folder, query }: SharesPageProps): 
       icon="shares"
       hint="a–z, 0–9 and single hyphens"
       columns={columnsOf(account)}
+      sortKeys={sortKeys}
       list={(options) => listShares(account, options)}
       create={(name) => createShare(account, name)}
       remove={({ name, snapshot }) => deleteShare(account, { name, snapshot })}

@@ -2,6 +2,7 @@ import type { JSX } from "preact";
 import { useMemo, useState } from "preact/hooks";
 import { UploadButtons } from "../blobs/upload-buttons.tsx";
 import { bytes, moment } from "../format.ts";
+import { useAbilities } from "../parts/abilities.ts";
 import { namedPages, sortedPage } from "../parts/arranged-pages.ts";
 import { Button } from "../parts/button.tsx";
 import { Crumbs, type Crumb } from "../parts/crumbs.tsx";
@@ -60,6 +61,7 @@ function useFiles(place: FolderPlace, filter: NameFilter) {
 /** The selected rows, the dialogs, and the commands for a row or for the selection. */
 function useCommands(place: FolderPlace, filter: NameFilter, files: ReturnType<typeof useFiles>) {
   const { fetchPage, reload } = files;
+  const abilities = useAbilities();
   const [dialog, onDialog] = useState<ShareDialog>();
   const selection = useSelection<FileEntry>(({ name }) => name, [place.folder, filter]);
   const onDone = (): void => {
@@ -84,10 +86,11 @@ function useCommands(place: FolderPlace, filter: NameFilter, files: ReturnType<t
     selectedActions: fileBatchActions({ batch: selected, onDialog }),
     askToDelete: (entry: FileEntry): void => {
       const batch = selection.has(entry) ? selected : batchOf(entry);
-      if (isWritable) onDialog({ kind: "delete", batch });
+      if (isWritable && abilities.delete) onDialog({ kind: "delete", batch });
     },
     rename: (entry: FileEntry): void => {
-      if (isWritable) onDialog({ kind: "rename", entry, batch: batchOf(entry) });
+      if (!isWritable || !abilities.move) return;
+      onDialog({ kind: "rename", entry, batch: batchOf(entry) });
     },
   };
 }
@@ -144,6 +147,7 @@ interface FilesProps extends ShareBrowserProps {
 
 function Files({ place, shown, filter, files, commands }: FilesProps): JSX.Element {
   const { share, folder } = place;
+  const { write } = useAbilities();
   const { open: openMenu, menu } = useMenu();
   const open = ({ kind, name }: FileEntry): void => {
     const path = joined(folder, name);
@@ -155,7 +159,7 @@ function Files({ place, shown, filter, files, commands }: FilesProps): JSX.Eleme
         label={`Files in ${share}`}
         list={files.list}
         filter={filter}
-        empty="No files. Drop files or folders here to upload them."
+        empty={`No files.${write ? " Drop files or folders here to upload them." : ""}`}
         columns={columns}
         keyOf={({ name }) => joined(folder, name)}
         nameOf={({ name }) => name}
@@ -198,7 +202,7 @@ function ShareBar({ place, onFilter, onRefresh, onNew, onUpload }: ShareBarProps
         <>
           <SnapshotButton account={account} share={share} />
           <span data-new>
-            <Button icon="plus" onClick={onNew}>
+            <Button icon="plus" needs="write" onClick={onNew}>
               New folder
             </Button>
           </span>
@@ -218,7 +222,7 @@ function SnapshotButton({ account, share }: SnapshotButtonProps): JSX.Element {
   const take = async (): Promise<void> => {
     report(await snapshotShare(account, share), "Snapshot created; see the list of shares");
   };
-  return <Button icon="camera" label="Snapshot share" onClick={() => void take()} />;
+  return <Button icon="camera" label="Snapshot share" needs="manage" onClick={() => void take()} />;
 }
 
 const columns: readonly Column<FileEntry>[] = [

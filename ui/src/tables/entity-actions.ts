@@ -35,11 +35,17 @@ export function selectedActions(
   };
   const batch: EntityBatch = { table: place, selection, fetchPage: entities.fetchPage, onDone };
   return [
-    { label: "Change", icon: "edit", run: () => onDialog({ kind: "change", batch }) },
-    { label: "Count", icon: "count", run: () => countEntities(batch) },
+    {
+      label: "Change",
+      icon: "edit",
+      needs: "write",
+      run: () => onDialog({ kind: "change", batch }),
+    },
+    { label: "Count", icon: "count", needs: "read", run: () => countEntities(batch) },
     {
       label: "Delete",
       icon: "trash",
+      needs: "delete",
       isDangerous: true,
       run: () => onDialog({ kind: "delete", batch }),
     },
@@ -52,7 +58,8 @@ function only(entity: Entity): EntityBatch["selection"] {
 
 export function actionsOf(context: ActionContext, entity: Entity): readonly MenuItem[] {
   if (!isAlone(context.selection, entity)) return selectedActions(context, context.selection);
-  const open: MenuItem = { label: "Open", icon: "file", run: () => context.onOpen(entity) };
+  const run = (): void => context.onOpen(entity);
+  const open: MenuItem = { label: "Open", icon: "file", needs: "read", run };
   const [change, , remove] = selectedActions(context, only(entity));
   return [open, change, remove].filter((item) => item !== undefined);
 }

@@ -2,6 +2,7 @@ import type { JSX } from "preact";
 import { useMemo, useState } from "preact/hooks";
 import { leaveEditor } from "../edit/unsaved.ts";
 import { sortedPage, type FetchPage } from "../parts/arranged-pages.ts";
+import { useAbilities } from "../parts/abilities.ts";
 import { Button } from "../parts/button.tsx";
 import { Crumbs } from "../parts/crumbs.tsx";
 import { Listing } from "../parts/listing.tsx";
@@ -99,7 +100,7 @@ export function EntityBrowser({ place }: { readonly place: TablePlace }): JSX.El
       />
       <SelectionBar selection={selection} actions={selectedActions(context, selection)} />
       <div class="work">
-        <EntityList context={context} columns={columns} shown={shown} />
+        <EntityList context={context} columns={columns} shown={shown} filter={filter} />
         {shown !== undefined && (
           <EntityDetail
             key={keyOf(shown)}
@@ -133,17 +134,19 @@ interface EntityListProps {
   readonly context: ActionContext;
   readonly columns: readonly SeenProperty[];
   readonly shown: Entity | undefined;
+  readonly filter: string;
 }
 
-function EntityList({ context, columns, shown }: EntityListProps): JSX.Element {
+function EntityList({ context, columns, shown, filter }: EntityListProps): JSX.Element {
   const { open: openMenu, menu } = useMenu();
+  const abilities = useAbilities();
   const { entities, place, selection, onOpen } = context;
   return (
     <div class="list wide-list">
       <Listing
         label={`Entities of ${place.table}`}
         list={entities.list}
-        empty="No entities match the filter."
+        empty={filter === "" ? "No entities." : "No entities match the filter."}
         columns={columnsOf(columns)}
         minWidth={minWidthOf(columns)}
         keyOf={keyOf}
@@ -152,7 +155,9 @@ function EntityList({ context, columns, shown }: EntityListProps): JSX.Element {
         sorting={entities.sorting}
         active={shown === undefined ? undefined : keyOf(shown)}
         onOpen={onOpen}
-        onDelete={(entity) => askToDelete(context, entity)}
+        onDelete={(entity) => {
+          if (abilities.delete) askToDelete(context, entity);
+        }}
         onMenu={(entity, at) =>
           openMenu({ label: entityName(entity), at, items: actionsOf(context, entity) })
         }
@@ -206,11 +211,11 @@ function TableBar({ place, onRefresh, onDialog, onNew }: TableBarProps): JSX.Ele
       <Button icon="download" onClick={() => onDialog("export")}>
         Export
       </Button>
-      <Button icon="upload" onClick={() => onDialog("import")}>
+      <Button icon="upload" needs="write" onClick={() => onDialog("import")}>
         Import
       </Button>
       <span data-new>
-        <Button icon="plus" kind="main" onClick={onNew}>
+        <Button icon="plus" kind="main" needs="write" onClick={onNew}>
           New entity
         </Button>
       </span>

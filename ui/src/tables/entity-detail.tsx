@@ -101,15 +101,15 @@ export function EntityDetail(props: EntityDetailProps): JSX.Element {
     return undefined;
   };
   const actions = isNew ? (
-    <Button kind="main" onClick={save}>
+    <Button kind="main" needs="write" onClick={save}>
       Insert entity
     </Button>
   ) : (
     <>
-      <Button kind="main" onClick={save}>
+      <Button kind="main" needs="write" onClick={save}>
         Save
       </Button>
-      <Button kind="danger" icon="trash" onClick={() => setDeleting(true)}>
+      <Button kind="danger" icon="trash" needs="delete" onClick={() => setDeleting(true)}>
         Delete
       </Button>
     </>

@@ -1,4 +1,5 @@
 import type { JSX } from "preact";
+import { useAbilities } from "../parts/abilities.ts";
 import { Button } from "../parts/button.tsx";
 import { edmTypes, type EdmType, type Property } from "../rest/entity.ts";
 
@@ -13,6 +14,7 @@ export interface PropertyRowsProps {
 
 /** Input fields for the name, type and value of each property of an entity. */
 export function PropertyRows({ rows, onChange }: PropertyRowsProps): JSX.Element {
+  const isReadOnly = !useAbilities().write;
   const set = (at: number, patch: Partial<NamedProperty>): void => {
     onChange(rows.map((row, index) => (index === at ? { ...row, ...patch } : row)));
   };
@@ -24,11 +26,13 @@ export function PropertyRows({ rows, onChange }: PropertyRowsProps): JSX.Element
           <input
             aria-label={`Name of property ${index + 1}`}
             value={name}
+            readOnly={isReadOnly}
             onInput={({ currentTarget }) => set(index, { name: currentTarget.value })}
           />
           <select
             aria-label={`Type of property ${index + 1}`}
             value={type}
+            disabled={isReadOnly}
             onChange={({ currentTarget }) => set(index, { type: currentTarget.value as EdmType })}
           >
             {edmTypes.map((one) => (
@@ -40,18 +44,20 @@ export function PropertyRows({ rows, onChange }: PropertyRowsProps): JSX.Element
           <input
             aria-label={`Value of property ${index + 1}`}
             value={text}
+            readOnly={isReadOnly}
             onInput={({ currentTarget }) => set(index, { text: currentTarget.value })}
           />
           <Button
             kind="quiet"
             icon="close"
+            needs="write"
             label={`Remove property ${name}`}
             onClick={() => onChange(rows.filter((_, at) => at !== index))}
           />
         </div>
       ))}
       <div class="editor-bar">
-        <Button icon="plus" onClick={add}>
+        <Button icon="plus" needs="write" onClick={add}>
           Add property
         </Button>
       </div>

@@ -1,5 +1,6 @@
 import type { ComponentChildren, JSX } from "preact";
 import { useState } from "preact/hooks";
+import { useAbilities } from "../parts/abilities.ts";
 import { sourcesOfDrop, type Source } from "./source.ts";
 
 export interface DropZoneProps {
@@ -11,17 +12,18 @@ export interface DropZoneProps {
 /** An area that accepts dropped files and folders. */
 export function DropZone({ hint, onDrop, children }: DropZoneProps): JSX.Element {
   const [isOver, setOver] = useState(false);
+  const { write } = useAbilities();
   const drop = async (event: DragEvent): Promise<void> => {
     event.preventDefault();
     setOver(false);
-    if (event.dataTransfer !== null) onDrop(await sourcesOfDrop(event.dataTransfer));
+    if (event.dataTransfer !== null && write) onDrop(await sourcesOfDrop(event.dataTransfer));
   };
   return (
     <div
       class="list drop"
       role="presentation"
       onDragOver={(event) => {
-        if (event.dataTransfer?.types.includes("Files") !== true) return;
+        if (event.dataTransfer?.types.includes("Files") !== true || !write) return;
         event.preventDefault();
         setOver(true);
       }}

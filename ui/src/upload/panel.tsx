@@ -3,6 +3,7 @@ import { useMemo } from "preact/hooks";
 import { bytes, count, plural } from "../format.ts";
 import { Button } from "../parts/button.tsx";
 import { Grid, rowsOf, type Column } from "../parts/grid.tsx";
+import { useLeaveWarning } from "../parts/leave-warning.ts";
 import { useStore } from "../store.ts";
 import {
   allTransfers,
@@ -19,10 +20,11 @@ import {
 export function UploadPanel(): JSX.Element | null {
   const changes = useStore(transferChanges);
   const list = useMemo(() => allTransfers().toSorted(byUrgency), [changes]);
+  useLeaveWarning(() => allTransfers().some(({ state }) => isActive(state)));
   if (list.length === 0) return null;
   const inState = (...states: readonly string[]): number =>
     list.filter(({ state }) => states.includes(state)).length;
-  const isRunning = inState("waiting", "running") > 0;
+  const isRunning = list.some(({ state }) => isActive(state));
   const total = list.reduce((sum, { totalBytes }) => sum + totalBytes, 0);
   const sent = list.reduce((sum, { sentBytes }) => sum + sentBytes, 0);
   const stuck = inState("failed", "cancelled", "exists");
@@ -50,6 +52,10 @@ export function UploadPanel(): JSX.Element | null {
       <Grid label="Files" columns={columns} rows={rowsOf(list)} keyOf={({ id }) => String(id)} />
     </section>
   );
+}
+
+function isActive(state: Transfer["state"]): boolean {
+  return state === "waiting" || state === "running";
 }
 
 function ResumeAll({ list }: { readonly list: readonly Transfer[] }): JSX.Element {
@@ -106,7 +112,7 @@ function State({ transfer }: { readonly transfer: Transfer }): JSX.Element {
 }
 
 function action(id: number, state: Transfer["state"]): JSX.Element | null {
-  if (state === "running" || state === "waiting") {
+  if (isActive(state)) {
     return <Button kind="quiet" icon="close" label="Cancel" onClick={() => cancelTransfer(id)} />;
   }
   if (state === "cancelled" || state === "failed") {

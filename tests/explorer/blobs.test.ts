@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { account, explorer, putText, row, takePicture } from "./explorer.ts";
+import { account, explorer, putText, row } from "./explorer.ts";
 
 const here = explorer();
 const container = "library";
@@ -31,7 +31,6 @@ describe("blobs", () => {
     await put("facts.txt");
     const blob = here.blobs.getContainerClient(container).getBlobClient("facts.txt");
     const page = await show("facts.txt");
-    await takePicture(page, "blob");
     await page.getByLabel("Tier").selectOption("Cool");
     await page.getByText("Access tier set to Cool").waitFor();
     await page.getByLabel("Header value 1").fill("text/markdown");

@@ -3,7 +3,7 @@ import { QueueServiceClient } from "@azure/storage-queue";
 import { describe, expect, it } from "vitest";
 import { WireClient } from "../smb-wire/wire-client.ts";
 import { lockBody, openFile, setDeletePending } from "../smb-wire/wire-messages.ts";
-import { account, explorer, putText, row, takePicture } from "./explorer.ts";
+import { account, explorer, putText, row } from "./explorer.ts";
 
 const here = explorer();
 const container = "wiki";
@@ -24,7 +24,6 @@ describe("leases", () => {
     await expect.poll(secondsLeft).toBeLessThan(before);
     await here.blobs.getContainerClient(container).getBlobLeaseClient().acquireLease(-1);
     await row(page, "infinite").waitFor();
-    await takePicture(page, "leases");
     await shown.getByRole("button", { name: "Break" }).click();
     await shown.waitFor({ state: "detached" });
     expect((await blob.getProperties()).leaseState).toBe("broken");
@@ -62,7 +61,6 @@ describe("rejected requests", () => {
       })
       .toBeGreaterThan(0);
     expect(await read.first().textContent()).toMatch(/Get Blob 200 by key, .*azsdk-js/);
-    await takePicture(page, "refused");
   });
 });
 
@@ -83,7 +81,6 @@ describe("SMB", () => {
     const shown = page.getByRole("article", { name: "plan.txt" });
     await shown.getByText("bytes 10–29 exclusive").waitFor();
     await page.getByText("delete pending").waitFor();
-    await takePicture(page, "smb");
     await shown.getByRole("button", { name: "Close handle" }).click();
     await shown.waitFor({ state: "detached" });
     client.end();
@@ -103,7 +100,6 @@ describe("messages", () => {
     const { receivedMessageItems } = await queue.receiveMessages({ visibilityTimeout: 600 });
     await inFlight.getByText("resize picture 7").waitFor();
     await inFlight.getByText("returns in").waitFor();
-    await takePicture(page, "queue");
     await waiting.getByText("resize picture 7").waitFor({ state: "detached" });
     // Only now the time begins to run, however long the page took to show the message.
     for (const { messageId, popReceipt } of receivedMessageItems) {
@@ -139,6 +135,5 @@ describe("health", () => {
     await expect
       .poll(async () => (await since.locator(".stroke").first().getAttribute("d"))?.length)
       .toBeGreaterThan(40);
-    await takePicture(page, "health");
   });
 });

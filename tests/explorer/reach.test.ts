@@ -7,7 +7,7 @@ import { brotliCompressSync } from "node:zlib";
 import type { Page } from "playwright-core";
 import { beforeAll, describe, expect, it } from "vitest";
 import { axeFindings } from "./axe.ts";
-import { account, explorer, putText, row, takePicture } from "./explorer.ts";
+import { account, explorer, putText, row } from "./explorer.ts";
 import { changeAddressAtOnce } from "./in-page.ts";
 
 const here = explorer();
@@ -174,7 +174,6 @@ describe("the page", () => {
     const background = `getComputedStyle(document.body).backgroundColor`;
     const dark = await here.open(`#/blobs/${account}/wiki?blob=home.md`, { colorScheme: "dark" });
     await dark.getByText("BlockBlob").waitFor();
-    await takePicture(dark, "dark");
     expect(await dark.evaluate(background)).toBe("rgb(20, 23, 26)");
     const light = await here.open("#/blobs", { colorScheme: "light" });
     await row(light, "wiki").waitFor();
@@ -199,7 +198,6 @@ describe("the page", () => {
     const size = { width: 390, height: 780 };
     const page = await here.open(`#/blobs/${account}/wiki`, { viewport: size, hasTouch: true });
     await row(page, "home.md").waitFor();
-    await takePicture(page, "phone");
     const overflow = `document.documentElement.scrollWidth - innerWidth`;
     expect(await page.evaluate(overflow)).toBeLessThanOrEqual(0);
     await row(page, "home.md").tap();

@@ -3,7 +3,7 @@ import { ShareServiceClient } from "@azure/storage-file-share";
 import { QueueServiceClient } from "@azure/storage-queue";
 import { readFile } from "node:fs/promises";
 import { describe, expect, it } from "vitest";
-import { account, choose, explorer, row, takePicture } from "./explorer.ts";
+import { account, choose, explorer, row } from "./explorer.ts";
 
 const here = explorer();
 const insecure = { allowInsecureConnection: true };
@@ -42,7 +42,6 @@ describe("tables", () => {
     );
     await page.getByRole("button", { name: "Run" }).click();
     await page.getByText("4 entries").waitFor();
-    await takePicture(page, "table");
     await page.getByLabel("$filter").fill("title eq 'Title 7'");
     await page.getByLabel("$filter").press("Enter");
     await page.getByText("1 entry").waitFor();
@@ -232,7 +231,6 @@ describe("shares", () => {
     await page.getByText("Snapshot created").waitFor();
     await row(page, "sparse.bin").click();
     await page.getByText("2 ranges, 1.5 KiB of 1.0 MiB").waitFor();
-    await takePicture(page, "share");
     await page.getByRole("tab", { name: "Content" }).click();
     await page.getByText("00000000  78 78 78").waitFor();
     await row(page, "final.txt").click();

@@ -1,11 +1,10 @@
 import { spawn, type ChildProcess } from "node:child_process";
 import { once } from "node:events";
-import { mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import type { Baseline } from "../../scripts/bench/guard/verdict.ts";
-import { yardstick } from "../../scripts/bench/guard/yardstick.ts";
 import { portFlags, program } from "../harness/child-server.ts";
+import { slownessOf, yardsticks } from "../harness/machine-speed.ts";
 import { awaitUrls } from "../harness/startup-lines.ts";
 
 /** No single request or disconnect may block the event loop for longer. */
@@ -72,16 +71,15 @@ export async function startStallServer({
 }
 
 async function measure(child: ChildProcess, action: () => Promise<unknown>): Promise<Stall> {
-  const sticks = [yardstick(), yardstick(), yardstick()];
+  const sticks = yardsticks();
   await ask(child, "begin");
   await action();
   const { cpuMilliseconds, residentBytes } = (await ask(child, "end")) as Omit<
     Stall,
     "milliseconds"
   >;
-  // Other processes only add time: the minimum is closest to the machine's speed.
-  const speed = Math.min(...sticks, yardstick()) / agreedYardstickMicroseconds();
-  return { milliseconds: cpuMilliseconds / speed, cpuMilliseconds, residentBytes };
+  const slowness = slownessOf([...sticks, ...yardsticks()]);
+  return { milliseconds: cpuMilliseconds / slowness, cpuMilliseconds, residentBytes };
 }
 
 async function ask(child: ChildProcess, message: "begin" | "end" | "hold"): Promise<unknown> {
@@ -89,9 +87,4 @@ async function ask(child: ChildProcess, message: "begin" | "end" | "hold"): Prom
   child.send(message);
   const [answer] = await answered;
   return answer;
-}
-
-function agreedYardstickMicroseconds(): number {
-  const path = join(import.meta.dirname, "../../scripts/bench/guard/baseline.json");
-  return (JSON.parse(readFileSync(path, "utf8")) as Baseline).yardstickMicroseconds;
 }

@@ -1,4 +1,4 @@
-import { ensureQuotas } from "../../src/account/account-quota.ts";
+import { ensureQuotas, readLimited } from "../../src/account/account-quota.ts";
 import { ensureAccountRecords } from "../../src/account/account-records.ts";
 import {
   accountsOf,
@@ -25,7 +25,6 @@ import type { Service } from "../../src/operation/service.ts";
 import { noMeter } from "../../src/protocol/meter.ts";
 import { hasData } from "../../src/server/account-change-parts.ts";
 import { simWorld, type SimClock, type SimLog } from "../../src/server/sim-world.ts";
-import { watchQuotas } from "../../src/server/usage/watch-quotas.ts";
 import type { Store } from "../../src/store/store.ts";
 import { accountSas, version, withQuery, type RawCall } from "./raw-client.ts";
 import { simSources } from "./sim-sources.ts";
@@ -71,6 +70,12 @@ export interface SimServiceOptions {
   readonly binaryBodies?: boolean;
 }
 
+/** Without a watcher, whose timer would fire too often when days pass. */
+export async function readQuotas(store: Store, quotas: Quotas): Promise<void> {
+  const limited = (await store.snapshot((view) => readLimited(view, undefined)))?.limited ?? [];
+  quotas.setLimits(new Map(limited.map(({ id, quota }) => [id, quota])));
+}
+
 const contentBytesMax = 64 * 1024 * 1024;
 const reclaimStepsMax = 10_000;
 
@@ -92,8 +97,7 @@ export async function simService(
   const quotas = new Quotas();
   if (settings.some(({ quotaBytes }) => quotaBytes > 0)) {
     await ensureQuotas(realStore, accountsOf(settings), hasData);
-    // Read once: the timer of a watcher would fire too often when days pass.
-    await (await watchQuotas(realStore, quotas, log)).stop();
+    await readQuotas(realStore, quotas);
   }
   const runtime = { store, content, random, clock, renderings: new RenderCache(), quotas };
   const http: HttpService = {

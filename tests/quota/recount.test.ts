@@ -5,9 +5,9 @@ import { accountsOf, developmentAccount } from "../../src/account/settings.ts";
 import { accountUsage } from "../../src/operation/usage.ts";
 import { hasData } from "../../src/server/account-change-parts.ts";
 import { UsageCounts } from "../../src/server/usage/usage-counts.ts";
-import { watchQuotas } from "../../src/server/usage/watch-quotas.ts";
 import type { Store } from "../../src/store/store.ts";
 import { simBlob, type SimBlob } from "../harness/sim-blob.ts";
+import { readQuotas } from "../harness/sim-service.ts";
 import { usageOf } from "./quota-harness.ts";
 
 const blockBlob = { "x-ms-blob-type": "BlockBlob" };
@@ -43,7 +43,7 @@ it("counts earlier bytes exactly, beside writes and deletions", async () => {
   const limited = accountsOf([{ ...developmentAccount(), quotaBytes }]);
   await ensureQuotas(sim.store, limited, hasData);
   if (runtime.quotas === undefined) throw new Error("the runtime has no quotas");
-  await (await watchQuotas(sim.store, runtime.quotas, log)).stop();
+  await readQuotas(sim.store, runtime.quotas);
   let writes = 0;
   const store = afterSnapshots(sim, async () => {
     writes += 1;

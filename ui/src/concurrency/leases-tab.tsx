@@ -94,7 +94,7 @@ function columnsOf(onBreak: (held: HeldLease) => void): readonly Column<HeldLeas
     {
       title: "Actions",
       isTitleHidden: true,
-      width: "5rem",
+      width: "7rem",
       align: "end",
       cell: (held) => <BreakButton held={held} onBreak={onBreak} />,
     },

@@ -59,6 +59,15 @@ describe("with the data of a company", () => {
     },
   );
 
+  it("fit a phone without accessibility findings", async () => {
+    const page = await here.open("#/none", { viewport: { width: 390, height: 844 } });
+    for (const [name, hash, ready] of [...views, ["", "#/principals", "Roles"] as const]) {
+      await page.evaluate(`location.hash = ${JSON.stringify(hash)}`);
+      await page.locator("main").getByText(ready).first().waitFor();
+      expect([name, await axeFindings(page), await page.evaluate(overflow)]).toEqual([name, [], 0]);
+    }
+  });
+
   it("a phone and dark colours show the same", async () => {
     const phone = { viewport: { width: 390, height: 844 }, hasTouch: true };
     const small = await here.open(library, phone);

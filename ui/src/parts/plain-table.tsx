@@ -12,7 +12,7 @@ export function PlainTable({ titles, numbers = [], rows }: PlainTableProps): JSX
   const classOf = (column: number): string | undefined =>
     numbers.includes(column) ? "end" : undefined;
   return (
-    <div class="table-wrap">
+    <div class="table-wrap" tabIndex={0} role="region" aria-label={titles[0]}>
       <table class="plain-table">
         <thead>
           <tr>

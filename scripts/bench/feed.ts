@@ -58,7 +58,7 @@ await server.stop();
 async function withSubscriber(work: () => Promise<number>): Promise<number> {
   const query = new URLSearchParams({ kinds: feedKinds.join(",") });
   const request = { query, grant: serverGrant, isValid: () => true, administers: () => true };
-  feed.route().serve({ request, response: discardingResponse() } as unknown as RawCall);
+  await feed.route().serve({ request, response: discardingResponse() } as unknown as RawCall);
   const result = await work();
   feed.close();
   return result;

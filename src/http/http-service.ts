@@ -52,18 +52,12 @@ export interface HttpServiceOptions {
   readonly oauth: OAuthMode | undefined;
 }
 
-const locationOptionsCache = new WeakMap<HttpService, LocationOptions>();
-
-/** The options of `locate`. Cached, so that a request does not allocate them. */
+/** The options of `locate`. */
 export function locationOptions(http: HttpService): LocationOptions {
-  const existing = locationOptionsCache.get(http);
-  if (existing !== undefined) return existing;
   const { service, accounts, options } = http;
-  const created = {
+  return {
     service: service.name,
     productStyle: options.productStyle,
     isAccount: (account: string) => accounts.get(account) !== undefined,
   };
-  locationOptionsCache.set(http, created);
-  return created;
 }

@@ -22,13 +22,7 @@ interface IdGenerators {
   readonly newGuid: () => string;
 }
 
-const generatorsOfRandom = new WeakMap<Random, IdGenerators>();
-
-/** The functions above for one source of random numbers, created once: decisions get them. */
+/** The functions above for one source of random numbers, as decisions get them. */
 export function idGeneratorsOf(random: Random): IdGenerators {
-  const existing = generatorsOfRandom.get(random);
-  if (existing !== undefined) return existing;
-  const created = { newId: () => newId(random), newGuid: () => newGuid(random) };
-  generatorsOfRandom.set(random, created);
-  return created;
+  return { newId: () => newId(random), newGuid: () => newGuid(random) };
 }

@@ -1,8 +1,8 @@
 import { RecentMap } from "../encoding/recent-map.ts";
 
 /** Cache of rendered listing entries by record key. A revision belongs to one write of a key and is
- *  never used again, so entries need no invalidation. With it a listing of 5,000 entries takes a
- *  quarter of the time (docs/bench/README.md, docs/adr/010-render-cache.md). */
+ *  never used again, so entries need no invalidation. A repeated listing of 5,000 blobs or a
+ *  query of 1,000 entities takes half of the CPU time (docs/adr/010-render-cache.md). */
 export class RenderCache {
   readonly #recent: RecentMap<CachedRendering>;
 

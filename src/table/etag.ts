@@ -8,16 +8,8 @@ import { formatDateTime, parseDateTime } from "./edm/date-time.ts";
 
 /** A weak ETag with the time of the change: `W/"datetime'2022-05-06T00%3A34%3A41.820498Z'"`. */
 export function formatEntityETag(etag: Ticks): string {
-  if (etag !== lastETag) {
-    lastText = `W/"datetime'${formatDateTime(etag).replaceAll(":", "%3A")}'"`;
-    lastETag = etag;
-  }
-  return lastText;
+  return `W/"datetime'${formatDateTime(etag).replaceAll(":", "%3A")}'"`;
 }
-
-/** The last formatted ETag. All entities of one transaction have the same ETag. */
-let lastETag: Ticks | undefined;
-let lastText = "";
 
 const etagForm = /^W\/"datetime'([^']{1,40})'"$/;
 

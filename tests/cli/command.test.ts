@@ -113,7 +113,7 @@ describe("etagere", () => {
   it.each([
     ["bakup", "etagere: bakup: no such command; did you mean backup?\n"],
     ["blobs", "etagere: blobs: no such command; did you mean blob?\n"],
-    ["nothing", "etagere: nothing: no such command; commands: check, backup, copy, import, status"],
+    ["nothing", "etagere: nothing: no such command; commands: check, backup, copy, import, export"],
   ])("reports the unknown command %s", (word, message) => {
     const { status, stdout, stderr } = run(word, "--help");
     expect({ status, stdout }).toEqual({ status: 1, stdout: "" });

@@ -34,7 +34,7 @@ describe("the simulated world", () => {
     expect(clock.monotonic()).toBe(before);
   });
 
-  it("refuses a timer that starts itself without end", () => {
+  it("rejects a timer that starts itself without end", () => {
     const { clock } = simWorld(1);
     const again = (): void => void clock.after(0, again);
     again();

@@ -89,7 +89,7 @@ it("records who did what with which result, and no secrets", async () => {
   }
 });
 
-it("refuses to start if the file cannot be opened", async () => {
+it("does not start if the file cannot be opened", async () => {
   const options = { ...freePorts, inMemoryPersistence: true, auditLog: join(folder, "no", "file") };
   await expect(start(options)).rejects.toThrow("auditLog: cannot be opened (ENOENT");
 });

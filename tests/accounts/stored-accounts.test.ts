@@ -210,7 +210,7 @@ it.each([
   expect(names).not.toContain("name" in body ? body.name : "");
 });
 
-it("refuses a second account of the same name, and an unknown key number", async () => {
+it("rejects a second account of the same name, and an unknown key number", async () => {
   await create("twice");
   expect((await create("twice")).body.error?.code).toBe("AccountAlreadyExists");
   expect((await callAccounts(server, "POST", "/twice/keys/3", {})).status).toBe(400);

@@ -116,7 +116,7 @@ describe("appended data", () => {
 });
 
 describe("checks", () => {
-  it("refuse empty data, wrong checksums and wrong parameters, and change nothing", async () => {
+  it("reject empty data, wrong checksums and wrong parameters, and change nothing", async () => {
     const empty = await append(0, "");
     expect([empty.status, empty.code]).toEqual([400, "InvalidHeaderValue"]);
     expect(JSON.parse(empty.body)).toMatchObject({

@@ -79,7 +79,7 @@ describe("the Data Lake API", () => {
     expect(root.headers["x-ms-permissions"]).toBe("rwxr-x---");
   });
 
-  it("refuses a request without credentials with 403", async () => {
+  it("rejects a request without credentials with 403", async () => {
     sim.callAs(anonymousPrincipal);
     const { status, code } = await sim.sendToDfs({ method: "PUT", path: "/fff/x?resource=file" });
     expect([status, code]).toEqual([403, "AuthenticationFailed"]);

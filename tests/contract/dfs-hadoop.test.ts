@@ -78,7 +78,7 @@ describe("a rename without the mode legacy", () => {
     ]);
   });
 
-  it("moves no directory into itself, and refuses other modes", async () => {
+  it("moves no directory into itself, and rejects other modes", async () => {
     await create("dir/file");
     expect((await rename("dir", "dir")).code).toBe("InvalidRenameSourcePath");
     expect((await rename("dir", "x?mode=other")).code).toBe("InvalidQueryParameterValue");

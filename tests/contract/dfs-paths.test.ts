@@ -49,7 +49,7 @@ describe("creating", () => {
     expect(await listed()).toEqual(["dir/", "dir/file"]);
   });
 
-  it("refuses a file in place of a directory, the reverse, and a file as a parent", async () => {
+  it("rejects a file in place of a directory, the reverse, and a file as a parent", async () => {
     await create("dir", "directory");
     await create("file");
     expect((await create("dir")).code).toBe("PathConflict");

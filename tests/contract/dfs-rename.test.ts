@@ -68,7 +68,7 @@ describe("a rename", () => {
     expect(await listed()).toEqual(["empty", "full", "full/x", "two"]);
   });
 
-  it("refuses what cannot be, and changes nothing", async () => {
+  it("rejects impossible renames, and changes nothing", async () => {
     await create("dir/file");
     for (const [from, to, status, code] of [
       ["/fff/none", "/fff/x", 404, "SourcePathNotFound"],

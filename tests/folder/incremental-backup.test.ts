@@ -95,7 +95,7 @@ it("copies everything if the base has another history", async () => {
   expect((await checkFolder({ location: alone, ...world })).problems).toEqual([]);
 });
 
-it("refuses a base that is no backup or is in use, and writes nothing", async () => {
+it("rejects a base that is no backup or is in use, and writes nothing", async () => {
   const to = join(folder, "refused");
   const backup = (base: string) => backupFolder({ location, to, base, ...world });
   await expect(backup(join(folder, "none"))).rejects.toThrow("not a backup");

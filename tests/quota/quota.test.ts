@@ -22,7 +22,7 @@ async function expectNoChange(sim: SimService, write: () => Promise<SimResponse>
   expect(await usageOf(sim)).toEqual(before);
 }
 
-it("refuses blobs beyond the quota, until others are deleted", async () => {
+it("rejects blobs beyond the quota, until others are deleted", async () => {
   const sim = await simBlob({ quotaBytes });
   const put = (name: string, body: string) =>
     sim.send({ method: "PUT", path: `/ccc/${name}`, headers: blockBlob, body });
@@ -61,7 +61,7 @@ it("does not limit an account without a quota", async () => {
   expect((await usageOf(sim)).counter).toBe(0);
 });
 
-it("refuses messages, and lets clients get and delete them", async () => {
+it("rejects messages, and lets clients get and delete them", async () => {
   const sim = await simService(queueService, { account: { quotaBytes } });
   await sim.send({ method: "PUT", path: "/qqq" });
   const body = `<QueueMessage><MessageText>${text}</MessageText></QueueMessage>`;
@@ -76,7 +76,7 @@ it("refuses messages, and lets clients get and delete them", async () => {
 
 const json = { "content-type": "application/json", accept: "application/json;odata=nometadata" };
 
-it("refuses entities, and a transaction as a whole", async () => {
+it("rejects entities, and a transaction as a whole", async () => {
   const sim = await simService(tableService, { account: { quotaBytes } });
   const create = { method: "POST", path: "/Tables", headers: json, body: '{"TableName":"ttt"}' };
   expect((await sim.send(create)).status).toBe(201);
@@ -119,7 +119,7 @@ it("refuses entities, and a transaction as a whole", async () => {
   expect((await put("2")).status).toBe(204);
 });
 
-it("refuses ranges of files, and lets clients delete files", async () => {
+it("rejects ranges of files, and lets clients delete files", async () => {
   const sim = await simService(fileService, { account: { quotaBytes }, binaryBodies: true });
   await sim.send({ method: "PUT", path: "/sss?restype=share" });
   const headers = { "x-ms-type": "file", "x-ms-content-length": "100000" };

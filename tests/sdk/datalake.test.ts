@@ -59,7 +59,7 @@ describe.each(["dfs", "blob"] as const)("with the client library at the %s port"
     expect(await listed()).toEqual(["dir", "dir/file", "large"]);
   });
 
-  it("renames directories, and refuses to replace one that is not empty", async () => {
+  it("renames directories, and rejects replacing one that is not empty", async () => {
     await filesystem.getFileClient("a/b/file").upload(Buffer.from("x"));
     await filesystem.getDirectoryClient("full/sub").create();
     await filesystem.getDirectoryClient("a").move("c");

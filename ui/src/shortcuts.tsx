@@ -51,10 +51,10 @@ export function Shortcuts({ account }: { readonly account: string }): JSX.Elemen
     let isAfterG = false;
     const listen = (event: KeyboardEvent): void => {
       if (event.ctrlKey || event.metaKey || event.altKey || isTyping(event.target)) return;
-      const place = isAfterG ? places[event.key] : undefined;
+      const address = isAfterG ? places[event.key] : undefined;
       isAfterG = event.key === "g";
       const isService = "btqs".includes(event.key);
-      if (place !== undefined) go(formatRoute(place, isService ? [account] : []));
+      if (address !== undefined) go(formatRoute(address, isService ? [account] : []));
       else if (event.key === "?") show(true);
       else if (event.key === "/") press("[data-filter]");
       else if (event.key === "u") press("[data-up]");

@@ -13,7 +13,7 @@ import type { Ticks } from "../../base/ticks.ts";
 import { ImportRefused } from "./import-refused.ts";
 
 /** Name and container of an imported blob. */
-export interface BlobPlace {
+export interface BlobAddress {
   readonly container: ContainerRecord;
   readonly name: string;
   /** Time of the snapshot; undefined for the blob itself. */
@@ -31,11 +31,15 @@ export interface BlobSlot {
 }
 
 /** Finds the slot of a blob. On a hierarchical account the name becomes a path. */
-export async function openSlot(view: Records, place: BlobPlace, random: Random): Promise<BlobSlot> {
-  const { key, parents } = place.isHierarchical
-    ? await findInTree(view, place, random)
-    : { key: { container: place.container.id, name: place.name }, parents: noEffects };
-  const { snapshot: at } = place;
+export async function openSlot(
+  view: Records,
+  address: BlobAddress,
+  random: Random,
+): Promise<BlobSlot> {
+  const { key, parents } = address.isHierarchical
+    ? await findInTree(view, address, random)
+    : { key: { container: address.container.id, name: address.name }, parents: noEffects };
+  const { snapshot: at } = address;
   if (at === undefined) {
     const before = await view.get(blobs, key);
     return { key, parents, before, put: (record, content) => put(blobs, key, record, content) };
@@ -51,7 +55,7 @@ const noEffects: readonly Effect[] = [];
 
 async function findInTree(
   view: Records,
-  { container, name }: BlobPlace,
+  { container, name }: BlobAddress,
   random: Random,
 ): Promise<{ readonly key: BlobKey; readonly parents: readonly Effect[] }> {
   const { now } = view;

@@ -23,7 +23,7 @@ import {
   directoryOf,
   isDirectoryMark,
   openSlot,
-  type BlobPlace,
+  type BlobAddress,
 } from "./blob-slot.ts";
 import { requiredText, type Fields } from "./document-fields.ts";
 import type { ImportContext } from "./import-context.ts";
@@ -57,10 +57,10 @@ async function importBlob(context: ImportContext, document: Fields): Promise<voi
     return;
   }
   const at = snapshotOf(document);
-  const place = { container, name, snapshot: at, isHierarchical: isInTree(context, document) };
+  const address = { container, name, snapshot: at, isHierarchical: isInTree(context, document) };
   await naming(`blob ${requiredText(document, "containerName")}/${name}`, async () => {
     if (!checkBlobName(name).ok) throw new ImportRefused(["the name is not valid"]);
-    await writeBlob(context, document, place);
+    await writeBlob(context, document, address);
   });
   if (at === undefined) counts.blobs += 1;
   else counts.snapshots += 1;
@@ -70,7 +70,7 @@ async function importBlob(context: ImportContext, document: Fields): Promise<voi
 async function writeBlob(
   context: ImportContext,
   document: Fields,
-  place: BlobPlace,
+  address: BlobAddress,
 ): Promise<void> {
   const parts = blobParts(document);
   const { type } = blobRecordOf(document, 0n);
@@ -82,13 +82,19 @@ async function writeBlob(
   let from = 0;
   do {
     const some = parts.slice(from, from + partsAtOnceMax);
-    await writeParts(context, document, { place, parts: some, isFirst: from === 0, type, length });
+    await writeParts(context, document, {
+      address,
+      parts: some,
+      isFirst: from === 0,
+      type,
+      length,
+    });
     from += partsAtOnceMax;
   } while (from < parts.length);
 }
 
 interface Writing {
-  readonly place: BlobPlace;
+  readonly address: BlobAddress;
   readonly parts: readonly BlobPart[];
   readonly isFirst: boolean;
   readonly type: BlobRecord["type"];
@@ -98,7 +104,7 @@ interface Writing {
 async function writeParts(
   context: ImportContext,
   document: Fields,
-  { place, parts, isFirst, type, length }: Writing,
+  { address, parts, isFirst, type, length }: Writing,
 ): Promise<void> {
   const { store, content } = context.engines;
   const { random } = context;
@@ -112,9 +118,13 @@ async function writeParts(
       return { edit: "write", at, part } as const satisfies ContentEdit;
     });
     await store.transact(async (tx) => {
-      const { before, parents, ...slot } = await openSlot(new Records(tx, content), place, random);
+      const { before, parents, ...slot } = await openSlot(
+        new Records(tx, content),
+        address,
+        random,
+      );
       const imported = blobRecordOf(document, tx.now);
-      const isMark = place.isHierarchical && isDirectoryMark(imported, place.name, length);
+      const isMark = address.isHierarchical && isDirectoryMark(imported, address.name, length);
       if (isFirst && !isMark && before !== undefined) throw alreadyThere(before);
       const record = isMark ? directoryOf(imported, before, random) : (before ?? imported);
       const plan = planOf(record, written, isFirst ? length : undefined);
@@ -169,7 +179,7 @@ async function importBlock(context: ImportContext, document: Fields): Promise<vo
     return;
   }
   const isHierarchical = isInTree(context, document);
-  const place = { container, name, snapshot: undefined, isHierarchical };
+  const address = { container, name, snapshot: undefined, isHierarchical };
   const scope = { container };
   await naming(`uncommitted block ${blockId} of ${name}`, async () => {
     const chunk = storedChunkOf(document["persistency"]);
@@ -178,7 +188,7 @@ async function importBlock(context: ImportContext, document: Fields): Promise<vo
     try {
       const isStaged = await engines.store.transact(async (tx) => {
         const view = new Records(tx, engines.content);
-        const { key, before: target, parents } = await openSlot(view, place, random);
+        const { key, before: target, parents } = await openSlot(view, address, random);
         if (target?.directory !== undefined) return false;
         const readResult = await readStagingState(view, key, blockId);
         const input = { encryption: noEncryption };

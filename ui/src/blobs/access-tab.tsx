@@ -2,10 +2,10 @@ import type { JSX } from "preact";
 import { Section } from "../parts/detail.tsx";
 import { LeaseBox } from "../parts/lease-box.tsx";
 import { SasForm } from "../parts/sas-form.tsx";
-import { pathOf, type BlobPlace, type BlobState } from "../rest/blob.ts";
+import { pathOf, type BlobAddress, type BlobState } from "../rest/blob.ts";
 
 export interface AccessTabProps {
-  readonly place: BlobPlace;
+  readonly address: BlobAddress;
   readonly state: BlobState;
   readonly onChanged: () => void;
 }
@@ -21,14 +21,14 @@ const permissions = [
 ] as const;
 
 /** Lease and SAS of a blob. Snapshots and versions have no lease. */
-export function AccessTab({ place, state, onChanged }: AccessTabProps): JSX.Element {
-  const isBase = place.snapshot === undefined && place.version === undefined;
+export function AccessTab({ address, state, onChanged }: AccessTabProps): JSX.Element {
+  const isBase = address.snapshot === undefined && address.version === undefined;
   return (
     <>
       {isBase && (
         <Section title="Lease">
           <LeaseBox
-            leased={{ service: "blob", path: pathOf(place) }}
+            leased={{ service: "blob", path: pathOf(address) }}
             state={state.headers.get("x-ms-lease-state") ?? "available"}
             onChanged={onChanged}
           />
@@ -36,12 +36,12 @@ export function AccessTab({ place, state, onChanged }: AccessTabProps): JSX.Elem
       )}
       <SasForm
         target={{
-          account: place.account,
+          account: address.account,
           service: "blob",
-          container: place.container,
-          path: place.name,
-          snapshot: place.snapshot,
-          versionId: place.version,
+          container: address.container,
+          path: address.name,
+          snapshot: address.snapshot,
+          versionId: address.version,
         }}
         permissions={permissions}
       />

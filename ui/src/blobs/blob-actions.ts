@@ -45,11 +45,11 @@ function describeCount(blobs: number, size: number): string {
 
 /** Counts all blobs of a container. */
 export function countContainer(account: string, container: string): void {
-  const place = { account, container, prefix: "" };
+  const address = { account, container, prefix: "" };
   const batch: BlobBatch = {
-    place,
+    address,
     selection: { isAll: true, rows: [], has: () => true },
-    fetchPage: blobPages(place),
+    fetchPage: blobPages(address),
     isHierarchical: false,
     onDone: () => {},
   };
@@ -73,7 +73,7 @@ export function entryActions(
   onOpen: () => void,
 ): readonly MenuItem[] {
   const { batch, onDialog } = context;
-  const { place } = batch;
+  const { address } = batch;
   const open: MenuItem = { label: "Open", icon: "file", needs: "read", run: onOpen };
   if (entry.isDeleted) {
     const run = (): void => undeleteBatch(batch);
@@ -83,7 +83,7 @@ export function entryActions(
     label: "Copy URL",
     icon: "link",
     needs: "read",
-    run: () => void copyUrl("blob", place.account, [place.container, entry.name]),
+    run: () => void copyUrl("blob", address.account, [address.container, entry.name]),
   };
   const isBase = entry.snapshot === undefined && entry.isCurrentVersion;
   const rename: MenuItem = {
@@ -97,7 +97,7 @@ export function entryActions(
       label: "Details",
       icon: "lock",
       needs: "read",
-      run: () => go(directoryRoute(place, entry.name.slice(0, -1))),
+      run: () => go(directoryRoute(address, entry.name.slice(0, -1))),
     };
     return [open, ...(batch.isHierarchical ? [details] : []), rename, ...batchActions(context)];
   }
@@ -105,7 +105,7 @@ export function entryActions(
     label: "Download",
     icon: "download",
     needs: "read",
-    run: () => void download(placeOf(place, entry)),
+    run: () => void download(placeOf(address, entry)),
   };
   const [, copy, move] = batchActions(context);
   const transfers = [copy, ...(isBase ? [move] : [])].filter((item) => item !== undefined);

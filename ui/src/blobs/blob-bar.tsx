@@ -4,12 +4,12 @@ import { Crumbs, type Crumb } from "../parts/crumbs.tsx";
 import { Filter } from "../parts/filter.tsx";
 import { formatRoute } from "../route.ts";
 import type { Source } from "../upload/source.ts";
-import { detailsRoute, folderRoute, type FolderPlace } from "./blob-route.ts";
+import { detailsRoute, folderRoute, type FolderAddress } from "./blob-route.ts";
 import { UploadButtons } from "./upload-buttons.tsx";
 import type { View } from "./use-blob-list.ts";
 
 export interface BlobBarProps {
-  readonly place: FolderPlace;
+  readonly address: FolderAddress;
   readonly view: View;
   readonly onView: (change: Partial<View>) => void;
   readonly onNew: () => void;
@@ -20,11 +20,11 @@ export interface BlobBarProps {
 }
 
 export function BlobBar(props: BlobBarProps): JSX.Element {
-  const { place, view, onView } = props;
+  const { address, view, onView } = props;
   return (
     <div class="bar">
-      <Crumbs crumbs={crumbsOf(place)} />
-      <Filter key={place.prefix} onChange={(filter) => onView({ filter })} />
+      <Crumbs crumbs={crumbsOf(address)} />
+      <Filter key={address.prefix} onChange={(filter) => onView({ filter })} />
       <Button pressed={view.isFlat} onClick={() => onView({ isFlat: !view.isFlat })}>
         Flat
       </Button>
@@ -32,7 +32,7 @@ export function BlobBar(props: BlobBarProps): JSX.Element {
         History
       </Button>
       <Button icon="refresh" label="Refresh" onClick={props.onRefresh} />
-      <a class="button" href={detailsRoute(place)}>
+      <a class="button" href={detailsRoute(address)}>
         Details
       </a>
       {props.onNewDirectory !== undefined && (
@@ -50,7 +50,7 @@ export function BlobBar(props: BlobBarProps): JSX.Element {
   );
 }
 
-function crumbsOf({ account, container, prefix }: FolderPlace): readonly Crumb[] {
+function crumbsOf({ account, container, prefix }: FolderAddress): readonly Crumb[] {
   const parts = prefix.split("/").filter((part) => part !== "");
   const folders = parts.map((words, index) => {
     const until = `${parts.slice(0, index + 1).join("/")}/`;

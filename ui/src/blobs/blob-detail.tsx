@@ -12,10 +12,10 @@ import { describeFailure, report } from "../parts/notices.tsx";
 import { Badge, Failed, Waiting } from "../parts/states.tsx";
 import { Tabs } from "../parts/tabs.tsx";
 import { deleteBlob, snapshotBlob } from "../rest/blob-actions.ts";
-import { chosenTier, getProperties, type BlobPlace, type BlobState } from "../rest/blob.ts";
+import { chosenTier, getProperties, type BlobAddress, type BlobState } from "../rest/blob.ts";
 import { go } from "../route.ts";
 import { AccessTab } from "./access-tab.tsx";
-import { folderRoute, type FolderPlace, type ShownBlob } from "./blob-route.ts";
+import { folderRoute, type FolderAddress, type ShownBlob } from "./blob-route.ts";
 import { ContentTab } from "./content-tab.tsx";
 import { CopyDialog } from "./copy-dialog.tsx";
 import { download } from "./download.ts";
@@ -24,7 +24,7 @@ import { MetadataTab } from "./metadata-tab.tsx";
 import { OverviewTab } from "./overview-tab.tsx";
 
 export interface BlobDetailProps {
-  readonly folder: FolderPlace;
+  readonly folder: FolderAddress;
   readonly blob: ShownBlob;
   readonly onChanged: () => void;
 }
@@ -42,8 +42,11 @@ const permissionsTab = ["permissions", "Permissions"] as const;
 export function BlobDetail({ folder, blob, onChanged }: BlobDetailProps): JSX.Element {
   const [tab, setTab] = useState<string>("overview");
   const isHierarchical = useHierarchical(folder.account);
-  const place: BlobPlace = { ...folder, ...blob };
-  const loaded = useLoad((signal) => getProperties(place, signal), [place.name, place.container]);
+  const address: BlobAddress = { ...folder, ...blob };
+  const loaded = useLoad(
+    (signal) => getProperties(address, signal),
+    [address.name, address.container],
+  );
   const isBase = blob.snapshot === undefined && blob.version === undefined;
   const changed = (): void => {
     loaded.reload();
@@ -58,7 +61,13 @@ export function BlobDetail({ folder, blob, onChanged }: BlobDetailProps): JSX.El
       isLarge={tab === "content"}
       onClose={close}
       actions={
-        <Actions place={place} isBase={isBase} state={state} onChanged={changed} onGone={close} />
+        <Actions
+          address={address}
+          isBase={isBase}
+          state={state}
+          onChanged={changed}
+          onGone={close}
+        />
       }
       tabs={
         <Tabs
@@ -72,12 +81,12 @@ export function BlobDetail({ folder, blob, onChanged }: BlobDetailProps): JSX.El
       {loaded.failure !== undefined && (
         <>
           <Failed what="blob" failure={loaded.failure} onRetry={loaded.reload} />
-          <HistoryTab place={place} onChanged={changed} />
+          <HistoryTab address={address} onChanged={changed} />
         </>
       )}
       {state === undefined && loaded.failure === undefined && <Waiting />}
       {state !== undefined && (
-        <Tab tab={tab} place={place} state={state} isBase={isBase} onChanged={changed} />
+        <Tab tab={tab} address={address} state={state} isBase={isBase} onChanged={changed} />
       )}
     </Detail>
   );
@@ -85,28 +94,32 @@ export function BlobDetail({ folder, blob, onChanged }: BlobDetailProps): JSX.El
 
 interface TabProps {
   readonly tab: string;
-  readonly place: BlobPlace;
+  readonly address: BlobAddress;
   readonly state: BlobState;
   readonly isBase: boolean;
   readonly onChanged: () => void;
 }
 
-function Tab({ tab, place, state, isBase, onChanged }: TabProps): JSX.Element {
+function Tab({ tab, address, state, isBase, onChanged }: TabProps): JSX.Element {
   const isEditable = useAbilities().write && isBase;
   if (tab === "content") {
-    return <ContentTab place={place} state={state} isEditable={isEditable} onChanged={onChanged} />;
+    return (
+      <ContentTab address={address} state={state} isEditable={isEditable} onChanged={onChanged} />
+    );
   }
   if (tab === "metadata") {
     return (
-      <MetadataTab place={place} state={state} isEditable={isEditable} onChanged={onChanged} />
+      <MetadataTab address={address} state={state} isEditable={isEditable} onChanged={onChanged} />
     );
   }
   if (tab === "permissions") {
-    return <PermissionsTab place={{ ...place, path: place.name }} isDirectory={false} />;
+    return <PermissionsTab address={{ ...address, path: address.name }} isDirectory={false} />;
   }
-  if (tab === "history") return <HistoryTab place={place} onChanged={onChanged} />;
-  if (tab === "access") return <AccessTab place={place} state={state} onChanged={onChanged} />;
-  return <OverviewTab place={place} state={state} isEditable={isEditable} onChanged={onChanged} />;
+  if (tab === "history") return <HistoryTab address={address} onChanged={onChanged} />;
+  if (tab === "access") return <AccessTab address={address} state={state} onChanged={onChanged} />;
+  return (
+    <OverviewTab address={address} state={state} isEditable={isEditable} onChanged={onChanged} />
+  );
 }
 
 function StateNote({
@@ -126,29 +139,29 @@ function StateNote({
 }
 
 interface ActionsProps {
-  readonly place: BlobPlace;
+  readonly address: BlobAddress;
   readonly isBase: boolean;
   readonly state: BlobState | undefined;
   readonly onChanged: () => void;
   readonly onGone: () => void;
 }
 
-function Actions({ place, isBase, state, onChanged, onGone }: ActionsProps): JSX.Element {
+function Actions({ address, isBase, state, onChanged, onGone }: ActionsProps): JSX.Element {
   const [dialog, setDialog] = useState<ActionName>();
   const remove = async (): Promise<string | undefined> => {
     const condition = isBase ? { ifMatch: state?.etag } : {};
-    const result = await deleteBlob(place, { condition });
+    const result = await deleteBlob(address, { condition });
     if (!result.ok) return describeFailure(result.failure);
     onGone();
     onChanged();
     return undefined;
   };
   const snapshot = async (): Promise<void> => {
-    if (report(await snapshotBlob(place), "Snapshot taken")) onChanged();
+    if (report(await snapshotBlob(address), "Snapshot taken")) onChanged();
   };
   return (
     <>
-      <Button icon="download" onClick={() => void download(place)}>
+      <Button icon="download" onClick={() => void download(address)}>
         Download
       </Button>
       <Button icon="copy" needs="copy" onClick={() => setDialog("Copy")}>
@@ -161,7 +174,7 @@ function Actions({ place, isBase, state, onChanged, onGone }: ActionsProps): JSX
       )}
       <Button
         icon="link"
-        onClick={() => void copyUrl("blob", place.account, [place.container, place.name])}
+        onClick={() => void copyUrl("blob", address.account, [address.container, address.name])}
       >
         Copy URL
       </Button>
@@ -175,7 +188,7 @@ function Actions({ place, isBase, state, onChanged, onGone }: ActionsProps): JSX
       </Button>
       <ActionDialog
         dialog={dialog}
-        place={place}
+        address={address}
         state={state}
         onRemove={remove}
         onClose={() => setDialog(undefined)}
@@ -192,7 +205,7 @@ type ActionName = "delete" | "Copy" | "Rename";
 
 interface ActionDialogProps {
   readonly dialog: ActionName | undefined;
-  readonly place: BlobPlace;
+  readonly address: BlobAddress;
   readonly state: BlobState | undefined;
   readonly onRemove: () => Promise<string | undefined>;
   readonly onClose: () => void;
@@ -200,14 +213,14 @@ interface ActionDialogProps {
 }
 
 function ActionDialog(props: ActionDialogProps): JSX.Element | null {
-  const { dialog, place, state, onClose } = props;
+  const { dialog, address, state, onClose } = props;
   if (dialog === undefined) return null;
   if (dialog === "delete") {
-    const isBase = place.snapshot === undefined && place.version === undefined;
+    const isBase = address.snapshot === undefined && address.version === undefined;
     return (
       <Confirm
         title="Delete"
-        text={`Delete ${place.name}${isBase ? ", with snapshots" : ""}?`}
+        text={`Delete ${address.name}${isBase ? ", with snapshots" : ""}?`}
         action="Delete"
         onConfirm={props.onRemove}
         onClose={onClose}
@@ -215,6 +228,6 @@ function ActionDialog(props: ActionDialogProps): JSX.Element | null {
     );
   }
   if (state === undefined) return null;
-  const from = { ...place, etag: state.etag, tier: chosenTier(state) };
+  const from = { ...address, etag: state.etag, tier: chosenTier(state) };
   return <CopyDialog from={from} action={dialog} onClose={onClose} onDone={props.onDone} />;
 }

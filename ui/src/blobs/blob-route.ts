@@ -1,7 +1,7 @@
 import { formatRoute } from "../route.ts";
 
 /** The folder that a view shows: a container, and a prefix of blob names. */
-export interface FolderPlace {
+export interface FolderAddress {
   readonly account: string;
   readonly container: string;
   readonly prefix: string;
@@ -14,7 +14,10 @@ export interface ShownBlob {
   readonly version?: string | undefined;
 }
 
-export function folderRoute({ account, container, prefix }: FolderPlace, blob?: ShownBlob): string {
+export function folderRoute(
+  { account, container, prefix }: FolderAddress,
+  blob?: ShownBlob,
+): string {
   const segments = prefix === "" ? [account, container] : [account, container, prefix];
   return formatRoute("blobs", segments, {
     blob: blob?.name,
@@ -24,14 +27,14 @@ export function folderRoute({ account, container, prefix }: FolderPlace, blob?: 
 }
 
 /** The address of a folder with the details of its container beside it. */
-export function detailsRoute({ account, container, prefix }: FolderPlace): string {
+export function detailsRoute({ account, container, prefix }: FolderAddress): string {
   const segments = prefix === "" ? [account, container] : [account, container, prefix];
   return formatRoute("blobs", segments, { details: "container" });
 }
 
 /** The same folder, with the details of a directory beside it. */
 export function directoryRoute(
-  { account, container, prefix }: FolderPlace,
+  { account, container, prefix }: FolderAddress,
   directory: string,
 ): string {
   const segments = prefix === "" ? [account, container] : [account, container, prefix];

@@ -5,8 +5,8 @@ import { FormDialog } from "../parts/dialog.tsx";
 import { Check, Field } from "../parts/field.tsx";
 import { textIn } from "../parts/form-values.ts";
 import type { BlobEntry } from "../rest/blob-list.ts";
-import type { PathPlace } from "../rest/path.ts";
-import type { FolderPlace } from "./blob-route.ts";
+import type { PathAddress } from "../rest/path.ts";
+import type { FolderAddress } from "./blob-route.ts";
 import { deleteBatch, describeBatch, placeOf, transferBatch, type BlobBatch } from "./bulk.ts";
 import { CopyDialog } from "./copy-dialog.tsx";
 import { NewBlob } from "./new-blob.tsx";
@@ -19,20 +19,20 @@ export type BrowserDialog =
 
 export interface BrowserDialogsProps {
   readonly dialog: BrowserDialog | undefined;
-  readonly place: FolderPlace;
+  readonly address: FolderAddress;
   readonly onClose: () => void;
   readonly onReload: () => void;
 }
 
 export function BrowserDialogs(props: BrowserDialogsProps): JSX.Element | null {
-  const { dialog, place, onClose, onReload } = props;
+  const { dialog, address, onClose, onReload } = props;
   switch (dialog?.kind) {
     case undefined:
       return null;
     case "new":
-      return <NewBlob place={place} onClose={onClose} onDone={onReload} />;
+      return <NewBlob address={address} onClose={onClose} onDone={onReload} />;
     case "new-directory": {
-      const parent = pathPlace(place, place.prefix);
+      const parent = pathAddress(address, address.prefix);
       return <NewDirectory parent={parent} onClose={onClose} onDone={onReload} />;
     }
     case "delete":
@@ -44,7 +44,7 @@ export function BrowserDialogs(props: BrowserDialogsProps): JSX.Element | null {
   }
 }
 
-function pathPlace({ account, container }: FolderPlace, prefix: string): PathPlace {
+function pathAddress({ account, container }: FolderAddress, prefix: string): PathAddress {
   return { account, container, path: prefix.replace(/\/$/, "") };
 }
 
@@ -77,7 +77,7 @@ interface TransferDialogProps extends DeleteDialogProps {
 }
 
 function TransferDialog({ batch, action, onClose }: TransferDialogProps): JSX.Element {
-  const { container, prefix } = batch.place;
+  const { container, prefix } = batch.address;
   const submit = (values: FormData): Promise<string | undefined> => {
     const folder = textIn(values, "folder").replace(/^\/+|\/+$/g, "");
     const to = {
@@ -116,16 +116,16 @@ interface RenameEntryProps extends DeleteDialogProps {
 }
 
 function RenameEntry({ entry, batch, onClose, onDone }: RenameEntryProps): JSX.Element {
-  const { place, isHierarchical } = batch;
+  const { address, isHierarchical } = batch;
   if (isHierarchical) {
-    const path = pathPlace(place, entry.name);
-    return <RenameDialog place={path} etag={entry.etag} onClose={onClose} onDone={onDone} />;
+    const path = pathAddress(address, entry.name);
+    return <RenameDialog address={path} etag={entry.etag} onClose={onClose} onDone={onDone} />;
   }
   if (entry.kind === "folder") {
     return <RenameFolder entry={entry} batch={batch} onClose={onClose} />;
   }
   const tier = entry.isTierInferred ? undefined : entry.tier || undefined;
-  const from = { ...placeOf(place, entry), etag: entry.etag, tier };
+  const from = { ...placeOf(address, entry), etag: entry.etag, tier };
   return <CopyDialog from={from} action="Rename" onClose={onClose} onDone={onDone} />;
 }
 
@@ -135,10 +135,10 @@ function RenameFolder({ entry, batch, onClose }: Omit<RenameEntryProps, "onDone"
     const folder = textIn(values, "folder").replace(/^\/+|\/+$/g, "");
     if (`${folder}/` === entry.name) return Promise.resolve("Folder: has this name already.");
     if (folder === "") return Promise.resolve("Folder: is empty.");
-    const place = { ...batch.place, prefix: entry.name };
-    const { container } = place;
+    const address = { ...batch.address, prefix: entry.name };
+    const { container } = address;
     transferBatch(
-      { ...batch, place },
+      { ...batch, address },
       { container, prefix: `${folder}/`, mayReplace: false },
       "Move",
     );

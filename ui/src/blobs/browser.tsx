@@ -15,7 +15,7 @@ import type { Source } from "../upload/source.ts";
 import { batchActions, entryActions } from "./blob-actions.ts";
 import { BlobBar } from "./blob-bar.tsx";
 import { BlobDetail } from "./blob-detail.tsx";
-import { folderRoute, type FolderPlace } from "./blob-route.ts";
+import { folderRoute, type FolderAddress } from "./blob-route.ts";
 import { BrowserDialogs, type BrowserDialog } from "./browser-dialogs.tsx";
 import type { BlobBatch } from "./bulk.ts";
 import { blobColumns, entryKey } from "./columns.tsx";
@@ -24,21 +24,21 @@ import { uploadToFolder } from "./upload-to-folder.ts";
 import { useBlobList, type BlobList, type View } from "./use-blob-list.ts";
 
 export interface BlobBrowserProps {
-  readonly place: FolderPlace;
+  readonly address: FolderAddress;
   readonly query: Readonly<Record<string, string>>;
 }
 
 /** The selected rows, the dialogs, and the commands for a row or for the selection. */
-function useCommands(place: FolderPlace, view: View, { fetchPage, reload }: BlobList) {
-  const isHierarchical = useHierarchical(place.account);
+function useCommands(address: FolderAddress, view: View, { fetchPage, reload }: BlobList) {
+  const isHierarchical = useHierarchical(address.account);
   const abilities = useAbilities();
   const [dialog, onDialog] = useState<BrowserDialog>();
-  const selection = useSelection(entryKey, [place.account, place.prefix, view]);
+  const selection = useSelection(entryKey, [address.account, address.prefix, view]);
   const onDone = (): void => {
     selection.clear();
     reload();
   };
-  const base = { place, fetchPage, isHierarchical, onDone };
+  const base = { address, fetchPage, isHierarchical, onDone };
   const selected: BlobBatch = { ...base, selection };
   const batchOf = (entry: BlobEntry): BlobBatch => ({
     ...base,
@@ -46,7 +46,7 @@ function useCommands(place: FolderPlace, view: View, { fetchPage, reload }: Blob
   });
   const actionsOf = (entry: BlobEntry) =>
     isAlone(selection, entry)
-      ? entryActions({ batch: batchOf(entry), onDialog }, entry, () => open(place, entry))
+      ? entryActions({ batch: batchOf(entry), onDialog }, entry, () => open(address, entry))
       : batchActions({ batch: selected, onDialog });
   return {
     isHierarchical,
@@ -68,18 +68,18 @@ function useCommands(place: FolderPlace, view: View, { fetchPage, reload }: Blob
   };
 }
 
-export function BlobBrowser({ place, query }: BlobBrowserProps): JSX.Element {
+export function BlobBrowser({ address, query }: BlobBrowserProps): JSX.Element {
   const [view, setView] = useState<View>({ filter: noFilter, isFlat: false, withHidden: false });
-  const blobs = useBlobList(place, view);
-  const { reload } = blobs;
-  const commands = useCommands(place, view, blobs);
+  const blobs = useBlobList(address, view);
+  const commands = useCommands(address, view, blobs);
   const { selection, dialog, onDialog } = commands;
   const { open: openMenu, menu } = useMenu();
-  const upload = (sources: readonly Source[]): void => uploadToFolder(place, sources, reload);
+  const upload = (from: readonly Source[]): void => uploadToFolder(address, from, blobs.reload);
+  const { container, prefix } = address;
   return (
     <>
       <BlobBar
-        place={place}
+        address={address}
         view={view}
         onView={(change) => setView((before) => ({ ...before, ...change }))}
         onNew={() => onDialog({ kind: "new" })}
@@ -87,7 +87,7 @@ export function BlobBrowser({ place, query }: BlobBrowserProps): JSX.Element {
           commands.isHierarchical ? () => onDialog({ kind: "new-directory" }) : undefined
         }
         onUpload={upload}
-        onRefresh={reload}
+        onRefresh={blobs.reload}
       />
       <SelectionBar
         selection={selection}
@@ -95,20 +95,20 @@ export function BlobBrowser({ place, query }: BlobBrowserProps): JSX.Element {
         actions={commands.selectedActions}
       />
       <div class="work">
-        <DropZone hint={`Drop to upload into ${place.container}/${place.prefix}`} onDrop={upload}>
+        <DropZone hint={`Drop to upload into ${container}/${prefix}`} onDrop={upload}>
           <Listing
-            label={`Blobs in ${place.container}`}
+            label={`Blobs in ${container}`}
             list={blobs.list}
             filter={view.filter}
             empty={commands.emptyText}
-            columns={blobColumns(place.prefix)}
+            columns={blobColumns(prefix)}
             keyOf={entryKey}
             nameOf={({ name }) => name}
             selection={selection}
             sorting={blobs.sorting}
             active={activeKey(query)}
             rowClass={({ isDeleted }) => (isDeleted ? "gone" : "")}
-            onOpen={(entry) => open(place, entry)}
+            onOpen={(entry) => open(address, entry)}
             onDelete={commands.askToDelete}
             onRename={commands.rename}
             onMenu={(entry, at) =>
@@ -116,13 +116,13 @@ export function BlobBrowser({ place, query }: BlobBrowserProps): JSX.Element {
             }
           />
         </DropZone>
-        <Beside place={place} query={query} onChanged={reload} />
+        <Beside address={address} query={query} onChanged={blobs.reload} />
       </div>
       <BrowserDialogs
         dialog={dialog}
-        place={place}
+        address={address}
         onClose={() => onDialog(undefined)}
-        onReload={reload}
+        onReload={blobs.reload}
       />
       {menu}
     </>
@@ -134,20 +134,20 @@ interface BesideProps extends BlobBrowserProps {
 }
 
 /** Details of the container or blob in the address. */
-function Beside({ place, query, onChanged }: BesideProps): JSX.Element | null {
+function Beside({ address, query, onChanged }: BesideProps): JSX.Element | null {
   const { blob: name, snapshot, version } = query;
-  if (query["details"] !== undefined) return <ContainerDetail folder={place} />;
+  if (query["details"] !== undefined) return <ContainerDetail folder={address} />;
   const { directory } = query;
   if (directory !== undefined) {
     return (
-      <DirectoryDetail key={directory} folder={place} path={directory} onChanged={onChanged} />
+      <DirectoryDetail key={directory} folder={address} path={directory} onChanged={onChanged} />
     );
   }
   if (name === undefined) return null;
   return (
     <BlobDetail
       key={`${name}${snapshot ?? ""}${version ?? ""}`}
-      folder={place}
+      folder={address}
       blob={{ name, snapshot, version }}
       onChanged={onChanged}
     />
@@ -160,10 +160,10 @@ function activeKey(query: Readonly<Record<string, string>>): string | undefined 
   return `${query["blob"]}\n${query["snapshot"] ?? ""}\n${query["version"] ?? ""}\n`;
 }
 
-function open(place: FolderPlace, entry: BlobEntry): void {
-  if (entry.kind === "folder") go(folderRoute({ ...place, prefix: entry.name }));
+function open(address: FolderAddress, entry: BlobEntry): void {
+  if (entry.kind === "folder") go(folderRoute({ ...address, prefix: entry.name }));
   else {
     const version = entry.isCurrentVersion ? undefined : entry.version;
-    go(folderRoute(place, { name: entry.name, snapshot: entry.snapshot, version }));
+    go(folderRoute(address, { name: entry.name, snapshot: entry.snapshot, version }));
   }
 }

@@ -7,15 +7,15 @@ import { done, failed, mapped, type Result } from "../result.ts";
 import { deleteBlob, undeleteBlob } from "../rest/blob-actions.ts";
 import { listBlobs, type BlobEntry } from "../rest/blob-list.ts";
 import { copyBlobState, moveBlob } from "../rest/blob-move.ts";
-import { getProperties, pathOf, type BlobPlace } from "../rest/blob.ts";
+import { getProperties, pathOf, type BlobAddress } from "../rest/blob.ts";
 import { ownLease } from "../rest/own-leases.ts";
-import { deleteDirectory, getPathState, renamePath, type PathPlace } from "../rest/path.ts";
+import { deleteDirectory, getPathState, renamePath, type PathAddress } from "../rest/path.ts";
 import { requestStream } from "../rest/request.ts";
-import type { FolderPlace } from "./blob-route.ts";
+import type { FolderAddress } from "./blob-route.ts";
 
 /** Selected rows of a folder, and how to process them. */
 export interface BlobBatch {
-  readonly place: FolderPlace;
+  readonly address: FolderAddress;
   readonly selection: Pick<Selection<BlobEntry>, "isAll" | "rows" | "has">;
   /** The list from which Select all selects. */
   readonly fetchPage: FetchPage<BlobEntry>;
@@ -26,8 +26,8 @@ export interface BlobBatch {
 
 const pageRows = 1000;
 
-export function describeBatch({ selection: { isAll, rows }, place }: BlobBatch): string {
-  if (isAll) return `all of ${place.container}/${place.prefix}`;
+export function describeBatch({ selection: { isAll, rows }, address }: BlobBatch): string {
+  if (isAll) return `all of ${address.container}/${address.prefix}`;
   const [first] = rows;
   return rows.length === 1 && first !== undefined
     ? first.name
@@ -39,7 +39,7 @@ function rowsOf({ selection, fetchPage }: BlobBatch, { signal }: ItemContext) {
 }
 
 /** All blobs below a folder, in a flat list. */
-export function blobPages({ account, container, prefix }: FolderPlace): FetchPage<BlobEntry> {
+export function blobPages({ account, container, prefix }: FolderAddress): FetchPage<BlobEntry> {
   return (marker, { signal }) =>
     listBlobs({
       account,
@@ -58,7 +58,7 @@ async function* blobsBelow(
   batch: BlobBatch,
   context: ItemContext,
 ): AsyncGenerator<Result<BlobEntry>> {
-  const { account, container } = batch.place;
+  const { account, container } = batch.address;
   for await (const row of rowsOf(batch, context)) {
     if (!row.ok || row.value.kind === "blob") {
       yield row;
@@ -72,7 +72,7 @@ async function* blobsBelow(
 }
 
 /** The blob, snapshot or version of a row. */
-export function placeOf({ account, container }: FolderPlace, entry: BlobEntry): BlobPlace {
+export function placeOf({ account, container }: FolderAddress, entry: BlobEntry): BlobAddress {
   const { name, snapshot, isCurrentVersion, version } = entry;
   const isOld = snapshot === undefined && !isCurrentVersion;
   return { account, container, name, snapshot, version: isOld ? version : undefined };
@@ -82,41 +82,41 @@ function isBase({ snapshot, isCurrentVersion }: BlobEntry): boolean {
   return snapshot === undefined && isCurrentVersion;
 }
 
-function pathPlace({ account, container }: FolderPlace, { name }: BlobEntry): PathPlace {
+function pathAddress({ account, container }: FolderAddress, { name }: BlobEntry): PathAddress {
   return { account, container, path: name.replace(/\/$/, "") };
 }
 
 /** The ETag to require: the listed one, or on a retry the present one. */
 async function etagOf(
-  place: FolderPlace,
+  address: FolderAddress,
   entry: BlobEntry,
   { isRetry }: RunContext,
 ): Promise<Result<string>> {
   if (!isRetry) return done(entry.etag);
   const state =
     entry.kind === "folder"
-      ? await getPathState(pathPlace(place, entry))
-      : await getProperties(placeOf(place, entry));
+      ? await getPathState(pathAddress(address, entry))
+      : await getProperties(placeOf(address, entry));
   return mapped(state, ({ etag }) => etag);
 }
 
 /** Deletes with If-Match on the listed ETags: blobs changed since then are kept. */
 export function deleteBatch(batch: BlobBatch): void {
-  const { place, isHierarchical, onDone } = batch;
+  const { address, isHierarchical, onDone } = batch;
   startJob<BlobEntry>({
     title: `Delete ${describeBatch(batch)}`,
     items: (context) => (isHierarchical ? rowsOf(batch, context) : blobsBelow(batch, context)),
     nameOf: ({ name }) => name,
     run: async (entry, context) => {
-      const etag = await etagOf(place, entry, context);
+      const etag = await etagOf(address, entry, context);
       if (!etag.ok) return etag;
       if (entry.kind === "folder") {
-        const directory = pathPlace(place, entry);
-        const leaseId = ownLease("blob", [place.account, place.container, directory.path]);
+        const directory = pathAddress(address, entry);
+        const leaseId = ownLease("blob", [address.account, address.container, directory.path]);
         return deleteDirectory(directory, { ifMatch: etag.value || undefined, leaseId });
       }
       const condition = isBase(entry) ? { ifMatch: etag.value } : {};
-      return deleteBlob(placeOf(place, entry), { condition, signal: context.signal });
+      return deleteBlob(placeOf(address, entry), { condition, signal: context.signal });
     },
     onDone,
   });
@@ -127,7 +127,7 @@ export function undeleteBatch(batch: BlobBatch): void {
     title: `Undelete ${describeBatch(batch)}`,
     items: (context) => rowsOf(batch, context),
     nameOf: ({ name }) => name,
-    run: ({ name }) => undeleteBlob({ ...batch.place, name }),
+    run: ({ name }) => undeleteBlob({ ...batch.address, name }),
     onDone: batch.onDone,
   });
 }
@@ -141,7 +141,7 @@ export interface Destination {
 
 /** Copies or moves the rows, keeping their names below the shown folder. */
 export function transferBatch(batch: BlobBatch, to: Destination, action: "Copy" | "Move"): void {
-  const { place, isHierarchical, onDone } = batch;
+  const { address, isHierarchical, onDone } = batch;
   const isMove = action === "Move";
   startJob<BlobEntry>({
     title: `${action} ${describeBatch(batch)}`,
@@ -149,17 +149,17 @@ export function transferBatch(batch: BlobBatch, to: Destination, action: "Copy" 
       isMove && isHierarchical ? rowsOf(batch, context) : blobsBelow(batch, context),
     nameOf: ({ name }) => name,
     run: async (entry, context) => {
-      const etag = await etagOf(place, entry, context);
+      const etag = await etagOf(address, entry, context);
       if (!etag.ok) return etag;
       if (isMove && !isBase(entry)) return failed(notMovable);
-      const name = to.prefix + entry.name.slice(place.prefix.length);
-      const target = { account: place.account, container: to.container, name };
+      const name = to.prefix + entry.name.slice(address.prefix.length);
+      const target = { account: address.account, container: to.container, name };
       const { mayReplace } = to;
       if (isMove && isHierarchical) {
-        return movePath(pathPlace(place, entry), { ...target, etag: etag.value, mayReplace });
+        return movePath(pathAddress(address, entry), { ...target, etag: etag.value, mayReplace });
       }
       const tier = entry.isTierInferred ? undefined : entry.tier || undefined;
-      const from = { ...placeOf(place, entry), etag: etag.value, tier };
+      const from = { ...placeOf(address, entry), etag: etag.value, tier };
       const { signal } = context;
       return isMove
         ? moveBlob(from, target, { mayReplace, signal })
@@ -177,8 +177,8 @@ const notMovable = {
 
 /** Renames a file or directory of a tree, which is one atomic operation. */
 async function movePath(
-  from: PathPlace,
-  to: BlobPlace & { readonly etag: string; readonly mayReplace: boolean },
+  from: PathAddress,
+  to: BlobAddress & { readonly etag: string; readonly mayReplace: boolean },
 ): Promise<Result<unknown>> {
   const target = { ...from, container: to.container, path: to.name.replace(/\/$/, "") };
   const present = to.mayReplace ? await getPathState(target) : undefined;
@@ -189,8 +189,8 @@ async function movePath(
 
 /** Saves the blobs as one zip file. */
 export function zipBatch(batch: BlobBatch): void {
-  const { place } = batch;
-  const folder = place.prefix.split("/").at(-2) ?? place.container;
+  const { address } = batch;
+  const folder = address.prefix.split("/").at(-2) ?? address.container;
   const [first] = batch.selection.rows;
   const isOne = !batch.selection.isAll && batch.selection.rows.length === 1;
   const name = isOne && first !== undefined ? lastSegment(first.name) : folder;
@@ -200,11 +200,11 @@ export function zipBatch(batch: BlobBatch): void {
     items: (context) => blobsBelow(batch, context),
     nameOf: (entry) => entry.name,
     open: async (entry, signal) => {
-      const blob = placeOf(place, entry);
+      const blob = placeOf(address, entry);
       const query = { snapshot: blob.snapshot, versionid: blob.version };
       const answer = await requestStream("blob", pathOf(blob), { query, signal });
       const mark = blob.snapshot ?? blob.version;
-      const path = entry.name.slice(place.prefix.length);
+      const path = entry.name.slice(address.prefix.length);
       return mapped(answer, ({ headers, body }) => ({
         path: mark === undefined ? path : `${path} (${mark.replaceAll(":", "-")})`,
         modifiedAt: new Date(headers.get("last-modified") ?? 0),

@@ -18,7 +18,7 @@ import { metadataIn } from "../rest/blob.ts";
 import { getContainer, setContainerMetadata } from "../rest/container.ts";
 import { policiesRoute } from "../settings/policies-route.ts";
 import { go } from "../route.ts";
-import { folderRoute, type FolderPlace } from "./blob-route.ts";
+import { folderRoute, type FolderAddress } from "./blob-route.ts";
 
 const tabs = [
   ["overview", "Overview"],
@@ -39,7 +39,7 @@ const permissions = [
   ["t", "Tags"],
 ] as const;
 
-export function ContainerDetail({ folder }: { readonly folder: FolderPlace }): JSX.Element {
+export function ContainerDetail({ folder }: { readonly folder: FolderAddress }): JSX.Element {
   const { account, container } = folder;
   const [tab, setTab] = useState("overview");
   const isHierarchical = useHierarchical(account);
@@ -66,7 +66,7 @@ export function ContainerDetail({ folder }: { readonly folder: FolderPlace }): J
         <Overview folder={folder} headers={loaded.value} onChanged={loaded.reload} />
       )}
       {tab === "permissions" && (
-        <PermissionsTab place={{ account, container, path: "" }} isDirectory />
+        <PermissionsTab address={{ account, container, path: "" }} isDirectory />
       )}
       {tab === "history" && <TimelineView of={{ service: "blob", account, container }} />}
       {loaded.value !== undefined && tab === "access" && (
@@ -93,7 +93,7 @@ export function ContainerDetail({ folder }: { readonly folder: FolderPlace }): J
 }
 
 interface OverviewProps {
-  readonly folder: FolderPlace;
+  readonly folder: FolderAddress;
   readonly headers: Headers;
   readonly onChanged: () => void;
 }
@@ -104,8 +104,8 @@ function Overview({ folder, headers, onChanged }: OverviewProps): JSX.Element {
   const metadata = metadataIn(headers);
   const [problem, setProblem] = useState<string>();
   const save = async (pairs: Readonly<Record<string, string>>): Promise<boolean> => {
-    const place = { account, name: container };
-    const result = await setContainerMetadata(place, pairs, header("last-modified"));
+    const address = { account, name: container };
+    const result = await setContainerMetadata(address, pairs, header("last-modified"));
     setProblem(result.ok ? undefined : describeFailure(result.failure));
     if (!result.ok) return false;
     notify("good", "Metadata saved");

@@ -10,11 +10,11 @@ import { readUrl } from "./download.ts";
 import { TextContent, type TextContentProps } from "./text-content.tsx";
 
 export function ContentTab(props: TextContentProps): JSX.Element {
-  const { place, state } = props;
+  const { address, state } = props;
   const [chosen, setChosen] = useState<PreviewKind>();
   const [isEditing, setEditing] = useState(false);
   const type = state.headers.get("content-type") ?? "";
-  const { name } = place;
+  const { name } = address;
   const { length, etag } = state;
   const kind = chosen ?? previewKind(type, { name, length });
   return (
@@ -26,12 +26,12 @@ export function ContentTab(props: TextContentProps): JSX.Element {
           of={`${name} ${etag}`}
           length={length}
           read={async (bytesMax, signal) =>
-            mapped(await getContent(place, { bytesMax, signal }), ({ bytes }) => bytes)
+            mapped(await getContent(address, { bytesMax, signal }), ({ bytes }) => bytes)
           }
         />
       )}
       {kind !== "text" && kind !== "hex" && (
-        <Media name={name} kind={kind} length={length} getUrl={() => readUrl(place)} />
+        <Media name={name} kind={kind} length={length} getUrl={() => readUrl(address)} />
       )}
     </>
   );

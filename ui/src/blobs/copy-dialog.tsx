@@ -4,13 +4,13 @@ import { Check, Field } from "../parts/field.tsx";
 import { textIn } from "../parts/form-values.ts";
 import { describeFailure, notify } from "../parts/notices.tsx";
 import { copyBlobState, moveBlob, type CopySource } from "../rest/blob-move.ts";
-import type { BlobPlace } from "../rest/blob.ts";
+import type { BlobAddress } from "../rest/blob.ts";
 
 export interface CopyDialogProps {
   readonly from: CopySource;
   readonly action: "Copy" | "Rename";
   readonly onClose: () => void;
-  readonly onDone: (to: BlobPlace) => void;
+  readonly onDone: (to: BlobAddress) => void;
 }
 
 /** The dialog that copies or renames one blob, in the account. */
@@ -18,7 +18,7 @@ export function CopyDialog({ from, action, onClose, onDone }: CopyDialogProps): 
   const isRename = action === "Rename";
   const submit = async (values: FormData): Promise<string | undefined> => {
     const { account } = from;
-    const to: BlobPlace = {
+    const to: BlobAddress = {
       account,
       container: textIn(values, "container"),
       name: textIn(values, "name"),

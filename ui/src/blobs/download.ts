@@ -1,19 +1,19 @@
 import { readingUrl } from "../admin/sas.ts";
 import { describeFailure, notify } from "../parts/notices.tsx";
-import type { BlobPlace } from "../rest/blob.ts";
+import type { BlobAddress } from "../rest/blob.ts";
 
 /** A URL for one blob, which the browser can download itself, whatever its size. */
 export async function readUrl(
-  place: BlobPlace,
+  address: BlobAddress,
   contentDisposition?: string,
 ): Promise<string | undefined> {
   const made = await readingUrl({
-    account: place.account,
+    account: address.account,
     service: "blob",
-    container: place.container,
-    path: place.name,
-    snapshot: place.snapshot,
-    versionId: place.version,
+    container: address.container,
+    path: address.name,
+    snapshot: address.snapshot,
+    versionId: address.version,
     contentDisposition,
   });
   if (made.ok) return made.value;
@@ -21,9 +21,9 @@ export async function readUrl(
   return undefined;
 }
 
-export async function download(place: BlobPlace): Promise<void> {
-  const name = place.name.split("/").at(-1) ?? place.name;
-  const url = await readUrl(place, `attachment; filename*=UTF-8''${encodeURIComponent(name)}`);
+export async function download(address: BlobAddress): Promise<void> {
+  const name = address.name.split("/").at(-1) ?? address.name;
+  const url = await readUrl(address, `attachment; filename*=UTF-8''${encodeURIComponent(name)}`);
   if (url !== undefined) followDownload(url, name);
 }
 

@@ -13,19 +13,19 @@ import { useMenu } from "../parts/use-menu.tsx";
 import { usePaged } from "../parts/use-paged.ts";
 import { undeleteBlob } from "../rest/blob-actions.ts";
 import { copyBlobState } from "../rest/blob-move.ts";
-import type { BlobPlace } from "../rest/blob.ts";
+import type { BlobAddress } from "../rest/blob.ts";
 import { mapped, type Result } from "../result.ts";
 import { go } from "../route.ts";
 import { folderRoute, parentPrefix } from "./blob-route.ts";
 import { download } from "./download.ts";
 
 export interface HistoryTabProps {
-  readonly place: BlobPlace;
+  readonly address: BlobAddress;
   readonly onChanged: () => void;
 }
 
 /** The stored states, newest first: the List Blobs operation has the oldest first. */
-function statesOf({ account, container, name: path }: BlobPlace): FetchPage<TimelineEntry> {
+function statesOf({ account, container, name: path }: BlobAddress): FetchPage<TimelineEntry> {
   return async (after, { signal }) => {
     const of = { service: "blob", account, container, path };
     return mapped(await getStates(of, { after, signal }), ({ states, next }) => ({
@@ -35,9 +35,9 @@ function statesOf({ account, container, name: path }: BlobPlace): FetchPage<Time
   };
 }
 
-export function HistoryTab({ place, onChanged }: HistoryTabProps): JSX.Element {
-  const { account, container, name } = place;
-  const { list, reload } = usePaged(statesOf(place), [account, container, name]);
+export function HistoryTab({ address, onChanged }: HistoryTabProps): JSX.Element {
+  const { account, container, name } = address;
+  const { list, reload } = usePaged(statesOf(address), [account, container, name]);
   const { open: openMenu, menu } = useMenu();
   const newest = list.rowAt(0);
   const current = newest?.what === "current" ? newest : undefined;
@@ -54,12 +54,12 @@ export function HistoryTab({ place, onChanged }: HistoryTabProps): JSX.Element {
       run: () => void act(undeleteBlob({ account, container, name }), "Restored"),
     };
     if (entry.what === "deleted") return [undelete];
-    const state = stateOf(place, entry);
+    const state = stateOf(address, entry);
     const restore: MenuItem = {
       label: "Make current",
       icon: "restore",
       needs: "write",
-      run: () => void act(makeCurrent(place, entry, current), "This state is the current one"),
+      run: () => void act(makeCurrent(address, entry, current), "This state is the current one"),
     };
     const save = (): void => void download(state);
     return [
@@ -80,7 +80,7 @@ export function HistoryTab({ place, onChanged }: HistoryTabProps): JSX.Element {
             keyOf={keyOf}
             nameOf={(entry) => `${entry.what} ${moment(entry.snapshot ?? entry.at)}`}
             onOpen={(entry) => {
-              if (entry.what !== "deleted") show(stateOf(place, entry));
+              if (entry.what !== "deleted") show(stateOf(address, entry));
             }}
             onMenu={(entry, at) => openMenu({ label: entry.what, at, items: actionsOf(entry) })}
           />
@@ -96,24 +96,24 @@ export function HistoryTab({ place, onChanged }: HistoryTabProps): JSX.Element {
 
 /** Copies an old state over the current one, which must be the one that is shown. */
 function makeCurrent(
-  place: BlobPlace,
+  address: BlobAddress,
   entry: TimelineEntry,
   current: TimelineEntry | undefined,
 ): Promise<Result<unknown>> {
-  const { account, container, name } = place;
+  const { account, container, name } = address;
   const condition = current?.etag === undefined ? { ifNoneMatch: "*" } : { ifMatch: current.etag };
-  const from = { ...stateOf(place, entry), etag: entry.etag ?? "" };
+  const from = { ...stateOf(address, entry), etag: entry.etag ?? "" };
   return copyBlobState(from, { account, container, name }, { condition });
 }
 
-function stateOf({ account, container, name }: BlobPlace, entry: TimelineEntry): BlobPlace {
+function stateOf({ account, container, name }: BlobAddress, entry: TimelineEntry): BlobAddress {
   const { what, snapshot, versionId } = entry;
   const isVersion = what !== "current" && snapshot === undefined;
   return { account, container, name, snapshot, version: isVersion ? versionId : undefined };
 }
 
-function show(place: BlobPlace): void {
-  go(folderRoute({ ...place, prefix: parentPrefix(place.name) }, place));
+function show(address: BlobAddress): void {
+  go(folderRoute({ ...address, prefix: parentPrefix(address.name) }, address));
 }
 
 function keyOf({ what, at, snapshot, versionId }: TimelineEntry): string {

@@ -15,27 +15,27 @@ import {
   getTags,
   setMetadata,
   setTags,
-  type BlobPlace,
+  type BlobAddress,
   type BlobState,
 } from "../rest/blob.ts";
 
 export interface MetadataTabProps {
-  readonly place: BlobPlace;
+  readonly address: BlobAddress;
   readonly state: BlobState;
   readonly isEditable: boolean;
   readonly onChanged: () => void;
 }
 
 export function MetadataTab(props: MetadataTabProps): JSX.Element {
-  const { place, state, isEditable, onChanged } = props;
+  const { address, state, isEditable, onChanged } = props;
   // Tags are not supported in hierarchical accounts.
-  const isHierarchical = useHierarchical(place.account);
+  const isHierarchical = useHierarchical(address.account);
   const abilities = useAbilities();
   const metadata = useOptimistic({
     what: "Metadata",
-    write: (text, ifMatch) => setMetadata(place, textToPairs(text), { ifMatch }),
+    write: (text, ifMatch) => setMetadata(address, textToPairs(text), { ifMatch }),
     read: async () => {
-      const found = await getProperties(place);
+      const found = await getProperties(address);
       if (!found.ok) return found;
       const { metadata: pairs, etag } = found.value;
       return { ok: true, value: { text: pairsToText(pairs), etag } };
@@ -56,20 +56,22 @@ export function MetadataTab(props: MetadataTabProps): JSX.Element {
           onSave={(pairs) => metadata.save(pairsToText(pairs), began)}
         />
       </Section>
-      {!isHierarchical && <TagsSection place={place} isEditable={isEditable && abilities.tag} />}
+      {!isHierarchical && (
+        <TagsSection address={address} isEditable={isEditable && abilities.tag} />
+      )}
       {metadata.dialog}
     </>
   );
 }
 
 function TagsSection({
-  place,
+  address,
   isEditable,
 }: {
-  readonly place: BlobPlace;
+  readonly address: BlobAddress;
   readonly isEditable: boolean;
 }): JSX.Element | null {
-  const loaded = useLoad((signal) => getTags(place, signal), [place.name, place.container]);
+  const loaded = useLoad((signal) => getTags(address, signal), [address.name, address.container]);
   const [problem, setProblem] = useState<string>();
   const before = loaded.value ?? {};
   // Roles that permit to read blobs do not always permit to read their tags.
@@ -90,7 +92,7 @@ function TagsSection({
         findProblem={tagsProblem}
         problem={problem}
         onSave={async (pairs) => {
-          const result = await setTags(place, pairs, { before });
+          const result = await setTags(address, pairs, { before });
           setProblem(result.ok ? undefined : describeFailure(result.failure));
           if (!result.ok) return false;
           notify("good", "Tags saved");

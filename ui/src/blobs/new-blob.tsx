@@ -6,23 +6,23 @@ import { describeFailure } from "../parts/notices.tsx";
 import { putBlob } from "../rest/blob.ts";
 import { go } from "../route.ts";
 import { contentTypeOf } from "../upload/upload-blob.ts";
-import { folderRoute, type FolderPlace } from "./blob-route.ts";
+import { folderRoute, type FolderAddress } from "./blob-route.ts";
 
 export interface NewBlobProps {
-  readonly place: FolderPlace;
+  readonly address: FolderAddress;
   readonly onClose: () => void;
   readonly onDone: () => void;
 }
 
 /** The dialog that creates a blob from a typed text. */
-export function NewBlob({ place, onClose, onDone }: NewBlobProps): JSX.Element {
+export function NewBlob({ address, onClose, onDone }: NewBlobProps): JSX.Element {
   const create = async (values: FormData): Promise<string | undefined> => {
-    const name = place.prefix + textIn(values, "name");
+    const name = address.prefix + textIn(values, "name");
     const text = textIn(values, "text");
     const type = contentTypeOf(new File([], name));
     const known = type === "application/octet-stream" ? "text/plain" : type;
     const result = await putBlob(
-      { ...place, name },
+      { ...address, name },
       {
         body: text,
         headers: { "x-ms-blob-content-type": known },
@@ -31,7 +31,7 @@ export function NewBlob({ place, onClose, onDone }: NewBlobProps): JSX.Element {
     );
     if (!result.ok) return `Name: ${describeFailure(result.failure)}`;
     onDone();
-    go(folderRoute(place, { name }));
+    go(folderRoute(address, { name }));
     return undefined;
   };
   return (

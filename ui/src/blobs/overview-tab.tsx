@@ -12,12 +12,12 @@ import {
   contentHeaders,
   getProperties,
   setProperties,
-  type BlobPlace,
+  type BlobAddress,
   type BlobState,
 } from "../rest/blob.ts";
 
 export interface OverviewTabProps {
-  readonly place: BlobPlace;
+  readonly address: BlobAddress;
   readonly state: BlobState;
   readonly isEditable: boolean;
   readonly onChanged: () => void;
@@ -32,7 +32,7 @@ function contentPairs({ headers }: BlobState): Readonly<Record<string, string>> 
 
 /** Properties of a blob, with its tier and content headers to edit. */
 export function OverviewTab({
-  place,
+  address,
   state,
   isEditable,
   onChanged,
@@ -40,9 +40,9 @@ export function OverviewTab({
   const began = { text: pairsToText(contentPairs(state)), etag: state.etag };
   const properties = useOptimistic({
     what: "Properties",
-    write: (text, ifMatch) => setProperties(place, filled(textToPairs(text)), { ifMatch }),
+    write: (text, ifMatch) => setProperties(address, filled(textToPairs(text)), { ifMatch }),
     read: async () => {
-      const found = await getProperties(place);
+      const found = await getProperties(address);
       if (!found.ok) return found;
       const text = pairsToText(contentPairs(found.value));
       return { ok: true, value: { text, etag: found.value.etag } };
@@ -51,12 +51,12 @@ export function OverviewTab({
     onDiscarded: onChanged,
   });
   const changeTier = async (wanted: string): Promise<void> => {
-    if (report(await setTier(place, wanted), `Access tier set to ${wanted}`)) onChanged();
+    if (report(await setTier(address, wanted), `Access tier set to ${wanted}`)) onChanged();
   };
   const tier = state.headers.get("x-ms-access-tier");
   return (
     <>
-      <StateSection place={place} state={state} />
+      <StateSection address={address} state={state} />
       {tier !== null && isEditable && (
         <Section title="Access tier">
           <Choice
@@ -82,7 +82,10 @@ export function OverviewTab({
   );
 }
 
-function StateSection({ place, state }: Pick<OverviewTabProps, "place" | "state">): JSX.Element {
+function StateSection({
+  address,
+  state,
+}: Pick<OverviewTabProps, "address" | "state">): JSX.Element {
   const header = (name: string): string | undefined => state.headers.get(name) ?? undefined;
   return (
     <Section title="State">
@@ -94,8 +97,8 @@ function StateSection({ place, state }: Pick<OverviewTabProps, "place" | "state"
           ["Size", `${bytes(state.length)} (${count(state.length)} bytes)`],
           ["Type", header("x-ms-blob-type")],
           ["MD5", header("content-md5") && <code>{header("content-md5")}</code>],
-          ["Version", place.version ?? header("x-ms-version-id")],
-          ["Snapshot", place.snapshot],
+          ["Version", address.version ?? header("x-ms-version-id")],
+          ["Snapshot", address.snapshot],
           ["Lease", `${header("x-ms-lease-state") ?? ""} ${header("x-ms-lease-duration") ?? ""}`],
           ["Copied from", header("x-ms-copy-source")],
           ["Copy", header("x-ms-copy-status")],

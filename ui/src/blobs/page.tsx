@@ -17,5 +17,5 @@ export function BlobsPage({ account, container, prefix, query }: BlobsPageProps)
     if (query["find"] === "tags") return <TagSearch key={where} account={account} where={where} />;
     return <ContainerList account={account} />;
   }
-  return <BlobBrowser key={container} place={{ account, container, prefix }} query={query} />;
+  return <BlobBrowser key={container} address={{ account, container, prefix }} query={query} />;
 }

@@ -13,7 +13,7 @@ import {
   getKeptTags,
   keptHeaders,
   putBlob,
-  type BlobPlace,
+  type BlobAddress,
   type BlobState,
 } from "../rest/blob.ts";
 import { TextPreview } from "../preview/text-preview.tsx";
@@ -21,7 +21,7 @@ import { TextPreview } from "../preview/text-preview.tsx";
 const textBytesMax = 1024 * 1024;
 
 export interface TextContentProps {
-  readonly place: BlobPlace;
+  readonly address: BlobAddress;
   readonly state: BlobState;
   readonly isEditable: boolean;
   readonly onChanged: () => void;
@@ -38,10 +38,10 @@ interface Content extends Read {
 }
 
 async function readText(
-  place: BlobPlace,
+  address: BlobAddress,
   signal: AbortSignal | undefined,
 ): Promise<Result<Content>> {
-  const found = await getContent(place, { bytesMax: textBytesMax, signal });
+  const found = await getContent(address, { bytesMax: textBytesMax, signal });
   if (!found.ok) return found;
   const { state, bytes: read } = found.value;
   const text = new TextDecoder().decode(read);
@@ -49,8 +49,8 @@ async function readText(
 }
 
 export function TextContent(props: TextContentProps): JSX.Element {
-  const { place, isEditable, onChanged, onEditing } = props;
-  const loaded = useLoad((signal) => readText(place, signal), [place.name, place.container]);
+  const { address, isEditable, onChanged, onEditing } = props;
+  const loaded = useLoad((signal) => readText(address, signal), [address.name, address.container]);
   if (loaded.failure !== undefined) {
     return <Failed what="content" failure={loaded.failure} onRetry={loaded.reload} />;
   }
@@ -58,7 +58,7 @@ export function TextContent(props: TextContentProps): JSX.Element {
   return (
     <TextEditor
       key={loaded.value.etag}
-      place={place}
+      address={address}
       began={loaded.value}
       isEditable={isEditable}
       onEditing={onEditing}
@@ -71,7 +71,7 @@ export function TextContent(props: TextContentProps): JSX.Element {
 }
 
 interface TextEditorProps {
-  readonly place: BlobPlace;
+  readonly address: BlobAddress;
   readonly began: Content;
   readonly isEditable: boolean;
   readonly onSaved: () => void;
@@ -79,16 +79,16 @@ interface TextEditorProps {
 }
 
 /** Saves the text with If-Match on the version that was loaded. */
-function useSavedText({ place, began, onSaved }: TextEditorProps) {
+function useSavedText({ address, began, onSaved }: TextEditorProps) {
   const [isSaved, setSaved] = useState(false);
   // Saving keeps the headers and metadata of the state that is replaced, which is found by its
   // ETag.
   const states = useMemo(() => new Map([[began.etag, began.state]]), [began]);
   const saving = useOptimistic({
-    what: place.name.split("/").at(-1) ?? place.name,
-    write: (next, ifMatch) => replaceText(place, { text: next, over: states.get(ifMatch) }),
+    what: address.name.split("/").at(-1) ?? address.name,
+    write: (next, ifMatch) => replaceText(address, { text: next, over: states.get(ifMatch) }),
     read: async () => {
-      const found = await readText(place, undefined);
+      const found = await readText(address, undefined);
       if (found.ok) states.set(found.value.etag, found.value.state);
       return found;
     },
@@ -105,7 +105,7 @@ function useSavedText({ place, began, onSaved }: TextEditorProps) {
 }
 
 function TextEditor(props: TextEditorProps): JSX.Element {
-  const { place, began, isEditable } = props;
+  const { address, began, isEditable } = props;
   const [text, setText] = useState(began.text);
   const [isEditing, setEditing] = useState(false);
   useEffect(() => setText(began.text), [began]);
@@ -132,7 +132,7 @@ function TextEditor(props: TextEditorProps): JSX.Element {
           )}
         </div>
         <TextPreview
-          name={place.name}
+          name={address.name}
           type={began.state.headers.get("content-type") ?? ""}
           text={began.text}
         />
@@ -144,7 +144,7 @@ function TextEditor(props: TextEditorProps): JSX.Element {
       <div class="editor-bar">
         <span class="grow soft">
           Editing <code>{shortEtag(began.etag)}</code>{" "}
-          <StaleBadge place={place} etag={began.etag} />
+          <StaleBadge address={address} etag={began.etag} />
         </span>
         <Button onClick={() => leaveEditor(close, { editor })}>Close</Button>
         <Button kind="main" disabled={!isChanged} onClick={save}>
@@ -152,7 +152,7 @@ function TextEditor(props: TextEditorProps): JSX.Element {
         </Button>
       </div>
       <textarea
-        aria-label={`Text of ${place.name}`}
+        aria-label={`Text of ${address.name}`}
         spellcheck={false}
         value={text}
         onInput={(event) => setText(event.currentTarget.value)}
@@ -164,17 +164,17 @@ function TextEditor(props: TextEditorProps): JSX.Element {
 }
 
 async function replaceText(
-  place: BlobPlace,
+  address: BlobAddress,
   { text, over }: { readonly text: string; readonly over: BlobState | undefined },
 ): Promise<Result<string>> {
   assertKnown(over);
-  const tags = await getKeptTags(place);
+  const tags = await getKeptTags(address);
   if (!tags.ok) return tags;
   const kept: Record<string, string> = { ...keptHeaders(over) };
   if (Object.keys(tags.value).length > 0) {
     kept["x-ms-tags"] = new URLSearchParams(tags.value).toString();
   }
-  return putBlob(place, { body: text, headers: kept, condition: { ifMatch: over.etag } });
+  return putBlob(address, { body: text, headers: kept, condition: { ifMatch: over.etag } });
 }
 
 function assertKnown(state: BlobState | undefined): asserts state is BlobState {

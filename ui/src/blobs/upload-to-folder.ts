@@ -2,12 +2,12 @@ import { getProperties } from "../rest/blob.ts";
 import type { Source } from "../upload/source.ts";
 import { addTransfers } from "../upload/transfers.ts";
 import { uploadBlob } from "../upload/upload-blob.ts";
-import type { FolderPlace } from "./blob-route.ts";
+import type { FolderAddress } from "./blob-route.ts";
 
 /** Queues uploads into a folder of a container. `etagOf` serves an overwrite: it replaces only the
  *  blob that exists at that moment. */
 export function uploadToFolder(
-  folder: FolderPlace,
+  folder: FolderAddress,
   sources: readonly Source[],
   onDone: () => void,
 ): void {
@@ -18,7 +18,7 @@ export function uploadToFolder(
   });
   addTransfers(sources, {
     send: ({ source, ...work }) =>
-      uploadBlob({ place: blobOf(source), file: source.file, ...work }),
+      uploadBlob({ address: blobOf(source), file: source.file, ...work }),
     etagOf: async (source) => {
       const found = await getProperties(blobOf(source));
       return found.ok ? found.value.etag : undefined;

@@ -4,7 +4,7 @@ import { prefixOf, substringTest, type NameFilter } from "../parts/name-filter.t
 import { comparison, useSorting, type SortKeys, type Sorting } from "../parts/sorting.ts";
 import { usePaged, type Paged } from "../parts/use-paged.ts";
 import { listBlobs, type BlobEntry } from "../rest/blob-list.ts";
-import type { FolderPlace } from "./blob-route.ts";
+import type { FolderAddress } from "./blob-route.ts";
 
 /** What the user has chosen to list in a container. */
 export interface View {
@@ -34,14 +34,14 @@ export interface BlobList extends Paged<BlobEntry> {
   readonly fetchPage: FetchPage<BlobEntry>;
 }
 
-export function useBlobList(place: FolderPlace, view: View): BlobList {
-  const { account, container, prefix } = place;
+export function useBlobList(address: FolderAddress, view: View): BlobList {
+  const { account, container, prefix } = address;
   const { filter, isFlat, withHidden } = view;
   const sorting = useSorting(sortKeys);
   const sort = sorting.present;
   const inputs = [account, container, prefix, filter, isFlat, withHidden];
   const fetchPage = useMemo(() => {
-    const listed = pagesOf(place, view);
+    const listed = pagesOf(address, view);
     const isMatch = substringTest(filter);
     if (isMatch === undefined) return listed;
     return matchingPages(listed, ({ name }) => isMatch(name.slice(prefix.length)));
@@ -54,13 +54,16 @@ export function useBlobList(place: FolderPlace, view: View): BlobList {
   return { ...paged, sorting, fetchPage };
 }
 
-function pagesOf(place: FolderPlace, { filter, isFlat, withHidden }: View): FetchPage<BlobEntry> {
+function pagesOf(
+  address: FolderAddress,
+  { filter, isFlat, withHidden }: View,
+): FetchPage<BlobEntry> {
   const include = withHidden ? (isFlat ? [...hidden, "snapshots"] : hidden) : [];
   return (marker, { signal }) =>
     listBlobs({
-      account: place.account,
-      container: place.container,
-      prefix: place.prefix + prefixOf(filter),
+      account: address.account,
+      container: address.container,
+      prefix: address.prefix + prefixOf(filter),
       delimiter: isFlat ? undefined : "/",
       marker,
       include,

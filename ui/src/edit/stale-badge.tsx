@@ -3,25 +3,25 @@ import { useState } from "preact/hooks";
 import { useFeed } from "../admin/feed.ts";
 import { shortEtag } from "../format.ts";
 import { Badge } from "../parts/states.tsx";
-import type { BlobPlace } from "../rest/blob.ts";
+import type { BlobAddress } from "../rest/blob.ts";
 
 export interface StaleBadgeProps {
-  readonly place: BlobPlace;
+  readonly address: BlobAddress;
   readonly etag: string;
 }
 
 /** Shown when the event feed reports a write of the edited blob with another ETag than `etag`;
  *  saving then fails and opens the conflict dialog. Must be mounted anew for another `etag`
  *  (`key`). */
-export function StaleBadge({ place, etag }: StaleBadgeProps): JSX.Element | null {
+export function StaleBadge({ address, etag }: StaleBadgeProps): JSX.Element | null {
   const [newer, setNewer] = useState<string>();
   useFeed(["change"], {
     change: (event) => {
       const isThis =
         event.service === "blob" &&
-        event.account === place.account &&
-        event.container === place.container &&
-        event.path === place.name;
+        event.account === address.account &&
+        event.container === address.container &&
+        event.path === address.name;
       if (isThis && event.etag !== undefined && event.etag !== etag) setNewer(event.etag);
     },
   });

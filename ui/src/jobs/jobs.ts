@@ -110,7 +110,7 @@ export function startJob<Item>(work: Work<Item>): void {
   void drive(id, work.items as Work<unknown>["items"], false);
 }
 
-/** Processes the items with bounded concurrency: listing waits for free places. */
+/** Processes the items with bounded concurrency: listing waits for a free slot. */
 async function drive(id: number, items: Work<unknown>["items"], isRetry: boolean): Promise<void> {
   const job = running.get(id);
   if (job === undefined) return;

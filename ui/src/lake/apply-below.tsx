@@ -4,11 +4,11 @@ import { count } from "../format.ts";
 import { Button } from "../parts/button.tsx";
 import { Choice } from "../parts/field.tsx";
 import { describeFailure } from "../parts/notices.tsx";
-import { setAccessBelow, type PathPlace, type RecursiveMode } from "../rest/path.ts";
+import { setAccessBelow, type PathAddress, type RecursiveMode } from "../rest/path.ts";
 import { aclProblem, formatAcl, formatNames, type AclEntry } from "./acl.ts";
 
 export interface ApplyBelowProps {
-  readonly place: PathPlace;
+  readonly address: PathAddress;
   readonly entries: readonly AclEntry[];
   readonly onDone: () => void;
 }
@@ -30,7 +30,7 @@ const modes = [
 ] as const;
 
 /** Applies the displayed entries to a directory and everything below it, page by page. */
-export function ApplyBelow({ place, entries, onDone }: ApplyBelowProps): JSX.Element {
+export function ApplyBelow({ address, entries, onDone }: ApplyBelowProps): JSX.Element {
   const [mode, setMode] = useState<RecursiveMode>("modify");
   const [progress, setProgress] = useState<Progress>();
   const abort = useRef<AbortController>(undefined);
@@ -40,7 +40,7 @@ export function ApplyBelow({ place, entries, onDone }: ApplyBelowProps): JSX.Ele
     if (problem !== undefined) return setProgress({ ...start, state: "stopped", problem });
     abort.current = new AbortController();
     const acl = mode === "remove" ? formatNames(entries) : formatAcl(entries);
-    await applyPages({ place, mode, acl, signal: abort.current.signal }, setProgress);
+    await applyPages({ address, mode, acl, signal: abort.current.signal }, setProgress);
     onDone();
   };
   return (
@@ -66,21 +66,21 @@ export function ApplyBelow({ place, entries, onDone }: ApplyBelowProps): JSX.Ele
 }
 
 interface Application {
-  readonly place: PathPlace;
+  readonly address: PathAddress;
   readonly mode: RecursiveMode;
   readonly acl: string;
   readonly signal: AbortSignal;
 }
 
 async function applyPages(
-  { place, mode, acl, signal }: Application,
+  { address, mode, acl, signal }: Application,
   show: (progress: Progress) => void,
 ): Promise<void> {
   let progress = start;
   let continuation: string | undefined;
   show(progress);
   do {
-    const page = await setAccessBelow(place, { mode, acl }, { continuation, signal });
+    const page = await setAccessBelow(address, { mode, acl }, { continuation, signal });
     if (!page.ok) {
       const isCancelled = signal.aborted;
       const problem = isCancelled ? undefined : describeFailure(page.failure);

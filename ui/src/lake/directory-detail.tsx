@@ -1,6 +1,6 @@
 import type { JSX } from "preact";
 import { useState } from "preact/hooks";
-import { folderRoute, type FolderPlace } from "../blobs/blob-route.ts";
+import { folderRoute, type FolderAddress } from "../blobs/blob-route.ts";
 import { moment } from "../format.ts";
 import { useLoad } from "../load.ts";
 import { Button } from "../parts/button.tsx";
@@ -9,13 +9,13 @@ import { LeaseBox } from "../parts/lease-box.tsx";
 import { Failed, Waiting } from "../parts/states.tsx";
 import { Tabs } from "../parts/tabs.tsx";
 import { TimelineView } from "../parts/timeline.tsx";
-import { getPathState, type PathPlace, type PathState } from "../rest/path.ts";
+import { getPathState, type PathAddress, type PathState } from "../rest/path.ts";
 import { go } from "../route.ts";
 import { DeleteDirectory, RenameDialog } from "./path-dialogs.tsx";
 import { PermissionsTab } from "./permissions-tab.tsx";
 
 export interface DirectoryDetailProps {
-  readonly folder: FolderPlace;
+  readonly folder: FolderAddress;
   readonly path: string;
   readonly onChanged: () => void;
 }
@@ -31,8 +31,8 @@ export function DirectoryDetail({ folder, path, onChanged }: DirectoryDetailProp
   const [tab, setTab] = useState<string>("overview");
   const [dialog, setDialog] = useState<"rename" | "delete">();
   const { account, container } = folder;
-  const place: PathPlace = { account, container, path };
-  const loaded = useLoad((signal) => getPathState(place, signal), [account, container, path]);
+  const address: PathAddress = { account, container, path };
+  const loaded = useLoad((signal) => getPathState(address, signal), [account, container, path]);
   const etag = loaded.value?.etag ?? "";
   const close = (): void => setDialog(undefined);
   const leave = (): void => {
@@ -60,30 +60,30 @@ export function DirectoryDetail({ folder, path, onChanged }: DirectoryDetailProp
       )}
       {loaded.value === undefined && loaded.failure === undefined && <Waiting />}
       {loaded.value !== undefined && tab === "overview" && (
-        <Overview place={place} state={loaded.value} onChanged={loaded.reload} />
+        <Overview address={address} state={loaded.value} onChanged={loaded.reload} />
       )}
       {loaded.value !== undefined && tab === "permissions" && (
-        <PermissionsTab place={place} isDirectory />
+        <PermissionsTab address={address} isDirectory />
       )}
       {tab === "history" && <TimelineView of={{ service: "blob", account, container, path }} />}
       {dialog === "rename" && (
-        <RenameDialog place={place} etag={etag} onClose={close} onDone={leave} />
+        <RenameDialog address={address} etag={etag} onClose={close} onDone={leave} />
       )}
       {dialog === "delete" && (
-        <DeleteDirectory place={place} etag={etag} onClose={close} onDone={leave} />
+        <DeleteDirectory address={address} etag={etag} onClose={close} onDone={leave} />
       )}
     </Detail>
   );
 }
 
 interface OverviewProps {
-  readonly place: PathPlace;
+  readonly address: PathAddress;
   readonly state: PathState;
   readonly onChanged: () => void;
 }
 
-function Overview({ place, state, onChanged }: OverviewProps): JSX.Element {
-  const { account, container, path } = place;
+function Overview({ address, state, onChanged }: OverviewProps): JSX.Element {
+  const { account, container, path } = address;
   const header = (name: string): string => state.headers.get(name) ?? "";
   return (
     <>

@@ -11,7 +11,7 @@ import {
   deleteDirectory,
   getPathState,
   renamePath,
-  type PathPlace,
+  type PathAddress,
 } from "../rest/path.ts";
 
 interface DialogProps {
@@ -26,7 +26,7 @@ function trimmed(path: string): string {
 
 export interface NewDirectoryProps extends DialogProps {
   /** The directory that gets the new one. */
-  readonly parent: PathPlace;
+  readonly parent: PathAddress;
 }
 
 export function NewDirectory({ parent, onClose, onDone }: NewDirectoryProps): JSX.Element {
@@ -51,22 +51,22 @@ export function NewDirectory({ parent, onClose, onDone }: NewDirectoryProps): JS
 }
 
 export interface RenameProps extends DialogProps {
-  readonly place: PathPlace;
+  readonly address: PathAddress;
   readonly etag: string;
-  /** Called with the new place before `onDone`. */
-  readonly onMoved?: (to: PathPlace) => void;
+  /** Called with the new address before `onDone`. */
+  readonly onMoved?: (to: PathAddress) => void;
 }
 
 /** Renames with conditions on both ends: neither a changed source nor an unknown destination. */
 export function RenameDialog(props: RenameProps): JSX.Element {
-  const { place, etag, onClose, onDone, onMoved } = props;
+  const { address, etag, onClose, onDone, onMoved } = props;
   const rename = async (values: FormData): Promise<string | undefined> => {
     const container = textIn(values, "container").trim();
-    const to = { account: place.account, container, path: trimmed(textIn(values, "path")) };
+    const to = { account: address.account, container, path: trimmed(textIn(values, "path")) };
     if (to.path === "") return "Path: is empty.";
     const condition = await destinationCondition(to, values.has("overwrite"));
-    const sourceLeaseId = ownLease("blob", [place.account, place.container, place.path]);
-    const result = await renamePath(place, { to, sourceEtag: etag, sourceLeaseId, condition });
+    const sourceLeaseId = ownLease("blob", [address.account, address.container, address.path]);
+    const result = await renamePath(address, { to, sourceEtag: etag, sourceLeaseId, condition });
     if (!result.ok) return renameProblem(result.failure, to);
     onMoved?.(to);
     onDone();
@@ -74,26 +74,26 @@ export function RenameDialog(props: RenameProps): JSX.Element {
   };
   return (
     <FormDialog
-      title={`Rename or move ${place.path}`}
+      title={`Rename or move ${address.path}`}
       action="Rename"
       onClose={onClose}
       onSubmit={rename}
     >
-      <Field label="Target container" name="container" value={place.container} required />
-      <Field label="Path" name="path" value={place.path} required autoFocus />
+      <Field label="Target container" name="container" value={address.container} required />
+      <Field label="Path" name="path" value={address.path} required autoFocus />
       <Check name="overwrite">Replace an existing file or empty directory</Check>
     </FormDialog>
   );
 }
 
-async function destinationCondition(to: PathPlace, mayReplace: boolean): Promise<Condition> {
+async function destinationCondition(to: PathAddress, mayReplace: boolean): Promise<Condition> {
   const present = mayReplace ? await getPathState(to) : undefined;
   return present?.ok === true ? { ifMatch: present.value.etag } : { ifNoneMatch: "*" };
 }
 
 function renameProblem(
   failure: { readonly status: number; readonly code: string; readonly message: string },
-  { container, path }: PathPlace,
+  { container, path }: PathAddress,
 ): string {
   switch (failure.code) {
     case "PathAlreadyExists":
@@ -113,15 +113,15 @@ function renameProblem(
 }
 
 export interface DeleteDirectoryProps extends DialogProps {
-  readonly place: PathPlace;
+  readonly address: PathAddress;
   readonly etag: string;
 }
 
 export function DeleteDirectory(props: DeleteDirectoryProps): JSX.Element {
-  const { place, etag, onClose, onDone } = props;
+  const { address, etag, onClose, onDone } = props;
   const remove = async (): Promise<string | undefined> => {
-    const leaseId = ownLease("blob", [place.account, place.container, place.path]);
-    const result = await deleteDirectory(place, { ifMatch: etag || undefined, leaseId });
+    const leaseId = ownLease("blob", [address.account, address.container, address.path]);
+    const result = await deleteDirectory(address, { ifMatch: etag || undefined, leaseId });
     if (!result.ok) return describeFailure(result.failure);
     onDone();
     return undefined;
@@ -129,7 +129,7 @@ export function DeleteDirectory(props: DeleteDirectoryProps): JSX.Element {
   return (
     <Confirm
       title="Delete directory"
-      text={`Delete the directory ${place.path} and all files and directories in it?`}
+      text={`Delete the directory ${address.path} and all files and directories in it?`}
       action="Delete recursively"
       onConfirm={remove}
       onClose={onClose}

@@ -13,27 +13,27 @@ import {
   setAccessControl,
   type AccessChange,
   type AccessControl,
-  type PathPlace,
+  type PathAddress,
 } from "../rest/path.ts";
 import { AclRows } from "./acl-rows.tsx";
 import { aclProblem, formatAcl, parseAcl, permissionsProblem, type AclEntry } from "./acl.ts";
 import { ApplyBelow } from "./apply-below.tsx";
 
 export interface PermissionsTabProps {
-  readonly place: PathPlace;
+  readonly address: PathAddress;
   readonly isDirectory: boolean;
 }
 
 /** Owner, group, permissions and access control list of a file or directory. */
-export function PermissionsTab({ place, isDirectory }: PermissionsTabProps): JSX.Element {
-  const { account, container, path } = place;
-  const loaded = useLoad((signal) => getAccessControl(place, signal), [account, container, path]);
+export function PermissionsTab({ address, isDirectory }: PermissionsTabProps): JSX.Element {
+  const { account, container, path } = address;
+  const loaded = useLoad((signal) => getAccessControl(address, signal), [account, container, path]);
   if (loaded.failure !== undefined) {
     return <Failed what="permissions" failure={loaded.failure} onRetry={loaded.reload} />;
   }
   if (loaded.value === undefined) return <Waiting />;
   const { owner, group, permissions } = loaded.value;
-  const shared = { place, access: loaded.value, isDirectory, onChanged: loaded.reload };
+  const shared = { address, access: loaded.value, isDirectory, onChanged: loaded.reload };
   return (
     <>
       <OwnerForm key={`${owner} ${group} ${permissions}`} {...shared} />
@@ -52,10 +52,10 @@ interface FormProps extends PermissionsTabProps {
  * What another client changed meanwhile is detected by reading it again.
  */
 async function save(
-  { place, access }: FormProps,
+  { address, access }: FormProps,
   change: AccessChange,
 ): Promise<string | undefined> {
-  const present = await getAccessControl(place);
+  const present = await getAccessControl(address);
   if (!present.ok) return describeFailure(present.failure);
   const isSame =
     present.value.acl === access.acl &&
@@ -63,9 +63,9 @@ async function save(
     present.value.group === access.group &&
     present.value.permissions === access.permissions;
   if (!isSame) return "Another client changed the permissions. Reload to see them.";
-  const leaseId = ownLease("blob", [place.account, place.container, place.path]);
+  const leaseId = ownLease("blob", [address.account, address.container, address.path]);
   const condition = { ifMatch: access.etag, leaseId };
-  const result = await setAccessControl(place, change, condition);
+  const result = await setAccessControl(address, change, condition);
   return result.ok ? undefined : describeFailure(result.failure);
 }
 
@@ -130,7 +130,7 @@ function nameProblem(label: string, text: string): string | undefined {
 }
 
 function AclForm(props: FormProps): JSX.Element {
-  const { place, access, isDirectory, onChanged } = props;
+  const { address, access, isDirectory, onChanged } = props;
   const [entries, setEntries] = useState(() => parseAcl(access.acl));
   const [problem, setProblem] = useState<string>();
   // Not by a key: the progress of a recursive change stays visible.
@@ -165,7 +165,7 @@ function AclForm(props: FormProps): JSX.Element {
           Save list
         </Button>
       </div>
-      {isDirectory && <ApplyBelow place={place} entries={entries} onDone={onChanged} />}
+      {isDirectory && <ApplyBelow address={address} entries={entries} onDone={onChanged} />}
     </Section>
   );
 }

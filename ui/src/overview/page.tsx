@@ -71,7 +71,7 @@ function FigureList({ figures }: { readonly figures: readonly Figure[] }): JSX.E
   );
 }
 
-const places: readonly (readonly [ServiceName, string, string])[] = [
+const links: readonly (readonly [ServiceName, string, string])[] = [
   ["blob", "Containers", "blobs"],
   ["table", "Tables", "tables"],
   ["queue", "Queues", "queues"],
@@ -85,7 +85,7 @@ interface StoredFiguresProps {
 
 function StoredFigures({ account, stored }: StoredFiguresProps): JSX.Element {
   useRepeating(stored.reload, refreshMilliseconds * 5);
-  const figures = places.map(([service, words, page]): Figure => {
+  const figures = links.map(([service, words, page]): Figure => {
     const found = stored.value?.services[service];
     const shown = found === undefined ? "" : `${count(found.count)}${found.isComplete ? "" : "+"}`;
     return [words, shown, formatRoute(page, [account])];

@@ -17,7 +17,7 @@ const durationSeconds = 60;
 export function LeaseBox({ leased, state, onChanged }: LeaseBoxProps): JSX.Element {
   useStore(ownLeases);
   const ownId = ownLease(leased.service, leased.path);
-  // A container or share is at the second place of its path.
+  // A container or share is the second segment of its path.
   const needs = leased.path.length === 2 ? "manage" : "write";
   const isHeld = state === "leased" || state === "breaking";
   const act = async (leaseRequest: LeaseRequest, words: string): Promise<void> => {

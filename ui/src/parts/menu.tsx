@@ -31,7 +31,7 @@ const edgePixels = 8;
 /** A context menu: arrows move, Enter runs, Escape closes; the focus returns to where it was. */
 export function Menu({ label, at, items, onClose }: MenuProps): JSX.Element {
   const element = useRef<HTMLDivElement>(null);
-  const [place, setPlace] = useState(at);
+  const [address, setAddress] = useState(at);
   const abilities = useAbilities();
   const shownItems = items.filter(({ needs }) => abilities[needs]);
   useLayoutEffect(() => {
@@ -39,7 +39,7 @@ export function Menu({ label, at, items, onClose }: MenuProps): JSX.Element {
     const menu = element.current;
     if (menu !== null) {
       const { offsetWidth: width, offsetHeight: height } = menu;
-      setPlace({
+      setAddress({
         x: Math.max(edgePixels, Math.min(at.x, innerWidth - width - edgePixels)),
         y: Math.max(edgePixels, Math.min(at.y, innerHeight - height - edgePixels)),
       });
@@ -57,7 +57,7 @@ export function Menu({ label, at, items, onClose }: MenuProps): JSX.Element {
       role="menu"
       aria-label={label}
       ref={element}
-      style={{ left: `${place.x}px`, top: `${place.y}px` }}
+      style={{ left: `${address.x}px`, top: `${address.y}px` }}
       onKeyDown={(event) => walkMenu(event, onClose)}
       onContextMenu={(event) => event.preventDefault()}
     >

@@ -75,7 +75,7 @@ function Sections({ identity }: { readonly identity: Identity }): JSX.Element {
   );
 }
 
-/** Only a login that administers the server may take the place of a principal without its
+/** Only a login that administers the server may act as a principal without its
  *  secret. */
 function Principals({ principals }: { principals: readonly PrincipalInfo[] }): JSX.Element {
   const { account, principal: own, methods = [] } = useStore(session) ?? {};

@@ -7,14 +7,14 @@ import { Button } from "../parts/button.tsx";
 import { report } from "../parts/notices.tsx";
 import { Badge, Empty } from "../parts/states.tsx";
 import type { Result } from "../result.ts";
-import { deleteMessage, updateMessage, type QueuePlace } from "../rest/queue.ts";
+import { deleteMessage, updateMessage, type QueueAddress } from "../rest/queue.ts";
 import { useStore } from "../store.ts";
 import { decoding } from "./decoding.ts";
 import { EditDialog } from "./message-dialogs.tsx";
 import { shownText, wholeText } from "./message-text.ts";
 
 export interface InFlightProps {
-  readonly place: QueuePlace;
+  readonly address: QueueAddress;
   readonly messages: readonly MessageInFlight[];
   readonly onChanged: () => void;
   readonly onShow: (message: MessageInFlight) => void;
@@ -23,7 +23,7 @@ export interface InFlightProps {
 const extensionSeconds = 60;
 
 /** Messages that are invisible: dequeued and not deleted, or put with a delay. */
-export function InFlight({ place, messages, onChanged, onShow }: InFlightProps): JSX.Element {
+export function InFlight({ address, messages, onChanged, onShow }: InFlightProps): JSX.Element {
   const [edited, setEdited] = useState<MessageInFlight>();
   return (
     <section class="half" aria-label="In flight">
@@ -33,7 +33,7 @@ export function InFlight({ place, messages, onChanged, onShow }: InFlightProps):
         {messages.map((message) => (
           <Message
             key={message.id}
-            place={place}
+            address={address}
             message={message}
             onEdit={() => setEdited(message)}
             onShow={() => onShow(message)}
@@ -43,7 +43,7 @@ export function InFlight({ place, messages, onChanged, onShow }: InFlightProps):
       </ul>
       {edited !== undefined && (
         <EditDialog
-          place={place}
+          address={address}
           message={edited}
           onClose={() => setEdited(undefined)}
           onDone={onChanged}
@@ -54,14 +54,14 @@ export function InFlight({ place, messages, onChanged, onShow }: InFlightProps):
 }
 
 interface MessageProps {
-  readonly place: QueuePlace;
+  readonly address: QueueAddress;
   readonly message: MessageInFlight;
   readonly onEdit: () => void;
   readonly onShow: () => void;
   readonly onChanged: () => void;
 }
 
-function Message({ place, message, onEdit, onShow, onChanged }: MessageProps): JSX.Element {
+function Message({ address, message, onEdit, onShow, onChanged }: MessageProps): JSX.Element {
   const { id, preview, state, dequeueCount, secondsLeft } = message;
   const how = useStore(decoding);
   const isDelayed = state === "delayed";
@@ -70,7 +70,7 @@ function Message({ place, message, onEdit, onShow, onChanged }: MessageProps): J
     onChanged();
   };
   const hide = (hiddenSeconds: number, words: string): void =>
-    void act(updateMessage(place, message, { hiddenSeconds }), words);
+    void act(updateMessage(address, message, { hiddenSeconds }), words);
   return (
     <li class="message">
       <pre>{shownText(id, preview, how)}</pre>
@@ -104,7 +104,7 @@ function Message({ place, message, onEdit, onShow, onChanged }: MessageProps): J
           icon="trash"
           label="Delete message"
           needs="process"
-          onClick={() => void act(deleteMessage(place, message), "Deleted")}
+          onClick={() => void act(deleteMessage(address, message), "Deleted")}
         />
       </div>
     </li>

@@ -5,12 +5,12 @@ import { FormDialog } from "../parts/dialog.tsx";
 import { Check, Field } from "../parts/field.tsx";
 import { textIn } from "../parts/form-values.ts";
 import { describeFailure, notify } from "../parts/notices.tsx";
-import { putMessage, takeMessages, updateMessage, type QueuePlace } from "../rest/queue.ts";
+import { putMessage, takeMessages, updateMessage, type QueueAddress } from "../rest/queue.ts";
 import { readableText } from "./decoding.ts";
 import { base64Of, rememberMessage, wholeText } from "./message-text.ts";
 
 export interface MessageDialogProps {
-  readonly place: QueuePlace;
+  readonly address: QueueAddress;
   readonly onClose: () => void;
   readonly onDone: () => void;
 }
@@ -68,11 +68,11 @@ function messageText(values: FormData): string {
   return values.has("base64") ? base64Of(text) : text;
 }
 
-export function PutDialog({ place, onClose, onDone }: MessageDialogProps): JSX.Element {
+export function PutDialog({ address, onClose, onDone }: MessageDialogProps): JSX.Element {
   const put = async (values: FormData): Promise<string | undefined> => {
     const mistake = numbersProblem(values, [hiddenRule, livesRule]);
     if (mistake !== undefined) return mistake;
-    const result = await putMessage(place, {
+    const result = await putMessage(address, {
       text: messageText(values),
       hiddenSeconds: Number(textIn(values, "hidden")),
       livesSeconds: Number(textIn(values, "lives")),
@@ -97,11 +97,11 @@ export function PutDialog({ place, onClose, onDone }: MessageDialogProps): JSX.E
   );
 }
 
-export function GetDialog({ place, onClose, onDone }: MessageDialogProps): JSX.Element {
+export function GetDialog({ address, onClose, onDone }: MessageDialogProps): JSX.Element {
   const take = async (values: FormData): Promise<string | undefined> => {
     const mistake = numbersProblem(values, [countRule, { ...hiddenRule, min: 1 }]);
     if (mistake !== undefined) return mistake;
-    const result = await takeMessages(place, {
+    const result = await takeMessages(address, {
       howMany: Number(textIn(values, "howMany")),
       hiddenSeconds: Number(textIn(values, "hidden")),
     });
@@ -130,11 +130,11 @@ export interface EditDialogProps extends MessageDialogProps {
 
 /** Edits a message in flight. The pop receipt is the condition: the service rejects the change if
  *  another client has dequeued the message since. */
-export function EditDialog({ place, message, onClose, onDone }: EditDialogProps): JSX.Element {
+export function EditDialog({ address, message, onClose, onDone }: EditDialogProps): JSX.Element {
   const save = async (values: FormData): Promise<string | undefined> => {
     const mistake = numbersProblem(values, [hiddenRule]);
     if (mistake !== undefined) return mistake;
-    const result = await updateMessage(place, message, {
+    const result = await updateMessage(address, message, {
       hiddenSeconds: Number(textIn(values, "hidden")),
       text: messageText(values),
     });

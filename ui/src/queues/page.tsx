@@ -36,7 +36,7 @@ function messagesColumn(account: string): Column<QueueName> {
 /** The page of the Queue service: the queues of an account, or one queue. */
 export function QueuesPage({ account, queue }: QueuesPageProps): JSX.Element {
   if (queue !== undefined && queue !== "") {
-    return <QueueView key={`${account}/${queue}`} place={{ account, queue }} />;
+    return <QueueView key={`${account}/${queue}`} address={{ account, queue }} />;
   }
   return (
     <NameList

@@ -16,7 +16,7 @@ import {
   countMessages,
   peekMessages,
   type QueueMessage,
-  type QueuePlace,
+  type QueueAddress,
 } from "../rest/queue.ts";
 import { formatRoute } from "../route.ts";
 import { InFlight } from "./in-flight.tsx";
@@ -28,19 +28,19 @@ import { Waiting } from "./waiting.tsx";
 const refreshMilliseconds = 1000;
 
 async function peekAndRemember(
-  place: QueuePlace,
+  address: QueueAddress,
   signal: AbortSignal,
 ): Promise<Result<readonly QueueMessage[]>> {
-  const found = await peekMessages(place, signal);
+  const found = await peekMessages(address, signal);
   if (found.ok) for (const { id, text } of found.value) rememberMessage(id, text);
   return found;
 }
 
 /** The messages of a queue, reloaded every second and when a message becomes visible again. */
-function useMessages(place: QueuePlace) {
-  const { account, queue } = place;
-  const total = useLoad((signal) => countMessages(place, signal), [account, queue]);
-  const waiting = useLoad((signal) => peekAndRemember(place, signal), [account, queue]);
+function useMessages(address: QueueAddress) {
+  const { account, queue } = address;
+  const total = useLoad((signal) => countMessages(address, signal), [account, queue]);
+  const waiting = useLoad((signal) => peekAndRemember(address, signal), [account, queue]);
   const taken = useLoad((signal) => getMessagesInFlight({ account, queue }, signal), [queue]);
   const refresh = useCallback(() => {
     total.reload();
@@ -60,13 +60,13 @@ function useMessages(place: QueuePlace) {
 }
 
 /** A queue: its visible messages and its messages in flight. */
-export function QueueView({ place }: { readonly place: QueuePlace }): JSX.Element {
-  const { queue } = place;
+export function QueueView({ address }: { readonly address: QueueAddress }): JSX.Element {
+  const { queue } = address;
   const [dialog, setDialog] = useState<QueueDialog>();
   const [shown, setShown] = useState<ShownMessage>();
-  const { total, waiting, taken, refresh } = useMessages(place);
+  const { total, waiting, taken, refresh } = useMessages(address);
   const clear = async (): Promise<string | undefined> => {
-    const result = await clearMessages(place);
+    const result = await clearMessages(address);
     refresh();
     return result.ok ? undefined : describeFailure(result.failure);
   };
@@ -74,7 +74,7 @@ export function QueueView({ place }: { readonly place: QueuePlace }): JSX.Elemen
   return (
     <>
       <QueueBar
-        place={place}
+        address={address}
         total={total.value}
         inFlight={taken.value?.messages.length}
         onDialog={setDialog}
@@ -95,7 +95,7 @@ export function QueueView({ place }: { readonly place: QueuePlace }): JSX.Elemen
           )}
           {taken.value !== undefined && (
             <InFlight
-              place={place}
+              address={address}
               messages={taken.value.messages}
               onChanged={refresh}
               onShow={(message) => setShown({ kind: "in-flight", message })}
@@ -104,8 +104,8 @@ export function QueueView({ place }: { readonly place: QueuePlace }): JSX.Elemen
         </div>
         {shown !== undefined && <MessageDetail shown={shown} onClose={() => setShown(undefined)} />}
       </div>
-      {dialog === "put" && <PutDialog place={place} onClose={close} onDone={refresh} />}
-      {dialog === "get" && <GetDialog place={place} onClose={close} onDone={refresh} />}
+      {dialog === "put" && <PutDialog address={address} onClose={close} onDone={refresh} />}
+      {dialog === "get" && <GetDialog address={address} onClose={close} onDone={refresh} />}
       {dialog === "clear" && (
         <Confirm
           title="Clear queue"
@@ -122,14 +122,14 @@ export function QueueView({ place }: { readonly place: QueuePlace }): JSX.Elemen
 type QueueDialog = "put" | "get" | "clear";
 
 interface QueueBarProps {
-  readonly place: QueuePlace;
+  readonly address: QueueAddress;
   readonly total: number | undefined;
   readonly inFlight: number | undefined;
   readonly onDialog: (dialog: QueueDialog) => void;
 }
 
-function QueueBar({ place, total, inFlight, onDialog }: QueueBarProps): JSX.Element {
-  const { account, queue } = place;
+function QueueBar({ address, total, inFlight, onDialog }: QueueBarProps): JSX.Element {
+  const { account, queue } = address;
   return (
     <div class="bar">
       <Crumbs

@@ -1,5 +1,5 @@
 import { mapped, type Result } from "../result.ts";
-import { conditionHeaders, pathOf, type BlobPlace, type Condition } from "./blob.ts";
+import { conditionHeaders, pathOf, type BlobAddress, type Condition } from "./blob.ts";
 import { request } from "./request.ts";
 
 export interface Deletion {
@@ -10,13 +10,13 @@ export interface Deletion {
 }
 
 export function deleteBlob(
-  place: BlobPlace,
+  address: BlobAddress,
   { condition = {}, withSnapshots = true, ifTags, signal }: Deletion = {},
 ): Promise<Result<unknown>> {
-  const isBase = place.snapshot === undefined && place.version === undefined;
-  return request("blob", pathOf(place), {
+  const isBase = address.snapshot === undefined && address.version === undefined;
+  return request("blob", pathOf(address), {
     method: "DELETE",
-    query: { snapshot: place.snapshot, versionid: place.version },
+    query: { snapshot: address.snapshot, versionid: address.version },
     headers: {
       ...conditionHeaders(condition),
       "x-ms-delete-snapshots": isBase && withSnapshots ? "include" : undefined,
@@ -26,22 +26,22 @@ export function deleteBlob(
   });
 }
 
-export function undeleteBlob(place: BlobPlace): Promise<Result<unknown>> {
-  return request("blob", pathOf(place), { method: "PUT", query: { comp: "undelete" } });
+export function undeleteBlob(address: BlobAddress): Promise<Result<unknown>> {
+  return request("blob", pathOf(address), { method: "PUT", query: { comp: "undelete" } });
 }
 
-export async function snapshotBlob(place: BlobPlace): Promise<Result<string>> {
-  const answer = await request("blob", pathOf(place), {
+export async function snapshotBlob(address: BlobAddress): Promise<Result<string>> {
+  const answer = await request("blob", pathOf(address), {
     method: "PUT",
     query: { comp: "snapshot" },
   });
   return mapped(answer, ({ headers }) => headers.get("x-ms-snapshot") ?? "");
 }
 
-export function setTier(place: BlobPlace, tier: string): Promise<Result<unknown>> {
-  return request("blob", pathOf(place), {
+export function setTier(address: BlobAddress, tier: string): Promise<Result<unknown>> {
+  return request("blob", pathOf(address), {
     method: "PUT",
-    query: { comp: "tier", snapshot: place.snapshot, versionid: place.version },
+    query: { comp: "tier", snapshot: address.snapshot, versionid: address.version },
     headers: { "x-ms-access-tier": tier },
   });
 }

@@ -5,14 +5,14 @@ import {
   getKeptTags,
   pathOf,
   tagsCondition,
-  type BlobPlace,
+  type BlobAddress,
   type Condition,
 } from "./blob.ts";
 import { deleteBlob } from "./blob-actions.ts";
 import { request, sourceAddress } from "./request.ts";
 import { waitForCopy } from "./wait-for-copy.ts";
 
-export interface CopySource extends BlobPlace {
+export interface CopySource extends BlobAddress {
   /** The state to copy; another one is rejected with 412. */
   readonly etag: string;
   /** The access tier of the copy; undefined for that of the account. */
@@ -36,7 +36,7 @@ interface Copied {
 /** Copies content, headers, metadata, tags and tier of one state of a blob. */
 export async function copyBlobState(
   from: CopySource,
-  to: BlobPlace,
+  to: BlobAddress,
   { mayReplace = false, signal, ...given }: CopyOptions,
 ): Promise<Result<Copied>> {
   const source = await sourceAddress(pathOf(from), {
@@ -71,7 +71,7 @@ export async function copyBlobState(
   return mapped(finished, (last) => ({ etag: last.get("etag") ?? "", isReplacing, tags }));
 }
 
-async function destinationCondition(to: BlobPlace, mayReplace: boolean): Promise<Condition> {
+async function destinationCondition(to: BlobAddress, mayReplace: boolean): Promise<Condition> {
   const present = mayReplace ? await getProperties(to) : undefined;
   return present?.ok === true ? { ifMatch: present.value.etag } : { ifNoneMatch: "*" };
 }
@@ -82,7 +82,7 @@ async function destinationCondition(to: BlobPlace, mayReplace: boolean): Promise
  */
 export async function moveBlob(
   from: CopySource,
-  to: BlobPlace,
+  to: BlobAddress,
   options: CopyOptions,
 ): Promise<Result<unknown>> {
   if (from.container === to.container && from.name === to.name) {

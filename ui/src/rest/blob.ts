@@ -3,7 +3,7 @@ import { request, bodyText, type Answer } from "./request.ts";
 import { escapeXml, parseXml, tagsOf } from "./xml.ts";
 
 /** Address of a blob, optionally of one snapshot or version. */
-export interface BlobPlace {
+export interface BlobAddress {
   readonly account: string;
   readonly container: string;
   readonly name: string;
@@ -31,11 +31,15 @@ export const contentHeaders: Readonly<Record<string, string>> = {
 
 const metadataPrefix = "x-ms-meta-";
 
-export function pathOf({ account, container, name }: BlobPlace): readonly [string, string, string] {
+export function pathOf({
+  account,
+  container,
+  name,
+}: BlobAddress): readonly [string, string, string] {
   return [account, container, name];
 }
 
-function stateQuery({ snapshot, version }: BlobPlace): Record<string, string | undefined> {
+function stateQuery({ snapshot, version }: BlobAddress): Record<string, string | undefined> {
   return { snapshot, versionid: version };
 }
 
@@ -59,11 +63,14 @@ function readState({ headers }: Answer): BlobState {
 }
 
 export async function getProperties(
-  place: BlobPlace,
+  address: BlobAddress,
   signal?: AbortSignal,
 ): Promise<Result<BlobState>> {
-  const query = stateQuery(place);
-  return mapped(await request("blob", pathOf(place), { method: "HEAD", query, signal }), readState);
+  const query = stateQuery(address);
+  return mapped(
+    await request("blob", pathOf(address), { method: "HEAD", query, signal }),
+    readState,
+  );
 }
 
 export interface BlobContent {
@@ -73,15 +80,15 @@ export interface BlobContent {
 
 /** The first `bytesMax` bytes, with the ETag of the state they are from. */
 export async function getContent(
-  place: BlobPlace,
+  address: BlobAddress,
   { bytesMax, signal }: { readonly bytesMax: number; readonly signal?: AbortSignal | undefined },
 ): Promise<Result<BlobContent>> {
   const range = { "x-ms-range": `bytes=0-${bytesMax - 1}` };
-  const call = { query: stateQuery(place), signal };
-  let answer = await request("blob", pathOf(place), { ...call, headers: range });
+  const call = { query: stateQuery(address), signal };
+  let answer = await request("blob", pathOf(address), { ...call, headers: range });
   // A range of an empty blob is not satisfiable (416).
   if (!answer.ok && answer.failure.status === 416) {
-    answer = await request("blob", pathOf(place), call);
+    answer = await request("blob", pathOf(address), call);
   }
   if (!answer.ok) return answer;
   const bytes = new Uint8Array(answer.value.body);
@@ -130,7 +137,7 @@ export function conditionHeaders(condition: Condition): Record<string, string | 
 const etagOf = ({ headers }: Answer): string => headers.get("etag") ?? "";
 
 export async function putBlob(
-  place: BlobPlace,
+  address: BlobAddress,
   content: {
     readonly body: BodyInit;
     readonly headers: Readonly<Record<string, string>>;
@@ -139,7 +146,7 @@ export async function putBlob(
     readonly onSent?: (bytes: number) => void;
   },
 ): Promise<Result<string>> {
-  const answer = await request("blob", pathOf(place), {
+  const answer = await request("blob", pathOf(address), {
     method: "PUT",
     onSent: content.onSent,
     headers: {
@@ -154,11 +161,11 @@ export async function putBlob(
 }
 
 export async function setMetadata(
-  place: BlobPlace,
+  address: BlobAddress,
   metadata: Readonly<Record<string, string>>,
   condition: Condition,
 ): Promise<Result<string>> {
-  const answer = await request("blob", pathOf(place), {
+  const answer = await request("blob", pathOf(address), {
     method: "PUT",
     query: { comp: "metadata" },
     headers: { ...metadataHeaders(metadata), ...conditionHeaders(condition) },
@@ -168,13 +175,13 @@ export async function setMetadata(
 
 /** Sets the content headers. `values` are by response header name; absent ones are cleared. */
 export async function setProperties(
-  place: BlobPlace,
+  address: BlobAddress,
   values: Readonly<Record<string, string>>,
   condition: Condition,
 ): Promise<Result<string>> {
   const headers: Record<string, string | undefined> = conditionHeaders(condition);
   for (const [read, write] of Object.entries(contentHeaders)) headers[write] = values[read];
-  const answer = await request("blob", pathOf(place), {
+  const answer = await request("blob", pathOf(address), {
     method: "PUT",
     query: { comp: "properties" },
     headers,
@@ -183,11 +190,11 @@ export async function setProperties(
 }
 
 export async function getTags(
-  place: BlobPlace,
+  address: BlobAddress,
   signal?: AbortSignal,
 ): Promise<Result<Readonly<Record<string, string>>>> {
-  const query = { comp: "tags", ...stateQuery(place) };
-  const answer = await request("blob", pathOf(place), { query, signal });
+  const query = { comp: "tags", ...stateQuery(address) };
+  const answer = await request("blob", pathOf(address), { query, signal });
   if (!answer.ok) return answer;
   return { ok: true, value: tagsOf(parseXml(bodyText(answer.value))) };
 }
@@ -197,12 +204,12 @@ export async function getTags(
  * their number; then the write must fail, because it would remove them.
  */
 export async function getKeptTags(
-  place: BlobPlace,
+  address: BlobAddress,
   signal?: AbortSignal,
 ): Promise<Result<Readonly<Record<string, string>>>> {
-  const tags = await getTags(place, signal);
+  const tags = await getTags(address, signal);
   if (tags.ok || !isRejected(tags.failure)) return tags;
-  const state = await getProperties(place, signal);
+  const state = await getProperties(address, signal);
   if (!state.ok) return state;
   // Accounts with a hierarchical namespace have no tags.
   if (!state.value.headers.has("x-ms-tag-count")) return done({});
@@ -222,14 +229,14 @@ export function tagsCondition(tags: Readonly<Record<string, string>>): string | 
 
 /** Tags do not change the ETag, so the tags that were read are the condition (x-ms-if-tags). */
 export function setTags(
-  place: BlobPlace,
+  address: BlobAddress,
   tags: Readonly<Record<string, string>>,
   { before, leaseId }: { before: Readonly<Record<string, string>>; leaseId?: string | undefined },
 ): Promise<Result<unknown>> {
   const items = Object.entries(tags).map(
     ([key, value]) => `<Tag><Key>${escapeXml(key)}</Key><Value>${escapeXml(value)}</Value></Tag>`,
   );
-  return request("blob", pathOf(place), {
+  return request("blob", pathOf(address), {
     method: "PUT",
     query: { comp: "tags" },
     headers: {

@@ -1,13 +1,13 @@
 import { failed, type Result } from "../result.ts";
-import { filePath, getFileProperties, type FilePlace } from "./file.ts";
+import { filePath, getFileProperties, type FileAddress } from "./file.ts";
 import { request, sourceAddress } from "./request.ts";
 import { waitForCopy } from "./wait-for-copy.ts";
 
 /** Copies a file; an existing target is rejected. Copy File has no conditional headers, so a file
  *  that another client creates in between would be replaced. */
 export async function copyFile(
-  from: FilePlace,
-  to: FilePlace,
+  from: FileAddress,
+  to: FileAddress,
   signal: AbortSignal,
 ): Promise<Result<unknown>> {
   const source = await sourceAddress(filePath(from), { sharesnapshot: from.snapshot });

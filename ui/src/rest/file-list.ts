@@ -42,29 +42,29 @@ export interface FileEntry {
 }
 
 /** A directory of a share; its path has no slash at either end. */
-export interface FolderPlace {
+export interface FolderAddress {
   readonly account: string;
   readonly share: string;
   readonly folder: string;
   readonly snapshot?: string | undefined;
 }
 
-export function folderPath({ account, share, folder }: FolderPlace): readonly [string, string] {
+export function folderPath({ account, share, folder }: FolderAddress): readonly [string, string] {
   return [account, folder === "" ? share : `${share}/${folder}`];
 }
 
 const pageRows = 1000;
 
 export async function listFolder(
-  place: FolderPlace,
+  address: FolderAddress,
   { prefix, marker }: { readonly prefix: string; readonly marker: string | undefined },
 ): Promise<Result<Page<FileEntry>>> {
-  const answer = await request("file", folderPath(place), {
+  const answer = await request("file", folderPath(address), {
     query: {
       restype: "directory",
       comp: "list",
       include: "Timestamps,ETag",
-      sharesnapshot: place.snapshot,
+      sharesnapshot: address.snapshot,
       prefix: prefix || undefined,
       marker,
       maxresults: pageRows,

@@ -3,14 +3,14 @@ import { bodyText, request, sourceAddress } from "./request.ts";
 import { childOf, childrenOf, numberOf, parseXml, textOf } from "./xml.ts";
 
 /** Address of a file or directory, optionally in a share snapshot. */
-export interface FilePlace {
+export interface FileAddress {
   readonly account: string;
   readonly share: string;
   readonly path: string;
   readonly snapshot?: string | undefined;
 }
 
-export function filePath({ account, share, path }: FilePlace): readonly [string, string, string] {
+export function filePath({ account, share, path }: FileAddress): readonly [string, string, string] {
   return [account, share, path];
 }
 
@@ -45,25 +45,25 @@ export function snapshotShare(account: string, name: string): Promise<Result<unk
   return request("file", [account, name], { method: "PUT", query });
 }
 
-export function createFolder(place: FilePlace): Promise<Result<unknown>> {
+export function createFolder(address: FileAddress): Promise<Result<unknown>> {
   const query = { restype: "directory" };
-  return request("file", filePath(place), { method: "PUT", query });
+  return request("file", filePath(address), { method: "PUT", query });
 }
 
-export function deleteEntry(place: FilePlace, isFolder: boolean): Promise<Result<unknown>> {
-  return request("file", filePath(place), {
+export function deleteEntry(address: FileAddress, isFolder: boolean): Promise<Result<unknown>> {
+  return request("file", filePath(address), {
     method: "DELETE",
     query: { restype: isFolder ? "directory" : undefined },
   });
 }
 
 export async function renameEntry(
-  place: FilePlace,
+  address: FileAddress,
   { to, isFolder }: { readonly to: string; readonly isFolder: boolean },
 ): Promise<Result<unknown>> {
-  const source = await sourceAddress(filePath(place));
+  const source = await sourceAddress(filePath(address));
   if (!source.ok) return source;
-  return request("file", [place.account, place.share, to], {
+  return request("file", [address.account, address.share, to], {
     method: "PUT",
     query: { restype: isFolder ? "directory" : undefined, comp: "rename" },
     headers: {
@@ -74,11 +74,11 @@ export async function renameEntry(
 }
 
 export async function getFileProperties(
-  place: FilePlace,
+  address: FileAddress,
   signal?: AbortSignal,
 ): Promise<Result<Headers>> {
-  const query = { sharesnapshot: place.snapshot };
-  const answer = await request("file", filePath(place), { method: "HEAD", query, signal });
+  const query = { sharesnapshot: address.snapshot };
+  const answer = await request("file", filePath(address), { method: "HEAD", query, signal });
   return mapped(answer, ({ headers }) => headers);
 }
 
@@ -88,11 +88,11 @@ export interface Range {
 }
 
 export async function listRanges(
-  place: FilePlace,
+  address: FileAddress,
   signal?: AbortSignal,
 ): Promise<Result<readonly Range[]>> {
-  const query = { comp: "rangelist", sharesnapshot: place.snapshot };
-  const answer = await request("file", filePath(place), { query, signal });
+  const query = { comp: "rangelist", sharesnapshot: address.snapshot };
+  const answer = await request("file", filePath(address), { query, signal });
   if (!answer.ok) return answer;
   const ranges = childrenOf(parseXml(bodyText(answer.value)), "Range");
   const read = (one: Element): Range => ({
@@ -110,11 +110,11 @@ export interface Handle {
 }
 
 export async function listHandles(
-  place: FilePlace,
+  address: FileAddress,
   signal?: AbortSignal,
 ): Promise<Result<readonly Handle[]>> {
-  const query = { comp: "listhandles", sharesnapshot: place.snapshot };
-  const answer = await request("file", filePath(place), { query, signal });
+  const query = { comp: "listhandles", sharesnapshot: address.snapshot };
+  const answer = await request("file", filePath(address), { query, signal });
   if (!answer.ok) return answer;
   const root = parseXml(bodyText(answer.value));
   const handles = childrenOf(childOf(root, "Entries"), "Handle").map((one) => ({
@@ -129,8 +129,8 @@ export async function listHandles(
 }
 
 /** Closes a handle of a file; `*` closes all. */
-export function closeHandle(place: FilePlace, handle: string): Promise<Result<unknown>> {
-  return request("file", filePath(place), {
+export function closeHandle(address: FileAddress, handle: string): Promise<Result<unknown>> {
+  return request("file", filePath(address), {
     method: "PUT",
     query: { comp: "forceclosehandles" },
     headers: { "x-ms-handle-id": handle },
@@ -139,11 +139,11 @@ export function closeHandle(place: FilePlace, handle: string): Promise<Result<un
 
 /** The first `bytesMax` bytes of a file. */
 export async function readContent(
-  place: FilePlace,
+  address: FileAddress,
   { bytesMax, signal }: { readonly bytesMax: number; readonly signal?: AbortSignal },
 ): Promise<Result<Uint8Array>> {
-  const answer = await request("file", filePath(place), {
-    query: { sharesnapshot: place.snapshot },
+  const answer = await request("file", filePath(address), {
+    query: { sharesnapshot: address.snapshot },
     headers: { "x-ms-range": `bytes=0-${bytesMax - 1}` },
     signal,
   });

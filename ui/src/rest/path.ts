@@ -3,18 +3,18 @@ import { conditionHeaders, type Condition } from "./blob.ts";
 import { bodyText, request, type Answer } from "./request.ts";
 
 /** A file or directory of a hierarchical account; the root directory has an empty path. */
-export interface PathPlace {
+export interface PathAddress {
   readonly account: string;
   readonly container: string;
   readonly path: string;
 }
 
-function pathOf({ account, container, path }: PathPlace): readonly [string, string, string] {
+function pathOf({ account, container, path }: PathAddress): readonly [string, string, string] {
   return [account, container, path];
 }
 
-export function createDirectory(place: PathPlace): Promise<Result<unknown>> {
-  return request("dfs", pathOf(place), {
+export function createDirectory(address: PathAddress): Promise<Result<unknown>> {
+  return request("dfs", pathOf(address), {
     method: "PUT",
     query: { resource: "directory" },
     headers: { "if-none-match": "*" },
@@ -22,14 +22,14 @@ export function createDirectory(place: PathPlace): Promise<Result<unknown>> {
 }
 
 export interface Renaming {
-  readonly to: PathPlace;
+  readonly to: PathAddress;
   readonly sourceEtag: string;
   readonly sourceLeaseId?: string | undefined;
   /** Of the destination. */
   readonly condition: Condition;
 }
 
-export function renamePath(from: PathPlace, renaming: Renaming): Promise<Result<unknown>> {
+export function renamePath(from: PathAddress, renaming: Renaming): Promise<Result<unknown>> {
   const source = [from.container, ...from.path.split("/")].map(encodeURIComponent).join("/");
   return request("dfs", pathOf(renaming.to), {
     method: "PUT",
@@ -46,12 +46,12 @@ export function renamePath(from: PathPlace, renaming: Renaming): Promise<Result<
 
 /** Deletes a directory with everything below it; the server may need several requests. */
 export async function deleteDirectory(
-  place: PathPlace,
+  address: PathAddress,
   condition: Condition,
 ): Promise<Result<unknown>> {
   let continuation: string | undefined;
   for (;;) {
-    const answer = await request("dfs", pathOf(place), {
+    const answer = await request("dfs", pathOf(address), {
       method: "DELETE",
       query: { recursive: true, continuation },
       headers: conditionHeaders(condition),
@@ -74,10 +74,10 @@ function readState({ headers }: Answer): PathState {
 }
 
 export async function getPathState(
-  place: PathPlace,
+  address: PathAddress,
   signal?: AbortSignal,
 ): Promise<Result<PathState>> {
-  return mapped(await request("dfs", pathOf(place), { method: "HEAD", signal }), readState);
+  return mapped(await request("dfs", pathOf(address), { method: "HEAD", signal }), readState);
 }
 
 export interface AccessControl {
@@ -90,11 +90,11 @@ export interface AccessControl {
 }
 
 export async function getAccessControl(
-  place: PathPlace,
+  address: PathAddress,
   signal?: AbortSignal,
 ): Promise<Result<AccessControl>> {
   const query = { action: "getAccessControl" };
-  const answer = await request("dfs", pathOf(place), { method: "HEAD", query, signal });
+  const answer = await request("dfs", pathOf(address), { method: "HEAD", query, signal });
   return mapped(answer, ({ headers }) => ({
     etag: headers.get("etag") ?? "",
     owner: headers.get("x-ms-owner") ?? "",
@@ -110,7 +110,7 @@ export type AccessChange =
   | { readonly acl: string };
 
 export function setAccessControl(
-  place: PathPlace,
+  address: PathAddress,
   change: AccessChange,
   condition: Condition,
 ): Promise<Result<unknown>> {
@@ -122,7 +122,7 @@ export function setAccessControl(
           "x-ms-group": change.group,
           "x-ms-permissions": change.permissions,
         };
-  return request("dfs", pathOf(place), {
+  return request("dfs", pathOf(address), {
     method: "PATCH",
     query: { action: "setAccessControl" },
     headers: { ...headers, ...conditionHeaders(condition) },
@@ -149,11 +149,11 @@ const recordsPerPage = 500;
 
 /** One page of a recursive change; `next` continues it. */
 export async function setAccessBelow(
-  place: PathPlace,
+  address: PathAddress,
   { mode, acl }: { readonly mode: RecursiveMode; readonly acl: string },
   { continuation, signal }: { continuation: string | undefined; signal: AbortSignal },
 ): Promise<Result<RecursivePage>> {
-  const answer = await request("dfs", pathOf(place), {
+  const answer = await request("dfs", pathOf(address), {
     method: "PATCH",
     query: {
       action: "setAccessControlRecursive",

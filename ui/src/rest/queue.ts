@@ -3,7 +3,7 @@ import type { ListingOptions, Page } from "./container.ts";
 import { request, bodyText } from "./request.ts";
 import { childOf, childrenOf, escapeXml, nameOf, numberOf, parseXml, textOf } from "./xml.ts";
 
-export interface QueuePlace {
+export interface QueueAddress {
   readonly account: string;
   readonly queue: string;
 }
@@ -42,7 +42,7 @@ export function deleteQueue(account: string, queue: string): Promise<Result<unkn
 }
 
 export async function countMessages(
-  { account, queue }: QueuePlace,
+  { account, queue }: QueueAddress,
   signal?: AbortSignal,
 ): Promise<Result<number>> {
   const query = { comp: "metadata" };
@@ -53,7 +53,7 @@ export async function countMessages(
 const messagesMax = 32;
 
 export async function peekMessages(
-  { account, queue }: QueuePlace,
+  { account, queue }: QueueAddress,
   signal?: AbortSignal,
 ): Promise<Result<readonly QueueMessage[]>> {
   const query = { peekonly: "true", numofmessages: messagesMax };
@@ -62,7 +62,7 @@ export async function peekMessages(
 }
 
 export async function takeMessages(
-  { account, queue }: QueuePlace,
+  { account, queue }: QueueAddress,
   { howMany, hiddenSeconds }: { readonly howMany: number; readonly hiddenSeconds: number },
 ): Promise<Result<readonly QueueMessage[]>> {
   const query = { numofmessages: howMany, visibilitytimeout: hiddenSeconds };
@@ -93,7 +93,7 @@ export interface NewMessage {
 }
 
 export function putMessage(
-  { account, queue }: QueuePlace,
+  { account, queue }: QueueAddress,
   { text, hiddenSeconds, livesSeconds }: NewMessage,
 ): Promise<Result<unknown>> {
   return request("queue", [account, queue, "messages"], {
@@ -112,7 +112,7 @@ export interface MessageReceipt {
 }
 
 export function updateMessage(
-  { account, queue }: QueuePlace,
+  { account, queue }: QueueAddress,
   { id, popReceipt }: MessageReceipt,
   change: { readonly hiddenSeconds: number; readonly text?: string },
 ): Promise<Result<unknown>> {
@@ -126,7 +126,7 @@ export function updateMessage(
 }
 
 export function deleteMessage(
-  { account, queue }: QueuePlace,
+  { account, queue }: QueueAddress,
   { id, popReceipt }: MessageReceipt,
 ): Promise<Result<unknown>> {
   return request("queue", [account, queue, "messages", id], {
@@ -135,6 +135,6 @@ export function deleteMessage(
   });
 }
 
-export function clearMessages({ account, queue }: QueuePlace): Promise<Result<unknown>> {
+export function clearMessages({ account, queue }: QueueAddress): Promise<Result<unknown>> {
   return request("queue", [account, queue, "messages"], { method: "DELETE" });
 }

@@ -38,10 +38,10 @@ export function storageUrl(
   path: readonly PathPart[],
   query: Call["query"] = {},
 ): string {
-  const place = path.map(escape).join("/");
+  const address = path.map(escape).join("/");
   const words = queryWords(query);
   const search = words.length === 0 ? "" : `?${words.join("&")}`;
-  return `/storage/${service}/${place}${search}`;
+  return `/storage/${service}/${address}${search}`;
 }
 
 function queryWords(query: NonNullable<Call["query"]>): readonly string[] {

@@ -46,7 +46,7 @@ export function deleteTable(account: string, name: string): Promise<Result<unkno
   });
 }
 
-export interface TablePlace {
+export interface TableAddress {
   readonly account: string;
   readonly table: string;
 }
@@ -62,7 +62,7 @@ export interface EntityQuery {
 /** Queries one page of entities. The marker contains both continuation keys, which the service
  *  expects separately. */
 export async function queryEntities(
-  { account, table }: TablePlace,
+  { account, table }: TableAddress,
   { filter, select, marker, resultsMax, signal }: EntityQuery,
 ): Promise<Result<Page<Entity>>> {
   const [partition, row] = (marker ?? "").split("\n", 2);
@@ -86,24 +86,24 @@ export async function queryEntities(
   return { ok: true, value: { rows, next } };
 }
 
-export interface EntityPlace extends TablePlace {
+export interface EntityAddress extends TableAddress {
   readonly partitionKey: string;
   readonly rowKey: string;
 }
 
 /** The path of an entity. Keys are escaped here, because `/` in a key is no separator. */
-function entityPath(place: EntityPlace): readonly [string, PathPart] {
+function entityPath(address: EntityAddress): readonly [string, PathPart] {
   const escape = (key: string): string => encodeURIComponent(quoted(key));
-  const partition = escape(place.partitionKey);
-  const row = escape(place.rowKey);
+  const partition = escape(address.partitionKey);
+  const row = escape(address.rowKey);
   return [
-    place.account,
-    { escaped: `${place.table}(PartitionKey='${partition}',RowKey='${row}')` },
+    address.account,
+    { escaped: `${address.table}(PartitionKey='${partition}',RowKey='${row}')` },
   ];
 }
 
-export async function getEntity(place: EntityPlace): Promise<Result<Entity>> {
-  const answer = await request("table", entityPath(place), { headers: { accept: fullJson } });
+export async function getEntity(address: EntityAddress): Promise<Result<Entity>> {
+  const answer = await request("table", entityPath(address), { headers: { accept: fullJson } });
   if (!answer.ok) return answer;
   return { ok: true, value: readEntity(parseEntities(bodyText(answer.value))) };
 }
@@ -111,7 +111,7 @@ export async function getEntity(place: EntityPlace): Promise<Result<Entity>> {
 const body = { accept: json, "content-type": "application/json" } as const;
 
 export async function insertEntity(
-  { account, table }: TablePlace,
+  { account, table }: TableAddress,
   entity: Pick<Entity, "partitionKey" | "rowKey" | "properties">,
 ): Promise<Result<string>> {
   const answer = await request("table", [account, table], {
@@ -124,20 +124,20 @@ export async function insertEntity(
 
 /** Replaces an entity; without `ifMatch` by Insert Or Replace, which also creates it. */
 export async function replaceEntity(
-  place: EntityPlace,
+  address: EntityAddress,
   properties: Entity["properties"],
   ifMatch: string | undefined,
 ): Promise<Result<string>> {
-  const answer = await request("table", entityPath(place), {
+  const answer = await request("table", entityPath(address), {
     method: "PUT",
     headers: { ...body, "if-match": ifMatch },
-    body: JSON.stringify(writeEntity({ ...place, properties })),
+    body: JSON.stringify(writeEntity({ ...address, properties })),
   });
   return mapped(answer, ({ headers }) => headers.get("etag") ?? "");
 }
 
-export function deleteEntity(place: EntityPlace, ifMatch: string): Promise<Result<unknown>> {
-  return request("table", entityPath(place), {
+export function deleteEntity(address: EntityAddress, ifMatch: string): Promise<Result<unknown>> {
+  return request("table", entityPath(address), {
     method: "DELETE",
     headers: { ...body, "if-match": ifMatch },
   });

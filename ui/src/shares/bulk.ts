@@ -5,14 +5,20 @@ import { everyRow, type FetchPage } from "../parts/arranged-pages.ts";
 import { selectedRows, type Selection } from "../parts/selection.ts";
 import { done, failed, mapped, type Result } from "../result.ts";
 import { copyFile } from "../rest/file-copy.ts";
-import { listFolder, type FileEntry, type FolderPlace } from "../rest/file-list.ts";
-import { createFolder, deleteEntry, filePath, renameEntry, type FilePlace } from "../rest/file.ts";
+import { listFolder, type FileEntry, type FolderAddress } from "../rest/file-list.ts";
+import {
+  createFolder,
+  deleteEntry,
+  filePath,
+  renameEntry,
+  type FileAddress,
+} from "../rest/file.ts";
 import { requestStream } from "../rest/request.ts";
 import { joined } from "./upload-file.ts";
 
 /** Selected rows of a folder of a share. */
 export interface FileBatch {
-  readonly place: FolderPlace;
+  readonly address: FolderAddress;
   readonly selection: Pick<Selection<FileEntry>, "isAll" | "rows" | "has">;
   /** The list from which Select all selects. */
   readonly fetchPage: FetchPage<FileEntry>;
@@ -27,20 +33,20 @@ interface FileItem {
 /** Directories that a deletion keeps in memory until their files are deleted. */
 const foldersMax = 100_000;
 
-export function describeFiles({ selection: { isAll, rows }, place }: FileBatch): string {
-  if (isAll) return `all of ${joined(place.share, place.folder)}`;
+export function describeFiles({ selection: { isAll, rows }, address }: FileBatch): string {
+  if (isAll) return `all of ${joined(address.share, address.folder)}`;
   const [first] = rows;
-  if (rows.length === 1 && first !== undefined) return joined(place.folder, first.name);
+  if (rows.length === 1 && first !== undefined) return joined(address.folder, first.name);
   return plural(rows.length, "entry", "entries");
 }
 
 /** The rows themselves, without what is below directories. */
 async function* ownItems(
-  { selection, fetchPage, place }: FileBatch,
+  { selection, fetchPage, address }: FileBatch,
   { signal }: ItemContext,
 ): AsyncGenerator<Result<FileItem>> {
   for await (const row of selectedRows(selection, () => everyRow(fetchPage, signal))) {
-    yield mapped(row, (entry) => ({ path: joined(place.folder, entry.name), entry }));
+    yield mapped(row, (entry) => ({ path: joined(address.folder, entry.name), entry }));
   }
 }
 
@@ -51,28 +57,28 @@ async function* itemsBelow(
 ): AsyncGenerator<Result<FileItem>> {
   for await (const item of ownItems(batch, context)) {
     yield item;
-    if (item.ok) yield* contentsOf(batch.place, item.value, context);
+    if (item.ok) yield* contentsOf(batch.address, item.value, context);
   }
 }
 
 async function* contentsOf(
-  place: FolderPlace,
+  address: FolderAddress,
   { path, entry }: FileItem,
   context: ItemContext,
 ): AsyncGenerator<Result<FileItem>> {
   if (entry.kind === "file") return;
   const list: FetchPage<FileEntry> = (marker) =>
-    listFolder({ ...place, folder: path }, { prefix: "", marker });
+    listFolder({ ...address, folder: path }, { prefix: "", marker });
   for await (const row of everyRow(list, context.signal)) {
     const item = mapped(row, (found) => ({ path: joined(path, found.name), entry: found }));
     yield item;
-    if (item.ok) yield* contentsOf(place, item.value, context);
+    if (item.ok) yield* contentsOf(address, item.value, context);
   }
 }
 
 const nameOf = ({ path }: FileItem): string => path;
 
-function placeAt({ account, share, snapshot }: FolderPlace, path: string): FilePlace {
+function placeAt({ account, share, snapshot }: FolderAddress, path: string): FileAddress {
   return { account, share, path, snapshot };
 }
 
@@ -94,7 +100,7 @@ export function deleteFiles(batch: FileBatch): void {
       }
     },
     nameOf,
-    run: ({ path, entry }) => deleteEntry(placeAt(batch.place, path), entry.kind === "folder"),
+    run: ({ path, entry }) => deleteEntry(placeAt(batch.address, path), entry.kind === "folder"),
     onDone: batch.onDone,
   });
 }
@@ -112,7 +118,7 @@ export function moveFiles(batch: FileBatch, folder: string): void {
     items: (context) => ownItems(batch, context),
     nameOf,
     run: ({ path, entry }) =>
-      renameEntry(placeAt(batch.place, path), {
+      renameEntry(placeAt(batch.address, path), {
         to: joined(folder, entry.name),
         isFolder: entry.kind === "folder",
       }),
@@ -124,8 +130,8 @@ export function copyFiles(
   batch: FileBatch,
   to: { readonly share: string; readonly folder: string },
 ): void {
-  const { place } = batch;
-  const start = place.folder === "" ? 0 : place.folder.length + 1;
+  const { address } = batch;
+  const start = address.folder === "" ? 0 : address.folder.length + 1;
   startJob<FileItem>({
     title: `Copy ${describeFiles(batch)}`,
     items: async function* (context) {
@@ -137,9 +143,9 @@ export function copyFiles(
     },
     nameOf,
     run: async ({ path, entry }, { signal }) => {
-      const { account } = place;
+      const { account } = address;
       const target = { account, share: to.share, path: joined(to.folder, path.slice(start)) };
-      if (entry.kind === "file") return copyFile(placeAt(place, path), target, signal);
+      if (entry.kind === "file") return copyFile(placeAt(address, path), target, signal);
       const made = await createFolder(target);
       return !made.ok && made.failure.status === 409 ? done(undefined) : made;
     },
@@ -149,11 +155,11 @@ export function copyFiles(
 
 /** Saves the files as one zip file. */
 export function zipFiles(batch: FileBatch): void {
-  const { place } = batch;
-  const start = place.folder === "" ? 0 : place.folder.length + 1;
+  const { address } = batch;
+  const start = address.folder === "" ? 0 : address.folder.length + 1;
   const [first] = batch.selection.rows;
   const isOne = !batch.selection.isAll && batch.selection.rows.length === 1;
-  const folder = place.folder.split("/").at(-1) || place.share;
+  const folder = address.folder.split("/").at(-1) || address.share;
   downloadZip<FileItem>({
     title: `Download ${describeFiles(batch)}`,
     fileName: `${isOne && first !== undefined ? first.name : folder}.zip`,
@@ -164,7 +170,7 @@ export function zipFiles(batch: FileBatch): void {
     },
     nameOf,
     open: async ({ path }, signal) => {
-      const file = placeAt(place, path);
+      const file = placeAt(address, path);
       const query = { sharesnapshot: file.snapshot };
       const answer = await requestStream("file", filePath(file), { query, signal });
       return mapped(answer, ({ headers, body }) => ({

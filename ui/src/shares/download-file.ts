@@ -1,19 +1,19 @@
 import { readingUrl } from "../admin/sas.ts";
 import { followDownload } from "../blobs/download.ts";
 import { describeFailure, notify } from "../parts/notices.tsx";
-import type { FilePlace } from "../rest/file.ts";
+import type { FileAddress } from "../rest/file.ts";
 
 /** A URL for one file, which the browser can read itself, whatever its size. */
 export async function fileUrl(
-  place: FilePlace,
+  address: FileAddress,
   contentDisposition?: string,
 ): Promise<string | undefined> {
   const made = await readingUrl({
-    account: place.account,
+    account: address.account,
     service: "file",
-    container: place.share,
-    path: place.path,
-    shareSnapshot: place.snapshot,
+    container: address.share,
+    path: address.path,
+    shareSnapshot: address.snapshot,
     contentDisposition,
   });
   if (made.ok) return made.value;
@@ -21,8 +21,8 @@ export async function fileUrl(
   return undefined;
 }
 
-export async function downloadFile(place: FilePlace): Promise<void> {
-  const name = place.path.split("/").at(-1) ?? place.path;
-  const url = await fileUrl(place, `attachment; filename*=UTF-8''${encodeURIComponent(name)}`);
+export async function downloadFile(address: FileAddress): Promise<void> {
+  const name = address.path.split("/").at(-1) ?? address.path;
+  const url = await fileUrl(address, `attachment; filename*=UTF-8''${encodeURIComponent(name)}`);
   if (url !== undefined) followDownload(url, name);
 }

@@ -31,7 +31,7 @@ export function fileBatchActions({ batch, onDialog }: FileActionContext): readon
     needs: "read",
     run: () => countFiles(batch),
   };
-  if (batch.place.snapshot !== undefined) return [zip, copy, count];
+  if (batch.address.snapshot !== undefined) return [zip, copy, count];
   const move: MenuItem = {
     label: "Move to…",
     icon: "rename",
@@ -58,7 +58,7 @@ export function fileActions(
   onOpen: () => void,
 ): readonly MenuItem[] {
   const { batch, onDialog } = context;
-  const { account, share, folder, snapshot } = batch.place;
+  const { account, share, folder, snapshot } = batch.address;
   const path = joined(folder, entry.name);
   const open: MenuItem = { label: "Open", icon: "file", needs: "read", run: onOpen };
   const url: MenuItem = {

@@ -10,14 +10,14 @@ import { SasForm } from "../parts/sas-form.tsx";
 import { Failed, Waiting } from "../parts/states.tsx";
 import { Tabs } from "../parts/tabs.tsx";
 import { TimelineView } from "../parts/timeline.tsx";
-import { filePath, getFileProperties, type FilePlace } from "../rest/file.ts";
+import { filePath, getFileProperties, type FileAddress } from "../rest/file.ts";
 import { downloadFile } from "./download-file.ts";
 import { FilePreview } from "./file-preview.tsx";
 import { HandlesList } from "./handles-list.tsx";
 import { RangesMap } from "./ranges-map.tsx";
 
 export interface FileDetailProps {
-  readonly place: FilePlace;
+  readonly address: FileAddress;
   readonly onClose: () => void;
 }
 
@@ -36,10 +36,10 @@ const permissions = [
   ["d", "Delete"],
 ] as const;
 
-export function FileDetail({ place, onClose }: FileDetailProps): JSX.Element {
+export function FileDetail({ address, onClose }: FileDetailProps): JSX.Element {
   const [tab, setTab] = useState("overview");
-  const loaded = useLoad((signal) => getFileProperties(place, signal), [place.path]);
-  const { account, share, path } = place;
+  const loaded = useLoad((signal) => getFileProperties(address, signal), [address.path]);
+  const { account, share, path } = address;
   return (
     <Detail
       title={path.split("/").at(-1) ?? path}
@@ -47,7 +47,7 @@ export function FileDetail({ place, onClose }: FileDetailProps): JSX.Element {
       onClose={onClose}
       actions={
         <>
-          <Button icon="download" onClick={() => void downloadFile(place)}>
+          <Button icon="download" onClick={() => void downloadFile(address)}>
             Download
           </Button>
           <Button icon="link" onClick={() => void copyUrl("file", account, [share, path])}>
@@ -62,12 +62,12 @@ export function FileDetail({ place, onClose }: FileDetailProps): JSX.Element {
       )}
       {loaded.value === undefined && loaded.failure === undefined && <Waiting />}
       {loaded.value !== undefined && tab === "overview" && (
-        <Overview place={place} headers={loaded.value} />
+        <Overview address={address} headers={loaded.value} />
       )}
       {loaded.value !== undefined && tab === "content" && (
-        <FilePreview place={place} headers={loaded.value} />
+        <FilePreview address={address} headers={loaded.value} />
       )}
-      {tab === "handles" && <HandlesList place={place} />}
+      {tab === "handles" && <HandlesList address={address} />}
       {tab === "history" && (
         <TimelineView of={{ service: "file", account, container: share, path }} />
       )}
@@ -75,7 +75,7 @@ export function FileDetail({ place, onClose }: FileDetailProps): JSX.Element {
         <>
           <Section title="Lease">
             <LeaseBox
-              leased={{ service: "file", path: filePath(place) }}
+              leased={{ service: "file", path: filePath(address) }}
               state={loaded.value.get("x-ms-lease-state") ?? "available"}
               onChanged={loaded.reload}
             />
@@ -91,11 +91,11 @@ export function FileDetail({ place, onClose }: FileDetailProps): JSX.Element {
 }
 
 interface OverviewProps {
-  readonly place: FilePlace;
+  readonly address: FileAddress;
   readonly headers: Headers;
 }
 
-function Overview({ place, headers }: OverviewProps): JSX.Element {
+function Overview({ address, headers }: OverviewProps): JSX.Element {
   const length = Number(headers.get("content-length") ?? 0);
   return (
     <>
@@ -115,7 +115,7 @@ function Overview({ place, headers }: OverviewProps): JSX.Element {
         />
       </Section>
       <Section title="Written ranges">
-        <RangesMap place={place} length={length} />
+        <RangesMap address={address} length={length} />
       </Section>
     </>
   );

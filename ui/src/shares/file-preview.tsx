@@ -9,54 +9,54 @@ import { Media } from "../preview/media.tsx";
 import { ShowAs } from "../preview/show-as.tsx";
 import { TextPreview } from "../preview/text-preview.tsx";
 import { mapped } from "../result.ts";
-import { readContent, type FilePlace } from "../rest/file.ts";
+import { readContent, type FileAddress } from "../rest/file.ts";
 import { fileUrl } from "./download-file.ts";
 
 const textBytesMax = 1024 * 1024;
 
 export interface FilePreviewProps {
-  readonly place: FilePlace;
+  readonly address: FileAddress;
   readonly headers: Headers;
 }
 
-export function FilePreview({ place, headers }: FilePreviewProps): JSX.Element {
+export function FilePreview({ address, headers }: FilePreviewProps): JSX.Element {
   const [chosen, setChosen] = useState<PreviewKind>();
-  const name = place.path.split("/").at(-1) ?? place.path;
+  const name = address.path.split("/").at(-1) ?? address.path;
   const type = headers.get("content-type") ?? "";
   const length = Number(headers.get("content-length") ?? 0);
   const kind = chosen ?? previewKind(type, { name, length });
   return (
     <>
       <ShowAs chosen={chosen} onChange={setChosen} />
-      {kind === "text" && <Text place={place} name={name} type={type} length={length} />}
+      {kind === "text" && <Text address={address} name={name} type={type} length={length} />}
       {kind === "hex" && (
         <HexView
-          of={place.path}
+          of={address.path}
           length={length}
-          read={(bytesMax, signal) => readContent(place, { bytesMax, signal })}
+          read={(bytesMax, signal) => readContent(address, { bytesMax, signal })}
         />
       )}
       {kind !== "text" && kind !== "hex" && (
-        <Media name={name} kind={kind} length={length} getUrl={() => fileUrl(place)} />
+        <Media name={name} kind={kind} length={length} getUrl={() => fileUrl(address)} />
       )}
     </>
   );
 }
 
 interface TextProps {
-  readonly place: FilePlace;
+  readonly address: FileAddress;
   readonly name: string;
   readonly type: string;
   readonly length: number;
 }
 
-function Text({ place, name, type, length }: TextProps): JSX.Element {
+function Text({ address, name, type, length }: TextProps): JSX.Element {
   const loaded = useLoad(
     async (signal) =>
-      mapped(await readContent(place, { bytesMax: textBytesMax, signal }), (content) =>
+      mapped(await readContent(address, { bytesMax: textBytesMax, signal }), (content) =>
         new TextDecoder().decode(content),
       ),
-    [place.path],
+    [address.path],
   );
   if (loaded.failure !== undefined) {
     return <Failed what="content" failure={loaded.failure} onRetry={loaded.reload} />;

@@ -5,13 +5,13 @@ import { useLoad } from "../load.ts";
 import { Button } from "../parts/button.tsx";
 import { report } from "../parts/notices.tsx";
 import { Empty, Failed, Waiting } from "../parts/states.tsx";
-import { closeHandle, listHandles, type FilePlace } from "../rest/file.ts";
+import { closeHandle, listHandles, type FileAddress } from "../rest/file.ts";
 
 const refreshMilliseconds = 2000;
 
 /** SMB handles of a file, from the List Handles operation. */
-export function HandlesList({ place }: { readonly place: FilePlace }): JSX.Element {
-  const loaded = useLoad((signal) => listHandles(place, signal), [place.path]);
+export function HandlesList({ address }: { readonly address: FileAddress }): JSX.Element {
+  const loaded = useLoad((signal) => listHandles(address, signal), [address.path]);
   useRepeating(loaded.reload, refreshMilliseconds);
   if (loaded.failure !== undefined) {
     return <Failed what="handles" failure={loaded.failure} onRetry={loaded.reload} />;
@@ -20,7 +20,7 @@ export function HandlesList({ place }: { readonly place: FilePlace }): JSX.Eleme
   if (loaded.value.length === 0)
     return <Empty>No open handles. SMB clients that open the file appear here.</Empty>;
   const end = async (id: string): Promise<void> => {
-    if (report(await closeHandle(place, id), "Handle closed")) loaded.reload();
+    if (report(await closeHandle(address, id), "Handle closed")) loaded.reload();
   };
   return (
     <ul class="states">

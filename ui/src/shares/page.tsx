@@ -67,8 +67,10 @@ const sortKeys: SortKeys<Share> = {
 export function SharesPage({ account, share, folder, query }: SharesPageProps): JSX.Element {
   if (share !== undefined && share !== "") {
     const snapshot = query["snapshot"];
-    const place = { account, share, folder, snapshot };
-    return <ShareBrowser key={`${share}${snapshot ?? ""}`} place={place} shown={query["file"]} />;
+    const address = { account, share, folder, snapshot };
+    return (
+      <ShareBrowser key={`${share}${snapshot ?? ""}`} address={address} shown={query["file"]} />
+    );
   }
   return (
     <NameList

@@ -2,20 +2,20 @@ import type { JSX } from "preact";
 import { bytes, plural } from "../format.ts";
 import { useLoad } from "../load.ts";
 import { Failed } from "../parts/states.tsx";
-import { listRanges, type FilePlace } from "../rest/file.ts";
+import { listRanges, type FileAddress } from "../rest/file.ts";
 
 const drawnMax = 2000;
 const listedMax = 50;
 
 /** The written ranges of a sparse file as a bar. */
 export function RangesMap({
-  place,
+  address,
   length,
 }: {
-  readonly place: FilePlace;
+  readonly address: FileAddress;
   readonly length: number;
 }): JSX.Element | null {
-  const loaded = useLoad((signal) => listRanges(place, signal), [place.path]);
+  const loaded = useLoad((signal) => listRanges(address, signal), [address.path]);
   if (loaded.failure !== undefined) {
     return <Failed what="written ranges" failure={loaded.failure} onRetry={loaded.reload} />;
   }

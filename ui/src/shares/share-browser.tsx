@@ -18,7 +18,7 @@ import { comparison, useSorting, type SortKeys } from "../parts/sorting.ts";
 import { Badge } from "../parts/states.tsx";
 import { useMenu } from "../parts/use-menu.tsx";
 import { usePaged } from "../parts/use-paged.ts";
-import { listFolder, type FileEntry, type FolderPlace } from "../rest/file-list.ts";
+import { listFolder, type FileEntry, type FolderAddress } from "../rest/file-list.ts";
 import { snapshotShare } from "../rest/file.ts";
 import { formatRoute, go } from "../route.ts";
 import { DropZone } from "../upload/drop-zone.tsx";
@@ -31,7 +31,7 @@ import { shareRoute } from "./share-route.ts";
 import { joined, uploadFilesInto } from "./upload-file.ts";
 
 export interface ShareBrowserProps {
-  readonly place: FolderPlace;
+  readonly address: FolderAddress;
   readonly shown: string | undefined;
 }
 
@@ -41,13 +41,13 @@ const sortKeys: SortKeys<FileEntry> = {
   Written: ({ lastWriteAt }) => Date.parse(lastWriteAt) || 0,
 };
 
-function useFiles(place: FolderPlace, filter: NameFilter) {
-  const { account, share, folder, snapshot } = place;
+function useFiles(address: FolderAddress, filter: NameFilter) {
+  const { account, share, folder, snapshot } = address;
   const sorting = useSorting(sortKeys);
   const sort = sorting.present;
   const inputs = [account, share, folder, snapshot, filter];
   const fetchPage = useMemo(
-    () => namedPages(filter, (prefix, marker) => listFolder(place, { prefix, marker })),
+    () => namedPages(filter, (prefix, marker) => listFolder(address, { prefix, marker })),
     inputs,
   );
   const compare = sort && comparison(sortKeys, sort, ({ kind }) => (kind === "folder" ? 0 : 1));
@@ -59,22 +59,26 @@ function useFiles(place: FolderPlace, filter: NameFilter) {
 }
 
 /** The selected rows, the dialogs, and the commands for a row or for the selection. */
-function useCommands(place: FolderPlace, filter: NameFilter, files: ReturnType<typeof useFiles>) {
+function useCommands(
+  address: FolderAddress,
+  filter: NameFilter,
+  files: ReturnType<typeof useFiles>,
+) {
   const { fetchPage, reload } = files;
   const abilities = useAbilities();
   const [dialog, onDialog] = useState<ShareDialog>();
-  const selection = useSelection<FileEntry>(({ name }) => name, [place.folder, filter]);
+  const selection = useSelection<FileEntry>(({ name }) => name, [address.folder, filter]);
   const onDone = (): void => {
     selection.clear();
     reload();
   };
-  const base = { place, fetchPage, onDone };
+  const base = { address, fetchPage, onDone };
   const selected: FileBatch = { ...base, selection };
   const batchOf = (entry: FileEntry): FileBatch => ({
     ...base,
     selection: { isAll: false, rows: [entry], has: (row) => row === entry },
   });
-  const isWritable = place.snapshot === undefined;
+  const isWritable = address.snapshot === undefined;
   return {
     selection,
     dialog,
@@ -96,17 +100,17 @@ function useCommands(place: FolderPlace, filter: NameFilter, files: ReturnType<t
 }
 
 /** Shows a folder of a share, with the details of one file beside it. */
-export function ShareBrowser({ place, shown }: ShareBrowserProps): JSX.Element {
-  const { account, share, folder, snapshot } = place;
+export function ShareBrowser({ address, shown }: ShareBrowserProps): JSX.Element {
+  const { account, share, folder, snapshot } = address;
   const [filter, setFilter] = useState(noFilter);
-  const files = useFiles(place, filter);
+  const files = useFiles(address, filter);
   const { reload } = files;
-  const commands = useCommands(place, filter, files);
-  const upload = (sources: readonly Source[]): void => uploadFilesInto(place, sources, reload);
+  const commands = useCommands(address, filter, files);
+  const upload = (sources: readonly Source[]): void => uploadFilesInto(address, sources, reload);
   return (
     <>
       <ShareBar
-        place={place}
+        address={address}
         onFilter={setFilter}
         onRefresh={reload}
         onNew={() => commands.onDialog({ kind: "new" })}
@@ -119,19 +123,25 @@ export function ShareBrowser({ place, shown }: ShareBrowserProps): JSX.Element {
       />
       <div class="work">
         <DropZone hint={`Drop to upload into ${share}/${folder}`} onDrop={upload}>
-          <Files place={place} shown={shown} filter={filter} files={files} commands={commands} />
+          <Files
+            address={address}
+            shown={shown}
+            filter={filter}
+            files={files}
+            commands={commands}
+          />
         </DropZone>
         {shown !== undefined && (
           <FileDetail
             key={shown}
-            place={{ account, share, path: shown, snapshot }}
-            onClose={() => go(shareRoute(place))}
+            address={{ account, share, path: shown, snapshot }}
+            onClose={() => go(shareRoute(address))}
           />
         )}
       </div>
       <ShareDialogs
         dialog={commands.dialog}
-        place={place}
+        address={address}
         onClose={() => commands.onDialog(undefined)}
         onReload={reload}
       />
@@ -145,13 +155,13 @@ interface FilesProps extends ShareBrowserProps {
   readonly commands: ReturnType<typeof useCommands>;
 }
 
-function Files({ place, shown, filter, files, commands }: FilesProps): JSX.Element {
-  const { share, folder } = place;
+function Files({ address, shown, filter, files, commands }: FilesProps): JSX.Element {
+  const { share, folder } = address;
   const { write } = useAbilities();
   const { open: openMenu, menu } = useMenu();
   const open = ({ kind, name }: FileEntry): void => {
     const path = joined(folder, name);
-    go(kind === "folder" ? shareRoute({ ...place, folder: path }) : shareRoute(place, path));
+    go(kind === "folder" ? shareRoute({ ...address, folder: path }) : shareRoute(address, path));
   };
   return (
     <>
@@ -183,18 +193,18 @@ function Files({ place, shown, filter, files, commands }: FilesProps): JSX.Eleme
 }
 
 interface ShareBarProps {
-  readonly place: FolderPlace;
+  readonly address: FolderAddress;
   readonly onFilter: (filter: NameFilter) => void;
   readonly onRefresh: () => void;
   readonly onNew: () => void;
   readonly onUpload: (sources: readonly Source[]) => void;
 }
 
-function ShareBar({ place, onFilter, onRefresh, onNew, onUpload }: ShareBarProps): JSX.Element {
-  const { account, share, folder, snapshot } = place;
+function ShareBar({ address, onFilter, onRefresh, onNew, onUpload }: ShareBarProps): JSX.Element {
+  const { account, share, folder, snapshot } = address;
   return (
     <div class="bar">
-      <Crumbs crumbs={crumbsOf(place)} />
+      <Crumbs crumbs={crumbsOf(address)} />
       {snapshot !== undefined && <Badge tone="accent">snapshot {moment(snapshot)}</Badge>}
       <Filter key={folder} onChange={onFilter} />
       <Button icon="refresh" label="Refresh" onClick={onRefresh} />
@@ -240,15 +250,15 @@ const columns: readonly Column<FileEntry>[] = [
   },
 ];
 
-function crumbsOf(place: FolderPlace): readonly Crumb[] {
-  const parts = place.folder.split("/").filter((part) => part !== "");
+function crumbsOf(address: FolderAddress): readonly Crumb[] {
+  const parts = address.folder.split("/").filter((part) => part !== "");
   const folders = parts.map((words, index) => ({
     words,
-    href: shareRoute({ ...place, folder: parts.slice(0, index + 1).join("/") }),
+    href: shareRoute({ ...address, folder: parts.slice(0, index + 1).join("/") }),
   }));
   const all: readonly Crumb[] = [
-    { words: "Shares", href: formatRoute("shares", [place.account]) },
-    { words: place.share, href: shareRoute({ ...place, folder: "" }) },
+    { words: "Shares", href: formatRoute("shares", [address.account]) },
+    { words: address.share, href: shareRoute({ ...address, folder: "" }) },
     ...folders,
   ];
   return all.map((crumb, index) => (index === all.length - 1 ? { words: crumb.words } : crumb));

@@ -4,7 +4,7 @@ import { FormDialog } from "../parts/dialog.tsx";
 import { Field } from "../parts/field.tsx";
 import { textIn } from "../parts/form-values.ts";
 import { describeFailure } from "../parts/notices.tsx";
-import type { FileEntry, FolderPlace } from "../rest/file-list.ts";
+import type { FileEntry, FolderAddress } from "../rest/file-list.ts";
 import { createFolder, renameEntry } from "../rest/file.ts";
 import { copyFiles, deleteFiles, describeFiles, moveFiles, type FileBatch } from "./bulk.ts";
 import { joined } from "./upload-file.ts";
@@ -16,20 +16,20 @@ export type ShareDialog =
 
 export interface ShareDialogsProps {
   readonly dialog: ShareDialog | undefined;
-  readonly place: FolderPlace;
+  readonly address: FolderAddress;
   readonly onClose: () => void;
   readonly onReload: () => void;
 }
 
 export function ShareDialogs(props: ShareDialogsProps): JSX.Element | null {
-  const { dialog, place, onClose, onReload } = props;
+  const { dialog, address, onClose, onReload } = props;
   switch (dialog?.kind) {
     case undefined:
       return null;
     case "new":
-      return <NewFolder place={place} onClose={onClose} onDone={onReload} />;
+      return <NewFolder address={address} onClose={onClose} onDone={onReload} />;
     case "rename":
-      return <Rename place={place} entry={dialog.entry} onClose={onClose} onDone={onReload} />;
+      return <Rename address={address} entry={dialog.entry} onClose={onClose} onDone={onReload} />;
     case "delete":
       return <Delete batch={dialog.batch} onClose={onClose} />;
     case "copy":
@@ -39,15 +39,15 @@ export function ShareDialogs(props: ShareDialogsProps): JSX.Element | null {
 }
 
 interface NewFolderProps {
-  readonly place: FolderPlace;
+  readonly address: FolderAddress;
   readonly onClose: () => void;
   readonly onDone: () => void;
 }
 
-function NewFolder({ place, onClose, onDone }: NewFolderProps): JSX.Element {
+function NewFolder({ address, onClose, onDone }: NewFolderProps): JSX.Element {
   const create = async (values: FormData): Promise<string | undefined> => {
-    const path = joined(place.folder, textIn(values, "name"));
-    const result = await createFolder({ account: place.account, share: place.share, path });
+    const path = joined(address.folder, textIn(values, "name"));
+    const result = await createFolder({ account: address.account, share: address.share, path });
     if (!result.ok) return `Name: ${describeFailure(result.failure)}`;
     onDone();
     return undefined;
@@ -63,8 +63,8 @@ interface RenameProps extends NewFolderProps {
   readonly entry: FileEntry;
 }
 
-function Rename({ place, entry, onClose, onDone }: RenameProps): JSX.Element {
-  const { account, share, folder } = place;
+function Rename({ address, entry, onClose, onDone }: RenameProps): JSX.Element {
+  const { account, share, folder } = address;
   const path = joined(folder, entry.name);
   const rename = async (values: FormData): Promise<string | undefined> => {
     const to = trimmed(textIn(values, "path"));
@@ -103,7 +103,7 @@ function Delete({ batch, onClose }: BatchProps): JSX.Element {
 }
 
 function Transfer({ batch, isMove, onClose }: BatchProps & { isMove: boolean }): JSX.Element {
-  const { share, folder } = batch.place;
+  const { share, folder } = batch.address;
   const action = isMove ? "Move" : "Copy";
   const submit = (values: FormData): Promise<string | undefined> => {
     const to = {
@@ -111,7 +111,7 @@ function Transfer({ batch, isMove, onClose }: BatchProps & { isMove: boolean }):
       folder: trimmed(textIn(values, "folder")),
     };
     const isSame = to.share === share && to.folder === folder;
-    if (isSame && batch.place.snapshot === undefined) {
+    if (isSame && batch.address.snapshot === undefined) {
       return Promise.resolve("Target folder: is the folder of the selection.");
     }
     if (isMove) moveFiles(batch, to.folder);

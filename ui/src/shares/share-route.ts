@@ -1,10 +1,10 @@
-import type { FolderPlace } from "../rest/file-list.ts";
+import type { FolderAddress } from "../rest/file-list.ts";
 import { formatRoute } from "../route.ts";
 
 /** The address of a folder of a share or share snapshot, with the details of `file` beside it if
  *  given. */
 export function shareRoute(
-  { account, share, folder, snapshot }: FolderPlace,
+  { account, share, folder, snapshot }: FolderAddress,
   file?: string,
 ): string {
   const segments = folder === "" ? [account, share] : [account, share, folder];

@@ -1,6 +1,6 @@
 import type { Result } from "../result.ts";
-import { createFolder, filePath, getFileProperties, type FilePlace } from "../rest/file.ts";
-import type { FolderPlace } from "../rest/file-list.ts";
+import { createFolder, filePath, getFileProperties, type FileAddress } from "../rest/file.ts";
+import type { FolderAddress } from "../rest/file-list.ts";
 import { request } from "../rest/request.ts";
 import type { Source } from "../upload/source.ts";
 import { addTransfers, type Send } from "../upload/transfers.ts";
@@ -14,12 +14,12 @@ export function joined(folder: string, name: string): string {
 }
 
 export function uploadFilesInto(
-  folder: FolderPlace,
+  folder: FolderAddress,
   sources: readonly Source[],
   onDone: () => void,
 ): void {
   const { account, share } = folder;
-  const placeOf = ({ path }: Source): FilePlace => ({
+  const placeOf = ({ path }: Source): FileAddress => ({
     account,
     share,
     path: joined(folder.folder, path),
@@ -36,16 +36,16 @@ export function uploadFilesInto(
 }
 
 /** Creates the parent directories, each once. */
-function makeFolders(place: FilePlace, made: Map<string, Promise<void>>): Promise<void> {
-  const cut = place.path.lastIndexOf("/");
+function makeFolders(address: FileAddress, made: Map<string, Promise<void>>): Promise<void> {
+  const cut = address.path.lastIndexOf("/");
   if (cut < 0) return Promise.resolve();
-  const path = place.path.slice(0, cut);
+  const path = address.path.slice(0, cut);
   const known = made.get(path);
   if (known !== undefined) return known;
   const work = async (): Promise<void> => {
-    await makeFolders({ ...place, path }, made);
+    await makeFolders({ ...address, path }, made);
     // The result is ignored: the directory may already exist.
-    await createFolder({ ...place, path });
+    await createFolder({ ...address, path });
   };
   const making = work();
   made.set(path, making);
@@ -53,18 +53,18 @@ function makeFolders(place: FilePlace, made: Map<string, Promise<void>>): Promis
 }
 
 async function send(
-  place: FilePlace,
+  address: FileAddress,
   { source, condition, signal, onProgress }: Parameters<Send>[0],
   made: Map<string, Promise<void>>,
 ): Promise<Result<unknown>> {
   const { file } = source;
-  await makeFolders(place, made);
+  await makeFolders(address, made);
   // Create File has no conditional headers, so another client may still create the file in between.
-  if (condition.ifNoneMatch === "*" && (await getFileProperties(place)).ok) {
+  if (condition.ifNoneMatch === "*" && (await getFileProperties(address)).ok) {
     const message = "A file of this name exists";
     return { ok: false, failure: { status: 409, code: "ResourceAlreadyExists", message } };
   }
-  const created = await request("file", filePath(place), {
+  const created = await request("file", filePath(address), {
     method: "PUT",
     headers: {
       "x-ms-type": "file",
@@ -76,7 +76,7 @@ async function send(
   if (!created.ok) return created;
   for (let start = 0; start < file.size; start += rangeBytes) {
     const end = Math.min(file.size, start + rangeBytes);
-    const written = await request("file", filePath(place), {
+    const written = await request("file", filePath(address), {
       method: "PUT",
       query: { comp: "range" },
       headers: { "x-ms-write": "update", "x-ms-range": `bytes=${start}-${end - 1}` },

@@ -4,11 +4,11 @@ import { everyRow, type FetchPage } from "../parts/arranged-pages.ts";
 import { selectedRows, type Selection } from "../parts/selection.ts";
 import { done, type Result } from "../result.ts";
 import type { Entity, Property } from "../rest/entity.ts";
-import { deleteEntity, getEntity, replaceEntity, type TablePlace } from "../rest/table.ts";
+import { deleteEntity, getEntity, replaceEntity, type TableAddress } from "../rest/table.ts";
 
 /** Selected entities of a table. */
 export interface EntityBatch {
-  readonly table: TablePlace;
+  readonly table: TableAddress;
   readonly selection: Pick<Selection<Entity>, "isAll" | "rows" | "has">;
   readonly fetchPage: FetchPage<Entity>;
   readonly onDone: () => void;
@@ -32,7 +32,7 @@ function itemsOf({ selection, fetchPage }: EntityBatch) {
 
 /** The listed state of an entity, or on a retry its present one. */
 async function stateOf(
-  table: TablePlace,
+  table: TableAddress,
   entity: Entity,
   { isRetry }: RunContext,
 ): Promise<Result<Entity>> {

@@ -4,7 +4,7 @@ import type { Paged } from "../parts/use-paged.ts";
 import { isAlone, type Selection } from "../parts/selection.ts";
 import type { Sorting } from "../parts/sorting.ts";
 import type { Entity } from "../rest/entity.ts";
-import type { TablePlace } from "../rest/table.ts";
+import type { TableAddress } from "../rest/table.ts";
 import { countEntities, type EntityBatch } from "./bulk.ts";
 
 export type TableDialog =
@@ -18,7 +18,7 @@ export interface Entities extends Paged<Entity> {
 }
 
 export interface ActionContext {
-  readonly place: TablePlace;
+  readonly address: TableAddress;
   readonly selection: Selection<Entity>;
   readonly entities: Entities;
   readonly onDialog: (dialog: TableDialog) => void;
@@ -26,14 +26,14 @@ export interface ActionContext {
 }
 
 export function selectedActions(
-  { place, entities, onDialog, ...context }: ActionContext,
+  { address, entities, onDialog, ...context }: ActionContext,
   selection: EntityBatch["selection"],
 ): readonly MenuItem[] {
   const onDone = (): void => {
     context.selection.clear();
     entities.reload();
   };
-  const batch: EntityBatch = { table: place, selection, fetchPage: entities.fetchPage, onDone };
+  const batch: EntityBatch = { table: address, selection, fetchPage: entities.fetchPage, onDone };
   return [
     {
       label: "Change",

@@ -12,7 +12,7 @@ import { comparison, type Sort } from "../parts/sorting.ts";
 import { useMenu } from "../parts/use-menu.tsx";
 import { usePaged } from "../parts/use-paged.ts";
 import type { Entity } from "../rest/entity.ts";
-import { queryEntities, type TablePlace } from "../rest/table.ts";
+import { queryEntities, type TableAddress } from "../rest/table.ts";
 import { formatRoute } from "../route.ts";
 import { entityName } from "./bulk.ts";
 import {
@@ -51,15 +51,15 @@ const newEntity: Entity = {
 
 /** The entities that match the filter, sorted if the user chose a column. */
 function useEntities(
-  place: TablePlace,
+  address: TableAddress,
   filter: string,
 ): Entities & { readonly seen: readonly SeenProperty[] } {
   const [sort, setSort] = useState<Sort>();
-  const inputs = [place.account, place.table, filter];
+  const inputs = [address.account, address.table, filter];
   const fetchPage = useMemo<FetchPage<Entity>>(
     () =>
       (marker, { signal }) =>
-        queryEntities(place, { filter, marker, resultsMax: pageRows, signal }),
+        queryEntities(address, { filter, marker, resultsMax: pageRows, signal }),
     inputs,
   );
   const keysOf = useMemo(() => ({ present: sortKeysOf([]) }), []);
@@ -72,21 +72,22 @@ function useEntities(
   return { list, reload, fetchPage, seen, sorting: { titles, present: sort, set: setSort } };
 }
 
-export function EntityBrowser({ place }: { readonly place: TablePlace }): JSX.Element {
+export function EntityBrowser({ address }: { readonly address: TableAddress }): JSX.Element {
   const [filter, setFilter] = useState("");
   const [shown, setShown] = useState<Entity>();
   const [dialog, setDialog] = useState<TableDialog>();
-  const entities = useEntities(place, filter);
+  const entities = useEntities(address, filter);
   const { reload, seen } = entities;
-  const [hidden, setHidden] = useHiddenColumns(place);
+  const [hidden, setHidden] = useHiddenColumns(address);
   const columns = shownProperties(seen, hidden);
   const selection = useSelection(keyOf, [filter]);
   const show = (entity: Entity): void => leaveEditor(() => setShown(entity));
-  const context: ActionContext = { place, selection, entities, onDialog: setDialog, onOpen: show };
+  const commands = { onDialog: setDialog, onOpen: show };
+  const context: ActionContext = { address, selection, entities, ...commands };
   return (
     <>
       <TableBar
-        place={place}
+        address={address}
         onRefresh={reload}
         onDialog={(kind) => setDialog({ kind })}
         onNew={() => setShown(newEntity)}
@@ -104,7 +105,7 @@ export function EntityBrowser({ place }: { readonly place: TablePlace }): JSX.El
         {shown !== undefined && (
           <EntityDetail
             key={keyOf(shown)}
-            table={place}
+            table={address}
             entity={shown}
             onClose={() => setShown(undefined)}
             onChanged={reload}
@@ -121,7 +122,7 @@ export function EntityBrowser({ place }: { readonly place: TablePlace }): JSX.El
       )}
       <TableDialogs
         dialog={dialog}
-        place={place}
+        address={address}
         filter={filter}
         onDialog={setDialog}
         onDone={reload}
@@ -140,11 +141,11 @@ interface EntityListProps {
 function EntityList({ context, columns, shown, filter }: EntityListProps): JSX.Element {
   const { open: openMenu, menu } = useMenu();
   const abilities = useAbilities();
-  const { entities, place, selection, onOpen } = context;
+  const { entities, address, selection, onOpen } = context;
   return (
     <div class="list wide-list">
       <Listing
-        label={`Entities of ${place.table}`}
+        label={`Entities of ${address.table}`}
         list={entities.list}
         empty={filter === "" ? "No entities." : "No entities match the filter."}
         columns={columnsOf(columns)}
@@ -169,20 +170,20 @@ function EntityList({ context, columns, shown, filter }: EntityListProps): JSX.E
 
 interface TableDialogsProps {
   readonly dialog: TableDialog | undefined;
-  readonly place: TablePlace;
+  readonly address: TableAddress;
   readonly filter: string;
   readonly onDialog: (dialog: TableDialog | undefined) => void;
   readonly onDone: () => void;
 }
 
 function TableDialogs(props: TableDialogsProps): JSX.Element | null {
-  const { dialog, place, filter, onDone } = props;
+  const { dialog, address, filter, onDone } = props;
   const close = (): void => props.onDialog(undefined);
   switch (dialog?.kind) {
     case "export":
-      return <ExportDialog place={place} filter={filter} onClose={close} />;
+      return <ExportDialog address={address} filter={filter} onClose={close} />;
     case "import":
-      return <ImportDialog place={place} onClose={close} onDone={onDone} />;
+      return <ImportDialog address={address} onClose={close} onDone={onDone} />;
     case "delete":
       return <DeleteEntities batch={dialog.batch} onClose={close} />;
     case "change":
@@ -193,17 +194,17 @@ function TableDialogs(props: TableDialogsProps): JSX.Element | null {
 }
 
 interface TableBarProps {
-  readonly place: TablePlace;
+  readonly address: TableAddress;
   readonly onRefresh: () => void;
   readonly onDialog: (dialog: "export" | "import" | "columns") => void;
   readonly onNew: () => void;
 }
 
-function TableBar({ place, onRefresh, onDialog, onNew }: TableBarProps): JSX.Element {
-  const tables = { words: "Tables", href: formatRoute("tables", [place.account]) };
+function TableBar({ address, onRefresh, onDialog, onNew }: TableBarProps): JSX.Element {
+  const tables = { words: "Tables", href: formatRoute("tables", [address.account]) };
   return (
     <div class="bar">
-      <Crumbs crumbs={[tables, { words: place.table }]} />
+      <Crumbs crumbs={[tables, { words: address.table }]} />
       <Button icon="refresh" label="Refresh" onClick={onRefresh} />
       <Button icon="columns" onClick={() => onDialog("columns")}>
         Columns

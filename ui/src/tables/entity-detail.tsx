@@ -15,13 +15,13 @@ import {
   getEntity,
   insertEntity,
   replaceEntity,
-  type TablePlace,
+  type TableAddress,
 } from "../rest/table.ts";
 import { PropertyRows, type NamedProperty } from "./property-rows.tsx";
 import { rowsProblem } from "./property-rules.ts";
 
 export interface EntityDetailProps {
-  readonly table: TablePlace;
+  readonly table: TableAddress;
   readonly entity: Entity;
   readonly onClose: () => void;
   readonly onChanged: () => void;
@@ -41,19 +41,19 @@ function useEntity({ table, entity: given, onChanged }: EntityDetailProps) {
   const [entity, setEntity] = useState(given);
   const [rows, setRows] = useState(() => rowsOf(given));
   const [keys, setKeys] = useState<Keys>(given);
-  const place = { ...table, partitionKey: keys.partitionKey, rowKey: keys.rowKey };
+  const address = { ...table, partitionKey: keys.partitionKey, rowKey: keys.rowKey };
   const refresh = async (): Promise<void> => {
-    const found = await getEntity(place);
+    const found = await getEntity(address);
     if (!found.ok) return;
     setEntity(found.value);
     setRows(rowsOf(found.value));
     onChanged();
   };
   const saving = useOptimistic({
-    what: `Entity ${place.partitionKey}/${place.rowKey}`,
-    write: (text, ifMatch) => replaceEntity(place, textToProperties(text), ifMatch),
+    what: `Entity ${address.partitionKey}/${address.rowKey}`,
+    write: (text, ifMatch) => replaceEntity(address, textToProperties(text), ifMatch),
     read: async () => {
-      const found = await getEntity(place);
+      const found = await getEntity(address);
       if (!found.ok) return found;
       return { ok: true, value: { text: entityToText(found.value), etag: found.value.etag } };
     },
@@ -62,7 +62,7 @@ function useEntity({ table, entity: given, onChanged }: EntityDetailProps) {
   });
   const [problem, setProblem] = useState<string>();
   const insert = async (): Promise<void> => {
-    const result = await insertEntity(table, { ...place, properties: propertiesOf(rows) });
+    const result = await insertEntity(table, { ...address, properties: propertiesOf(rows) });
     setProblem(result.ok ? undefined : describeFailure(result.failure));
     if (!result.ok) return;
     notify("good", "Entity inserted");
@@ -84,17 +84,17 @@ function useEntity({ table, entity: given, onChanged }: EntityDetailProps) {
     setProblem((before) => before && rowsProblem(next));
   };
   const shownProblem = problem ?? saving.problem;
-  return { entity, rows, edit, keys, setKeys, place, save, shownProblem, dialog: saving.dialog };
+  return { entity, rows, edit, keys, setKeys, address, save, shownProblem, dialog: saving.dialog };
 }
 
 export function EntityDetail(props: EntityDetailProps): JSX.Element {
   const { table, onClose, onChanged } = props;
-  const { entity, rows, edit, keys, setKeys, place, save, dialog, ...more } = useEntity(props);
+  const { entity, rows, edit, keys, setKeys, address, save, dialog, ...more } = useEntity(props);
   const [isDeleting, setDeleting] = useState(false);
   const isNew = entity.etag === "";
   const name = `${entity.partitionKey} / ${entity.rowKey}`;
   const remove = async (): Promise<string | undefined> => {
-    const result = await deleteEntity(place, entity.etag);
+    const result = await deleteEntity(address, entity.etag);
     if (!result.ok) return describeFailure(result.failure);
     onClose();
     onChanged();
@@ -123,7 +123,7 @@ export function EntityDetail(props: EntityDetailProps): JSX.Element {
       </Section>
       {!isNew && (
         <Section title="Timeline">
-          <TimelineView of={{ service: "table", ...timelinePlace(table, keys) }} />
+          <TimelineView of={{ service: "table", ...timelineAddress(table, keys) }} />
         </Section>
       )}
       {dialog}
@@ -145,7 +145,7 @@ interface Keys {
   readonly rowKey: string;
 }
 
-function timelinePlace({ account, table }: TablePlace, { partitionKey, rowKey }: Keys) {
+function timelineAddress({ account, table }: TableAddress, { partitionKey, rowKey }: Keys) {
   return { account, container: table, partitionKey, rowKey };
 }
 

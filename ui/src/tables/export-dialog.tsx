@@ -6,11 +6,11 @@ import { Button } from "../parts/button.tsx";
 import { Dialog } from "../parts/dialog.tsx";
 import { describeFailure } from "../parts/notices.tsx";
 import type { Entity } from "../rest/entity.ts";
-import { queryEntities, type TablePlace } from "../rest/table.ts";
+import { queryEntities, type TableAddress } from "../rest/table.ts";
 import { entitiesToCsv, entitiesToJson } from "./entity-files.ts";
 
 export interface ExportDialogProps {
-  readonly place: TablePlace;
+  readonly address: TableAddress;
   readonly filter: string;
   readonly onClose: () => void;
 }
@@ -19,7 +19,7 @@ const pageRows = 1000;
 const rowsMax = 1_000_000;
 
 /** Reads all matching entities page by page and saves them as one file. */
-export function ExportDialog({ place, filter, onClose }: ExportDialogProps): JSX.Element {
+export function ExportDialog({ address, filter, onClose }: ExportDialogProps): JSX.Element {
   const [read, setRead] = useState<number>();
   const [problem, setProblem] = useState<string>();
   const abort = useMemo(() => new AbortController(), []);
@@ -30,7 +30,7 @@ export function ExportDialog({ place, filter, onClose }: ExportDialogProps): JSX
     setRead(0);
     do {
       const { signal } = abort;
-      const page = await queryEntities(place, { filter, marker, resultsMax: pageRows, signal });
+      const page = await queryEntities(address, { filter, marker, resultsMax: pageRows, signal });
       if (!page.ok) return setProblem(describeFailure(page.failure));
       all.push(...page.value.rows);
       setRead(all.length);
@@ -39,12 +39,12 @@ export function ExportDialog({ place, filter, onClose }: ExportDialogProps): JSX
     const text = form === "csv" ? entitiesToCsv(all) : entitiesToJson(all);
     const type = form === "csv" ? "text/csv" : "application/json";
     const url = URL.createObjectURL(new Blob([text], { type }));
-    followDownload(url, `${place.table}.${form}`);
+    followDownload(url, `${address.table}.${form}`);
     URL.revokeObjectURL(url);
     onClose();
   };
   return (
-    <Dialog title={`Export ${place.table}`} onClose={onClose}>
+    <Dialog title={`Export ${address.table}`} onClose={onClose}>
       <div class="form">
         <p>{filter === "" ? "All entities" : <code class="wrap">{filter}</code>}</p>
         {read !== undefined && (

@@ -1,11 +1,11 @@
 import { useState } from "preact/hooks";
-import type { TablePlace } from "../rest/table.ts";
+import type { TableAddress } from "../rest/table.ts";
 
 /** Properties of a table without a column; kept in the browser. */
 export function useHiddenColumns({
   account,
   table,
-}: TablePlace): readonly [ReadonlySet<string>, (hidden: ReadonlySet<string>) => void] {
+}: TableAddress): readonly [ReadonlySet<string>, (hidden: ReadonlySet<string>) => void] {
   const key = `etagere-hidden-columns ${account}/${table}`;
   const [hidden, setHidden] = useState(() => read(key));
   const change = (next: ReadonlySet<string>): void => {

@@ -5,11 +5,11 @@ import { Button } from "../parts/button.tsx";
 import { Dialog } from "../parts/dialog.tsx";
 import { Choice } from "../parts/field.tsx";
 import { describeFailure } from "../parts/notices.tsx";
-import { insertEntity, replaceEntity, type TablePlace } from "../rest/table.ts";
+import { insertEntity, replaceEntity, type TableAddress } from "../rest/table.ts";
 import { csvToEntities, jsonToEntities, type Plain } from "./entity-files.ts";
 
 export interface ImportDialogProps {
-  readonly place: TablePlace;
+  readonly address: TableAddress;
   readonly onClose: () => void;
   readonly onDone: () => void;
 }
@@ -25,7 +25,7 @@ interface Progress {
 const atOnceMax = 6;
 
 /** The dialog that imports entities from a CSV or JSON file. */
-export function ImportDialog({ place, onClose, onDone }: ImportDialogProps): JSX.Element {
+export function ImportDialog({ address, onClose, onDone }: ImportDialogProps): JSX.Element {
   const file = useRef<HTMLInputElement>(null);
   const stop = useRef(false);
   const [existing, setExisting] = useState("skip");
@@ -35,7 +35,7 @@ export function ImportDialog({ place, onClose, onDone }: ImportDialogProps): JSX
     if (chosen === undefined) return;
     const entities = await readFile(chosen);
     await writeAll(entities, {
-      place,
+      address,
       isReplacing: existing === "replace",
       isStopped: () => stop.current,
       onProgress: setProgress,
@@ -48,7 +48,7 @@ export function ImportDialog({ place, onClose, onDone }: ImportDialogProps): JSX
   };
   const isDone = progress !== undefined && progress.written + progress.skipped >= progress.total;
   return (
-    <Dialog title={`Import into ${place.table}`} onClose={close}>
+    <Dialog title={`Import into ${address.table}`} onClose={close}>
       <div class="form">
         <label class="field">
           <span class="field-label">CSV or JSON file</span>
@@ -103,7 +103,7 @@ async function readFile(file: File): Promise<readonly Plain[]> {
 }
 
 interface Writing {
-  readonly place: TablePlace;
+  readonly address: TableAddress;
   readonly isReplacing: boolean;
   readonly isStopped: () => boolean;
   readonly onProgress: (progress: Progress) => void;
@@ -118,8 +118,8 @@ async function writeAll(entities: readonly Plain[], writing: Writing): Promise<v
       if (writing.isStopped()) return;
       next += 1;
       const result = writing.isReplacing
-        ? await replaceEntity({ ...writing.place, ...entity }, entity.properties, undefined)
-        : await insertEntity(writing.place, entity);
+        ? await replaceEntity({ ...writing.address, ...entity }, entity.properties, undefined)
+        : await insertEntity(writing.address, entity);
       if (result.ok) progress = { ...progress, written: progress.written + 1 };
       else {
         const problem =

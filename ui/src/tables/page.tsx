@@ -12,7 +12,7 @@ export interface TablesPageProps {
 /** The page of the Table service: the tables of an account, or the entities of one table. */
 export function TablesPage({ account, table }: TablesPageProps): JSX.Element {
   if (table !== undefined && table !== "") {
-    return <EntityBrowser key={`${account}/${table}`} place={{ account, table }} />;
+    return <EntityBrowser key={`${account}/${table}`} address={{ account, table }} />;
   }
   return (
     <NameList

@@ -1,5 +1,11 @@
 import { mapped, type Result } from "../result.ts";
-import { conditionHeaders, pathOf, putBlob, type BlobPlace, type Condition } from "../rest/blob.ts";
+import {
+  conditionHeaders,
+  pathOf,
+  putBlob,
+  type BlobAddress,
+  type Condition,
+} from "../rest/blob.ts";
 import { request, bodyText } from "../rest/request.ts";
 import { childOf, childrenOf, numberOf, parseXml, textOf } from "../rest/xml.ts";
 
@@ -8,7 +14,7 @@ const blocksMax = 50_000;
 const blocksAtOnceMax = 3;
 
 export interface Upload {
-  readonly place: BlobPlace;
+  readonly address: BlobAddress;
   readonly file: File;
   readonly condition: Condition;
   readonly signal: AbortSignal;
@@ -33,10 +39,10 @@ export function contentTypeOf(file: File): string {
 /** Uploads a small file in one call, a larger one in blocks. A resumed upload does not send blocks
  *  again that the service has. */
 export async function uploadBlob(upload: Upload): Promise<Result<string>> {
-  const { file, place, condition, signal, onProgress } = upload;
+  const { file, address, condition, signal, onProgress } = upload;
   if (file.size > blockBytes) return uploadByBlocks(upload);
   const headers = { "x-ms-blob-content-type": contentTypeOf(file) };
-  const result = await putBlob(place, {
+  const result = await putBlob(address, {
     body: file,
     headers,
     condition,
@@ -69,9 +75,9 @@ export function planBlocks(file: {
 }
 
 async function uploadByBlocks(upload: Upload): Promise<Result<string>> {
-  const { file, place, condition, signal, onProgress } = upload;
+  const { file, address, condition, signal, onProgress } = upload;
   const blocks = planBlocks(file);
-  const there = await uncommittedBlocks(place, signal);
+  const there = await uncommittedBlocks(address, signal);
   if (!there.ok && there.failure.status !== 404) return there;
   const known = there.ok ? there.value : new Map<string, number>();
   const missing = blocks.filter(({ id, start, end }) => known.get(id) !== end - start);
@@ -91,7 +97,7 @@ async function uploadByBlocks(upload: Upload): Promise<Result<string>> {
   });
   if (!sent.ok) return sent;
   const list = blocks.map(({ id }) => `<Latest>${id}</Latest>`).join("");
-  const answer = await request("blob", pathOf(place), {
+  const answer = await request("blob", pathOf(address), {
     method: "PUT",
     query: { comp: "blocklist" },
     headers: { "x-ms-blob-content-type": contentTypeOf(file), ...conditionHeaders(condition) },
@@ -102,11 +108,11 @@ async function uploadByBlocks(upload: Upload): Promise<Result<string>> {
 }
 
 function putBlock(
-  { place, file, signal }: Upload,
+  { address, file, signal }: Upload,
   block: Block,
   onSent: (bytes: number) => void,
 ): Promise<Result<unknown>> {
-  return request("blob", pathOf(place), {
+  return request("blob", pathOf(address), {
     method: "PUT",
     query: { comp: "block", blockid: block.id },
     body: file.slice(block.start, block.end),
@@ -133,11 +139,11 @@ async function sendAll(
 }
 
 async function uncommittedBlocks(
-  place: BlobPlace,
+  address: BlobAddress,
   signal: AbortSignal,
 ): Promise<Result<ReadonlyMap<string, number>>> {
   const query = { comp: "blocklist", blocklisttype: "uncommitted" };
-  const answer = await request("blob", pathOf(place), { query, signal });
+  const answer = await request("blob", pathOf(address), { query, signal });
   if (!answer.ok) return answer;
   const root = parseXml(bodyText(answer.value));
   const blocks = childrenOf(childOf(root, "UncommittedBlocks"), "Block");

@@ -1,5 +1,7 @@
-// `npm run bench -- --smb`: smbclient against Samba's server and this one, in one run. Needs
-// Debian's samba and smbclient, and root for Samba's server. Uses a temporary folder.
+// `npm run bench -- --smb`: smbclient against Samba's server and this one, in one run. Samba by
+// default flushes nothing that a client does not flush; a second share of it, with `sync always`,
+// flushes every write. Needs Debian's samba and smbclient, and root for Samba's server. Uses a
+// temporary folder.
 //   --rounds N     rounds per server; the best is reported (3)
 //   --program FILE another build of this server than the one in dist
 import { execFile, spawn, spawnSync } from "node:child_process";
@@ -68,10 +70,11 @@ async function freePort() {
   return port;
 }
 
+/** The servers of one process: the default share, and one that flushes every write. */
 async function startSamba() {
   const port = await freePort();
   const own = join(folder, "samba");
-  for (const name of ["share", "private", "lock", "state", "cache", "pid", "rpc"]) {
+  for (const name of ["share", "synced", "private", "lock", "state", "cache", "pid", "rpc"]) {
     mkdirSync(join(own, name), { recursive: true });
   }
   const config = join(own, "smb.conf");
@@ -88,10 +91,9 @@ async function startSamba() {
     `log file = ${join(own, "log")}`,
     "disable spoolss = yes",
     "load printers = no",
-    "[share]",
-    `path = ${join(own, "share")}`,
-    "read only = no",
-    "force user = root",
+    ...shareLines("share", join(own, "share")),
+    ...shareLines("synced", join(own, "synced")),
+    "sync always = yes",
   ];
   writeFileSync(config, `${lines.join("\n")}\n`);
   const password = "Passw0rd1";
@@ -100,7 +102,15 @@ async function startSamba() {
   // A process group of its own: smbd signals its whole group when it ends.
   const words = ["-s", config, "-F", "--no-process-group"];
   children.push(spawn("smbd", words, { stdio: "ignore", detached: true }));
-  return { name: "samba", port, login: `root%${password}` };
+  const login = `root%${password}`;
+  return [
+    { name: "samba", share: "share", port, login },
+    { name: "synced", share: "synced", port, login },
+  ];
+}
+
+function shareLines(name, path) {
+  return [`[${name}]`, `path = ${path}`, "read only = no", "force user = root"];
 }
 
 async function startOurs() {
@@ -121,12 +131,13 @@ async function startOurs() {
       `FileEndpoint=${urls["File service"]}/${account}`,
   );
   await service.getShareClient("share").create();
-  return { name: "etagere", port: new URL(urls["SMB endpoint"]).port, login: `${account}%${key}` };
+  const { port } = new URL(urls["SMB endpoint"]);
+  return { name: "etagere", share: "share", port, login: `${account}%${key}` };
 }
 
-async function seconds({ port, login }, protection, commands) {
-  const place = ["//127.0.0.1/share", "-p", String(port), "-U", login];
-  const words = [...place, `--client-protection=${protection}`, "-c", commands];
+async function seconds({ share, port, login }, protection, commands) {
+  const address = [`//127.0.0.1/${share}`, "-p", String(port), "-U", login];
+  const words = [...address, `--client-protection=${protection}`, "-c", commands];
   const start = performance.now();
   await execute("smbclient", words, { maxBuffer: 1 << 26 });
   return (performance.now() - start) / 1000;
@@ -162,10 +173,10 @@ async function measure(server, protection) {
 function print(protection, best) {
   console.log(`\n${protection === "sign" ? "signed" : "encrypted"}, best of ${rounds}`);
   for (const name of Object.keys(best.samba)) {
-    const [samba, ours] = [best.samba[name], best.etagere[name]];
-    const share = `${Math.round((ours / samba) * 100)} %`;
-    const figures = [samba, ours].map((rate) => rate.toFixed(0).padStart(8)).join("");
-    console.log(`${name.padEnd(20)}${figures}${share.padStart(8)}`);
+    const [samba, synced, ours] = [best.samba[name], best.synced[name], best.etagere[name]];
+    const figures = [samba, synced, ours].map((rate) => rate.toFixed(0).padStart(8)).join("");
+    const shares = [samba, synced].map((rate) => `${Math.round((ours / rate) * 100)} %`);
+    console.log(`${name.padEnd(20)}${figures}${shares.map((text) => text.padStart(8)).join("")}`);
   }
 }
 
@@ -173,11 +184,12 @@ try {
   ensureInstalled();
   if (values.program.startsWith(root)) ensureBuilt();
   makeFiles();
-  const servers = [await startSamba(), await startOurs()];
+  const servers = [...(await startSamba()), await startOurs()];
   await new Promise((resolve) => setTimeout(resolve, 1500));
-  console.log(`${"".padEnd(20)}${"Samba".padStart(8)}${"ours".padStart(8)}`);
+  const titles = ["Samba", "synced", "ours", "share", "of sync"];
+  console.log(`${"".padEnd(20)}${titles.map((title) => title.padStart(8)).join("")}`);
   for (const protection of ["sign", "encrypt"]) {
-    const best = { samba: {}, etagere: {} };
+    const best = { samba: {}, synced: {}, etagere: {} };
     for (let round = 0; round < rounds; round += 1) {
       for (const server of servers) {
         const rates = await measure(server, protection);

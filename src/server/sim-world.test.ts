@@ -34,6 +34,20 @@ describe("the simulated world", () => {
     expect(clock.monotonic()).toBe(before);
   });
 
+  it("runs a periodic timer once if time is skipped", () => {
+    const { clock } = simWorld(1);
+    let runs = 0;
+    const again = (): void => {
+      runs += 1;
+      clock.after(50, again);
+    };
+    again();
+    clock.skip(1000);
+    expect(runs).toBe(2);
+    clock.advance(100);
+    expect(runs).toBe(4);
+  });
+
   it("rejects a timer that starts itself without end", () => {
     const { clock } = simWorld(1);
     const again = (): void => void clock.after(0, again);

@@ -1,5 +1,6 @@
 import { StoreUnavailable } from "./store.ts";
-import type { Bounds, Entry, Key, Store, TransactOptions, Transaction, View } from "./store.ts";
+import type { Bounds, Entry, Key, SnapshotOptions, Store } from "./store.ts";
+import type { TransactOptions, Transaction, View } from "./store.ts";
 
 export interface FaultPlan {
   /** The same seed gives the same faults. */
@@ -63,9 +64,9 @@ export class FaultyStore implements Store {
     return value;
   }
 
-  async snapshot<T>(work: (view: View) => Promise<T>): Promise<T> {
+  async snapshot<T>(work: (view: View) => Promise<T>, options?: SnapshotOptions): Promise<T> {
     await this.#disturb();
-    return this.#inner.snapshot((view) => work(this.#slowedView(view)));
+    return this.#inner.snapshot((view) => work(this.#slowedView(view)), options);
   }
 
   watch(prefix: Key, onChange: () => void): () => void {

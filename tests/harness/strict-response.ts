@@ -56,9 +56,17 @@ function unchunked(bytes: Buffer): Buffer {
     chunks.push(bytes.subarray(end + 2, end + 2 + length));
     at = end + 2 + length + 2;
     if (length > 0) continue;
-    if (at !== bytes.length) throw new Error("bytes after the last chunk");
+    checkTrailers(bytes.subarray(end + 2));
     return Buffer.concat(chunks);
   }
+}
+
+/** Trailers have the form of headers; an empty line ends them, and nothing follows. */
+function checkTrailers(bytes: Buffer): void {
+  const lines = bytes.toString("latin1").split("\r\n");
+  if (lines.pop() !== "" || lines.pop() !== "") throw new Error("bytes after the last chunk");
+  const malformed = lines.find((line) => !headerLine.test(line));
+  if (malformed !== undefined) throw new Error(`trailer: ${JSON.stringify(malformed)}`);
 }
 
 function checkBody(type: string, body: Buffer): void {

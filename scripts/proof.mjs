@@ -51,6 +51,9 @@ const parts = [
     record: { ETAGERE_SOAK_RECORD: "soak.txt" },
   },
   { name: "package", tests: "tests/package", long: {}, short: {} },
+  { name: "archive", tests: "tests/archive", long: {}, short: {} },
+  // Every view with realistic data, for the screenshots in the documents.
+  { name: "pictures", tests: "tests/explorer", long: {}, short: {} },
   {
     name: "uploads",
     tests: "tests/stress",

@@ -12,7 +12,6 @@ const pollMillisecondsMax = 60_000;
 
 /** Files that take longest, because they start many processes or wait for them. */
 const longest: readonly string[] = [
-  "tests/stalls/",
   "tests/cli/command",
   "tests/workers/",
   "tests/e2e/",
@@ -51,7 +50,7 @@ export default defineConfig({
     // them took more time than the tests. A test may therefore not mock a module.
     isolate: false,
     sequence: { sequencer: LongestFirst },
-    // With more workers than cores, the tests of event-loop stalls measure the other tests, too.
+    // More workers than cores took longer.
     maxWorkers: Math.max(2, availableParallelism() - 1),
     dangerouslyIgnoreUnhandledErrors: false,
   },

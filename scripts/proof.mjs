@@ -51,6 +51,8 @@ const parts = [
     record: { ETAGERE_SOAK_RECORD: "soak.txt" },
   },
   { name: "package", tests: "tests/package", long: {}, short: {} },
+  // Alone on the machine: they judge how long the event loop is blocked.
+  { name: "stalls", tests: "tests/stalls", long: {}, short: {} },
   { name: "archive", tests: "tests/archive", long: {}, short: {} },
   // Every view with realistic data, for the screenshots in the documents.
   { name: "pictures", tests: "tests/explorer", long: {}, short: {} },
@@ -71,8 +73,9 @@ const parts = [
     name: "fuzz",
     tests: "tests/fuzz",
     isTest: true,
-    long: fuzzSettings("50000"),
-    short: fuzzSettings("2000"),
+    // Another seed in every long run; a failure prints it.
+    long: { ETAGERE_FUZZ_SEED: String(Date.now() % 1_000_000), ETAGERE_FUZZ_REQUESTS: "50000" },
+    short: { ETAGERE_FUZZ_REQUESTS: "2000" },
   },
 ];
 
@@ -113,11 +116,6 @@ function runVerify() {
   const record = isRecorded ? ["--record", join(results, "verify.txt")] : [];
   const words = ["--seconds", values.short ? "60" : "600", ...record];
   run(process.execPath, [join("scripts", "verify.mjs"), ...words]);
-}
-
-/** Another seed in every run; a failure prints it. */
-function fuzzSettings(requests) {
-  return { ETAGERE_FUZZ_SEED: String(Date.now() % 1_000_000), ETAGERE_FUZZ_REQUESTS: requests };
 }
 
 function describeMachine() {

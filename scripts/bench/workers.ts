@@ -12,6 +12,7 @@ import { commitsOf, type Commits } from "./workers/commits.ts";
 import { pageOf } from "./workers/page.ts";
 import { bodyBytes, container, loads, runWrk, storedBlobs, type Load } from "./workers/wrk.ts";
 
+const connectionCounts = [64, 256, 1];
 const { values: options } = parseArgs({
   options: {
     program: { type: "string", default: "dist/cli/main.js" },
@@ -56,7 +57,8 @@ try {
   for (const count of options.counts.split(",")) setUps.push(await startWith(Number(count)));
   const plain = await startPlain("content", undefined);
   setUps.push({ name: "plain Node", server: plain });
-  for (const load of loads) for (const connections of [64, 1]) await measureAll(load, connections);
+  for (const load of loads)
+    for (const connections of connectionCounts) await measureAll(load, connections);
   for (const load of loads.slice(0, 2))
     for (const setUp of setUps) await measureAtHalf(load, setUp);
 } finally {

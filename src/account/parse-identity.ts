@@ -81,6 +81,7 @@ export function parseIdentity(
   const issuers = parseIssuers(input["issuers"], problems);
   const managedIdentity = parseManagedIdentity(input["managedIdentity"], known);
   if (problems.length > 0) return { ok: false, problems };
+  // Roles apply as soon as any part of the identity is configured.
   const hasRoles = identityFields.some((field) => input[field] !== undefined);
   // A built-in role is in the map by name and by id.
   const all = { principals, roles: [...new Set(roles.values())], assignments, issuers };

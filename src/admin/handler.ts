@@ -63,6 +63,7 @@ async function handle(
     reply = failed(parts, message, error);
     if (response.headersSent) return void response.destroy();
   }
+  // The archive route writes its own response but is audited like the others.
   if (reply !== undefined || facts.route === archivePath) {
     const { audit } = parts.context;
     const result = reply ?? { status: response.statusCode };
@@ -141,7 +142,8 @@ async function refreshAccounts({ context }: HandlerParts): Promise<void> {
   await context.accounts.refresh?.().catch(() => false);
 }
 
-/** Unknown API paths get the same checks as known ones, so that they reveal nothing. */
+/** Checks origin, host and required header. Unknown API paths are checked, too, so that a page of
+ *  another site cannot find out which paths exist. */
 function checkOrigin(
   { auth }: HandlerParts,
   request: AdminRequest,

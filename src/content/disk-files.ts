@@ -93,8 +93,8 @@ function diskFile(descriptor: number): ExtentFile {
   };
 }
 
-/** Uses the callback API: a promise-based file handle costs more than the system call for small
- *  bodies. */
+/** Uses the callback API: for small writes, the overhead of `FileHandle.write` exceeds the cost of
+ *  the system call. */
 function writeSome(descriptor: number, bytes: Uint8Array, position: number): Promise<number> {
   return new Promise((resolve, reject) => {
     write(descriptor, bytes, 0, bytes.length, position, (error, count) =>

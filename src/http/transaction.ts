@@ -13,8 +13,8 @@ import type { CompletedRequest, SelectedRequest } from "./request-context.ts";
 import { envelopeOf } from "./response.ts";
 import { ByteLimiter } from "./byte-limiter.ts";
 
-/** Larger than the limit of any transaction, so that a transaction with too many parts gets the
- *  fault of the service. */
+/** Most parts that the parser accepts. More than any transaction may have, so that the service, not
+ *  the parser, rejects too many parts with its own error. */
 const partsMax = 1000;
 
 /** Runs a table transaction: one change set, or a single query. */

@@ -20,8 +20,8 @@ const termsMax = 2 * tagsMax;
 /** Limit of this server for the length of `where`, in UTF-16 code units. */
 export const whereUnitsMax = 4096;
 
-/** Parses the `where` of Find Blobs by Tags: comparisons joined by AND, without `<>` and
- *  parentheses, and `@container`. Faults have the service's messages. */
+/** Parses the `where` of Find Blobs by Tags: comparisons of tags or `@container`, joined by AND.
+ *  `<>` and parentheses are not allowed. Faults have the service's messages. */
 export function parseTagSearch(text: string, options: TagSearchOptions): Result<TagSearch> {
   if (text.length > whereUnitsMax) return invalidSearch(text, `the query is too long`);
   const found = readSearch(scanTagTokens(text), options);

@@ -125,7 +125,7 @@ function consoleSink(maxWrite?: number): AccessLogSink {
   console.on("drop", () => {
     isDropped = true;
   });
-  // The process that reads from a pipe may end before the server.
+  // If standard output is a pipe, its reader may exit before the server; later lines are discarded.
   console.on("error", () => {
     isBroken = true;
   });

@@ -16,9 +16,9 @@ export const unsentBytesMax = 64 * 1024 * 1024;
 /** Per connection: bytes of running requests, or of their responses if these may be larger, and of
  *  responses that are not sent yet. While there are more, no further request starts. */
 export const connectionTrafficBytesMax = 32 * 1024 * 1024;
-/** Limit of the same bytes of all connections, if the process has no memory budget. */
+/** Limit of this traffic of all connections together, if the process has no memory budget. */
 export const serverTrafficBytesMax = 256 * 1024 * 1024;
-/** A connection without such bytes may start a request up to this size, whatever others hold. */
+/** A connection without traffic may start a request up to this size, whatever others hold. */
 export const smallTrafficBytesMax = 256 * 1024;
 /** A client that receives no complete response for this long, although one waits for it, is
  *  disconnected. */

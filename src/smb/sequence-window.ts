@@ -2,9 +2,9 @@
 export const creditsMax = 8192;
 
 /**
- * The MessageIds a client may use: each once, in any order, between the lowest unused one and the
- * highest granted ([MS-SMB2] 3.3.1.1). Example: with low 5, high 9 and 6 used, the client holds
- * 5, 7 and 8.
+ * The MessageIds a client may use: each once, in any order, from `low`, the lowest unused one, to
+ * before `high`, the first not granted ([MS-SMB2] 3.3.1.1). One credit is one id. Example: with low
+ * 5, high 9 and 6 used, the client may use 5, 7 and 8.
  */
 export class SequenceWindow {
   #low = 0n;
@@ -21,7 +21,8 @@ export class SequenceWindow {
     return true;
   }
 
-  /** Grants credits and returns their number. A client without unused credits gets at least one. */
+  /** Grants credits and returns their number. A client without unused credits gets at least one.
+   *  `charge` is the number of ids that the request used. */
   grant(requested: number, charge: number): number {
     const span = Number(this.#high - this.#low);
     const unused = span - this.#used.size;

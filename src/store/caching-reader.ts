@@ -10,8 +10,8 @@ interface CachedRange {
 }
 
 const rangesMax = 64;
-/** A scan that ends at the end of a cached range usually continues, so as many entries are read
- *  ahead as the range has, but at most 256. */
+/** Most entries that are read ahead. The next scan often continues where a cached range ends, so a
+ *  scan that extends a range reads as many entries as the range already has, up to this number. */
 const readAheadMax = 256;
 
 /** Caches the entries and ranges that are read from one state, which never changes. The

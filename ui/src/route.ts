@@ -40,9 +40,9 @@ export function go(hash: string): void {
   location.hash = hash;
 }
 
-/** Changes the address without a new history entry, so that Back leaves the list instead of closing
- *  its details. */
-export function goSilently(hash: string): void {
+/** Shows another address without a new history entry. Used to open the details of a list entry:
+ *  Back then leaves the list instead of only closing the details. */
+export function replaceRoute(hash: string): void {
   history.replaceState(null, "", hash);
   dispatchEvent(new HashChangeEvent("hashchange"));
 }

@@ -22,8 +22,9 @@ const audience = "https://storage.azure.com";
 /** A token is replaced this long before it expires, because a request may take some time. */
 const renewBeforeSeconds = 300;
 
-/** Logs in principals: with the secret of a local principal, or with a bearer token. Both need
- *  verified tokens: without them the services would accept any principal. */
+/** Logs principals in to the admin API: with the secret of a local principal, or with a bearer
+ *  token. Possible only if the services verify tokens; otherwise they would accept any
+ *  principal. */
 export class PrincipalLogin {
   readonly #options: PrincipalLoginOptions;
 
@@ -123,8 +124,8 @@ export class PrincipalLogin {
   #grantOf({ name, objectId, secret }: PrincipalSettings): PrincipalGrant {
     let issued: Promise<IssuedToken> | undefined;
     const isAccepted = (): boolean => {
-      const now = this.#find(objectId);
-      return now?.name === name && now.secret === secret;
+      const current = this.#find(objectId);
+      return current?.name === name && current.secret === secret;
     };
     const token = async (): Promise<string> => {
       const last = await issued?.catch(() => undefined);

@@ -50,7 +50,7 @@ export class Health {
     const now = await this.#now();
     const latest = this.#latest;
     const elapsed = now.at - (await latest).at;
-    // Unchanged: no concurrent request has begun a new interval.
+    // A concurrent request that began a new interval during the await has changed `#latest`.
     if (elapsed >= intervalTicksMin && this.#latest === latest) {
       this.#before = latest;
       this.#latest = Promise.resolve(now);

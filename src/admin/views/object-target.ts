@@ -77,8 +77,8 @@ function nameProblem(part: string, given: string, fault: Fault): string {
   return `${part} ${formatValue(given)}: ${faultMessage(fault)}`;
 }
 
-/** Added to the message of the service, which does not say what is allowed. Not for table names,
- *  which have other rules. */
+/** Appended to the service's error message for an invalid name, because that message does not state
+ *  the rule. Table names have other rules. */
 const nameRule = "Names have 3 to 63 characters: a to z, 0 to 9 and hyphens between them.";
 
 function addressing(

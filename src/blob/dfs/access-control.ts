@@ -85,8 +85,9 @@ export const checkAccess = operation({
   },
 });
 
-/** Changes owner, group, permissions or list of a path. Neither ETag nor Last-Modified changes
- *  (recorded). learn.microsoft.com/rest/api/storageservices/datalakestoragegen2/path/update */
+/** Changes the owner, group, permissions or access control list of a path. Neither ETag nor
+ *  Last-Modified changes (recorded).
+ *  learn.microsoft.com/rest/api/storageservices/datalakestoragegen2/path/update */
 export const setAccessControl = operation({
   name: "Set Access Control",
   ids: ["Path_SetAccessControl"],

@@ -34,7 +34,7 @@ interface NamedSnapshot {
   readonly at: Ticks;
 }
 
-/** The time in the URL of an earlier snapshot, which is used for managed disks. */
+/** The earlier snapshot, given as a URL. Clients use this form for managed disks. */
 const previousUrl: Param<NamedSnapshot | undefined> = {
   sources: ["x-ms-previous-snapshot-url"],
   parse: (reader) => {
@@ -147,6 +147,7 @@ export const getPageRanges = operation({
       if (target.snapshot !== undefined && at > target.snapshot) {
         return fail("PreviousSnapshotCannotBeNewer");
       }
+      // Another lineage: the blob was created again after that snapshot.
       if (readResult.previous.lineage !== target.lineage) return fail("BlobOverwritten");
     }
     if (readResult.page === undefined) return fail("InvalidRange");
@@ -169,7 +170,8 @@ async function findPrevious(
 /** Most snapshots that are compared; the service limits a page blob to as many. */
 const snapshotsMax = 100;
 
-/** The contents of the snapshots between the earlier snapshot and the target, oldest first. */
+/** The contents of the snapshots between the earlier snapshot and the target, oldest first. Each is
+ *  compared, to find pages that were written and cleared in between. */
 async function snapshotsBetween(
   view: RecordView,
   { container, name }: BlobKey,

@@ -15,8 +15,8 @@ import {
 /** A source that sends no byte for this long counts as unreachable. */
 const idleMilliseconds = 30_000;
 
-/** Reads sources over the network. Redirects are not followed, because they could lead to a blocked
- *  address. */
+/** Reads copy sources over the network. Redirects are not followed, because they could lead to a
+ *  blocked address. */
 export function remoteSources(policy: SourcePolicy): SourceReader {
   return (request) =>
     new Promise((settle, refuse) => {
@@ -45,6 +45,7 @@ function requestOptions(
   const port = portOf(url);
   return {
     method,
+    // Admin listeners reject requests that have `sourceMarkHeader`.
     headers: { ...headers, "accept-encoding": "identity", [sourceMarkHeader]: "1" },
     agent: false,
     timeout: idleMilliseconds,

@@ -26,8 +26,9 @@ export function parseSourceUrl(
   return url !== null && known ? ok(url) : invalidHeader(name, text);
 }
 
-/** Parses a path below the account, such as `/filesystem/path?signature`. The JavaScript client
- *  library omits the account in the path that it renames to, and adds it here instead. */
+/** Parses a path below the account, such as `/filesystem/path?signature`. With path-style URLs the
+ *  JavaScript client library omits the account in the request URL of a rename and adds it to the
+ *  source header instead. */
 export function parseSourcePath(
   { headers, target }: WireRequest,
   name: string,
@@ -36,8 +37,8 @@ export function parseSourcePath(
   const text = headers[name] ?? "";
   if (text === "" || text.length > urlUnitsMax) return fail("InvalidSourceUri");
   const account = `${URL.parse(endpoint)?.pathname ?? "/"}/`;
-  const isMoved = !target.startsWith(account) && text.startsWith(account);
-  const path = isMoved ? text.slice(account.length - 1) : text;
+  const hasAccount = !target.startsWith(account) && text.startsWith(account);
+  const path = hasAccount ? text.slice(account.length - 1) : text;
   const url = URL.parse(endpoint + (path.startsWith("/") ? path : `/${path}`));
   return url === null ? fail("InvalidSourceUri") : ok(url);
 }

@@ -12,10 +12,12 @@ import { factsOf } from "./facts.ts";
 import type { Durability, FileHandle } from "./file-handle.ts";
 import type { ParsedPath } from "./path.ts";
 
-/** How long a durable handle stays open without a connection: version 2 if the client requests no
- *  time, version 1 always, and the maximum. */
+// How long a durable handle stays open without a connection.
+/** Version 2, if the client requests no time. */
 const defaultMilliseconds = 60_000;
+/** Version 1, which has no requested time. */
 const version1Milliseconds = 120_000;
+/** Version 2: limit of the requested time. */
 const millisecondsMax = 300_000;
 const openedAction = 1;
 

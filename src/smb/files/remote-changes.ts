@@ -76,6 +76,7 @@ export class RemoteChanges {
     const { runtime } = this.#server.world;
     const run = async (): Promise<void> => {
       try {
+        // Each call returns the oldest notices and deletes them.
         while (subscription.hasMore) {
           subscription.hasMore = false;
           const received = await readNotices(runtime, share, this.#server.owner);
@@ -99,22 +100,22 @@ const filters: Readonly<Record<NodeAspect, number>> = {
   other: ChangeFilter.attributes | ChangeFilter.lastWrite,
 };
 
-/** Converts notices to changes. `added` and `removed` of one file node in one commit are a
- *  rename. */
+/** Converts notices to changes. `added` and `removed` of one file node in one commit are a move:
+ *  reported as a rename within one directory, otherwise as removed, then added. */
 export function changesOf(received: readonly DatedNotice[]): readonly FileChange[] {
   const changes: FileChange[] = [];
   for (const [index, notice] of received.entries()) {
     const { action, parent, name } = notice;
-    const added = otherHalfOfMove(received[index - 1], notice);
+    const movedTo = otherHalfOfMove(received[index - 1], notice);
     if (action === "modified") {
       const filter = notice.aspects.reduce((bits, aspect) => bits | filters[aspect], 0);
       changes.push({ action: ChangeAction.modified, parent, name, filter });
-    } else if (added !== undefined) {
-      const sameDirectory = added.parent === parent;
+    } else if (movedTo !== undefined) {
+      const sameDirectory = movedTo.parent === parent;
       changes.pop();
       changes.push(
         entryChange(notice, sameDirectory ? ChangeAction.renamedOld : ChangeAction.removed),
-        entryChange(added, sameDirectory ? ChangeAction.renamedNew : ChangeAction.added),
+        entryChange(movedTo, sameDirectory ? ChangeAction.renamedNew : ChangeAction.added),
       );
     } else {
       const nameAction = action === "added" ? ChangeAction.added : ChangeAction.removed;

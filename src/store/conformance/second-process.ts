@@ -16,7 +16,8 @@ import type { Store, Transaction } from "../store.ts";
 const [mode = "", location = "", name = "", count = "0", kind = "alone", socket = ""] =
   process.argv.slice(2);
 const callers = 8;
-/** Enough callers for a batch in which transactions depend on one that conflicts. */
+/** Concurrent callers of the queue test: enough that a batch contains a conflict and transactions
+ *  that depend on it. */
 const queueCallers = 25;
 const hammeredMax = 1_000_000;
 

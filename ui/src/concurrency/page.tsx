@@ -9,7 +9,7 @@ import { useLoad, type Loaded } from "../load.ts";
 import { Crumbs } from "../parts/crumbs.tsx";
 import { Badge, Failed } from "../parts/states.tsx";
 import { Tabs } from "../parts/tabs.tsx";
-import { formatRoute, goSilently } from "../route.ts";
+import { formatRoute, replaceRoute } from "../route.ts";
 import { FeedTab } from "./feed-tab.tsx";
 import { LeasesTab } from "./leases-tab.tsx";
 import { MessagesTab } from "./messages-tab.tsx";
@@ -57,7 +57,7 @@ export function ConcurrencyPage({ tab }: { readonly tab: string }): JSX.Element 
         <Tabs
           label="Concurrency views"
           active={tab}
-          onChange={(id) => goSilently(formatRoute("concurrency", [id]))}
+          onChange={(id) => replaceRoute(formatRoute("concurrency", [id]))}
           tabs={[
             ["leases", named("Leases", leases.value?.leases.length)],
             ["smb", named("SMB", smb.value?.files.length)],

@@ -3,7 +3,7 @@ import type { ServiceName } from "../admin/server.ts";
 import { Crumbs } from "../parts/crumbs.tsx";
 import { Choice } from "../parts/field.tsx";
 import { Tabs } from "../parts/tabs.tsx";
-import { formatRoute, go, goSilently } from "../route.ts";
+import { formatRoute, go, replaceRoute } from "../route.ts";
 import { AccountSas } from "./account-sas.tsx";
 import { AccountSettings } from "./account-settings.tsx";
 import { PoliciesTab } from "./policies-tab.tsx";
@@ -43,7 +43,7 @@ export function SettingsPage({ account, tab, service, name }: SettingsPageProps)
         <Tabs
           label="Settings"
           active={tab}
-          onChange={(id) => goSilently(formatRoute("settings", [account, id, shown]))}
+          onChange={(id) => replaceRoute(formatRoute("settings", [account, id, shown]))}
           tabs={[
             ["services", "Services"],
             ["access", "Access policies"],

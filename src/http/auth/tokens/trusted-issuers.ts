@@ -59,7 +59,8 @@ export class TrustedIssuers {
     this.#update();
   }
 
-  /** Whether the configuration requires verified tokens, with or without `--oauth`. */
+  /** Whether issuers or principals are configured. Tokens are then verified also without
+   *  `--oauth`. */
   get isConfigured(): boolean {
     this.#readIdentity();
     return this.#isConfigured;
@@ -68,7 +69,7 @@ export class TrustedIssuers {
   /** The issuer with this `iss`; undefined if it is not trusted. */
   find(issuer: string): TrustedIssuer | undefined {
     this.#update();
-    // First: addresses of Entra ID have the form of local ones.
+    // Configured issuers take precedence: the name of an Entra ID issuer may also match local ones.
     const configured = this.#byName.get(issuer);
     if (configured !== undefined) return configured;
     return this.#options.local?.isIssuer(issuer) === true ? this.#localIssuer : undefined;
@@ -86,7 +87,7 @@ export class TrustedIssuers {
     this.#localIssuer?.keys.close();
   }
 
-  /** Derives the fields that depend on the configuration, once for each. */
+  /** Derives the fields that depend on the configuration, once per loaded configuration. */
   #readIdentity(): void {
     const identity = this.#options.identity();
     if (identity === this.#identity) return;

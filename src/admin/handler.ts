@@ -180,7 +180,7 @@ async function respondChecked(
   if (unfit !== undefined) return unfit;
   const wrong = route.query && findQueryError(request.query, route.query);
   if (wrong !== undefined) return refuse(400, "InvalidInput", wrong);
-  const read = takesJson(route) ? await readJson(request) : noBody;
+  const read = expectsJson(route) ? await readJson(request) : noBody;
   if (!read.ok) return read.refusal;
   const mistake = route.body && findInputError(read.body, route.body);
   if (mistake !== undefined) return refuse(400, "InvalidInput", mistake);
@@ -206,7 +206,7 @@ function notAllowed({ method, path }: AdminRequest, allow: string): AdminRespons
 /** Rejects a body whose type is not JSON. A page of another site can send JSON only after a CORS
  *  preflight, which fails. */
 function lacksJson(route: Route, { headers }: AdminRequest): AdminResponse | undefined {
-  if (!takesJson(route)) return undefined;
+  if (!expectsJson(route)) return undefined;
   const type = headers["content-type"]?.split(";", 1)[0]?.trim().toLowerCase();
   if (type === "application/json") return undefined;
   const given = type === undefined ? "" : `, not ${type}`;
@@ -214,7 +214,7 @@ function lacksJson(route: Route, { headers }: AdminRequest): AdminResponse | und
   return refuse(415, "UnsupportedMediaType", message);
 }
 
-function takesJson({ method, path }: Route): boolean {
+function expectsJson({ method, path }: Route): boolean {
   return method !== "GET" && path !== "/admin/v1/reset";
 }
 

@@ -1,16 +1,9 @@
-import { resolve } from "node:path";
 import type { ServerArchives } from "../server/archive/server-archives.ts";
 import { ArchiveRefused } from "../server/archive/archive-refused.ts";
-import { defaultLocation } from "../server/flags.ts";
-import { resolveOptions } from "../server/options.ts";
-import { readSecrets } from "../server/secret-options.ts";
-import { messageOf, StartRefused } from "../server/start-refused.ts";
-import { realEnvironment } from "../server/server-environment.ts";
-import { environmentVariable } from "../server/world.ts";
 import { NoServer } from "./admin-client.ts";
 import { adminTokenOf } from "./admin-token.ts";
 import { findServer, type ServerAddress } from "./find-server.ts";
-import { quietLog } from "./quiet-log.ts";
+import { checkOptions, locationOf, withStores } from "./with-stores.ts";
 
 /** Options of `export` and `load` that choose the server or the store. */
 export const archiveOptions = {
@@ -72,49 +65,19 @@ export async function accessArchives<T>(texts: Texts, access: ArchiveAccess<T>):
   }
 }
 
-/** Loads the modules of the stores only if no server responds. */
 async function onStores<T>(texts: Texts, { onStore, mayCreate }: ArchiveAccess<T>): Promise<T> {
-  const spell = (name: string): string => `--${name}`;
   const names = ["location", ...directOptions];
   const given = Object.fromEntries(
     names.flatMap((name) => (texts.has(name) ? [[name, texts.get(name) ?? ""]] : [])),
   );
-  const read = await readSecrets(given, { spell, variable: environmentVariable });
-  const checked = read.ok ? resolveOptions(read.value, spell) : read;
-  if (!checked.ok) throw new ArchiveRefused(checked.problems);
-  const { store: storeUrl, content: contentUrl } = checked.value;
-  const location = resolve(checked.value.location ?? defaultLocation);
+  const options = await checkOptions(given);
+  const location = locationOf(options);
   const { isMissing } = await import("../server/data-copy/data-locations.ts");
-  if (!mayCreate && isMissing({ records: storeUrl ?? location, bytes: undefined })) {
+  if (!mayCreate && isMissing({ records: options.store ?? location, bytes: undefined })) {
     throw new ArchiveRefused([`${location}: not a data folder, and no server uses it`]);
   }
-  const { openDataStores } = await import("../server/data-stores.ts");
-  const { services } = await import("../server/services.ts");
   const { folderArchives } = await import("../server/archive/server-archives.ts");
-  const world = realEnvironment(quietLog);
-  const places = { location, storeUrl, contentUrl, memoryBytesMax: undefined };
-  // The timers of the storage clients do not keep the process running; without this one it would
-  // end while it waits.
-  const staying = setInterval(() => {}, 60_000);
-  try {
-    const engines = await openDataStores({ ...places, services, ...world });
-    try {
-      return await onStore(folderArchives(engines, world));
-    } finally {
-      await engines.close();
-    }
-  } finally {
-    clearInterval(staying);
-  }
-}
-
-/** Prints why a command failed; returns its exit code. */
-export function printFailure(error: unknown, consequence: string): number {
-  const isExpected = error instanceof ArchiveRefused || error instanceof StartRefused;
-  const problems = isExpected ? error.problems : [messageOf(error)];
-  for (const problem of problems) process.stderr.write(`etagere: ${problem}\n`);
-  process.stderr.write(`etagere: ${consequence}\n`);
-  return 1;
+  return withStores(options, (stores, world) => onStore(folderArchives(stores, world)));
 }
 
 export function figures(records: number, contentBytes: number): string {

@@ -4,6 +4,7 @@ import { readSecretFile } from "../server/secret-options.ts";
 import { messageOf } from "../server/start-refused.ts";
 import { realEnvironment } from "../server/server-environment.ts";
 import { progressBar } from "./progress-bar.ts";
+import { keepRunning } from "./with-stores.ts";
 import { quietLog } from "./quiet-log.ts";
 import { parseCliArguments } from "./parse-cli-arguments.ts";
 import { usageError, type Subcommand } from "./subcommand.ts";
@@ -72,22 +73,20 @@ async function copyBetween({ from, to }: CopyLocations): Promise<CopyReport> {
   const world = { ...realEnvironment(quietLog) };
   const bar = progressBar(process.stderr, () => performance.now());
   const fromName = [from.records, from.bytes].filter(Boolean).map(withoutPassword).join(" ");
-  // The timers of the storage clients do not keep the process running; without this one it would
-  // end while it waits.
-  const staying = setInterval(() => {}, 60_000);
-  const source = await openDataLocation(from, world);
-  try {
-    const target = await openDataLocation(to, world);
+  return keepRunning(async () => {
+    const source = await openDataLocation(from, world);
     try {
-      return await copyData({ from: source, to: target, fromName, ...world, progress: bar });
+      const target = await openDataLocation(to, world);
+      try {
+        return await copyData({ from: source, to: target, fromName, ...world, progress: bar });
+      } finally {
+        bar.end();
+        await target.close();
+      }
     } finally {
-      bar.end();
-      await target.close();
+      await source.close();
     }
-  } finally {
-    await source.close();
-    clearInterval(staying);
-  }
+  });
 }
 
 function withoutPassword(place: string | undefined): string {

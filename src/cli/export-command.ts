@@ -10,11 +10,11 @@ import {
   archiveOptions,
   figures,
   findContradiction,
-  printFailure,
 } from "./archive-access.ts";
 import { requestExport } from "./archive-client.ts";
 import type { ServerAddress } from "./find-server.ts";
 import { parseCliArguments } from "./parse-cli-arguments.ts";
+import { printFailure } from "./print-failure.ts";
 import { progressBar, type ProgressBar } from "./progress-bar.ts";
 import { usageError, type Subcommand } from "./subcommand.ts";
 

@@ -3,15 +3,11 @@ import type { ImportCounts } from "../server/azurite-import/import-context.ts";
 import { markImported } from "../server/azurite-import/import-mark.ts";
 import { ImportRefused } from "../server/azurite-import/import-refused.ts";
 import type { Accounts } from "../account/settings.ts";
-import { defaultLocation } from "../server/flags.ts";
-import { resolveOptions, type Options } from "../server/options.ts";
-import { readSecrets } from "../server/secret-options.ts";
-import { messageOf, StartRefused } from "../server/start-refused.ts";
-import { realEnvironment } from "../server/server-environment.ts";
-import { environmentVariable } from "../server/world.ts";
-import { quietLog } from "./quiet-log.ts";
+import type { Options } from "../server/options.ts";
 import { parseCliArguments } from "./parse-cli-arguments.ts";
+import { printFailure } from "./print-failure.ts";
 import { usageError, type Subcommand } from "./subcommand.ts";
+import { checkOptions, locationOf, withStores } from "./with-stores.ts";
 
 export const importCommand: Subcommand = {
   name: "import",
@@ -67,11 +63,7 @@ async function runImport(words: readonly string[]): Promise<number> {
     process.stdout.write(`${describeCounts(counts)}\n`);
     return 0;
   } catch (error) {
-    const isExpected = error instanceof ImportRefused || error instanceof StartRefused;
-    const problems = isExpected ? error.problems : [messageOf(error)];
-    for (const problem of problems) process.stderr.write(`etagere: ${problem}\n`);
-    process.stderr.write("etagere: nothing was imported\n");
-    return 1;
+    return printFailure(error, "nothing was imported");
   }
 }
 
@@ -79,38 +71,18 @@ async function importInto(
   folder: string,
   given: Readonly<Record<string, string | boolean>>,
 ): Promise<ImportCounts> {
-  const spell = (name: string): string => `--${name}`;
-  const read = await readSecrets(given, { spell, variable: environmentVariable });
-  const checked = read.ok ? resolveOptions(read.value, spell) : read;
-  if (!checked.ok) throw new ImportRefused(checked.problems);
-  const { store: storeUrl, content: contentUrl } = checked.value;
-  const accounts = await configuredAccounts(checked.value);
+  const checked = await checkOptions(given);
+  const accounts = await configuredAccounts(checked);
   const { importFolder } = await import("../server/azurite-import/import-folder.ts");
-  const { openDataStores } = await import("../server/data-stores.ts");
   const { ensureAccounts, refuseProblems } = await import("../server/ensure-accounts.ts");
-  const { services } = await import("../server/services.ts");
-  const location = resolve(checked.value.location ?? defaultLocation);
-  const world = realEnvironment(quietLog);
-  const places = { location, storeUrl, contentUrl, memoryBytesMax: undefined };
-  // The timers of the storage clients do not keep the process running; without this one it would
-  // end while it waits.
-  const staying = setInterval(() => {}, 60_000);
-  try {
-    const engines = await openDataStores({ ...places, services, ...world });
-    try {
-      const { random, log } = world;
-      if (accounts !== undefined) {
-        await refuseProblems(ensureAccounts(engines.store, accounts, random));
-      }
-      const counts = await importFolder({ folder: resolve(folder), engines, random, log });
-      await markImported(location, folder);
-      return counts;
-    } finally {
-      await engines.close();
+  return withStores(checked, async (engines, { random, log }) => {
+    if (accounts !== undefined) {
+      await refuseProblems(ensureAccounts(engines.store, accounts, random));
     }
-  } finally {
-    clearInterval(staying);
-  }
+    const counts = await importFolder({ folder: resolve(folder), engines, random, log });
+    await markImported(locationOf(checked), folder);
+    return counts;
+  });
 }
 
 /** The accounts that the command line configures; undefined if it configures none. */

@@ -9,10 +9,10 @@ import {
   archiveOptions,
   figures,
   findContradiction,
-  printFailure,
 } from "./archive-access.ts";
 import { sendArchive } from "./archive-client.ts";
 import { parseCliArguments } from "./parse-cli-arguments.ts";
+import { printFailure } from "./print-failure.ts";
 import { progressBar, type ProgressBar } from "./progress-bar.ts";
 import { usageError, type Subcommand } from "./subcommand.ts";
 

@@ -2,33 +2,22 @@ import { existsSync } from "node:fs";
 import { readFile, stat } from "node:fs/promises";
 import { join } from "node:path";
 import { BlobServiceClient } from "@azure/storage-blob";
-import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
+import { describe, expect, it } from "vitest";
 import { exportCommand } from "../../src/cli/export-command.ts";
 import { loadCommand } from "../../src/cli/load-command.ts";
 import { start } from "../../src/index.ts";
+import { printedText } from "../harness/printed-text.ts";
 import { freePorts } from "../harness/server.ts";
 import { openDatabase } from "../postgres/database.ts";
 import { temporaryFolder } from "../harness/temporary-folder.ts";
 
 const folder = temporaryFolder();
-let printed = "";
-
-beforeEach(() => {
-  const write = (text: unknown): boolean => {
-    printed += String(text);
-    return true;
-  };
-  vi.spyOn(process.stdout, "write").mockImplementation(write);
-  vi.spyOn(process.stderr, "write").mockImplementation(write);
-});
-afterEach(() => {
-  vi.restoreAllMocks();
-});
+const printed = printedText();
 
 async function run(command: "export" | "load", ...words: readonly string[]) {
-  printed = "";
+  printed.text = "";
   const code = await { export: exportCommand, load: loadCommand }[command].run(words);
-  return { code, text: printed };
+  return { code, text: printed.text };
 }
 
 async function containersOf(connectionString: string): Promise<readonly string[]> {

@@ -1,15 +1,15 @@
 import { beforeEach, describe, expect, it } from "vitest";
-import type { RoleAssignmentInput } from "../../src/account/parse-identity.ts";
-import { accountsOf, developmentAccount } from "../../src/account/settings.ts";
 import type { AuthRequest } from "../../src/http/auth/request.ts";
 import { keyPrincipal } from "../../src/protocol/principal.ts";
 import type { DelegationSasPrincipal, SasAgent } from "../../src/protocol/principal.ts";
 import { ok } from "../../src/protocol/result.ts";
-import { simBlob, type SimBlob } from "../harness/sim-blob.ts";
-import { rulesFrom } from "./rules.ts";
+import { simBlob } from "../harness/sim-blob.ts";
+import { openListedTree, type ListedTree } from "./listed-tree.ts";
 
 const mismatch = [403, "AuthorizationPermissionMismatch"];
-let sim: SimBlob;
+let sim: ListedTree["sim"];
+let assign: ListedTree["assign"];
+let send: ListedTree["send"];
 
 /** A signature of "me" for the filesystem "fff", perhaps for another user. */
 function signedFor(agent?: SasAgent): DelegationSasPrincipal {
@@ -28,30 +28,8 @@ function signedFor(agent?: SasAgent): DelegationSasPrincipal {
 
 const user: SasAgent = { objectId: "user", isAuthorised: false };
 
-function assign(...roleAssignments: readonly RoleAssignmentInput[]): void {
-  const roles = rulesFrom({ roleAssignments });
-  const settings = { ...developmentAccount(), hierarchicalNamespace: true, roles };
-  Object.assign(sim.http.accounts, accountsOf([settings]));
-}
-
-async function send(method: string, path: string, headers: Record<string, string> = {}) {
-  const { status, code } = await sim.sendToDfs({ method, path, headers });
-  return code === undefined ? [status] : [status, code];
-}
-
 beforeEach(async () => {
-  sim = await simBlob({ hierarchicalNamespace: true });
-  await send("PUT", "/fff?resource=filesystem");
-  const create = (path: string, kind: string, permissions: string) =>
-    send("PUT", `/fff/${path}?resource=${kind}`, {
-      "x-ms-permissions": permissions,
-      "x-ms-umask": "0000",
-    });
-  await create("open", "directory", "0777");
-  await create("open/file", "file", "0644");
-  await create("shut", "directory", "0700");
-  await create("shut/file", "file", "0600");
-  await send("PATCH", "/fff/?action=setAccessControl", { "x-ms-permissions": "0755" });
+  ({ sim, assign, send } = await openListedTree());
 });
 
 const listed = "/fff?resource=filesystem&recursive=false&directory=";

@@ -1,0 +1,58 @@
+import { resolve } from "node:path";
+import type { DataStores } from "../server/data-stores.ts";
+import { defaultLocation } from "../server/flags.ts";
+import { resolveOptions, type Options } from "../server/options.ts";
+import { readSecrets } from "../server/secret-options.ts";
+import { realEnvironment } from "../server/server-environment.ts";
+import { StartRefused } from "../server/start-refused.ts";
+import { environmentVariable } from "../server/world.ts";
+import { quietLog } from "./quiet-log.ts";
+
+type World = ReturnType<typeof realEnvironment>;
+
+/** Checks options as the server does; throws `StartRefused` with their problems. */
+export async function checkOptions(
+  given: Readonly<Record<string, string | boolean>>,
+): Promise<Options> {
+  const spell = (name: string): string => `--${name}`;
+  const read = await readSecrets(given, { spell, variable: environmentVariable });
+  const checked = read.ok ? resolveOptions(read.value, spell) : read;
+  if (!checked.ok) throw new StartRefused(checked.problems);
+  return checked.value;
+}
+
+/** The data folder that options name. */
+export function locationOf({ location }: Options): string {
+  return resolve(location ?? defaultLocation);
+}
+
+/** Runs `work` with the stores that options name, without a server, then closes them. */
+export async function withStores<T>(
+  options: Options,
+  work: (stores: DataStores, world: World) => Promise<T>,
+): Promise<T> {
+  const { openDataStores } = await import("../server/data-stores.ts");
+  const { services } = await import("../server/services.ts");
+  const world = realEnvironment(quietLog);
+  const { store: storeUrl, content: contentUrl } = options;
+  const named = { location: locationOf(options), storeUrl, contentUrl, memoryBytesMax: undefined };
+  return keepRunning(async () => {
+    const stores = await openDataStores({ ...named, services, ...world });
+    try {
+      return await work(stores, world);
+    } finally {
+      await stores.close();
+    }
+  });
+}
+
+/** Runs `work`. The timers of the storage clients do not keep the process running; without the one
+ *  here it would end while it waits. */
+export async function keepRunning<T>(work: () => Promise<T>): Promise<T> {
+  const timer = setInterval(() => {}, 60_000);
+  try {
+    return await work();
+  } finally {
+    clearInterval(timer);
+  }
+}

@@ -7,13 +7,13 @@ import { rulesFrom } from "./rules.ts";
 export interface ListedTree {
   readonly sim: SimBlob;
   /** Replaces the role assignments of the account. */
-  assign(...roleAssignments: readonly RoleAssignmentInput[]): void;
+  readonly assign: (...roleAssignments: readonly RoleAssignmentInput[]) => void;
   /** Sends a Data Lake request; returns its status, and its error code if it has one. */
-  send(
+  readonly send: (
     method: string,
     path: string,
     headers?: Readonly<Record<string, string>>,
-  ): Promise<readonly (number | string)[]>;
+  ) => Promise<readonly (number | string)[]>;
 }
 
 export async function openListedTree(): Promise<ListedTree> {

@@ -1,3 +1,4 @@
+import type { Awaitable } from "../base/awaitable.ts";
 import type { ContentEdit, ContentPlan, ContentRef, Slice } from "./content-ref.ts";
 import type { Key, Transaction } from "../store/store.ts";
 import type { IdAllocator } from "./ids.ts";
@@ -37,8 +38,30 @@ export interface ContentChange {
 }
 
 /** Applies a plan in the transaction that writes the record, and returns the reference to store in
- *  it. */
-export async function applyPlan(
+ *  it. Synchronous if the content is inline before and after: then no reference changes. */
+export function applyPlan(
+  tx: Transaction,
+  ids: IdAllocator,
+  change: ContentChange,
+): Awaitable<ContentRef | undefined> {
+  const { before, plan } = change;
+  if (before === undefined || before.kind === "inline") {
+    if (plan === undefined) return undefined;
+    const inline = inlineContentOf(plan);
+    if (inline !== undefined) return inline;
+  }
+  return applyWithReferences(tx, ids, change);
+}
+
+/** The content that a plan makes, if it is inline. */
+function inlineContentOf(plan: ContentPlan): ContentRef | undefined {
+  if (plan.plan === "share") return plan.ref.kind === "inline" ? plan.ref : undefined;
+  if (plan.plan === "edit" || plan.parts.length > slicesInRecordMax) return undefined;
+  const slices = slicesOfParts(plan.parts, 0);
+  return inlineRefOf(slices, lengthOf(slices));
+}
+
+async function applyWithReferences(
   tx: Transaction,
   ids: IdAllocator,
   { owner, before, plan }: ContentChange,
@@ -76,8 +99,7 @@ async function resolvePlan(
     const { parts } = plan;
     const isLong = parts.length > partsPerStepMax;
     const slices = isLong ? await slicesOfManyParts(parts) : slicesOfParts(parts, 0);
-    const last = slices.at(-1);
-    return toRef(references, { kind: "slices", slices }, last === undefined ? 0 : endOf(last));
+    return toRef(references, { kind: "slices", slices }, lengthOf(slices));
   }
   const base = plan.plan === "share" ? plan.ref : plan.base;
   if (base.kind === "tree" && !isTree(before, base.root)) await references.retain(base.root);
@@ -90,6 +112,12 @@ async function resolvePlan(
     length = lengthAfter(length, edit);
   }
   return toRef(references, draft, length);
+}
+
+/** The length of content without a hole at its end. */
+function lengthOf(slices: readonly Slice[]): number {
+  const last = slices.at(-1);
+  return last === undefined ? 0 : endOf(last);
 }
 
 function lengthAfter(length: number, edit: ContentEdit): number {
@@ -127,8 +155,8 @@ function spanOf(edit: ContentEdit): Span {
 function toRef(references: NodeReferences, draft: Draft, length: number): ContentRef {
   if (draft.kind === "tree") return shrinkToRecord(references, draft.root, length);
   const { slices } = draft;
-  const bytes = inlineBytesOf(slices, length);
-  if (bytes !== undefined) return { kind: "inline", length, bytes };
+  const inline = inlineRefOf(slices, length);
+  if (inline !== undefined) return inline;
   if (fitsRecord(slices)) return { kind: "slices", length, slices };
   const root = buildTree(references, slices);
   return root === undefined
@@ -154,6 +182,11 @@ function fitsRecord(slices: readonly Slice[]): boolean {
   let cost = 0;
   for (const slice of slices) cost += sliceCost(slice);
   return cost <= slicesInRecordBytesMax;
+}
+
+function inlineRefOf(slices: readonly Slice[], length: number): ContentRef | undefined {
+  const bytes = inlineBytesOf(slices, length);
+  return bytes && { kind: "inline", length, bytes };
 }
 
 /** The bytes of a small content; `undefined` if the content is too long, or if holes, block ids or

@@ -1,3 +1,4 @@
+import type { Awaitable } from "../base/awaitable.ts";
 import type { Body } from "./body.ts";
 import type { ContentPlan, ContentRef, ReceivedBody, Slice } from "./content-ref.ts";
 import type { Key, Transaction, View } from "../store/store.ts";
@@ -41,7 +42,7 @@ export interface ContentStore {
     owner: Key,
     before: ContentRef | undefined,
     plan: ContentPlan | undefined,
-  ): Promise<ContentRef | undefined>;
+  ): Awaitable<ContentRef | undefined>;
   /** The slices that overlap `[from, from + length)`, in order, in bounded arrays. */
   slices(
     view: View,

@@ -1,3 +1,4 @@
+import type { Awaitable } from "../base/awaitable.ts";
 import type { Body } from "./body.ts";
 import type { ContentPlan, ContentRef, ReceivedBody, Slice } from "./content-ref.ts";
 import type { Ticks } from "../base/ticks.ts";
@@ -108,7 +109,7 @@ class StoredContent implements ContentStore {
     owner: Key,
     before: ContentRef | undefined,
     plan: ContentPlan | undefined,
-  ): Promise<ContentRef | undefined> {
+  ): Awaitable<ContentRef | undefined> {
     this.#parts.ids.assertNotRolledBack();
     return applyPlan(tx, this.#parts.ids, { owner, before, plan });
   }

@@ -66,9 +66,9 @@ function applyRecord(
   if (table === undefined)
     throw new Error(`${call.operation.name} has no table to write its target to`);
   const record = reply.put === undefined ? undefined : withETag(context, reply.put);
-  const key = keyOf(scope, call);
+  const key = table.key(keyOf(scope, call));
   if (!hasDependents(table, usage)) return writePlain(tx, table, key, record);
-  const recordWrite = { table, key, record, plan: reply.content, usage };
+  const recordWrite = { table, key, record, plan: reply.content, origin: undefined, usage };
   return writeWithDependents(content, tx, recordWrite, before);
 }
 
@@ -76,12 +76,14 @@ function applyRecord(
 export async function applyDeferredUpdate(
   content: ContentStore,
   tx: Transaction,
-  { table, key, change }: DeferredUpdate,
+  { table, key: parts, change }: DeferredUpdate,
 ): Promise<void> {
+  const key = table.key(parts);
   const before = await readRecord(tx, table, key);
   const record = before && change(before);
-  if (record !== undefined)
-    await write(content, tx, { table, key, before, record, plan: undefined });
+  if (record === undefined) return;
+  const recordWrite = { table, key, record, plan: undefined, origin: undefined, usage: undefined };
+  await write(content, tx, recordWrite, before);
 }
 
 /** On whose behalf effects are applied. */
@@ -136,7 +138,8 @@ function applyEffect(
   switch (effect.effect) {
     case "put":
     case "remove": {
-      const { table, key } = effect;
+      const { table } = effect;
+      const key = table.key(effect.key);
       const isPut = effect.effect === "put";
       const record = isPut ? effect.record : undefined;
       if (!hasDependents(table, usage)) return writePlain(tx, table, key, record);
@@ -167,74 +170,94 @@ function hasDependents(
 
 function writePlain(
   tx: Transaction,
-  table: AnyTable,
-  key: unknown,
+  { codec }: AnyTable,
+  key: Uint8Array,
   record: object | undefined,
 ): void {
-  if (record === undefined) tx.delete(table.key(key));
-  else tx.put(table.key(key), table.codec.encode(record));
+  if (record === undefined) tx.delete(key);
+  else tx.put(key, codec.encode(record));
 }
 
-async function writeWithDependents(
-  content: ContentStore,
-  tx: Transaction,
-  recordWrite: Omit<RecordWrite, "before">,
-  loadedBefore: object | undefined,
-): Promise<void> {
-  // An expired blob loads as absent although its record exists; read the record so that its content
-  // references are released.
-  const before = loadedBefore ?? (await readRecord(tx, recordWrite.table, recordWrite.key));
-  await write(content, tx, { ...recordWrite, before });
-}
-
-async function readRecord(tx: Transaction, table: AnyTable, key: unknown) {
-  const value = await tx.get(table.key(key));
-  return value === undefined ? undefined : table.codec.decode(value);
-}
-
+/** A write of a record and of what depends on it. */
 interface RecordWrite {
   readonly table: AnyTable;
-  readonly key: unknown;
-  readonly before: object | undefined;
+  readonly key: Uint8Array;
   readonly record: object | undefined;
   readonly plan: ContentPlan | undefined;
-  readonly origin?: string | undefined;
-  readonly usage?: UsageChange | undefined;
+  readonly origin: string | undefined;
+  readonly usage: UsageChange | undefined;
 }
 
-async function write(
+function writeWithDependents(
   content: ContentStore,
   tx: Transaction,
   recordWrite: RecordWrite,
-): Promise<void> {
-  const { table, record, before, origin, usage } = recordWrite;
-  const key = table.key(recordWrite.key);
-  const finalRecord =
-    table.content === undefined ? record : await applyContent(content, tx, key, recordWrite);
-  usage?.count(table, before, finalRecord);
-  if (table.indexes !== undefined) updateIndexes(tx, table, { key, before, after: finalRecord });
-  if (finalRecord !== undefined) tx.put(key, table.codec.encode(finalRecord));
-  else if (before !== undefined || table.content === undefined) tx.delete(key);
-  if (table.changeNotices === undefined) return;
-  const change = { key, before, after: finalRecord, origin };
-  for (const notice of await table.changeNotices(change, tx)) tx.put(notice.key, notice.value);
+  loadedBefore: object | undefined,
+): Awaitable<void> {
+  if (loadedBefore !== undefined) return write(content, tx, recordWrite, loadedBefore);
+  // An expired blob loads as absent although its record exists; read the record so that its content
+  // references are released.
+  return mapAwaitable(readRecord(tx, recordWrite.table, recordWrite.key), (before) =>
+    write(content, tx, recordWrite, before),
+  );
 }
 
-async function applyContent(
+function readRecord(
+  tx: Transaction,
+  { codec }: AnyTable,
+  key: Uint8Array,
+): Awaitable<object | undefined> {
+  return mapAwaitable(tx.get(key), (value) => value && codec.decode(value));
+}
+
+function write(
   content: ContentStore,
   tx: Transaction,
-  key: Uint8Array,
-  { table, before, record, plan }: RecordWrite,
-): Promise<object | undefined> {
+  recordWrite: RecordWrite,
+  before: object | undefined,
+): Awaitable<void> {
+  const { table, record } = recordWrite;
+  if (table.content === undefined) return writeFinal(tx, recordWrite, before, record);
+  return mapAwaitable(applyContent(content, tx, recordWrite, before), (final) =>
+    writeFinal(tx, recordWrite, before, final),
+  );
+}
+
+/** Writes the record, whose content reference is final, and what is derived from it. */
+function writeFinal(
+  tx: Transaction,
+  { table, key, origin, usage }: RecordWrite,
+  before: object | undefined,
+  record: object | undefined,
+): Awaitable<void> {
+  usage?.count(table, before, record);
+  if (table.indexes !== undefined) updateIndexes(tx, table, { key, before, after: record });
+  if (record !== undefined) tx.put(key, table.codec.encode(record));
+  else if (before !== undefined || table.content === undefined) tx.delete(key);
+  if (table.changeNotices === undefined) return undefined;
+  return table.changeNotices({ key, before, after: record, origin }, tx).then((notices) => {
+    for (const notice of notices) tx.put(notice.key, notice.value);
+  });
+}
+
+function applyContent(
+  content: ContentStore,
+  tx: Transaction,
+  { table, key, record, plan }: RecordWrite,
+  before: object | undefined,
+): Awaitable<object | undefined> {
   const field = table.content ?? "";
   const oldContent = (before as Record<string, ContentRef> | undefined)?.[field];
   const newContent = (record as Record<string, ContentRef> | undefined)?.[field];
   if (record === undefined) {
-    if (oldContent !== undefined) await content.applyPlan(tx, key, oldContent, undefined);
-    return undefined;
+    if (oldContent === undefined) return undefined;
+    return mapAwaitable(content.applyPlan(tx, key, oldContent, undefined), () => undefined);
   }
   if (plan === undefined && newContent === oldContent) return record;
   const effective: ContentPlan | undefined =
     plan ?? (newContent === undefined ? undefined : { plan: "share", ref: newContent });
-  return { ...record, [field]: await content.applyPlan(tx, key, oldContent, effective) };
+  return mapAwaitable(content.applyPlan(tx, key, oldContent, effective), (ref) => ({
+    ...record,
+    [field]: ref,
+  }));
 }

@@ -11,7 +11,8 @@ import { drain, endAfterBody, maySendMore } from "./early-response.ts";
 import { boundPipelining } from "./pipelining.ts";
 import { BodyAborted, RequestBody } from "./request-body.ts";
 import type { UnsentResponses } from "./unsent-responses.ts";
-import { bufferBody, type WireResponse, type WireRequest } from "./wire.ts";
+import { bufferBody } from "./wire.ts";
+import type { StreamedBody, WireResponse, WireRequest } from "./wire.ts";
 
 export type Serve = (request: WireRequest) => Promise<WireResponse>;
 
@@ -60,7 +61,8 @@ async function handle(
     const largeBytes = largeBytesOf(reply);
     if (largeBytes > 0) unsent?.add(response, largeBytes);
     else await nextFlush();
-    await send(reply, request, response, clock);
+    const sending = send(reply, request, response, clock);
+    if (sending !== undefined) await sending;
   } catch (error) {
     if (error instanceof BodyAborted || (request.destroyed && !request.complete)) return;
     log.error({ err: error, url: request.url, method: request.method }, "request failed");
@@ -126,43 +128,58 @@ function wireRequest(
   };
 }
 
-/** Sends the response, and closes its content reader in any case. */
-async function send(
+/** Sends the response. Returns a promise only for a streamed body. */
+function send(
   reply: WireResponse,
   request: IncomingMessage,
   response: ServerResponse,
   clock: Clock | undefined,
+): Promise<void> | undefined {
+  if (reply.body?.kind === "stream") {
+    return sendStreamed(reply, reply.body, request, response);
+  }
+  const isArriving = sendHead(reply, request, response);
+  if (isArriving && clock !== undefined && maySendMore(request, reply)) {
+    response.write(reply.body === undefined ? "" : bufferBody(reply.body));
+    endAfterBody(request, response, clock);
+    return undefined;
+  }
+  if (reply.body?.kind === "paged" && reply.body.paged.length > joinedBytesMax) {
+    endWithPages(response, reply.body.paged);
+  } else {
+    endWith(response, reply.body && bufferBody(reply.body));
+  }
+  discardBody(request, isArriving);
+  return undefined;
+}
+
+/** Sends a response with a streamed body, and closes its content reader in any case. */
+async function sendStreamed(
+  reply: WireResponse,
+  body: StreamedBody,
+  request: IncomingMessage,
+  response: ServerResponse,
 ): Promise<void> {
   try {
-    await sendHeadAndBody(reply, request, response, clock);
+    const isArriving = sendHead(reply, request, response);
+    await stream(body.reader, body, response);
+    discardBody(request, isArriving);
   } finally {
-    if (reply.body?.kind === "stream") reply.body.reader.close();
+    body.reader.close();
   }
 }
 
-async function sendHeadAndBody(
-  reply: WireResponse,
-  request: IncomingMessage,
-  response: ServerResponse,
-  clock: Clock | undefined,
-): Promise<void> {
+/** Returns whether the body of the request is still arriving. */
+function sendHead(reply: WireResponse, request: IncomingMessage, response: ServerResponse) {
   const isArriving = !request.complete && hasBody(request);
   if (isArriving || isSurplus(request.socket)) reply.headers["Connection"] = "close";
   const headers = inOrder(reply.headers);
   if (reply.reason === undefined) response.writeHead(reply.status, headers);
   else response.writeHead(reply.status, reply.reason, headers);
-  if (isArriving && clock !== undefined && maySendMore(request, reply)) {
-    response.write(reply.body === undefined ? "" : bufferBody(reply.body));
-    endAfterBody(request, response, clock);
-    return;
-  }
-  if (reply.body?.kind === "stream") {
-    await stream(reply.body.reader, reply.body, response);
-  } else if (reply.body?.kind === "paged" && reply.body.paged.length > joinedBytesMax) {
-    endWithPages(response, reply.body.paged);
-  } else {
-    endWith(response, reply.body && bufferBody(reply.body));
-  }
+  return isArriving;
+}
+
+function discardBody(request: IncomingMessage, isArriving: boolean): void {
   if (isArriving) drain(request);
   // Unread bytes of the body would block the next request of the connection.
   else if (!request.readableEnded) request.resume();

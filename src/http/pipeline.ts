@@ -144,7 +144,8 @@ async function runOperation(
 ): Promise<CompletedRequest> {
   try {
     if (selected.operation.body.kind === "transaction") return await runTransaction(http, selected);
-    const prepared = await prepareCall(http, selected);
+    const preparing = prepareCall(http, selected);
+    const prepared = preparing instanceof Promise ? await preparing : preparing;
     if ("outcome" in prepared) {
       return { context: selected, call: prepared.call, result: ok(prepared.outcome) };
     }

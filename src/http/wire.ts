@@ -54,12 +54,14 @@ export interface WireResponse {
 export type WireBody =
   | { readonly kind: "bytes"; readonly bytes: Uint8Array | string }
   | { readonly kind: "paged"; readonly paged: PagedText }
-  | {
-      readonly kind: "stream";
-      readonly reader: ContentReader;
-      readonly from: number;
-      readonly length: number;
-    };
+  | StreamedBody;
+
+export interface StreamedBody {
+  readonly kind: "stream";
+  readonly reader: ContentReader;
+  readonly from: number;
+  readonly length: number;
+}
 
 /** The body in one piece. Releases the pages of a paged body. */
 export function bufferBody(body: Exclude<WireBody, { kind: "stream" }>): Uint8Array | string {

@@ -3,7 +3,7 @@ import type { ContentPlan, ContentRef } from "../content/content-ref.ts";
 import type { Effect } from "./effects.ts";
 import { afterWrite } from "../protocol/lease.ts";
 import type { DeferredUpdate, Reply } from "./reply.ts";
-import type { AnyTable } from "../encoding/table.ts";
+import type { AnyTable, IndexEntry } from "../encoding/table.ts";
 import type { Ticks } from "../base/ticks.ts";
 import type { ContentStore } from "../content/content.ts";
 import type { Transaction } from "../store/store.ts";
@@ -235,9 +235,14 @@ function writeFinal(
   if (record !== undefined) tx.put(key, table.codec.encode(record));
   else if (before !== undefined || table.content === undefined) tx.delete(key);
   if (table.changeNotices === undefined) return undefined;
-  return table.changeNotices({ key, before, after: record, origin }, tx).then((notices) => {
-    for (const notice of notices) tx.put(notice.key, notice.value);
-  });
+  return writeNotices(tx, table.changeNotices({ key, before, after: record, origin }, tx));
+}
+
+async function writeNotices(
+  tx: Transaction,
+  notices: Promise<readonly IndexEntry[]>,
+): Promise<void> {
+  for (const { key, value } of await notices) tx.put(key, value);
 }
 
 function applyContent(

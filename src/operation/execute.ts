@@ -165,22 +165,13 @@ function nameOf({ account, address }: Call): string {
 
 async function executeNow(runtime: Runtime, call: Call): Promise<Outcome> {
   const isRead = call.operation.effect === "reads";
-  const running = isRead ? read(runtime, call) : write(runtime, call);
-  const outcome = await untilReady(runtime, call, running);
-  if (outcome.kind === "reply" && outcome.deferredUpdate !== undefined && !call.secondary) {
-    await tryDeferredUpdate(runtime, outcome.deferredUpdate);
-  }
-  return outcome;
-}
-
-async function untilReady(
-  runtime: Runtime,
-  call: Call,
-  running: Promise<Outcome | WaitOutcome>,
-): Promise<Outcome> {
   try {
-    const first = await running;
-    return isWaitOutcome(first) ? await waitAndWrite(runtime, call, first) : first;
+    const first = await (isRead ? read(runtime, call) : write(runtime, call));
+    const outcome = isWaitOutcome(first) ? await waitAndWrite(runtime, call, first) : first;
+    if (outcome.kind === "reply" && outcome.deferredUpdate !== undefined && !call.secondary) {
+      await tryDeferredUpdate(runtime, outcome.deferredUpdate);
+    }
+    return outcome;
   } finally {
     runtime.quotas?.release(call);
   }

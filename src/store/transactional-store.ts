@@ -47,15 +47,8 @@ export interface TransactionalStoreOptions {
 export const attemptsMaxDefault = 64;
 export const snapshotAgeMaxDefault = 60n * ticksPerSecond;
 
-interface AttemptResult {
-  readonly attempt: Attempt;
-  readonly result: WorkResult;
-}
-
 export const closedMessage = "the store was closed";
 
-/** Result of a transaction whose work runs only inside the batch. */
-const notYetRun: WorkResult = { value: undefined };
 export const emptyState: StateReader = {
   sequence: 0,
   ticks: 0n,
@@ -64,6 +57,15 @@ export const emptyState: StateReader = {
   get: () => undefined,
   scan: () => [],
 };
+
+/** Attempt and result of a transaction whose work runs only inside the batch. */
+const neverRun = new Attempt(emptyState, 0n);
+const notYetRun: WorkResult = { value: undefined };
+
+function valueOf(result: WorkResult): unknown {
+  if ("error" in result) throw result.error;
+  return result.value;
+}
 
 /** Optimistic transactions, snapshots and watchers on top of an engine. */
 export class TransactionalStore implements Store {
@@ -128,38 +130,32 @@ export class TransactionalStore implements Store {
     options: TransactOptions = {},
   ): Promise<T> {
     this.#checkOpen();
-    const { attemptsMax = attemptsMaxDefault } = options;
-    const early = options.runInBatch === true ? undefined : await this.#attempt(work);
-    let result = early?.result ?? notYetRun;
-    if (!("error" in result) && early?.attempt.changes.isEmpty !== true) {
+    let attempt = neverRun;
+    let result = notYetRun;
+    if (options.runInBatch !== true) {
+      const view = await this.#shared.open();
+      attempt = new Attempt(view, this.#nextTicks(view));
+      const run = runAttempt(work, attempt);
+      result = run instanceof Promise ? await run : run;
+      view.close();
+      if ("error" in result || attempt.changes.isEmpty) return valueOf(result) as T;
       // The store was closed while the work ran.
       if (this.#isEnded) throw new StoreClosed(closedMessage);
-      const first = result;
-      result = await new Promise<WorkResult>((settle) => {
-        this.#committer.submit({
-          work,
-          settle,
-          attempt: early?.attempt ?? new Attempt(emptyState, 0n),
-          result: first,
-          attemptsMax,
-          mayUseReserve: options.mayUseReserve,
-          attemptsUsed: early === undefined ? 0 : 1,
-          externalConflicts: 0,
-          isStale: early === undefined,
-        });
-      });
     }
-    if ("error" in result) throw result.error;
-    return result.value as T;
-  }
-
-  async #attempt(work: (tx: Transaction) => Awaitable<unknown>): Promise<AttemptResult> {
-    const view = await this.#shared.open();
-    const attempt = new Attempt(view, this.#nextTicks(view));
-    const run = runAttempt(work, attempt);
-    const result = run instanceof Promise ? await run : run;
-    view.close();
-    return { attempt, result };
+    const committed = await new Promise<WorkResult>((settle) => {
+      this.#committer.submit({
+        work,
+        settle,
+        attempt,
+        result,
+        attemptsMax: options.attemptsMax ?? attemptsMaxDefault,
+        mayUseReserve: options.mayUseReserve,
+        attemptsUsed: attempt === neverRun ? 0 : 1,
+        externalConflicts: 0,
+        isStale: attempt === neverRun,
+      });
+    });
+    return valueOf(committed) as T;
   }
 
   async snapshot<T>(

@@ -14,10 +14,34 @@ import type { Store } from "../store.ts";
 const folder = mkdtempSync(join(tmpdir(), "follower-"));
 afterAll(() => rmSync(folder, { recursive: true }));
 
+/** A key that no test writes. A transaction that deletes it is committed and leaves nothing. */
+const missing = k("missing");
 let count = 0;
 
+interface OpenOptions extends NewStoreOptions {
+  readonly volatilePrefix?: Uint8Array;
+}
+
 /** Opens a store twice and returns the follower; closing it also closes the leader. */
-async function openFollower(options: NewStoreOptions & { volatilePrefix?: Uint8Array }) {
+async function openFollower(options: OpenOptions): Promise<Store> {
+  const { follower, leader } = await openBoth(options);
+  return closingBoth(follower, leader);
+}
+
+/** A follower whose leader commits before each of its transactions, so that it never commits
+ *  alone. */
+async function openSharing(options: OpenOptions): Promise<Store> {
+  const { follower, leader } = await openBoth(options);
+  return {
+    ...closingBoth(follower, leader),
+    transact: async (work, transactOptions) => {
+      await leader.transact((tx) => tx.delete(missing));
+      return follower.transact(work, transactOptions);
+    },
+  };
+}
+
+async function openBoth(options: OpenOptions) {
   count += 1;
   const location = join(folder, String(count));
   const socket = join(folder, `${count}.socket`);
@@ -26,7 +50,7 @@ async function openFollower(options: NewStoreOptions & { volatilePrefix?: Uint8A
   await leader.setCommitRole({ kind: "leader", socket });
   const follower = await openLmdbStore({ ...shared, owner: 2 });
   await follower.setCommitRole({ kind: "follower", socket });
-  return closingBoth(follower, leader);
+  return { follower, leader };
 }
 
 function closingBoth(follower: Store, leader: Store): Store {
@@ -41,7 +65,7 @@ function closingBoth(follower: Store, leader: Store): Store {
   };
 }
 
-storeConformance("a commit follower", openFollower);
+storeConformance("a commit follower", openSharing);
 storeConformance("a commit follower with volatile keys", (options) =>
   openFollower({ ...options, volatilePrefix: k("c").slice(0, -1) }),
 );

@@ -7,8 +7,8 @@ import type { KeyText } from "../key-text.ts";
 import { attemptsAt, batchRecordWrite, readBatchRecord, recordPosition } from "./batch-record.ts";
 import type { BatchRecord } from "./batch-record.ts";
 import { LeaderConnection } from "./leader-connection.ts";
-import { batchFrame, helloFrame, watchingFrame } from "./messages.ts";
-import type { Answer, Notice } from "./messages.ts";
+import { batchFrame, helloFrame, noticeFrame, watchingFrame } from "./messages.ts";
+import type { Answer } from "./messages.ts";
 
 export interface FollowerOptions {
   /** Path of the leader's Unix socket. */
@@ -44,8 +44,9 @@ const reconnectMilliseconds = 100;
  *  first to end. */
 const quietFailuresMax = 10;
 
-/** Sends the batches of this process to the leader. While there is no connection, it commits them
- *  alone. If the connection is lost before the answer, the batch record says whether the batch was
+/** Sends the batches of this process to the leader. While there is no connection, and while no
+ *  other process commits, it commits them alone: a batch that would share its flush with no other
+ *  does not need the round trip. If the connection is lost before the answer, the batch record says whether the batch was
  *  committed. */
 export class CommitFollower implements BatchWriter {
   readonly #options: FollowerOptions;
@@ -53,6 +54,9 @@ export class CommitFollower implements BatchWriter {
   /** Settles when the batch in progress was decided. */
   #writing: Promise<unknown> = Promise.resolve();
   #isClosed = false;
+  /** The sequence after the last batch, provided that no other process has committed since the
+   *  state for which that batch was valid. */
+  #ownSequence: number | undefined;
   /** Lost connections and failed attempts since the last successful one. */
   #failures = 0;
   #cancelReconnect = (): void => undefined;
@@ -67,7 +71,7 @@ export class CommitFollower implements BatchWriter {
     const connection = await LeaderConnection.open({
       socket,
       clock,
-      onNotice: (notice) => this.#notice(notice),
+      onNotice: (notice) => this.#options.onCommitted(notice),
       onClose: (reason) => this.#disconnected(reason),
     });
     if (connection === undefined) return;
@@ -79,9 +83,22 @@ export class CommitFollower implements BatchWriter {
     log?.debug({ socket }, "connected to commit leader");
   }
 
-  /** Sends the batch to the leader. Commits it alone if there is no connection, if it needs no
-   *  flush or if it does not fit into a frame. */
-  write(batch: CommitBatch): Promise<BatchResult> {
+  /** Sends the batch to the leader. Commits it alone if there is no connection, if no other process
+   *  has committed since the previous batch, if it needs no flush or if it does not fit into a
+   *  frame. */
+  async write(batch: CommitBatch): Promise<BatchResult> {
+    const isOnlyWriter = batch.sequence === this.#ownSequence;
+    const result = await (isOnlyWriter ? this.#options.alone.write(batch) : this.#share(batch));
+    this.#ownSequence = sequenceAfter(batch, result);
+    return result;
+  }
+
+  /** Informs the leader of a commit that this process made alone. */
+  notify(commit: Committed): void {
+    this.#connection?.send(noticeFrame(commit));
+  }
+
+  #share(batch: CommitBatch): Promise<BatchResult> {
     const { identity, alone } = this.#options;
     const connection = this.#connection;
     if (connection === undefined || this.#isClosed || !this.#needsFlush(batch)) {
@@ -145,11 +162,6 @@ export class CommitFollower implements BatchWriter {
     return false;
   }
 
-  #notice({ hasAllKeys, previous, sequence, writes }: Notice): void {
-    // Without the keys, a gap in the sequence is reported, which calls all watchers.
-    this.#options.onCommitted({ previous: hasAllKeys ? previous : -1, sequence, writes });
-  }
-
   #disconnected(reason: unknown): void {
     this.#connection = undefined;
     if (this.#isClosed) return;
@@ -161,6 +173,16 @@ export class CommitFollower implements BatchWriter {
     }
     this.#cancelReconnect = clock.after(reconnectMilliseconds, () => void this.connect());
   }
+}
+
+/** The sequence after the batch if no other process has committed meanwhile. */
+function sequenceAfter({ attempts, sequence }: CommitBatch, result: BatchResult) {
+  if (result.kind === "postponed") return undefined;
+  let after = sequence;
+  for (const each of attempts) {
+    if (!each.changes.isEmpty && !result.dropped.has(each)) after += 1;
+  }
+  return after;
 }
 
 function resultOf(batch: CommitBatch, { isPostponed, dropped }: Answer): BatchResult {

@@ -19,6 +19,8 @@ export interface LeaderOptions {
   readonly group: GroupWriter;
   readonly engine: Engine;
   readonly log: Log | undefined;
+  /** Called for commits that followers made alone. */
+  readonly onCommitted: (commit: Committed) => void;
 }
 
 /** Limit of this server for connections to one leader. */
@@ -54,11 +56,11 @@ export class CommitLeader {
     return leader;
   }
 
-  /** Informs the followers that have watchers of a commit. */
-  notify(commit: Committed): void {
+  /** Informs the followers that have watchers of a commit, except the one that made it. */
+  notify(commit: Committed, author?: ConnectedFollower): void {
     let frame: Buffer | undefined;
     for (const follower of this.#followers) {
-      if (follower.isWatching) follower.connection.send((frame ??= noticeFrame(commit)));
+      if (follower.isWatching && follower !== author) follower.connection.send((frame ??= noticeFrame(commit)));
     }
   }
 
@@ -101,7 +103,10 @@ export class CommitLeader {
     const message: FollowerMessage = readFollowerMessage(content, follower.hello);
     if (message.kind === "batch") this.#commit(follower, message.batch);
     else if (message.kind === "watching") follower.isWatching = message.isWatching;
-    else {
+    else if (message.kind === "notice") {
+      this.#options.onCommitted(message);
+      this.notify(message, follower);
+    } else {
       follower.hello = message;
       this.#removal = this.#removal.then(() => this.#removeStaleRecords());
     }

@@ -20,7 +20,8 @@ export type FollowerMessage =
   | Hello
   | { readonly kind: "batch"; readonly batch: CommitBatch & { record: BatchRecordPosition } }
   /** Whether the follower has watchers, and thus needs notices. */
-  | { readonly kind: "watching"; readonly isWatching: boolean };
+  | { readonly kind: "watching"; readonly isWatching: boolean }
+  | Notice;
 
 /** A message from the leader to a follower. `failure`: the leader could not commit the batch. */
 export type LeaderMessage =
@@ -38,15 +39,15 @@ export interface Answer {
   readonly dropped: readonly number[];
 }
 
-/** A commit of the leader, which followers with watchers are informed of. */
+/** A commit of the sender. Followers get it only while they have watchers. If it has more than
+ *  `noticeKeysMax` written keys, `writes` is empty and `previous` is -1: this gap in the sequence
+ *  calls all watchers. */
 export interface Notice extends Committed {
   readonly kind: "notice";
-  /** False if there are more than `noticeKeysMax` written keys; then `writes` is empty. */
-  readonly hasAllKeys: boolean;
 }
 
 /** Version of the protocol. */
-const version = 1;
+const version = 2;
 const codes = { hello: 1, batch: 2, watching: 3, answer: 4, failure: 5, notice: 6 } as const;
 const followerPattern = /^[0-9]+-[0-9]*-[0-9]+-[0-9]+$/;
 /* Limits of this server for one message. */
@@ -101,10 +102,10 @@ export function failureFrame(number: number, error: unknown): Buffer {
 
 export function noticeFrame({ previous, sequence, writes }: Committed): Buffer {
   const to = begin(codes.notice);
-  to.number(previous);
-  to.number(sequence);
   const hasAllKeys = writes.length <= noticeKeysMax;
   to.uint8(hasAllKeys ? 1 : 0);
+  to.number(previous);
+  to.number(sequence);
   to.uint32(hasAllKeys ? writes.length : 0);
   if (hasAllKeys) for (const { text } of writes) to.text(text);
   return to.frame();
@@ -136,6 +137,7 @@ function readNext(
   { owner, follower }: Pick<Hello, "owner" | "follower">,
 ): FollowerMessage {
   if (code === codes.watching) return { kind: "watching", isWatching: from.uint8() === 1 };
+  if (code === codes.notice) return readNotice(from);
   if (code !== codes.batch) throw new MalformedFrame("unknown kind of message");
   const record = recordPosition(follower, from.number());
   return { kind: "batch", batch: { ...readBatch(from, { owner, record }), record } };
@@ -151,12 +153,7 @@ export function readLeaderMessage(content: Buffer): LeaderMessage {
 
 function readLeaderContent(from: ByteReader): LeaderMessage {
   const code = from.uint8();
-  if (code === codes.notice) {
-    const [previous, sequence] = [from.number(), from.number()];
-    const hasAllKeys = from.uint8() === 1;
-    const writes = from.list(() => ({ text: from.text() }));
-    return { kind: "notice", previous, sequence, hasAllKeys, writes };
-  }
+  if (code === codes.notice) return readNotice(from);
   const number = from.number();
   if (code === codes.answer) {
     const isPostponed = from.uint8() === 1;
@@ -167,6 +164,13 @@ function readLeaderContent(from: ByteReader): LeaderMessage {
   const message = new TextDecoder().decode(from.bytes());
   const { [name]: Failure = Error } = errors;
   return { kind: "failure", number, error: new Failure(message) };
+}
+
+function readNotice(from: ByteReader): Notice {
+  const hasAllKeys = from.uint8() === 1;
+  const [previous, sequence] = [from.number(), from.number()];
+  const writes = from.list(() => ({ text: from.text() }));
+  return { kind: "notice", previous: hasAllKeys ? previous : -1, sequence, writes };
 }
 
 /** The errors that keep their class at the follower, because callers handle them by class. */

@@ -27,7 +27,7 @@ export class SharedWriter implements BatchWriter {
     const onCommitted = (commit: GroupCommit): void => {
       options.onGroupCommit(commit);
       options.onCommitted(commit);
-      this.#leader?.notify(commit);
+      (this.#leader ?? this.#follower)?.notify(commit);
     };
     this.#group = new GroupWriter({ ...options, onCommitted });
   }
@@ -54,10 +54,9 @@ export class SharedWriter implements BatchWriter {
     await follower?.close();
     await leader?.close();
     this.#leader = undefined;
-    const { engine, log } = this.#options;
     if (role.kind === "leader") {
       const { socket } = role;
-      this.#leader = await CommitLeader.listen({ socket, group: this.#group, engine, log });
+      this.#leader = await CommitLeader.listen({ ...this.#options, socket, group: this.#group });
     } else if (role.kind === "follower") {
       const { socket } = role;
       this.#follower = new CommitFollower({ ...this.#options, socket, alone: this.#group });

@@ -151,6 +151,34 @@ describe("a commit leader", () => {
   });
 });
 
+describe("a follower whose leader commits nothing", () => {
+  const watched = (store: Store): Promise<void> =>
+    new Promise((resolve) => {
+      store.watch(k("watched"), resolve);
+    });
+
+  it("commits alone until another process commits", async () => {
+    const [leader, left, right] = (await trio()) as [SharingStore, SharingStore, SharingStore];
+    for (let round = 0; round < 4; round += 1) await put(left.store, k("own"), String(round));
+    expect([leader.commits.length, left.commits.length]).toEqual([1, 3]);
+    await put(right.store, k("other"), "1");
+    await put(left.store, k("own"), "4");
+    expect([leader.commits.length, left.commits.length]).toEqual([3, 3]);
+    expect(await read(leader.store, k("own"))).toBe("4");
+  });
+
+  it("has the watchers of all processes called at once, without a poll", async () => {
+    const [leader, left, right] = (await trio()) as [SharingStore, SharingStore, SharingStore];
+    const all = [leader, left, right].map(({ store }) => watched(store));
+    // The connection of the right one carries its registration before this batch.
+    await put(right.store, k("other"), "1");
+    await put(left.store, k("own"), "1");
+    await put(left.store, k("watched", 1), "1");
+    await Promise.all(all);
+    expect(left.commits).toEqual([1]);
+  });
+});
+
 /** Accepts batches with at most `writesMax` writes. */
 function smallEngine(writesMax: number): Engine {
   const inner = memoryEngine();

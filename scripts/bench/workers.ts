@@ -17,21 +17,27 @@ const { values: options } = parseArgs({
   options: {
     program: { type: "string", default: "dist/cli/main.js" },
     seconds: { type: "string", default: "5" },
-    rounds: { type: "string", default: "3" },
+    rounds: { type: "string", default: "5" },
     counts: { type: "string", default: "1,2" },
     /** A page of the documents for the figures. */
     page: { type: "string" },
   },
 });
+/** V8 compiles the code of a load for about this long. */
+const compileSeconds = 10;
+/** Time for connections to be divided among the workers. */
 const warmUpSeconds = 2;
 const seconds = Number(options.seconds);
 
-/** The figures of one load on one server; medians of the rounds. */
+/** The figures of one load on one server; medians of the rounds. Ratios are to the first server in
+ *  the same round. */
 export interface WorkerRow {
   readonly load: string;
   readonly server: string;
   readonly connections: number;
   readonly perSecond: number;
+  readonly rateRatio: number;
+  readonly cpuRatio: number;
   readonly cpuMicroseconds: number;
   readonly generatorMicroseconds: number;
   /** Undefined without commits. */
@@ -57,8 +63,13 @@ try {
   for (const count of options.counts.split(",")) setUps.push(await startWith(Number(count)));
   const plain = await startPlain("content", undefined);
   setUps.push({ name: "plain Node", server: plain });
-  for (const load of loads)
+  for (const load of loads) {
+    for (const { server } of setUps) {
+      const port = server.address.ports.blob ?? 0;
+      await runWrk(load, { folder, port, connections: 64, seconds: compileSeconds });
+    }
     for (const connections of connectionCounts) await measureAll(load, connections);
+  }
   for (const load of loads.slice(0, 2))
     for (const setUp of setUps) await measureAtHalf(load, setUp);
 } finally {
@@ -83,15 +94,28 @@ async function startWith(workers: number): Promise<SetUp> {
 async function measureAll(load: Load, connections: number): Promise<void> {
   const rounds: WorkerRow[][] = setUps.map(() => []);
   for (let round = 0; round < Number(options.rounds); round += 1) {
+    let base: Figures | undefined;
     for (const [index, setUp] of setUps.entries()) {
-      rounds[index]!.push(await measureOnce(load, setUp, connections));
+      const figures = await measureOnce(load, setUp, connections);
+      base ??= figures;
+      rounds[index]!.push({
+        ...figures,
+        rateRatio: figures.perSecond / base.perSecond,
+        cpuRatio: figures.cpuMicroseconds / base.cpuMicroseconds,
+      });
     }
   }
   for (const each of rounds) rows.push(medianOf(each));
   for (const row of rows.slice(-setUps.length)) console.log(JSON.stringify(row));
 }
 
-async function measureOnce(load: Load, { name, server }: SetUp, connections: number) {
+type Figures = Omit<WorkerRow, "rateRatio" | "cpuRatio">;
+
+async function measureOnce(
+  load: Load,
+  { name, server }: SetUp,
+  connections: number,
+): Promise<Figures> {
   const port = server.address.ports.blob ?? 0;
   const how = { folder, port, connections };
   await runWrk(load, { ...how, seconds: warmUpSeconds });
@@ -128,7 +152,18 @@ async function measureAtHalf(load: Load, { name, server }: SetUp): Promise<void>
   console.log(JSON.stringify(row));
 }
 
+/** The median of each figure. */
 function medianOf(rounds: readonly WorkerRow[]): WorkerRow {
-  const sorted = rounds.toSorted((one, other) => one.perSecond - other.perSecond);
-  return sorted[Math.floor(sorted.length / 2)]!;
+  const median = (figure: (row: WorkerRow) => number): number =>
+    rounds.map(figure).toSorted((one, other) => one - other)[Math.floor(rounds.length / 2)]!;
+  const hasCommits = rounds.every(({ transactionsPerCommit }) => transactionsPerCommit);
+  return {
+    ...rounds[0]!,
+    perSecond: median((row) => row.perSecond),
+    rateRatio: median((row) => row.rateRatio),
+    cpuMicroseconds: median((row) => row.cpuMicroseconds),
+    cpuRatio: median((row) => row.cpuRatio),
+    generatorMicroseconds: median((row) => row.generatorMicroseconds),
+    transactionsPerCommit: hasCommits ? median((row) => row.transactionsPerCommit ?? 0) : undefined,
+  };
 }

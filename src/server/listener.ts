@@ -23,6 +23,8 @@ export interface ListenerOptions {
   readonly certificate: ServedCertificate | undefined;
   /** Whether HTTP is accepted as well as HTTPS, on the same port. */
   readonly acceptsHttp?: boolean | undefined;
+  /** Called for each request before the handler. */
+  readonly onRequest?: Handler | undefined;
   readonly handler: Handler;
   readonly clock: Clock;
   readonly connections: Connections;
@@ -67,10 +69,13 @@ export async function listen(options: ListenerOptions): Promise<Listener> {
   const closeUndecided = isPlain && certificate ? acceptTls(server, certificate, clock) : () => {};
   server.prependListener("connection", (socket: Socket) => connections.add(socket));
   server.prependListener("secureConnection", (socket: Socket) => connections.addSecure(socket));
-  server.on("request", options.handler);
-  // The handler itself asks the client for the body, after the checks that can reject the request
-  // without it.
-  server.on("checkContinue", options.handler);
+  for (const handler of [options.onRequest, options.handler]) {
+    if (handler === undefined) continue;
+    server.on("request", handler);
+    // The handler itself asks the client for the body, after the checks that can reject the request
+    // without it.
+    server.on("checkContinue", handler);
+  }
   server.on("clientError", refuseMalformed);
   await bind(server, options);
   const bound = boundOf(server, options);

@@ -222,14 +222,15 @@ export class RunningServer {
 
   async #listenAt(service: ServiceName, name: EndpointName, handler: Handler): Promise<void> {
     const certificate = this.#certificate;
-    const { announce, options } = this.#given;
+    const { announce, options, worker } = this.#given;
     const announceReplaced = onPortReplaced(this.#given, `${name}Port`);
     const listening = {
       ...serviceListener(options, service, name),
       onPortReplaced: announceReplaced,
     };
     announce(startingLine(name, listening, certificate !== undefined));
-    const { url, address } = await this.#add({ ...listening, certificate, handler });
+    const handlers = { handler, onRequest: worker?.onRequest };
+    const { url, address } = await this.#add({ ...listening, certificate, ...handlers });
     this.#endpoints.listens(service, address);
     this.urls[name] = url;
     announce(listeningLine(name, url));

@@ -12,15 +12,15 @@ export function pageOf(
 
 Written by \`npm run bench -- --workers --page docs/bench/workers.md\`: one server with one
 worker and one with two, and a plain server of Node (one process, answers from memory).
-Rounds alternate, ${rounds} of ${seconds} s each; the median round by rate. **Servers and generator
-share the processors.** CPU time is that of all processes of a server, per request. Ratios
-are to one worker.
+Each load runs for 10 s before it is measured. Rounds alternate, ${rounds} of ${seconds} s each;
+medians. **Servers and generator share the processors.** CPU time is that of all processes of a
+server, per request. Ratios are to one worker in the same round.
 
 ${date}, commit ${commit}; ${processor}, ${cores} cores; Linux ${kernel}, Node ${node}.
 
 | ${columns.join(" | ")} |
 |---|---:|---|---:|---:|---:|---:|---:|---:|
-${rows.map((row) => lineOf(row, rows)).join("\n")}
+${rows.map(lineOf).join("\n")}
 
 ## Latency at half of the highest rate
 
@@ -44,18 +44,17 @@ const columns = [
   "generator µs",
 ];
 
-function lineOf(row: WorkerRow, rows: readonly WorkerRow[]): string {
+function lineOf(row: WorkerRow): string {
   const { load, connections, server, perSecond, cpuMicroseconds } = row;
-  const base = rows.find((each) => each.load === load && each.connections === connections) ?? row;
   const perCommit = row.transactionsPerCommit?.toFixed(1) ?? "";
   const cells = [
     load,
     connections,
     server,
     Math.round(perSecond).toLocaleString("en"),
-    (perSecond / base.perSecond).toFixed(2),
+    row.rateRatio.toFixed(2),
     cpuMicroseconds.toFixed(1),
-    (cpuMicroseconds / base.cpuMicroseconds).toFixed(2),
+    row.cpuRatio.toFixed(2),
     perCommit,
     row.generatorMicroseconds.toFixed(1),
   ];

@@ -53,6 +53,8 @@ export type ToWorker =
   | { readonly kind: "other-waits"; readonly id: number; readonly waits: readonly CallWait[] }
   | ObserveMessage
   | EventsMessage
+  /** Close this share of the active connections, so that their clients connect to other workers. */
+  | { readonly kind: "close-connections"; readonly share: number }
   | { readonly kind: "stop"; readonly isDrained: boolean };
 
 /** The answer to a message with an id. */
@@ -79,6 +81,8 @@ export type FromWorker =
   | { readonly kind: "other-waits"; readonly id: number }
   | ObserveMessage
   | EventsMessage
+  /** The share of the last period in which the main thread was busy. */
+  | { readonly kind: "load"; readonly load: number }
   | { readonly kind: "ending"; readonly sample: FigureSample };
 
 /** The answer to a main worker that asked for figures. */

@@ -10,6 +10,8 @@ import { logFor } from "../log.ts";
 import { realEnvironment } from "../server-environment.ts";
 import { openServer } from "../start.ts";
 import { StartRefused } from "../start-refused.ts";
+import { ActiveConnections } from "./active-connections.ts";
+import { loadMilliseconds } from "./load-balance.ts";
 import type { FromWorker, OtherFigures, ToWorker, WorkerSetup } from "./messages.ts";
 
 /** Limit of this server for the figures and waiting calls of the other processes. */
@@ -34,6 +36,7 @@ class WorkerRun {
   #receiveEvents: ReceiveEvents | undefined;
   readonly #figures = new Map<number, (figures: OtherFigures) => void>();
   readonly #otherWaits = new Map<number, (waits: readonly CallWait[]) => void>();
+  readonly #connections = new ActiveConnections();
   #lastId = 0;
 
   receive(message: ToWorker): void {
@@ -68,6 +71,8 @@ class WorkerRun {
         return this.#forwarder?.observe(message.isOn, message.reads);
       case "events":
         return this.#receiveEvents?.(message.events, message.missed);
+      case "close-connections":
+        return this.#connections.close(message.share);
       case "stop":
         return void this.#stop(message.isDrained);
     }
@@ -86,6 +91,7 @@ class WorkerRun {
         worker: {
           ...setup,
           beforeListen: (title) => void send({ kind: "binding", title }),
+          onRequest: (request, response) => this.#connections.onRequest(request, response),
           sampleAll: (own) => this.#sampleAll(own, clock),
           others: {
             observe: (receive, reads) => this.#observeOthers(receive, reads),
@@ -105,12 +111,24 @@ class WorkerRun {
         });
       }
       await send({ kind: "listening", listening: { urls, adminAddress } });
+      this.#reportLoad(clock);
       return server;
     } catch (error) {
       if (!(error instanceof StartRefused)) throw error;
       await send({ kind: "refused", problems: error.problems });
       process.exit(1);
     }
+  }
+
+  #reportLoad(clock: Clock, previous = performance.eventLoopUtilization()): void {
+    clock.after(loadMilliseconds, () => {
+      const now = performance.eventLoopUtilization();
+      const { utilization } = performance.eventLoopUtilization(now, previous);
+      this.#connections.nextPeriod();
+      // The next report may still succeed; without supervisor this process ends.
+      send({ kind: "load", load: utilization }).catch(() => {});
+      this.#reportLoad(clock, now);
+    });
   }
 
   async #withServer(act: (server: RunningServer) => Promise<void>): Promise<void> {

@@ -7,6 +7,7 @@ import { serviceLine } from "../service-listener.ts";
 import { StartRefused } from "../start-refused.ts";
 import { CommitRoles } from "./commit-roles.ts";
 import { FeedRelay } from "./feed-relay.ts";
+import { LoadBalance } from "./load-balance.ts";
 import type { FromWorker } from "./messages.ts";
 import { PortReservations } from "./port-reservations.ts";
 import { FigureCollector } from "./worker-figures.ts";
@@ -44,6 +45,7 @@ export class Supervisor {
   readonly #reservations: PortReservations;
   readonly #commitRoles: CommitRoles;
   readonly #feed = new FeedRelay();
+  readonly #loadBalance: LoadBalance<WorkerProcess>;
   readonly #figures = new FigureCollector();
   /** The worker of each slot; those that are replaced in a rolling restart are only in `#all`. */
   readonly #slots: WorkerProcess[] = [];
@@ -62,6 +64,7 @@ export class Supervisor {
     this.#given = given;
     this.#reservations = reservations;
     this.#commitRoles = new CommitRoles(given.location);
+    this.#loadBalance = new LoadBalance(given.clock);
   }
 
   /** Rejects with `StartRefused` if a worker does not start. */
@@ -167,9 +170,18 @@ export class Supervisor {
         return;
       case "events":
         return this.#feed.relay(message, this.#slots[0]);
+      case "load":
+        return this.#balance(worker, message.load);
       default:
         return undefined;
     }
+  }
+
+  #balance(worker: WorkerProcess, load: number): void {
+    // A worker that is being replaced closes all its connections.
+    if (!this.#slots.includes(worker)) return;
+    const share = this.#loadBalance.report(worker, load, this.#slots);
+    if (share > 0) worker.relay({ kind: "close-connections", share });
   }
 
   async #sendFigures(worker: WorkerProcess, id: number): Promise<void> {

@@ -46,8 +46,8 @@ const quietFailuresMax = 10;
 
 /** Sends the batches of this process to the leader. While there is no connection, and while no
  *  other process commits, it commits them alone: a batch that would share its flush with no other
- *  does not need the round trip. If the connection is lost before the answer, the batch record says whether the batch was
- *  committed. */
+ *  does not need the round trip. If the connection is lost before the answer, the batch record says
+ *  whether the batch was committed. */
 export class CommitFollower implements BatchWriter {
   readonly #options: FollowerOptions;
   #connection: LeaderConnection | undefined;

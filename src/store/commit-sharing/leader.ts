@@ -60,7 +60,8 @@ export class CommitLeader {
   notify(commit: Committed, author?: ConnectedFollower): void {
     let frame: Buffer | undefined;
     for (const follower of this.#followers) {
-      if (follower.isWatching && follower !== author) follower.connection.send((frame ??= noticeFrame(commit)));
+      if (follower.isWatching && follower !== author)
+        follower.connection.send((frame ??= noticeFrame(commit)));
     }
   }
 

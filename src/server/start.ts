@@ -4,6 +4,7 @@ import { openAuditLog } from "./audit/audit-log.ts";
 import { openAccounts, type ReloadableAccounts } from "./accounts.ts";
 import { connectionStringOf } from "../admin/connection-string.ts";
 import { environmentVariable } from "./world.ts";
+import { expectFreeDescriptors } from "./file-descriptors.ts";
 import { defaultLocation } from "./flags.ts";
 import { logFor } from "./log.ts";
 import { isLocal, oauthOf, resolveOptions } from "./options.ts";
@@ -125,6 +126,7 @@ export async function openServer(
   options: Options,
   environment: ServerEnvironment,
 ): Promise<OpenServer> {
+  expectFreeDescriptors();
   const accounts = orRefuse(
     await openAccounts({
       config: options.config,

@@ -1,4 +1,5 @@
 import { resolve } from "node:path";
+import { expectFreeDescriptors } from "../file-descriptors.ts";
 import { defaultLocation } from "../flags.ts";
 import type { Options } from "../options.ts";
 import type { EtagereServer } from "../start.ts";
@@ -15,6 +16,7 @@ export async function startWorkers(
   options: Options,
   environment: WorkerEnvironment,
 ): Promise<Pick<EtagereServer, "stop" | "reload">> {
+  expectFreeDescriptors();
   const location = resolve(options.location ?? defaultLocation);
   const supervisor = await Supervisor.start({ ...environment, options, location });
   return { stop: () => supervisor.stop(), reload: () => supervisor.restart() };

@@ -1,14 +1,16 @@
 // `npm test -- --node 18,20,22`: runs a part of the tests on other versions of Node.js, which are
-// downloaded from npm. Versions that are not supported must print one message.
+// downloaded from npm; with `--all` every test. Versions that are not supported must print one
+// message.
 import { execFileSync, spawnSync } from "node:child_process";
 import { chmodSync, readFileSync } from "node:fs";
 import { delimiter, dirname, join } from "node:path";
 import { ensureBuilt, ensureInstalled, root } from "./prepare.mjs";
 import { unpackedPackage } from "./release/npm-archive.mjs";
 import { hostPlatform, platforms } from "./release/platforms.mjs";
+import { exclusionsOfMissing, installMissing } from "./tools.mjs";
 
 /** Engines, command line, workers, REST with the official clients, races, SMB. */
-const smokeTests = [
+export const smokeTests = [
   "src/store/lmdb/lmdb-engine.test.ts",
   "src/store/lmdb/overlay-engine.test.ts",
   "src/content/receive.test.ts",
@@ -29,29 +31,42 @@ const smokeTests = [
 const { engines } = JSON.parse(readFileSync(join(root, "package.json"), "utf8"));
 const oldest = engines.node.replace(">=", "").split(".").map(Number);
 
-/** `versions` as in `20,22.3,26`; each stands for its newest release. `tests` replaces the part.
- *  Ends this process if a version fails. */
+/** `versions` as in `20,22.3,26`; each stands for its newest release. `tests` replaces the part;
+ *  `--all` as the first stands for all tests. Ends this process if a version fails. */
 export function testNodeVersions(versions, tests) {
   ensureInstalled();
   ensureBuilt();
-  const failed = versions.split(",").filter((version) => !passes(version, tests));
+  const words = wordsFor(tests);
+  const failed = versions.split(",").filter((version) => !passes(version, words));
   if (failed.length === 0) return;
   console.error(`failed on Node.js ${failed.join(", ")}`);
   process.exit(1);
 }
 
-function passes(wanted, tests) {
+function wordsFor([first, ...others]) {
+  if (first === undefined) return smokeTests;
+  if (first !== "--all") return [first, ...others];
+  installMissing();
+  return [...exclusionsOfMissing(), ...others];
+}
+
+/** The newest release of a version and the path of its binary, which is downloaded if needed. */
+export function nodeBinary(wanted) {
   const name = platforms[hostPlatform].node;
   const version = newestOf(name, wanted);
   const node = join(unpackedPackage({ name, version }), platforms[hostPlatform].binary);
   chmodSync(node, 0o755);
+  return { version, node };
+}
+
+function passes(wanted, words) {
+  const { version, node } = nodeBinary(wanted);
   console.log(`\n== Node.js ${version}`);
   if (!isSupported(version)) return isRefused(node);
-  const words = ["run", ...(tests.length > 0 ? tests : smokeTests)];
   const environment = { ...process.env, PATH: dirname(node) + delimiter + process.env["PATH"] };
   const vitest = join(root, "node_modules", "vitest", "vitest.mjs");
   const options = { cwd: root, stdio: "inherit", env: environment };
-  return spawnSync(node, [vitest, ...words], options).status === 0;
+  return spawnSync(node, [vitest, "run", ...words], options).status === 0;
 }
 
 /** npm lists matching versions in no particular order. */

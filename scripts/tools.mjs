@@ -35,8 +35,22 @@ export const tools = [
   { name: "az", probe: ["az", "version"], debian: "azure-cli", tests: "tests/e2e/azure-cli" },
 ];
 
-export function missingTools() {
+function missingTools() {
   return tools.filter(({ tests, probe }) => existsSync(join(root, tests)) && !succeeds(probe));
+}
+
+/** Words for vitest that leave out the tests whose program is missing, each with a message. Ends
+ *  this process instead if no test may be left out. */
+export function exclusionsOfMissing() {
+  const missing = missingTools();
+  for (const { name, tests } of missing) {
+    console.error(`\n*** NOT TESTED: ${tests} needs the program ${name}, which is missing ***\n`);
+  }
+  if (missing.length > 0 && process.env["ETAGERE_REQUIRE_ALL"] === "1") {
+    console.error("ETAGERE_REQUIRE_ALL=1: install the missing programs, no test may be skipped");
+    process.exit(1);
+  }
+  return missing.flatMap(({ tests }) => ["--exclude", `${tests}/**`]);
 }
 
 function succeeds([command, ...words]) {

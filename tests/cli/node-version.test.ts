@@ -1,5 +1,5 @@
-import { spawnSync } from "node:child_process";
-import { readFileSync } from "node:fs";
+import { execFileSync, spawnSync } from "node:child_process";
+import { existsSync, readFileSync } from "node:fs";
 import { resolve } from "node:path";
 import { expect, it } from "vitest";
 
@@ -36,4 +36,14 @@ it("the message names the version that the package requires", () => {
     engines: { node: string };
   };
   expect(engines.node).toBe(">=20.19");
+});
+
+// A path that matches no file is no error for vitest as long as another one does.
+it("the tests that run on every version exist", () => {
+  const program = `import { smokeTests } from "./scripts/node-versions.mjs";
+    console.log(JSON.stringify(smokeTests));`;
+  const words = ["--input-type=module", "--eval", program];
+  const paths = JSON.parse(execFileSync(process.execPath, words, { encoding: "utf8" })) as string[];
+  expect(paths.length).toBeGreaterThan(10);
+  expect(paths.filter((path) => !existsSync(path))).toEqual([]);
 });

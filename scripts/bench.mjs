@@ -4,6 +4,7 @@
 //   --large                lists and searches a container of a million blobs (bench/large.ts)
 //   --tree                 renames a directory with a million files below (bench/tree.ts)
 //   --nodes                several server nodes on PostgreSQL, 4 minutes (bench/nodes.ts)
+//   --node 20,22,24,26     this server on versions of Node.js, 9 minutes (bench/node-versions.ts)
 //   --workers              one worker against two, with C generators (bench/workers.ts)
 //   --store [FOLDER [URL]] the storage engines without HTTP (bench/store.ts)
 //   --explorer [BLOBS]     the explorer on a million blobs (bench/explorer.mjs)
@@ -13,6 +14,7 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { runBench } from "./bench/run.mjs";
 import { openDatabase } from "./database.mjs";
+import { nodeBinary } from "./node-versions.mjs";
 import { root } from "./prepare.mjs";
 
 const [first = ""] = process.argv.slice(2);
@@ -21,6 +23,7 @@ const measurements = {
   "--large": () => runBench("large"),
   "--tree": () => runBench("tree", { needsServer: false }),
   "--nodes": measureNodes,
+  "--node": measureNodeVersions,
   "--workers": () => runBench("workers", { needsServer: needsServer() }),
   "--store": () => runBench("store", { needsServer: false }),
   "--explorer": () => import("./bench/explorer.mjs"),
@@ -46,4 +49,16 @@ async function measureNodes() {
   const [databasePid] = readFileSync(join(folder, "data", "postmaster.pid"), "latin1").split("\n");
   process.argv.push("--database", url, "--databasePid", databasePid);
   runBench("nodes", { needsServer: needsServer() });
+}
+
+/** The binaries come from npm. */
+function measureNodeVersions() {
+  const [versions = ""] = process.argv.splice(2, 1);
+  if (!/^\d+(\.\d+)*(,\d+(\.\d+)*)*$/.test(versions)) {
+    console.error(`--node: must be versions such as 20,22,24,26, got "${versions}"`);
+    process.exit(2);
+  }
+  const binaries = versions.split(",").map((version) => nodeBinary(version).node);
+  process.argv.splice(2, 0, binaries.join(","));
+  runBench("node-versions", { needsServer: needsServer() });
 }

@@ -6,9 +6,9 @@ import type { Participant } from "./compare.ts";
 import { endWithUs } from "./leftovers.ts";
 import type { BenchOptions } from "./options.ts";
 import { anonymousMegabytesOf } from "./process-figures.ts";
+import type { ComparedOperation } from "./report/cost-table.ts";
 import { printGrown } from "./report/print-growth.ts";
 import { writeGrowth } from "./report/write-growth.ts";
-import type { Grown } from "./report/write-growth.ts";
 import { machineNow } from "./results.ts";
 import { growthScenarios } from "./scenarios/all.ts";
 import type { Scenario } from "./scenarios/scenario.ts";
@@ -35,7 +35,7 @@ export async function measureGrowth(options: BenchOptions): Promise<void> {
     counts.map((stored) => openLevel(options.program, stored, wanted)),
   );
   try {
-    const grown: Grown[] = [];
+    const grown: ComparedOperation[] = [];
     for (const scenario of wanted) {
       const figures = await compare(scenario, participantsOf(levels), options.load);
       const one = { name: scenario.name, title: scenario.title, figures };

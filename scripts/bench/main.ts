@@ -13,7 +13,7 @@ import { writeResults } from "./report/write.ts";
 import { machineNow, resultOf } from "./results.ts";
 import type { Result } from "./results.ts";
 import { scenarios } from "./scenarios/all.ts";
-import type { Scenario } from "./scenarios/scenario.ts";
+import { siteOf, type Scenario } from "./scenarios/scenario.ts";
 import { makeCertificate, newFolder, startAzurite, startEtagere, startPlain } from "./servers.ts";
 import type { Certificate, Server } from "./servers.ts";
 
@@ -115,8 +115,7 @@ function participantsOf(
   plain: Server | undefined,
 ): readonly Participant[] {
   const able = servers.filter(({ address }) => scenario.azurite || address.name !== "azurite");
-  const name = scenario.name.replaceAll(/[^a-z0-9]/gi, "").toLowerCase();
-  const site = { name, stored: scenario.stored };
+  const site = siteOf(scenario);
   const all = plain === undefined ? able : [...able, plain];
   return all.map((server) => ({ server, site, filled: false }));
 }

@@ -26,6 +26,8 @@ export interface ServerOptions {
   /** Script and arguments. */
   readonly program: string;
   readonly words?: readonly string[];
+  /** Path of the Node binary; undefined for that of this process. */
+  readonly node?: string | undefined;
   /** Options of Node. */
   readonly nodeWords?: readonly string[];
   readonly tls?: Certificate | undefined;
@@ -62,11 +64,11 @@ export function startAzurite(options: Omit<ServerOptions, "name" | "words">): Pr
 
 /** Resolves after the start-up line of the last listener. */
 async function startServer(options: ServerOptions, last: string): Promise<Server> {
-  const { name, program, words = [], nodeWords = [], tls } = options;
+  const { name, program, words = [], node = process.execPath, nodeWords = [], tls } = options;
   const location = options.location ?? newFolder(name);
   const secured = tls === undefined ? [] : ["--cert", tls.certificate, "--key", tls.key];
   const all = [...nodeWords, program, ...words, ...secured, "--location", location];
-  const child = spawn(process.execPath, all, { stdio: ["ignore", "pipe", "inherit"] });
+  const child = spawn(node, all, { stdio: ["ignore", "pipe", "inherit"] });
   endWithUs(child);
   const ports: Partial<Record<ServiceName, number>> = {};
   let adminPort: number | undefined;

@@ -1,6 +1,6 @@
 import { growthMax } from "../goals.ts";
 import { element, label, picture } from "./svg.ts";
-import type { Grown } from "./write-growth.ts";
+import type { ComparedOperation } from "./cost-table.ts";
 
 const width = 860;
 const left = 240;
@@ -10,7 +10,7 @@ const top = 50;
 const colours = ["#9ec5fe", "#4184e4", "#0b3d91"];
 
 /** For each operation a point per number of stored objects: its cost relative to the first. */
-export function plotGrowth(grown: readonly Grown[]): string {
+export function plotGrowth(grown: readonly ComparedOperation[]): string {
   const largest = Math.max(2, ...grown.flatMap((one) => relative(one)));
   const scale = (width - left - right) / largest;
   const bottom = top + grown.length * rowHeight;
@@ -29,14 +29,14 @@ export function plotGrowth(grown: readonly Grown[]): string {
   ]);
 }
 
-function relative({ figures }: Grown): readonly number[] {
+function relative({ figures }: ComparedOperation): readonly number[] {
   const first = figures[0]?.cpuMicrosecondsPerRequest ?? 1;
   return figures
     .map(({ cpuMicrosecondsPerRequest }) => cpuMicrosecondsPerRequest / first)
     .filter(Number.isFinite);
 }
 
-function rowOf(grown: Grown, y: number, scale: number): string {
+function rowOf(grown: ComparedOperation, y: number, scale: number): string {
   const values = relative(grown);
   const dots = values.map((value, index) =>
     element("circle", { cx: left + value * scale, cy: y, r: 5, fill: colours[index] ?? "#0b3d91" }),

@@ -46,6 +46,11 @@ export interface Scenario {
   start(target: Target, site: Site): Promise<Prepared>;
 }
 
+/** The container, table, queue or share of an operation on a server that serves all of them. */
+export function siteOf({ name, stored }: Scenario): Site {
+  return { name: name.replaceAll(/[^a-z0-9]/gi, "").toLowerCase(), stored };
+}
+
 /** Number of objects that workers share, spread over all stored ones. */
 export const sharedObjects = 1000;
 

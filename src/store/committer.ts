@@ -1,6 +1,7 @@
 import type { Ticks } from "../base/ticks.ts";
 import type { Clock } from "../base/world.ts";
 import { Attempt } from "./attempt.ts";
+import { BatchDelay } from "./batch-delay.ts";
 import { noAttempts, mustYield } from "./commit-batch.ts";
 import type { BatchResult, BatchWriter, CommitBatch } from "./commit-batch.ts";
 import type { Engine, EngineReader } from "./engine.ts";
@@ -36,6 +37,7 @@ export class Committer {
   readonly #options: CommitterOptions;
   readonly #queue: QueuedTransaction[] = [];
   readonly #priority: CommitPriority;
+  readonly #delay: BatchDelay;
   #conflicts = 0;
   /** Current limit of transactions per batch. It is halved when the disk has no space for a batch,
    *  because a part of the batch may fit. */
@@ -45,6 +47,7 @@ export class Committer {
   constructor(options: CommitterOptions) {
     this.#options = options;
     this.#priority = new CommitPriority(options.engine, options.owner);
+    this.#delay = new BatchDelay(options.clock);
   }
 
   submit(queued: QueuedTransaction): void {
@@ -63,14 +66,15 @@ export class Committer {
 
   async #run(): Promise<void> {
     while (this.#queue.length > 0) {
-      // One flush serves all transactions submitted in this event-loop iteration.
-      await new Promise((resolve) => setImmediate(resolve));
+      await this.#delay.whileGrowing(this.#queue, this.#batchMax);
       const batch = this.#queue.splice(0, this.#batchMax);
+      this.#delay.begin();
       try {
         await this.#commit(batch);
       } catch (error) {
         for (const queued of batch) queued.settle({ error });
       }
+      this.#delay.end();
     }
     this.#running = undefined;
   }

@@ -1,10 +1,9 @@
 import { ticksPerMillisecond } from "../base/ticks.ts";
 import type { Ticks } from "../base/ticks.ts";
 import type { Clock } from "../base/world.ts";
+import { AverageDuration } from "./average-duration.ts";
 import type { CommitBatch } from "./commit-batch.ts";
 
-/** Weight of the latest commit in the average is 1/8. */
-const averagedCommits = 8;
 /** A commit waits for other processes at most half as long as commits take on average, 10 ms at
  *  most. */
 const waitShare = 2;
@@ -23,19 +22,19 @@ type Queue = readonly { readonly batch: CommitBatch }[];
 export class Gathering {
   readonly #clock: Clock;
   #previousOwners: ReadonlySet<number> = new Set();
-  #averageTicks = 0;
-  #startedAt: Ticks = 0n;
+  readonly #commit: AverageDuration;
   #onArrival = ignore;
 
   constructor(clock: Clock) {
     this.#clock = clock;
+    this.#commit = new AverageDuration(clock);
   }
 
   /** Resolves when the queue, which grows meanwhile, has a batch of each such process, or when it
    *  is too late for them. */
   async complete(queue: Queue): Promise<void> {
     if (this.#isComplete(queue)) return;
-    const half = BigInt(Math.round(this.#averageTicks / waitShare));
+    const half = BigInt(Math.round(this.#commit.ticks / waitShare));
     const ticks = half < waitTicksMax ? half : waitTicksMax;
     if (ticks < ticksPerMillisecond) await this.#iterate(queue, ticks);
     else await this.#waitForArrival(queue, Number(ticks / ticksPerMillisecond));
@@ -48,12 +47,11 @@ export class Gathering {
 
   begin(batches: readonly CommitBatch[]): void {
     this.#previousOwners = ownersOf(batches);
-    this.#startedAt = this.#clock.monotonic();
+    this.#commit.begin();
   }
 
   end(): void {
-    const elapsed = Number(this.#clock.monotonic() - this.#startedAt);
-    this.#averageTicks += (elapsed - this.#averageTicks) / averagedCommits;
+    this.#commit.end();
   }
 
   async #iterate(queue: Queue, ticks: Ticks): Promise<void> {

@@ -1,0 +1,38 @@
+import type { Clock } from "../base/world.ts";
+import { AverageDuration } from "./average-duration.ts";
+
+/** A batch waits at most half as long as a commit takes on average. */
+const waitShare = 2;
+
+/** Delays a batch while further transactions arrive for it. Clients whose requests were answered
+ *  together send their next ones within a short time of each other. Without the delay the first few
+ *  would be committed alone and the others would wait for their flush. */
+export class BatchDelay {
+  readonly #clock: Clock;
+  readonly #commit: AverageDuration;
+
+  constructor(clock: Clock) {
+    this.#clock = clock;
+    this.#commit = new AverageDuration(clock);
+  }
+
+  /** Resolves at the end of the first event-loop iteration in which the queue has not grown, when
+   *  it has reached `countMax`, or when it is too late for more. */
+  async whileGrowing(queue: { readonly length: number }, countMax: number): Promise<void> {
+    const wait = BigInt(Math.round(this.#commit.ticks / waitShare));
+    const end = this.#clock.monotonic() + wait;
+    let count: number;
+    do {
+      count = queue.length;
+      await new Promise((resolve) => setImmediate(resolve));
+    } while (queue.length > count && queue.length < countMax && this.#clock.monotonic() < end);
+  }
+
+  begin(): void {
+    this.#commit.begin();
+  }
+
+  end(): void {
+    this.#commit.end();
+  }
+}

@@ -22,8 +22,18 @@ interface Polynomial {
 export const crc64OfNothing = 0n;
 
 export function crc64Of(bytes: Uint8Array): bigint {
-  const digest = hasher.init().update(bytes).digest("binary");
+  const digest = digestOf(bytes);
   return new DataView(digest.buffer, digest.byteOffset, 8).getBigUint64(0);
+}
+
+/** The CRC64 of bytes as headers contain it. */
+export function crc64BytesOf(bytes: Uint8Array): Uint8Array {
+  return digestOf(bytes).toReversed();
+}
+
+/** 8 bytes, big-endian. */
+function digestOf(bytes: Uint8Array): Uint8Array {
+  return hasher.init().update(bytes).digest("binary");
 }
 
 /** A CRC64 as headers contain it: 8 bytes, little-endian. */

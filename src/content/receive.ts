@@ -4,7 +4,7 @@ import { newBytes } from "../encoding/slabs.ts";
 import { BodyChecksums, md5Of } from "./checksums.ts";
 import { BodyTooLarge, type ReceiveOptions } from "./content.ts";
 import { BodySink } from "./body-sink.ts";
-import { crc64Bytes, crc64Of } from "./crc64.ts";
+import { crc64Bytes, crc64BytesOf } from "./crc64.ts";
 import type { ExtentWriter } from "./extent-writer.ts";
 import type { Md5Thread } from "./md5-thread.ts";
 
@@ -54,18 +54,22 @@ async function receiveStream(
 }
 
 /** Receives a body whose declared length fits into the record, which is the most common case. */
-async function receiveSmall(
-  body: Body,
+function receiveSmall(body: Body, length: number, options: ReceiveOptions): Promise<ReceivedBody> {
+  const whole = body.whole?.(length) ?? collect(body, length);
+  return whole.then((bytes) => describeSmall(bytes, length, options));
+}
+
+function describeSmall(
+  bytes: Uint8Array,
   length: number,
   { md5, crc64 }: ReceiveOptions,
-): Promise<ReceivedBody> {
-  const bytes = await (body.whole?.(length) ?? collect(body, length));
+): ReceivedBody {
   if (bytes.length !== length) throw new BodyLengthMismatch(bytes.length);
   return {
     length,
     pieces: length === 0 ? [] : [{ length, source: { bytes } }],
     md5: md5 ? md5Of(bytes) : undefined,
-    crc64: crc64 ? crc64Bytes(crc64Of(bytes)) : undefined,
+    crc64: crc64 ? crc64BytesOf(bytes) : undefined,
   };
 }
 

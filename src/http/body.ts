@@ -3,13 +3,11 @@ import type { ReceivedBody } from "../content/content-ref.ts";
 import { withSubject, invalidHeader } from "../protocol/faults.ts";
 import type { BodySpec, ContentBody, Operation } from "../operation/operation.ts";
 import { fail, ok, type Result } from "../protocol/result.ts";
-import { crc64Since } from "../protocol/versions.ts";
 import { parseXml, parseXmlInSteps } from "../encoding/xml.ts";
-import { decodeBase64 } from "../base/base64.ts";
-import { md5Of } from "../content/checksums.ts";
-import { crc64Bytes, crc64Of } from "../content/crc64.ts";
 import { BodyTooLarge, type ContentStore } from "../content/content.ts";
 import { BodyLengthMismatch } from "../content/receive.ts";
+import { checksumsOf, compare, needsMd5, readChecksums } from "./body-checksums.ts";
+import type { Checksums } from "./body-checksums.ts";
 import { serverBusy } from "./server-busy.ts";
 import type { WireRequest } from "./wire.ts";
 import { ByteLimiter } from "./byte-limiter.ts";
@@ -21,18 +19,9 @@ export interface Body {
   readonly received: ReceivedBody | undefined;
 }
 
-/** The checksums that a request sends; undefined if absent. */
-export interface Checksums {
-  readonly md5: Uint8Array | undefined;
-  readonly crc64: Uint8Array | undefined;
-}
-
 type DocumentBody = Extract<BodySpec<unknown>, { kind: "xml" | "bytes" }>;
 
-const md5Bytes = 16;
-const crc64Length = 8;
 const passed = ok(undefined);
-const noChecksums = ok<Checksums>({ md5: undefined, crc64: undefined });
 const noBody = ok<Body>({ parsed: undefined, received: undefined });
 
 /** Receives the body that the operation declares, and checks its length and checksums. */
@@ -54,40 +43,40 @@ export function receiveBody(
 }
 
 /** Receives a body that is parsed as a whole. */
-async function receiveDocument(
+function receiveDocument(
   request: WireRequest,
   spec: DocumentBody,
   operation: Operation,
   version: string,
   expected: Checksums,
-): Promise<Result<Body>> {
-  const bytes = await collect(request, spec.bytesMax);
-  if (!bytes.ok) return bytes;
-  if (bytes.value.length > wholeBytesMax && request.memory !== undefined) {
-    if (documents.isFullFor(bytes.value.length)) return serverBusy;
-    await request.memory.enter(documents, bytes.value.length);
-  }
+): Awaitable<Result<Body>> {
+  return mapAwaitable(collect(request, spec.bytesMax), (bytes) => {
+    if (!bytes.ok) return bytes;
+    const { length } = bytes.value;
+    const parse = () => parseDocument(request, spec, operation, version, expected, bytes.value);
+    if (length <= wholeBytesMax || request.memory === undefined) return parse();
+    if (documents.isFullFor(length)) return serverBusy;
+    return request.memory.enter(documents, length).then(parse);
+  });
+}
+
+function parseDocument(
+  request: WireRequest,
+  spec: DocumentBody,
+  operation: Operation,
+  version: string,
+  expected: Checksums,
+  bytes: Uint8Array,
+): Awaitable<Result<Body>> {
   const { md5, crc64 } = expected;
   // Most operations with a parsed body return no checksum. Then only a checksum that the client
   // sent is computed.
   const isReturned = operation.success.headers.includes("x-ms-content-crc64");
   const isUnchecked = !isReturned && md5 === undefined && crc64 === undefined;
-  if (isUnchecked) return parseSmall(spec, bytes.value, undefined, request);
-  const received = checksumsOf(bytes.value, expected, version);
+  if (isUnchecked) return parseSmall(spec, bytes, undefined, request);
+  const received = checksumsOf(bytes, expected, version);
   const intact = compare(expected, received);
-  return intact.ok ? parseSmall(spec, bytes.value, received, request) : intact;
-}
-
-/** Whether the MD5 of a body is computed: a response contains it if the client sent one, or if the
- *  version has no CRC64. */
-export function needsMd5({ md5 }: Checksums, version: string): boolean {
-  return md5 !== undefined || version < crc64Since;
-}
-
-function checksumsOf(bytes: Uint8Array, expected: Checksums, version: string): ReceivedBody {
-  const crc64 = crc64Bytes(crc64Of(bytes));
-  const base = { length: bytes.length, pieces: [], crc64 };
-  return needsMd5(expected, version) ? { ...base, md5: md5Of(bytes) } : base;
+  return intact.ok ? parseSmall(spec, bytes, received, request) : intact;
 }
 
 /** Rejects a body because of its Content-Length, before it is received. */
@@ -122,37 +111,47 @@ export function checkEmptyBody(request: WireRequest, { body }: Operation): Resul
   return isRefused ? emptyBody : passed;
 }
 
-async function receiveContent(
+function receiveContent(
   request: WireRequest,
   spec: ContentBody,
   version: string,
   content: ContentStore,
   expected: Checksums,
-): Promise<Result<Body>> {
+): Awaitable<Result<Body>> {
   const announced = request.headers["content-length"];
   const lengthMax = spec.lengthMax(version);
   const heldBytes = Math.min(Number(announced ?? streamedBytesMax), streamedBytesMax);
   if (!mayHold(request, heldBytes)) return serverBusy;
-  let received: ReceivedBody;
-  try {
-    received = await content.receive(request.body, {
-      length: announced === undefined ? undefined : Number(announced),
-      lengthMax,
-      inlineBytesMax: spec.inlineBytesMax,
-      md5: spec.md5Always || needsMd5(expected, version),
-      crc64: true,
-    });
-  } catch (error) {
-    if (error instanceof BodyTooLarge) return tooLarge(lengthMax);
-    if (error instanceof BodyLengthMismatch)
-      return fail("InvalidInput", { message: error.message });
-    throw error;
-  }
+  const receiving = content.receive(request.body, {
+    length: announced === undefined ? undefined : Number(announced),
+    lengthMax,
+    inlineBytesMax: spec.inlineBytesMax,
+    md5: spec.md5Always || needsMd5(expected, version),
+    crc64: true,
+  });
+  return receiving.then(
+    (received) => checkContent(content, spec, received, expected),
+    (error: unknown) => refuseContent(error, lengthMax),
+  );
+}
+
+function checkContent(
+  content: ContentStore,
+  spec: ContentBody,
+  received: ReceivedBody,
+  expected: Checksums,
+): Result<Body> {
   const isRefused = spec.nonEmpty && received.length === 0;
   const intact = isRefused ? emptyBody : compare(expected, received);
   if (intact.ok) return ok({ parsed: undefined, received });
   content.discard(received);
   return intact;
+}
+
+function refuseContent(error: unknown, lengthMax: number): Result<never> {
+  if (error instanceof BodyTooLarge) return tooLarge(lengthMax);
+  if (error instanceof BodyLengthMismatch) return fail("InvalidInput", { message: error.message });
+  throw error;
 }
 
 /** For bodies up to this length, memory is allocated before they arrive. */
@@ -176,14 +175,18 @@ const chunkOverheadBytes = 128;
 export const streamedBytesMax = 512 * 1024;
 
 /** Receives a small body as a whole. */
-export async function collect(request: WireRequest, bytesMax: number): Promise<Result<Uint8Array>> {
+export function collect(request: WireRequest, bytesMax: number): Awaitable<Result<Uint8Array>> {
   const { whole } = request;
   if (whole !== undefined) return whole.length > bytesMax ? tooLarge(bytesMax) : ok(whole);
   const length = Number(request.headers["content-length"]);
   if (length <= wholeBytesMax && request.body.whole !== undefined) {
     if (length > bytesMax) return tooLarge(bytesMax);
-    return mayHold(request, length) ? ok(await request.body.whole(length)) : serverBusy;
+    return mayHold(request, length) ? request.body.whole(length).then(ok) : serverBusy;
   }
+  return collectChunks(request, bytesMax);
+}
+
+async function collectChunks(request: WireRequest, bytesMax: number): Promise<Result<Uint8Array>> {
   let bytes: Uint8Array = noBytes;
   let taken = 0;
   for await (const chunk of request.body) {
@@ -241,57 +244,6 @@ function parseBytes(
   request: WireRequest,
 ): Result<unknown> {
   return spec.parse(bytes, request.headers["content-type"] ?? "");
-}
-
-function readChecksums({ headers }: WireRequest, spec: BodySpec<unknown>): Result<Checksums> {
-  const sent = parseChecksums(headers["content-md5"], headers["x-ms-content-crc64"]);
-  const own = spec.kind === "content" && spec.md5Header ? headers[spec.md5Header] : undefined;
-  if (!own || !sent.ok) return sent;
-  // This header sets a property of the blob, so it may be combined with a CRC64 of the body.
-  const named = parseChecksums(own, undefined);
-  return named.ok ? ok({ ...sent.value, md5: named.value.md5 }) : named;
-}
-
-export function parseChecksums(
-  md5Text: string | undefined,
-  crc64Text: string | undefined,
-): Result<Checksums> {
-  if (md5Text !== undefined && crc64Text !== undefined) return fail("BothCrc64AndMd5HeaderPresent");
-  const md5 = md5Text === undefined ? undefined : decodeBase64(md5Text);
-  if (md5Text !== undefined && md5?.length !== md5Bytes) return fail("InvalidMd5");
-  const crc64 = crc64Text === undefined ? undefined : decodeBase64(crc64Text);
-  if (crc64Text !== undefined && crc64?.length !== crc64Length) {
-    return invalidHeader("x-ms-content-crc64", crc64Text);
-  }
-  return md5 === undefined && crc64 === undefined ? noChecksums : ok({ md5, crc64 });
-}
-
-export function compare(expected: Checksums, actual: ReceivedBody): Result<void> {
-  if (expected.md5 !== undefined && !same(expected.md5, actual.md5)) {
-    return mismatch("Md5Mismatch", "Md5", expected.md5, actual.md5);
-  }
-  if (expected.crc64 !== undefined && !same(expected.crc64, actual.crc64)) {
-    return mismatch("Crc64Mismatch", "Crc", expected.crc64, actual.crc64);
-  }
-  return passed;
-}
-
-function same(left: Uint8Array, right: Uint8Array | undefined): boolean {
-  return right !== undefined && Buffer.compare(left, right) === 0;
-}
-
-function mismatch(
-  code: "Md5Mismatch" | "Crc64Mismatch",
-  kind: "Md5" | "Crc",
-  given: Uint8Array,
-  computed: Uint8Array | undefined,
-): Result<never> {
-  const base64 = (bytes: Uint8Array | undefined) => Buffer.from(bytes ?? []).toString("base64");
-  const elements = {
-    [`UserSpecified${kind}`]: base64(given),
-    [`ServerCalculated${kind}`]: base64(computed),
-  };
-  return fail(code, { elements });
 }
 
 export function tooLarge(limit: number): Result<never> {

@@ -1,24 +1,21 @@
 import type { Awaitable } from "../base/awaitable.ts";
-import type { ReceivedBody } from "../content/content-ref.ts";
 import type { CopySource } from "../operation/source.ts";
 import { noConditions, parseConditions } from "../protocol/conditions.ts";
 import type { Conditions } from "../protocol/conditions.ts";
-import type { Delegate } from "../protocol/delegation.ts";
 import { parseLeaseId } from "../protocol/lease.ts";
 import type { LinkedResource } from "../protocol/named-resource.ts";
 import type { Operation } from "../operation/operation.ts";
 import { parseParams } from "../protocol/params.ts";
 import type { ParamReader } from "../protocol/params.ts";
-import type { Principal } from "../protocol/principal.ts";
 import { ok } from "../protocol/result.ts";
 import type { Result } from "../protocol/result.ts";
 import { precheck } from "../operation/execute.ts";
 import type { Call, Outcome } from "../operation/execute.ts";
-import { authoriserOf } from "./authorise-call.ts";
-import { aclCallerOf, currentRoles, namedRoleCheck } from "./authorise-roles.ts";
-import { delegationKeyValueFrom } from "./auth/delegation-key.ts";
+import { currentRoles, namedRoleCheck } from "./authorise-roles.ts";
 import type { ContentStore } from "../content/content.ts";
 import { checkAnnouncedLength, checkEmptyBody, receiveBody } from "./body.ts";
+import type { Body } from "./body.ts";
+import { callOf, noBody } from "./call-of.ts";
 import { checkEncryption, clientKeyOf, encryptingContent } from "./client-key.ts";
 import { locationOptions } from "./http-service.ts";
 import type { HttpService } from "./http-service.ts";
@@ -84,33 +81,6 @@ async function prepareCopy(
   return ok(callOf(http, parsed, { ...noBody, source: source.value }));
 }
 
-/** The range of entities that a table SAS is limited to; undefined if there is no limit or no
- *  SAS. */
-function entitiesOf(principal: Principal) {
-  return principal.kind === "service-sas" ? principal.entities : undefined;
-}
-
-/** The object id of the user who acts; undefined if the credentials name none. */
-function callerIdOf(principal: Principal): string | undefined {
-  switch (principal.kind) {
-    case "bearer":
-      return principal.objectId;
-    case "delegation-sas":
-      return principal.agent?.objectId;
-    default:
-      return undefined;
-  }
-}
-
-function delegateOf({ principal, settings }: SelectedRequest): Delegate | undefined {
-  if (principal.kind !== "bearer") return undefined;
-  const { objectId, tenantId } = principal;
-  return (request) => {
-    const fields = { ...request, objectId, tenantId };
-    return { objectId, tenantId, value: delegationKeyValueFrom(settings.keys[0], fields) };
-  };
-}
-
 /** Parses parameters, conditions and lease id. The order of the checks decides which fault a
  *  request with several faults gets. */
 function parseRequest(http: HttpService, selected: SelectedRequest): Result<ParsedRequest> {
@@ -141,59 +111,6 @@ function parseRequest(http: HttpService, selected: SelectedRequest): Result<Pars
 }
 
 const noLeaseId: Result<string | undefined> = ok(undefined);
-
-/** What the body of a request adds to the call. */
-interface CallBody {
-  /** Result of the operation's body parser; undefined if there is none. */
-  readonly parsed: unknown;
-  readonly received: ReceivedBody | undefined;
-  readonly source: CopySource | undefined;
-}
-
-const noBody: CallBody = { parsed: undefined, received: undefined, source: undefined };
-
-function callOf(
-  http: HttpService,
-  { selected, request, input: params, conditions, leaseId }: ParsedRequest,
-  { parsed, received, source }: CallBody,
-): Call {
-  const { operation, location, version, settings, principal, address } = selected;
-  const input = parsed === undefined ? params : { ...params, body: parsed };
-  // Without a parsed body the address may be incomplete; the precheck does not run then.
-  const isComplete = operation.completeAddress === undefined || parsed === undefined;
-  return {
-    operation,
-    resource: http.service.resources[address.resource]!,
-    account: location.account,
-    features: settings,
-    address: isComplete ? address : operation.completeAddress(address, input),
-    version,
-    endpoint: location.endpoint,
-    secondary: location.secondary,
-    input,
-    conditions,
-    leaseId,
-    received,
-    source,
-    clientIdentity: request.connection,
-    delegate: delegateOf(selected),
-    callerId: callerIdOf(principal),
-    aclCaller: aclCallerOf(http, selected, input),
-    entities: entitiesOf(principal),
-    authorise: authoriserOf(http, selected, input),
-  };
-}
-
-/** The call with the settings and the caller of a request that was authenticated again. */
-export function renewCall(http: HttpService, selected: SelectedRequest, call: Call): Call {
-  return {
-    ...call,
-    features: selected.settings,
-    delegate: delegateOf(selected),
-    aclCaller: aclCallerOf(http, selected, call.input),
-    authorise: authoriserOf(http, selected, call.input),
-  };
-}
 
 const unconditional: Result<Conditions> = ok(noConditions);
 
@@ -255,36 +172,53 @@ function namingParts(http: HttpService): NamingParts {
 const precheckBodyBytesMin = 64 * 1024;
 
 /** Receives the body; a large one only after the checks have passed on a store snapshot. */
-async function receive(
+function receive(
+  http: HttpService,
+  parsed: ParsedRequest,
+  source: CopySource | undefined,
+): Awaitable<PreparedCall> {
+  const { request, selected } = parsed;
+  const { body } = selected.operation;
+  if (body.kind === "source") {
+    return receiveSource(http, request, callOf(http, parsed, noBody), body);
+  }
+  return isPrechecked(request)
+    ? receiveAfterPrecheck(http, parsed, source)
+    : receiveAtOnce(http, parsed, source);
+}
+
+async function receiveAfterPrecheck(
   http: HttpService,
   parsed: ParsedRequest,
   source: CopySource | undefined,
 ): Promise<PreparedCall> {
-  try {
-    const { request, selected } = parsed;
-    const { operation } = selected;
-    if (operation.body.kind === "source") {
-      return await receiveSource(http, request, callOf(http, parsed, noBody), operation.body);
-    }
-    if (isPrechecked(request)) {
-      // If the body completes the address, the target cannot be loaded before.
-      if (operation.completeAddress === undefined) {
-        const call = callOf(http, parsed, { ...noBody, source });
-        const outcome = await precheck(http.runtime, call);
-        if (outcome !== undefined) return { call, outcome };
-      }
-      request.proceed();
-    }
-    const content = contentFor(http, parsed.input);
-    const body = await receiveBody(request, operation, selected.version, content);
+  const { request, selected } = parsed;
+  // If the body completes the address, the target cannot be loaded before.
+  if (selected.operation.completeAddress === undefined) {
+    const call = callOf(http, parsed, { ...noBody, source });
+    const outcome = await precheck(http.runtime, call);
+    if (outcome !== undefined) return { call, outcome };
+  }
+  request.proceed();
+  return receiveAtOnce(http, parsed, source);
+}
+
+function receiveAtOnce(
+  http: HttpService,
+  parsed: ParsedRequest,
+  source: CopySource | undefined,
+): Awaitable<PreparedCall> {
+  const { request, selected, input } = parsed;
+  const content = contentFor(http, input);
+  const receiving = receiveBody(request, selected.operation, selected.version, content);
+  const complete = (body: Result<Body>): PreparedCall => {
     if (!body.ok) return body;
     const { parsed: document, received } = body.value;
     return ok(callOf(http, parsed, { parsed: document, received, source }));
-  } catch (error) {
-    const fault = structuredFault(error);
-    if (fault === undefined) throw error;
-    return fault;
-  }
+  };
+  return receiving instanceof Promise
+    ? receiving.then(complete, structuredFault)
+    : complete(receiving);
 }
 
 function isPrechecked({ headers }: WireRequest): boolean {

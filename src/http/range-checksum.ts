@@ -2,7 +2,7 @@ import type { Awaitable } from "../base/awaitable.ts";
 import { encodeBase64 } from "../base/base64.ts";
 import type { ContentRef } from "../content/content-ref.ts";
 import { md5Of } from "../content/checksums.ts";
-import { crc64Bytes, crc64Of } from "../content/crc64.ts";
+import { crc64BytesOf } from "../content/crc64.ts";
 import type { Outcome } from "../operation/execute.ts";
 import type { ReplyBody } from "../operation/reply.ts";
 
@@ -32,7 +32,7 @@ async function afterReach(outcome: ReplyOutcome, reached: Promise<void>): Promis
 
 async function withChecksum(outcome: ReplyOutcome, body: ContentReply): Promise<Outcome> {
   const bytes = await readAll(outcome, body).finally(() => outcome.reader?.close());
-  const value = body.checksum === "md5" ? md5Of(bytes) : crc64Bytes(crc64Of(bytes));
+  const value = body.checksum === "md5" ? md5Of(bytes) : crc64BytesOf(bytes);
   const name = body.checksum === "md5" ? "Content-MD5" : "x-ms-content-crc64";
   const stored = outcome.headers.find((group) => group["Content-Type"] !== undefined);
   const type = stored?.["Content-Type"] ?? "application/octet-stream";

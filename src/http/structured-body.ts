@@ -24,8 +24,8 @@ export function unwrapStructured(request: WireRequest): Result<WireRequest> {
   });
 }
 
-/** The fault of a malformed structured body; undefined for any other error. */
-export function structuredFault(error: unknown): Failure | undefined {
-  if (!(error instanceof InvalidStructuredBody)) return undefined;
+/** The fault of a malformed structured body. Rethrows any other error. */
+export function structuredFault(error: unknown): Failure {
+  if (!(error instanceof InvalidStructuredBody)) throw error;
   return error.checksum ? fail("Crc64Mismatch") : fail("InvalidInput", { message: error.message });
 }

@@ -5,11 +5,11 @@ import type { Meter } from "../protocol/meter.ts";
  *  record and are not counted. */
 export function meteredContent(content: ContentStore, meter: Meter): ContentStore {
   return {
-    async receive(body, options) {
-      const received = await content.receive(body, options);
-      meter.contentBytes("received", received.length);
-      return received;
-    },
+    receive: (body, options) =>
+      content.receive(body, options).then((received) => {
+        meter.contentBytes("received", received.length);
+        return received;
+      }),
     open(view, ref, key) {
       const reader = content.open(view, ref, key);
       return {

@@ -2,7 +2,7 @@ import { createHash } from "node:crypto";
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { BodyChecksums, md5Of } from "./checksums.ts";
-import { combineCrc64, crc64Bytes, crc64Of } from "./crc64.ts";
+import { combineCrc64, crc64Bytes, crc64BytesOf, crc64Of } from "./crc64.ts";
 
 const text = (value: string): Uint8Array => new TextEncoder().encode(value);
 
@@ -14,6 +14,7 @@ describe("CRC64", () => {
 
   test("is little-endian on the wire", () => {
     expect([...crc64Bytes(0x0102030405060708n)]).toEqual([8, 7, 6, 5, 4, 3, 2, 1]);
+    expect(crc64BytesOf(text("123456789"))).toEqual(crc64Bytes(0xae8b14860a799888n));
   });
 
   test("of two parts combines to that of the whole", () => {

@@ -40,6 +40,7 @@ export interface WorkerRow {
   readonly cpuRatio: number;
   readonly cpuMicroseconds: number;
   readonly generatorMicroseconds: number;
+  readonly generatorUserMicroseconds: number;
   /** Undefined without commits. */
   readonly transactionsPerCommit: number | undefined;
 }
@@ -164,6 +165,7 @@ function medianOf(rounds: readonly WorkerRow[]): WorkerRow {
     cpuMicroseconds: median((row) => row.cpuMicroseconds),
     cpuRatio: median((row) => row.cpuRatio),
     generatorMicroseconds: median((row) => row.generatorMicroseconds),
+    generatorUserMicroseconds: median((row) => row.generatorUserMicroseconds),
     transactionsPerCommit: hasCommits ? median((row) => row.transactionsPerCommit ?? 0) : undefined,
   };
 }

@@ -15,6 +15,9 @@ export interface LoadResult {
   readonly perSecond: number;
   /** CPU microseconds of the generator per request. */
   readonly generatorMicroseconds: number;
+  /** The part in the program itself. The rest is the kernel's: sending over the loopback interface
+   *  includes delivery to the socket of the server. */
+  readonly generatorUserMicroseconds: number;
 }
 
 export const loads: readonly Load[] = [
@@ -59,13 +62,15 @@ export async function runWrk(load: Load, options: WrkOptions): Promise<LoadResul
   const program = join(folder, "load.lua");
   writeFileSync(program, programOf(load, port));
   const words = ["-t1", `-c${connections}`, `-d${seconds}s`, "-s", program];
-  const before = childrenCpuSeconds();
+  const before = childrenCpu();
   const text = await outputOf("wrk", [...words, `http://127.0.0.1:${port}`]);
   const requests = Number(/(\d+) requests in/.exec(text)?.[1] ?? 0);
   const perSecond = Number(/Requests\/sec:\s+([\d.]+)/.exec(text)?.[1] ?? 0);
   if (requests === 0 || /Non-2xx|Socket errors/.test(text)) throw new Error(`wrk: ${text}`);
-  const cpuSeconds = childrenCpuSeconds() - before;
-  return { perSecond, generatorMicroseconds: (cpuSeconds / requests) * 1e6 };
+  const after = childrenCpu();
+  const user = ((after.userSeconds - before.userSeconds) / requests) * 1e6;
+  const system = ((after.systemSeconds - before.systemSeconds) / requests) * 1e6;
+  return { perSecond, generatorMicroseconds: user + system, generatorUserMicroseconds: user };
 }
 
 /** The standard output of a program, once it has ended. */
@@ -86,9 +91,10 @@ export function outputOf(program: string, words: readonly string[]): Promise<str
 /** Kernel clock ticks per second (USER_HZ), 100 on every Linux that Node supports. */
 const ticksPerSecond = 100;
 
-/** CPU seconds of the programs that this process has started and that have ended. */
-function childrenCpuSeconds(): number {
+/** CPU time of the programs that this process has started and that have ended. */
+function childrenCpu(): { readonly userSeconds: number; readonly systemSeconds: number } {
   const stat = readFileSync("/proc/self/stat", "utf8");
   const fields = stat.slice(stat.lastIndexOf(") ") + 2).split(" ");
-  return (Number(fields[13]) + Number(fields[14])) / ticksPerSecond;
+  const seconds = (field: number): number => Number(fields[field]) / ticksPerSecond;
+  return { userSeconds: seconds(13), systemSeconds: seconds(14) };
 }

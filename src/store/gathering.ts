@@ -1,15 +1,14 @@
 import { ticksPerMillisecond } from "../base/ticks.ts";
-import type { Ticks } from "../base/ticks.ts";
 import type { Clock } from "../base/world.ts";
 import { AverageDuration } from "./average-duration.ts";
 import type { CommitBatch } from "./commit-batch.ts";
 
-/** A commit waits for other processes at most half as long as commits take on average, 10 ms at
- *  most. */
+/** A commit waits for other processes at most half as long as commits take on average: from 1 ms,
+ *  the shortest timer, to 10 ms. */
 const waitShare = 2;
-const waitTicksMax = 10n * ticksPerMillisecond;
-/** Bounds the event-loop iterations of a wait that is too short for a timer. */
-const waitIterationsMax = 1000;
+const waitMillisecondsMax = 10;
+/** Faster commits do not wait: a half-empty commit costs little. */
+const waitedTicksMin = Number(ticksPerMillisecond) / 2;
 
 const ignore = (): void => undefined;
 
@@ -33,11 +32,19 @@ export class Gathering {
   /** Resolves when the queue, which grows meanwhile, has a batch of each such process, or when it
    *  is too late for them. */
   async complete(queue: Queue): Promise<void> {
-    if (this.#isComplete(queue)) return;
-    const half = BigInt(Math.round(this.#commit.ticks / waitShare));
-    const ticks = half < waitTicksMax ? half : waitTicksMax;
-    if (ticks < ticksPerMillisecond) await this.#iterate(queue, ticks);
-    else await this.#waitForArrival(queue, Number(ticks / ticksPerMillisecond));
+    const { ticks } = this.#commit;
+    if (ticks < waitedTicksMin || this.#isComplete(queue)) return;
+    const half = Math.round(ticks / waitShare / Number(ticksPerMillisecond));
+    const milliseconds = Math.min(Math.max(1, half), waitMillisecondsMax);
+    await new Promise<void>((resolve) => {
+      const cancel = this.#clock.after(milliseconds, resolve);
+      this.#onArrival = () => {
+        if (!this.#isComplete(queue)) return;
+        cancel();
+        resolve();
+      };
+    });
+    this.#onArrival = ignore;
   }
 
   /** A batch was added to the queue. */
@@ -52,26 +59,6 @@ export class Gathering {
 
   end(): void {
     this.#commit.end();
-  }
-
-  async #iterate(queue: Queue, ticks: Ticks): Promise<void> {
-    const end = this.#clock.monotonic() + ticks;
-    for (let iterations = 0; iterations < waitIterationsMax; iterations += 1) {
-      if (this.#clock.monotonic() >= end || this.#isComplete(queue)) return;
-      await new Promise((resolve) => setImmediate(resolve));
-    }
-  }
-
-  async #waitForArrival(queue: Queue, milliseconds: number): Promise<void> {
-    await new Promise<void>((resolve) => {
-      const cancel = this.#clock.after(milliseconds, resolve);
-      this.#onArrival = () => {
-        if (!this.#isComplete(queue)) return;
-        cancel();
-        resolve();
-      };
-    });
-    this.#onArrival = ignore;
   }
 
   #isComplete(queue: Queue): boolean {

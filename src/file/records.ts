@@ -208,7 +208,7 @@ export const nodes = defineTable<NodeKey, NodeRecord>({
   name: "nodes",
   tag: 0x53,
   key: ({ share, parent, folded }) => [share, parent, folded],
-  codec: recordCodec<NodeRecord>({ version: 1 }),
+  codec: withDecodeCache(recordCodec<NodeRecord>({ version: 1 })),
   content: "content",
   countedBytes: nodeBytes,
   indexes: ({ lease }, parts) => leaseEntries("file", lease, parts),

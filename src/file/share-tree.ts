@@ -1,3 +1,4 @@
+import { mapAwaitable, type Awaitable } from "../base/awaitable.ts";
 import type { RecordView } from "../operation/view.ts";
 import { nodes, nodeLocations, rootId, versions } from "./records.ts";
 import type { NodeKey, NodeRecord } from "./records.ts";
@@ -39,14 +40,23 @@ export function rootKey(share: bigint): NodeKey {
 /** The record of a name, in the current state or in the snapshot with the epoch. The snapshot shows
  *  the current record if it was written up to that epoch, else the newest stored version that
  *  was. */
-export async function findNode(
+export function findNode(
   view: RecordView,
   key: NodeKey,
   epoch: number | undefined,
+): Awaitable<NodeRecord | undefined> {
+  const current = view.get(nodes, key);
+  if (epoch === undefined) return current;
+  return mapAwaitable(current, (node) =>
+    node !== undefined && node.since <= epoch ? node : findVersion(view, key, epoch),
+  );
+}
+
+async function findVersion(
+  view: RecordView,
+  { share, parent, folded }: NodeKey,
+  epoch: number,
 ): Promise<NodeRecord | undefined> {
-  const current = await view.get(nodes, key);
-  if (epoch === undefined || (current !== undefined && current.since <= epoch)) return current;
-  const { share, parent, folded } = key;
   const bounds = {
     start: versions.prefix([share, parent, folded]),
     end: versions.prefix([share, parent, folded, epoch + 1]),
@@ -76,15 +86,12 @@ export async function resolvePath(
     };
     if (parent === undefined) return { parent, key, target: undefined, trail: at.trail };
     const found = await findNode(view, key, tree.epoch);
-    const step = { parent, trail: [...at.trail, parent.id] };
-    at =
-      found?.linkTo === undefined
-        ? { ...step, key, target: found }
-        : {
-            ...step,
-            ...(await loadLinkedFile(view, tree, found.linkTo)),
-            hardLink: { key, node: found },
-          };
+    const trail = [...at.trail, parent.id];
+    at = { parent, key, target: found, trail };
+    if (found?.linkTo !== undefined) {
+      const linked = await loadLinkedFile(view, tree, found.linkTo);
+      at = { parent, ...linked, trail, hardLink: { key, node: found } };
+    }
   }
   return at;
 }
@@ -105,32 +112,34 @@ export async function loadLinkedFile(
 /** More levels than a path can have. Ends the loop if records form a cycle. */
 const depthMax = 256;
 
-/** The current path of a file node; undefined if the node or a directory above it was deleted. */
+/** The current path of a file node; undefined if a directory above it was deleted. */
 export async function pathOf(
   view: RecordView,
   share: bigint,
-  id: bigint,
+  node: NodeRecord,
 ): Promise<readonly string[] | undefined> {
   const names: string[] = [];
-  let at = id;
-  for (let depth = 0; at !== rootId && depth < depthMax; depth += 1) {
-    const node = await nodeById(view, share, at);
-    if (node === undefined) return undefined;
-    names.unshift(node.name);
-    at = node.parent;
+  let at: NodeRecord | undefined = node;
+  for (let depth = 0; at.id !== rootId && depth < depthMax; depth += 1) {
+    names.unshift(at.name);
+    if (at.parent === rootId) break;
+    at = await nodeById(view, share, at.parent);
+    if (at === undefined) return undefined;
   }
   return names;
 }
 
 /** The current record of a file node by its id; undefined if it was deleted. */
-export async function nodeById(
+export function nodeById(
   view: RecordView,
   share: bigint,
   id: bigint,
-): Promise<NodeRecord | undefined> {
+): Awaitable<NodeRecord | undefined> {
   if (id === rootId) return view.get(nodes, rootKey(share));
-  const location = await view.get(nodeLocations, { share, id });
-  return location && view.get(nodes, { share, ...location });
+  return mapAwaitable(
+    view.get(nodeLocations, { share, id }),
+    (found) => found && view.get(nodes, { share, parent: found.parent, folded: found.folded }),
+  );
 }
 
 /** Key of the record of a file node. */

@@ -76,7 +76,7 @@ export class CompoundRequest {
     if (isRelated && this.#related === undefined) return errorResponse(Status.invalidParameter);
     const inherited = isRelated ? this.#related : undefined;
     const request = {
-      ...element,
+      message: element.message,
       header: inherited === undefined ? header : { ...header, ...idsOf(inherited) },
       connection: this.#connection,
       isEncrypted: this.#encryptedBy !== undefined,
@@ -89,10 +89,7 @@ export class CompoundRequest {
     const response = await dispatch(request).catch((error: unknown) => this.#errorFor(error));
     audit?.(response);
     const fileId = response.fileId ?? lifetime.fileId;
-    this.#related = nextRelatedContext(request.header, inherited, {
-      ...response,
-      ...(fileId && { fileId }),
-    });
+    this.#related = nextRelatedContext(request.header, inherited, { response, fileId });
     return response;
   }
 
@@ -215,7 +212,7 @@ function padded(message: Buffer): Buffer {
 function nextRelatedContext(
   header: { sessionId: bigint; treeId: number; command: number },
   inherited: RelatedContext | undefined,
-  response: SmbResponse,
+  { response, fileId }: { readonly response: SmbResponse; readonly fileId: FileId | undefined },
 ): RelatedContext | undefined {
   // A request without a session cannot be continued.
   if (response.status === Status.userSessionDeleted) return undefined;
@@ -224,7 +221,7 @@ function nextRelatedContext(
   return {
     sessionId: response.sessionId ?? header.sessionId,
     treeId: response.treeId ?? header.treeId,
-    fileId: response.fileId ?? (creates ? undefined : inherited?.fileId),
+    fileId: fileId ?? (creates ? undefined : inherited?.fileId),
     failure: creates ? (failed ? response.status : undefined) : inherited?.failure,
   };
 }

@@ -22,7 +22,7 @@ import { SequenceWindow } from "./sequence-window.ts";
 import type { SmbServerState } from "./server.ts";
 import type { Session } from "./session.ts";
 import { removeChannel } from "./session-end.ts";
-import { Framer, framePrefix } from "./framing.ts";
+import { Framer, writeFrame } from "./framing.ts";
 import { endStalledClient } from "./stalled-client.ts";
 import { ConnectionTraffic } from "./traffic.ts";
 import { encryptedMagic, smb1Magic, smb2Magic } from "./wire/header.ts";
@@ -160,10 +160,7 @@ export class Connection {
     if (!this.#isOpen) return;
     const length = parts.reduce((sum, part) => sum + part.length, 0);
     this.#traffic.add(length);
-    this.#socket.cork();
-    this.#socket.write(framePrefix(length), () => this.#traffic.release(length));
-    for (const part of parts) this.#socket.write(part);
-    this.#socket.uncork();
+    writeFrame(this.#socket, parts, () => this.#traffic.release(length));
     this.#pauseOrResume();
   }
 

@@ -67,7 +67,18 @@ async function withSession(
   if (tree.requiresEncryption && encryptedBy === undefined)
     return errorResponse(Status.accessDenied);
   try {
-    return await declaration.handle({ ...request, session, tree });
+    const { message, isEncrypted, previous, lifetime } = request;
+    return await declaration.handle({
+      header,
+      message,
+      connection,
+      isEncrypted,
+      encryptedBy,
+      previous,
+      lifetime,
+      session,
+      tree,
+    });
   } finally {
     request.lifetime.whenHandled?.();
   }

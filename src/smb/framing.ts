@@ -1,3 +1,4 @@
+import type { Writable } from "node:stream";
 import type { MemoryBudget } from "../base/memory-budget.ts";
 
 /** Direct TCP transport: a zero byte, a 3-byte length, then the message ([MS-SMB2] 2.1). */
@@ -116,6 +117,22 @@ export class Framer {
 }
 
 const nothing = Buffer.alloc(0);
+
+/** Shorter frames are copied into one buffer: writing one costs less than writing a list. */
+const copiedBytesMax = 8192;
+
+/** Sends one frame, given in parts. */
+export function writeFrame(socket: Writable, parts: readonly Buffer[], whenSent: () => void): void {
+  const length = parts.reduce((sum, part) => sum + part.length, 0);
+  if (length <= copiedBytesMax) {
+    socket.write(Buffer.concat([framePrefix(length), ...parts]), whenSent);
+    return;
+  }
+  socket.cork();
+  socket.write(framePrefix(length), whenSent);
+  for (const part of parts) socket.write(part);
+  socket.uncork();
+}
 
 /** The 4 bytes before a message of this length. */
 export function framePrefix(length: number): Buffer {

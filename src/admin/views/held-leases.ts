@@ -143,7 +143,7 @@ async function fileTarget(
 ): Promise<LeaseTarget | undefined> {
   const owner = await names.share(share);
   const node = owner && (await view.get(nodes, { share, parent, folded }));
-  const path = node && (await pathOf(view, share, node.id));
+  const path = node && (await pathOf(view, share, node));
   if (owner === undefined || path === undefined) return undefined;
   const { account, name: container } = owner;
   return { kind: "file", service: "file", account, container, path: path.join("/") };

@@ -69,7 +69,7 @@ export async function fileTargetOf(
 ): Promise<FileTarget | undefined> {
   const owner = await names.share(share);
   const node = owner && (await nodeById(view, share, id));
-  const path = node && (await pathOf(view, share, id));
+  const path = node && (await pathOf(view, share, node));
   if (owner === undefined || node === undefined || path === undefined) return undefined;
   return {
     account: owner.account,

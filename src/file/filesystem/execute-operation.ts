@@ -119,13 +119,20 @@ async function attempt<Request, Loaded extends object, Seen, Value>(
   const records = new Records(view, content);
   const loaded = await operation.load(records, request);
   if ("fault" in loaded) return failed(loaded);
-  const context = { now: view.now, request, loaded };
+  const { now } = view;
+  const context = { now, request, loaded };
   const checked = operation.check?.(context) ?? noEffects;
   if ("fault" in checked) return failed(checked);
   if ("wait" in checked) return wait(runtime, view, checked);
   const { reads } = operation;
   const readResult = (reads === undefined ? undefined : await reads(records, context)) as Seen;
-  const decision = operation.decide({ ...context, readResult, newId: () => newId(random) });
+  const decision = operation.decide({
+    now,
+    request,
+    loaded,
+    readResult,
+    newId: () => newId(random),
+  });
   if ("wait" in decision) return wait(runtime, view, decision);
   const { effects = noEffects } = decision;
   if ("fault" in decision) {

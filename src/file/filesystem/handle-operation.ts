@@ -1,3 +1,4 @@
+import { mapAwaitable, type Awaitable } from "../../base/awaitable.ts";
 import type { Effect } from "../../operation/effects.ts";
 import { put, remove } from "../../operation/effects.ts";
 import type { RecordView } from "../../operation/view.ts";
@@ -34,12 +35,13 @@ export interface LoadedFile extends LoadedNode {
 
 /** Loads the share of a handle. Undefined if it was deleted, even if another share has its name
  *  now. */
-export async function loadShare(
+export function loadShare(
   view: RecordView,
   { account, name, id }: ShareAddress,
-): Promise<ShareRecord | undefined> {
-  const record = await view.get(shares, { account, name });
-  return record?.id === id ? record : undefined;
+): Awaitable<ShareRecord | undefined> {
+  return mapAwaitable(view.get(shares, { account, name }), (record) =>
+    record?.id === id ? record : undefined,
+  );
 }
 
 /** Undefined if the file or its share no longer exists. */
@@ -59,8 +61,8 @@ export async function loadNode(
   return node && { share, node, key: nodeKeyOf(share.id, node) };
 }
 
-export async function loadLocks(view: RecordView, share: bigint, file: bigint): Promise<LockState> {
-  return (await view.get(locks, { share, id: file })) ?? noLocks;
+export function loadLocks(view: RecordView, share: bigint, file: bigint): Awaitable<LockState> {
+  return mapAwaitable(view.get(locks, { share, id: file }), (found) => found ?? noLocks);
 }
 
 /** Whether a handle is still open: Force Close Handles removes a handle from the lock state without
@@ -127,9 +129,10 @@ async function loadFile(
   if (isSnapshot && policies.onSnapshot !== "allowed") return { fault: policies.onSnapshot };
   const loaded = await loadNode(view, reference);
   if (loaded === undefined) return { fault: "file-closed" };
-  if (isSnapshot || policies.handle === "unchecked") return { ...loaded, locks: noLocks };
-  const state = await loadLocks(view, loaded.share.id, loaded.node.id);
-  return isOpen(state, handle) ? { ...loaded, locks: state } : { fault: "file-closed" };
+  const { share, key, node } = loaded;
+  if (isSnapshot || policies.handle === "unchecked") return { share, key, node, locks: noLocks };
+  const state = await loadLocks(view, share.id, node.id);
+  return isOpen(state, handle) ? { share, key, node, locks: state } : { fault: "file-closed" };
 }
 
 function checkHandle<Request extends HandleRequest>(

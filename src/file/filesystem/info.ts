@@ -35,7 +35,7 @@ export const fileInfoOperation = handleOperation<HandleRequest, FileInfo, readon
   name: "query information",
   handle: "must-be-open",
   reads: async (view, { request: { reference }, loaded: { share, node } }) =>
-    reference.snapshot?.path ?? (await pathOf(view, share.id, node.id)) ?? [],
+    reference.snapshot?.path ?? (await pathOf(view, share.id, node)) ?? [],
   decide: ({ loaded: { share, node, locks }, readResult: path }) => ({
     value: { share, node, locks, path },
   }),

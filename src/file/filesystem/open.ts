@@ -35,7 +35,13 @@ const hiddenOrSystem = 0x6;
 /** The path of the request; its parent directory exists. */
 interface LoadedPath {
   readonly share: ShareRecord;
-  readonly resolved: ResolvedPath & { readonly parent: NodeRecord };
+  readonly resolved: PathWithParent;
+}
+
+type PathWithParent = ResolvedPath & { readonly parent: NodeRecord };
+
+function hasParent(path: ResolvedPath): path is PathWithParent {
+  return path.parent !== undefined;
 }
 
 interface OpenState {
@@ -55,9 +61,8 @@ export const openOperation: SmbOperation<FileOpenRequest, LoadedPath, OpenState,
   load: async (view, { share: address, path, epoch }) => {
     const share = await loadShare(view, address);
     if (share === undefined) return { fault: "share-gone" };
-    const { parent, ...resolved } = await resolvePath(view, { share: share.id, epoch }, path);
-    if (parent === undefined) return { fault: "path-not-found" };
-    return { share, resolved: { ...resolved, parent } };
+    const resolved = await resolvePath(view, { share: share.id, epoch }, path);
+    return hasParent(resolved) ? { share, resolved } : { fault: "path-not-found" };
   },
   check: ({ request: { cacheFile }, loaded: { resolved } }) =>
     cacheFile !== undefined && cacheFile !== resolved.target?.id

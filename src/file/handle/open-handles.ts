@@ -48,7 +48,7 @@ export async function* openedNodes(
       const { record: state } = entry;
       if (!isWanted(state)) continue;
       const node = await nodeById(view, share, locks.parts(entry.key)[1] as bigint);
-      const path = node && (await pathOf(view, share, node.id));
+      const path = node && (await pathOf(view, share, node));
       if (node === undefined || path === undefined) continue;
       if (target.id === rootId || isWithin(path, scope.components)) yield { node, path, state };
     }

@@ -23,6 +23,8 @@ export interface QueuedTransaction {
   externalConflicts: number;
   /** Whether the read set of the attempt is known to be invalid. */
   isStale: boolean;
+  /** The committer's `writes` before the view of the first attempt was opened. */
+  readonly writesBefore?: number;
 }
 
 const attemptMillisecondsMax = 5_000;

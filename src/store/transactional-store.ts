@@ -132,6 +132,7 @@ export class TransactionalStore implements Store {
     this.#checkOpen();
     let attempt = neverRun;
     let result = notYetRun;
+    const writesBefore = this.#committer.writes;
     if (options.runInBatch !== true) {
       const view = await this.#shared.open();
       attempt = new Attempt(view, this.#nextTicks(view));
@@ -153,6 +154,7 @@ export class TransactionalStore implements Store {
         attemptsUsed: attempt === neverRun ? 0 : 1,
         externalConflicts: 0,
         isStale: attempt === neverRun,
+        writesBefore,
       });
     });
     return valueOf(committed) as T;

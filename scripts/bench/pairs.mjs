@@ -1,7 +1,7 @@
 // Compares the cost of requests in this checkout with an earlier commit, in alternating pairs of
 // runs: on a shared machine only runs that are close in time can be compared.
 import { execFileSync, spawnSync } from "node:child_process";
-import { existsSync, mkdtempSync, rmSync, symlinkSync } from "node:fs";
+import { existsSync, mkdtempSync, rmSync, symlinkSync, utimesSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { parseArgs } from "node:util";
@@ -45,6 +45,8 @@ function installEarlier(earlier) {
   const lock = (folder) => execFileSync("cat", [join(folder, "package-lock.json")]);
   if (lock(earlier).equals(lock(root))) {
     symlinkSync(join(root, "node_modules"), join(earlier, "node_modules"));
+    // A lock file that is newer than node_modules would be installed, into the shared folder.
+    utimesSync(join(earlier, "package-lock.json"), new Date(0), new Date(0));
   } else {
     spawnSync("npm", ["ci", "--no-audit", "--no-fund"], { cwd: earlier, stdio: "inherit" });
   }

@@ -21,8 +21,8 @@ describe("the load balance of workers", () => {
     { load: 1, other: 0, share: 0.5, what: "half, if the other worker is idle" },
     { load: 1, other: 0.5, share: 0.25, what: "what exceeds the average" },
     { load: 0.9, other: 0.75, share: 0, what: "nothing for a small difference" },
-    { load: 0.4, other: 0, share: 0, what: "nothing of a worker that is not busy" },
-    { load: 0.6, other: 0.9, share: 0, what: "nothing of the worker with less load" },
+    { load: 0.75, other: 0, share: 0, what: "nothing of a worker that is not busy" },
+    { load: 0.85, other: 1, share: 0, what: "nothing of the worker with less load" },
   ])("passes on $what", ({ load, other, share }) => {
     expect(report(load, other)).toBeCloseTo(share);
   });

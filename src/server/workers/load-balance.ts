@@ -3,8 +3,8 @@ import type { Clock } from "../../base/world.ts";
 
 /** Period in which a worker measures and reports its load. */
 export const loadMilliseconds = 500;
-/** A worker with less load passes none on. */
-const busyLoad = 0.5;
+/** A worker with less load passes none on: its clients would gain little by new connections. */
+const busyLoad = 0.8;
 /** Load above the average that is worth new connections. */
 const excessMin = 0.1;
 /** After this many periods all reports contain the effect of the last correction. */

@@ -5,7 +5,7 @@ import type { CommitBatch } from "./commit-batch.ts";
 
 /** A commit waits for other processes at most half as long as commits take on average: from 1 ms,
  *  the shortest timer, to 10 ms. */
-const waitShare = 2;
+const waitShare = 0.5;
 const waitMillisecondsMax = 10;
 /** Faster commits do not wait: a half-empty commit costs little. */
 const waitedTicksMin = Number(ticksPerMillisecond) / 2;
@@ -34,7 +34,7 @@ export class Gathering {
   async complete(queue: Queue): Promise<void> {
     const { ticks } = this.#commit;
     if (ticks < waitedTicksMin || this.#isComplete(queue)) return;
-    const half = Math.round(ticks / waitShare / Number(ticksPerMillisecond));
+    const half = Math.round((ticks * waitShare) / Number(ticksPerMillisecond));
     const milliseconds = Math.min(Math.max(1, half), waitMillisecondsMax);
     await new Promise<void>((resolve) => {
       const cancel = this.#clock.after(milliseconds, resolve);

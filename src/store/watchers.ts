@@ -21,8 +21,8 @@ export interface WatchersOptions {
 /** Interval of polling for commits of other processes. */
 const pollMilliseconds = 50;
 
-/** Calls watchers after commits. For commits of this process and of its commit leader the written
- *  keys are known. Any other commit shows only as a higher sequence, so it calls every watcher. */
+/** Calls watchers after commits. For commits of this process, of its commit leader and of the other
+ *  followers the written keys are known. Any other commit shows only as a higher sequence, so it calls every watcher. */
 export class Watchers {
   readonly #engine: Engine;
   readonly #clock: Clock;
@@ -57,7 +57,8 @@ export class Watchers {
   }
 
   committed({ previous, sequence, writes }: Committed): void {
-    if (this.#watchers.size === 0) return;
+    // The watchers were called for a later commit: its notice was faster, or the poll has found it.
+    if (this.#watchers.size === 0 || sequence <= this.#lastSequence) return;
     const isExternal = previous !== this.#lastSequence;
     this.#lastSequence = sequence;
     for (const watcher of this.#watchers) {

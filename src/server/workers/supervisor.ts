@@ -179,8 +179,9 @@ export class Supervisor {
 
   #balance(worker: WorkerProcess, load: number): void {
     // A worker that is being replaced closes all its connections.
-    if (!this.#slots.includes(worker)) return;
-    const share = this.#loadBalance.report(worker, load, this.#slots);
+    const accepting = this.#slots.filter(({ isLeaving }) => !isLeaving);
+    if (!accepting.includes(worker)) return;
+    const share = this.#loadBalance.report(worker, load, accepting);
     if (share > 0) worker.relay({ kind: "close-connections", share });
   }
 

@@ -24,7 +24,7 @@ export interface FollowerOptions {
   readonly isVolatile: (text: KeyText) => boolean;
   /** Whether this process has watchers, so that the leader must report its commits. */
   readonly isWatching: () => boolean;
-  /** Called for commits of the leader. */
+  /** Called for commits of the leader and of its other followers. */
   readonly onCommitted: (commit: Committed) => void;
 }
 

@@ -39,9 +39,9 @@ export interface Answer {
   readonly dropped: readonly number[];
 }
 
-/** A commit of the sender. Followers get it only while they have watchers. If it has more than
- *  `noticeKeysMax` written keys, `writes` is empty and `previous` is -1: this gap in the sequence
- *  calls all watchers. */
+/** A commit of the sender, or of a follower whose notice the leader passes on. Followers get it only
+ *  while they have watchers. If the keys are too many or too long for a frame, `writes` is empty and
+ *  `previous` is -1: this gap in the sequence calls all watchers. */
 export interface Notice extends Committed {
   readonly kind: "notice";
 }
@@ -66,14 +66,10 @@ export function helloFrame({ owner, follower }: Omit<Hello, "kind">): Buffer {
 /** The frame of a batch; `undefined` if it is larger than a frame may be. */
 export function batchFrame(batch: CommitBatch, number: number): Buffer | undefined {
   const to = begin(codes.batch);
-  try {
+  return frameOf(to, () => {
     to.number(number);
     writeBatch(to, batch);
-    return to.frame();
-  } catch (error) {
-    if (error instanceof FrameTooLarge) return undefined;
-    throw error;
-  }
+  });
 }
 
 export function watchingFrame(isWatching: boolean): Buffer {
@@ -100,15 +96,39 @@ export function failureFrame(number: number, error: unknown): Buffer {
   return to.frame();
 }
 
-export function noticeFrame({ previous, sequence, writes }: Committed): Buffer {
+export function noticeFrame(commit: Committed): Buffer {
+  const hasFewKeys = commit.previous >= 0 && commit.writes.length <= noticeKeysMax;
+  return (hasFewKeys ? noticeWithKeys(commit) : undefined) ?? noticeWithoutKeys(commit);
+}
+
+/** `undefined` if the keys are larger than a frame may be. */
+function noticeWithKeys({ previous, sequence, writes }: Committed): Buffer | undefined {
   const to = begin(codes.notice);
-  const hasAllKeys = writes.length <= noticeKeysMax;
-  to.uint8(hasAllKeys ? 1 : 0);
-  to.number(previous);
+  to.uint8(1);
   to.number(sequence);
-  to.uint32(hasAllKeys ? writes.length : 0);
-  if (hasAllKeys) for (const { text } of writes) to.text(text);
+  to.number(previous);
+  return frameOf(to, () => {
+    to.uint32(writes.length);
+    for (const { text } of writes) to.text(text);
+  });
+}
+
+function noticeWithoutKeys({ sequence }: Committed): Buffer {
+  const to = begin(codes.notice);
+  to.uint8(0);
+  to.number(sequence);
   return to.frame();
+}
+
+/** The frame with what `write` adds; `undefined` if it is larger than a frame may be. */
+function frameOf(to: ByteWriter, write: () => void): Buffer | undefined {
+  try {
+    write();
+    return to.frame();
+  } catch (error) {
+    if (error instanceof FrameTooLarge) return undefined;
+    throw error;
+  }
 }
 
 /** Reads a message of a follower. The first message must be a `hello`, and no
@@ -167,10 +187,11 @@ function readLeaderContent(from: ByteReader): LeaderMessage {
 }
 
 function readNotice(from: ByteReader): Notice {
-  const hasAllKeys = from.uint8() === 1;
-  const [previous, sequence] = [from.number(), from.number()];
+  const [hasAllKeys, sequence] = [from.uint8() === 1, from.number()];
+  if (!hasAllKeys) return { kind: "notice", previous: -1, sequence, writes: [] };
+  const previous = from.number();
   const writes = from.list(() => ({ text: from.text() }));
-  return { kind: "notice", previous: hasAllKeys ? previous : -1, sequence, writes };
+  return { kind: "notice", previous, sequence, writes };
 }
 
 /** The errors that keep their class at the follower, because callers handle them by class. */

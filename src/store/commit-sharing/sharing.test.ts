@@ -177,6 +177,27 @@ describe("a follower whose leader commits nothing", () => {
     await Promise.all(all);
     expect(left.commits).toEqual([1]);
   });
+
+  it.each([
+    ["many", 10_001, 1],
+    ["long", 2900, 3000],
+  ])("reports a commit with too %s keys for a message", async (_, count, characters) => {
+    const [leader, left, right] = (await trio()) as [SharingStore, SharingStore, SharingStore];
+    const others = [leader, right].map(({ store }) => watched(store));
+    await put(right.store, k("other"), "1");
+    await put(left.store, k("own"), "1");
+    await left.store.transact(async (tx) => {
+      for (let index = 0; index < count; index += 1) {
+        tx.put(k("own", index, "x".repeat(characters)), bytes("1"));
+      }
+    });
+    await Promise.all(others);
+    expect(left.commits).toEqual([1]);
+    // The connections still work.
+    await put(right.store, k("other"), "2");
+    await put(left.store, k("own"), "2");
+    expect([left.commits, right.commits]).toEqual([[1], []]);
+  });
 });
 
 /** Accepts batches with at most `writesMax` writes. */

@@ -22,7 +22,8 @@ export interface WatchersOptions {
 const pollMilliseconds = 50;
 
 /** Calls watchers after commits. For commits of this process, of its commit leader and of the other
- *  followers the written keys are known. Any other commit shows only as a higher sequence, so it calls every watcher. */
+ *  followers the written keys are known. Any other commit shows only as a higher sequence, so it
+ *  calls every watcher. */
 export class Watchers {
   readonly #engine: Engine;
   readonly #clock: Clock;

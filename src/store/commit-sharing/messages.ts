@@ -39,9 +39,9 @@ export interface Answer {
   readonly dropped: readonly number[];
 }
 
-/** A commit of the sender, or of a follower whose notice the leader passes on. Followers get it only
- *  while they have watchers. If the keys are too many or too long for a frame, `writes` is empty and
- *  `previous` is -1: this gap in the sequence calls all watchers. */
+/** A commit of the sender, or of a follower whose notice the leader passes on. Followers get it
+ *  only while they have watchers. If the keys are too many or too long for a frame, `writes` is
+ *  empty and `previous` is -1: this gap in the sequence calls all watchers. */
 export interface Notice extends Committed {
   readonly kind: "notice";
 }

@@ -210,7 +210,7 @@ export class Supervisor {
     this.#figures.addEnded(worker);
     const isReplaced = this.#slots[worker.slot] !== worker;
     if (isReplaced || this.#state !== "running") return;
-    this.#given.log.warn({ pid: worker.pid, code, signal }, "worker ended; replacing it");
+    this.#given.log.error({ pid: worker.pid, code, signal }, "worker ended; replacing it");
     void this.#replace(worker);
   }
 

@@ -1,5 +1,5 @@
 import { Agent } from "node:http";
-import { expect, it } from "vitest";
+import { afterAll, expect, it } from "vitest";
 import { rawClient } from "../harness/raw-client.ts";
 import { temporaryFolder } from "../harness/temporary-folder.ts";
 import { startWorkers, type WorkerServer } from "./worker-server.ts";
@@ -10,10 +10,14 @@ const timeoutMilliseconds = 180_000;
 const folder = temporaryFolder();
 const list = { method: "GET", path: "/listed?restype=container&comp=list" };
 
+let server: WorkerServer | undefined;
+// After a failure the server still runs.
+afterAll(() => server?.child.kill("SIGKILL"));
+
 it(
   "connections that one worker has accepted are divided among the workers",
   async () => {
-    const server = await startWorkers(folder, "--silent");
+    server = await startWorkers(folder, "--silent");
     const agent = new Agent({ keepAlive: true, maxSockets: connectionCount });
     const blob = rawClient(server.urlOf("blob"), agent);
     expect((await blob.send({ method: "PUT", path: "/listed?restype=container" })).status).toBe(

@@ -23,11 +23,11 @@ describe("the load balance of workers", () => {
     { load: 0.9, other: 0.75, share: 0, what: "nothing for a small difference" },
     { load: 0.75, other: 0, share: 0, what: "nothing of a worker that is not busy" },
     { load: 0.85, other: 1, share: 0, what: "nothing of the worker with less load" },
-  ])("passes on $what", ({ load, other, share }) => {
+  ])("closes $what", ({ load, other, share }) => {
     expect(report(load, other)).toBeCloseTo(share);
   });
 
-  it("waits for the effect before it passes on more", () => {
+  it("waits for the effect before it closes more", () => {
     expect(report(1, 0)).toBe(0.5);
     clock.advance(loadMilliseconds);
     expect(report(1, 0)).toBe(0);

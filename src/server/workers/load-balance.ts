@@ -3,7 +3,7 @@ import type { Clock } from "../../base/world.ts";
 
 /** Period in which a worker measures and reports its load. */
 export const loadMilliseconds = 500;
-/** A worker with less load passes none on: its clients would gain little by new connections. */
+/** A worker with less load closes no connection: its clients would gain little by new ones. */
 const busyLoad = 0.8;
 /** Load above the average that is worth new connections. */
 const excessMin = 0.1;

@@ -56,7 +56,7 @@ it(
   timeoutMilliseconds,
 );
 
-async function requestsOf(server: WorkerServer, worker: number | undefined): Promise<number> {
-  const { processes } = await server.workers();
+async function requestsOf(from: WorkerServer, worker: number | undefined): Promise<number> {
+  const { processes } = await from.workers();
   return processes.find(({ pid }) => pid === worker)?.requests ?? 0;
 }

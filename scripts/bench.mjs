@@ -6,6 +6,7 @@
 //   --nodes                several server nodes on PostgreSQL, 4 minutes (bench/nodes.ts)
 //   --node 20,22,24,26     this server on versions of Node.js, 9 minutes (bench/node-versions.ts)
 //   --workers              one worker against two, with C generators (bench/workers.ts)
+//   --peers                MinIO and versitygw from the Go proxy, with wrk (bench/peers.ts)
 //   --store [FOLDER [URL]] the storage engines without HTTP (bench/store.ts)
 //   --explorer [BLOBS]     the explorer on a million blobs (bench/explorer.mjs)
 //   --smb                  smbclient against Samba and this server (bench/smb.mjs)
@@ -25,6 +26,7 @@ const measurements = {
   "--nodes": measureNodes,
   "--node": measureNodeVersions,
   "--workers": () => runBench("workers", { needsServer: needsServer() }),
+  "--peers": () => runBench("peers", { needsServer: needsServer() }),
   "--store": () => runBench("store", { needsServer: false }),
   "--explorer": () => import("./bench/explorer.mjs"),
   "--smb": () => import("./bench/smb.mjs"),

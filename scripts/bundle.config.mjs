@@ -30,7 +30,7 @@ export default defineConfig({
       },
       output: {
         entryFileNames: "[name].js",
-        // As deep as `dist/server`: modules find the folder of the package relative to themselves.
+        // As deep as `dist/host`: modules find the folder of the package relative to themselves.
         chunkFileNames: "bundle/[name]-[hash].js",
       },
     },

@@ -10,7 +10,11 @@ const checks = [
   { name: "ui-types", command: "tsc", words: ["-p", "ui/tsconfig.json"] },
   { name: "lint", command: "oxlint", words: ["--type-aware", "--deny-warnings", "."] },
   { name: "format", command: "oxfmt", words: ["--check", "."] },
-  { name: "tidy", command: "vitest", words: ["run", "tests/tidy.test.ts"] },
+  {
+    name: "tidy",
+    command: "vitest",
+    words: ["run", "tests/tidy.test.ts", "tests/unused-code.test.ts", "tests/module-state.test.ts"],
+  },
 ];
 const { values } = parseArgs({
   options: { fix: { type: "boolean", default: false }, only: { type: "string" } },

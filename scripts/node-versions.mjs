@@ -13,7 +13,7 @@ import { exclusionsOfMissing, installMissing } from "./tools.mjs";
 export const smokeTests = [
   "src/store/lmdb/lmdb-engine.test.ts",
   "src/store/lmdb/overlay-engine.test.ts",
-  "src/content/receive.test.ts",
+  "src/content/body/receive.test.ts",
   "src/content/concurrency.test.ts",
   "tests/cli/command.test.ts",
   "tests/cli/folder-commands.test.ts",

@@ -31,8 +31,7 @@ const parts = [
   {
     name: "workers",
     tests: "tests/workers",
-    // Single workers of a server are killed, among them the commit leader. `npm test` contains
-    // the short form.
+    // Single workers of a server are killed. `npm test` contains the short form.
     long: { ETAGERE_WORKER_KILLS: "50", ETAGERE_WORKER_KILL_REQUESTS: "1000" },
     record: { ETAGERE_WORKER_KILL_RECORD: "workers.txt" },
   },

@@ -14,10 +14,18 @@ const { clients } = await import("../tests/clients/clients.mjs");
 const { Missing } = await import("../tests/clients/commands.mjs");
 const { canListen, startServer } = await import("../tests/clients/server.mjs");
 
+const { runLive } = await import("../tests/clients/live/live.mjs");
+const { runHadoopSuite } = await import("../tests/clients/hadoop-suite/suite.mjs");
+
 const results = { passed: [], failed: [], skipped: [] };
 const asked = process.argv.slice(2);
+const live = /^--(go|python)-live$/.exec(asked[0] ?? "")?.[1];
 const unknown = asked.find((name) => !Object.hasOwn(clients, name));
-if (unknown === undefined) {
+if (live !== undefined) {
+  await attemptSuite(() => runLive(live, asked.slice(1)));
+} else if (asked[0] === "--hadoop") {
+  await attemptSuite(() => runHadoopSuite(asked.slice(1)));
+} else if (unknown === undefined) {
   await runAll(asked.length > 0 ? asked : Object.keys(clients));
 } else {
   console.error(`no client "${unknown}"; there are ${Object.keys(clients).join(", ")}`);
@@ -45,6 +53,17 @@ async function runAll(names) {
     rmSync(work, { recursive: true, force: true });
   }
   report();
+}
+
+/** The tests of Azure's own libraries and of Hadoop print their results. */
+async function attemptSuite(run) {
+  try {
+    process.exitCode = (await run()) ? 0 : 1;
+  } catch (error) {
+    const isMissing = error instanceof Missing;
+    console.error(isMissing ? `SKIPPED: ${error.message}` : error);
+    process.exitCode = isMissing && process.env["ETAGERE_REQUIRE_ALL"] !== "1" ? 0 : 1;
+  }
 }
 
 async function attempt(name, test) {

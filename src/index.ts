@@ -10,16 +10,16 @@ export async function start(options: StartOptions = {}): Promise<EtagereServer> 
   return server.start(options);
 }
 
-export type { EtagereServer } from "./server/start.ts";
+export type { EtagereServer, ServerEvents } from "./server/start.ts";
 export type { StartOptions } from "./server/options.ts";
-export { SnapshotError } from "./store/saved-states/snapshot-error.ts";
-export { ArchiveRefused } from "./server/archive/archive-refused.ts";
-export type { ExportFileOptions, LoadFileOptions } from "./server/archive/archive-file.ts";
-export type { ExportReport } from "./server/archive/export-accounts.ts";
-export type { LoadReport } from "./server/archive/load-archive.ts";
-export type { Snapshot } from "./server/snapshots/server-snapshots.ts";
-export type { ServerClock } from "./server/time-travel/server-clock.ts";
-export type { Faults, PendingFault } from "./server/faults/fault-injector.ts";
-export type { InitInput } from "./server/init/init-input.ts";
-export type { InjectedFault } from "./server/faults/fault-rule.ts";
-export { StartRefused } from "./server/start-refused.ts";
+export { SnapshotError } from "./store/saved-states/saved-states.ts";
+export { ArchiveRefused } from "./commands/refused.ts";
+export type { ExportFileOptions, LoadFileOptions } from "./commands/archive/archive-file.ts";
+export type { ExportReport } from "./commands/archive/export-accounts.ts";
+export type { LoadReport } from "./commands/archive/load-archive.ts";
+export type { Snapshot } from "./controls/server-snapshots.ts";
+export type { ServerClock } from "./controls/travelling-clock.ts";
+export type { Faults, PendingFault } from "./controls/fault-injector.ts";
+export type { InitInput } from "./commands/init/init-input.ts";
+export type { InjectedFault } from "./controls/fault-rule.ts";
+export { StartRefused } from "./host/start-refused.ts";

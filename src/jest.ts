@@ -1,9 +1,5 @@
 import type { StartOptions } from "./server/options.ts";
-import {
-  registerTestServer,
-  type TestHooks,
-  type TestServer,
-} from "./server/testing/test-server.ts";
+import { registerTestServer, type TestHooks, type TestServer } from "./testkit/test-server.ts";
 
 export type { TestServer };
 

@@ -1,6 +1,6 @@
 import { after, afterEach, before, beforeEach } from "node:test";
 import type { StartOptions } from "./server/options.ts";
-import { registerTestServer, type TestServer } from "./server/testing/test-server.ts";
+import { registerTestServer, type TestServer } from "./testkit/test-server.ts";
 
 export type { TestServer };
 

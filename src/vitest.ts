@@ -1,6 +1,6 @@
 import { afterAll, afterEach, beforeAll, beforeEach } from "vitest";
 import type { StartOptions } from "./server/options.ts";
-import { registerTestServer, type TestServer } from "./server/testing/test-server.ts";
+import { registerTestServer, type TestServer } from "./testkit/test-server.ts";
 
 export type { TestServer };
 

@@ -4,12 +4,16 @@ import { describe, expect, it } from "vitest";
 
 /** From the top down. A file imports from its own folder and from layers below; never a sibling. */
 const layers: readonly (readonly string[])[] = [
-  ["cli"],
+  ["cli", "testkit"],
+  ["workers"],
   ["server"],
+  ["commands", "controls"],
+  ["data"],
+  ["host"],
   ["admin"],
+  ["events"],
   ["http", "smb"],
   ["blob", "table", "queue", "file"],
-  ["namespace"],
   ["account"],
   ["operation"],
   ["content"],
@@ -20,7 +24,7 @@ const layers: readonly (readonly string[])[] = [
 ];
 /** Data tables, which grow by one row per fact. */
 const dataTables: ReadonlySet<string> = new Set(["src/protocol/fault-table.ts"]);
-const fileLinesMax = 300;
+const fileLinesMax = 500;
 const functionLinesMax = 60;
 const lineColumnsMax = 100;
 
@@ -35,7 +39,7 @@ const bannedNames: readonly { readonly name: string; readonly pattern: RegExp }[
   { name: "performance.now", pattern: /\bperformance\.now\b/ },
 ];
 const bannedNamesAreAtHome = (path: string): boolean =>
-  path === "src/server/world.ts" || path.startsWith("src/cli/");
+  path === "src/host/world.ts" || path.startsWith("src/cli/");
 
 interface LockFile {
   readonly packages: Readonly<Record<string, LockEntry>>;
@@ -53,6 +57,8 @@ interface Source {
   readonly isTest: boolean;
 }
 
+/** Tests, and what only tests import. */
+const testForm = /\.(test|proof)\.ts$|^tests\/harness\/store\//;
 const sources = ["src", "ui/src", "tests", "scripts"].flatMap(readFolder);
 const product = sources.filter(({ path, isTest }) => path.startsWith("src/") && !isTest);
 
@@ -62,7 +68,7 @@ function readFolder(folder: string): readonly Source[] {
     .map((name) => join(folder, name))
     .map((path) => {
       const text = readFileSync(path, "utf8");
-      const isTest = /\.(test|proof)\.ts$|\/conformance(\.ts$|\/)/.test(path);
+      const isTest = testForm.test(path);
       return { path, text, lines: text.split("\n"), isTest };
     });
 }

@@ -7,23 +7,33 @@ interface Release {
   readonly node: string | undefined;
 }
 
+/** An installed Azurite, and the Node that runs it. */
+export interface InstalledAzurite {
+  readonly program: string;
+  readonly version: string;
+  readonly node: string;
+}
+
 /**
- * Path of the newest Azurite that runs on this Node. It is not a dependency: it is installed
- * once for the comparison, into a folder that git ignores.
+ * Installs the newest Azurite. It is not a dependency: it is installed once for the comparison,
+ * into a folder that git ignores. If it needs a newer Node than this one, that of the npm package
+ * `node` is installed beside it.
  */
-export function installAzurite(): { readonly program: string; readonly version: string } {
-  const version = newestFor(process.versions.node, readReleases());
+export function installAzurite(): InstalledAzurite {
+  const { version, node: engines } = newestOf(readReleases());
+  const needed = neededNode(process.versions.node, engines);
   const home = join(process.cwd(), ".bench", `azurite-${version}`);
   const program = join(home, "node_modules", "azurite", "dist", "src", "azurite.js");
-  if (!existsSync(program)) {
+  const ownNode = join(home, "node_modules", "node", "bin", "node");
+  if (!existsSync(program) || (needed !== undefined && !existsSync(ownNode))) {
     mkdirSync(home, { recursive: true });
-    const manifest = { private: true, dependencies: { azurite: version } };
-    writeFileSync(join(home, "package.json"), JSON.stringify(manifest));
+    const dependencies = { azurite: version, ...(needed === undefined ? {} : { node: needed }) };
+    writeFileSync(join(home, "package.json"), JSON.stringify({ private: true, dependencies }));
     console.log(`installing Azurite ${version} …`);
     const words = ["install", "--no-audit", "--no-fund", "--no-package-lock", "--loglevel=error"];
     execFileSync("npm", words, { cwd: home, stdio: "inherit" });
   }
-  return { program, version };
+  return { program, version, node: needed === undefined ? process.execPath : ownNode };
 }
 
 function readReleases(): readonly Release[] {
@@ -36,16 +46,17 @@ function readReleases(): readonly Release[] {
   return listed.map((one) => ({ version: one["version"] ?? "", node: one["engines.node"] }));
 }
 
-export function newestFor(node: string, releases: readonly Release[]): string {
-  const running = releases
-    .filter((release) => {
-      const least = /^>=\s*([\d.]+)$/.exec(release.node ?? "")?.[1];
-      return /^[\d.]+$/.test(release.version) && (least === undefined || compare(node, least) >= 0);
-    })
-    .map(({ version }) => version);
-  const newest = running.toSorted(compare).at(-1);
-  if (newest === undefined) throw new Error(`no Azurite runs on Node ${node}`);
+export function newestOf(releases: readonly Release[]): Release {
+  const released = releases.filter(({ version }) => /^[\d.]+$/.test(version));
+  const newest = released.toSorted((a, b) => compare(a.version, b.version)).at(-1);
+  if (newest === undefined) throw new Error("the registry lists no release of Azurite");
   return newest;
+}
+
+/** The range of Node versions to install; undefined if this one suffices. */
+export function neededNode(own: string, engines: string | undefined): string | undefined {
+  const least = /^>=\s*([\d.]+)$/.exec(engines ?? "")?.[1];
+  return least === undefined || compare(own, least) >= 0 ? undefined : `^${least}`;
 }
 
 function compare(a: string, b: string): number {

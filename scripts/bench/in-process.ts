@@ -7,21 +7,22 @@ import {
 import type { AccountSettings } from "../../src/account/settings.ts";
 import { dfsService } from "../../src/blob/dfs/service.ts";
 import { isPathRequest } from "../../src/blob/service.ts";
-import { disablePretenuring } from "../../src/server/gc-flags.ts";
+import { disablePretenuring } from "../../src/host/process.ts";
 import type { Service } from "../../src/operation/service.ts";
 import { noMeter } from "../../src/protocol/meter.ts";
-import type { ServiceName } from "../../src/protocol/service-name.ts";
+import type { ServiceName } from "../../src/protocol/names.ts";
 import { Authenticator } from "../../src/http/auth/authenticator.ts";
 import type { HttpService } from "../../src/http/http-service.ts";
 import type { Observer } from "../../src/http/observer.ts";
-import { compileRoutes } from "../../src/http/routing.ts";
+import { compileRoutes } from "../../src/http/request/routing.ts";
+import { RequestIds } from "../../src/http/render.ts";
 import { serveRequest } from "../../src/http/pipeline.ts";
 import { bufferBody } from "../../src/http/wire.ts";
 import type { WireResponse, WireRequest } from "../../src/http/wire.ts";
-import { openDataStores } from "../../src/server/data-stores.ts";
-import type { DataStores } from "../../src/server/data-stores.ts";
-import { services } from "../../src/server/services.ts";
-import { realClock, realRandom } from "../../src/server/world.ts";
+import { openDataStores } from "../../src/data/data-stores.ts";
+import type { DataStores } from "../../src/data/data-stores.ts";
+import { services } from "../../src/data/services.ts";
+import { realClock, realRandom } from "../../src/host/world.ts";
 import type { Answer } from "./answer-reader.ts";
 import { accountSas, checked, version } from "./target.ts";
 import type { Client, Request, Target } from "./target.ts";
@@ -53,10 +54,10 @@ export async function openInProcess(
   const clock = realClock();
   const random = realRandom();
   const elsewhere = { storeUrl: undefined, contentUrl: undefined, memoryBytesMax: undefined };
-  const engines = await openDataStores({ ...elsewhere, location, services, clock, random, log });
+  const stores = await openDataStores({ ...elsewhere, location, clock, random, log });
   const account = { ...developmentAccount(), hierarchicalNamespace: hierarchical };
-  await ensureAccountRecords(engines.store, [account], random);
-  const open = (service: Service) => httpServiceOf({ service, account, engines, observer });
+  await ensureAccountRecords(stores.store, [account], random);
+  const open = (service: Service) => httpServiceOf({ service, account, stores, observer });
   const httpServices = new Map(services.map((service) => [service.name, open(service)]));
   const dfs = open(dfsService);
   const httpService = (name: ServiceName): HttpService => {
@@ -73,19 +74,19 @@ export async function openInProcess(
       if (name !== "blob") return clientOf(() => service);
       return clientOf((request) => (isPathRequest(request, "blob") ? dfs : service));
     },
-    stop: () => engines.close(),
+    stop: () => stores.close(),
   };
 }
 
 interface Opening {
   readonly service: Service;
   readonly account: AccountSettings;
-  readonly engines: DataStores;
+  readonly stores: DataStores;
   readonly observer: Observer | undefined;
 }
 
-function httpServiceOf({ service, account, engines, observer }: Opening): HttpService {
-  const { store, content } = engines;
+function httpServiceOf({ service, account, stores, observer }: Opening): HttpService {
+  const { store, content } = stores;
   const clock = realClock();
   return {
     service,
@@ -93,6 +94,7 @@ function httpServiceOf({ service, account, engines, observer }: Opening): HttpSe
     runtime: { store, content, random: realRandom(), clock },
     accounts: accountsOf([account]),
     authenticator: new Authenticator(),
+    requestIds: new RequestIds(realRandom()),
     sources: {
       read: () => Promise.reject(new Error("no copy sources in this benchmark")),
       serviceOf: () => undefined,

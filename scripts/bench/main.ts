@@ -1,7 +1,7 @@
 // `npm run bench`: our server, Azurite and plain servers of Node under the same load, on disk, on
 // the same machine in the same minute.
 import { mkdirSync, rmSync } from "node:fs";
-import { installAzurite } from "./azurite.ts";
+import { installAzurite, type InstalledAzurite } from "./azurite.ts";
 import { compare } from "./compare.ts";
 import type { Participant } from "./compare.ts";
 import { measureGrowth } from "./growth.ts";
@@ -40,7 +40,7 @@ async function compareAll({ only, azurite, program }: BenchOptions): Promise<voi
   const peer = azurite ? installAzurite() : undefined;
   const results: Result[] = [];
   const isPlain = ({ secure, hierarchical }: Scenario) => secure !== true && hierarchical !== true;
-  const open = await openField(undefined, peer?.program);
+  const open = await openField(undefined, peer);
   let anonymousMegabytes = Number.NaN;
   try {
     results.push(...(await compareOn(open, wanted.filter(isPlain))));
@@ -49,7 +49,7 @@ async function compareAll({ only, azurite, program }: BenchOptions): Promise<voi
     await Promise.all(open.servers.map((server) => server.stop()));
   }
   results.push(...(await compareWithDirectories(wanted)));
-  results.push(...(await compareSecurely(wanted, peer?.program)));
+  results.push(...(await compareSecurely(wanted, peer)));
   const whole = {
     machine: machineNow(),
     load: options.load,
@@ -60,9 +60,9 @@ async function compareAll({ only, azurite, program }: BenchOptions): Promise<voi
   printSummary(whole);
   writeResults(options.out, whole);
 
-  async function openField(tls: Certificate | undefined, other: string | undefined) {
+  async function openField(tls: Certificate | undefined, other: InstalledAzurite | undefined) {
     const servers = [await startEtagere({ program, tls })];
-    if (other !== undefined) servers.push(await startAzurite({ program: other, tls }));
+    if (other !== undefined) servers.push(await startAzurite({ ...other, tls }));
     return { servers, tls };
   }
 
@@ -77,7 +77,7 @@ async function compareAll({ only, azurite, program }: BenchOptions): Promise<voi
     }
   }
 
-  async function compareSecurely(all: readonly Scenario[], other: string | undefined) {
+  async function compareSecurely(all: readonly Scenario[], other: InstalledAzurite | undefined) {
     const secure = all.filter((scenario) => scenario.secure === true);
     if (secure.length === 0) return [];
     const folder = newFolder("certificate");

@@ -1,4 +1,4 @@
-import type { ServiceName } from "../../src/protocol/service-name.ts";
+import type { ServiceName } from "../../src/protocol/names.ts";
 import type { Step } from "./scenarios/scenario.ts";
 import { sent } from "./target.ts";
 import type { Target } from "./target.ts";

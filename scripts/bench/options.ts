@@ -15,8 +15,8 @@ export interface BenchOptions {
 }
 
 export const usage = `npm run bench -- [options]        the comparison with Azurite
-npm run bench -- MEASUREMENT …    --profile, --large, --tree, --node, --nodes, --workers, --store,
-                                  --explorer, --smb or --feed
+npm run bench -- MEASUREMENT …    --profile, --large, --tree, --node, --nodes, --workers, --peers,
+                                  --store, --explorer, --smb or --feed
   --only REGEX       operations whose name matches
   --quick            one round of 1 s each
   --seconds N        duration of a round (2.5; 1.5 with --growth)

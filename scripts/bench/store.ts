@@ -6,12 +6,11 @@ import { recordCodec } from "../../src/encoding/record.ts";
 import { unixEpochTicks } from "../../src/base/ticks.ts";
 import type { Clock } from "../../src/base/world.ts";
 import { LmdbEngine } from "../../src/store/lmdb/lmdb-engine.ts";
-import { memoryEngine } from "../../src/store/memory/memory-engine.ts";
+import { memoryEngine } from "../../src/store/memory/open-memory-store.ts";
 import { openPostgresStore } from "../../src/store/postgres/open-postgres-store.ts";
-import { silentLog } from "../../src/store/silent-log.ts";
+import { silentLog } from "../../tests/harness/silent-log.ts";
 import type { Store } from "../../src/store/store.ts";
-import { setClockOffset } from "../../src/store/time.ts";
-import { TransactionalStore } from "../../src/store/transactional-store.ts";
+import { setClockOffset, TransactionalStore } from "../../src/store/transactional-store.ts";
 
 /** Durable read-modify-writes per second, latency of a point read, cost of a view.
  *  `npm run bench -- --store [FOLDER [postgres://…]]` */
@@ -72,11 +71,11 @@ async function measure(name: string, store: Store, views = 50_000): Promise<void
 }
 
 const folder = mkdtempSync(join(process.argv[2] ?? ".", "etagere-bench-store-"));
-const engines = {
+const stores = {
   memory: () => memoryEngine(),
   lmdb: () => new LmdbEngine({ path: join(folder, "store.mdb"), noSync: false }),
 };
-for (const [name, newEngine] of Object.entries(engines)) {
+for (const [name, newEngine] of Object.entries(stores)) {
   const engine = newEngine();
   await setClockOffset(engine, clock, true);
   const store = new TransactionalStore({ engine, clock });

@@ -1,6 +1,6 @@
 import { createHmac } from "node:crypto";
 import { developmentAccountKey, developmentAccountName } from "../../src/account/settings.ts";
-import type { ServiceName } from "../../src/protocol/service-name.ts";
+import type { ServiceName } from "../../src/protocol/names.ts";
 import type { Answer } from "./answer-reader.ts";
 import { Connection } from "./connection.ts";
 

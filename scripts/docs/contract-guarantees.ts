@@ -23,6 +23,8 @@ const tableBehaviour = "tests/contract/table-behaviour.test.ts";
 const messages = "tests/contract/queue-messages.test.ts";
 const queueLife = "tests/contract/queue-life.test.ts";
 const fileLocks = "tests/contract/file-locks.test.ts";
+const fileDisplaced = "tests/contract/file-displaced.test.ts";
+const renameOverOpen = "tests/smb-wire/rename-over-open.test.ts";
 const fileRace = "tests/race/file-race.test.ts";
 const restAndSmbFiles = "tests/smb-wire/rest-and-smb-files.test.ts";
 const restAndSmbLocks = "tests/smb-wire/rest-and-smb-locks.test.ts";
@@ -75,7 +77,7 @@ export const contract: readonly Section[] = [
           ["tests/folder/live.test.ts", "is copied and checked while clients write to it"],
           ["tests/kill/queue-kill.proof.ts", "delivers correctly over"],
           ["src/content/crash.test.ts", "a killed process keeps its acknowledged writes"],
-          ["src/content/compaction-race.test.ts", "is not counted twice"],
+          ["src/content/reclaim/compaction-race.test.ts", "is not counted twice"],
           [bugs, "acknowledge before flush"],
         ],
       },
@@ -255,6 +257,16 @@ export const contract: readonly Section[] = [
           [bugs, "delete-pending ignored"],
           [restAndSmbLocks, "reports a delete-pending file"],
           [restAndSmbLocks, "accept no new entries and are not listed if delete-pending"],
+        ],
+      },
+      {
+        text:
+          "A rename replaces an open file only if all its handles share deletion. These keep its " +
+          "content, and the last close deletes it.",
+        tests: [
+          [fileDisplaced, "is read and written through its handles, and deleted with the last one"],
+          [fileDisplaced, "is not replaced if one of its handles does not share deletion"],
+          [renameOverOpen, "has no problems, also in its exports, and loses the file after a kill"],
         ],
       },
       {

@@ -7,7 +7,7 @@ import { AccessRules } from "../../src/protocol/roles/access-rules.ts";
 import { actionNeedOf } from "../../src/protocol/roles/action-need.ts";
 import { builtInRoles } from "../../src/protocol/roles/built-in-roles.ts";
 import { Role } from "../../src/protocol/roles/role.ts";
-import { services } from "../../src/server/services.ts";
+import { services } from "../../src/data/services.ts";
 
 const page = "docs/IDENTITY.md";
 const begin = "<!-- roles:begin (npm run docs) -->\n";

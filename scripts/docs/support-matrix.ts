@@ -3,7 +3,7 @@ import { pathToFileURL } from "node:url";
 import type { Operation } from "../../src/operation/operation.ts";
 import type { Service } from "../../src/operation/service.ts";
 import { dfsService } from "../../src/blob/dfs/service.ts";
-import { services } from "../../src/server/services.ts";
+import { services } from "../../src/data/services.ts";
 
 const page = "docs/SUPPORT.md";
 const begin = "<!-- support-matrix:begin (npm run docs) -->\n";

@@ -1,2 +1,2 @@
-// Replaces `src/server/package-folder.ts` in the executable.
+// Replaces `src/host/package-folder.ts` in the executable.
 export { extractedFolder as packageFolder } from "./embedded-files.ts";

@@ -1,4 +1,4 @@
-// Replaces `src/server/version.ts` in the executable: `--version` needs no extracted files.
+// Replaces `src/host/version.ts` in the executable: `--version` needs no extracted files.
 import { embeddedText } from "./embedded-files.ts";
 
 export function readVersion(): string {

@@ -11,8 +11,8 @@ const runtime = join(root, "scripts", "executable");
 
 /** Modules that read files of the package, and what replaces them in the executable. */
 const replacements = new Map([
-  [join(root, "src", "server", "package-folder.ts"), join(runtime, "package-folder.ts")],
-  [join(root, "src", "server", "version.ts"), join(runtime, "version.ts")],
+  [join(root, "src", "host", "package-folder.ts"), join(runtime, "package-folder.ts")],
+  [join(root, "src", "host", "version.ts"), join(runtime, "version.ts")],
   ["node-gyp-build-optional-packages", join(runtime, "lmdb-addon.ts")],
 ]);
 

@@ -1,13 +1,14 @@
 import { newId } from "../operation/identifiers.ts";
 import type { Random } from "../base/world.ts";
-import type { ServiceName } from "../protocol/service-name.ts";
+import type { ServiceName } from "../protocol/names.ts";
 import type { Store, Transaction } from "../store/store.ts";
 import { accounts, accountsState } from "./account-record.ts";
-import { noteQuotaChange, withQuota } from "./account-quota.ts";
+import { noteQuotaChange, withChangeFeed, withQuota } from "./account-quota.ts";
 import type { AccountRecord, StoredAccount, StoredSettings } from "./account-record.ts";
 import { contradiction, hierarchical, newAccount, reclaimAccount } from "./account-records.ts";
 import type { IsUsed } from "./account-records.ts";
 import { parseAccountSettings } from "./parse-settings.ts";
+import { removeSubscriptions } from "./subscription-changes.ts";
 import type { AccountKeys } from "./settings.ts";
 
 /** What the transactions that change stored accounts need. */
@@ -99,6 +100,7 @@ export function deleteAccount(
     const state = await stateOf(tx);
     tx.delete(accounts.key(name));
     reclaimAccount(tx, existing.id, services);
+    await removeSubscriptions(tx, name);
     if (existing.quota !== undefined) await noteQuotaChange(tx);
     const countDelta = existing.stored === undefined ? 0 : -1;
     return putState(tx, { name, stored: undefined, state, countDelta, after: newId(random) });
@@ -170,18 +172,22 @@ async function withSettings(
   { hasContainers, hasData }: AccountChangeParts,
   tx: Transaction,
   record: AccountRecord,
-  { hierarchicalNamespace = false, quotaBytes = 0 }: StoredSettings,
+  { hierarchicalNamespace = false, quotaBytes = 0, ...others }: StoredSettings,
 ): Promise<AccountRecord | undefined> {
   const { hierarchicalNamespace: present = false, ...rest } = record;
   const isChanged = present !== hierarchicalNamespace;
   if (isChanged && (await hasContainers(tx, record.id))) return undefined;
   const changed = hierarchicalNamespace ? { ...rest, ...hierarchical } : rest;
+  const logged = withChangeFeed(isChanged ? changed : record, others);
   // Last, because it writes: a rejected change must not.
-  return withQuota(tx, isChanged ? changed : record, quotaBytes, hasData);
+  return withQuota(tx, logged, quotaBytes, hasData);
 }
 
 export function findProblem(name: string, keys: AccountKeys, settings: object): Fault | undefined {
   if ("keys" in settings) return refuse("InvalidInput", '"keys" is no setting: rotate keys');
+  if ("subscriptions" in settings) {
+    return refuse("InvalidInput", '"subscriptions" is no setting of a stored account');
+  }
   const parsed = parseAccountSettings(name, { ...settings, keys });
   return parsed.ok ? undefined : refuse("InvalidInput", parsed.problems.join("; "));
 }
@@ -196,7 +202,7 @@ export async function recordOf(tx: Transaction, name: string): Promise<AccountRe
   return value && accounts.codec.decode(value);
 }
 
-export interface State {
+interface State {
   readonly revision: bigint | undefined;
   readonly count: number;
 }

@@ -13,7 +13,7 @@ import {
 } from "./account-changes.ts";
 
 /** The accounts that a server serves, as far as changes of stored accounts concern them. */
-export interface ChangeableAccounts {
+interface ChangeableAccounts {
   isConfigured(name: string): boolean;
   apply(change: AccountChange): void;
   /** Reads the changes of other processes. */
@@ -21,7 +21,7 @@ export interface ChangeableAccounts {
 }
 
 /** An account with a record in the store. */
-export interface ListedAccount {
+interface ListedAccount {
   readonly name: string;
   /** `unserved`: the account was removed from the configuration, its data was kept. */
   readonly source: "configured" | "stored" | "unserved";

@@ -1,13 +1,13 @@
-import { accountUsage, type AccountQuota } from "../operation/usage.ts";
+import { accountUsage, type AccountQuota } from "../operation/quotas.ts";
 import { recordCodec } from "../encoding/record.ts";
 import { defineTable } from "../encoding/table.ts";
-import { decodeCounter } from "../store/counter.ts";
+import { decodeCounter } from "../store/store.ts";
 import type { Store, Transaction, View } from "../store/store.ts";
 import { accounts, type AccountRecord } from "./account-record.ts";
-import type { Accounts } from "./settings.ts";
+import type { Accounts, AccountSettings } from "./settings.ts";
 
 /** Raised with each change of a quota, so that processes see when to read the quotas again. */
-export interface QuotaState {
+interface QuotaState {
   readonly revision: bigint;
 }
 
@@ -16,6 +16,10 @@ export const quotaState = defineTable<"quotas", QuotaState>({
   tag: 0x08,
   key: (name) => [name],
   codec: recordCodec<QuotaState>({ version: 1 }),
+  owner: "store",
+  lifetime: "durable",
+  role: "record",
+  isArchived: false,
 });
 
 /** Whether an account has any data, soft-deleted data included. */
@@ -44,27 +48,46 @@ export async function withQuota(
   const { quota, ...others } = record;
   if (quotaBytes === (quota?.quotaBytes ?? 0)) return record;
   await noteQuotaChange(tx);
-  if (quota === undefined || quotaBytes === 0) tx.delete(accountUsage(record.id));
+  if (quota === undefined || quotaBytes === 0) tx.delete(accountUsage.key(record.id));
   if (quotaBytes === 0) return others;
   const isCounted = quota?.isCounted ?? !(await hasData(tx, record.id));
   return { ...others, quota: { quotaBytes, isCounted } };
 }
 
-/** Stores the quotas of the settings in the records of the accounts, where transactions read
- *  them. */
-export async function ensureQuotas(
+type FeedSettings = Partial<Pick<AccountSettings, "changeFeed" | "changeFeedRetentionDays">>;
+
+/** The record with the change feed of the settings. */
+export function withChangeFeed(
+  record: AccountRecord,
+  { changeFeed = false, changeFeedRetentionDays = 0 }: FeedSettings,
+): AccountRecord {
+  const { events, ...others } = record;
+  const days = changeFeed ? changeFeedRetentionDays : undefined;
+  if (events?.changeFeedDays === days) return record;
+  const { changeFeedDays: _before, ...readers } = events ?? {};
+  const after = days === undefined ? readers : { ...readers, changeFeedDays: days };
+  return Object.keys(after).length === 0 ? others : { ...others, events: after };
+}
+
+/** Stores the quotas and change feeds of the settings in the records of the accounts, where
+ *  transactions read them. */
+export async function ensureSettings(
   store: Store,
   settings: Accounts,
   hasData: HasData,
 ): Promise<void> {
   for (const name of settings.names()) {
-    const quotaBytes = settings.get(name)?.quotaBytes ?? 0;
+    const wanted = settings.get(name) ?? {};
+    const { quotaBytes = 0 } = wanted as Partial<AccountSettings>;
     const present = await store.snapshot((view) => recordOf(view, name));
-    if (present === undefined || (present.quota?.quotaBytes ?? 0) === quotaBytes) continue;
+    const hasQuota = (present?.quota?.quotaBytes ?? 0) === quotaBytes;
+    if (present === undefined || (hasQuota && withChangeFeed(present, wanted) === present))
+      continue;
     await store.transact(async (tx) => {
       const record = await recordOf(tx, name);
       if (record === undefined) return;
-      const changed = await withQuota(tx, record, quotaBytes, hasData);
+      const limited = await withQuota(tx, record, quotaBytes, hasData);
+      const changed = withChangeFeed(limited, wanted);
       if (changed !== record) tx.put(accounts.key(name), accounts.codec.encode(changed));
     });
   }
@@ -105,7 +128,7 @@ export async function readLimited(
 export async function usedOfQuota(view: View, name: string): Promise<bigint | undefined> {
   const record = await recordOf(view, name);
   if (record?.quota?.isCounted !== true) return undefined;
-  return decodeCounter(await view.get(accountUsage(record.id)));
+  return decodeCounter(await view.get(accountUsage.key(record.id)));
 }
 
 /** Corrects the counter of an account after its bytes were counted in one state: `counted` bytes,
@@ -118,7 +141,7 @@ export async function correctUsage(
   await store.transact(async (tx) => {
     const record = await recordOf(tx, name);
     if (record?.id !== id || record.quota === undefined) return;
-    if (counted !== counterThen) tx.add(accountUsage(id), counted - counterThen);
+    if (counted !== counterThen) tx.add(accountUsage.key(id), counted - counterThen);
     if (record.quota.isCounted) return;
     const quota = { ...record.quota, isCounted: true };
     tx.put(accounts.key(name), accounts.codec.encode({ ...record, quota }));

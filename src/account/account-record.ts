@@ -1,5 +1,5 @@
-import type { AccountQuota } from "../operation/usage.ts";
-import type { ServiceName } from "../protocol/service-name.ts";
+import type { AccountQuota } from "../operation/quotas.ts";
+import type { ServiceName } from "../protocol/names.ts";
 import { recordCodec, withDecodeCache } from "../encoding/record.ts";
 import { defineTable } from "../encoding/table.ts";
 import type { Ticks } from "../base/ticks.ts";
@@ -16,9 +16,19 @@ export interface AccountRecord {
   readonly hierarchicalNamespace?: true | undefined;
   /** The quota of the settings, where transactions of all processes read it; undefined: none. */
   readonly quota?: AccountQuota | undefined;
+  /** Set while the account writes its changes to the event log; undefined: it does not. */
+  readonly events?: AccountEvents | undefined;
   /** Keys and settings of an account that was created by the admin API; undefined for an account
    *  that only the configuration describes. */
   readonly stored?: StoredAccount | undefined;
+}
+
+/** Who reads the event log of an account. */
+interface AccountEvents {
+  /** The setting `changeFeed`: for how many days the change feed has the events. */
+  readonly changeFeedDays?: number | undefined;
+  /** Number of subscriptions; undefined for none. */
+  readonly subscriptions?: number | undefined;
 }
 
 /** Keys and settings in the store. Settings of the configuration for the same name replace them. */
@@ -39,11 +49,17 @@ export const accounts = defineTable<string, AccountRecord>({
   tag: 0x01,
   key: (name) => [name],
   codec: withDecodeCache(recordCodec<AccountRecord>({ version: 1 })),
+  owner: "store",
+  lifetime: "durable",
+  role: "record",
+  // An archive has a frame of its own for an account.
+  isArchived: false,
+  defines: { id: "account" },
 });
 
 /** The state of all stored accounts: processes compare `revision` to see whether one has changed.
  *  */
-export interface AccountsState {
+interface AccountsState {
   readonly revision: bigint;
   readonly count: number;
 }
@@ -53,6 +69,10 @@ export const accountsState = defineTable<"accounts", AccountsState>({
   tag: 0x06,
   key: (name) => [name],
   codec: recordCodec<AccountsState>({ version: 1 }),
+  owner: "store",
+  lifetime: "durable",
+  role: "record",
+  isArchived: false,
 });
 
 /** The scope of operations on the account: its record. */

@@ -1,15 +1,15 @@
-import { accounts } from "./account-record.ts";
-import type { AccountRecord } from "./account-record.ts";
-import type { ServiceName } from "../protocol/service-name.ts";
+import { accounts, type AccountRecord } from "./account-record.ts";
+import type { ServiceName } from "../protocol/names.ts";
 import type { Random } from "../base/world.ts";
 import { newId } from "../operation/identifiers.ts";
-import { accountUsage } from "../operation/usage.ts";
+import { accountUsage } from "../operation/quotas.ts";
 import { noteQuotaChange } from "./account-quota.ts";
 import { enqueueJob } from "../operation/reclaim-jobs.ts";
 import type { Store, Transaction } from "../store/store.ts";
+import type { Table } from "../encoding/table.ts";
 
 /** An account as the configuration describes it. */
-export interface ConfiguredAccount {
+interface ConfiguredAccount {
   readonly name: string;
   readonly hierarchicalNamespace: boolean;
 }
@@ -75,10 +75,10 @@ export async function resetAccounts(
     let hasQuota = false;
     for await (const entries of tx.range(accounts.range([]))) {
       for (const { key, value } of entries) {
-        const { id, hierarchicalNamespace, stored, quota } = accounts.codec.decode(value);
+        const { id, hierarchicalNamespace, stored, quota, events } = accounts.codec.decode(value);
         const namespace = hierarchicalNamespace === true ? hierarchical : {};
         const limit = quota === undefined ? {} : { quota: { ...quota, isCounted: true } };
-        const emptied = { ...newAccount(random), ...namespace, ...limit, stored };
+        const emptied = { ...newAccount(random), ...namespace, ...limit, events, stored };
         tx.put(key, accounts.codec.encode(emptied));
         reclaimAccount(tx, id, services);
         hasQuota ||= quota !== undefined;
@@ -94,7 +94,7 @@ export function reclaimAccount(
   id: bigint,
   services: readonly ServiceName[],
 ): void {
-  tx.delete(accountUsage(id));
+  tx.delete(accountUsage.key(id));
   for (const service of services) {
     enqueueJob(tx, { kind: `${service}-account`, scope: [id] }, tx.now);
   }
@@ -102,4 +102,16 @@ export function reclaimAccount(
 
 export function newAccount(random: Random): AccountRecord {
   return { id: newId(random), properties: {} };
+}
+
+/** Whether a table has a record whose key begins with the id of an account. */
+export async function hasRecords<K, R>(
+  tx: Transaction,
+  table: Table<K, R>,
+  account: bigint,
+): Promise<boolean> {
+  for await (const entries of tx.range({ ...table.range([account]), limit: 1 })) {
+    if (entries.length > 0) return true;
+  }
+  return false;
 }

@@ -1,11 +1,11 @@
 import { mapAwaitable, type Awaitable } from "../base/awaitable.ts";
-import { put, reclaimAt, type Effect } from "../operation/effects.ts";
+import { periodJob, put, type Effect } from "../operation/effects.ts";
 import type { Features } from "../protocol/features.ts";
-import type { ServiceName } from "../protocol/service-name.ts";
+import type { ServiceName } from "../protocol/names.ts";
 import { recordCodec } from "../encoding/record.ts";
-import type { LoadRequest, ReclaimHandler } from "../operation/service.ts";
-import { anyTable, defineTable } from "../encoding/table.ts";
-import { ticksFromSeconds, ticksPerSecond, type Ticks } from "../base/ticks.ts";
+import type { LoadRequest } from "../operation/service.ts";
+import { defineTable, type Period } from "../encoding/table.ts";
+import { ticksFromSeconds, ticksPerDay, ticksPerSecond, type Ticks } from "../base/ticks.ts";
 import type { RecordView } from "../operation/view.ts";
 
 /** The name of a deleted container, queue, table or share that cannot be reused yet. By default a
@@ -26,21 +26,51 @@ interface DeletedNameRecord {
   readonly deletedAt?: Ticks;
 }
 
+/** The period of a soft-deleted container or share, by which it can be restored. */
+export function softDeletePeriod<R extends { deletedAt: Ticks; retentionDays: number }>(
+  jobKind: string,
+): Period<R> {
+  return {
+    jobKinds: [jobKind],
+    scopeOf: ([account, name, version]) => [account as bigint, name as string, version as Ticks],
+    ends: ({ deletedAt, retentionDays }) => deletedAt + BigInt(retentionDays) * ticksPerDay,
+    keyPartsOf: (scope) => scope,
+  };
+}
+
+/** Recorded: a container that is deleted again in this time gets 202 instead of 404. */
+const repetitionTicksMax = ticksPerSecond;
+
 export const deletedNames = defineTable<DeletedName, DeletedNameRecord>({
   name: "deleted-names",
   tag: 0x05,
   key: ({ account, service, name }) => [account, service, name],
   codec: recordCodec<DeletedNameRecord>({ version: 1 }),
+  // A reservation may outlive its account.
+  owner: "store",
+  lifetime: "durable",
+  role: "record",
+  isArchived: false,
+  period: {
+    jobKinds: [
+      "blob-deleted-name",
+      "queue-deleted-name",
+      "table-deleted-name",
+      "file-deleted-name",
+    ],
+    jobKindOf: ([, service]) => `${String(service)}-deleted-name`,
+    scopeOf: ([account, service, name]) => [account as bigint, service as string, name as string],
+    ends: ({ until, deletedAt }) => {
+      const repeatable = deletedAt === undefined ? until : deletedAt + repetitionTicksMax;
+      return repeatable > until ? repeatable : until;
+    },
+    keyPartsOf: (scope) => scope,
+  },
 });
-
-/** Recorded: a container that is deleted again in this time gets 202 instead of 404. */
-const repetitionTicksMax = ticksPerSecond;
 
 /** As `reserveName`, and keeps the time of the deletion for `isRecentlyDeleted`. */
 export function keepDeletion(features: Features, key: DeletedName, now: Ticks): readonly Effect[] {
-  const until = reservedUntil(features, now);
-  const repeatable = now + repetitionTicksMax;
-  return kept(key, { until, deletedAt: now }, until > repeatable ? until : repeatable);
+  return kept(key, { until: reservedUntil(features, now), deletedAt: now });
 }
 
 /** Whether a container of this name was deleted so recently that deleting it again succeeds. */
@@ -56,7 +86,7 @@ function isRecent(record: DeletedNameRecord | undefined, now: Ticks): boolean {
  *  if the account does not set them. */
 export function reserveName(features: Features, key: DeletedName, now: Ticks): readonly Effect[] {
   const until = reservedUntil(features, now);
-  return until === now ? [] : kept(key, { until }, until);
+  return until === now ? [] : kept(key, { until });
 }
 
 function reservedUntil({ deletedNameSeconds = 0 }: Features, now: Ticks): Ticks {
@@ -64,9 +94,8 @@ function reservedUntil({ deletedNameSeconds = 0 }: Features, now: Ticks): Ticks 
 }
 
 /** Stores the record, and the job that removes it when it is due. */
-function kept(key: DeletedName, record: DeletedNameRecord, due: Ticks): readonly Effect[] {
-  const { account, service, name } = key;
-  return [put(deletedNames, key, record), reclaimAt(due, jobKind(service), account, service, name)];
+function kept(key: DeletedName, record: DeletedNameRecord): readonly Effect[] {
+  return [put(deletedNames, key, record), ...periodJob(deletedNames, key, record)];
 }
 
 /** Whether the name of an absent container, queue, table or share is reserved. Called by the `load`
@@ -82,28 +111,4 @@ export function isNameReserved(
     view.get(deletedNames, key),
     (record) => record !== undefined && record.until > view.now,
   );
-}
-
-function jobKind(service: ServiceName): string {
-  return `${service}-deleted-name`;
-}
-
-/** Removes the record of an expired reservation. Keeps a record whose `until` was moved by another
- *  deletion: the job of that deletion removes it. */
-const reclaimName: ReclaimHandler = async (view, [account, service, name]) => {
-  const key = {
-    account: account as bigint,
-    service: service as ServiceName,
-    name: name as string,
-  };
-  const record = await view.get(deletedNames, key);
-  const isUsed = record !== undefined && (record.until > view.now || isRecent(record, view.now));
-  if (record === undefined || isUsed) return { done: true };
-  const removal = { table: anyTable(deletedNames), key: deletedNames.key(key) };
-  return { removals: [removal], done: true };
-};
-
-/** The handlers of the jobs that `reserveName` stores. */
-export function nameReclaimers(service: ServiceName): Readonly<Record<string, ReclaimHandler>> {
-  return { [jobKind(service)]: reclaimName };
 }

@@ -1,7 +1,7 @@
 import type { KeyPart } from "../encoding/keys.ts";
 import type { Lease, LeaseKind } from "../protocol/lease.ts";
 import { recordCodec } from "../encoding/record.ts";
-import { defineTable, type IndexEntry } from "../encoding/table.ts";
+import { defineIndex, type IndexEntry } from "../encoding/table.ts";
 import { ticksMax, type Ticks } from "../base/ticks.ts";
 
 /** The key of an entry of the lease index. */
@@ -18,7 +18,7 @@ const kinds: readonly LeaseKind[] = ["blob", "container", "file", "share"];
 /** Index of all leases by end time: the active leases come after the current time. The entry of an
  *  ended lease stays until its record is written again, and has no effect. Entries are written and
  *  removed together with the leased record. */
-export const heldLeases = defineTable<HeldLeaseKey, Lease>({
+export const heldLeases = defineIndex<HeldLeaseKey, Lease>({
   name: "held-leases",
   tag: 0x04,
   key: ({ ends, kind, recordKey: below }) => [ends, kinds.indexOf(kind), ...below],

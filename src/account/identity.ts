@@ -1,7 +1,7 @@
 import { AccessRules, type Assignment } from "../protocol/roles/access-rules.ts";
 import { builtInRolesByName } from "../protocol/roles/built-in-roles.ts";
 import { Role } from "../protocol/roles/role.ts";
-import type { ServiceName } from "../protocol/service-name.ts";
+import type { ServiceName } from "../protocol/names.ts";
 
 /** Principals, role assignments and trusted issuers, which Azure has in Entra ID and in its
  *  management plane. */
@@ -60,7 +60,7 @@ export interface ClaimNames {
 export const defaultClaims: ClaimNames = { objectId: "oid", tenantId: "tid", groups: "groups" };
 
 /** The principal of programs that use the managed-identity endpoint, and the secret for it. */
-export interface ManagedIdentity {
+interface ManagedIdentity {
   readonly principal: PrincipalSettings;
   readonly secret: string;
 }

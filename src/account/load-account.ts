@@ -15,6 +15,8 @@ import { accounts, type AccountRecord, type StoredAccount } from "./account-reco
 import type { StoredSettings } from "./account-record.ts";
 import { hierarchical, reclaimAccount } from "./account-records.ts";
 import type { AccountKeys } from "./settings.ts";
+import { putSubscriptionIn } from "./subscription-changes.ts";
+import type { Subscription } from "./subscription.ts";
 
 /** Data that was loaded under an id which no account has yet. */
 export interface AccountLoad extends Pick<AccountRecord, "id" | "properties"> {
@@ -25,6 +27,8 @@ export interface AccountLoad extends Pick<AccountRecord, "id" | "properties"> {
   readonly settings?: StoredSettings | undefined;
   /** For an account that does not exist; undefined: random keys. */
   readonly keys?: AccountKeys | undefined;
+  /** Event subscriptions by name. They replace those of the same names. */
+  readonly subscriptions?: Readonly<Record<string, Subscription>> | undefined;
 }
 
 export interface LoadRules {
@@ -93,10 +97,20 @@ export async function publishLoad(
   if (created !== undefined && "problem" in created) return created;
   const stored = existing?.stored ?? created;
   const quotaBytes = (existing === undefined ? stored?.settings : existing.quota)?.quotaBytes ?? 0;
-  const unlimited = { ...record, ...(stored && { stored }) };
+  const { events } = existing ?? {};
+  const unlimited = { ...record, ...(events && { events }), ...(stored && { stored }) };
   // The loaded bytes are not counted yet.
   const limited = await withQuota(tx, unlimited, quotaBytes, parts.hasData);
   tx.put(accounts.key(name), accounts.codec.encode(limited));
+  for (const [each, subscription] of Object.entries(load.subscriptions ?? {})) {
+    const put = await putSubscriptionIn(tx, parts.random, {
+      account: name,
+      name: each,
+      subscription,
+    });
+    // One of the configuration takes precedence, as its settings do.
+    if (!put.ok && put.code !== "SubscriptionIsConfigured") return { problem: put.message };
+  }
   return { name, isReplaced, ...(created && { keys: created.keys }) };
 }
 

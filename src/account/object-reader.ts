@@ -1,4 +1,11 @@
-import { isObject } from "./parse-settings.ts";
+/** The parsed value, or one line for each problem of the configuration. */
+export type SettingsResult<T> =
+  | { readonly ok: true; readonly value: T }
+  | { readonly ok: false; readonly problems: readonly string[] };
+
+export function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}
 
 const textsMax = 1024;
 

@@ -26,9 +26,9 @@ describe("the identity part of a configuration", () => {
 
   it("resolves principals by name, and roles by name or id in any case", () => {
     const identity = accepted({
-      principals: { app: { objectId: "o1", clientId: "c1", secret } },
+      principals: { "the app": { objectId: "o1", clientId: "c1", secret } },
       roleAssignments: [
-        { principal: "app", role: "storage blob data READER", account: "main" },
+        { principal: "the app", role: "storage blob data READER", account: "main" },
         { principal: "o2", role: "2a2b9908-6ea1-4ae2-8e65-a410df84e7d1", container: "c" },
       ],
     });

@@ -1,10 +1,16 @@
 import { builtInRoles } from "../protocol/roles/built-in-roles.ts";
 import { Role } from "../protocol/roles/role.ts";
-import type { ServiceName } from "../protocol/service-name.ts";
-import type { IdentitySettings, PrincipalSettings, RoleAssignment } from "./identity.ts";
-import { ObjectReader } from "./object-reader.ts";
-import { parseIssuers } from "./parse-issuers.ts";
-import { accountNameForm, isObject, type SettingsResult } from "./parse-settings.ts";
+import type { ServiceName } from "../protocol/names.ts";
+import {
+  defaultClaims,
+  type ClaimNames,
+  type IdentitySettings,
+  type IssuerSettings,
+  type PrincipalSettings,
+  type RoleAssignment,
+} from "./identity.ts";
+import { accountNameForm } from "./parse-settings.ts";
+import { isObject, ObjectReader, type SettingsResult } from "./object-reader.ts";
 
 /** The parts of a configuration beside "accounts". */
 export interface IdentityInput {
@@ -15,14 +21,14 @@ export interface IdentityInput {
   readonly managedIdentity?: { readonly principal: string; readonly secret: string };
 }
 
-export interface PrincipalInput {
+interface PrincipalInput {
   readonly objectId: string;
   readonly clientId?: string;
   readonly secret?: string;
   readonly groups?: readonly string[];
 }
 
-export interface RoleInput {
+interface RoleInput {
   readonly actions?: readonly string[];
   readonly notActions?: readonly string[];
   readonly dataActions?: readonly string[];
@@ -41,7 +47,7 @@ export interface RoleAssignmentInput {
   readonly share?: string;
 }
 
-export interface IssuerInput {
+interface IssuerInput {
   readonly issuer: string;
   readonly audiences?: readonly string[];
   readonly jwks?: string;
@@ -62,6 +68,8 @@ export const identityFields = [
 ] as const;
 
 const idPattern = /^[\w.@:|-]{1,128}$/;
+/** Names of principals may have spaces. */
+const namePattern = /^.{1,128}$/;
 const actionForm = /^[A-Za-z0-9*./]{1,256}$/;
 const secretUnitsMin = 16;
 const secretUnitsMax = 1024;
@@ -167,7 +175,7 @@ function parseAssignments(input: unknown, known: Known): readonly RoleAssignment
 }
 
 function parseAssignment(reader: ObjectReader, known: Known): RoleAssignment | undefined {
-  const principal = reader.text("principal", idPattern);
+  const principal = reader.text("principal", namePattern);
   const roleName = reader.text("role", /^.{1,256}$/);
   const account = reader.optionalText("account", accountNameForm);
   const scopes = scopeFields.flatMap(([field, service]) => {
@@ -181,13 +189,16 @@ function parseAssignment(reader: ObjectReader, known: Known): RoleAssignment | u
   }
   if (principal === undefined || role === undefined) return undefined;
   const named = known.principals.find(({ name }) => name === principal);
+  if (named === undefined && !idPattern.test(principal)) {
+    reader.refuse("principal", `there is no principal "${principal}", and it is no object id`);
+  }
   return { objectId: named?.objectId ?? principal, role, account, scope: scopes[0] };
 }
 
 function parseManagedIdentity(input: unknown, known: Known): IdentitySettings["managedIdentity"] {
   if (input === undefined) return undefined;
   const reader = new ObjectReader('"managedIdentity"', input, known.problems);
-  const name = reader.text("principal", /^.{1,128}$/);
+  const name = reader.text("principal", namePattern);
   const secret = secretOf(reader);
   reader.end();
   if (secret === undefined) reader.refuse("secret", "is missing");
@@ -208,4 +219,65 @@ function entriesOf(
   if (isObject(input) && entries.length <= listMax) return entries;
   problems.push(`"${field}" must be an object: { "name": { … } }`);
   return [];
+}
+
+const issuersMax = 64;
+const addressForm = /^https?:\/\/[^\s?#]{1,1000}$/;
+const claimForm = /^[\w.:/-]{1,128}$/;
+const loopbackHosts = new Set(["localhost", "127.0.0.1", "[::1]"]);
+
+function parseIssuers(input: unknown, problems: string[]): readonly IssuerSettings[] {
+  if (input === undefined) return [];
+  if (!Array.isArray(input) || input.length > issuersMax) {
+    problems.push(`"issuers" must be a list of at most ${issuersMax}`);
+    return [];
+  }
+  const issuers = input.flatMap((value: unknown, index) => {
+    const reader = new ObjectReader(`issuer ${index + 1}`, value, problems);
+    const parsed = parseIssuer(reader, problems);
+    reader.end();
+    return parsed === undefined ? [] : [parsed];
+  });
+  const names = issuers.map(({ issuer }) => issuer);
+  const twice = names.find((name, at) => names.indexOf(name) < at);
+  if (twice !== undefined) problems.push(`"issuers": ${twice} is listed twice`);
+  return issuers;
+}
+
+function parseIssuer(reader: ObjectReader, problems: string[]): IssuerSettings | undefined {
+  const issuer = addressOf(reader, "issuer", reader.text("issuer", addressForm));
+  const jwks = addressOf(reader, "jwks", reader.optionalText("jwks", addressForm));
+  const only = reader.texts("accounts", accountNameForm);
+  const audiences = reader.texts("audiences", /^.{1,512}$/) ?? [];
+  const claims = parseClaims(reader.object("claims"), problems);
+  if (issuer === undefined) return undefined;
+  return { issuer, audiences, jwks, accounts: only, claims };
+}
+
+/** Whether a document at this address is what its server has sent: one that arrives unencrypted
+ *  from another machine could be anyone's. */
+export function isProtected({ protocol, hostname }: URL): boolean {
+  return protocol === "https:" || loopbackHosts.has(hostname);
+}
+
+function addressOf(reader: ObjectReader, field: string, text: string | undefined) {
+  if (text === undefined || !URL.canParse(text)) {
+    if (text !== undefined) reader.refuse(field, "must be an address");
+    return undefined;
+  }
+  if (isProtected(new URL(text))) return text;
+  reader.refuse(field, "must begin with https:// unless it is on this machine");
+  return undefined;
+}
+
+function parseClaims(input: unknown, problems: string[]): ClaimNames {
+  if (input === undefined) return defaultClaims;
+  const reader = new ObjectReader('"claims" of an issuer', input, problems);
+  const claims = {
+    objectId: reader.optionalText("objectId", claimForm) ?? defaultClaims.objectId,
+    tenantId: reader.optionalText("tenantId", claimForm) ?? defaultClaims.tenantId,
+    groups: reader.optionalText("groups", claimForm) ?? defaultClaims.groups,
+  };
+  reader.end();
+  return claims;
 }

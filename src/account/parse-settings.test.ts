@@ -47,7 +47,23 @@ describe("accounts", () => {
       quotaBytes: 0,
       hierarchicalNamespace: false,
       smb: { requireEncryption: false },
+      changeFeed: false,
+      changeFeedRetentionDays: 0,
     });
+  });
+
+  it.each([
+    [["first", "second-2"]],
+    // As on a command line.
+    ["first,second-2"],
+  ])("may list encryption scopes: %j", (encryptionScopes) => {
+    const [account] = accepted({ first: { keys: [key], encryptionScopes } });
+    expect(account?.encryptionScopes).toEqual(["first", "second-2"]);
+  });
+
+  it.each([[["a"]], ["a b"], [7], [[7]]])("reject the encryption scopes %j", (encryptionScopes) => {
+    const text = refused({ first: { keys: [key], encryptionScopes } }).join();
+    expect(text).toMatch(/"encryptionScopes" must be a list/);
   });
 
   it.each([

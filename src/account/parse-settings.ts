@@ -1,14 +1,23 @@
 import {
   accountDefaults,
+  changeFeedRetentionDaysMax,
   deletedNameSecondsMax,
   developmentAccount,
   developmentAccountKey,
   developmentAccountName,
+  encryptionScopesMax,
   quotaBytesMax,
   requestsPerSecondCeiling,
   softDeleteDaysMax,
 } from "./settings.ts";
 import type { AccountKeys, AccountSettings } from "./settings.ts";
+import { isObject, type SettingsResult } from "./object-reader.ts";
+import { isScopeName } from "../protocol/encryption.ts";
+import {
+  findSubscriptionNameProblem,
+  parseSubscription,
+  type SubscriptionInput,
+} from "./parse-subscription.ts";
 
 /** The settings of one account in the configuration; omitted ones have the values of
  *  `accountDefaults`. */
@@ -25,15 +34,15 @@ export interface AccountInput {
   readonly requestsPerSecondMax?: number;
   readonly quotaBytes?: number;
   readonly smb?: { readonly requireEncryption?: boolean };
+  readonly changeFeed?: boolean;
+  readonly changeFeedRetentionDays?: number;
+  readonly encryptionScopes?: readonly string[] | string | undefined;
+  /** Subscriptions to events by name. */
+  readonly subscriptions?: Readonly<Record<string, SubscriptionInput>>;
 }
 
 /** The accounts of the configuration by name. */
 export type AccountInputs = Readonly<Record<string, AccountInput>>;
-
-/** The parsed value, or one line for each problem of the configuration. */
-export type SettingsResult<T> =
-  | { readonly ok: true; readonly value: T }
-  | { readonly ok: false; readonly problems: readonly string[] };
 
 /** Accepts more than Azure: Azurite allows any name, and tests use capitals and underscores. */
 export const accountNameForm = /^[A-Za-z0-9][A-Za-z0-9._~-]{0,127}$/;
@@ -46,12 +55,27 @@ const booleanFields = [
   "sharedKey",
   "lastAccessTracking",
   "hierarchicalNamespace",
+  "changeFeed",
 ] as const;
-const dayFields = ["containerSoftDeleteDays", "shareSoftDeleteDays"] as const;
+const dayFields = [
+  "containerSoftDeleteDays",
+  "shareSoftDeleteDays",
+  "changeFeedRetentionDays",
+] as const;
+/** As many as an account can have. */
+const configuredSubscriptionsMax = 100;
 const secondFields = ["deletedNameSeconds"] as const;
 const rateFields = ["requestsPerSecondMax"] as const;
 const byteFields = ["quotaBytes"] as const;
-const otherFields = [...secondFields, ...rateFields, ...byteFields, "keys", "smb"] as const;
+const otherFields = [
+  ...secondFields,
+  ...rateFields,
+  ...byteFields,
+  "keys",
+  "smb",
+  "encryptionScopes",
+  "subscriptions",
+] as const;
 const fields: ReadonlySet<string> = new Set([...booleanFields, ...dayFields, ...otherFields]);
 
 /** Whether an account of this name may be configured. */
@@ -136,6 +160,9 @@ function parseAccount(
   if (object["versioning"] === true && object["hierarchicalNamespace"] === true) {
     problems.push(`${where}: "versioning" contradicts "hierarchicalNamespace"`);
   }
+  if (object["changeFeed"] === true && object["hierarchicalNamespace"] === true) {
+    problems.push(`${where}: "changeFeed" contradicts "hierarchicalNamespace"`);
+  }
   return {
     name,
     keys: parseKeys(reader, name, fallbackKeys),
@@ -150,7 +177,45 @@ function parseAccount(
     requestsPerSecondMax: parseRate(reader, "requestsPerSecondMax"),
     quotaBytes: parseBytes(reader, "quotaBytes"),
     smb: parseSmb(reader),
+    changeFeed: parseBoolean(reader, "changeFeed"),
+    changeFeedRetentionDays: parseDays(reader, "changeFeedRetentionDays"),
+    ...parseScopes(reader),
+    ...parseSubscriptions(reader),
   };
+}
+
+/** The names of encryption scopes: a list, or a text with commas as on a command line. */
+function parseScopes({ where, object, problems }: SettingsReader) {
+  const given = object["encryptionScopes"];
+  if (given === undefined) return {};
+  const names: unknown = typeof given === "string" ? given.split(",") : given;
+  const isName = (name: unknown): name is string => typeof name === "string" && isScopeName(name);
+  if (Array.isArray(names) && names.length <= encryptionScopesMax && names.every(isName)) {
+    return { encryptionScopes: names };
+  }
+  problems.push(
+    `${where}: "encryptionScopes" must be a list of at most ${encryptionScopesMax} names of 3 to ` +
+      "63 letters, digits and hyphens",
+  );
+  return {};
+}
+
+function parseSubscriptions({ where, object, problems }: SettingsReader) {
+  const given = object["subscriptions"];
+  if (given === undefined) return {};
+  if (!isObject(given) || Object.keys(given).length > configuredSubscriptionsMax) {
+    const problem = `must be an object with at most ${configuredSubscriptionsMax} subscriptions`;
+    problems.push(`${where}: "subscriptions" ${problem}`);
+    return {};
+  }
+  const parsed = Object.entries(given).flatMap(([name, input]) => {
+    const wrong = findSubscriptionNameProblem(name);
+    if (wrong !== undefined) problems.push(`${where}: ${wrong}`);
+    const subscription = parseSubscription(`${where}: subscription "${name}"`, input);
+    if (!subscription.ok) problems.push(...subscription.problems);
+    return subscription.ok ? [[name, subscription.value] as const] : [];
+  });
+  return { subscriptions: Object.fromEntries(parsed) };
 }
 
 /** What the parsers of single settings need. `where` starts the text of a problem; problems are
@@ -193,7 +258,9 @@ function parseBoolean(reader: SettingsReader, field: (typeof booleanFields)[numb
 }
 
 function parseDays(reader: SettingsReader, field: (typeof dayFields)[number]): number {
-  return parseWhole(reader, field, { unit: "days", max: softDeleteDaysMax });
+  const isOfFeed = field === "changeFeedRetentionDays";
+  const max = isOfFeed ? changeFeedRetentionDaysMax : softDeleteDaysMax;
+  return parseWhole(reader, field, { unit: "days", max });
 }
 
 function parseSeconds(reader: SettingsReader, field: (typeof secondFields)[number]): number {
@@ -236,8 +303,4 @@ function parseSmb(reader: SettingsReader): AccountSettings["smb"] {
   if (known && typeof required === "boolean") return { requireEncryption: required };
   reader.problems.push(`${reader.where}: "smb" must be { "requireEncryption": true or false }`);
   return accountDefaults.smb;
-}
-
-export function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
 }

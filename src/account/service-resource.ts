@@ -1,11 +1,13 @@
 import { mapAwaitable, type Awaitable } from "../base/awaitable.ts";
-import type { CorsRule } from "../protocol/cors.ts";
-import type { ServiceName } from "../protocol/service-name.ts";
+import { preflightHeaders, type CorsRule } from "../protocol/cors.ts";
+import type { ServiceName } from "../protocol/names.ts";
 import { ok } from "../protocol/result.ts";
-import type { Resource, LoadRequest } from "../operation/service.ts";
+import type { LoadRequest, Resource } from "../operation/service.ts";
 import { anyTable } from "../encoding/table.ts";
 import type { RecordView } from "../operation/view.ts";
-import { accounts, type AccountRecord } from "./account-record.ts";
+import { accounts, type AccountRecord, type AccountScope } from "./account-record.ts";
+import { noBody, noETag, operationsOf, type Address } from "../operation/operation.ts";
+import { header, text } from "../protocol/params.ts";
 
 /** Thrown if an account was changed or deleted after the request was authenticated. The request
  *  must be authenticated again: its key may have been replaced. */
@@ -60,4 +62,47 @@ export function serviceResource(
     present: "ResourceAlreadyExists",
     leaseKind,
   };
+}
+
+interface ServiceResource {
+  readonly [name: string]: { scope: object; target: object };
+  readonly service: { scope: AccountScope; target: AccountRecord };
+}
+
+/** Declares an operation on the service itself, which all services have. */
+export const serviceOperation = operationsOf<ServiceResource, Address>();
+
+/** Declares the preflight request that browsers send before a cross-origin request. It depends only
+ *  on the CORS rules of the service, not on credentials or on the path. */
+export function declarePreflight(service: ServiceName, name: string) {
+  return serviceOperation({
+    name,
+    ids: ["Preflight"],
+    route: { method: "OPTIONS", resource: "service" },
+    since: "2013-08-15",
+    params: {
+      origin: header("origin", text),
+      method: header("access-control-request-method", text),
+      requestHeaders: header("access-control-request-headers", text),
+    },
+    body: noBody,
+    permission: { resourceType: "sco", allowsAnonymous: true },
+    target: "must-exist",
+    ...noETag,
+    effect: "reads",
+    success: {
+      status: 200,
+      headers: [
+        "Access-Control-Allow-Origin",
+        "Access-Control-Allow-Credentials",
+        "Access-Control-Allow-Methods",
+        "Access-Control-Allow-Headers",
+        "Access-Control-Max-Age",
+      ],
+    },
+    decide: ({ target, input }) => {
+      const answer = preflightHeaders(target.properties[service]?.cors ?? [], input);
+      return answer.ok ? { headers: answer.value } : answer;
+    },
+  });
 }

@@ -1,4 +1,5 @@
 import type { AccessRules } from "../protocol/roles/access-rules.ts";
+import type { Subscription } from "./subscription.ts";
 
 /** The settings of an account that Azure keeps in its management plane. No REST operation of the
  *  four services changes them; they come from a configuration file, from the options of `start`, or
@@ -30,6 +31,14 @@ export interface AccountSettings {
   /** Most bytes that the account stores; 0: no limit. Writes beyond it get 503 ServerBusy. */
   readonly quotaBytes: number;
   readonly smb: { readonly requireEncryption: boolean };
+  /** Whether the container `$blobchangefeed` has the changes of all blobs. */
+  readonly changeFeed: boolean;
+  /** For how many days the change feed has a change; 0: for ever. */
+  readonly changeFeedRetentionDays: number;
+  /** The subscriptions to events that the configuration describes, by name. */
+  readonly subscriptions?: Readonly<Record<string, Subscription>> | undefined;
+  /** Names of the encryption scopes of blobs; undefined: a scope exists as soon as it is named. */
+  readonly encryptionScopes?: readonly string[] | undefined;
   /** The role assignments of the account. Undefined if no roles are configured: then an accepted
    *  bearer token permits everything. */
   readonly roles?: AccessRules | undefined;
@@ -57,15 +66,19 @@ export const developmentAccountKey =
 
 /** Limit of Azure for soft delete of containers and shares. */
 export const softDeleteDaysMax = 365;
+/** Limit of Azure. */
+export const changeFeedRetentionDaysMax = 146_000;
 /** Limit of this server: Azure has no such setting. */
 export const deletedNameSecondsMax = 3600;
 export const requestsPerSecondCeiling = 1_000_000;
 /** 4 PiB: the counter of an account is compared as a number. */
 export const quotaBytesMax = 2 ** 52;
+/** Limit of Azure. */
+export const encryptionScopesMax = 10_000;
 
 export const accountDefaults: Omit<
   AccountSettings,
-  "name" | "keys" | "roles" | "settingsRevision"
+  "name" | "keys" | "roles" | "settingsRevision" | "encryptionScopes" | "subscriptions"
 > = {
   versioning: false,
   containerSoftDeleteDays: 0,
@@ -78,6 +91,8 @@ export const accountDefaults: Omit<
   requestsPerSecondMax: 0,
   quotaBytes: 0,
   smb: { requireEncryption: false },
+  changeFeed: false,
+  changeFeedRetentionDays: 0,
 };
 
 export function developmentAccount(): AccountSettings {

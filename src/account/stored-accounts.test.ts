@@ -1,7 +1,7 @@
 import { expect, it } from "vitest";
-import { silentLog } from "../store/silent-log.ts";
-import { manualClock } from "../store/manual-clock.ts";
-import { memoryEngine } from "../store/memory/memory-engine.ts";
+import { silentLog } from "../../tests/harness/silent-log.ts";
+import { manualClock } from "../../tests/harness/manual-clock.ts";
+import { memoryEngine } from "../store/memory/open-memory-store.ts";
 import { TransactionalStore } from "../store/transactional-store.ts";
 import { accountsState } from "./account-record.ts";
 import { StoredAccounts } from "./stored-accounts.ts";

@@ -1,12 +1,14 @@
+import { noETag } from "../operation/operation.ts";
+import type { Version } from "../protocol/versions.ts";
 import { formatIsoSeconds, parseIso } from "../base/dates.ts";
 import { invalidXmlNode, missingXmlNode } from "../protocol/faults.ts";
-import type { ServiceName } from "../protocol/service-name.ts";
+import type { ServiceName } from "../protocol/names.ts";
 import { fail, ok, type Result } from "../protocol/result.ts";
 import { ticksPerDay, type Ticks } from "../base/ticks.ts";
 import { xmlBody } from "../encoding/xml-body.ts";
 import { element, textElement } from "../encoding/xml-writer.ts";
 import { invalidXmlAt, xmlChildText, type XmlElement } from "../encoding/xml.ts";
-import { serviceOperation } from "./service-operation.ts";
+import { serviceOperation } from "./service-resource.ts";
 
 /** Limit of the request body. */
 const keyInfoBytesMax = 64 * 1024;
@@ -26,12 +28,15 @@ interface KeyInfo {
   readonly delegatedUserTenantId: string;
 }
 
+/** No tenant has this id. The service knows which tenants exist; this server accepts all others. */
+const nilTenant = "00000000-0000-0000-0000-000000000000";
+
 /** Declares Get User Delegation Key of a service: a key with which a user signs SAS tokens instead
  *  of an account key. `since` is the first x-ms-version in which the service has it.
  *  learn.microsoft.com/rest/api/storageservices/get-user-delegation-key */
 export function declareUserDelegationKey(
   service: ServiceName,
-  { since }: { readonly since: string },
+  { since }: { readonly since: Version },
 ) {
   return serviceOperation({
     name: "Get User Delegation Key",
@@ -46,9 +51,7 @@ export function declareUserDelegationKey(
     body: { kind: "xml", bytesMax: keyInfoBytesMax, parse: parseKeyInfo },
     permission: { resourceType: "s", bearerOnly: true },
     target: "must-exist",
-    conditions: "none",
-    lease: "none",
-    etag: "none",
+    ...noETag,
     effect: "reads",
     success: { status: 200, headers: [] },
     decide: ({ input, now, version, delegate }) => {
@@ -57,8 +60,9 @@ export function declareUserDelegationKey(
       if (expiry <= start || expiry <= now || expiry > now + keyDaysMax * ticksPerDay) {
         return invalidXmlNode("Expiry", formatIsoSeconds(expiry));
       }
+      if (delegatedUserTenantId === nilTenant) return fail("AuthenticationFailed");
       const letter = serviceLetters[service];
-      const key = delegate?.({ start, expiry, service: letter, version, delegatedUserTenantId });
+      const key = delegate?.key({ start, expiry, service: letter, version, delegatedUserTenantId });
       if (key === undefined) return fail("AuthenticationFailed");
       const inner =
         textElement("SignedOid", key.objectId) +

@@ -1,16 +1,17 @@
 import type { AccountManager } from "../account/account-manager.ts";
 import type { Accounts } from "../account/settings.ts";
 import type { MemoryBudget } from "../base/memory-budget.ts";
-import type { ServiceName } from "../protocol/service-name.ts";
+import type { ServiceName } from "../protocol/names.ts";
 import type { Clock, Log, Random } from "../base/world.ts";
-import type { CallWait } from "../operation/call-waits.ts";
-import type { Runtime } from "../operation/execute.ts";
+import type { Wait } from "../operation/work.ts";
+import type { Runtime } from "../operation/work.ts";
+import type { SubscriptionManager } from "../events/subscription-manager.ts";
 import type { HttpService } from "../http/http-service.ts";
 import type { Observer } from "../http/observer.ts";
 import type { SmbAdministration } from "../smb/administration.ts";
 import type { AdminAudit } from "./admin-audit.ts";
 import type { FeedEvent } from "./feed/feed-event.ts";
-import type { IdentityContext } from "./identity/identity-context.ts";
+import type { IdentityContext } from "./identity/token-issuer.ts";
 import type { AdminSecurity } from "./security/admin-auth.ts";
 import type { Figures } from "./views/figures.ts";
 
@@ -26,6 +27,7 @@ export interface AdminContext {
   readonly runtime: Runtime;
   readonly accounts: Accounts;
   readonly accountManager: AccountManager;
+  readonly subscriptions: SubscriptionManager;
   readonly httpServices: HttpServices;
   /** The Data Lake API of the blob service; undefined if blobs are not served. */
   readonly dfs?: HttpService | undefined;
@@ -54,7 +56,7 @@ export interface AdminContext {
 }
 
 /** Snapshots of all accounts. Calls reject with `SnapshotError` if they cannot be carried out. */
-export interface SnapshotControl {
+interface SnapshotControl {
   list(): readonly { readonly name: string; readonly savedAt: string }[];
   save(name: string): Promise<unknown>;
   restore(name: string): Promise<void>;
@@ -70,7 +72,7 @@ export interface ArchiveControl {
   ): Promise<ArchiveResult>;
 }
 
-export interface ArchiveExport {
+interface ArchiveExport {
   /** Names of accounts; empty: all. */
   readonly accounts: readonly string[];
   readonly withKeys: boolean;
@@ -87,7 +89,7 @@ export interface OtherWorkers {
    *  keys of the objects whose reads are events. */
   observe(receive: ReceiveEvents | undefined, reads: readonly string[]): void;
   /** Their calls that wait for a break of caching grants. */
-  waits(): Promise<readonly CallWait[]>;
+  waits(): Promise<readonly Wait[]>;
 }
 
 export type ReceiveEvents = (events: readonly FeedEvent[], missed: number) => void;

@@ -1,4 +1,4 @@
-import type { OutgoingHttpHeaders } from "node:http";
+import type { OutgoingHttpHeaders, ServerResponse } from "node:http";
 
 /** Response of a route of the admin listener. */
 export interface AdminResponse {
@@ -44,3 +44,18 @@ export function noAccount(name: string): AdminResponse {
 }
 
 export const nothing: AdminResponse = { status: 204 };
+
+/** Sends a response with its length: Hadoop does not accept a token without one. */
+export function sendResponse(
+  { status, headers, body }: AdminResponse,
+  response: ServerResponse,
+  method: string | undefined,
+): void {
+  const hasLength = status !== 204 && status !== 304;
+  response.writeHead(status, {
+    "X-Content-Type-Options": "nosniff",
+    ...(hasLength ? { "Content-Length": Buffer.byteLength(body ?? "") } : {}),
+    ...headers,
+  });
+  response.end(method === "HEAD" ? undefined : body);
+}

@@ -1,10 +1,10 @@
 import { createSecretKey } from "node:crypto";
 import type { Accounts, AccountSettings } from "../account/settings.ts";
 import { formatHttpDate } from "../base/dates.ts";
-import { sign } from "../http/auth/key-ring.ts";
+import { sign } from "../http/auth/shared-key.ts";
 import { serveRequest } from "../http/pipeline.ts";
 import type { WireResponse } from "../http/wire.ts";
-import type { ServiceName } from "../protocol/service-name.ts";
+import type { ServiceName } from "../protocol/names.ts";
 import { sharedKeyText, stringToSignVariants } from "../protocol/signing/shared-key.ts";
 import { latestVersion } from "../protocol/versions.ts";
 import type { ViewContext } from "./admin-context.ts";

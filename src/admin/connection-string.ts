@@ -1,5 +1,5 @@
 import type { AccountSettings } from "../account/settings.ts";
-import type { ServiceName } from "../protocol/service-name.ts";
+import type { ServiceName } from "../protocol/names.ts";
 
 const endpointNames: Readonly<Record<ServiceName, string>> = {
   blob: "BlobEndpoint",

@@ -1,13 +1,13 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
-import type { ServiceName } from "../protocol/service-name.ts";
+import type { ServiceName } from "../protocol/names.ts";
 import type { Log } from "../base/world.ts";
 import { locationOptions, type HttpService } from "../http/http-service.ts";
 import { nodeHandler, type Serve } from "../http/handler.ts";
-import { locate } from "../http/location.ts";
+import { locate } from "../http/request/target.ts";
 import { handleRequest, meterOf } from "../http/pipeline.ts";
 import type { WireRequest } from "../http/wire.ts";
 import type { ViewContext } from "./admin-context.ts";
-import { noAccount } from "./admin-response.ts";
+import { noAccount, sendResponse } from "./admin-response.ts";
 import type { RawCall, RawRoute } from "./routes.ts";
 import type { PrincipalGrant } from "./security/grant.ts";
 
@@ -106,7 +106,7 @@ async function passAsPrincipal(
     message.headers.authorization = `${bearer}${await grant.token()}`;
   } catch (error) {
     log.error({ err: error }, "token of a principal not issued; answered 500");
-    response.writeHead(500).end();
+    sendResponse({ status: 500 }, response, message.method);
     return;
   }
   if (httpService.service.name === "file") message.headers["x-ms-file-request-intent"] = "backup";

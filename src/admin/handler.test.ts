@@ -4,7 +4,7 @@ import type { AddressInfo } from "node:net";
 import { expect, it } from "vitest";
 import { accountsOf } from "../account/settings.ts";
 import { MemoryBudget } from "../base/memory-budget.ts";
-import { simWorld } from "../server/sim-world.ts";
+import { simWorld } from "../../tests/harness/sim-world.ts";
 import { SnapshotTooOld } from "../store/open-views.ts";
 import { StoreBusy, StoreClosed, StoreUnavailable } from "../store/store.ts";
 import type { AdminContext } from "./admin-context.ts";

@@ -1,15 +1,14 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
-import { BodyAborted, BodyTooSlow } from "../http/request-body.ts";
+import { BodyAborted, BodyTooSlow } from "../http/request/request-body.ts";
 import { sourceMarkHeader } from "../http/source/source-reader.ts";
 import { SnapshotTooOld } from "../store/open-views.ts";
 import { StoreBusy, StoreClosed, StoreUnavailable } from "../store/store.ts";
 import type { AdminContext } from "./admin-context.ts";
 import { auditOf } from "./admin-audit.ts";
-import { refuse, type AdminResponse } from "./admin-response.ts";
+import { refuse, sendResponse, type AdminResponse } from "./admin-response.ts";
 import { findInputError, findQueryError } from "./inputs.ts";
 import { gatewayPrefix, type NodeHandler } from "./gateway.ts";
-import { PageFiles } from "./page/page-files.ts";
-import { servePage } from "./page/serve-page.ts";
+import { PageFiles, servePage } from "./page/serve-page.ts";
 import { adminRequestOf, readJson } from "./request.ts";
 import type { AdminRequest, AuthenticatedRequest } from "./request.ts";
 import { routeTable } from "./route-table.ts";
@@ -220,12 +219,5 @@ function expectsJson({ method, path }: Route): boolean {
 
 function send(answered: AdminResponse, message: IncomingMessage, response: ServerResponse): void {
   message.resume();
-  const { status, headers, body } = answered;
-  const hasLength = status !== 204 && status !== 304;
-  response.writeHead(status, {
-    "X-Content-Type-Options": "nosniff",
-    ...(hasLength ? { "Content-Length": Buffer.byteLength(body ?? "") } : {}),
-    ...headers,
-  });
-  response.end(message.method === "HEAD" ? undefined : body);
+  sendResponse(answered, response, message.method);
 }

@@ -67,7 +67,7 @@ export function oneOf(values: readonly string[]): Check {
   };
 }
 
-export interface Range {
+interface Range {
   readonly min: number;
   readonly max: number;
 }

@@ -3,8 +3,8 @@ import type { TLSSocket } from "node:tls";
 import type { Accounts } from "../account/settings.ts";
 import type { MemoryBudget } from "../base/memory-budget.ts";
 import { refuse, type AdminResponse } from "./admin-response.ts";
-import { readBody, type ReadBody } from "./read-body.ts";
 import type { Grant, ResourceName } from "./security/grant.ts";
+import { RequestBody } from "../http/request/request-body.ts";
 
 /** A request to the admin listener. */
 export interface AdminRequest {
@@ -35,7 +35,7 @@ export interface CheckedRequest extends AuthenticatedRequest {
   readonly body: JsonObject;
 }
 
-export type BodyResult =
+type BodyResult =
   | { readonly ok: true; readonly body: JsonObject }
   | { readonly ok: false; readonly refusal: AdminResponse };
 
@@ -95,4 +95,34 @@ function refused(status: number, code: string, reason: string): BodyResult {
 export function countOf(query: URLSearchParams, name: string, standard: number): number {
   const given = query.get(name) ?? "";
   return given === "" ? standard : Number(given);
+}
+
+/** Memory that a chunk takes beside its bytes. */
+const chunkOverheadBytes = 128;
+
+/** The bytes of a body, or why it was not read. */
+type ReadBody = Buffer | "too-large" | "no-memory";
+
+/** Reads a small body. It counts against the memory budget of all requests: clients that have not
+ *  logged in may send bodies, too. A body without progress is ended
+ *  (`http/limits/connections.ts`). */
+async function readBody(
+  message: IncomingMessage,
+  memory: MemoryBudget | undefined,
+  bytesMax: number,
+): Promise<ReadBody> {
+  const body = new RequestBody(message, memory);
+  const chunks: Uint8Array[] = [];
+  let length = 0;
+  try {
+    for await (const chunk of body) {
+      length += chunk.length;
+      if (length > bytesMax) return "too-large";
+      if (!body.hold(chunk.length + chunkOverheadBytes)) return "no-memory";
+      chunks.push(chunk);
+    }
+    return Buffer.concat(chunks, length);
+  } finally {
+    body.release();
+  }
 }

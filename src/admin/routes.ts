@@ -22,7 +22,7 @@ interface RouteBase {
 }
 
 export interface Route extends RouteBase {
-  readonly method: "GET" | "POST" | "DELETE";
+  readonly method: "GET" | "POST" | "PUT" | "DELETE";
   /** Checks of query parameters; undefined ignores them all. */
   readonly query?: Checks;
   /** Checks of the body's fields; undefined leaves them to the route. */
@@ -49,7 +49,7 @@ export interface RawCall {
 
 export type AnyRoute = Route | RawRoute;
 
-export type RouteMatch =
+type RouteMatch =
   | { readonly route: AnyRoute; readonly values: PathValues }
   /** The path exists, but not with this method; `allow` lists its methods. */
   | { readonly allow: string }

@@ -1,34 +1,60 @@
 /** Limits the work per event-loop iteration. Work whose length a client chooses (a scan, a long
- *  body, a list of blocks) is divided into steps. All requests share one limit per iteration, so
- *  that neither a single request nor many requests together delay other requests for long. */
+ *  body, a list of blocks) is divided into steps. All requests of a server share one limit per
+ *  iteration, so that neither a single request nor many requests together delay other requests for
+ *  long. */
+export interface LoopShare {
+  /**
+   * Counts work that was done. Returns `undefined` if this iteration has room for more. Otherwise
+   * the caller awaits the returned promise before its next step. It resolves in a later iteration,
+   * after those of all callers that came before.
+   *
+   *     const wait = loop.spend(entries.length);
+   *     if (wait !== undefined) await wait;
+   */
+  spend(units: number): Promise<void> | undefined;
+}
 
 /** One unit is the work of decoding and rendering one record: about 10 µs. */
 export const unitsPerIterationMax = 256;
 
-let spent = 0;
-let nextIteration: Promise<void> | undefined;
-let isResetDue = false;
+/** The share of one server. */
+export function newLoopShare(): LoopShare {
+  let spent = 0;
+  let isTurnDue = false;
+  /** The requests that wait for an iteration with room, in FIFO order. */
+  const waiting: (() => void)[] = [];
 
-/**
- * Counts work that was done. Returns `undefined` if this iteration has room for more. Otherwise the
- * caller awaits the returned promise, which resolves in the next iteration.
- *
- *     const wait = spend(entries.length);
- *     if (wait !== undefined) await wait;
- */
-export function spend(units: number): Promise<void> | undefined {
-  spent += units;
-  if (!isResetDue) {
-    isResetDue = true;
-    setImmediate(reset);
-  }
-  if (spent < unitsPerIterationMax) return undefined;
-  nextIteration ??= new Promise((resolve) => setImmediate(resolve));
-  return nextIteration;
-}
+  const startTurn = (): void => {
+    if (isTurnDue) return;
+    isTurnDue = true;
+    setImmediate(() => {
+      isTurnDue = false;
+      spent = 0;
+      resumeNext();
+    });
+  };
 
-function reset(): void {
-  spent = 0;
-  nextIteration = undefined;
-  isResetDue = false;
+  /** Resumes one caller after the other until their steps have spent the limit. Resuming all of
+   *  them would run a step of each in this iteration. */
+  const resumeNext = (): void => {
+    const resume = waiting.shift();
+    if (resume === undefined) return;
+    startTurn();
+    resume();
+    // Called after the microtasks of the resumed caller, when its step has been counted.
+    queueMicrotask(() =>
+      process.nextTick(() => {
+        if (spent < unitsPerIterationMax) resumeNext();
+      }),
+    );
+  };
+
+  return {
+    spend: (units) => {
+      spent += units;
+      startTurn();
+      if (spent < unitsPerIterationMax) return undefined;
+      return new Promise((resolve) => waiting.push(resolve));
+    },
+  };
 }

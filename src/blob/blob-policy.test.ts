@@ -1,15 +1,16 @@
 import { describe, expect, it } from "vitest";
-import { decideOn, testNow } from "../operation/testing.ts";
+import { decideOn, testNow } from "../../tests/harness/decisions.ts";
 import { appendBlock } from "./append/append-block.ts";
 import { abortCopyBlob } from "./copy/abort-copy.ts";
+import { dfsService } from "./dfs/service.ts";
 import { operations } from "./operations.ts";
 import { getBlob } from "./read/get-blob.ts";
 import { getBlobProperties } from "./read/get-blob-properties.ts";
 import type { BlobRecord } from "./records.ts";
 import { setBlobTags } from "./tags/set-blob-tags.ts";
-import { blob, blobOf, blobState, receivedBytes } from "./testing.ts";
+import { blob, blobOf, blobState, receivedBytes } from "../../tests/harness/blob-decisions.ts";
 import { setBlobTier } from "./tier/set-blob-tier.ts";
-import { putBlockBlob } from "./write/put-block-blob.ts";
+import { putBlockBlob } from "./write/put-blob.ts";
 import { setBlobMetadata } from "./write/set-blob-metadata.ts";
 
 const copy = { id: "", source: "", status: "pending", copiedBytes: 0, totalBytes: 1 } as const;
@@ -85,5 +86,24 @@ describe("policies of operations, by state of the blob", () => {
     const onBlobs = operations.filter(({ route }) => route.resource === "blob");
     expect(onBlobs.length).toBeGreaterThan(30);
     expect(onBlobs.filter((each) => each.policy === undefined)).toEqual([]);
+  });
+});
+
+describe("roles of parameters", () => {
+  const named = [...operations, ...dfsService.operations];
+
+  it.each(named.map((operation) => [operation.name, operation] as const))(
+    "%s knows the fields of all its parameters with a role",
+    (_name, { params, roles }) => {
+      const declared = Object.entries(params).flatMap(([field, { role }]) =>
+        role === undefined ? [] : [[role, field] as const],
+      );
+      expect(roles).toEqual(Object.fromEntries(declared));
+    },
+  );
+
+  it("many operations have encryption", () => {
+    const encrypting = named.filter(({ roles }) => roles?.encryption !== undefined);
+    expect(encrypting.length).toBeGreaterThan(10);
   });
 });

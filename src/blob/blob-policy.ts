@@ -1,14 +1,17 @@
 import { formatIso } from "../base/dates.ts";
+import { inputWithRole, noBody } from "../operation/operation.ts";
 import type { GuardContext } from "../operation/service.ts";
-import type { Encryption } from "../protocol/encryption.ts";
 import { invalidQuery } from "../protocol/faults.ts";
 import { fail, ok, type Result } from "../protocol/result.ts";
-import { compareKeys } from "./shared/blob-encryption.ts";
+import { checkScope, compareKeys, compareScopes } from "./shared/create-blob.ts";
 import { checkProtection } from "./protection/protection.ts";
+import type { BlobApi } from "./events.ts";
 import type { BlobRecord } from "./records.ts";
-import type { BlobAddress } from "./resources.ts";
+import type { BlobAddress, ContainerScope } from "./resources.ts";
 import { checkPath } from "./tree/check-path.ts";
+import { feedContainer } from "./change-feed/feed-state.ts";
 import { archive } from "./tier/rehydration.ts";
+import { checkTierConditions, type TierConditions } from "./tier/tier-conditions.ts";
 
 /** Rules that every operation on a blob declares, besides target, lease and conditions.
  *  `checkBlobPolicy` enforces them. */
@@ -25,12 +28,52 @@ export interface BlobPolicy {
   readonly pendingCopy: "reject" | "allow";
   /** `match`: the request must have the customer-provided key with which the blob is encrypted. */
   readonly clientKey: "match" | "none";
+  /** What a change by the operation counts as in the event log. */
+  readonly event: BlobApi;
   /** Set for Incremental Copy Blob alone: no other operation may write the blobs that it creates;
    *  clients read their snapshots. */
   readonly incrementalCopy?: true;
   /** `reject`: the operation fails on directories of hierarchical accounts. */
   readonly directories?: "reject" | "recreate";
+  /** `directory`: on flat accounts the operation takes a name that is only the common prefix of
+   *  other names, and the empty name, for a directory that exists. */
+  readonly prefixes?: "directory";
 }
+
+/** Declared by operations that read a blob, a snapshot or a version. */
+export const blobRead = {
+  body: noBody,
+  permission: { letters: "r", resourceType: "o", publicRead: "blob" },
+  target: "must-exist",
+  conditions: "read",
+  lease: "match-if-given",
+  etag: "keep",
+  effect: "reads",
+  policy: {
+    content: "none",
+    generations: "any",
+    pendingCopy: "allow",
+    clientKey: "match",
+    event: "none",
+  },
+} as const;
+
+/** Declared by operations that change a blob. */
+export const blobChange = {
+  permission: { letters: "w", resourceType: "o" },
+  target: "must-exist",
+  conditions: "write",
+  lease: "match-if-leased",
+  etag: "renew",
+  effect: "writes",
+  policy: {
+    content: "change",
+    generations: "current",
+    pendingCopy: "reject",
+    clientKey: "match",
+    event: "none",
+  },
+} as const;
 
 type BlobContext = GuardContext<BlobAddress>;
 
@@ -39,6 +82,8 @@ const passed = ok(undefined);
 /** Checks the policy of an operation. Runs after the checks of lease and conditions, in the same
  *  transaction. */
 export function checkBlobPolicy(context: BlobContext): Result<void> {
+  const writable = checkWritable(context);
+  if (!writable.ok) return writable;
   const policy = context.operation.policy as BlobPolicy;
   const addressed = checkGeneration(policy, context.address);
   if (!addressed.ok) return addressed;
@@ -46,14 +91,28 @@ export function checkBlobPolicy(context: BlobContext): Result<void> {
     const possible = checkPath(policy, context);
     if (!possible.ok) return possible;
   }
-  if (context.target === undefined) return addressed;
+  const named = checkNamedScope(context);
+  if (!named.ok || context.target === undefined) return named;
   const target = context.target as BlobRecord;
+  const conditional = checkTier(context.input, target);
+  if (!conditional.ok) return conditional;
   const copied = checkCopies(policy, target);
   if (!copied.ok) return copied;
   const mutable = checkImmutability(policy, context, target);
   if (!mutable.ok) return mutable;
-  const decrypted = checkClientKey(policy, context.input, target);
+  const decrypted = checkClientKey(policy, context, target);
   return decrypted.ok ? checkArchived(policy, target) : decrypted;
+}
+
+/** Only the server writes the change feed. */
+export function checkWritable({ operation, address }: BlobContext): Result<void> {
+  const isRejected = address.container === feedContainer && operation.effect === "writes";
+  return isRejected ? fail("InsufficientAccountPermissions") : passed;
+}
+
+function checkTier(input: object, target: BlobRecord): Result<void> {
+  if (!("tierConditions" in input)) return passed;
+  return checkTierConditions(input.tierConditions as TierConditions, target);
 }
 
 function checkGeneration(
@@ -90,11 +149,24 @@ function checkImmutability(
   return isPreserved ? passed : checkProtection(target, now);
 }
 
-/** The parameter must have the name `encryption` (`protocol/encryption.ts`). */
-function checkClientKey({ clientKey }: BlobPolicy, input: object, target: BlobRecord) {
+function checkClientKey(
+  { clientKey }: BlobPolicy,
+  { input, scope, operation }: BlobContext,
+  target: BlobRecord,
+): Result<void> {
   if (clientKey === "none") return passed;
-  const { encryption } = input as { readonly encryption: Encryption };
-  return compareKeys(target.keySha256, encryption.clientKey?.sha256);
+  const encryption = inputWithRole(operation, input, "encryption");
+  if (encryption === undefined) throw new Error(`${operation.name} has no encryption parameter`);
+  const same = compareKeys(target.keySha256, encryption.clientKey?.sha256);
+  // Reads need no scope: its key is known to the service.
+  if (!same.ok || target.keySha256 !== undefined || operation.effect === "reads") return same;
+  const { container } = scope as ContainerScope;
+  return compareScopes(target.encryptionScope, encryption, container);
+}
+
+function checkNamedScope({ operation, input, features }: BlobContext): Result<void> {
+  const encryption = inputWithRole(operation, input, "encryption");
+  return encryption === undefined ? passed : checkScope(encryption.scope, features);
 }
 
 function checkArchived({ content }: BlobPolicy, { tier, rehydration }: BlobRecord): Result<void> {

@@ -1,9 +1,16 @@
 import { describe, expect, it } from "vitest";
 import type { Effect } from "../operation/effects.ts";
-import { decideOn, testNow } from "../operation/testing.ts";
-import { deleteAnyPath } from "./dfs/delete-path.ts";
+import { decideOn, testNow } from "../../tests/harness/decisions.ts";
+import { deleteAnyPath } from "./dfs/names/delete-path.ts";
 import type { BlobRecord } from "./records.ts";
-import { blob, blobState, generation, leaseA, leases, type BlobStateOptions } from "./testing.ts";
+import {
+  blob,
+  blobState,
+  generation,
+  leaseA,
+  leases,
+  type BlobStateOptions,
+} from "../../tests/harness/blob-decisions.ts";
 import { deleteBlob, deleteBlobVersion } from "./write/delete-blob.ts";
 import { undeleteBlob } from "./write/undelete-blob.ts";
 

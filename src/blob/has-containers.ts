@@ -1,4 +1,4 @@
-import { hasRecords } from "../account/has-records.ts";
+import { hasRecords } from "../account/account-records.ts";
 import type { Transaction } from "../store/store.ts";
 import { containers, deletedContainers } from "./records.ts";
 

@@ -1,9 +1,9 @@
 import type { KeyPart } from "../encoding/keys.ts";
 import { recordCodec } from "../encoding/record.ts";
-import { defineTable, type IndexEntry } from "../encoding/table.ts";
+import { anyTable, defineIndex, type AnyTable, type IndexEntry } from "../encoding/table.ts";
 import type { BlobRecord } from "./records.ts";
 
-/** Index tables whose entries are derived from container and blob records. `operation/indexes.ts`
+/** Index tables whose entries are derived from container and blob records. `operation/apply.ts`
  *  updates them with every write of a record. */
 
 export interface TagKey {
@@ -17,7 +17,7 @@ export type EmptyRecord = Readonly<Record<string, never>>;
 const emptyRecord: EmptyRecord = {};
 
 /** Tag index by container, for searches in one container. */
-export const containerTags = defineTable<TagKey, EmptyRecord>({
+export const containerTags = defineIndex<TagKey, EmptyRecord>({
   name: "container-tags",
   tag: 0x27,
   key: ({ container, tag, value, name }) => [container, tag, value, name],
@@ -26,7 +26,7 @@ export const containerTags = defineTable<TagKey, EmptyRecord>({
 
 /** Tag index over all containers, for searches in an account. A search skips containers of other
  *  accounts. */
-export const allTags = defineTable<TagKey, EmptyRecord>({
+export const allTags = defineIndex<TagKey, EmptyRecord>({
   name: "all-tags",
   tag: 0x28,
   key: ({ container, tag, value, name }) => [tag, value, container, name],
@@ -40,21 +40,21 @@ export interface ContainerName {
 
 /** Current account and name of a container by its id. A deleted container has no entry, so a search
  *  by tags does not find its blobs. */
-export const containerNames = defineTable<{ id: bigint; name: string }, ContainerName>({
+export const containerNames = defineIndex<{ id: bigint; name: string }, ContainerName>({
   name: "container-names",
   tag: 0x29,
   key: ({ id, name }) => [id, name],
   codec: recordCodec<ContainerName>({ version: 1 }),
 });
 
-export interface DirectoryName {
+interface DirectoryName {
   readonly parent: bigint;
   readonly name: string;
 }
 
 /** Where a directory of a hierarchical account is, by its id: in which directory, under which
  *  name. */
-export const directoryNames = defineTable<{ id: bigint }, DirectoryName>({
+export const directoryNames = defineIndex<{ id: bigint }, DirectoryName>({
   name: "directory-names",
   tag: 0x2b,
   key: ({ id }) => [id],
@@ -62,19 +62,27 @@ export const directoryNames = defineTable<{ id: bigint }, DirectoryName>({
 });
 
 /** A legal hold, or an immutability policy that ends at `until`. */
-export interface Hold {
+interface Hold {
   readonly legalHold: boolean;
   readonly until?: bigint | undefined;
 }
 
 /** Legal holds and immutability policies of the blobs in a container. They prevent the deletion of
  *  the container. `below` is the rest of the blob's key. */
-export const holds = defineTable<{ container: bigint; below: readonly KeyPart[] }, Hold>({
+export const holds = defineIndex<{ container: bigint; below: readonly KeyPart[] }, Hold>({
   name: "holds",
   tag: 0x2a,
   key: ({ container, below }) => [container, ...below],
   codec: recordCodec<Hold>({ version: 1 }),
 });
+
+export const indexTables: readonly AnyTable[] = [
+  anyTable(containerTags),
+  anyTable(allTags),
+  anyTable(containerNames),
+  anyTable(directoryNames),
+  anyTable(holds),
+];
 
 const encodedEmpty = containerTags.codec.encode(emptyRecord);
 const noEntries: readonly IndexEntry[] = [];

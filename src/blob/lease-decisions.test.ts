@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { decideOn, testGuid, testNow } from "../operation/testing.ts";
+import { decideOn, testGuid, testNow } from "../../tests/harness/decisions.ts";
 import { leaseState, type Lease } from "../protocol/lease.ts";
 import { breakContainerLease, leaseContainer } from "./container/lease-container.ts";
 import {
@@ -11,7 +11,7 @@ import {
   leaseB,
   leaseC,
   leases,
-} from "./testing.ts";
+} from "../../tests/harness/blob-decisions.ts";
 import { breakBlobLease, leaseBlob } from "./write/lease-blob.ts";
 
 /** Names of ids in the table; `new` is an id that the server generates. */

@@ -1,17 +1,53 @@
+import { softDeletePeriod } from "../account/deleted-names.ts";
+import { eventLog, eventLogTrims } from "../account/event-log.ts";
 import { leaseEntries } from "../account/held-leases.ts";
 import type { BytesSource, ContentRef } from "../content/content-ref.ts";
 import type { Lease } from "../protocol/lease.ts";
-import type { Metadata } from "../protocol/metadata.ts";
+import { metadataBytes, type Metadata } from "../protocol/metadata.ts";
 import type { PosixAccess } from "../protocol/posix-acl.ts";
 import type { StoredPolicy } from "../protocol/permission.ts";
 import { recordCodec, withDecodeCache } from "../encoding/record.ts";
-import { containerNameEntries, directoryNameEntries, holdEntries, tagEntries } from "./indexes.ts";
-import { defineTable } from "../encoding/table.ts";
-import { blobBytes, uploadBytes } from "./counted-bytes.ts";
+import {
+  containerNameEntries,
+  directoryNameEntries,
+  holdEntries,
+  indexTables,
+  tagEntries,
+} from "./indexes.ts";
+import { feedStates } from "./change-feed/feed-state.ts";
+import { uncommittedLifetimeDays } from "./shared/limits.ts";
+import {
+  anyTable,
+  archivedRecord,
+  defineCounter,
+  defineTable,
+  type AnyTable,
+} from "../encoding/table.ts";
 import type { Tags } from "../protocol/tags.ts";
-import type { Ticks } from "../base/ticks.ts";
+import { ticksPerDay, type Ticks } from "../base/ticks.ts";
+import type { ClearedRange } from "./page/cleared-ranges.ts";
+import { checkProtection } from "./protection/protection.ts";
 
-export type PublicAccess = "container" | "blob";
+/** Whether a blob has expired and must be treated as absent; a reclaim job removes its record
+ *  later. A legal hold or immutability policy defers the expiry. */
+export function isExpired(record: BlobRecord, now: Ticks): boolean {
+  const { expiresAt } = record;
+  return expiresAt !== undefined && expiresAt <= now && checkProtection(record, now).ok;
+}
+
+/** The bytes of a blob or generation that count against the quota of its account. A page blob
+ *  counts with its full size, as Azure charges a disk. Generations that share content count it
+ *  each. */
+export function blobBytes({ content, metadata }: BlobRecord): number {
+  return content.length + metadataBytes(metadata);
+}
+
+/** The same for the data in the record of an upload. */
+export function uploadBytes({ inline = [] }: UploadRecord): number {
+  return inline.reduce((sum, { source }) => sum + source.bytes.length, 0);
+}
+
+type PublicAccess = "container" | "blob";
 export type BlobType = "BlockBlob" | "AppendBlob" | "PageBlob";
 
 /** The stored record of a container. */
@@ -36,6 +72,7 @@ export interface DeletedContainerRecord extends ContainerRecord {
 
 /** The content headers that a blob is returned with. */
 export interface HttpHeaders {
+  /** Undefined: created without one, so that it is the default; empty: cleared. */
   readonly contentType?: string | undefined;
   readonly contentEncoding?: string | undefined;
   readonly contentLanguage?: string | undefined;
@@ -71,6 +108,8 @@ export interface BlobRecord {
   /** Page blobs: ETag of the creation. Comparing with an earlier snapshot fails if the blob was
    *  created again since. */
   readonly lineage?: Ticks | undefined;
+  /** Page blobs: pages that were cleared, for the comparison with an earlier snapshot. */
+  readonly cleared?: readonly ClearedRange[] | undefined;
   /** Append blobs: number of appended blocks. */
   readonly committedBlockCount?: number | undefined;
   /** Append blobs: whether the blob is sealed and accepts no further appends. */
@@ -160,9 +199,11 @@ export interface InlineAppend {
 }
 
 /** An uncommitted block. */
-export interface BlockRecord {
+interface BlockRecord {
   readonly content: ContentRef;
   readonly keySha256?: Uint8Array | undefined;
+  /** Undefined without one, and in blocks of earlier versions of this server. */
+  readonly encryptionScope?: string | undefined;
   /** For data that the Data Lake API appended: its position in the file. Undefined for blocks. */
   readonly position?: number | undefined;
 }
@@ -226,14 +267,24 @@ const blobCodec = recordCodec<BlobRecord>({
     encryptionContext: true,
     writtenBy: true,
     transactionId: true,
+    cleared: true,
   },
 });
+
+/** When a soft-deleted blob can no longer be restored. */
+export function retentionEnds({ at, retentionDays }: Deletion): Ticks {
+  return at + BigInt(retentionDays) * ticksPerDay;
+}
 
 export const containers = defineTable<{ account: bigint; name: string }, ContainerRecord>({
   name: "containers",
   tag: 0x20,
   key: ({ account, name }) => [account, name],
   codec: withDecodeCache(recordCodec<ContainerRecord>({ version: 1 })),
+  owner: "account",
+  ...archivedRecord,
+  defines: { id: "container" },
+  hasLease: true,
   indexes: ({ id, lease }, parts) => [
     ...containerNameEntries(id, parts()),
     ...leaseEntries("container", lease, parts),
@@ -248,6 +299,11 @@ export const deletedContainers = defineTable<
   tag: 0x21,
   key: ({ account, name, version }) => [account, name, version],
   codec: recordCodec<DeletedContainerRecord>({ version: 1 }),
+  owner: "account",
+  ...archivedRecord,
+  defines: { id: "container" },
+  hasLease: true,
+  period: softDeletePeriod("blob-deleted-container"),
 });
 
 export const blobs = defineTable<BlobKey, BlobRecord>({
@@ -255,6 +311,10 @@ export const blobs = defineTable<BlobKey, BlobRecord>({
   tag: 0x22,
   key: ({ container, name }) => [container, name],
   codec: blobCodec,
+  owner: "container",
+  ...archivedRecord,
+  defines: { directory: "container" },
+  hasLease: true,
   content: "content",
   countedBytes: blobBytes,
   indexes: (record, parts) => [
@@ -263,28 +323,83 @@ export const blobs = defineTable<BlobKey, BlobRecord>({
     ...directoryNameEntries(record, parts),
     ...leaseEntries("blob", record.lease, parts),
   ],
+  period: {
+    jobKinds: ["blob-expiry"],
+    scopeOf: ([container, name]) => [container as bigint, name as string],
+    ends: ({ expiresAt }) => expiresAt,
+    // A legal hold or immutability policy keeps the blob. A hold has no end time.
+    postponedTo: (record, now) => (isExpired(record, now) ? undefined : now + ticksPerDay),
+    keyPartsOf: (scope) => scope,
+  },
 });
 
-const generationKinds = { version: 0, snapshot: 1, deleted: 2 } as const;
+const generationKinds = ["version", "snapshot", "deleted"] as const;
 
 /** Generations: snapshots, earlier versions and soft-deleted states, by name, then oldest first.
  *  They are in a table of their own, so that a plain listing need not skip them. */
 export const generations = defineTable<GenerationKey, BlobRecord>({
   name: "generations",
   tag: 0x23,
-  key: ({ container, name, at, kind }) => [container, name, at, generationKinds[kind]],
+  key: ({ container, name, at, kind }) => [container, name, at, generationKinds.indexOf(kind)],
   codec: blobCodec,
+  owner: "container",
+  ...archivedRecord,
+  defines: { directory: "container" },
+  hasLease: true,
+  earlierStateOf: { table: anyTable(blobs), keyParts: 2 },
   content: "content",
   countedBytes: blobBytes,
   indexes: holdEntries,
+  period: {
+    jobKinds: ["blob-generation"],
+    scopeOf: ([container, name, at, kind]) => [
+      container as bigint,
+      name as string,
+      at as bigint,
+      generationKinds[kind as number] ?? "version",
+    ],
+    ends: ({ deleted }) => deleted && retentionEnds(deleted),
+    keyPartsOf: ([container, name, at, kind]) => [
+      container as bigint,
+      name as string,
+      at as bigint,
+      generationKinds.indexOf(kind as GenerationKey["kind"]),
+    ],
+  },
 });
+
+// An upload is the set of the uncommitted blocks of one blob. It ends a week after its last block.
+const uploadLifetime = BigInt(uncommittedLifetimeDays) * ticksPerDay;
+
+export function uploadEnds({ touched }: UploadRecord): Ticks {
+  return touched + uploadLifetime;
+}
 
 export const uploads = defineTable<BlobKey, UploadRecord>({
   name: "uploads",
   tag: 0x24,
   key: ({ container, name }) => [container, name],
   codec: recordCodec<UploadRecord>({ version: 1 }),
+  owner: "container",
+  ...archivedRecord,
+  defines: { id: "upload" },
   countedBytes: uploadBytes,
+  // Appended data has a job for all uploads of a directory instead (`blob-uploads`).
+  period: {
+    jobKinds: ["blob-upload"],
+    scopeOf: ([container, name], { id }) => [container as bigint, name as string, id],
+    ends: uploadEnds,
+    keyPartsOf: ([container, name]) => [container as bigint, name as string],
+    isFor: ({ id }, [, , upload]) => id === upload,
+  },
+});
+
+/** Number of uncommitted blocks of an upload. */
+export const blockCount = defineCounter({
+  name: "blocks of upload",
+  tag: 0x26,
+  owner: "upload",
+  isSum: true,
 });
 
 export const blocks = defineTable<{ upload: bigint; id: string }, BlockRecord>({
@@ -292,6 +407,24 @@ export const blocks = defineTable<{ upload: bigint; id: string }, BlockRecord>({
   tag: 0x25,
   key: ({ upload, id }) => [upload, id],
   codec: recordCodec<BlockRecord>({ version: 1 }),
+  owner: "upload",
+  ...archivedRecord,
+  counters: [{ counter: blockCount, of: () => 1n }],
   content: "content",
   countedBytes: ({ content }) => content.length,
 });
+
+/** All tables of the Blob service. Reclaim jobs empty those of one owner in this order. */
+export const blobTables: readonly AnyTable[] = [
+  anyTable(containers),
+  anyTable(deletedContainers),
+  anyTable(blobs),
+  anyTable(generations),
+  anyTable(uploads),
+  anyTable(blocks),
+  // The log has the events of all services. It is removed together with the blobs of an account.
+  anyTable(eventLog),
+  anyTable(eventLogTrims),
+  anyTable(feedStates),
+  ...indexTables,
+];

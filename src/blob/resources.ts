@@ -4,7 +4,7 @@ import { isNameReserved } from "../account/deleted-names.ts";
 import type { AccountRecord, AccountScope } from "../account/account-record.ts";
 import { corsRulesFor, loadAccount, serviceResource } from "../account/service-resource.ts";
 import type { CorsRule } from "../protocol/cors.ts";
-import { operationsOf } from "../operation/operation.ts";
+import { inputWithRole, operationsOf } from "../operation/operation.ts";
 import type { Address } from "../operation/operation.ts";
 import { fail, ok } from "../protocol/result.ts";
 import { defineResource } from "../operation/service.ts";
@@ -12,14 +12,16 @@ import type { Access, LoadedResource, LoadRequest } from "../operation/service.t
 import { anyTable } from "../encoding/table.ts";
 import type { Ticks } from "../base/ticks.ts";
 import type { RecordView } from "../operation/view.ts";
-import { checkBlobPolicy } from "./blob-policy.ts";
+import { checkBlobPolicy, checkWritable } from "./blob-policy.ts";
 import type { BlobPolicy } from "./blob-policy.ts";
+import { blobEvents } from "./events.ts";
 import { blobs, containers } from "./records.ts";
 import type { BlobKey, BlobRecord, ContainerRecord } from "./records.ts";
-import { findBlob, isSoftDeleted } from "./shared/find-blob.ts";
+import { isPrefix } from "./shared/prefixes.ts";
+import { findBlob, isSoftDeleted } from "./shared/overwrite.ts";
 import { afterRehydration } from "./tier/rehydration.ts";
 import { createParents, completeAccess } from "./tree/create-parents.ts";
-import { hasFolderMark } from "./tree/directory-record.ts";
+import { hasFolderMark, prefixDirectory } from "./tree/directory-record.ts";
 import { findPath } from "./tree/find-path.ts";
 import type { PathScope } from "./tree/find-path.ts";
 import { accessOf as posixAccessOf, resourceType } from "./tree/path-facts.ts";
@@ -41,15 +43,17 @@ export interface BlobAddress extends Address {
 /** The scope of operations on blobs. `key` is where the addressed blob is stored. */
 export interface ContainerScope extends AccountScope, PathScope {
   readonly container: ContainerRecord;
+  /** Set if the URL names the container, but not the account, which has the same name. */
+  readonly isAccountOmitted?: true;
 }
 
 /** The scope of a page of the account's static website. */
-export interface PageScope extends AccountScope {
+interface PageScope extends AccountScope {
   /** Whether the requested page does not exist, so that the target is the error document. */
   readonly missing: boolean;
 }
 
-export interface BlobResources {
+interface BlobResources {
   readonly [name: string]: { scope: object; target: object; policy?: object };
   readonly service: { scope: AccountScope; target: AccountRecord };
   readonly container: { scope: AccountScope; target: ContainerRecord };
@@ -73,19 +77,27 @@ async function loadContainer(
   return { ...loaded, isNameReserved: await isNameReserved(view, request, deletedName) };
 }
 
-/** Parameters that affect which path an operation is about. */
-interface PathInput {
-  /** The name of the target in the directory that the address names; the address itself names the
-   *  target if it is not that of a directory. */
-  readonly entryName?: string | undefined;
-}
-
 function loadBlob(view: RecordView, request: LoadRequest<BlobAddress>): Awaitable<LoadedResource> {
   const loaded = loadNamed(view, request);
   // Without an operation the blob is the source of one.
   const { operation: selected } = request;
   const needsKind = selected === undefined || selected.permission.reachesBelow !== undefined;
-  return needsKind ? mapAwaitable(loaded, withKind) : loaded;
+  if (needsKind) return mapAwaitable(loaded, withKind);
+  const { prefixes } = selected.policy as BlobPolicy;
+  return prefixes === undefined ? loaded : withPrefix(view, loaded);
+}
+
+/** Adds a directory as the target if it is only the common prefix of names on a flat account. */
+async function withPrefix(
+  view: RecordView,
+  found: Awaitable<LoadedResource>,
+): Promise<LoadedResource> {
+  const loaded = await found;
+  if (loaded.target !== undefined || !loaded.scope.ok) return loaded;
+  const scope = loaded.scope.value as ContainerScope;
+  if (isHierarchical(scope) || !(await isPrefix(view, scope.key))) return loaded;
+  const { etag } = scope.container;
+  return { ...loaded, target: prefixDirectory(etag) };
 }
 
 /** Adds whether the blob is a file. A name without a blob may be that of a directory on flat
@@ -100,18 +112,44 @@ function withKind(loaded: LoadedResource): LoadedResource {
   return { ...loaded, access: { ...access, isFile } };
 }
 
+/** A rename names the target by a directory that exists, or completely; `entry-name` is its name in
+ *  such a directory. */
 function loadNamed(view: RecordView, request: LoadRequest<BlobAddress>): Awaitable<LoadedResource> {
-  const { entryName }: PathInput = request.input ?? {};
-  const loaded = loadPath(view, request);
+  const { operation: selected, input } = request;
+  if (selected?.roles?.["entry-name"] === undefined || input === undefined) {
+    return loadPath(view, request);
+  }
+  const entryName = inputWithRole(selected, input, "entry-name");
+  const sourceStart = inputWithRole(selected, input, "source-start");
+  const mayOmitAccount = sourceStart !== undefined && sourceStart === request.account;
+  const loaded = mayOmitAccount ? loadWithoutAccount(view, request) : loadPath(view, request);
   if (entryName === undefined) return loaded;
   return mapAwaitable(loaded, (found) => {
     if ((found.target as BlobRecord | undefined)?.directory === undefined) return found;
-    const { address } = request;
+    const address = (found.address as BlobAddress | undefined) ?? request.address;
     const blob = address.blob === "" ? entryName : `${address.blob}/${entryName}`;
     const entry = { ...address, blob };
     const moved = loadPath(view, { ...request, address: entry });
     return mapAwaitable(moved, (there) => ({ ...there, address: entry }));
   });
+}
+
+/** Loads the target of a rename whose URL may lack the account (`http/request/target.ts`): if
+ *  there is no container of the name that the URL has after the account, but one with the name
+ *  of the account, the URL names the latter. */
+async function loadWithoutAccount(
+  view: RecordView,
+  request: LoadRequest<BlobAddress>,
+): Promise<LoadedResource> {
+  const found = await loadPath(view, request);
+  const { account, address, accountPlace } = request;
+  if (found.scope.ok || accountPlace !== "path") return found;
+  const blob = address.blob === "" ? address.container : `${address.container}/${address.blob}`;
+  const moved = { ...address, container: account, blob };
+  const there = await loadPath(view, { ...request, address: moved });
+  if (!there.scope.ok) return found;
+  const scope = ok({ ...there.scope.value, isAccountOmitted: true });
+  return { ...there, scope, address: moved };
 }
 
 /** Synchronous if the store is, as every step of it: most requests to blobs run through here. */
@@ -245,6 +283,7 @@ const container = defineResource<BlobAddress>({
   present: "ContainerAlreadyExists",
   reserved: "ContainerBeingDeleted",
   leaseKind: "container",
+  guard: checkWritable,
 });
 
 const blob = defineResource<BlobAddress>({
@@ -258,6 +297,7 @@ const blob = defineResource<BlobAddress>({
   describePresent: existingType,
   leaseKind: "blob",
   guard: checkBlobPolicy,
+  eventsOf: blobEvents,
 });
 
 const page = defineResource<BlobAddress>({

@@ -1,9 +1,8 @@
 import type { Service } from "../operation/service.ts";
-import { anyTable } from "../encoding/table.ts";
 import { blobCopy } from "./copy/transfer.ts";
 import { operations } from "./operations.ts";
-import { reclaimers } from "./reclaim.ts";
-import { blobs, blocks, generations } from "./records.ts";
+import { blobTables } from "./records.ts";
+import { expireBlob, expireUploads } from "./reclaim.ts";
 import { identify, signedName } from "./address.ts";
 import { resources } from "./resources.ts";
 import type { BlobAddress } from "./resources.ts";
@@ -16,8 +15,8 @@ export const blobService: Service = {
   signedName: (address) => signedName(address as BlobAddress),
   resources,
   operations,
-  contentTables: [anyTable(blobs), anyTable(generations), anyTable(blocks)],
-  reclaimers,
+  tables: blobTables,
+  reclaimers: { "blob-expiry": expireBlob, "blob-uploads": expireUploads },
   transfers: { "blob-copy": blobCopy },
 };
 
@@ -37,10 +36,19 @@ interface SentRequest {
 const blobQuery = /[?&](?:comp|restype|snapshot|versionid)=/i;
 const dfsQuery = /[?&](?:resource|action|recursive|mode)=/i;
 
+const apiHost = /^[^.]+\.(blob|dfs)(?:[.:]|$)/i;
+
+/** The API that a host such as `account.blob.localhost` names; undefined for other hosts. */
+function apiOfHost(host: string | undefined): BlobPort | undefined {
+  return apiHost.exec(host ?? "")?.[1]?.toLowerCase() as BlobPort | undefined;
+}
+
 /** Whether a request is one of the Data Lake API. Clients that address a server by IP send requests
- *  of both APIs to one port, so the listener decides only if the request does not. */
-export function isPathRequest(request: SentRequest, listener: BlobPort): boolean {
+ *  of both APIs to one port, so the host name or else the listener decides only if the request does
+ *  not. */
+export function isPathRequest(request: SentRequest, port: BlobPort): boolean {
   const { method, target, headers } = request;
+  const listener = apiOfHost(headers["host"]) ?? port;
   const hasQuery = target.includes("?");
   if (hasQuery && blobQuery.test(target)) return false;
   if (method === "OPTIONS") return false;

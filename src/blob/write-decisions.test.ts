@@ -1,18 +1,26 @@
 import { describe, expect, it } from "vitest";
 import type { Operation } from "../operation/operation.ts";
-import { decideOn, testNow, type TestRequest } from "../operation/testing.ts";
+import { decideOn, testNow, type TestRequest } from "../../tests/harness/decisions.ts";
 import { formatHttpDate } from "../base/dates.ts";
 import { ticksPerSecond } from "../base/ticks.ts";
-import { formatETag } from "../protocol/etag.ts";
+import { formatETag } from "../protocol/conditions.ts";
 import { ok } from "../protocol/result.ts";
 import { appendBlock } from "./append/append-block.ts";
 import { putBlockList } from "./block/put-block-list.ts";
 import { copyBlob } from "./copy/copy-blob.ts";
 import { putPage } from "./page/put-page.ts";
 import type { BlobRecord } from "./records.ts";
-import { blob, blobOf, blobState, leaseA, leaseB, leases, receivedBytes } from "./testing.ts";
+import {
+  blob,
+  blobOf,
+  blobState,
+  leaseA,
+  leaseB,
+  leases,
+  receivedBytes,
+} from "../../tests/harness/blob-decisions.ts";
 import { setBlobTier } from "./tier/set-blob-tier.ts";
-import { putBlockBlob } from "./write/put-block-blob.ts";
+import { putBlockBlob } from "./write/put-blob.ts";
 
 const earlier = formatHttpDate(blob.etag - 10n * ticksPerSecond);
 const later = formatHttpDate(blob.etag + 10n * ticksPerSecond);
@@ -75,10 +83,14 @@ describe.each(Object.entries(writes))(
       expect(result(operation, undefined, conditional), name).toBe(expected);
     });
 
-    it("If-None-Match: * creates, and fails on an existing blob", () => {
+    it("If-None-Match: * creates, and fails on an existing blob unless it is ignored", () => {
       const headers = { ...plainHeaders(request), "if-none-match": "*" };
       const creates = operation.target === "may-exist";
-      const onExisting = creates ? "BlobAlreadyExists" : failed;
+      const onExisting = creates
+        ? "BlobAlreadyExists"
+        : operation.ifNoneMatchAny === "ignored"
+          ? "ok"
+          : failed;
       expect(result(operation, target, { ...request, headers })).toBe(onExisting);
       expect(result(operation, undefined, { ...request, headers })).toBe(
         creates ? "ok" : "BlobNotFound",

@@ -3,13 +3,13 @@ import { AccountManager } from "../account/account-manager.ts";
 import type { AccountChangeResult } from "../account/account-changes.ts";
 import type { AccountKeys } from "../account/settings.ts";
 import { formatIso } from "../base/dates.ts";
-import { accountChangeParts } from "../server/account-change-parts.ts";
-import { isMissing, openDataLocation } from "../server/data-copy/data-locations.ts";
-import { realEnvironment } from "../server/server-environment.ts";
-import type { AccountAction } from "./account-words.ts";
+import { accountChangeParts } from "../data/ensure-accounts.ts";
+import { isMissing, openDataLocation } from "../data/data-locations.ts";
+import { realEnvironment } from "../host/world.ts";
+import type { AccountAction } from "./account-command.ts";
 import { callAdmin } from "./admin-client.ts";
-import type { ServerAddress } from "./find-server.ts";
-import { quietLog } from "./quiet-log.ts";
+import type { ServerAddress } from "./admin-client.ts";
+import { quietLog } from "./with-stores.ts";
 
 /** An account as `etagere account list` prints it. */
 export interface AccountRow {

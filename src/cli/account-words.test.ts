@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { parseAccountWords } from "./account-words.ts";
+import { parseAccountWords } from "./account-command.ts";
 
 it.each([
   ["list", { action: "list" }],

@@ -1,8 +1,10 @@
 import { adminHeader } from "../admin/security/admin-auth.ts";
-import type { ServerAddress } from "./find-server.ts";
+import { readSecretFile } from "../server/secret-options.ts";
+import { readAdminAddress } from "../server/admin-address.ts";
+import { defaultLocation, flagDefaults } from "../server/flags.ts";
 
-export interface AdminCall {
-  readonly method: "GET" | "POST" | "DELETE";
+interface AdminCall {
+  readonly method: "GET" | "POST" | "PUT" | "DELETE";
   readonly path: string;
   readonly body?: object;
 }
@@ -39,4 +41,37 @@ export function messageIn(text: string): string | undefined {
   } catch {
     return undefined;
   }
+}
+
+interface TokenOptions {
+  readonly token?: string | undefined;
+  readonly tokenFile?: string | undefined;
+}
+
+/** The admin token that the options or the environment name; undefined if they do not. Throws if
+ *  the file cannot be read. */
+export async function adminTokenOf({
+  token,
+  tokenFile,
+}: TokenOptions): Promise<string | undefined> {
+  if (token !== undefined) return token;
+  if (tokenFile === undefined) return process.env["ETAGERE_ADMIN_TOKEN"];
+  const read = await readSecretFile(tokenFile);
+  if (!read.ok) throw new Error(`--tokenFile: ${read.problems.join("; ")}`);
+  return read.value;
+}
+
+/** Where the admin listener of a server is. */
+export interface ServerAddress {
+  readonly url: string;
+  /** The local admin token from the server's data folder. */
+  readonly token?: string | undefined;
+}
+
+/** Finds the server that uses a location. Without a location, the default one is tried, then the
+ *  default address. */
+export async function findServer(location: string | undefined): Promise<ServerAddress | undefined> {
+  const found = await readAdminAddress(location ?? defaultLocation);
+  if (found !== undefined || location !== undefined) return found;
+  return { url: `http://${flagDefaults.adminHost}:${flagDefaults.adminPort}` };
 }

@@ -1,7 +1,7 @@
 import { resolve } from "node:path";
-import { messageOf, StartRefused } from "../server/start-refused.ts";
-import { realEnvironment } from "../server/server-environment.ts";
-import { quietLog } from "./quiet-log.ts";
+import { messageOf, StartRefused } from "../host/start-refused.ts";
+import { realEnvironment } from "../host/world.ts";
+import { quietLog } from "./with-stores.ts";
 import { parseCliArguments } from "./parse-cli-arguments.ts";
 import { usageError, type Subcommand } from "./subcommand.ts";
 
@@ -43,7 +43,7 @@ async function backup(words: readonly string[]): Promise<number> {
     return 1;
   }
   const { clock } = realEnvironment(quietLog);
-  const { backupFolder } = await import("../server/backup/folder-backup.ts");
+  const { backupFolder } = await import("../commands/folder-backup.ts");
   try {
     const given = read.texts.get("base");
     const base = given === undefined ? undefined : resolve(given);

@@ -1,8 +1,8 @@
 import { resolve } from "node:path";
-import type { FolderReport } from "../server/folder-check/check-folder.ts";
-import { messageOf, StartRefused } from "../server/start-refused.ts";
-import { realEnvironment } from "../server/server-environment.ts";
-import { quietLog } from "./quiet-log.ts";
+import type { FolderReport } from "../commands/folder-check/check-folder.ts";
+import { messageOf, StartRefused } from "../host/start-refused.ts";
+import { realEnvironment } from "../host/world.ts";
+import { quietLog } from "./with-stores.ts";
 import { parseCliArguments } from "./parse-cli-arguments.ts";
 import { usageError, type Subcommand } from "./subcommand.ts";
 
@@ -37,7 +37,7 @@ async function check(words: readonly string[]): Promise<number> {
     return notCheckedExitCode;
   }
   const { clock } = realEnvironment(quietLog);
-  const { checkFolder } = await import("../server/folder-check/check-folder.ts");
+  const { checkFolder } = await import("../commands/folder-check/check-folder.ts");
   try {
     const report = await checkFolder({ location: resolve(folder), clock, log: quietLog });
     process.stdout.write(`${describeReport(report)}\n`);
@@ -49,7 +49,7 @@ async function check(words: readonly string[]): Promise<number> {
   }
 }
 
-export function describeReport(report: FolderReport): string {
+function describeReport(report: FolderReport): string {
   const { records, nodes, extents, bytesRead, bytesWithChecksum, problems, problemCount } = report;
   const total = [...records.values()].reduce((sum, count) => sum + count, 0);
   const kinds = [...records].map(([name, count]) => `${count} ${name}`).join(", ");

@@ -1,6 +1,6 @@
 import { defaultLocation, flagDefaults, flags, isFlagName } from "../server/flags.ts";
 import type { Flag, FlagName, FlagValues } from "../server/flags.ts";
-import { nearestName } from "./nearest.ts";
+import { nearestName } from "./parse-cli-arguments.ts";
 import { serviceModeOf } from "./service-mode.ts";
 import { subcommands } from "./subcommands.ts";
 

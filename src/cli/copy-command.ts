@@ -1,11 +1,10 @@
-import type { CopyReport } from "../server/data-copy/copy-data.ts";
-import type { DataLocation } from "../server/data-copy/data-locations.ts";
+import type { CopyReport } from "../commands/copy-data.ts";
+import type { DataLocation } from "../data/data-locations.ts";
 import { readSecretFile } from "../server/secret-options.ts";
-import { messageOf } from "../server/start-refused.ts";
-import { realEnvironment } from "../server/server-environment.ts";
+import { messageOf } from "../host/start-refused.ts";
+import { realEnvironment } from "../host/world.ts";
 import { progressBar } from "./progress-bar.ts";
-import { keepRunning } from "./with-stores.ts";
-import { quietLog } from "./quiet-log.ts";
+import { keepRunning, quietLog } from "./with-stores.ts";
 import { parseCliArguments } from "./parse-cli-arguments.ts";
 import { usageError, type Subcommand } from "./subcommand.ts";
 
@@ -63,8 +62,8 @@ interface CopyLocations {
 
 async function copyBetween({ from, to }: CopyLocations): Promise<CopyReport> {
   const { checkDataLocation, isMissing, openDataLocation } =
-    await import("../server/data-copy/data-locations.ts");
-  const { copyData } = await import("../server/data-copy/copy-data.ts");
+    await import("../data/data-locations.ts");
+  const { copyData } = await import("../commands/copy-data.ts");
   for (const [name, place] of Object.entries({ from, to })) {
     const problem = checkDataLocation(place);
     if (problem !== undefined) throw new Error(`--${name}: ${problem}`);

@@ -1,8 +1,7 @@
 import { readAdminAddress } from "../server/admin-address.ts";
 import { defaultLocation, flagDefaults } from "../server/flags.ts";
-import { messageOf } from "../server/start-refused.ts";
-import { adminTokenOf } from "./admin-token.ts";
-import { environmentText, shells, type Shell } from "./environment-text.ts";
+import { messageOf } from "../host/start-refused.ts";
+import { adminTokenOf } from "./admin-client.ts";
 import { parseCliArguments } from "./parse-cli-arguments.ts";
 import { usageError, type Subcommand } from "./subcommand.ts";
 
@@ -21,8 +20,9 @@ export const envCommand: Subcommand = {
     "      --token TOKEN       value of --adminToken; not needed if the data folder is readable",
     "      --tokenFile FILE    file that contains it; or the variable ETAGERE_ADMIN_TOKEN",
     "      --principal NAME    AZURE_AUTHORITY_HOST, AZURE_TENANT_ID, AZURE_CLIENT_ID and",
-    "                          AZURE_CLIENT_SECRET of this principal instead, for clients with",
-    "                          instance discovery disabled; the server needs --https",
+    "                          AZURE_CLIENT_SECRET of this principal instead, with a data folder",
+    "                          also AZURE_FEDERATED_TOKEN_FILE, for clients with instance",
+    "                          discovery disabled; the server needs --https",
     "      --shell SHELL       sh (default), powershell or json",
     "",
     "exit code: 0 the variables were printed, 1 no server responded or it issues no tokens",
@@ -113,4 +113,30 @@ async function reasonOf(response: Response): Promise<string> {
   const answer = (await response.json().catch(() => ({}))) as { error?: { message?: string } };
   const { message = "no reason given" } = answer.error ?? {};
   return `the admin listener answered ${response.status}: ${message}`;
+}
+
+type Variables = Readonly<Record<string, string>>;
+
+/** How each shell sets variables. */
+const shells = {
+  sh: (variables: Variables) => lines(variables, (name, value) => `export ${name}=${inSh(value)}`),
+  powershell: (variables: Variables) =>
+    lines(variables, (name, value) => `$env:${name} = '${value.replaceAll("'", "''")}'`),
+  json: (variables: Variables) => `${JSON.stringify(variables, undefined, 2)}\n`,
+} as const;
+
+type Shell = keyof typeof shells;
+
+export function environmentText(variables: Variables, shell: Shell): string {
+  return shells[shell](variables);
+}
+
+function lines(variables: Variables, line: (name: string, value: string) => string): string {
+  return Object.entries(variables)
+    .map(([name, value]) => `${line(name, value)}\n`)
+    .join("");
+}
+
+function inSh(value: string): string {
+  return `'${value.replaceAll("'", `'\\''`)}'`;
 }

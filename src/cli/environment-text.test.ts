@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { environmentText } from "./environment-text.ts";
+import { environmentText } from "./env-command.ts";
 
 const variables = { A: "plain", B: "it's $HOME" };
 

@@ -1,22 +1,21 @@
 import { reportTrailer } from "../admin/views/archives.ts";
-import type { ExportReport } from "../server/archive/export-accounts.ts";
-import { sinkTo, writeArchiveFile } from "../server/archive/archive-file.ts";
-import { ArchiveRefused } from "../server/archive/archive-refused.ts";
-import type { ArchiveSink } from "../server/archive/frame-writer.ts";
-import type { ServerArchives } from "../server/archive/server-archives.ts";
+import type { ExportReport } from "../commands/archive/export-accounts.ts";
+import { sinkTo, writeArchiveFile } from "../commands/archive/archive-file.ts";
+import { ArchiveRefused } from "../commands/refused.ts";
+import type { ArchiveSink } from "../commands/archive/frame-writer.ts";
+import type { ServerArchives } from "../commands/archive/server-archives.ts";
 import {
   accessArchives,
   archiveHelp,
   archiveOptions,
   figures,
   findContradiction,
+  requestExport,
 } from "./archive-access.ts";
-import { requestExport } from "./archive-client.ts";
-import type { ServerAddress } from "./find-server.ts";
+import type { ServerAddress } from "./admin-client.ts";
 import { parseCliArguments } from "./parse-cli-arguments.ts";
-import { printFailure } from "./print-failure.ts";
+import { printFailure, usageError, type Subcommand } from "./subcommand.ts";
 import { progressBar, type ProgressBar } from "./progress-bar.ts";
-import { usageError, type Subcommand } from "./subcommand.ts";
 
 export const exportCommand: Subcommand = {
   name: "export",
@@ -73,7 +72,7 @@ async function run(words: readonly string[]): Promise<number> {
   try {
     const report = await (output === "-"
       ? write(sinkTo(process.stdout))
-      : writeArchiveFile(output, wanted, write));
+      : writeArchiveFile(output, write));
     // Standard output may be the archive.
     const text = switches.has("json") ? JSON.stringify(report) : textOf(output, report);
     (output === "-" ? process.stderr : process.stdout).write(`${text}\n`);

@@ -1,12 +1,11 @@
 import { resolve } from "node:path";
-import type { ImportCounts } from "../server/azurite-import/import-context.ts";
-import { markImported } from "../server/azurite-import/import-mark.ts";
-import { ImportRefused } from "../server/azurite-import/import-refused.ts";
+import type { ImportCounts } from "../commands/azurite-import/import-context.ts";
+import { markImported } from "../commands/azurite-import/import-mark.ts";
+import { ImportRefused } from "../commands/refused.ts";
 import type { Accounts } from "../account/settings.ts";
 import type { Options } from "../server/options.ts";
 import { parseCliArguments } from "./parse-cli-arguments.ts";
-import { printFailure } from "./print-failure.ts";
-import { usageError, type Subcommand } from "./subcommand.ts";
+import { printFailure, usageError, type Subcommand } from "./subcommand.ts";
 import { checkOptions, locationOf, withStores } from "./with-stores.ts";
 
 export const importCommand: Subcommand = {
@@ -73,13 +72,13 @@ async function importInto(
 ): Promise<ImportCounts> {
   const checked = await checkOptions(given);
   const accounts = await configuredAccounts(checked);
-  const { importFolder } = await import("../server/azurite-import/import-folder.ts");
-  const { ensureAccounts, refuseProblems } = await import("../server/ensure-accounts.ts");
-  return withStores(checked, async (engines, { random, log }) => {
+  const { importFolder } = await import("../commands/azurite-import/import-folder.ts");
+  const { ensureAccounts, refuseProblems } = await import("../data/ensure-accounts.ts");
+  return withStores(checked, async (stores, { random, log }) => {
     if (accounts !== undefined) {
-      await refuseProblems(ensureAccounts(engines.store, accounts, random));
+      await refuseProblems(ensureAccounts(stores.store, accounts, random));
     }
-    const counts = await importFolder({ folder: resolve(folder), engines, random, log });
+    const counts = await importFolder({ folder: resolve(folder), stores, random, log });
     await markImported(locationOf(checked), folder);
     return counts;
   });
@@ -89,13 +88,13 @@ async function importInto(
 async function configuredAccounts(given: Options): Promise<Accounts | undefined> {
   const { config, enableHierarchicalNamespace: hierarchicalNamespace } = given;
   if (config === undefined && !hierarchicalNamespace) return undefined;
-  const { openAccounts } = await import("../server/accounts.ts");
+  const { openAccounts } = await import("../data/accounts.ts");
   const opened = await openAccounts({ config, hierarchicalNamespace });
   if (!opened.ok) throw new ImportRefused(opened.problems);
   return opened.value;
 }
 
-export function describeCounts(counts: ImportCounts): string {
+function describeCounts(counts: ImportCounts): string {
   const { containers, blobs, snapshots, uncommittedBlocks, queues, messages, skipped } = counts;
   return [
     `imported ${containers} containers with ${blobs} blobs, ${snapshots} snapshots and ` +

@@ -1,20 +1,19 @@
 import { stat } from "node:fs/promises";
 import { Transform, type Readable } from "node:stream";
-import { openArchiveFile } from "../server/archive/archive-file.ts";
-import type { LoadReport } from "../server/archive/load-archive.ts";
-import type { LoadRequest } from "../server/archive/server-archives.ts";
+import { openArchiveFile } from "../commands/archive/archive-file.ts";
+import type { LoadReport } from "../commands/archive/load-archive.ts";
+import type { LoadRequest } from "../commands/archive/server-archives.ts";
 import {
   accessArchives,
   archiveHelp,
   archiveOptions,
   figures,
   findContradiction,
+  sendArchive,
 } from "./archive-access.ts";
-import { sendArchive } from "./archive-client.ts";
 import { parseCliArguments } from "./parse-cli-arguments.ts";
-import { printFailure } from "./print-failure.ts";
+import { printFailure, usageError, type Subcommand } from "./subcommand.ts";
 import { progressBar, type ProgressBar } from "./progress-bar.ts";
-import { usageError, type Subcommand } from "./subcommand.ts";
 
 export const loadCommand: Subcommand = {
   name: "load",

@@ -1,6 +1,6 @@
-import type { Progress } from "../server/data-copy/copy-data.ts";
+import type { Progress } from "../commands/copy-data.ts";
 
-export interface Terminal {
+interface Terminal {
   readonly isTTY?: boolean | undefined;
   write(text: string): unknown;
 }

@@ -1,5 +1,5 @@
 import { basename } from "node:path";
-import type { ServiceName } from "../protocol/service-name.ts";
+import type { ServiceName } from "../protocol/names.ts";
 
 /** First words of the command line that select a single service. */
 const modes: ReadonlyMap<string, ServiceName> = new Map([

@@ -1,11 +1,9 @@
 import { resolve } from "node:path";
 import { defaultLocation } from "../server/flags.ts";
-import { messageOf, StartRefused } from "../server/start-refused.ts";
-import { callAdmin, NoServer } from "./admin-client.ts";
-import { adminTokenOf } from "./admin-token.ts";
-import { findServer } from "./find-server.ts";
+import { messageOf, StartRefused } from "../host/start-refused.ts";
+import { adminTokenOf, callAdmin, findServer, NoServer } from "./admin-client.ts";
 import { parseCliArguments } from "./parse-cli-arguments.ts";
-import { quietLog } from "./quiet-log.ts";
+import { quietLog } from "./with-stores.ts";
 import { usageError, type Subcommand } from "./subcommand.ts";
 
 export const snapshotCommand: Subcommand = {
@@ -123,7 +121,7 @@ async function onFolder(
   { action, name }: SnapshotAction,
   location: string,
 ): Promise<readonly ListedSnapshot[]> {
-  const { snapshotsOfFolder } = await import("../server/snapshots/folder-snapshots.ts");
+  const { snapshotsOfFolder } = await import("../controls/server-snapshots.ts");
   const folder = await snapshotsOfFolder(resolve(location), quietLog);
   const { snapshots } = folder;
   try {

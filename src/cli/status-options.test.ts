@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { parseStatusOptions } from "./status-options.ts";
+import { parseStatusOptions } from "./status-command.ts";
 
 const tokens = { token: undefined, tokenFile: undefined };
 const none = { url: undefined, location: undefined, ...tokens, json: false, watch: false };

@@ -1,3 +1,6 @@
+import { ArchiveRefused, ImportRefused } from "../commands/refused.ts";
+import { messageOf, StartRefused } from "../host/start-refused.ts";
+
 /** A command other than running the server: `etagere NAME …`. */
 export interface Subcommand {
   readonly name: string;
@@ -34,4 +37,19 @@ export function usageError(named: Named, problem: string): string {
 
 function usageLine({ name, usage }: Named): string {
   return `usage: etagere ${name} ${usage}`.trimEnd();
+}
+
+/** Prints why a command failed; returns its exit code. */
+export function printFailure(error: unknown, consequence: string): number {
+  for (const problem of problemsOf(error)) process.stderr.write(`etagere: ${problem}\n`);
+  process.stderr.write(`etagere: ${consequence}\n`);
+  return 1;
+}
+
+function problemsOf(error: unknown): readonly string[] {
+  const hasProblems =
+    error instanceof ArchiveRefused ||
+    error instanceof ImportRefused ||
+    error instanceof StartRefused;
+  return hasProblems ? error.problems : [messageOf(error)];
 }

@@ -3,10 +3,11 @@ import { backupCommand } from "./backup-command.ts";
 import { checkCommand } from "./check-command.ts";
 import { copyCommand } from "./copy-command.ts";
 import { envCommand } from "./env-command.ts";
+import { eventsCommand } from "./events-command.ts";
 import { exportCommand } from "./export-command.ts";
 import { importCommand } from "./import-command.ts";
 import { loadCommand } from "./load-command.ts";
-import { nearestName } from "./nearest.ts";
+import { nearestName } from "./parse-cli-arguments.ts";
 import { serviceModeNames } from "./service-mode.ts";
 import type { Subcommand } from "./subcommand.ts";
 import { snapshotCommand } from "./snapshot-command.ts";
@@ -25,6 +26,7 @@ export const subcommands: ReadonlyMap<string, Subcommand> = new Map(
     statusCommand,
     snapshotCommand,
     accountCommand,
+    eventsCommand,
     envCommand,
     tourCommand,
   ].map((command) => [command.name, command]),

@@ -1,12 +1,11 @@
 import { resolve } from "node:path";
-import type { DataStores } from "../server/data-stores.ts";
+import type { DataStores } from "../data/data-stores.ts";
 import { defaultLocation } from "../server/flags.ts";
 import { resolveOptions, type Options } from "../server/options.ts";
 import { readSecrets } from "../server/secret-options.ts";
-import { realEnvironment } from "../server/server-environment.ts";
-import { StartRefused } from "../server/start-refused.ts";
-import { environmentVariable } from "../server/world.ts";
-import { quietLog } from "./quiet-log.ts";
+import { environmentVariable, realEnvironment } from "../host/world.ts";
+import { StartRefused } from "../host/start-refused.ts";
+import type { Log } from "../base/world.ts";
 
 type World = ReturnType<typeof realEnvironment>;
 
@@ -31,13 +30,12 @@ export async function withStores<T>(
   options: Options,
   work: (stores: DataStores, world: World) => Promise<T>,
 ): Promise<T> {
-  const { openDataStores } = await import("../server/data-stores.ts");
-  const { services } = await import("../server/services.ts");
+  const { openDataStores } = await import("../data/data-stores.ts");
   const world = realEnvironment(quietLog);
   const { store: storeUrl, content: contentUrl } = options;
   const named = { location: locationOf(options), storeUrl, contentUrl, memoryBytesMax: undefined };
   return keepRunning(async () => {
-    const stores = await openDataStores({ ...named, services, ...world });
+    const stores = await openDataStores({ ...named, ...world });
     try {
       return await work(stores, world);
     } finally {
@@ -56,3 +54,8 @@ export async function keepRunning<T>(work: () => Promise<T>): Promise<T> {
     clearInterval(timer);
   }
 }
+
+const nothing = (): void => undefined;
+
+/** A log without output, for commands whose only output is their report. */
+export const quietLog: Log = { debug: nothing, info: nothing, warn: nothing, error: nothing };

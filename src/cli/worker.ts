@@ -1,5 +1,5 @@
-import { disablePretenuring } from "../server/gc-flags.ts";
-import { runWorker } from "../server/workers/run-worker.ts";
+import { disablePretenuring } from "../host/process.ts";
+import { runWorker } from "../workers/run-worker.ts";
 
 /** The program of a worker process, which the supervisor starts. */
 disablePretenuring();

@@ -2,7 +2,11 @@ import { expect, test } from "vitest";
 import type { ContentRef } from "./content-ref.ts";
 import { StoreBusy } from "../store/store.ts";
 import { clear, share, write } from "./plan.ts";
-import { openContentFixture, pattern, type ContentFixture } from "./testing.ts";
+import {
+  openContentFixture,
+  pattern,
+  type ContentFixture,
+} from "../../tests/harness/content-fixture.ts";
 
 const lanes = 8;
 const laneBytes = 40_000;

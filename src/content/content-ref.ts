@@ -10,6 +10,12 @@ export type ContentRef =
   | { readonly kind: "slices"; readonly length: number; readonly slices: readonly Slice[] }
   | { readonly kind: "tree"; readonly length: number; readonly root: bigint };
 
+/** A whole body of up to this many bytes is stored in its record: one flush instead of two. Longer
+ *  content becomes inline again if it is cut to this length. */
+export const inlineWholeBytesMax = 4096;
+/** The same for blocks, appends, pages and ranges: smaller, because content may have many. */
+export const inlinePartBytesMax = 256;
+
 /** `length` bytes at logical offset `at`, stored at `offset` of `extent` or inline. */
 export interface Slice {
   readonly at: number;

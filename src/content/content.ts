@@ -1,5 +1,5 @@
+import type { LoopShare } from "../base/loop-share.ts";
 import type { Awaitable } from "../base/awaitable.ts";
-import type { Body } from "./body.ts";
 import type { ContentPlan, ContentRef, ReceivedBody, Slice } from "./content-ref.ts";
 import type { Key, Transaction, View } from "../store/store.ts";
 
@@ -17,15 +17,22 @@ export interface ReceiveOptions {
 }
 
 /** Encryption with a key that the client provides. */
-export interface BodyEncryption {
+interface BodyEncryption {
   /** The client's key, never stored. */
   readonly key: Uint8Array;
   /** Must be unique per key. */
   readonly nonce: bigint;
 }
 
+/** Bytes in memory as a body. */
+export async function* oneChunk(bytes: Uint8Array): AsyncGenerator<Uint8Array> {
+  if (bytes.length > 0) yield bytes;
+}
+
 /** Content storage of all services. */
 export interface ContentStore {
+  /** The event loop's share of the server whose content and records it has. */
+  readonly loop: LoopShare;
   /** Writes a body to extents while it arrives, and resolves when its bytes are durable. A body of
    *  up to `inlineBytesMax` stays in memory instead: the transaction stores it in the record.
    *  Rejects and frees the space if the body ends early, is too long or cannot be read. */
@@ -77,4 +84,14 @@ export interface ContentReader {
 /** The body is longer than `lengthMax`. */
 export class BodyTooLarge extends Error {
   override readonly name = "BodyTooLarge";
+}
+
+/** A request body. */
+export interface Body extends AsyncIterable<Uint8Array> {
+  /** Reads a whole small body with a declared length, for which an asynchronous iterator would cost
+   *  more than the bytes. Returns fewer bytes if the body is shorter. Absent if the source cannot
+   *  do this. */
+  readonly whole?: (length: number) => Promise<Uint8Array>;
+  /** Frees a chunk that is not read again. Absent if chunks are parts of other memory. */
+  readonly discard?: (chunk: Uint8Array) => void;
 }

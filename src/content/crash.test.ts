@@ -1,20 +1,24 @@
 import { spawn } from "node:child_process";
 import { once } from "node:events";
-import { mkdtempSync, readdirSync, rmSync } from "node:fs";
+import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { compileChild, compiledFolder } from "../store/conformance/compile-child.ts";
-import { openSharedFixture } from "./shared-content-fixture.ts";
-import { checkSeededBody, type ContentFixture } from "./testing.ts";
+import { compileChild, compiledFolder } from "../../tests/harness/store/compile-child.ts";
+import { openSharedFixture } from "../../tests/harness/shared-content-fixture.ts";
+import {
+  checkSeededBody,
+  extentsIn,
+  type ContentFixture,
+} from "../../tests/harness/content-fixture.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "etagere-crash-"));
 const compiled = compiledFolder("content-crash");
 const writesBeforeKill = 150;
 const rounds = 3;
 
-beforeAll(() => compileChild("src/content/crash-child.ts", compiled));
+beforeAll(() => compileChild("tests/harness/crash-child.ts", compiled));
 
 afterAll(() => {
   rmSync(folder, { recursive: true });
@@ -26,7 +30,7 @@ type Acknowledged = ReadonlyMap<string, readonly number[]>;
 
 /** Runs the child until it has acknowledged enough writes, then kills it. */
 async function writeUntilKilled(meanwhile: () => Promise<unknown>): Promise<Acknowledged> {
-  const script = join(compiled, "content/crash-child.js");
+  const script = join(compiled, "tests/harness/crash-child.js");
   const child = spawn(process.execPath, [script, folder], { stdio: ["ignore", "pipe", "inherit"] });
   const ended = once(child, "exit");
   const acknowledged = new Map<string, number[]>();
@@ -67,7 +71,7 @@ test("a killed process keeps its acknowledged writes and leaves no garbage", asy
   await fixture.reclaimAll();
   await fixture.content.close();
   await fixture.reclaimAll();
-  expect(readdirSync(join(folder, "extents"))).toEqual([]);
+  expect(await extentsIn(join(folder, "extents"))).toEqual([]);
   expect(await fixture.entries()).toBe(0);
   await fixture.store.close();
 });

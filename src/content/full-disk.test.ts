@@ -3,10 +3,17 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { StoreUnavailable } from "../store/store.ts";
-import { openDiskFiles } from "./disk-files.ts";
-import type { ExtentFiles } from "./extent-files.ts";
+import { openDiskFiles } from "./extents/disk-files.ts";
+import type { ExtentFiles } from "./extents/extent-files.ts";
+import { memoryFiles } from "./extents/memory-files.ts";
 import { whole } from "./plan.ts";
-import { expectSame, openContentFixture, pattern, type ContentFixture } from "./testing.ts";
+import {
+  expectSame,
+  extentsIn,
+  openContentFixture,
+  pattern,
+  type ContentFixture,
+} from "../../tests/harness/content-fixture.ts";
 
 const extentBytes = 256 * 1024;
 let folder: string;
@@ -45,8 +52,10 @@ async function putBody(fixture: ContentFixture, name: string, bytes: Uint8Array)
   fixture.content.discard(received);
 }
 
-const sizes = async (): Promise<readonly number[]> =>
-  Promise.all((await readdir(folder)).map(async (name) => (await stat(join(folder, name))).size));
+const sizes = async (): Promise<readonly number[]> => {
+  const names = await extentsIn(folder);
+  return Promise.all(names.map(async (name) => (await stat(join(folder, name))).size));
+};
 
 describe("extents on a full disk", () => {
   test("free the blocks of a body that did not fit", async () => {
@@ -79,6 +88,41 @@ describe("extents on a full disk", () => {
     disk.isFull = false;
     await fixture.reclaimAll();
     expectSame(await fixture.read("object-0"), pattern(20_000, 0));
+  });
+
+  test.each([
+    ["at the start of the extent", 0],
+    ["at its end", 11],
+    ["in its middle", 5],
+  ])("are cut although a body %s is live", async (_, kept) => {
+    const disk = { isFull: false };
+    const fixture = await openContentFixture({ files: await limitedFiles(disk), extentBytes });
+    for (let index = 0; index < 12; index += 1) {
+      await putBody(fixture, `object-${index}`, pattern(20_000, index));
+    }
+    disk.isFull = true;
+    await expect(fixture.receive(pattern(100_000, 2))).rejects.toBeInstanceOf(StoreUnavailable);
+    for (let index = 0; index < 12; index += 1) {
+      if (index !== kept) await fixture.remove(`object-${index}`);
+    }
+    await fixture.reclaimAll();
+    expect((await sizes()).reduce((sum, size) => sum + size, 0)).toBeLessThan(100_000);
+    expectSame(await fixture.read(`object-${kept}`), pattern(20_000, kept));
+  });
+
+  test("move a part of a body that is longer than the spare space", async () => {
+    const files = memoryFiles({ bytesMax: 16 * 64 * 1024 });
+    const fixture = await openContentFixture({ files, extentBytes: 8 * 64 * 1024 });
+    await putBody(fixture, "dead", pattern(300_000, 1));
+    await putBody(fixture, "live", pattern(200_000, 2));
+    for (const index of [3, 4]) await putBody(fixture, `full-${index}`, pattern(250_000, index));
+    await expect(fixture.receive(pattern(100_000, 5))).rejects.toBeInstanceOf(StoreUnavailable);
+    await fixture.remove("dead");
+    await fixture.reclaimAll();
+    await putBody(fixture, "later", pattern(100_000, 6));
+    expectSame(await fixture.read("live"), pattern(200_000, 2));
+    expectSame(await fixture.read("full-3"), pattern(250_000, 3));
+    expectSame(await fixture.read("later"), pattern(100_000, 6));
   });
 
   test("reject writes after their file was deleted", async () => {

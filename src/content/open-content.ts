@@ -1,23 +1,30 @@
+import { newLoopShare, type LoopShare } from "../base/loop-share.ts";
 import type { Awaitable } from "../base/awaitable.ts";
-import type { Body } from "./body.ts";
-import type { ContentPlan, ContentRef, ReceivedBody, Slice } from "./content-ref.ts";
+import type { Body, ContentReader, ContentStore, ReceiveOptions } from "./content.ts";
+import {
+  inlineWholeBytesMax,
+  type ContentPlan,
+  type ContentRef,
+  type ReceivedBody,
+  type Slice,
+} from "./content-ref.ts";
 import type { Ticks } from "../base/ticks.ts";
 import type { Clock, Log } from "../base/world.ts";
 import type { Key, Store, Transaction, View } from "../store/store.ts";
-import { ReadBufferPool } from "./read-buffer-pool.ts";
-import type { ContentTable } from "./compaction.ts";
-import type { ContentReader, ContentStore, ReceiveOptions } from "./content.ts";
-import type { ExtentFiles } from "./extent-files.ts";
-import { ExtentWriter } from "./extent-writer.ts";
-import { ExtentFileCache } from "./extent-file-cache.ts";
-import { IdAllocator } from "./ids.ts";
-import type { Md5Thread } from "./md5-thread.ts";
-import { PinTracker, type HorizonRegistry } from "./pins.ts";
+import { ReadBufferPool } from "./extents/read-buffer-pool.ts";
+import type { ContentTable } from "./reclaim/compaction.ts";
+import type { ExtentFiles } from "./extents/extent-files.ts";
+import { ExtentWriter } from "./extents/extent-writer.ts";
+import { ExtentFileCache } from "./extents/extent-file-cache.ts";
+import { IdAllocator } from "./extents/ids.ts";
+import type { Md5Source } from "./body/md5-thread.ts";
+import { PinTracker, type HorizonRegistry } from "./reclaim/pins.ts";
 import { contentReader } from "./reader.ts";
-import { receive } from "./receive.ts";
-import { SpaceReclaimer } from "./space-reclaimer.ts";
-import { inlineContentBytesMax, applyPlan } from "./apply-plan.ts";
-import { nodesOf, walk, type NodeSource } from "./tree-walk.ts";
+import { receive } from "./body/receive.ts";
+import { SpaceReclaimer } from "./reclaim/space-reclaimer.ts";
+import { applyPlan } from "./tree/apply-plan.ts";
+import { nodesOf, walk, type NodeSource } from "./tree/node.ts";
+import { storeIdCodec, storeIdKey } from "./tables.ts";
 
 export interface ContentOptions {
   readonly store: Store;
@@ -34,7 +41,7 @@ export interface ContentOptions {
    *  does. */
   readonly isLeader?: (() => Promise<boolean>) | undefined;
   /** Computes the MD5 of large bodies; undefined: the event loop does. */
-  readonly md5Thread?: Md5Thread | undefined;
+  readonly md5Thread?: Md5Source | undefined;
 }
 
 /** Opens the content of a store: its content nodes are in the key space, its bytes in `files`. */
@@ -59,7 +66,8 @@ export async function openContentStore(options: ContentOptions): Promise<Content
     inlineBytesMax: files.inlineBytesMax ?? 0,
   };
   const { md5Thread } = options;
-  const parts = { store, ids, writer, fileCache, pinTracker, reclaimer, md5Thread };
+  const loop = newLoopShare();
+  const parts = { store, ids, writer, fileCache, pinTracker, reclaimer, md5Thread, loop };
   return new StoredContent({ ...parts, ...storage });
 }
 
@@ -70,7 +78,8 @@ interface ContentParts {
   readonly fileCache: ExtentFileCache;
   readonly pinTracker: PinTracker;
   readonly reclaimer: SpaceReclaimer;
-  readonly md5Thread: Md5Thread | undefined;
+  readonly md5Thread: Md5Source | undefined;
+  readonly loop: LoopShare;
   readonly isRemote: boolean;
   readonly inlineBytesMax: number;
 }
@@ -88,11 +97,15 @@ class StoredContent implements ContentStore {
     this.#pinnedNodes = (id) => parts.store.snapshot((view) => nodesOf(view)(id));
   }
 
+  get loop(): LoopShare {
+    return this.#parts.loop;
+  }
+
   receive(body: Body, options: ReceiveOptions): Promise<ReceivedBody> {
     const { writer, inlineBytesMax, md5Thread } = this.#parts;
     // The limit of the storage applies only to whole bodies. Blocks and ranges are many and should
     // not fill the key space.
-    const isWhole = options.inlineBytesMax >= inlineContentBytesMax;
+    const isWhole = options.inlineBytesMax >= inlineWholeBytesMax;
     const isWithin = !isWhole || options.inlineBytesMax >= inlineBytesMax;
     const limited = isWithin ? options : { ...options, inlineBytesMax };
     return receive(writer, body, limited, md5Thread);
@@ -111,7 +124,7 @@ class StoredContent implements ContentStore {
     plan: ContentPlan | undefined,
   ): Awaitable<ContentRef | undefined> {
     this.#parts.ids.assertNotRolledBack();
-    return applyPlan(tx, this.#parts.ids, { owner, before, plan });
+    return applyPlan(tx, this.#parts, { owner, before, plan });
   }
 
   slices(
@@ -150,4 +163,22 @@ class StoredContent implements ContentStore {
     await this.#parts.writer.close();
     await this.#parts.fileCache.close();
   }
+}
+
+/** Marks the extent storage as that of this store; throws if it belongs to another one. Extents of
+ *  two stores have the same names, so they must not share a storage. */
+export async function claimFiles(
+  store: Store,
+  files: ExtentFiles,
+  newId: () => string,
+): Promise<void> {
+  if (files.claim === undefined) return;
+  const id = await store.transact(async (tx) => {
+    const stored = await tx.get(storeIdKey());
+    if (stored !== undefined) return storeIdCodec.decode(stored).id;
+    const made = newId();
+    tx.put(storeIdKey(), storeIdCodec.encode({ id: made }));
+    return made;
+  });
+  await files.claim(id);
 }

@@ -3,8 +3,8 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { whole } from "./plan.ts";
-import { openSharedFixture } from "./shared-content-fixture.ts";
-import { expectSame, pattern } from "./testing.ts";
+import { openSharedFixture } from "../../tests/harness/shared-content-fixture.ts";
+import { expectSame, pattern } from "../../tests/harness/content-fixture.ts";
 
 test("a process that opens a location twice keeps unfinished bodies", async () => {
   const folder = await mkdtemp(join(tmpdir(), "etagere-twice-"));

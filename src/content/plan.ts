@@ -4,7 +4,6 @@ import type {
   ContentPlan,
   ContentRef,
   ReceivedBody,
-  Slice,
 } from "./content-ref.ts";
 
 /** Makes a body the whole content. Plans are plain values, so that decisions stay pure;
@@ -47,7 +46,16 @@ export function resize(base: ContentRef, length: number): ContentPlan {
 
 /** Content of a given length without data, which reads as zeros: a new page blob or file. */
 export function empty(length: number): ContentPlan {
-  return edit({ kind: "slices", length: 0, slices: [] }, { edit: "resize", length });
+  return edit(noSlices, { edit: "resize", length });
+}
+
+const noSlices: ContentRef = { kind: "slices", length: 0, slices: [] };
+
+/** Content of a given length that starts with a body and reads as zeros after it. */
+export function startingWith(received: ReceivedBody, length: number): ContentPlan {
+  if (received.length === 0) return empty(length);
+  const start = { edit: "write" as const, at: 0, part: asPart(received) };
+  return edit(noSlices, start, { edit: "resize", length });
 }
 
 /** A received body as part of new content; `block` is the id of a committed block. */
@@ -55,10 +63,23 @@ export function asPart(received: ReceivedBody, block?: string): ContentPart {
   return block === undefined ? { pieces: received.pieces } : { pieces: received.pieces, block };
 }
 
-/** A part from the slices of a committed block, which are in order and without gaps. */
-export function partOfSlices(slices: readonly Slice[], block?: string): ContentPart {
-  const pieces = slices.map(({ length, source }) => ({ length, source }));
-  return block === undefined ? { pieces } : { pieces, block };
+/** The length of the content that a plan makes. */
+export function plannedLength(plan: ContentPlan): number {
+  switch (plan.plan) {
+    case "share":
+      return plan.ref.length;
+    case "compose":
+      return plan.parts.reduce((sum, part) => sum + partLength(part), 0);
+    case "edit":
+      return plan.edits.reduce(editedLength, plan.base.length);
+    default:
+      return plan satisfies never;
+  }
+}
+
+function editedLength(length: number, change: ContentEdit): number {
+  if (change.edit === "resize") return change.length;
+  return change.edit === "clear" ? length : Math.max(length, change.at + partLength(change.part));
 }
 
 export function partLength(part: ContentPart): number {

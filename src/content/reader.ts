@@ -1,15 +1,15 @@
 import type { ContentRef, Slice, SliceSource } from "./content-ref.ts";
-import { readChunkBytes, type ReadBufferPool } from "./read-buffer-pool.ts";
+import { readChunkBytes, type ReadBufferPool } from "./extents/read-buffer-pool.ts";
 import type { ContentReader } from "./content.ts";
-import type { ExtentFileCache } from "./extent-file-cache.ts";
-import { walk, type NodeSource } from "./tree-walk.ts";
-import { decryptAt } from "./cipher.ts";
-import { cipherFrom, type Span } from "./slices.ts";
+import type { ExtentFileCache } from "./extents/extent-file-cache.ts";
+import { walk, type NodeSource } from "./tree/node.ts";
+import { decryptAt } from "./body/cipher.ts";
+import { cipherFrom, type Span } from "./tree/slices.ts";
 
 /** Concurrent reads of small slices of one chunk. */
 const concurrentReadsMax = 32;
 
-export interface ReaderParts {
+interface ReaderParts {
   readonly fileCache: ExtentFileCache;
   readonly bufferPool: ReadBufferPool;
   readonly nodes: NodeSource;

@@ -1,10 +1,6 @@
 import type { EngineReader } from "../store/engine.ts";
-import { keyOfText, textOfKey } from "../store/key-text.ts";
-import type {
-  ChangedKey,
-  RestoreRules,
-  RestoreWrite,
-} from "../store/saved-states/restore-rules.ts";
+import { keyOfText, textOfKey } from "../store/store.ts";
+import type { ChangedKey, RestoreRules, RestoreWrite } from "../store/saved-states/saved-states.ts";
 import type { Key, Value } from "../store/store.ts";
 import {
   contentTagOf,

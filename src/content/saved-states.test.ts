@@ -1,11 +1,11 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { manualClock } from "../store/manual-clock.ts";
+import { manualClock } from "../../tests/harness/manual-clock.ts";
 import { openMemoryStore } from "../store/memory/open-memory-store.ts";
 import type { SavedStates } from "../store/saved-states/saved-states.ts";
 import { ContentAudit } from "./audit/audit-content.ts";
 import type { ContentRef, ReceivedBody } from "./content-ref.ts";
-import { memoryFiles } from "./memory-files.ts";
+import { memoryFiles } from "./extents/memory-files.ts";
 import { compose, asPart, write } from "./plan.ts";
 import { contentRestore } from "./restore-rules.ts";
 import {
@@ -16,7 +16,7 @@ import {
   readAll,
   testObjects,
   type ContentFixture,
-} from "./testing.ts";
+} from "../../tests/harness/content-fixture.ts";
 
 const extentBytes = 64 * 1024;
 const bodyBytes = 5000;

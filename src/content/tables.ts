@@ -1,6 +1,5 @@
 import { createHash } from "node:crypto";
-import { decodeKey } from "../encoding/key-decoding.ts";
-import { encodeTaggedKey, prefixBounds, type KeyBounds } from "../encoding/keys.ts";
+import { decodeKey, encodeTaggedKey, prefixBounds, type KeyBounds } from "../encoding/keys.ts";
 import { recordCodec } from "../encoding/record.ts";
 import type { Key } from "../store/store.ts";
 
@@ -39,6 +38,8 @@ export interface GarbageRecord {
   readonly trees: readonly bigint[];
   /** Extents whose files are to be removed. */
   readonly extents: readonly bigint[];
+  /** Extents of which only the first `bytes` are kept. */
+  readonly cuts?: readonly { readonly extent: bigint; readonly bytes: number }[];
   /** Whether the restore of a saved state has made these nodes unreachable. */
   readonly isFromRestore?: boolean;
 }

@@ -1,10 +1,17 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 
-import { decodeKey } from "./key-decoding.ts";
-import { compareKeys, encodeKey, keyBytesMax, prefixBounds } from "./keys.ts";
-import { stringPrefixBounds, successor } from "./keys.ts";
-import type { KeyBounds, KeyPart } from "./keys.ts";
+import {
+  compareKeys,
+  decodeKey,
+  encodeKey,
+  keyBytesMax,
+  prefixBounds,
+  stringPrefixBounds,
+  successor,
+  type KeyBounds,
+  type KeyPart,
+} from "./keys.ts";
 
 const anyString = fc.oneof(
   fc.string({ unit: "binary", maxLength: 12 }),

@@ -1,3 +1,5 @@
+import type { LoopShare } from "../base/loop-share.ts";
+
 /** Size of a page. */
 const pageBytes = 64 * 1024;
 /** A UTF-16 code unit becomes at most three bytes of UTF-8. */
@@ -91,4 +93,23 @@ export class PagedText {
     this.#page = undefined;
     this.#used = 0;
   }
+}
+
+/** Most entries rendered per step: each may have 8 KiB of metadata. */
+const entriesAtOnceMax = 64;
+
+/** Renders the entries of a listing, yielding to the event loop between steps. */
+export async function renderEntries<T>(
+  loop: LoopShare,
+  items: readonly T[],
+  render: (item: T) => string,
+): Promise<PagedText> {
+  const entries = new PagedText();
+  for (let from = 0; from < items.length; from += entriesAtOnceMax) {
+    const some = items.slice(from, from + entriesAtOnceMax);
+    for (const item of some) entries.append(render(item));
+    const wait = loop.spend(some.length);
+    if (wait !== undefined) await wait;
+  }
+  return entries;
 }

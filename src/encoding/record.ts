@@ -7,7 +7,7 @@ export interface RecordCodec<R> {
   decode(bytes: Uint8Array): R;
 }
 
-export interface RecordCodecOptions<R> {
+interface RecordCodecOptions<R> {
   /** 1 to 255; raised whenever the stored format changes. */
   readonly version: number;
   /** `migrate[n]` converts a record of version `n` to version `n + 1`. */
@@ -35,7 +35,7 @@ const packOptions = {
 const packr = new Packr(packOptions);
 const versionBytes = 1;
 
-export interface DecodeCacheOptions {
+interface DecodeCacheOptions {
   /** Maximum number of cached records. */
   readonly slots?: number;
   /** Shorter records are not cached. */
@@ -123,7 +123,7 @@ export function recordCodec<R>(options: RecordCodecOptions<R>): RecordCodec<R> {
 /** The fields of a record in a fixed order. Records with a shape are stored as arrays of their
  *  values in this order: without field names they are shorter and several times faster to decode.
  *  New fields are appended to a shape; none is ever removed. */
-export type Shape<T> = { readonly [K in keyof T]-?: true | Shape<NonNullable<T[K]>> };
+type Shape<T> = { readonly [K in keyof T]-?: true | Shape<NonNullable<T[K]>> };
 
 /** A field of a shape; `shape` is undefined unless its value is a record with a shape of its
  *  own. */
@@ -132,7 +132,7 @@ interface Position {
   readonly shape: Positions | undefined;
 }
 
-export type Positions = readonly Position[];
+type Positions = readonly Position[];
 
 /** Converts a shape to the list that `toValues` and `fromValues` use. */
 export function positionsOf<T>(shape: Shape<T>): Positions {

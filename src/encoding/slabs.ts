@@ -34,3 +34,17 @@ export function newBytes(length: number): Uint8Array {
   used += length;
   return new Uint8Array(slab.buffer, used - length, length);
 }
+
+/** A closed port: what is transferred to it is freed at once. */
+const nowhere = new MessageChannel().port1;
+nowhere.close();
+/** Freeing fewer bytes costs more than it saves. */
+const freedBytesMin = 16 * 1024;
+
+/** Frees many bytes that are not read again, if their memory is not shared with others. Otherwise
+ *  the memory of large bodies would be freed by collections of the whole heap, one for every 20 MiB
+ *  received, each of which costs as much as receiving them. */
+export function freeBytes({ buffer, length }: Uint8Array): void {
+  const isWhole = length === buffer.byteLength && length >= freedBytesMin;
+  if (isWhole && buffer instanceof ArrayBuffer) nowhere.postMessage(null, [buffer]);
+}

@@ -1,35 +1,154 @@
 import type { Awaitable } from "../base/awaitable.ts";
-import { decodeKey } from "./key-decoding.ts";
-import { encodeTaggedKey, prefixBounds, taggedStringPrefixBounds } from "./keys.ts";
-import type { KeyBounds, KeyPart } from "./keys.ts";
+import {
+  decodeKey,
+  encodeTaggedKey,
+  prefixBounds,
+  taggedStringPrefixBounds,
+  type KeyBounds,
+  type KeyPart,
+} from "./keys.ts";
 import type { RecordCodec } from "./record.ts";
 import type { Ticks } from "../base/ticks.ts";
 
-/** The records of one kind. `tag` is the first byte of all their keys; a tag is never reused for
- *  another table. */
-export interface Table<K, R> {
+/** What an id at the start of a key names. All records of a container are keyed by its id, so that
+ *  deleting it is one small commit. The directories of a hierarchical account own the same tables
+ *  as its containers. */
+export type OwnerKind = "account" | "container" | "upload" | "queue" | "table" | "share";
+
+/** How long records exist. `durable`: until they are deleted; saved states contain them. `session`:
+ *  as long as the connection of an SMB client; the restore of a saved state removes them.
+ *  `process`: as long as the server process that they are for; a restore leaves them alone. */
+type Lifetime = "durable" | "session" | "process";
+
+/** What the entries of a table are. `record`: data in its own right. `index`: derived by `indexes`
+ *  of other tables. `related`: written by operations together with a record of
+ *  another table, which lists them in `relatedEntries`. */
+type EntryRole = "record" | "index" | "related";
+
+/** The declaration of a table: all that reclaim jobs, `check`, export, load, quotas and the restore
+ *  of saved states need to know of its records. */
+interface TableDefinition<K, R> {
   readonly name: string;
+  /** First byte of all keys. A tag is never reused for another table. */
   readonly tag: number;
-  /** Encodes the tag and the key tuple, for example `[containerId, blobName]`. */
-  readonly key: (key: K) => Uint8Array;
+  /** The key tuple, for example `[containerId, blobName]`. */
+  readonly key: (key: K) => readonly KeyPart[];
   readonly codec: RecordCodec<R>;
+  /** Whose id is the first part of every key. `store`: the keys begin with something else. */
+  readonly owner: OwnerKind | "store";
+  readonly lifetime: Lifetime;
+  readonly role: EntryRole;
+  /** Whether archives contain the records. */
+  readonly isArchived: boolean;
+  /** The fields with an id that the record defines, and what the id names. When the record is
+   *  removed, a reclaim job removes all that the id owns. */
+  readonly defines?: { readonly [F in keyof R]?: OwnerKind };
+  /** A field that repeats the id of the owner. */
+  readonly repeatsOwner?: keyof R & string;
   /** The field that refers to stored content, if any; `operation/apply.ts` maintains its
    *  references. */
   readonly content?: keyof R & string;
-  /** Computes the index entries of a record; `operation/apply.ts` writes and deletes them together
-   *  with the record. `parts` returns the tuple of the record's key. */
+  /** Whether records without content are valid, such as directories among files. */
+  readonly mayLackContent?: true;
+  /** Whether records have a field `lease`, which archives leave out. */
+  readonly hasLease?: true;
+  /** Set if the records are earlier states of the records of another table, whose keys are the
+   *  first `keyParts` parts of the keys of this one. Their contents are often the same. */
+  readonly earlierStateOf?: { readonly table: AnyTable; readonly keyParts: number };
+  /** The index entries of a record; `operation/apply.ts` writes and deletes them together with the
+   *  record. */
   readonly indexes?: IndexesOf<R>;
-  /** Computes the notices that are stored with a change, for processes that wait for changes of
-   *  these records. */
+  /** Entries of tables with the role `related` that a record requires. */
+  readonly relatedEntries?: (record: R, parts: readonly KeyPart[]) => readonly RelatedEntry[];
+  /** Counters of the owner that contain the record. */
+  readonly counters?: readonly CounterShare<R>[];
+  /** The notices that are stored with a change, for processes that wait for changes of these
+   *  records. */
   readonly changeNotices?: ChangeNoticesOf<R>;
   /** The bytes of a record that count against the quota of its account; undefined if none do. */
   readonly countedBytes?: (record: R) => number;
+  /** The time after which a record is removed. */
+  readonly period?: Period<R>;
+  /** Most records that one transaction of a reclaim job removes; undefined: the default. */
+  readonly removalsMax?: number;
 }
 
-export type ChangeNoticesOf<R> = (
-  change: RecordChange<R>,
-  view: NoticeView,
-) => Promise<IndexEntry[]>;
+/** Declared by most tables: data that archives contain and that exists until it is deleted. */
+export const archivedRecord = { lifetime: "durable", role: "record", isArchived: true } as const;
+
+/** A table with the functions that reads and scans need. */
+export interface Table<K, R> extends Omit<
+  TableDefinition<K, R>,
+  "key" | "content" | "defines" | "repeatsOwner"
+> {
+  readonly content?: string;
+  readonly repeatsOwner?: string;
+  readonly defines: readonly DefinedId[];
+  /** Encodes the tag and the key tuple. */
+  readonly key: (key: K) => Uint8Array;
+  /** The key tuple. */
+  readonly keyParts: (key: K) => readonly KeyPart[];
+  /** The range of the records whose keys begin with `parts`. With a string prefix: those whose next
+   *  part is a string that starts with it. `range([])` is the whole table. */
+  readonly range: (parts: readonly KeyPart[], stringPrefix?: string) => KeyBounds;
+  /** The bytes that all keys beginning with `parts` begin with, for `watch` and as the start of a
+   *  range. */
+  readonly prefix: (parts: readonly KeyPart[]) => Uint8Array;
+  /** Decodes the tuple after the tag. */
+  readonly parts: (key: Uint8Array) => KeyPart[];
+}
+
+/** A table whose record type is unknown, for code that handles all tables alike. */
+export type AnyTable = Table<unknown, object>;
+
+/** A field with the id of an owner. */
+interface DefinedId {
+  readonly field: string;
+  readonly kind: OwnerKind;
+}
+
+/** The identification of a record in a stored reclaim job. */
+export type JobScope = readonly (string | bigint)[];
+
+/** The period of a record, and the reclaim job that removes the record at its end. Operations store
+ *  the job with the record; a load derives it from the record. */
+export interface Period<R> {
+  /** Kinds of the job: one, or one per service. */
+  readonly jobKinds: readonly [string, ...string[]];
+  /** Which of several kinds a record has; undefined: the first. */
+  readonly jobKindOf?: (parts: readonly KeyPart[]) => string;
+  /** What the job stores. */
+  readonly scopeOf: (parts: readonly KeyPart[], record: R) => JobScope;
+  /** When the period ends; undefined if the record has none. The job runs again at a later end. */
+  readonly ends: (record: R) => Ticks | undefined;
+  /** When the job tries again to remove a record that must be kept after its period; undefined if
+   *  it need not be kept. */
+  readonly postponedTo?: (record: R, now: Ticks) => Ticks | undefined;
+  /** The key tuple of the record that a job is for. Undefined if the service has a job handler of
+   *  its own. */
+  readonly keyPartsOf?: (scope: JobScope) => readonly KeyPart[];
+  /** Whether a job is for this record, and not for an earlier one with the same key. */
+  readonly isFor?: (record: R, scope: JobScope) => boolean;
+}
+
+/** A number per owner that transactions add to without reading it, so that they do not conflict. */
+export interface Counter {
+  readonly name: string;
+  readonly tag: number;
+  readonly owner: OwnerKind;
+  /** Whether it is the sum over the records of tables (`counters`). If not, `check` ignores it: a
+   *  running server counts it again. */
+  readonly isSum: boolean;
+  readonly key: (owner: bigint) => Uint8Array;
+}
+
+/** What a record adds to a counter of its owner. */
+interface CounterShare<R> {
+  readonly counter: Counter;
+  readonly of: (record: R) => bigint;
+}
+
+type ChangeNoticesOf<R> = (change: RecordChange<R>, view: NoticeView) => Promise<IndexEntry[]>;
 
 /** A change of a record; `before` is undefined for a new record, `after` for a deleted one. */
 export interface RecordChange<R> {
@@ -47,51 +166,25 @@ export interface NoticeView {
   get(key: Uint8Array): Awaitable<Uint8Array | undefined>;
 }
 
-export type IndexesOf<R> = (record: R, parts: () => readonly KeyPart[]) => readonly IndexEntry[];
+/** `parts` returns the tuple of the record's key. */
+type IndexesOf<R> = (record: R, parts: () => readonly KeyPart[]) => readonly IndexEntry[];
 
 export interface IndexEntry {
   readonly key: Uint8Array;
   readonly value: Uint8Array;
 }
 
-/** A table with the functions that scans need: ranges, prefixes and key decoding. */
-export interface DefinedTable<K, R> extends Table<K, R> {
-  /** The range of the records whose keys begin with `parts`. With a string prefix: those whose next
-   *  part is a string that starts with it. `range([])` is the whole table. */
-  readonly range: (parts: readonly KeyPart[], stringPrefix?: string) => KeyBounds;
-  /** The bytes that all keys beginning with `parts` begin with, for `watch` and as the start of a
-   *  range. */
-  readonly prefix: (parts: readonly KeyPart[]) => Uint8Array;
-  /** Decodes the tuple after the tag. */
-  readonly parts: (key: Uint8Array) => KeyPart[];
-}
+/** `value` is set if the entry must have exactly this value. */
+export type RelatedEntry = Pick<IndexEntry, "key"> & Partial<IndexEntry>;
 
-/** A table as it is declared: `key` returns the tuple instead of its encoding. */
-export interface TableDefinition<K, R> {
-  readonly name: string;
-  readonly tag: number;
-  readonly key: (key: K) => readonly KeyPart[];
-  readonly codec: RecordCodec<R>;
-  readonly content?: keyof R & string;
-  readonly indexes?: IndexesOf<R>;
-  readonly changeNotices?: ChangeNoticesOf<R>;
-  readonly countedBytes?: (record: R) => number;
-}
-
-export function defineTable<K, R>(definition: TableDefinition<K, R>): DefinedTable<K, R> {
-  const { name, tag, codec, content, indexes, changeNotices, countedBytes } = definition;
-  if (!Number.isInteger(tag) || tag < 1 || tag >= 0xff) {
-    throw new RangeError(`tag of table ${name} must be 1 to 254, got ${tag}`);
-  }
+export function defineTable<K, R>(definition: TableDefinition<K, R>): Table<K, R> {
+  const { name, tag, defines = {} } = definition;
+  checkTag(name, tag);
   return {
-    name,
-    tag,
-    codec,
-    ...(content === undefined ? {} : { content }),
-    ...(indexes === undefined ? {} : { indexes }),
-    ...(changeNotices === undefined ? {} : { changeNotices }),
-    ...(countedBytes === undefined ? {} : { countedBytes }),
+    ...definition,
+    defines: Object.entries(defines).map(([field, kind]) => ({ field, kind: kind as OwnerKind })),
     key: (key) => encodeTaggedKey(tag, definition.key(key)),
+    keyParts: definition.key,
     range: (parts, stringPrefix) =>
       stringPrefix === undefined
         ? prefixBounds(encodeTaggedKey(tag, parts))
@@ -101,18 +194,30 @@ export function defineTable<K, R>(definition: TableDefinition<K, R>): DefinedTab
   };
 }
 
-/** A table whose record type is unknown, for code that handles all tables alike. */
-export interface AnyTable {
-  readonly name: string;
-  readonly tag: number;
-  readonly key: (key: unknown) => Uint8Array;
-  readonly codec: RecordCodec<object>;
-  readonly content?: string;
-  readonly indexes?: IndexesOf<object>;
-  readonly changeNotices?: ChangeNoticesOf<object>;
-  readonly countedBytes?: (record: object) => number;
+/** A table of the role `index`. Its entries are removed with their records. */
+export function defineIndex<K, R>(
+  definition: Pick<TableDefinition<K, R>, "name" | "tag" | "key" | "codec">,
+): Table<K, R> {
+  const index = { owner: "store", lifetime: "durable", role: "index", isArchived: false } as const;
+  return defineTable({ ...definition, ...index });
+}
+
+export function defineCounter(definition: Omit<Counter, "key">): Counter {
+  const { name, tag } = definition;
+  checkTag(name, tag);
+  return { ...definition, key: (owner) => encodeTaggedKey(tag, [owner]) };
+}
+
+function checkTag(name: string, tag: number): void {
+  if (Number.isInteger(tag) && tag >= 1 && tag < 0xff) return;
+  throw new RangeError(`tag of ${name} must be 1 to 254, got ${tag}`);
 }
 
 export function anyTable<K, R extends object>(table: Table<K, R>): AnyTable {
   return table as unknown as AnyTable;
+}
+
+/** The table with keys that are encoded already. */
+export function withEncodedKeys(table: AnyTable): AnyTable {
+  return { ...table, key: (key) => key as Uint8Array };
 }

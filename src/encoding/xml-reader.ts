@@ -1,6 +1,4 @@
-import { firstIllegalCharacter } from "./xml-characters.ts";
-import { decodeXmlText, withLineFeeds } from "./xml-entities.ts";
-import { readAttributes } from "./xml-attributes.ts";
+import { decodeXmlText, firstIllegalCharacter, withLineFeeds } from "./xml-entities.ts";
 import type { XmlElement, XmlLocation } from "./xml.ts";
 
 /** Limit of this server for the nesting of elements. */
@@ -10,7 +8,7 @@ const depthMax = 64;
 const elementsMax = 200_000;
 /** Maximum length of the text between two tags. The longest valid text is a message of 64 KiB with
  *  every character written as an entity. */
-export const textUnitsMax = 512 * 1024;
+const textUnitsMax = 512 * 1024;
 
 /** An element whose end tag has not been read yet. */
 interface OpenElement {
@@ -24,7 +22,7 @@ interface OpenElement {
 }
 
 /** State of a parser that can stop and continue. */
-export interface Reader {
+interface Reader {
   readonly text: string;
   /** Whether the document has no entity, carriage return or `]]>`, so that text needs no
    *  decoding. */
@@ -278,4 +276,46 @@ function locationFromStart(text: string, offset: number): XmlLocation {
 function newlineFrom(text: string, from: number): number {
   const found = text.indexOf("\n", from);
   return found === -1 ? text.length : found;
+}
+
+// Limits of this server; attributes that exceed them are malformed. The length is in UTF-16 code
+// units.
+const attributesMax = 32;
+const attributeUnitsMax = 64 * 1024;
+const attributePattern =
+  /[ \t\r\n]+([\p{L}_][\p{L}\p{N}\p{M}_.\-:]*)[ \t\r\n]*=[ \t\r\n]*(?:"([^<"]*)"|'([^<']*)')/uy;
+const spacePattern = /[ \t\r\n]*/y;
+
+interface ReadAttributes {
+  readonly attributes: Readonly<Record<string, string>>;
+  /** Offset after the last attribute and the white space that follows it. */
+  readonly at: number;
+}
+
+/** Parses the attributes after a tag name. Returns the offset of a malformed attribute instead, as
+ *  a number. Namespace declarations are skipped, and prefixes of names removed. */
+function readAttributes(text: string, from: number): ReadAttributes | number {
+  const pairs = new Map<string, string>();
+  const names = new Set<string>();
+  attributePattern.lastIndex = from;
+  let at = from;
+  for (
+    let found = attributePattern.exec(text);
+    found !== null;
+    found = attributePattern.exec(text)
+  ) {
+    const name = found[1] ?? "";
+    const raw = found[2] ?? found[3] ?? "";
+    if (raw.length > attributeUnitsMax) return at;
+    const value = decodeXmlText(raw);
+    if (typeof value === "number" || names.has(name) || names.size >= attributesMax) return at;
+    names.add(name);
+    if (name !== "xmlns" && !name.startsWith("xmlns:")) {
+      pairs.set(name.slice(name.indexOf(":") + 1), value);
+    }
+    at = attributePattern.lastIndex;
+  }
+  spacePattern.lastIndex = at;
+  spacePattern.exec(text);
+  return { attributes: Object.fromEntries(pairs), at: spacePattern.lastIndex };
 }

@@ -1,4 +1,4 @@
-import { isXmlText } from "./xml-characters.ts";
+import { isXmlText } from "./xml-entities.ts";
 
 export const byteOrderMark = "\uFEFF";
 export const xmlDeclaration = '<?xml version="1.0" encoding="utf-8"?>';
@@ -30,7 +30,7 @@ export function escapeText(text: string): string {
   return mayNeedEscape.test(text) ? text.replaceAll(inText, escapeOf) : text;
 }
 
-export function escapeAttribute(text: string): string {
+function escapeAttribute(text: string): string {
   return escapeText(text).replaceAll(inQuotes, escapeOf);
 }
 
@@ -54,6 +54,15 @@ export function element(
 ): string {
   const open = withAttributes(name, attributes);
   return inner === "" ? `<${open} />` : `<${open}>${inner}</${name}>`;
+}
+
+/** The element with the metadata of an entry of a listing. */
+export function metadataElement(
+  pairs: readonly (readonly [name: string, value: string])[],
+): string {
+  let inner = "";
+  for (const [name, value] of pairs) inner += textElement(name, value);
+  return element("Metadata", inner);
 }
 
 /** The start tag alone, for an element whose content is written later. */

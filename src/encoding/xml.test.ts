@@ -1,6 +1,6 @@
 import * as fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { isXmlText } from "./xml-characters.ts";
+import { isXmlText } from "./xml-entities.ts";
 import {
   byteOrderMark,
   element,

@@ -1,7 +1,7 @@
 import { invalidXml } from "../protocol/faults.ts";
 import type { Failure, Result } from "../protocol/result.ts";
 import { ok } from "../protocol/result.ts";
-import { spend, unitsPerIterationMax } from "../base/loop-share.ts";
+import { unitsPerIterationMax, type LoopShare } from "../base/loop-share.ts";
 import { beginDocument, endDocument, readDocument, readSome } from "./xml-reader.ts";
 import type { ReadDocument } from "./xml-reader.ts";
 
@@ -25,7 +25,7 @@ export interface XmlElement {
 
 /** Maximum length of a document in UTF-16 code units. A list of 50,000 blocks with the longest ids
  *  has about 6 MB. */
-export const xmlUnitsMax = 8 * 1024 * 1024;
+const xmlUnitsMax = 8 * 1024 * 1024;
 
 /** The reason that Azure Storage gives for every document that its parser rejects. */
 const parseReason = "Error parsing Xml content";
@@ -43,12 +43,15 @@ const tagsPerStepMax = 8192;
 
 /** As `parseXml`, yielding to the event loop between steps, for long documents such as a list of
  *  50,000 blocks. */
-export async function parseXmlInSteps(body: Uint8Array): Promise<Result<XmlElement>> {
+export async function parseXmlInSteps(
+  body: Uint8Array,
+  loop: LoopShare,
+): Promise<Result<XmlElement>> {
   const text = decode(body);
   if (text === undefined || text.length > xmlUnitsMax) return invalidXml(1, 1, parseReason);
   const reading = beginDocument(text);
-  while (!readSome(reading, tagsPerStepMax)) await spend(unitsPerIterationMax);
-  await spend(unitsPerIterationMax);
+  while (!readSome(reading, tagsPerStepMax)) await loop.spend(unitsPerIterationMax);
+  await loop.spend(unitsPerIterationMax);
   return resultOf(endDocument(reading));
 }
 
@@ -65,10 +68,6 @@ export function invalidXmlAt(location: XmlLocation, reason: string): Failure {
 
 export function xmlChild(element: XmlElement, name: string): XmlElement | undefined {
   return element.children.find((child) => child.name === name);
-}
-
-export function xmlChildren(element: XmlElement, name: string): readonly XmlElement[] {
-  return element.children.filter((child) => child.name === name);
 }
 
 /** Text of a child: `undefined` without such a child, "" if it is empty. */

@@ -1,8 +1,7 @@
-import { parseSnapshotTime } from "../base/dates.ts";
 import type { Ticks } from "../base/ticks.ts";
 import type { Address } from "../operation/operation.ts";
+import { snapshotTime } from "../operation/common-params.ts";
 import type { QueryReader, SignedName } from "../operation/service.ts";
-import { invalidQuery } from "../protocol/faults.ts";
 import { checkShareName } from "../protocol/names.ts";
 import { ok, type Result } from "../protocol/result.ts";
 
@@ -23,7 +22,11 @@ const entryComps: ReadonlySet<string> = new Set(["listhandles", "forceclosehandl
  *  directory, `/share/path` a file. With a `comp` in `entryComps` it is an entry: a file or a
  *  directory. */
 export function identify(path: string, query: QueryReader): Result<FileAddress> {
-  const at = parseTime(query, "sharesnapshot");
+  const restype = query.get("restype")?.toLowerCase();
+  const comp = query.get("comp")?.toLowerCase() ?? "";
+  // Snapshot Share ignores the parameter, whatever its value.
+  const isIgnored = restype === "share" && comp === "snapshot";
+  const at = isIgnored ? ok(undefined) : snapshotTime(query, "sharesnapshot");
   if (!at.ok) return at;
   const snapshot = at.value;
   if (path === "") return ok({ resource: "service", share: "", path: "", snapshot });
@@ -32,8 +35,6 @@ export function identify(path: string, query: QueryReader): Result<FileAddress> 
   const rest = slash < 0 ? "" : path.slice(slash + 1);
   const named = checkShareName(share);
   if (!named.ok) return named;
-  const restype = query.get("restype")?.toLowerCase();
-  const comp = query.get("comp")?.toLowerCase() ?? "";
   const address = { share, path: rest, snapshot };
   if (entryComps.has(comp)) return ok({ resource: "entry", ...address });
   if (restype === "directory") return ok({ resource: "directory", ...address });
@@ -43,12 +44,4 @@ export function identify(path: string, query: QueryReader): Result<FileAddress> 
 /** The names that the credentials of a request must cover. */
 export function signedName({ share, path }: FileAddress): SignedName {
   return { name: share || undefined, path: path || undefined };
-}
-
-/** A snapshot time in the query; undefined if absent or empty. */
-function parseTime(query: QueryReader, name: string): Result<Ticks | undefined> {
-  const text = query.get(name);
-  if (text === undefined || text === "") return ok(undefined);
-  const time = parseSnapshotTime(text);
-  return time === undefined ? invalidQuery(name, text) : ok(time);
 }

@@ -2,13 +2,21 @@ import { describe, expect, it } from "vitest";
 import type { AnyDecisionContext } from "../operation/operation.ts";
 import { deleteDirectory } from "./directory/delete-directory.ts";
 import type { FileOperation } from "./file-operation.ts";
-import { readData, writeData } from "./locks/access.ts";
+import { Right } from "./locks/access.ts";
 import { noLocks, type LockState } from "./locks/lock-state.ts";
 import { deleteFile } from "./node/delete-file.ts";
 import { getFile } from "./node/get-file.ts";
+import { setFileProperties } from "./node/set-file-properties.ts";
 import { putRange } from "./range/put-range.ts";
 import type { NodeRecord } from "./records.ts";
-import { contentOf, testDirectory, testFile, testLocks, testOpen, testShare } from "./testing.ts";
+import {
+  contentOf,
+  testDirectory,
+  testFile,
+  testLocks,
+  testOpen,
+  testShare,
+} from "../../tests/harness/file-decisions.ts";
 
 const now = 100n;
 const quota = 1024n ** 3n;
@@ -75,8 +83,7 @@ describe("Delete Directory", () => {
 });
 
 describe("Put Range", () => {
-  const free = { input: { range }, readResult: { used: 0n, covered: 0 } };
-  const full = { input: { range }, readResult: { used: quota, covered: 0 } };
+  const free = { input: { range }, readResult: 0 };
   const beyond = { ...free, input: { range: { from: 995, length: 10 } } };
   it.each<readonly [string, Given, string]>([
     ["free bytes", free, "reply"],
@@ -86,17 +93,35 @@ describe("Put Range", () => {
     ["bytes cached for writing", { ...free, locks: cached(5) }, "wait"],
     ["behind the end of the file", beyond, "InvalidRange"],
     ["a read-only file", { ...free, target: testFile({ attributes: 1 }) }, "ReadOnlyAttribute"],
-    ["more than the quota", full, "ShareSizeLimitReached"],
   ])("%s", (_, given, expected) => {
     expect(decide(putRange, given)).toBe(expected);
+  });
+});
+
+describe("Set File Properties", () => {
+  const longer = (used: bigint) => ({
+    target: testFile({ content: contentOf(1000), permissionKey: "1*1" }),
+    input: { length: 1010, smb: { posix: {} } },
+    readResult: { used, cutOff: 0 },
+  });
+  it.each<readonly [string, Given, string]>([
+    ["a longer file", longer(quota - 10n), "reply"],
+    ["more than the quota", longer(quota - 9n), "ShareSizeLimitReached"],
+    [
+      "a client that does not share",
+      { ...longer(0n), locks: open({ share: 1 }) },
+      "SharingViolation",
+    ],
+  ])("%s", (_, given, expected) => {
+    expect(decide(setFileProperties, given)).toBe(expected);
   });
 });
 
 describe("Get File", () => {
   const input = { range: { first: 100, last: 109 } };
   it.each<readonly [string, Given, string]>([
-    ["beside a reader", { input, locks: open({ access: readData }) }, "reply"],
-    ["beside a writer that shares", { input, locks: open({ access: writeData }) }, "reply"],
+    ["beside a reader", { input, locks: open({ access: Right.readData }) }, "reply"],
+    ["beside a writer that shares", { input, locks: open({ access: Right.writeData }) }, "reply"],
     [
       "beside a client that shares nothing",
       { input, locks: open({ share: 0 }) },

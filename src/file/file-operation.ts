@@ -20,7 +20,7 @@ import type { FileResources, NodeScope, WritePolicies } from "./resources.ts";
 
 /** The SMB access that a REST operation has to its target for its duration. It is checked against
  *  the opens, byte-range locks and caching grants of SMB clients. */
-export interface TargetAccess<Input> extends FileAccess {
+interface TargetAccess<Input> extends FileAccess {
   /** The bytes that a call touches, to compare with byte-range locks; undefined if it touches none.
    *  Absent if no call of the operation touches bytes. */
   readonly range?: (input: Input, target: NodeRecord) => ByteSpan | undefined;
@@ -28,7 +28,7 @@ export interface TargetAccess<Input> extends FileAccess {
   readonly appliesTo?: (input: Input) => boolean;
 }
 
-export interface FileAccessPolicy<Input> {
+interface FileAccessPolicy<Input> {
   /** `none` if the operation creates its target, which no client can have open then. */
   readonly fileAccess: TargetAccess<Input> | "none";
 }
@@ -51,7 +51,8 @@ export function fileOperation<
     FileAccessPolicy<InputOf<P> & BodyInput<B>> &
     WritePolicies,
 ): FileOperation {
-  const declared = spec as unknown as FileOperation;
+  const given = spec as unknown as FileOperation;
+  const declared = { ...given, permission: { ...given.permission, needsIntent: true as const } };
   const { fileAccess } = declared;
   return fileAccess === "none" ? declared : withAccessCheck(declared, fileAccess);
 }
@@ -83,7 +84,7 @@ function lockedFileOf({ scope, target, now }: AnyDecisionContext): LockedFile | 
 }
 
 /** A file to check the access to: its lock state, and its id in the share. */
-export interface LockedFile {
+interface LockedFile {
   readonly locks: LockState | undefined;
   readonly share: bigint;
   readonly id: bigint;
@@ -93,7 +94,7 @@ export interface LockedFile {
 
 /** `stop`: the operation must fail or wait. `effects`: the breaks of caching grants that an allowed
  *  access starts. */
-export type AccessCheck =
+type AccessCheck =
   | { readonly stop: Failure | WaitDecision }
   | { readonly effects: readonly Effect[] };
 
@@ -109,8 +110,9 @@ export function checkFileAccess(access: FileAccess, file: LockedFile): AccessChe
   return { stop: { wait: { key: locks.key({ share, id }), until: decision.until }, effects } };
 }
 
+/** The breaks come first: the decision may store a lock state of the same file. */
 function withEffects(reply: Reply<object, string>, more: readonly Effect[]): Reply<object, string> {
-  return more.length === 0 ? reply : { ...reply, effects: [...(reply.effects ?? []), ...more] };
+  return more.length === 0 ? reply : { ...reply, effects: [...more, ...(reply.effects ?? [])] };
 }
 
 /** A span of `length` bytes; undefined if it is empty. */

@@ -10,7 +10,7 @@ import type { NodeKind, NodeRecord } from "./records.ts";
 
 /** The server processes to notify of changes in a share: their SMB clients have CHANGE_NOTIFY
  *  requests for it. */
-export interface WatchedShare {
+interface WatchedShare {
   readonly owners: readonly string[];
 }
 
@@ -19,6 +19,10 @@ export const watchedShares = defineTable<{ share: bigint }, WatchedShare>({
   tag: 0x5c,
   key: ({ share }) => [share],
   codec: recordCodec<WatchedShare>({ version: 1 }),
+  owner: "share",
+  lifetime: "process",
+  role: "record",
+  isArchived: false,
 });
 
 /** What a change of a file can affect, for the CompletionFilter of CHANGE_NOTIFY. `other` is a
@@ -35,7 +39,7 @@ export interface Notice {
   readonly aspects: readonly NodeAspect[];
 }
 
-export interface NoticeKey {
+interface NoticeKey {
   readonly share: bigint;
   /** The process that the notice is for. */
   readonly owner: string;
@@ -51,6 +55,10 @@ export const notices = defineTable<NoticeKey, Notice>({
   tag: 0x5d,
   key: ({ share, owner, at, node, action }) => [share, owner, at, node, action],
   codec: recordCodec<Notice>({ version: 1 }),
+  owner: "share",
+  lifetime: "process",
+  role: "record",
+  isArchived: false,
 });
 
 const none: IndexEntry[] = [];

@@ -1,4 +1,5 @@
-import { declarePreflight } from "../account/preflight.ts";
+import { declareServiceProperties } from "../account/declare-service-properties.ts";
+import { declarePreflight } from "../account/service-resource.ts";
 import { declareUserDelegationKey } from "../account/user-delegation-key.ts";
 import type { Operation } from "../operation/operation.ts";
 import { abortCopyFile } from "./copy/abort-copy.ts";
@@ -22,14 +23,9 @@ import { getFile, getFileProperties } from "./node/get-file.ts";
 import { breakFileLease, leaseFile } from "./node/lease-file.ts";
 import { setFileProperties } from "./node/set-file-properties.ts";
 import { listRanges } from "./range/list-ranges.ts";
-import { putRangeFromUrl } from "./range/put-range-from-url.ts";
-import { clearRange, putRange } from "./range/put-range.ts";
+import { clearRange, putRange, putRangeFromUrl } from "./range/put-range.ts";
 import { renameDirectory, renameFile } from "./rename/rename.ts";
 import { listShares } from "./service/list-shares.ts";
-import {
-  getFileServiceProperties,
-  setFileServiceProperties,
-} from "./service/service-properties.ts";
 import { createShare } from "./share/create-share.ts";
 import { deleteShare } from "./share/delete-share.ts";
 import { getShareProperties } from "./share/get-share-properties.ts";
@@ -45,8 +41,7 @@ import { snapshotShare } from "./share/snapshot-share.ts";
 /** The operations of the File service, from which the router is built. Order matters only between
  *  routes with equally many requirements: the first that matches is used. */
 export const operations: readonly Operation[] = [
-  getFileServiceProperties,
-  setFileServiceProperties,
+  ...declareServiceProperties("file"),
   declareUserDelegationKey("file", { since: "2025-07-05" }),
   declarePreflight("file", "Preflight File Request"),
   listShares,

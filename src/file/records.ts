@@ -1,15 +1,24 @@
+import { softDeletePeriod } from "../account/deleted-names.ts";
 import { leaseEntries } from "../account/held-leases.ts";
 import type { ContentRef } from "../content/content-ref.ts";
-import { decodeKey } from "../encoding/key-decoding.ts";
-import { encodeTaggedKey, type KeyPart } from "../encoding/keys.ts";
+import { decodeKey, type KeyPart } from "../encoding/keys.ts";
 import type { Lease } from "../protocol/lease.ts";
 import type { Metadata } from "../protocol/metadata.ts";
 import type { StoredPolicy } from "../protocol/permission.ts";
 import { recordCodec, withDecodeCache } from "../encoding/record.ts";
-import { defineTable, type IndexEntry } from "../encoding/table.ts";
-import type { Ticks } from "../base/ticks.ts";
-import { nodeBytes } from "./counted-bytes.ts";
-import { noticesOf } from "./notices.ts";
+import {
+  anyTable,
+  archivedRecord,
+  defineCounter,
+  defineIndex,
+  defineTable,
+  type AnyTable,
+  type IndexEntry,
+  type RelatedEntry,
+} from "../encoding/table.ts";
+import { ticksFromSeconds, type Ticks } from "../base/ticks.ts";
+import { nodeBytes, shareBytes } from "./counted-bytes.ts";
+import { notices, noticesOf, watchedShares } from "./notices.ts";
 import type { LockState } from "./locks/lock-state.ts";
 
 export type Protocol = "SMB" | "NFS";
@@ -125,8 +134,12 @@ export interface NodeRecord {
   readonly content?: ContentRef | undefined;
   readonly headers?: HttpHeaders | undefined;
   readonly lease?: Lease | undefined;
-  /** Bytes that were written and not cleared. They count against the quota. */
+  /** Bytes that were written and not cleared. They count against the quota of the account. */
   readonly allocated?: number | undefined;
+  /** Bytes that count against the quota of the share: the length of the file, also while a pending
+   *  copy has not delivered it. Undefined in records of earlier releases, which counted
+   *  `allocated`. */
+  readonly counted?: number | undefined;
   readonly copy?: CopyState | undefined;
   /** Ranges that were cleared while the share had snapshots, for List Ranges with
    *  `prevsharesnapshot`. */
@@ -156,11 +169,25 @@ export interface NodeKey {
 /** The id of the root directory of every share. It has an empty name, and itself as parent. */
 export const rootId = 0n;
 
+/** The parent of displaced files: a rename replaced them while they were open. No directory has
+ *  this id, which is greater than those of `newId`, so that no path or listing leads to them. They
+ *  are delete-pending. */
+export const displacedParent = 2n ** 64n - 1n;
+
+/** How often a reclaim job looks whether a displaced file still has handles. The last close deletes
+ *  the file; the job deletes it if its lock state was lost with the boot, or left out of a saved
+ *  state or archive. */
+export const displacedCheckTicks = ticksFromSeconds(600);
+
 export const shares = defineTable<{ account: bigint; name: string }, ShareRecord>({
   name: "shares",
   tag: 0x50,
   key: ({ account, name }) => [account, name],
   codec: withDecodeCache(recordCodec<ShareRecord>({ version: 1 })),
+  owner: "account",
+  ...archivedRecord,
+  defines: { id: "share" },
+  hasLease: true,
   indexes: ({ id, lease }, parts) => [
     ...shareNameEntries(id, parts()),
     ...leaseEntries("share", lease, parts),
@@ -173,7 +200,7 @@ export interface ShareName {
 }
 
 /** Index from the id of a share to its account and name. */
-export const shareNames = defineTable<{ id: bigint; name: string }, ShareName>({
+export const shareNames = defineIndex<{ id: bigint; name: string }, ShareName>({
   name: "share-names",
   tag: 0x5b,
   key: ({ id, name }) => [id, name],
@@ -194,6 +221,11 @@ export const deletedShares = defineTable<
   tag: 0x51,
   key: ({ account, name, version }) => [account, name, version],
   codec: recordCodec<DeletedShareRecord>({ version: 1 }),
+  owner: "account",
+  ...archivedRecord,
+  defines: { id: "share" },
+  hasLease: true,
+  period: softDeletePeriod("file-deleted-share"),
 });
 
 export const shareSnapshots = defineTable<{ share: bigint; at: Ticks }, ShareSnapshotRecord>({
@@ -201,7 +233,19 @@ export const shareSnapshots = defineTable<{ share: bigint; at: Ticks }, ShareSna
   tag: 0x52,
   key: ({ share, at }) => [share, at],
   codec: recordCodec<ShareSnapshotRecord>({ version: 1 }),
+  owner: "share",
+  ...archivedRecord,
+  repeatsOwner: "id",
+  hasLease: true,
   indexes: ({ lease }, parts) => leaseEntries("share", lease, parts),
+});
+
+/** Bytes that the files of a share use. */
+export const shareUsage = defineCounter({
+  name: "bytes of share",
+  tag: 0x59,
+  owner: "share",
+  isSum: true,
 });
 
 export const nodes = defineTable<NodeKey, NodeRecord>({
@@ -209,14 +253,44 @@ export const nodes = defineTable<NodeKey, NodeRecord>({
   tag: 0x53,
   key: ({ share, parent, folded }) => [share, parent, folded],
   codec: withDecodeCache(recordCodec<NodeRecord>({ version: 1 })),
+  owner: "share",
+  ...archivedRecord,
+  mayLackContent: true,
+  hasLease: true,
+  relatedEntries: locationEntries,
+  counters: [{ counter: shareUsage, of: (record) => BigInt(shareBytes(record)) }],
   content: "content",
   countedBytes: nodeBytes,
   indexes: ({ lease }, parts) => leaseEntries("file", lease, parts),
-  changeNotices: (change, view) => noticesOf({ ...change, share: shareOf(change.key) }, view),
+  period: {
+    jobKinds: ["file-displaced"],
+    scopeOf: ([share], { id }) => [share as bigint, id],
+    ends: ({ parent, etag }) =>
+      parent === displacedParent ? etag + displacedCheckTicks : undefined,
+  },
+  changeNotices: (change, view) =>
+    (change.after ?? change.before)?.parent === displacedParent
+      ? Promise.resolve([])
+      : noticesOf({ ...change, share: shareOf(change.key) }, view),
 });
 
 function shareOf(key: Uint8Array): bigint {
   return decodeKey(key, 1)[0] as bigint;
+}
+
+/** The root directory and hard links have no location entry. */
+function locationEntries(
+  { id, linkTo }: NodeRecord,
+  parts: readonly KeyPart[],
+): readonly RelatedEntry[] {
+  if (linkTo !== undefined || id === rootId) return [];
+  const [share, parent, folded] = parts as [bigint, bigint, string];
+  return [
+    {
+      key: nodeLocations.key({ share, id }),
+      value: nodeLocations.codec.encode({ parent, folded }),
+    },
+  ];
 }
 
 /** Index from the id of a file node to its key in `nodes`. Handles and lock states refer to a file
@@ -226,6 +300,10 @@ export const nodeLocations = defineTable<{ share: bigint; id: bigint }, NodeLoca
   tag: 0x54,
   key: ({ share, id }) => [share, id],
   codec: recordCodec<NodeLocation>({ version: 1 }),
+  owner: "share",
+  lifetime: "durable",
+  role: "related",
+  isArchived: true,
 });
 
 /** Where a file node is stored: the id of its parent directory and its case-folded name. */
@@ -244,6 +322,15 @@ export const versions = defineTable<VersionKey, VersionRecord>({
   tag: 0x55,
   key: ({ share, parent, folded, since }) => [share, parent, folded, since],
   codec: recordCodec<VersionRecord>({ version: 1 }),
+  owner: "share",
+  ...archivedRecord,
+  mayLackContent: true,
+  hasLease: true,
+  earlierStateOf: { table: anyTable(nodes), keyParts: 3 },
+  relatedEntries: ({ until }, parts) => {
+    const [share, parent, folded, since] = parts as [bigint, bigint, string, number];
+    return [{ key: versionEnds.key({ share, parent, folded, since, until }) }];
+  },
   content: "content",
   countedBytes: nodeBytes,
 });
@@ -255,6 +342,10 @@ export const versionEnds = defineTable<VersionKey & { readonly until: number }, 
   tag: 0x56,
   key: ({ share, until, parent, folded, since }) => [share, until, parent, folded, since],
   codec: recordCodec<object>({ version: 1 }),
+  owner: "share",
+  lifetime: "durable",
+  role: "related",
+  isArchived: true,
 });
 
 /** Lock state by the id of the file; volatile keys, lost with the boot. */
@@ -265,6 +356,10 @@ export const locks = defineTable<{ share: bigint; id: bigint }, LockState>({
   // Every READ and WRITE reads the lock state, and a state with 10,000 ranges takes milliseconds to
   // decode, so large ones are cached.
   codec: withDecodeCache(recordCodec<LockState>({ version: 1 }), { slots: 8, bytesMin: 4096 }),
+  owner: "share",
+  lifetime: "session",
+  role: "record",
+  isArchived: false,
 });
 
 export interface PermissionRecord {
@@ -277,6 +372,8 @@ export const permissions = defineTable<{ share: bigint; key: string }, Permissio
   tag: 0x58,
   key: ({ share, key }) => [share, key],
   codec: recordCodec<PermissionRecord>({ version: 1 }),
+  owner: "share",
+  ...archivedRecord,
 });
 
 /** Marks a share as recently deleted: until `until`, deleting it again succeeds. */
@@ -285,16 +382,36 @@ export const shareTombstones = defineTable<{ account: bigint; name: string }, Sh
   tag: 0x5a,
   key: ({ account, name }) => [account, name],
   codec: recordCodec<ShareTombstone>({ version: 1 }),
+  owner: "account",
+  lifetime: "durable",
+  role: "record",
+  isArchived: false,
+  period: {
+    jobKinds: ["file-tombstone"],
+    scopeOf: ([account, name]) => [account as bigint, name as string],
+    ends: ({ until }) => until,
+    keyPartsOf: (scope) => scope,
+  },
 });
 
 export interface ShareTombstone {
   readonly until: Ticks;
 }
 
-const usageTag = 0x59;
-
-/** Key of the counter of the bytes that the files of a share use. A counter is added to without
- *  being read, so that writers do not conflict. */
-export function usageCounter(share: bigint): Uint8Array {
-  return encodeTaggedKey(usageTag, [share]);
-}
+/** All tables of the File service. Reclaim jobs empty those of one owner in this order. */
+export const fileTables: readonly AnyTable[] = [
+  anyTable(shares),
+  anyTable(deletedShares),
+  anyTable(shareTombstones),
+  // An archive has permissions before the files that refer to them.
+  anyTable(permissions),
+  anyTable(nodes),
+  anyTable(nodeLocations),
+  anyTable(versions),
+  anyTable(versionEnds),
+  anyTable(shareSnapshots),
+  anyTable(locks),
+  anyTable(watchedShares),
+  anyTable(notices),
+  anyTable(shareNames),
+];

@@ -27,7 +27,7 @@ import {
 } from "./records.ts";
 import { nodeById, resolvePath, type HardLink, type ResolvedPath } from "./share-tree.ts";
 
-export interface ShareScope extends AccountScope {
+interface ShareScope extends AccountScope {
   /** The share itself, even if the address is a snapshot of it. */
   readonly current: ShareRecord;
 }

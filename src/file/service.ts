@@ -1,9 +1,9 @@
 import type { Service } from "../operation/service.ts";
-import { anyTable } from "../encoding/table.ts";
 import { fileCopy } from "./copy/transfer.ts";
 import { operations } from "./operations.ts";
-import { reclaimers } from "./reclaim.ts";
-import { nodes, versions } from "./records.ts";
+import { reclaimSnapshot } from "./reclaim-snapshot.ts";
+import { reclaimDisplaced } from "./rename/displace.ts";
+import { fileTables } from "./records.ts";
 import { identify, signedName, type FileAddress } from "./file-address.ts";
 import { resources } from "./resources.ts";
 
@@ -14,7 +14,7 @@ export const fileService: Service = {
   signedName: (address) => signedName(address as FileAddress),
   resources,
   operations,
-  contentTables: [anyTable(nodes), anyTable(versions)],
-  reclaimers,
+  tables: fileTables,
+  reclaimers: { "file-snapshot": reclaimSnapshot, "file-displaced": reclaimDisplaced },
   transfers: { "file-copy": fileCopy },
 };

@@ -1,6 +1,6 @@
 import { mapAwaitable, type Awaitable } from "../base/awaitable.ts";
 import type { RecordView } from "../operation/view.ts";
-import { nodes, nodeLocations, rootId, versions } from "./records.ts";
+import { displacedParent, nodes, nodeLocations, rootId, versions } from "./records.ts";
 import type { NodeKey, NodeRecord } from "./records.ts";
 import { foldName } from "./shared/fold.ts";
 
@@ -112,7 +112,7 @@ export async function loadLinkedFile(
 /** More levels than a path can have. Ends the loop if records form a cycle. */
 const depthMax = 256;
 
-/** The current path of a file node; undefined if a directory above it was deleted. */
+/** The current path of a file node; undefined if it is displaced. */
 export async function pathOf(
   view: RecordView,
   share: bigint,
@@ -144,5 +144,7 @@ export function nodeById(
 
 /** Key of the record of a file node. */
 export function nodeKeyOf(share: bigint, { id, parent, name }: NodeRecord): NodeKey {
-  return id === rootId ? rootKey(share) : { share, parent, folded: foldName(name) };
+  if (id === rootId) return rootKey(share);
+  // Several displaced files may have the same name.
+  return { share, parent, folded: parent === displacedParent ? String(id) : foldName(name) };
 }

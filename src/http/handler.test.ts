@@ -2,11 +2,10 @@ import { createServer } from "node:http";
 import { connect, type AddressInfo } from "node:net";
 import { expect, it } from "vitest";
 import { PagedText } from "../encoding/paged-text.ts";
-import { manualClock } from "../store/manual-clock.ts";
+import { manualClock } from "../../tests/harness/manual-clock.ts";
 import { nodeHandler, type HandlerOptions, type Serve } from "./handler.ts";
 import type { WireResponse } from "./wire.ts";
-
-const log = { debug: () => {}, info: () => {}, warn: () => {}, error: () => {} };
+import { silentLog as log } from "../../tests/harness/silent-log.ts";
 
 function streamed(headers: Record<string, string>): { reply: WireResponse; closed: () => number } {
   let closed = 0;

@@ -6,13 +6,17 @@ import { ticksPerSecond } from "../base/ticks.ts";
 import type { Clock, Log } from "../base/world.ts";
 import type { ContentReader } from "../content/content.ts";
 import type { AccessLogEntry, WriteAccess } from "./access-log.ts";
-import { isSurplus } from "./connections.ts";
-import { drain, endAfterBody, maySendMore } from "./early-response.ts";
-import { boundPipelining } from "./pipelining.ts";
-import { BodyAborted, RequestBody } from "./request-body.ts";
-import type { UnsentResponses } from "./unsent-responses.ts";
-import { bufferBody } from "./wire.ts";
-import type { StreamedBody, WireResponse, WireRequest } from "./wire.ts";
+import { isSurplus } from "./limits/connections.ts";
+import { BodyAborted, RequestBody } from "./request/request-body.ts";
+import type { UnsentResponses } from "./limits/unsent-responses.ts";
+import {
+  bufferBody,
+  type StreamedBody,
+  type WireBody,
+  type WireRequest,
+  type WireResponse,
+} from "./wire.ts";
+import type { Socket } from "node:net";
 
 export type Serve = (request: WireRequest) => Promise<WireResponse>;
 
@@ -243,4 +247,127 @@ function written(response: ServerResponse, chunk: Uint8Array): Promise<void> {
       resolve();
     });
   });
+}
+
+/** Limits of what is received after a response that is sent before the body has arrived. Closing
+ *  the connection while the client sends would reset it, and many clients read no response before
+ *  they have sent all. So up to 64 MiB of the body is received and discarded first, for up to
+ *  10 s and as long as bytes arrive in every 2 s. */
+const drainBytesMax = 64 * 1024 * 1024;
+const drainPeriodMilliseconds = 2000;
+const drainPeriodsMax = 5;
+
+/** A response of known length, which the client can receive completely before the connection is
+ *  closed. */
+interface WholeReply extends WireResponse {
+  readonly body: Exclude<WireBody, { kind: "stream" }> | undefined;
+}
+
+/** Whether the client may still send its body; it does not if it waits for `100 Continue`. */
+function maySendMore(
+  { headers, method }: IncomingMessage,
+  reply: WireResponse,
+): reply is WholeReply {
+  if (headers.expect !== undefined || method === "HEAD") return false;
+  return reply.headers["Content-Length"] !== undefined && reply.body?.kind !== "stream";
+}
+
+/** Ends the response, and then the connection, when the client has sent its body or as much as is
+ *  discarded, or after the time for it. */
+function endAfterBody(request: IncomingMessage, response: ServerResponse, clock: Clock): void {
+  let isOver = false;
+  let cancel = (): void => {};
+  const end = (): void => {
+    if (isOver) return;
+    isOver = true;
+    cancel();
+    response.end();
+  };
+  request.on("end", end);
+  request.on("close", end);
+  const progress = drain(request, end);
+  let seen = 0;
+  let periods = 0;
+  const check = (): void => {
+    periods += 1;
+    if (progress.bytes === seen || periods === drainPeriodsMax) {
+      end();
+      return;
+    }
+    seen = progress.bytes;
+    cancel = clock.after(drainPeriodMilliseconds, check);
+  };
+  cancel = clock.after(drainPeriodMilliseconds, check);
+}
+
+/** Receives and discards up to the limit, then calls `stop`. Returns the count of received
+ *  bytes. */
+function drain(
+  request: IncomingMessage,
+  stop: () => void = () => request.destroy(),
+): { readonly bytes: number } {
+  const progress = { bytes: 0 };
+  request.on("data", (chunk: Buffer) => {
+    progress.bytes += chunk.length;
+    if (progress.bytes > drainBytesMax) stop();
+  });
+  request.on("error", () => {});
+  request.resume();
+  return progress;
+}
+
+/** Most pipelined requests of a connection. At this number the connection is not read until most of
+ *  them are answered. Otherwise Node would read and serve everything that a client has sent in one
+ *  event-loop iteration. */
+export const pipelinedMax = 32;
+const pipelinedLow = 8;
+
+interface Pipeline {
+  count: number;
+  isPaused: boolean;
+}
+
+const pipeline = Symbol("pipeline");
+
+/** Node's private flag of a paused connection. Without it, Node would resume the socket as soon as
+ *  a body is read. */
+const nodePaused = "_paused";
+
+interface PipeliningSocket extends Socket {
+  [pipeline]?: Pipeline;
+  [nodePaused]?: boolean;
+  readonly parser?: { resume(): void } | null;
+}
+
+/** Called for each request before it is served. Pauses the connection if it has too many pipelined
+ *  requests. */
+export function boundPipelining(request: IncomingMessage, response: ServerResponse): void {
+  // Only a response that must wait for an earlier one has no socket yet.
+  if (response.socket !== null) return;
+  const socket = request.socket as PipeliningSocket;
+  const pending = (socket[pipeline] ??= { count: 0, isPaused: false });
+  pending.count += 1;
+  response.on("finish", leave);
+  // Node resumes by itself when the written data was sent.
+  if (pending.count < pipelinedMax || socket[nodePaused] === true) return;
+  pending.isPaused = true;
+  socket[nodePaused] = true;
+  socket.pause();
+}
+
+function leave(this: ServerResponse): void {
+  const socket = this.req.socket as PipeliningSocket;
+  const pending = socket[pipeline];
+  if (pending === undefined) throw new Error("a pipelined response was not counted");
+  pending.count -= 1;
+  if (pending.count > pipelinedLow || !pending.isPaused) return;
+  pending.isPaused = false;
+  // In this iteration Node would continue reading at once.
+  setImmediate(resume, socket);
+}
+
+function resume(socket: PipeliningSocket): void {
+  socket[nodePaused] = false;
+  socket.parser?.resume();
+  socket.resume();
 }

@@ -4,16 +4,17 @@ import type { Meter } from "../protocol/meter.ts";
 import type { Service } from "../operation/service.ts";
 import type { VersionPolicy } from "../protocol/versions.ts";
 import type { Clock, Log } from "../base/world.ts";
-import type { Runtime } from "../operation/execute.ts";
+import type { Runtime } from "../operation/work.ts";
 import type { Authenticator } from "./auth/authenticator.ts";
 import type { OAuthMode } from "./auth/request.ts";
 import type { TokenVerifier } from "./auth/tokens/token-verifier.ts";
-import type { LocationOptions } from "./location.ts";
+import type { LocationOptions } from "./request/target.ts";
 import type { Observer } from "./observer.ts";
-import type { RequestRates } from "./request-rates.ts";
-import type { Router } from "./routing.ts";
+import type { RequestIds } from "./render.ts";
+import type { RequestRates } from "./limits/request-rates.ts";
+import type { Router } from "./request/routing.ts";
 import type { Sources } from "./source/source-reader.ts";
-import type { UnsentResponses } from "./unsent-responses.ts";
+import type { UnsentResponses } from "./limits/unsent-responses.ts";
 
 /** What the HTTP listeners need to serve one service: its operations and everything that handles
  *  their requests. */
@@ -23,6 +24,7 @@ export interface HttpService {
   readonly runtime: Runtime;
   readonly accounts: Accounts;
   readonly authenticator: Authenticator;
+  readonly requestIds: RequestIds;
   /** Verifies bearer tokens, unless `options.oauth` is `basic`. */
   readonly tokens?: TokenVerifier | undefined;
   /** Reads the sources of copies. */

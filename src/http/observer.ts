@@ -1,5 +1,5 @@
 import type { HttpService } from "./http-service.ts";
-import type { CompletedRequest } from "./request-context.ts";
+import type { CompletedRequest } from "./request/request-context.ts";
 import type { WireResponse } from "./wire.ts";
 
 /** The subscriber to completed requests. The event feed sets `watch` while it has a client. */

@@ -1,36 +1,107 @@
 import type { Awaitable } from "../base/awaitable.ts";
-import { ticksPerSecond } from "../base/ticks.ts";
+import { ticksPerSecond, type Ticks } from "../base/ticks.ts";
 import { AccountChanged } from "../account/service-resource.ts";
-import { fail, ok } from "../protocol/result.ts";
-import type { Failure, Result } from "../protocol/result.ts";
-import { execute } from "../operation/execute.ts";
-import type { Call, Outcome } from "../operation/execute.ts";
+import { fail, ok, type Failure, type Result } from "../protocol/result.ts";
+import { execute, type Call, type Outcome } from "../operation/execute.ts";
 import { QuotaExceeded } from "../operation/quotas.ts";
-import type { Batch } from "../operation/reply.ts";
+import type { Batch, ReplyBody } from "../operation/reply.ts";
 import { SnapshotTooOld } from "../store/open-views.ts";
 import { StoreBusy, StoreClosed, StoreUnavailable } from "../store/store.ts";
-import { checkPermission } from "./authorise-call.ts";
-import { renewCall } from "./call-of.ts";
+import { checkPermission } from "./auth/authorise-call.ts";
+import { prepareCall, renewCall, selectOperation } from "./request/prepare.ts";
 import { runBatch } from "./batch/run-batch.ts";
 import type { HttpService } from "./http-service.ts";
 import type { ResponseMeter } from "./handler.ts";
-import { LargeResponseLimiter } from "./large-response-limiter.ts";
-import { prepareCall, selectOperation } from "./prepare.ts";
-import { addRangeChecksum } from "./range-checksum.ts";
-import { reportRequest } from "./report.ts";
-import { BodyAborted, BodyTooSlow } from "./request-body.ts";
+import { BodyAborted, BodyTooSlow } from "./request/request-body.ts";
 import type {
   AddressedRequest,
   CompletedRequest,
   ReceivedRequest,
   RequestContext,
   SelectedRequest,
-} from "./request-context.ts";
-import { newRequestId, envelopeOf, renderResponse } from "./response.ts";
-import { overQuota, serverBusy } from "./server-busy.ts";
-import { authenticate, identifyTarget, locateRequest, verifyToken } from "./target.ts";
-import { runTransaction } from "./transaction.ts";
-import type { WireResponse, WireRequest } from "./wire.ts";
+} from "./request/request-context.ts";
+import { envelopeOf, renderResponse } from "./render.ts";
+import { overQuota, serverBusy } from "./limits/server-busy.ts";
+import { authenticate, identifyTarget, locateRequest, verifyToken } from "./request/target.ts";
+import { runTransaction } from "./batch/transaction.ts";
+import type { WireRequest, WireResponse } from "./wire.ts";
+import { encodeBase64 } from "../base/base64.ts";
+import type { ContentRef } from "../content/content-ref.ts";
+import { md5Of } from "../content/body/checksums.ts";
+import { crc64BytesOf } from "../content/body/crc64.ts";
+import type { Fault } from "../protocol/faults.ts";
+import { diagnose } from "./diagnosis/diagnose.ts";
+import { withoutSecrets } from "./diagnosis/secrets.ts";
+import type { Observer } from "./observer.ts";
+
+/** Large responses that are admitted per round of event-loop iterations. */
+export const responsesPerRoundMax = 2;
+/** Large responses in progress: one that is read in pieces takes several iterations. */
+export const responsesRunningMax = 4;
+/** Longest queue: each waiting request keeps its connection. At a few iterations per pair, the last
+ *  one waits for minutes. */
+export const responsesWaitingMax = 4096;
+/** Iterations per round: open a view, build the response, send it. */
+const iterationsPerRound = 3;
+
+/** Admits operations with large responses a few at a time, in FIFO order. Otherwise the bodies of
+ *  100 listings that arrive in one iteration would all be in memory before the first byte is
+ *  sent. */
+export class LargeResponseLimiter {
+  readonly #waiting: (() => void)[] = [];
+  /** Operations admitted in the current round. */
+  #admitted = 0;
+  #running = 0;
+
+  /** Whether a further request must be rejected with ServerBusy. */
+  get isFull(): boolean {
+    return this.#waiting.length >= responsesWaitingMax;
+  }
+
+  /** Returns a promise that resolves when the operation may start; undefined if it may at once. The
+   *  caller must check `isFull` first. */
+  enter(): Promise<void> | undefined {
+    if (!this.#hasRoom || this.#waiting.length > 0) {
+      return new Promise((resolve) => this.#waiting.push(resolve));
+    }
+    this.#admit();
+    return undefined;
+  }
+
+  /** Called for each admitted operation when its response is built. */
+  leave(): void {
+    this.#running -= 1;
+    if (this.#admitted === 0) this.#admitMore();
+  }
+
+  get #hasRoom(): boolean {
+    return this.#admitted < responsesPerRoundMax && this.#running < responsesRunningMax;
+  }
+
+  #admit(): void {
+    if (this.#admitted === 0) afterIterations(iterationsPerRound, () => this.#beginRound());
+    this.#admitted += 1;
+    this.#running += 1;
+  }
+
+  #beginRound(): void {
+    this.#admitted = 0;
+    this.#admitMore();
+  }
+
+  #admitMore(): void {
+    while (this.#hasRoom) {
+      const next = this.#waiting.shift();
+      if (next === undefined) return;
+      this.#admit();
+      next();
+    }
+  }
+}
+
+function afterIterations(iterations: number, run: () => void): void {
+  setImmediate(iterations === 1 ? run : () => afterIterations(iterations - 1, run));
+}
 
 /*
  * All steps of a request, in order. The first fault ends it; the response is then rendered from the
@@ -64,7 +135,7 @@ export async function handleRequest(
   request: WireRequest,
 ): Promise<WireResponse> {
   const startedAt = http.clock.monotonic();
-  const received = { request, requestId: newRequestId(http.runtime.random) };
+  const received = { request, requestId: http.requestIds.next() };
   let completed: CompletedRequest;
   try {
     completed = await runSteps(http, received);
@@ -249,4 +320,99 @@ function faultOf({ log }: HttpService, context: RequestContext, error: unknown):
   const fields = { err: error, requestId, operation: operation?.name };
   log.error(fields, "unhandled exception in request; answered 500");
   return fail("InternalError");
+}
+
+type ReplyOutcome = Extract<Outcome, { kind: "reply" }>;
+type ContentReply = Extract<ReplyBody, { content: ContentRef }>;
+
+/** Adds the checksum of a range (at most 4 MiB) if the reply asks for one. Content of a remote
+ *  store is fetched up to its first byte, because no fault could be returned once the headers are
+ *  sent. */
+function addRangeChecksum(outcome: ReplyOutcome): Awaitable<Outcome> {
+  const { body, reader } = outcome;
+  if (body === undefined || !("content" in body)) return outcome;
+  if (body.checksum !== undefined) return withChecksum(outcome, body);
+  const reached = reader?.reach?.(body.from, body.length);
+  return reached === undefined ? outcome : afterReach(outcome, reached);
+}
+
+async function afterReach(outcome: ReplyOutcome, reached: Promise<void>): Promise<Outcome> {
+  try {
+    await reached;
+  } catch (error) {
+    outcome.reader?.close();
+    throw error;
+  }
+  return outcome;
+}
+
+async function withChecksum(outcome: ReplyOutcome, body: ContentReply): Promise<Outcome> {
+  const bytes = await readAll(outcome, body).finally(() => outcome.reader?.close());
+  const value = body.checksum === "md5" ? md5Of(bytes) : crc64BytesOf(bytes);
+  const name = body.checksum === "md5" ? "Content-MD5" : "x-ms-content-crc64";
+  const stored = outcome.headers.find((group) => group["Content-Type"] !== undefined);
+  const type = stored?.["Content-Type"] ?? "application/octet-stream";
+  const headers = [...outcome.headers, { [name]: encodeBase64(value) }];
+  return { ...outcome, headers, body: { type, bytes }, reader: undefined };
+}
+
+async function readAll(
+  { reader }: ReplyOutcome,
+  { content, from, length }: ContentReply,
+): Promise<Uint8Array> {
+  if (content.kind === "inline") return content.bytes.subarray(from, from + length);
+  const whole = Buffer.allocUnsafe(length);
+  let at = 0;
+  for await (const chunk of reader?.read(from, length) ?? []) {
+    whole.set(chunk, at);
+    at += chunk.length;
+  }
+  return whole;
+}
+
+const noObserver: Observer = { watch: undefined };
+
+/** Passes a completed request to the event feed, the audit log and the debug log, if they are in
+ *  use. */
+function reportRequest(
+  http: HttpService,
+  completed: CompletedRequest,
+  response: WireResponse,
+  startedAt: Ticks,
+): void {
+  const { watch, audit } = http.observer ?? noObserver;
+  if (watch !== undefined) watch({ ...completed, http, reply: response });
+  if (audit !== undefined) audit({ ...completed, http, reply: response });
+  if (http.log.verbose === true) logRequest(http, completed, response, startedAt);
+}
+
+function logRequest(
+  http: HttpService,
+  { context, result }: CompletedRequest,
+  { status, headers }: WireResponse,
+  startedAt: Ticks,
+): void {
+  const { request, requestId, operation } = context;
+  const fault = faultOfResult(result);
+  const fields = {
+    requestId,
+    operation: operation?.name ?? "none",
+    seconds: Number(http.clock.monotonic() - startedAt) / Number(ticksPerSecond),
+    service: http.service.name,
+    method: request.method,
+    // Signatures are secrets, also in a log.
+    url: withoutSecrets(request.target),
+    status,
+    code: fault?.code ?? headers["x-ms-error-code"],
+    ...(fault && diagnose(http, request, fault)),
+    remoteAddress: request.remoteAddress,
+  };
+  http.log.debug(fields, "request");
+}
+
+/** The fault of a request that was rejected before the transaction or inside it; undefined
+ *  otherwise. */
+function faultOfResult(result: Result<Outcome>): Fault | undefined {
+  if (!result.ok) return result.fault;
+  return result.value.kind === "fault" ? result.value.fault : undefined;
 }

@@ -3,7 +3,7 @@ import { createServer, type ServerResponse } from "node:http";
 import { connect } from "node:net";
 import type { AddressInfo } from "node:net";
 import { expect, it } from "vitest";
-import { boundPipelining, pipelinedMax } from "./pipelining.ts";
+import { boundPipelining, pipelinedMax } from "./handler.ts";
 
 const requests = 5000;
 /** Node reads so much at a time, and all requests in it. */

@@ -1,12 +1,21 @@
-import type { RequestInfo, Dialect, RenderedFault } from "../operation/dialect.ts";
+import type { Dialect, RenderedFault, RequestInfo } from "../operation/dialect.ts";
 import { formatHttpDate, formatIso } from "../base/dates.ts";
-import { formatETag } from "../protocol/etag.ts";
+import { formatETag } from "../protocol/conditions.ts";
 import { faultMessage, faultStatus, type Fault } from "../protocol/faults.ts";
 import type { Ticks } from "../base/ticks.ts";
-import { byteOrderMark, escapeText, xmlDeclaration } from "../encoding/xml-writer.ts";
+import { byteOrderMark, escapeText, textElement, xmlDeclaration } from "../encoding/xml-writer.ts";
 import type { Outcome } from "../operation/execute.ts";
-import { transformed } from "./transformed.ts";
 import type { WireBody, WireResponse } from "./wire.ts";
+import type { ContentRef } from "../content/content-ref.ts";
+import type { Transform } from "../operation/reply.ts";
+import type { ContentReader } from "../content/content.ts";
+import { corsHeaders } from "../protocol/cors.ts";
+import type { ServiceName } from "../protocol/names.ts";
+import type { HttpService } from "./http-service.ts";
+import type { CompletedRequest, RequestContext } from "./request/request-context.ts";
+import { structuredHeader } from "./request/body.ts";
+import { newGuid } from "../operation/identifiers.ts";
+import type { Random } from "../base/world.ts";
 
 /** What a response is rendered from besides the outcome: values of the common headers, and what the
  *  request and its dialect require. */
@@ -23,7 +32,7 @@ export interface Envelope {
   readonly requestInfo?: RequestInfo;
 }
 
-export function commonHeaders(envelope: Envelope): Record<string, string> {
+function commonHeaders(envelope: Envelope): Record<string, string> {
   const headers: Record<string, string> = {
     Server: envelope.server,
     "x-ms-request-id": envelope.requestId,
@@ -182,9 +191,143 @@ function faultXml(fault: Fault, message: string, { requestId, wallNow }: Envelop
   const text = `${message}\nRequestId:${requestId}\nTime:${formatIso(wallNow)}`;
   let extra = "";
   for (const [name, value] of Object.entries(fault.detail?.elements ?? {})) {
-    extra += `<${name}>${escapeText(value)}</${name}>`;
+    extra += textElement(name, value);
   }
   const code = `<Code>${fault.code}</Code>`;
   const start = byteOrderMark + xmlDeclaration;
   return `${start}<Error>${code}<Message>${escapeText(text)}</Message>${extra}</Error>`;
+}
+
+/** Returns a reader that transforms the bytes of stored content. Inline content has no reader; its
+ *  bytes are passed directly. */
+function transformed(
+  content: ContentRef,
+  reader: ContentReader | undefined,
+  transform: Transform,
+): ContentReader {
+  const readRange = (from: number, length: number) =>
+    reader?.read(from, length) ?? inlineBytes(content, from, length);
+  return {
+    length: content.length,
+    read: (from, length) => transform(readRange(from, length), readRange),
+    close: () => reader?.close(),
+  };
+}
+
+async function* inlineBytes(
+  content: ContentRef,
+  from: number,
+  length: number,
+): AsyncGenerator<Uint8Array, void, undefined> {
+  if (content.kind === "inline" && length > 0) yield content.bytes.subarray(from, from + length);
+}
+
+/** Renders the outcome, and adds the headers that depend on the request and not on the
+ *  operation. */
+export function renderResponse(http: HttpService, completed: CompletedRequest): WireResponse {
+  const { context, result } = completed;
+  const envelope = envelopeOf(http, context);
+  const response = result.ok
+    ? renderOutcome(result.value, envelope)
+    : renderFault(result.fault, envelope);
+  addCors(response, completed);
+  addOverrides(response, context);
+  addStructuredBody(response, context);
+  return response;
+}
+
+const serverNames: Readonly<Record<ServiceName | "dfs", string>> = {
+  blob: "Etagere-Blob/1.0",
+  queue: "Etagere-Queue/1.0",
+  table: "Etagere-Table/1.0",
+  file: "Etagere-File/1.0",
+  dfs: "Etagere-Dfs/1.0",
+};
+
+/** A longer `x-ms-client-request-id` is not returned; in UTF-16 code units. */
+const clientRequestIdUnitsMax = 1024;
+
+/** What the headers and faults of a response are rendered from, as far as the context has it. */
+export function envelopeOf(
+  { service: { name, api, dialect }, clock }: HttpService,
+  { request, requestId, version, operation }: RequestContext,
+): Envelope {
+  const sent = request.headers["x-ms-client-request-id"];
+  const isEchoed = sent !== undefined && sent.length <= clientRequestIdUnitsMax;
+  const wallNow = clock.wall();
+  const header = (wanted: string) => request.headers[wanted];
+  return {
+    requestId,
+    clientRequestId: isEchoed ? sent : undefined,
+    version,
+    server: serverNames[api ?? name],
+    wallNow,
+    head: request.method === "HEAD",
+    dialect,
+    requestInfo: { header, target: request.target, version, operation, requestId, wallNow },
+  };
+}
+
+/** Adds the CORS headers. Only an executed call has loaded the rules of the account; other faults
+ *  have no CORS headers. */
+function addCors(response: WireResponse, { context, result }: CompletedRequest): void {
+  const cors = result.ok ? result.value.cors : undefined;
+  if (cors === undefined || cors.length === 0) return;
+  const { method, headers } = context.request;
+  if (method === "OPTIONS") return;
+  Object.assign(response.headers, corsHeaders(cors, { origin: headers["origin"], method }));
+}
+
+/** Confirms to the client that the checksums inside its structured body were verified. */
+function addStructuredBody(response: WireResponse, { request, operation }: RequestContext): void {
+  const form = request.headers[structuredHeader];
+  if (form !== undefined && operation?.body.kind === "content" && response.status < 300) {
+    response.headers[structuredHeader] = form;
+  }
+}
+
+const overridable = {
+  "cache-control": "Cache-Control",
+  "content-disposition": "Content-Disposition",
+  "content-encoding": "Content-Encoding",
+  "content-language": "Content-Language",
+  "content-type": "Content-Type",
+} as const;
+
+/** Replaces headers of a successful read by those of the SAS (`rscc`, `rscd`, `rsce`, `rscl`,
+ *  `rsct`). */
+function addOverrides(response: WireResponse, { principal, operation }: RequestContext): void {
+  if (operation?.effect !== "reads" || response.status >= 300) return;
+  if (principal?.kind !== "service-sas" && principal?.kind !== "delegation-sas") return;
+  if (principal.overrides === undefined) return;
+  for (const [name, header] of Object.entries(overridable)) {
+    const value = principal.overrides[name as keyof typeof overridable];
+    if (value !== undefined) response.headers[header] = value;
+  }
+}
+
+const countMax = 2 ** 32;
+const firstGroupLength = 8;
+
+/** The ids of the requests to a service. */
+export class RequestIds {
+  readonly #random: Random;
+  #count = countMax;
+  #rest = "";
+
+  constructor(random: Random) {
+    this.#random = random;
+  }
+
+  /** Returns a GUID that is unique per request: the first group is a counter, the others are random
+   *  per service and start. Sixteen random bytes per request would cost several times as much. */
+  next(): string {
+    if (this.#count >= countMax) {
+      this.#count = 0;
+      this.#rest = newGuid(this.#random).slice(firstGroupLength);
+    }
+    const group = this.#count.toString(16).padStart(firstGroupLength, "0");
+    this.#count += 1;
+    return group + this.#rest;
+  }
 }

@@ -1,7 +1,6 @@
-import type { Body } from "../content/body.ts";
+import type { Body, ContentReader } from "../content/content.ts";
 import type { PagedText } from "../encoding/paged-text.ts";
-import type { ContentReader } from "../content/content.ts";
-import type { ByteLimiter } from "./byte-limiter.ts";
+import type { ByteLimiter } from "./limits/byte-limiter.ts";
 
 /** A request as received, or as a part of a batch. Header names are lower case. */
 export interface WireRequest {

@@ -1,8 +1,8 @@
 import { describe, expect, test } from "vitest";
 import type { ContentPlan } from "../content/content-ref.ts";
 import { share, whole } from "../content/plan.ts";
-import { openContentFixture, pattern, testObjects } from "../content/testing.ts";
-import type { ContentFixture } from "../content/testing.ts";
+import { openContentFixture, pattern, testObjects } from "../../tests/harness/content-fixture.ts";
+import type { ContentFixture } from "../../tests/harness/content-fixture.ts";
 import { applyEffects } from "./apply.ts";
 import { put, remove } from "./effects.ts";
 import type { Effect } from "./effects.ts";

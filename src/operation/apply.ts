@@ -8,12 +8,12 @@ import type { Ticks } from "../base/ticks.ts";
 import type { ContentStore } from "../content/content.ts";
 import type { Transaction } from "../store/store.ts";
 import type { Call, ETaggedRecord } from "./execute.ts";
-import { updateIndexes } from "./indexes.ts";
 import { enqueueJob } from "./reclaim-jobs.ts";
-import type { UsageChange } from "./usage.ts";
+import type { UsageChange } from "./quotas.ts";
+import { decodeKey } from "../encoding/keys.ts";
 
 /** What a decision was based on, and the ETag and time of its write. */
-export interface WriteContext {
+interface WriteContext {
   readonly call: Call;
   readonly scope: object;
   /** The target's record before the write; undefined if it did not exist. */
@@ -87,7 +87,7 @@ export async function applyDeferredUpdate(
 }
 
 /** On whose behalf effects are applied. */
-export interface EffectsOwner {
+interface EffectsOwner {
   /** Identifies the session that made the changes, which gets no change notices. */
   readonly origin?: string | undefined;
   /** Counts the bytes that are written; undefined if the account has no quota. */
@@ -150,9 +150,16 @@ function applyEffect(
     case "add":
       tx.add(effect.counter, effect.delta);
       return undefined;
-    case "reclaim":
-      enqueueJob(tx, usage ? { ...effect.job, account: usage.account } : effect.job, now);
+    case "append":
+      tx.append(effect.log, effect.value);
       return undefined;
+    case "reclaim": {
+      const { job, freedBytes } = effect;
+      const isCountedByJob = usage !== undefined && freedBytes === undefined;
+      enqueueJob(tx, isCountedByJob ? { ...job, account: usage.account } : job, now);
+      if (usage !== undefined) usage.bytes -= freedBytes ?? 0;
+      return undefined;
+    }
     default:
       return effect satisfies never;
   }
@@ -265,4 +272,39 @@ function applyContent(
     ...record,
     [field]: ref,
   }));
+}
+
+/** A change of a record; `before` is undefined for a new record, `after` for a deleted one. */
+interface Change {
+  readonly key: Uint8Array;
+  readonly before: object | undefined;
+  readonly after: object | undefined;
+}
+
+const tagBytes = 1;
+const none: readonly IndexEntry[] = [];
+
+/** Writes and deletes the index entries of a record in the transaction that changes the record.
+ *  Entries that stay the same are not written. */
+export function updateIndexes(
+  tx: Transaction,
+  { indexes }: AnyTable,
+  { key, before, after }: Change,
+): void {
+  if (indexes === undefined) return;
+  const parts = () => decodeKey(key, tagBytes);
+  const old = before === undefined ? none : indexes(before, parts);
+  const next = after === undefined ? none : indexes(after, parts);
+  if (old.length === 0 && next.length === 0) return;
+  const wanted = new Map(next.map((entry) => [hexOf(entry.key), entry]));
+  for (const entry of old) {
+    const same = wanted.get(hexOf(entry.key));
+    if (same === undefined) tx.delete(entry.key);
+    else if (Buffer.compare(same.value, entry.value) === 0) wanted.delete(hexOf(entry.key));
+  }
+  for (const entry of wanted.values()) tx.put(entry.key, entry.value);
+}
+
+function hexOf(bytes: Uint8Array): string {
+  return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length).toString("hex");
 }

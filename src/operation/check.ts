@@ -4,10 +4,11 @@ import {
   checkWriteDates,
   noConditions,
   unmodifiedBy,
+  type Conditions,
   type WriteCheck,
 } from "../protocol/conditions.ts";
 import type { ConditionName, Fault } from "../protocol/faults.ts";
-import { checkLease } from "../protocol/lease.ts";
+import { checkLease, leaseState } from "../protocol/lease.ts";
 import { fail, ok, type Result } from "../protocol/result.ts";
 import type { LoadedResource } from "./service.ts";
 import type { Ticks } from "../base/ticks.ts";
@@ -36,6 +37,7 @@ export function check(call: Call, loaded: LoadedResource, now: Ticks): Outcome |
   const { access, address = call.address } = loaded;
   const allowed = call.authorise(access, target !== undefined, address);
   if (!allowed.ok) return rejected("access", allowed.fault, loaded, now);
+  if (call.operation.target === "ignored") return undefined;
   if (!loaded.scope.ok) return rejected("place", loaded.scope.fault, loaded, now);
   const existence = checkExistence(call, loaded);
   if (!existence.ok) {
@@ -46,15 +48,17 @@ export function check(call: Call, loaded: LoadedResource, now: Ticks): Outcome |
   }
   const leased = checkTargetLease(call, target, now);
   if (!leased.ok) {
-    const taken = isTaken(call) ? checkConditions(call, loaded, now) : undefined;
+    const taken = isTaken(call, loaded) ? checkConditions(call, loaded, now) : undefined;
     return taken ?? rejected("lease", leased.fault, loaded, now);
   }
   return checkConditions(call, loaded, now) ?? checkGuard(call, loaded, now);
 }
 
 /** Whether the request must find nothing, which is reported before the lease of what it finds. */
-function isTaken({ operation, conditions, leaseId }: Call): boolean {
-  return operation.existenceFirst === true && conditions.ifNoneMatch === "*" && !leaseId;
+function isTaken({ operation, conditions, leaseId }: Call, { scope }: LoadedResource): boolean {
+  const { ifNoneMatchAny: any } = operation;
+  if (conditions.ifNoneMatch !== "*" || leaseId !== undefined) return false;
+  return typeof any === "function" && scope.ok && any(scope.value);
 }
 
 /** Checks If-Modified-Since and If-Unmodified-Since of a write whose target does not exist, but has
@@ -90,19 +94,21 @@ export function rejected(
 
 function checkGuard(call: Call, loaded: LoadedResource, now: Ticks): Outcome | undefined {
   const { guard } = call.resource;
-  const { target } = loaded;
-  if (guard === undefined) return undefined;
+  const { target, scope } = loaded;
+  if (guard === undefined || !scope.ok) return undefined;
   const { operation, address, input, features } = call;
-  const verdict = guard({ operation, address, input, features, target, now });
+  const verdict = guard({ operation, address, input, features, target, scope: scope.value, now });
   return verdict.ok ? undefined : rejected("guard", verdict.fault, loaded, now);
 }
 
 function checkExistence(
-  { operation, resource }: Call,
+  { operation, resource, version }: Call,
   { target, missing, isNameReserved }: LoadedResource,
 ): Result<void> {
   if (operation.target === "must-exist" && target === undefined) {
-    return fail(resource.missing, missing);
+    const { missingBefore: older } = operation;
+    const isOlder = older !== undefined && version < older.version;
+    return fail(isOlder ? older.code : resource.missing, missing);
   }
   if (operation.target === "must-not-exist" && target !== undefined) return fail(resource.present);
   if (isNameReserved === true) return fail(resource.reserved ?? resource.present);
@@ -113,11 +119,33 @@ function checkTargetLease(call: Call, target: ETaggedRecord | undefined, now: Ti
   const policy = call.operation.lease;
   if (policy === "none" || policy === "action") return done;
   const lease = target?.lease;
-  return checkLease(lease, call.leaseId, policy, call.resource.leaseKind, now);
+  const checked = checkLease(lease, call.leaseId, policy, call.resource.leaseKind, now);
+  if (checked.ok || call.operation.renewsLease?.(call.input) !== true) return checked;
+  const isRenewable = leaseState(lease, now) === "expired" && lease?.id === call.leaseId;
+  return isRenewable ? done : checked;
 }
 
-function checkConditions(call: Call, loaded: LoadedResource, now: Ticks): Outcome | undefined {
+/** Checks an `If-None-Match: *` that is checked last. Undefined if it holds. */
+export function checkLast(call: Call, loaded: LoadedResource, now: Ticks): Outcome | undefined {
   const { operation, conditions } = call;
+  if (operation.ifNoneMatchAny !== "last" || conditions.ifNoneMatch !== "*") return undefined;
+  return checkConditions(call, loaded, now, conditions);
+}
+
+/** The conditions that are checked before the decision. */
+function earlyConditions({ operation: { ifNoneMatchAny: any }, conditions }: Call): Conditions {
+  if ((any !== "last" && any !== "ignored") || conditions.ifNoneMatch !== "*") return conditions;
+  const { ifNoneMatch: _, ...others } = conditions;
+  return others;
+}
+
+function checkConditions(
+  call: Call,
+  loaded: LoadedResource,
+  now: Ticks,
+  conditions = earlyConditions(call),
+): Outcome | undefined {
+  const { operation } = call;
   const target: ETaggedRecord | undefined = loaded.target;
   const { cors } = loaded;
   if (operation.conditions === "none") return undefined;
@@ -137,9 +165,10 @@ function checkConditions(call: Call, loaded: LoadedResource, now: Ticks): Outcom
   }
   const creates = operation.conditions === "create";
   const holdsLease = call.leaseId !== undefined;
-  const { any, noETag, outOfRange } = operation.conditionFaults ?? {};
+  const { any, anyUntil, noETag, outOfRange } = operation.conditionFaults ?? {};
+  const hasOwnCode = any !== undefined && !(anyUntil !== undefined && call.version > anyUntil);
   const codes: Partial<WriteCheck> = {
-    ...(any === undefined ? {} : { failedCode: any }),
+    ...(hasOwnCode ? { failedCode: any } : {}),
     ...(noETag === undefined ? {} : { notAnETagCode: noETag }),
     ...(outOfRange === undefined ? {} : { outOfRangeCode: outOfRange }),
   };

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { manualClock } from "../store/manual-clock.ts";
+import { manualClock } from "../../tests/harness/manual-clock.ts";
 import { ContentionQueues, waitingMax } from "./contention-queues.ts";
 
 const [first, second, third] = [{ name: "1" }, { name: "2" }, { name: "3" }];

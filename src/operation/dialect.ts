@@ -17,6 +17,8 @@ export interface Dialect {
   /** The headers with the ETag of a reply. */
   readonly etagHeaders: (newETag: Ticks) => Readonly<Record<string, string>>;
   readonly renderFault: (fault: Fault, request: RequestInfo) => RenderedFault;
+  /** Whether a request without credentials is rejected as such before its path is checked. */
+  readonly rejectsAnonymousFirst?: true;
   /** Undefined if no operation has a `transaction` body. */
   readonly transaction?: TransactionDialect;
   /** Replaces the fault of an operation that was declared for another API to the same records;

@@ -1,9 +1,16 @@
 import type { ContentPlan } from "../content/content-ref.ts";
-import type { Ticks } from "../base/ticks.ts";
-import { anyTable, type AnyTable, type Table } from "../encoding/table.ts";
+import { ticksMax, type Ticks } from "../base/ticks.ts";
+import type { KeyPart } from "../encoding/keys.ts";
+import {
+  anyTable,
+  type AnyTable,
+  type JobScope,
+  type OwnerKind,
+  type Table,
+} from "../encoding/table.ts";
 
 /** A change that a decision requests; it is applied in the transaction that made the decision.
- *  `add` changes a commutative counter. */
+ *  `add` changes a commutative counter, `append` adds an entry to a log. */
 export type Effect =
   | {
       readonly effect: "put";
@@ -14,14 +21,21 @@ export type Effect =
     }
   | { readonly effect: "remove"; readonly table: AnyTable; readonly key: unknown }
   | { readonly effect: "add"; readonly counter: Uint8Array; readonly delta: bigint }
-  | { readonly effect: "reclaim"; readonly job: ReclaimJob };
+  | { readonly effect: "append"; readonly log: Uint8Array; readonly value: Uint8Array }
+  | {
+      readonly effect: "reclaim";
+      readonly job: ReclaimJob;
+      /** The counted bytes of all that the job removes, which this transaction subtracts instead;
+       *  undefined: the job does. */
+      readonly freedBytes?: number;
+    };
 
 /** Removal of unreachable records, done later in bounded transactions. */
 export interface ReclaimJob {
   /** Names the handler, e.g. `blob-container`. */
   readonly kind: string;
   /** Key of what is removed, for example the id of a container. */
-  readonly scope: readonly (string | bigint)[];
+  readonly scope: JobScope;
   /** The job runs at this time or later; undefined: at once. */
   readonly due?: Ticks;
   /** Id of the account with a quota that the removed bytes belong to; undefined if they were not
@@ -49,16 +63,56 @@ export function add(counter: Uint8Array, delta: bigint): Effect {
   return { effect: "add", counter, delta };
 }
 
-/** Stores a reclaim job. */
-export function reclaim(kind: string, ...scope: readonly (string | bigint)[]): Effect {
-  return { effect: "reclaim", job: { kind, scope } };
+export type LogAppend = Extract<Effect, { readonly effect: "append" }>;
+
+/** Adds an entry to a log, whose entries are in commit order (`store/logs.ts`). */
+export function appendTo(log: Uint8Array, value: Uint8Array): LogAppend {
+  return { effect: "append", log, value };
 }
 
-/** As `reclaim`, but not before `due`. */
-export function reclaimAt(
-  due: Ticks,
-  kind: string,
-  ...scope: readonly (string | bigint)[]
-): Effect {
-  return { effect: "reclaim", job: { kind, scope, due } };
+/** Stores a reclaim job of a kind that a service handles itself. Undefined `due`: at once. */
+export function reclaim(kind: string, scope: JobScope, due?: Ticks): Effect {
+  return { effect: "reclaim", job: { kind, scope, ...(due === undefined ? {} : { due }) } };
+}
+
+/** Kinds of the reclaim jobs that remove all that an id owns, the present one first. An account has
+ *  one job per service instead, `<service>-account`. */
+export const ownerJobKinds: Readonly<Record<Exclude<OwnerKind, "account">, readonly string[]>> = {
+  container: ["blob-container", "blob-directory"],
+  upload: ["blob-blocks"],
+  queue: ["queue-messages"],
+  table: ["table-entities"],
+  share: ["file-share"],
+};
+
+/** The job that removes all that an id owns, after the record that defines the id. */
+export function ownerJob(kind: OwnerKind, id: bigint): ReclaimJob {
+  const [jobKind] = kind === "account" ? [] : ownerJobKinds[kind];
+  if (jobKind === undefined) throw new Error(`no reclaim job removes what an ${kind} owns`);
+  return { kind: jobKind, scope: [id] };
+}
+
+/** Stores the job that removes all that an id owns. With `freedBytes`, those bytes do not count
+ *  against the quota until then: another record counts them from now on. */
+export function reclaimOwned(kind: OwnerKind, id: bigint, freedBytes?: number): Effect {
+  const job = ownerJob(kind, id);
+  return { effect: "reclaim", job, ...(freedBytes !== undefined && { freedBytes }) };
+}
+
+/** The job at the end of a record's period; undefined if it has no period. */
+export function periodJobOf<R>(
+  { period }: Pick<Table<never, R>, "period">,
+  parts: readonly KeyPart[],
+  record: R,
+): ReclaimJob | undefined {
+  const due = period?.ends(record);
+  if (period === undefined || due === undefined || due >= ticksMax) return undefined;
+  const kind = period.jobKindOf?.(parts) ?? period.jobKinds[0];
+  return { kind, scope: period.scopeOf(parts, record), due };
+}
+
+/** Stores the job at the end of a record's period. */
+export function periodJob<K, R>(table: Table<K, R>, key: K, record: R): readonly Effect[] {
+  const job = periodJobOf(table, table.keyParts(key), record);
+  return job === undefined ? [] : [{ effect: "reclaim", job }];
 }

@@ -2,52 +2,28 @@ import type { ReceivedBody } from "../content/content-ref.ts";
 import { noConditions, type Conditions } from "../protocol/conditions.ts";
 import type { CorsRule } from "../protocol/cors.ts";
 import type { AclCaller } from "../protocol/posix-access.ts";
-import type { Delegate } from "../protocol/delegation.ts";
+import type { Delegate, EntityRange } from "../protocol/principal.ts";
 import type { Fault } from "../protocol/faults.ts";
 import type { Lease } from "../protocol/lease.ts";
 import type { Metadata } from "../protocol/metadata.ts";
-import type { EntityRange } from "../protocol/principal.ts";
 import type { Features } from "../protocol/features.ts";
-import { mayUseReserve, type Address, type AnyReadContext, type Operation } from "./operation.ts";
+import { mayUseReserve, type Address, type Operation, type AnyReadContext } from "./operation.ts";
 import type { HeaderGroup, DeferredUpdate, ReplyBody } from "./reply.ts";
 import type { Result } from "../protocol/result.ts";
-import type { Access, Resource } from "./service.ts";
+import type { Access, AccountPlace, Resource } from "./service.ts";
 import type { CopySource } from "./source.ts";
 import type { Ticks } from "../base/ticks.ts";
-import type { Clock, Log, Random } from "../base/world.ts";
-import type { ContentReader, ContentStore } from "../content/content.ts";
-import type { SnapshotOptions, Store, View } from "../store/store.ts";
+import type { ContentReader } from "../content/content.ts";
+import type { View } from "../store/store.ts";
 import { applyDeferredUpdate } from "./apply.ts";
-import { check, type Rejection } from "./check.ts";
+import { check, checkLast, type Rejection } from "./check.ts";
 import type { ClientIdentity, ContentionQueues } from "./contention-queues.ts";
-import type { Quotas } from "./quotas.ts";
+import { accountUsage, QuotaExceeded, usageIn } from "./quotas.ts";
 import { Records } from "./records.ts";
-import type { RenderCache } from "./render-cache.ts";
-import { run } from "./run.ts";
-import type { CallWaits } from "./call-waits.ts";
-import { isWaitOutcome, runUntilReady, type WaitOutcome } from "./wait.ts";
-
-/** What operations are executed with. */
-export interface Runtime {
-  readonly store: Store;
-  readonly content: ContentStore;
-  readonly random: Random;
-  /** For time-outs only. The current time of an operation is that of the store. */
-  readonly clock: Clock;
-  readonly log?: Log;
-  /** Identifies this runtime as the origin of changes, so that its own watchers ignore them;
-   *  undefined: all watchers are notified. */
-  readonly origin?: string;
-  /** Cache of rendered listing entries; undefined: each entry is rendered. */
-  readonly renderings?: RenderCache;
-  /** FIFO queues of clients that retry conditional writes; undefined: no fair order. */
-  readonly contentionQueues?: ContentionQueues;
-  /** The calls that wait for a record, for the admin API; undefined: they are not listed. */
-  readonly waits?: CallWaits;
-  /** Admits writes to accounts with a quota; undefined: each of them reads the counter of its
-   *  account with validation. */
-  readonly quotas?: Quotas | undefined;
-}
+import { contextOf, run, type PreviousOperation } from "./run.ts";
+import type { RecordView } from "./view.ts";
+import { isWaitOutcome, runOnce, runUntilDone } from "./work.ts";
+import type { Attempt, Runtime, WaitOutcome, Work } from "./work.ts";
 
 /** A request after parsing and authentication: an operation with its input. */
 export interface Call {
@@ -61,11 +37,15 @@ export interface Call {
   readonly endpoint: string;
   /** Whether the request was sent to the secondary endpoint, which only reads. */
   readonly secondary: boolean;
+  readonly accountPlace?: AccountPlace | undefined;
   readonly input: object;
   readonly conditions: Conditions;
   readonly leaseId: string | undefined;
   /** The stored body of an operation with a `content` body or a fetched source. */
   readonly received: ReceivedBody | undefined;
+  readonly requestId: string;
+  /** As the client sent it; undefined without one. */
+  readonly clientRequestId: string | undefined;
   /** The range of entities that a table SAS is limited to. */
   readonly entities?: EntityRange | undefined;
   /** Identifies the client in the contention queues; undefined: it does not wait. */
@@ -163,45 +143,26 @@ function nameOf({ account, address }: Call): string {
   return `${account} ${Object.values(address).join(" ")}`;
 }
 
-async function executeNow(runtime: Runtime, call: Call): Promise<Outcome> {
-  const isRead = call.operation.effect === "reads";
-  try {
-    const first = await (isRead ? read(runtime, call) : write(runtime, call));
-    const outcome = isWaitOutcome(first) ? await waitAndWrite(runtime, call, first) : first;
-    if (outcome.kind === "reply" && outcome.deferredUpdate !== undefined && !call.secondary) {
-      await tryDeferredUpdate(runtime, outcome.deferredUpdate);
-    }
-    return outcome;
-  } finally {
-    runtime.quotas?.release(call);
+function executeNow(runtime: Runtime, call: Call): Promise<Outcome> {
+  const { operation } = call;
+  const { effect, runInBatch } = operation;
+  const work: Work<Outcome | WaitOutcome> = {
+    effect,
+    runInBatch,
+    mayUseReserve: mayUseReserve(operation),
+    prefetch: (view) => prefetch(runtime, call, view),
+    attempt: (attempt) => run(attempt, call),
+  };
+  const executed = runUntilDone<Outcome>(runtime, work, { operation: operation.name });
+  return effect === "reads" && !call.secondary ? withDeferredUpdate(runtime, executed) : executed;
+}
+
+async function withDeferredUpdate(runtime: Runtime, executed: Promise<Outcome>): Promise<Outcome> {
+  const outcome = await executed;
+  if (outcome.kind === "reply" && outcome.deferredUpdate !== undefined) {
+    await tryDeferredUpdate(runtime, outcome.deferredUpdate);
   }
-}
-
-async function waitAndWrite(runtime: Runtime, call: Call, first: WaitOutcome): Promise<Outcome> {
-  const { account, operation } = call;
-  const since = runtime.clock.wall();
-  const wait = { account, operation: operation.name, key: first.wait.key, since };
-  const endWait = runtime.waits?.add(wait);
-  try {
-    return await runUntilReady(runtime, first, () => write(runtime, call));
-  } finally {
-    endWait?.();
-  }
-}
-
-function read(runtime: Runtime, call: Call) {
-  const { store, content } = runtime;
-  const work = (view: View) => run(runtime, call, view, undefined);
-  return store.snapshot(work, { prefetch: (view) => prefetch(content, call, view) });
-}
-
-function write(runtime: Runtime, call: Call) {
-  const { store, content } = runtime;
-  return store.transact((tx) => run(runtime, call, tx, tx), {
-    prefetch: (view) => prefetch(content, call, view),
-    runInBatch: call.operation.runInBatch,
-    mayUseReserve: mayUseReserve(call.operation),
-  });
+  return outcome;
 }
 
 /** A failure is only logged: the read has succeeded, and must not fail because of this write. */
@@ -217,41 +178,105 @@ async function tryDeferredUpdate(
 }
 
 /** Runs the checks without the decision, so that an upload that must fail is rejected before its
- *  body is received. Undefined if all pass. */
-export function precheck(runtime: Runtime, call: Call): Promise<Outcome | undefined> {
-  const { store, content } = runtime;
-  const work = async (view: View): Promise<Outcome | undefined> =>
-    check(call, await call.resource.load(new Records(view, content), call), view.now);
-  return store.snapshot(work, prefetchOptions(content, [call]));
+ *  body is received. Undefined if all pass. `bodyBytes` is its announced length; undefined if it
+ *  has none. Throws `QuotaExceeded` if a body of this length cannot fit. */
+export function precheck(
+  runtime: Runtime,
+  call: Call,
+  bodyBytes?: number,
+): Promise<Outcome | undefined> {
+  return runOnce<Outcome | undefined>(runtime, {
+    effect: "reads",
+    prefetch: (view) => prefetch(runtime, call, view),
+    attempt: async ({ records, now }) => {
+      const loaded = await call.resource.load(records, call);
+      const outcome = check(call, loaded, now) ?? checkLast(call, loaded, now);
+      const isChecked = outcome === undefined && bodyBytes !== undefined && loaded.scope.ok;
+      if (!isChecked) return outcome;
+      const context = contextOf(runtime, call, loaded, now);
+      return checkLength(records, call, { context, cors: loaded.cors, bodyBytes });
+    },
+  });
 }
 
-/** Options that let a remote engine fetch all records of these calls in one round trip. */
-export function prefetchOptions(content: ContentStore, calls: readonly Call[]): SnapshotOptions {
-  const all = (view: View) => calls.map((call) => prefetch(content, call, view));
-  return { prefetch: (view) => Promise.allSettled(all(view)) };
+/** Checks the announced length of a body against the limits of the operation, and against the quota
+ *  of its account. */
+async function checkLength(
+  records: RecordView,
+  { operation }: Call,
+  announced: {
+    readonly context: AnyReadContext;
+    readonly cors: CorsRules;
+    readonly bodyBytes: number;
+  },
+): Promise<Outcome | undefined> {
+  const { context, cors, bodyBytes } = announced;
+  const fits = await operation.checkBodyLength?.(records, context, bodyBytes);
+  if (fits?.ok === false) return { kind: "fault", fault: fits.fault, cors };
+  const usage = operation.freedBytes === undefined ? undefined : usageIn(context.scope);
+  if (usage?.quota.isCounted !== true) return undefined;
+  const { account, quota } = usage;
+  const used = Number(await records.count(accountUsage.key(account)));
+  if (used + bodyBytes <= quota.quotaBytes) return undefined;
+  const freed = (await operation.freedBytes?.(records, context)) ?? 0;
+  if (used + bodyBytes - freed <= quota.quotaBytes) return undefined;
+  throw new QuotaExceeded(`${bodyBytes} bytes more than ${used} exceed ${quota.quotaBytes}`);
 }
 
 /** Reads what the operation will read: target, scope and its `reads`. Decides nothing, because the
  *  view may be stale. */
-async function prefetch(content: ContentStore, call: Call, view: View): Promise<void> {
-  const records = new Records(view, content);
+async function prefetch(runtime: Runtime, call: Call, view: View): Promise<void> {
+  const records = new Records(view, runtime.content);
   const { operation } = call;
   const loaded = await call.resource.load(records, call);
   if (!loaded.scope.ok || operation.reads === undefined) return;
-  const { target } = loaded;
-  if (target === undefined && operation.target === "must-exist") return;
-  const context: AnyReadContext = {
-    now: view.now,
-    version: call.version,
-    account: call.account,
-    features: call.features,
-    address: call.address,
-    scope: loaded.scope.value,
-    target,
-    input: call.input,
-    entities: call.entities,
-    source: call.source,
-    aclCaller: call.aclCaller?.(),
-  };
-  await operation.reads(records, context);
+  if (loaded.target === undefined && operation.target === "must-exist") return;
+  await operation.reads(records, contextOf(runtime, call, loaded, view.now));
+}
+
+/** Thrown inside the transaction of `executeAll`, so that no operation is committed. `index` (from
+ *  0) is the operation that failed, `outcome` its outcome. */
+export class TransactionRejected extends Error {
+  override readonly name = "TransactionRefused";
+  readonly index: number;
+  readonly outcome: Outcome;
+
+  constructor(index: number, outcome: Outcome) {
+    super(`the operation at index ${index} was rejected`);
+    this.index = index;
+    this.outcome = outcome;
+  }
+}
+
+/** Runs several operations in one transaction: all of them take effect, or none does. Returns their
+ *  outcomes, or the rejection of the first operation that fails. */
+export async function executeAll(
+  runtime: Runtime,
+  calls: readonly Call[],
+): Promise<readonly Outcome[] | TransactionRejected> {
+  try {
+    return await runOnce<readonly Outcome[]>(runtime, {
+      effect: "writes",
+      mayUseReserve: calls.every(({ operation }) => mayUseReserve(operation)),
+      prefetch: (view) => Promise.allSettled(calls.map((call) => prefetch(runtime, call, view))),
+      attempt: (attempt) => runAll(attempt, calls),
+    });
+  } catch (error) {
+    if (error instanceof TransactionRejected) return error;
+    throw error;
+  }
+}
+
+async function runAll(attempt: Attempt, calls: readonly Call[]): Promise<readonly Outcome[]> {
+  const outcomes: Outcome[] = [];
+  const records = new Records(attempt.view, attempt.runtime.content, { decoded: new Map() });
+  const previous: PreviousOperation = { call: undefined, loaded: undefined };
+  for (const call of calls) {
+    const running = run(attempt, call, records, previous);
+    const outcome = running instanceof Promise ? await running : running;
+    if (isWaitOutcome(outcome)) throw new Error(`${call.operation.name} must not wait in a batch`);
+    if (outcome.kind !== "reply") throw new TransactionRejected(outcomes.length, outcome);
+    outcomes.push(outcome);
+  }
+  return outcomes;
 }

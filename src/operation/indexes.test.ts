@@ -1,16 +1,17 @@
+import { newLoopShare } from "../base/loop-share.ts";
 import { describe, expect, it } from "vitest";
 import type { ContentStore } from "../content/content.ts";
 import { put, remove, type Effect } from "./effects.ts";
 import { recordCodec } from "../encoding/record.ts";
-import { anyTable, defineTable } from "../encoding/table.ts";
-import { manualClock } from "../store/manual-clock.ts";
+import { anyTable, defineIndex, defineTable } from "../encoding/table.ts";
+import { manualClock } from "../../tests/harness/manual-clock.ts";
 import { openMemoryStore } from "../store/memory/open-memory-store.ts";
 import type { Store } from "../store/store.ts";
 import { applyEffects } from "./apply.ts";
 import { enqueueJob } from "./reclaim-jobs.ts";
 import { reclaimStep } from "./reclaim.ts";
 
-const colours = defineTable<{ colour: string; name: string }, object>({
+const colours = defineIndex<{ colour: string; name: string }, object>({
   name: "colours",
   tag: 0x71,
   key: ({ colour, name }) => [colour, name],
@@ -21,6 +22,10 @@ const things = defineTable<string, { readonly colour: string }>({
   tag: 0x70,
   key: (name) => [name],
   codec: recordCodec<{ readonly colour: string }>({ version: 1 }),
+  owner: "store",
+  lifetime: "durable",
+  role: "record",
+  isArchived: false,
   indexes: ({ colour }, parts) => {
     const [name] = parts() as [string];
     return [{ key: colours.key({ colour, name }), value: colours.codec.encode({}) }];
@@ -28,7 +33,7 @@ const things = defineTable<string, { readonly colour: string }>({
 });
 
 /** The records of these tests have no content. */
-const content = {} as ContentStore;
+const content = { loop: newLoopShare() } as ContentStore;
 
 function apply(store: Store, ...effects: readonly Effect[]): Promise<void> {
   return store.transact((tx) => applyEffects(content, tx, effects, tx.now));

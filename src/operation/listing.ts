@@ -7,7 +7,7 @@ import { blobNameUnitsMax, isListedPath } from "../protocol/names.ts";
 /** Parameters that all listings share: prefix, page size, marker. */
 
 /** Limit of the service for one page. */
-export const pageEntriesMax = 5000;
+const pageEntriesMax = 5000;
 
 /** Whether the text is short enough to be a name in a listing or the start of one. A longer text
  *  would not fit into a key. */

@@ -1,14 +1,16 @@
+import type { LoopShare } from "../base/loop-share.ts";
 import type { Awaitable } from "../base/awaitable.ts";
 import type { ReceivedBody } from "../content/content-ref.ts";
-import type { Delegate } from "../protocol/delegation.ts";
+import type { Delegate, EntityRange } from "../protocol/principal.ts";
+import type { Encryption } from "../protocol/encryption.ts";
 import type { FaultCode } from "../protocol/faults.ts";
 import type { Features } from "../protocol/features.ts";
 import type { NamedResource } from "../protocol/named-resource.ts";
-import type { InputOf, Params } from "../protocol/params.ts";
+import type { InputOf, ParamRole, Params } from "../protocol/params.ts";
 import type { Permission } from "../protocol/permission.ts";
 import type { AclCaller } from "../protocol/posix-access.ts";
-import type { EntityRange } from "../protocol/principal.ts";
 import type { Failure, Result } from "../protocol/result.ts";
+import type { Version } from "../protocol/versions.ts";
 import type { CopySource, SourceBody } from "./source.ts";
 import type { Ticks } from "../base/ticks.ts";
 import type { RecordView } from "./view.ts";
@@ -37,23 +39,26 @@ export interface Route<N extends string = string> {
 /** `must-exist` and `must-not-exist`: otherwise the request fails with the codes `missing` or
  *  `present` of the resource. `may-exist`: the operation creates a missing target, so conditions
  *  and leases are checked for a missing target, too. `optional`: `decide` handles a missing target;
- *  its lease is checked only if it exists, and so are its conditions, except those of `create`. */
-export type TargetPolicy = "must-exist" | "may-exist" | "must-not-exist" | "optional";
+ *  its lease is checked only if it exists, and so are its conditions, except those of `create`.
+ *  `ignored`: the response does not depend on the target; what contains it need not exist either,
+ *  so `decide` must not use `scope`. */
+export type TargetPolicy = "must-exist" | "may-exist" | "must-not-exist" | "optional" | "ignored";
 /** Which conditional headers an operation has, and the status if one fails. `read`: 304 or 412;
  *  `write`: 412; `create`: 412, and 409 for `If-None-Match: *`; `tags`: only `x-ms-if-tags` and the
  *  `x-ms-blob-if-…` headers; `match`: `If-Match` alone, which is required, parsed by the service's
  *  dialect. */
-export type ConditionsPolicy = "read" | "write" | "create" | "tags" | "match" | "none";
+type ConditionsPolicy = "read" | "write" | "create" | "tags" | "match" | "none";
 /** How `x-ms-lease-id` is checked. `match-if-leased`: a leased target needs its lease id;
  *  `match-if-given`: an id that is sent must be the current one; `action`: the operation changes
  *  the lease; `none`: the header is ignored. */
-export type LeasePolicy = "match-if-leased" | "match-if-given" | "action" | "none";
+type LeasePolicy = "match-if-leased" | "match-if-given" | "action" | "none";
 /** What happens to the target's ETag. `renew`: sets and returns a new one; `keep`: returns the
  *  current one; `none`: the response has none. */
-export type ETagPolicy = "renew" | "keep" | "none";
+type ETagPolicy = "renew" | "keep" | "none";
 
-/** How the body of a request is received. `transaction`: several requests that are executed
- *  together. */
+/** How the body of a request is received. `none`: a request with a body is rejected, because its
+ *  bytes would be lost. The documents require `Content-Length: 0` for operations without a body,
+ *  such as Put Block From URL. `transaction`: several requests that are executed together. */
 export type BodySpec<B> =
   | { readonly kind: "none" }
   | { readonly kind: "xml"; readonly bytesMax: number; readonly parse: XmlParser<B> }
@@ -62,10 +67,9 @@ export type BodySpec<B> =
   | ContentBody
   | SourceBody;
 
-export type XmlParser<B> = (root: XmlElement | undefined) => Awaitable<Result<B>>;
-export type BytesParser<B> = (bytes: Uint8Array, contentType: string) => Result<B>;
+export type XmlParser<B> = (root: XmlElement | undefined, loop: LoopShare) => Awaitable<Result<B>>;
+type BytesParser<B> = (bytes: Uint8Array, contentType: string) => Result<B>;
 
-/** The body is stored as content before `decide` runs. */
 /** The request body becomes the content of a blob or file: it is stored before `decide` runs, which
  *  gets it as `received`. */
 export interface ContentBody {
@@ -80,6 +84,11 @@ export interface ContentBody {
   readonly md5Header?: string;
   /** Rejects an empty body. */
   readonly nonEmpty: boolean;
+  /** A request may omit the body; `received` is empty then. */
+  readonly optional?: true;
+  /** The first x-ms-version in which the operation has a body. Earlier ones reject a body, as
+   *  operations without one do. Undefined: every version has it. */
+  readonly since?: string;
 }
 
 /** What a URL addresses. Each service extends it with the names in the URL. */
@@ -88,7 +97,7 @@ export interface Address {
 }
 
 /** What `reads` and `decide` know of a request. */
-export interface ReadContext<Scope, Target, Input, A> {
+interface ReadContext<Scope, Target, Input, A> {
   readonly now: Ticks;
   readonly version: string;
   readonly account: string;
@@ -108,7 +117,7 @@ export interface ReadContext<Scope, Target, Input, A> {
 }
 
 /** What `decide` knows in addition. */
-export interface DecisionContext<Scope, Target, Input, A, ReadResult> extends ReadContext<
+interface DecisionContext<Scope, Target, Input, A, ReadResult> extends ReadContext<
   Scope,
   Target,
   Input,
@@ -129,7 +138,7 @@ export interface DecisionContext<Scope, Target, Input, A, ReadResult> extends Re
   readonly callerId: string | undefined;
   /** Whether the request has neither conditions nor a lease id. */
   readonly isUnconditional: boolean;
-  /** Derives a user delegation key; undefined without a bearer token. */
+  /** Derives credentials for the caller; undefined without a bearer token. */
   readonly delegate: Delegate | undefined;
   // Random ids; each call returns another one.
   readonly newId: () => bigint;
@@ -139,9 +148,7 @@ export interface DecisionContext<Scope, Target, Input, A, ReadResult> extends Re
 /** The types of scope and target of a service's resources by name, for example `{ blob: { scope: …;
  *  target: … } }`. If a resource has a `policy`, every operation on it must declare one of this
  *  type; the `guard` of the resource enforces it. */
-export type ResourceTypes = Readonly<
-  Record<string, { scope: object; target: object; policy?: object }>
->;
+type ResourceTypes = Readonly<Record<string, { scope: object; target: object; policy?: object }>>;
 
 type PolicyOf<R> = R extends { readonly policy: infer P }
   ? { readonly policy: P }
@@ -169,7 +176,7 @@ export interface OperationSpec<
   readonly ids: readonly string[];
   readonly route: Route<N>;
   /** The first x-ms-version that has the operation. */
-  readonly since: string;
+  readonly since: Version;
   readonly params: P;
   readonly body: BodySpec<B>;
   /** Resources that a request names beside its target, with the permission that it needs for each.
@@ -180,18 +187,27 @@ export interface OperationSpec<
    *  hierarchical namespace do. Undefined: both have it. */
   readonly namespace?: "hierarchical" | "flat";
   readonly target: T;
+  /** Fault code of a missing target before an x-ms-version, instead of that of the resource. */
+  readonly missingBefore?: { readonly version: string; readonly code: FaultCode };
   readonly conditions: ConditionsPolicy;
-  /** Fault codes of a failed condition instead of ConditionNotMet. `any`: of every condition;
-   *  `noETag`: of an If-Match value that cannot be an ETag; `outOfRange`: of an If-Match value
-   *  outside the range of ETags. */
+  /** Fault codes of a failed condition instead of ConditionNotMet. `any`: of every condition, up to
+   *  the x-ms-version `anyUntil`; `noETag`: of an If-Match value that cannot be an ETag;
+   *  `outOfRange`: of an If-Match value outside the range of ETags. */
   readonly conditionFaults?: {
     readonly any?: FaultCode;
+    readonly anyUntil?: string;
     readonly noETag?: FaultCode;
     readonly outOfRange?: FaultCode;
   };
-  /** Whether `If-None-Match: *` is checked before the lease of an existing target. */
-  readonly existenceFirst?: true;
+  /** When `If-None-Match: *` is checked, if not with the other conditions. `last`: after the
+   *  decision, that is after the source of a copy; `ignored`: never, as recorded of operations that
+   *  never create their target. A function: where it returns true, before the lease of an existing
+   *  target. */
+  readonly ifNoneMatchAny?: "last" | "ignored" | ((scope: Rs[N]["scope"]) => boolean);
   readonly lease: LeasePolicy;
+  /** Whether a request with these parameters renews the lease of the target: its id is then
+   *  accepted although the lease has expired. */
+  readonly renewsLease?: (input: object) => boolean;
   readonly etag: ETagPolicy;
   /** Completes the address with keys from the body: those of an inserted entity. */
   readonly completeAddress?: (address: A, input: InputOf<P> & BodyInput<B>) => A;
@@ -221,6 +237,30 @@ export interface OperationSpec<
       A
     >,
   ) => Awaitable<S>;
+  /** At most how many bytes of its account the operation frees, in its transaction. A large body
+   *  that would exceed the quota of the account nevertheless is rejected before it is received.
+   *  Undefined: only the transaction rejects it. */
+  readonly freedBytes?: (
+    view: RecordView,
+    context: ReadContext<
+      Rs[N]["scope"],
+      TargetOf<Rs[N]["target"], T>,
+      InputOf<P> & BodyInput<B>,
+      A
+    >,
+  ) => Awaitable<number>;
+  /** Rejects a large body by its length before it is received, if `decide` would reject it whatever
+   *  its bytes are. Saves only the transfer: `decide` checks the same again. */
+  readonly checkBodyLength?: (
+    view: RecordView,
+    context: ReadContext<
+      Rs[N]["scope"],
+      TargetOf<Rs[N]["target"], T>,
+      InputOf<P> & BodyInput<B>,
+      A
+    >,
+    bodyBytes: number,
+  ) => Awaitable<Result<void>>;
   /** The last change of records that belong to a missing target, such as uncommitted blocks. Dates
    *  in conditions are compared with it. Undefined if there are no such records. */
   readonly lastModifiedOf?: (readResult: S) => Ticks | undefined;
@@ -254,13 +294,29 @@ export type Operation = Omit<
     unknown,
     string
   >,
-  "reads" | "decide" | "completeAddress" | "namedResources" | "lastModifiedOf"
+  | "reads"
+  | "decide"
+  | "completeAddress"
+  | "namedResources"
+  | "lastModifiedOf"
+  | "ifNoneMatchAny"
+  | "freedBytes"
+  | "checkBodyLength"
 > & {
   readonly policy?: object | undefined;
+  /** The fields of the input by the role of their parameter; undefined: no parameter has one. */
+  readonly roles?: Readonly<Partial<Record<ParamRole, string>>>;
   readonly namedResources?: readonly NamedResource<Address, object>[];
   readonly completeAddress?: (address: Address, input: object) => Address;
   readonly reads?: (view: RecordView, context: AnyReadContext) => Awaitable<unknown>;
   readonly lastModifiedOf?: (readResult: unknown) => Ticks | undefined;
+  readonly ifNoneMatchAny?: "last" | "ignored" | ((scope: object) => boolean);
+  readonly freedBytes?: (view: RecordView, context: AnyReadContext) => Awaitable<number>;
+  readonly checkBodyLength?: (
+    view: RecordView,
+    context: AnyReadContext,
+    bodyBytes: number,
+  ) => Awaitable<Result<void>>;
   readonly decide: (context: AnyDecisionContext) => Reply<object, string> | Failure | WaitDecision;
 };
 
@@ -284,11 +340,59 @@ export function operationsOf<Rs extends ResourceTypes, A extends Address>() {
     B = undefined,
     S = undefined,
   >(spec: OperationSpec<Rs, A, N, T, P, B, S, H> & PolicyOf<Rs[N]>): Operation {
-    return spec as unknown as Operation;
+    return { ...(spec as unknown as Operation), roles: rolesOf(spec.params) };
   };
 }
 
+function rolesOf(params: Params): Readonly<Partial<Record<ParamRole, string>>> {
+  const roles: Partial<Record<ParamRole, string>> = {};
+  for (const [field, { role }] of Object.entries(params)) {
+    if (role !== undefined) roles[role] = field;
+  }
+  return roles;
+}
+
+interface RoleValues extends Readonly<Record<ParamRole, unknown>> {
+  readonly encryption: Encryption;
+  readonly "entry-name": string | undefined;
+  readonly "source-start": string | undefined;
+}
+
+/** The value of the parameter with a role; undefined if the operation has none. */
+export function inputWithRole<R extends ParamRole>(
+  { roles }: Pick<Operation, "roles">,
+  input: object,
+  role: R,
+): RoleValues[R] | undefined {
+  const field = roles?.[role];
+  if (field === undefined) return undefined;
+  return (input as Readonly<Record<string, RoleValues[R]>>)[field];
+}
+
 export const noBody = { kind: "none" } as const;
+
+/** Declared by operations that neither check nor return an ETag and that no lease prevents: on
+ *  queues, tables and their entries, and those that list. */
+export const noETag = { conditions: "none", lease: "none", etag: "none" } as const;
+
+/** Declared by operations that read properties of a container, share or file. */
+export const propertiesRead = {
+  body: noBody,
+  target: "must-exist",
+  conditions: "none",
+  lease: "match-if-given",
+  etag: "keep",
+  effect: "reads",
+} as const;
+
+/** Declared by operations that change properties of a container or share. */
+export const propertiesChange = {
+  target: "must-exist",
+  conditions: "none",
+  lease: "match-if-given",
+  etag: "renew",
+  effect: "writes",
+} as const;
 
 type ReservePolicy = Pick<Operation, "isDeletion" | "mayUseReserve" | "lease">;
 

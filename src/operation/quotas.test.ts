@@ -1,9 +1,8 @@
 import { expect, it } from "vitest";
 import { ticksPerSecond } from "../base/ticks.ts";
-import { encodeCounter } from "../store/counter.ts";
+import { encodeCounter } from "../store/store.ts";
 import type { Transaction } from "../store/store.ts";
-import { QuotaExceeded, Quotas, settleUsage } from "./quotas.ts";
-import { UsageChange } from "./usage.ts";
+import { QuotaExceeded, Quotas, settleUsage, UsageChange } from "./quotas.ts";
 
 const account = 7n;
 const mebibyte = 1024 * 1024;

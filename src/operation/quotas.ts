@@ -1,8 +1,65 @@
-import type { Ticks } from "../base/ticks.ts";
-import { ticksPerSecond } from "../base/ticks.ts";
-import { decodeCounter } from "../store/counter.ts";
-import type { Transaction } from "../store/store.ts";
-import { accountUsage, UsageChange, type AccountQuota } from "./usage.ts";
+import { ticksPerSecond, type Ticks } from "../base/ticks.ts";
+import { decodeCounter, type Transaction } from "../store/store.ts";
+import { defineCounter, type AnyTable } from "../encoding/table.ts";
+
+/** The byte quota of an account, in its record. An account without a quota is not counted. */
+export interface AccountQuota {
+  readonly quotaBytes: number;
+  /** Whether the counter has all bytes of the account. False from the time that a quota is set on
+   *  an account with data until a background task has counted them; meanwhile every write is
+   *  counted and none rejected. */
+  readonly isCounted: boolean;
+}
+
+/** What the scope of every operation has: the record of the account. */
+interface AccountInScope {
+  readonly account?: {
+    readonly id: bigint;
+    readonly quota?: AccountQuota | undefined;
+    readonly events?: object | undefined;
+  };
+}
+
+/** Whether the account writes its changes to the event log. */
+export function hasEventLog(scope: object): boolean {
+  const { account }: AccountInScope = scope;
+  return account?.events !== undefined;
+}
+
+/** The bytes that an account stores. Only accounts with a quota are counted. */
+export const accountUsage = defineCounter({
+  name: "bytes of account",
+  tag: 0x07,
+  owner: "account",
+  isSum: false,
+});
+
+/** The bytes that an attempt of a transaction adds to an account with a quota. */
+export class UsageChange {
+  readonly account: bigint;
+  readonly quota: AccountQuota;
+  /** Negative if the transaction frees bytes. */
+  bytes = 0;
+
+  constructor(account: bigint, quota: AccountQuota) {
+    this.account = account;
+    this.quota = quota;
+  }
+
+  /** Counts the change of a record; undefined if it did not exist or exists no more. */
+  count(table: AnyTable, before: object | undefined, after: object | undefined): void {
+    const { countedBytes } = table;
+    if (countedBytes === undefined) return;
+    if (before !== undefined) this.bytes -= countedBytes(before);
+    if (after !== undefined) this.bytes += countedBytes(after);
+  }
+}
+
+/** The change of an operation in this scope; undefined if its account has no quota. */
+export function usageIn(scope: object): UsageChange | undefined {
+  const { account }: AccountInScope = scope;
+  return account?.quota && new UsageChange(account.id, account.quota);
+}
 
 /** Thrown inside a transaction that would take an account above its quota; nothing is written. */
 export class QuotaExceeded extends Error {
@@ -73,7 +130,7 @@ export class Quotas {
     const { account, bytes, quota } = change;
     const gauge = this.#gaugeOf(account);
     if (!isReadingEnough(gauge, change, tx.now)) {
-      const used = Number(decodeCounter(await tx.peek(accountUsage(account))));
+      const used = Number(decodeCounter(await tx.peek(accountUsage.key(account))));
       Object.assign(gauge, { used, readAt: tx.now, unread: gauge.inFlight });
       const isFarBelow = gauge.inFlight + bytes <= (quota.quotaBytes - used) * freePart;
       if (!isFarBelow) await admitExactly(tx, change);
@@ -111,14 +168,14 @@ function isReadingEnough(gauge: Gauge, { bytes, quota }: UsageChange, now: Ticks
 /** The validated read conflicts with every concurrent write to the account. */
 async function admitExactly(tx: Transaction, change: UsageChange): Promise<void> {
   const { account, bytes, quota } = change;
-  const used = Number(decodeCounter(await tx.get(accountUsage(account))));
+  const used = Number(decodeCounter(await tx.get(accountUsage.key(account))));
   if (used + bytes > quota.quotaBytes) {
     throw new QuotaExceeded(`${bytes} bytes more than ${used} exceed ${quota.quotaBytes}`);
   }
 }
 
 /** Which transaction a change is part of. */
-export interface UsageTransaction {
+interface UsageTransaction {
   /** Identifies the transaction, for `Quotas.release`. */
   readonly request: object;
   /** Whether it may exceed the quota: deletions and what must precede them. */
@@ -138,5 +195,5 @@ export async function settleUsage(
   if (bytes > 0 && quota.isCounted && !isExempt) {
     await (quotas === undefined ? admitExactly(tx, change) : quotas.admit(tx, change, request));
   }
-  tx.add(accountUsage(account), BigInt(bytes));
+  tx.add(accountUsage.key(account), BigInt(bytes));
 }

@@ -1,7 +1,7 @@
 import { expect, it } from "vitest";
 
 import type { ReclaimJob } from "./effects.ts";
-import { manualClock } from "../store/manual-clock.ts";
+import { manualClock } from "../../tests/harness/manual-clock.ts";
 import { openMemoryStore } from "../store/memory/open-memory-store.ts";
 import { enqueueJob, reclaimJobs } from "./reclaim-jobs.ts";
 

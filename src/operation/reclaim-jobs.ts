@@ -10,6 +10,11 @@ export const reclaimJobs = defineTable<{ due: Ticks; kind: string; scope: string
   tag: 0x02,
   key: ({ due, kind, scope }) => [due, kind, scope],
   codec: recordCodec<ReclaimJob>({ version: 1 }),
+  owner: "store",
+  lifetime: "durable",
+  role: "record",
+  // A load derives the jobs of periods from the records.
+  isArchived: false,
 });
 
 interface EncodedJob {

@@ -1,15 +1,16 @@
+import { newLoopShare } from "../base/loop-share.ts";
 import { describe, expect, it } from "vitest";
 import type { ContentStore } from "../content/content.ts";
 import type { ReclaimHandler } from "./service.ts";
-import { manualClock } from "../store/manual-clock.ts";
+import { manualClock } from "../../tests/harness/manual-clock.ts";
 import { openMemoryStore } from "../store/memory/open-memory-store.ts";
-import { silentLog } from "../store/silent-log.ts";
+import { silentLog } from "../../tests/harness/silent-log.ts";
 import { StoreUnavailable } from "../store/store.ts";
 import { enqueueJob } from "./reclaim-jobs.ts";
 import { reclaimOrPostpone, runReclaimSteps, reclaimStep } from "./reclaim.ts";
 
 /** The records of these tests have no content. */
-const content = {} as ContentStore;
+const content = { loop: newLoopShare() } as ContentStore;
 
 async function openJobs(failure: Error) {
   const clock = manualClock();

@@ -4,14 +4,13 @@ import { ticksPerSecond } from "../base/ticks.ts";
 import type { Log } from "../base/world.ts";
 import type { ContentStore } from "../content/content.ts";
 import { StoreUnavailable, type Store, type Transaction } from "../store/store.ts";
-import { updateIndexes } from "./indexes.ts";
-import { settleUsage, type Quotas } from "./quotas.ts";
+import { updateIndexes } from "./apply.ts";
+import { settleUsage, type Quotas, type UsageChange } from "./quotas.ts";
 import { enqueueJob, firstDueJob, type DueJob } from "./reclaim-jobs.ts";
 import { Records } from "./records.ts";
-import type { UsageChange } from "./usage.ts";
 
 /** What reclaim jobs run with. `reclaimers` are the handlers by kind of job. */
-export interface ReclaimParts {
+interface ReclaimParts {
   readonly store: Store;
   readonly content: ContentStore;
   readonly reclaimers: ReadonlyMap<string, ReclaimHandler>;
@@ -103,11 +102,12 @@ async function workOn(
 async function apply(
   content: ContentStore,
   tx: Transaction,
-  { removals = [], counts = [], jobs = [] }: Reclamation,
+  { removals = [], counts = [], jobs = [], appends = [] }: Reclamation,
   usage: UsageChange | undefined,
 ): Promise<void> {
   for (const removal of removals) await removeRecord(content, tx, removal, usage);
   for (const { counter, delta } of counts) tx.add(counter, delta);
+  for (const { log, value } of appends) tx.append(log, value);
   // A job that follows removes bytes of the same account.
   for (const job of jobs) enqueueJob(tx, usage ? { ...job, account: usage.account } : job, tx.now);
 }

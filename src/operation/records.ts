@@ -1,11 +1,11 @@
 import { mapAwaitable, type Awaitable } from "../base/awaitable.ts";
 import type { ContentRef, Slice } from "../content/content-ref.ts";
-import { spend } from "../base/loop-share.ts";
+import type { LoopShare } from "../base/loop-share.ts";
 import type { Table } from "../encoding/table.ts";
 import type { Ticks } from "../base/ticks.ts";
 import type { Rendered, RecordView, ScanBounds, Scanned } from "./view.ts";
 import type { ContentStore } from "../content/content.ts";
-import { decodeCounter } from "../store/counter.ts";
+import { decodeCounter } from "../store/store.ts";
 import type { Transaction, View } from "../store/store.ts";
 import type { RenderCache } from "./render-cache.ts";
 import { ScannedRecord } from "./scanned-record.ts";
@@ -13,7 +13,7 @@ import { ScannedRecord } from "./scanned-record.ts";
 /** `decoded`: records by their stored bytes, shared by operations of one transaction that read the
  *  same records; the store returns the same byte array for an unchanged value. Undefined: each read
  *  decodes. */
-export interface RecordsOptions {
+interface RecordsOptions {
   readonly decoded?: Map<Uint8Array, unknown>;
   readonly renderings?: RenderCache | undefined;
 }
@@ -44,6 +44,10 @@ export class Records implements RecordView {
     this.#renderings = renderings;
   }
 
+  get loop(): LoopShare {
+    return this.#content.loop;
+  }
+
   get now(): Ticks {
     return this.#view.now;
   }
@@ -66,7 +70,7 @@ export class Records implements RecordView {
   async *scan<K, R>(table: Table<K, R>, bounds: ScanBounds): AsyncIterable<readonly Scanned<R>[]> {
     // Counted before the first record, too: a caller that needs only the first one leaves the loop
     // at `yield`.
-    const firstWait = spend(1);
+    const firstWait = this.loop.spend(1);
     if (firstWait !== undefined) await firstWait;
     for await (const entries of this.#view.range(bounds)) {
       let bytes = 0;
@@ -76,14 +80,14 @@ export class Records implements RecordView {
         bytes += entry.value.length;
         if (records.length < recordsAtOnceMax && bytes < bytesAtOnceMax) continue;
         yield records;
-        const wait = spend(records.length * unitsPerRecord + bytes / bytesPerUnit);
+        const wait = this.loop.spend(records.length * unitsPerRecord + bytes / bytesPerUnit);
         if (wait !== undefined) await wait;
         records = [];
         bytes = 0;
       }
       if (records.length === 0) continue;
       yield records;
-      const wait = spend(records.length * unitsPerRecord + bytes / bytesPerUnit);
+      const wait = this.loop.spend(records.length * unitsPerRecord + bytes / bytesPerUnit);
       if (wait !== undefined) await wait;
     }
   }
@@ -129,7 +133,7 @@ export class Records implements RecordView {
   async *#inPieces(all: AsyncIterable<readonly Slice[]>): AsyncIterable<readonly Slice[]> {
     for await (const slices of all) {
       yield slices;
-      const wait = spend(slices.length);
+      const wait = this.loop.spend(slices.length);
       if (wait !== undefined) await wait;
     }
   }

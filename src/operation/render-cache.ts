@@ -22,7 +22,7 @@ export class RenderCache {
   }
 }
 
-export interface CachedRendering {
+interface CachedRendering {
   readonly revision: number;
   /** Which of several renderings of a record this is, for example with or without metadata. A
    *  number that the operation chooses. */

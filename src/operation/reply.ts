@@ -55,7 +55,7 @@ export interface Reply<Target, H extends string> {
   /** The target's new record; undefined: unchanged. The ETag policy `renew` sets its ETag. */
   readonly put?: Target;
   /** The target's new content; undefined: unchanged. */
-  readonly content?: ContentPlan;
+  readonly content?: ContentPlan | undefined;
   /** Deletes the target. */
   readonly remove?: true;
   readonly effects?: readonly Effect[];
@@ -65,6 +65,8 @@ export interface Reply<Target, H extends string> {
   /** The ETag of the response if it is not the target's, for example that of a new blob
    *  snapshot. */
   readonly etag?: Ticks;
+  /** What the change counts as in the event log, if the declaration leaves that to the decision. */
+  readonly event?: object;
   /** A small write that follows a successful read. */
   readonly deferredUpdate?: DeferredUpdate;
 }

@@ -1,46 +1,36 @@
 import { mapAwaitable, type Awaitable } from "../base/awaitable.ts";
-import { noConditions } from "../protocol/conditions.ts";
+import { nextETag, noConditions } from "../protocol/conditions.ts";
 import type { ReceivedBody } from "../content/content-ref.ts";
-import { nextETag } from "../protocol/etag.ts";
-import type { Encryption } from "../protocol/encryption.ts";
 import type { Effect } from "./effects.ts";
-import { mayUseReserve, type Address, type AnyDecisionContext } from "./operation.ts";
+import { inputWithRole, type AnyDecisionContext } from "./operation.ts";
 import type { HeaderGroup, Reply } from "./reply.ts";
 import type { Result } from "../protocol/result.ts";
 import type { LoadedResource, PreparedScope } from "./service.ts";
 import type { Ticks } from "../base/ticks.ts";
-import type { Transaction, View } from "../store/store.ts";
-import { applyEffects, applyReply } from "./apply.ts";
-import { check, checkDatesWithoutTarget, rejected } from "./check.ts";
-import type { Call, Outcome, Runtime, ETaggedRecord } from "./execute.ts";
+import { applyReply } from "./apply.ts";
+import { check, checkDatesWithoutTarget, checkLast, rejected } from "./check.ts";
+import type { Call, Outcome, ETaggedRecord } from "./execute.ts";
 import { idGeneratorsOf } from "./identifiers.ts";
-import { settleUsage } from "./quotas.ts";
-import { Records } from "./records.ts";
-import { usageIn, type UsageChange } from "./usage.ts";
-import type { WaitOutcome } from "./wait.ts";
+import type { Records } from "./records.ts";
+import { hasEventLog, usageIn } from "./quotas.ts";
+import type { Attempt, Runtime, WaitOutcome } from "./work.ts";
 
 /** What the preceding operation of the same transaction loaded; undefined fields for the first
  *  operation. */
 export interface PreviousOperation {
   call: Call | undefined;
   loaded: LoadedResource | undefined;
-  /** Bytes that the operations of the transaction have written so far; undefined if their account
-   *  has no quota. */
-  usage?: UsageChange | undefined;
 }
 
-/** Runs one call on a view: load, check, read, decide, apply. A call with effect `reads` has no
- *  `tx`. Synchronous unless a read returns a promise, because awaiting available values costs more
- *  than most decisions. */
+/** Runs one call in an attempt: load, check, read, decide, apply. Synchronous unless a read returns
+ *  a promise, because awaiting available values costs more than most decisions. */
 export function run(
-  runtime: Runtime,
+  attempt: Attempt,
   call: Call,
-  view: View,
-  tx: Transaction | undefined,
-  records = new Records(view, runtime.content, runtime),
+  records: Records = attempt.records,
   previous?: PreviousOperation,
 ): Awaitable<Outcome | WaitOutcome> {
-  const execution = { runtime, call, view, tx, records, previous };
+  const execution = { attempt, call, records };
   const loaded = call.resource.load(records, call, previous && loadedBy(previous, call));
   return loaded instanceof Promise
     ? runLater(execution, loaded, previous)
@@ -69,13 +59,9 @@ function loadedBy(
 
 /** One run of a call. */
 interface Execution {
-  readonly runtime: Runtime;
+  readonly attempt: Attempt;
   readonly call: Call;
-  readonly view: View;
-  readonly tx: Transaction | undefined;
   readonly records: Records;
-  /** Undefined if the operation is the only one of its transaction. */
-  readonly previous: PreviousOperation | undefined;
   /** Effects of `prepareCreation`, which come before those of the decision; undefined if there are
    *  none. */
   preparation?: readonly Effect[];
@@ -86,22 +72,19 @@ function runOn(
   loaded: LoadedResource,
   previous: PreviousOperation | undefined,
 ): Awaitable<Outcome | WaitOutcome> {
-  const { runtime, call, view, records } = execution;
+  const { attempt, call, records } = execution;
   const { operation } = call;
+  const { now } = attempt;
   if (previous !== undefined) {
     previous.call = call;
     previous.loaded = loaded;
   }
-  const rejection = check(call, loaded, view.now);
+  const rejection = check(call, loaded, now);
   if (rejection !== undefined) return rejection;
-  const scope = valueOf(loaded.scope);
-  const target: ETaggedRecord | undefined = loaded.target;
-  const newETag = nextETag(view.now, target?.etag);
-  const { address = call.address } = loaded;
-  const context = contextOf(runtime, call, { scope, target, address, newETag, now: view.now });
-  if (target === undefined && call.resource.prepareCreation !== undefined) {
+  const context = contextOf(attempt.runtime, call, loaded, now);
+  if (context.target === undefined && call.resource.prepareCreation !== undefined) {
     const prepared = prepareCreation(execution, context);
-    if (prepared?.ok === false) return rejected("place", prepared.fault, loaded, view.now);
+    if (prepared?.ok === false) return rejected("place", prepared.fault, loaded, now);
     if (prepared !== undefined) {
       context.scope = prepared.value.scope;
       execution.preparation = prepared.value.effects;
@@ -135,10 +118,10 @@ function decideAfterReads(
 ): Awaitable<Outcome | WaitOutcome> {
   return mapAwaitable(readResult, (result) => {
     context.readResult = result;
-    const { call, view } = execution;
+    const { call, attempt } = execution;
     const rejection =
       context.target === undefined
-        ? checkDatesWithoutTarget(call, loaded, result, view.now)
+        ? checkDatesWithoutTarget(call, loaded, result, attempt.now)
         : undefined;
     return rejection ?? decideOn(execution, loaded, context);
   });
@@ -149,47 +132,38 @@ function decideOn(
   loaded: LoadedResource,
   context: AnyDecisionContext,
 ): Awaitable<Outcome | WaitOutcome> {
-  const { runtime, call, view, tx } = execution;
-  const { scope, newETag } = context;
-  const target: ETaggedRecord | undefined = context.target;
+  const { attempt, call } = execution;
+  const { runtime, tx, now } = attempt;
   const decision = call.operation.decide(context);
-  if ("fault" in decision) return rejected("decision", decision.fault, loaded, view.now);
+  if ("fault" in decision) return rejected("decision", decision.fault, loaded, now);
+  const taken = checkLast(call, loaded, now);
+  if (taken !== undefined) return taken;
   if ("wait" in decision) {
     const waitOutcome: WaitOutcome = { kind: "wait", ...decision };
     if (tx === undefined) return waitOutcome;
-    return after(applyEffects(runtime.content, tx, decision.effects, view.now), waitOutcome);
+    return mapAwaitable(attempt.apply(decision.effects), () => waitOutcome);
   }
   if (tx === undefined) return outcomeOf(execution, loaded, decision, context);
-  const usage = usageIn(scope, execution.previous);
-  const writeContext = { call, scope, before: target, newETag, now: view.now, usage };
+  const { scope, newETag } = context;
+  const before: ETaggedRecord | undefined = context.target;
+  attempt.usage ??= usageIn(scope);
+  const writeContext = { call, scope, before, newETag, now, usage: attempt.usage };
   const { preparation } = execution;
   const completed = completeReply(call, decision, context);
-  const reply = preparation === undefined ? completed : precededBy(preparation, completed);
-  const written = applyReply(runtime.content, tx, writeContext, reply);
-  const applied = usage === undefined ? written : settleAfter(written, execution, tx, usage);
+  const prepared = preparation === undefined ? completed : precededBy(preparation, completed);
+  const reply = hasEventLog(scope) ? withEvents(call, prepared, context) : prepared;
+  const applied = applyReply(runtime.content, tx, writeContext, reply);
   if (!(applied instanceof Promise)) return outcomeOf(execution, loaded, decision, context);
   return outcomeAfter(applied, execution, loaded, decision, context);
 }
 
-/** A transaction of several operations settles its usage after the last one. */
-async function settleAfter(
-  written: Awaitable<void>,
-  { runtime: { quotas }, call, previous }: Execution,
-  tx: Transaction,
-  usage: UsageChange,
-): Promise<void> {
-  await written;
-  const transaction = { request: call, isExempt: mayUseReserve(call.operation) };
-  if (previous === undefined) await settleUsage(quotas, tx, usage, transaction);
-}
-
 function completeReply(
-  { resource: { completeRecord } }: Call,
+  { operation, resource: { completeRecord } }: Call,
   reply: Reply<object, string>,
   { scope, target: before, callerId }: AnyDecisionContext,
 ): Reply<object, string> {
   if (completeRecord === undefined || reply.put === undefined) return reply;
-  const put = completeRecord(reply.put, { scope, before, callerId });
+  const put = completeRecord(reply.put, { operation, scope, before, callerId });
   return put === reply.put ? reply : { ...reply, put };
 }
 
@@ -197,8 +171,16 @@ function precededBy(effects: readonly Effect[], reply: Reply<object, string>) {
   return { ...reply, preserve: [...effects, ...(reply.preserve ?? [])] };
 }
 
-function after<T>(done: Awaitable<void>, value: T): Awaitable<T> {
-  return mapAwaitable(done, () => value);
+/** The reply with the events of its change as further effects. */
+function withEvents(
+  { operation, resource: { eventsOf }, requestId, clientRequestId }: Call,
+  reply: Reply<object, string>,
+  { address, input, scope, target: before, now, newETag, endpoint }: AnyDecisionContext,
+): Reply<object, string> {
+  if (eventsOf === undefined) return reply;
+  const request = { operation, address, input, endpoint, requestId, clientRequestId };
+  const events = eventsOf({ ...request, scope, before, reply, now, newETag });
+  return events.length === 0 ? reply : { ...reply, effects: [...(reply.effects ?? []), ...events] };
 }
 
 async function outcomeAfter(
@@ -214,33 +196,28 @@ async function outcomeAfter(
 
 type MutableContext = AnyDecisionContext & { readResult: unknown; scope: object };
 
-interface DecisionInputs {
-  readonly address: Address;
-  readonly scope: object;
-  readonly target: object | undefined;
-  readonly newETag: Ticks;
-  readonly now: Ticks;
-}
-
-/** Lists the fields, because spreading the call would cost more than most decisions. */
-function contextOf(
+/** The context of `reads` and `decide`. Lists the fields, because spreading the call would cost
+ *  more than most decisions. */
+export function contextOf(
   runtime: Runtime,
   call: Call,
-  { scope, target, address, newETag, now }: DecisionInputs,
+  loaded: LoadedResource,
+  now: Ticks,
 ): MutableContext {
+  const target: ETaggedRecord | undefined = loaded.target;
   const { newId, newGuid } = idGeneratorsOf(runtime.random);
   return {
     now,
     version: call.version,
     account: call.account,
     features: call.features,
-    address,
-    scope,
+    address: loaded.address ?? call.address,
+    scope: call.operation.target === "ignored" ? nowhere : valueOf(loaded.scope),
     target,
     input: call.input,
     entities: call.entities,
     source: call.source,
-    newETag,
+    newETag: nextETag(now, target?.etag),
     readResult: undefined,
     received: call.received ?? nothingReceived,
     endpoint: call.endpoint,
@@ -255,7 +232,7 @@ function contextOf(
 }
 
 function outcomeOf(
-  { runtime, call, view }: Execution,
+  { attempt, call }: Execution,
   { cors }: LoadedResource,
   reply: Reply<object, string>,
   { target: found, newETag }: AnyDecisionContext,
@@ -275,14 +252,16 @@ function outcomeOf(
     etag: reply.etag ?? current,
     deferredUpdate: reply.deferredUpdate,
     body,
-    reader: isStreamed ? runtime.content.open(view, body.content, keyOf(call)) : undefined,
+    reader: isStreamed
+      ? attempt.runtime.content.open(attempt.view, body.content, keyOf(call))
+      : undefined,
     cors,
   };
 }
 
 /** The customer-provided key with which the content is decrypted. */
-function keyOf({ input }: Call): Uint8Array | undefined {
-  return "encryption" in input ? (input.encryption as Encryption).clientKey?.key : undefined;
+function keyOf({ operation, input }: Call): Uint8Array | undefined {
+  return inputWithRole(operation, input, "encryption")?.clientKey?.key;
 }
 
 const noHeaders: readonly HeaderGroup[] = [];
@@ -292,6 +271,8 @@ function groupsOf(headers: Reply<object, string>["headers"]): readonly HeaderGro
   return Array.isArray(headers) ? (headers as readonly HeaderGroup[]) : [headers as HeaderGroup];
 }
 const nothingReceived: ReceivedBody = { length: 0, pieces: [] };
+
+const nowhere = {};
 
 function valueOf<T>(result: Result<T>): T {
   if (!result.ok) throw new Error("scope is missing although `check` passed");

@@ -1,17 +1,18 @@
 import type { Awaitable } from "../base/awaitable.ts";
 import type { CorsRule } from "../protocol/cors.ts";
 import type { Dialect } from "./dialect.ts";
-import type { Effect, ReclaimJob } from "./effects.ts";
-import type { EntityKeys } from "../protocol/entity-range.ts";
+import type { Effect, LogAppend, ReclaimJob } from "./effects.ts";
+import type { EntityKeys } from "../protocol/principal.ts";
 import type { FaultCode, FaultDetail } from "../protocol/faults.ts";
 import type { LeaseKind } from "../protocol/lease.ts";
 import type { Features } from "../protocol/features.ts";
 import type { Address, Operation } from "./operation.ts";
-import type { ServiceName } from "../protocol/service-name.ts";
+import type { ServiceName } from "../protocol/names.ts";
 import type { PathAccess } from "../protocol/posix-access.ts";
 import type { StoredPolicy } from "../protocol/permission.ts";
+import type { Reply } from "./reply.ts";
 import type { Result } from "../protocol/result.ts";
-import type { AnyTable } from "../encoding/table.ts";
+import type { AnyTable, JobScope } from "../encoding/table.ts";
 import type { Ticks } from "../base/ticks.ts";
 import type { TransferHandler } from "./transfer-handler.ts";
 import type { RecordView } from "./view.ts";
@@ -37,7 +38,12 @@ export interface LoadRequest<A = Address> {
   /** The operation that will run; undefined if only the resource is read. */
   readonly operation?: Operation;
   readonly features?: Features;
+  /** Where the request names the account; undefined if only the resource is read. */
+  readonly accountPlace?: AccountPlace | undefined;
 }
+
+/** Where a request names its account: in the host, in the path, or in neither. */
+export type AccountPlace = "host" | "path" | "elsewhere";
 
 /** The records that a request addresses. */
 export interface LoadedResource {
@@ -94,6 +100,26 @@ export interface Resource<A = Address> {
   readonly leaseKind: LeaseKind;
   /** Checks that apply to every operation on such a resource, after all others. */
   readonly guard?: (guarded: GuardContext<A>) => Result<void>;
+  /** The events of a decision, which are written in its transaction. Called only if the account has
+   *  an event log. Undefined if changes of such a resource are no events. */
+  readonly eventsOf?: (change: DecidedChange<A>) => readonly Effect[];
+}
+
+/** A decision that is about to be written. */
+export interface DecidedChange<A = Address> {
+  readonly operation: Operation;
+  readonly address: A;
+  readonly input: object;
+  readonly scope: object;
+  /** The target's record before the change. */
+  readonly before: object | undefined;
+  readonly reply: Reply<object, string>;
+  readonly now: Ticks;
+  readonly newETag: Ticks;
+  /** The service URL that the client used. */
+  readonly endpoint: string;
+  readonly requestId: string;
+  readonly clientRequestId: string | undefined;
 }
 
 /** What `prepareCreation` knows of the request. */
@@ -111,6 +137,7 @@ export interface CreationContext<A = Address> {
 
 /** What `completeRecord` knows of the request. */
 export interface RecordCreation {
+  readonly operation: Operation;
   readonly scope: object;
   /** The record that is replaced; undefined for a new one. */
   readonly before: object | undefined;
@@ -129,6 +156,7 @@ export interface GuardContext<A = Address> {
   readonly operation: Operation;
   readonly address: A;
   readonly target: object | undefined;
+  readonly scope: object;
   readonly input: object;
   readonly features: Features;
   readonly now: Ticks;
@@ -148,13 +176,13 @@ export interface Service {
   readonly signedName: (address: Address) => SignedName;
   readonly resources: Readonly<Record<string, Resource>>;
   readonly operations: readonly Operation[];
-  /** Tables whose records refer to content. */
-  readonly contentTables: readonly AnyTable[];
+  /** All tables of the service, index tables included. */
+  readonly tables: readonly AnyTable[];
   /** How the service differs from the others in HTTP; undefined: not at all. */
   readonly dialect?: Dialect;
-  /** Handlers of reclaim jobs by kind of job. `<service>-account` removes all records of an account
-   *  id. */
-  readonly reclaimers: Readonly<Record<string, ReclaimHandler>>;
+  /** Handlers of reclaim jobs by kind of job, beside those that follow from the declarations of the
+   *  tables (`operation/owned-records.ts`). */
+  readonly reclaimers?: Readonly<Record<string, ReclaimHandler>>;
   /** Handlers of asynchronous copies, by kind of job. */
   readonly transfers?: Readonly<Record<string, TransferHandler>>;
 }
@@ -174,14 +202,12 @@ export interface QueryReader {
 /** Handles one step of a reclaim job: reads a bounded number of records, and returns what to
  *  remove, further jobs, and whether the job is done. Called again in a new transaction until it is
  *  done. */
-export type ReclaimHandler = (
-  view: RecordView,
-  scope: readonly (string | bigint)[],
-) => Promise<Reclamation>;
+export type ReclaimHandler = (view: RecordView, scope: JobScope) => Promise<Reclamation>;
 
 /** What one step of a reclaim job changes. */
 export interface Reclamation {
   readonly removals?: readonly Removal[];
+  readonly appends?: readonly LogAppend[];
   /** Changes of commutative counters. */
   readonly counts?: readonly { readonly counter: Uint8Array; readonly delta: bigint }[];
   readonly jobs?: readonly ReclaimJob[];

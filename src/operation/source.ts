@@ -19,6 +19,8 @@ export interface SourceBody {
   readonly range: "x-ms-source-range" | "none";
   /** Computes the MD5 even if the request has none. */
   readonly md5Always: boolean;
+  /** The source must be a block blob if it is a blob. */
+  readonly onlyBlockBlobs?: true;
   /** Rejects an empty source. */
   readonly nonEmpty?: true;
 }
@@ -40,23 +42,29 @@ export interface FetchedProperties {
  * transaction of the copy. Any other source was requested before the transaction: its bytes are in
  * `received`, or a transfer job will fetch them.
  */
-export type CopySource =
-  | {
-      readonly kind: "same-service";
-      readonly url: string;
-      readonly account: string;
-      readonly address: { readonly resource: string };
-      /** Whether the caller may read the source, given the access policies of its container. */
-      readonly authorise: (access: SourceAccess | undefined) => Result<void>;
-    }
-  | {
-      readonly kind: "fetched";
-      readonly url: string;
-      /** The other service of this server that the source is in; undefined if the source is read
-       *  over the network. */
-      readonly otherService?: OtherService | undefined;
-      readonly properties: FetchedProperties;
-    };
+export type CopySource = OwnSource | FetchedSource;
+
+/** A source in the same service of this server. */
+export interface OwnSource {
+  readonly kind: "same-service";
+  readonly url: string;
+  readonly account: string;
+  readonly address: { readonly resource: string };
+  /** Whether the caller may read the source, given the access policies of its container. */
+  readonly authorise: (access: SourceAccess | undefined) => Result<void>;
+  /** Another reading of the same text; undefined if there is none. */
+  readonly alternative?: OwnSource;
+}
+
+/** A source that was requested before the transaction. */
+interface FetchedSource {
+  readonly kind: "fetched";
+  readonly url: string;
+  /** The other service of this server that the source is in; undefined if the source is read over
+   *  the network. */
+  readonly otherService?: OtherService | undefined;
+  readonly properties: FetchedProperties;
+}
 
 /** Access rules of the container or share that the source is in. */
 export interface SourceAccess {

@@ -1,6 +1,6 @@
 import type { ReceivedBody } from "../content/content-ref.ts";
 import type { Effect } from "./effects.ts";
-import type { ServiceName } from "../protocol/service-name.ts";
+import type { ServiceName } from "../protocol/names.ts";
 import type { RecordView } from "./view.ts";
 
 /** A stored job that fetches bytes after the response was sent, for an asynchronous copy. */

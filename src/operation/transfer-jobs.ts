@@ -17,4 +17,9 @@ export const transferJobs = defineTable<{ id: string }, StoredTransfer>({
   tag: 0x03,
   key: ({ id }) => [id],
   codec: recordCodec<StoredTransfer>({ version: 1 }),
+  owner: "store",
+  lifetime: "durable",
+  role: "record",
+  // A copy in progress counts as aborted in an archive.
+  isArchived: false,
 });

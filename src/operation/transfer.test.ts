@@ -1,11 +1,11 @@
 import { expect, it } from "vitest";
-import { memoryFiles } from "../content/memory-files.ts";
+import { memoryFiles } from "../content/extents/memory-files.ts";
 import { openContentStore } from "../content/open-content.ts";
-import { soloHorizons } from "../content/pins.ts";
+import { soloHorizons } from "../content/reclaim/pins.ts";
 import type { TransferEnd, TransferHandler } from "./transfer-handler.ts";
-import { manualClock } from "../store/manual-clock.ts";
+import { manualClock } from "../../tests/harness/manual-clock.ts";
 import { openMemoryStore } from "../store/memory/open-memory-store.ts";
-import { silentLog } from "../store/silent-log.ts";
+import { silentLog } from "../../tests/harness/silent-log.ts";
 import { applyEffects } from "./apply.ts";
 import {
   claimTransfer,

@@ -1,4 +1,5 @@
 import type { Awaitable } from "../base/awaitable.ts";
+import type { LoopShare } from "../base/loop-share.ts";
 import type { ContentRef, Slice } from "../content/content-ref.ts";
 import type { Table } from "../encoding/table.ts";
 import type { Ticks } from "../base/ticks.ts";
@@ -6,6 +7,7 @@ import type { Ticks } from "../base/ticks.ts";
 /** How operations read: decoded records of one state. */
 export interface RecordView {
   readonly now: Ticks;
+  readonly loop: LoopShare;
   get<K, R>(table: Table<K, R>, key: K): Awaitable<R | undefined>;
   /** Records between two encoded keys (`table.range(…)`), in order, in arrays of bounded length. */
   scan<K, R>(table: Table<K, R>, bounds: ScanBounds): AsyncIterable<readonly Scanned<R>[]>;

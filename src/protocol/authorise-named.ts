@@ -7,7 +7,7 @@ import type { Permission } from "./permission.ts";
 import { fail, ok, type Result } from "./result.ts";
 
 /** The request whose named resources are checked. */
-export interface NamingRequest<A> {
+interface NamingRequest<A> {
   readonly principal: Principal;
   readonly address: A;
   readonly input: object;

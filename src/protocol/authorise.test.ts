@@ -1,14 +1,14 @@
 import { describe, expect, test } from "vitest";
 import { authorise, authoriseWithRecord, isDecidedByRecord, mayOverwrite } from "./authorise.ts";
-import { coversEntity } from "./entity-range.ts";
-import type { Permission, StoredPolicy } from "./permission.ts";
 import {
   anonymousPrincipal,
+  coversEntity,
   keyPrincipal,
   type AccountSasPrincipal,
   type Principal,
   type ServiceSasPrincipal,
 } from "./principal.ts";
+import type { Permission, StoredPolicy } from "./permission.ts";
 import type { Result } from "./result.ts";
 
 const blob = { service: "blob", version: "2021-06-08" } as const;
@@ -93,6 +93,18 @@ describe("before a record is read", () => {
     expect(outcome(authorise(principal, need, blob))).toBe(expected);
   });
 
+  test("the missing resource type is named from 2024-11-04 on", () => {
+    const detailOf = (version: string) => {
+      const target = { service: "blob", version } as const;
+      const result = authorise({ ...accountSas, resourceTypes: "sc" }, read, target);
+      return result.ok ? undefined : result.fault.detail?.elements;
+    };
+    expect(detailOf("2024-08-04")).toBeUndefined();
+    expect(detailOf("2024-11-04")).toEqual({
+      ExtendedErrorDetail: "SignedResourceTypes 'o' is required to perform this operation.",
+    });
+  });
+
   test("a delegation key requires a bearer token", () => {
     const need: Permission = { resourceType: "s", bearerOnly: true };
     expect(authorise(keyPrincipal, need, blob)).toMatchObject({
@@ -128,7 +140,8 @@ describe("without credentials", () => {
     ["queue", "2019-12-12", create, "NoAuthenticationInformation"],
     ["table", "2019-12-12", create, "ResourceNotFound"],
     ["table", "2020-12-06", create, "NoAuthenticationInformation"],
-    ["file", "2021-06-08", create, "ResourceNotFound"],
+    ["file", "2022-11-02", create, "ResourceNotFound"],
+    ["file", "2026-06-06", create, "NoAuthenticationInformation"],
     ["blob", "2021-06-08", hiddenNeed, "ResourceNotFound"],
   ] as const)("%s at %s", (service, version, need, expected) => {
     expect(outcome(authorise(anonymousPrincipal, need, { service, version }))).toBe(expected);

@@ -1,17 +1,31 @@
-import { resolvePolicy } from "./access-policy.ts";
-import { authenticationFailed, noCredentials } from "./authentication-faults.ts";
-import { coversEntity, type EntityKeys } from "./entity-range.ts";
-import type { FaultCode } from "./faults.ts";
-import type { ServiceName } from "./service-name.ts";
-import type { Permission, StoredPolicy } from "./permission.ts";
-import type {
-  AccountSasPrincipal,
-  DelegationSasPrincipal,
-  Principal,
-  ServiceSasPrincipal,
+import {
+  authenticationFailed,
+  checkValidityPeriod,
+  noCredentials,
+} from "./authentication-faults.ts";
+import {
+  coversEntity,
+  type AccountSasPrincipal,
+  type DelegationSasPrincipal,
+  type EntityKeys,
+  type Principal,
+  type ServiceSasPrincipal,
 } from "./principal.ts";
-import { fail, ok, type Result } from "./result.ts";
+import type { FaultCode } from "./faults.ts";
+import type { ServiceName } from "./names.ts";
+import type { Permission, StoredPolicy } from "./permission.ts";
+import { fail, ok, type Failure, type Result } from "./result.ts";
 import type { Ticks } from "../base/ticks.ts";
+import type { Version } from "./versions.ts";
+import {
+  executeBit,
+  mayAccess,
+  readBit,
+  writeBit,
+  type AccessNeed,
+  type AclCaller,
+  type PathAccess,
+} from "./posix-access.ts";
 
 /** What a request accesses, as far as it matters to authorisation. */
 export interface AuthorisationTarget {
@@ -154,10 +168,23 @@ function authoriseAccountSas(
     return fail("AuthorizationServiceMismatch");
   }
   if (!holdsAny(principal.resourceTypes, need.resourceType)) {
-    return fail("AuthorizationResourceTypeMismatch");
+    return fail("AuthorizationResourceTypeMismatch", resourceTypeDetail(need, target));
   }
   if (need.sas === "none") return fail("AuthorizationFailure");
   return holds(principal.permissions, need) ? granted : fail("AuthorizationPermissionMismatch");
+}
+
+/** The first version that names the missing resource type. */
+const extendedDetailSince: Version = "2024-11-04";
+
+function resourceTypeDetail({ resourceType }: Permission, { version }: AuthorisationTarget) {
+  if (version === undefined || version < extendedDetailSince) return undefined;
+  const types = resourceType
+    .split("")
+    .map((type) => `'${type}'`)
+    .join(" or ");
+  const missing = `SignedResourceTypes ${types} is required to perform this operation.`;
+  return { elements: { ExtendedErrorDetail: missing } };
 }
 
 function authoriseResourceSas(
@@ -165,9 +192,8 @@ function authoriseResourceSas(
   need: Permission,
   target: AuthorisationTarget,
 ): Result<void> {
-  // Tokens for a directory or for a user need a hierarchical namespace.
-  const isOfPaths = principal.resource.kind === "directory" || hasAgent(principal);
-  const isMisplaced = isOfPaths && target.hierarchical !== true;
+  // Tokens for a user need a hierarchical namespace.
+  const isMisplaced = hasAgent(principal) && target.hierarchical !== true;
   if (need.sas !== undefined || isMisplaced) return rejectToken(principal, "AuthorizationFailure");
   if (target.table !== undefined && !coversTable(principal, target.table)) {
     return rejectToken(principal, "AuthorizationFailure");
@@ -216,4 +242,79 @@ function holdsEvery(held: string, wanted: string): boolean {
 function holdsAny(held: string, wanted: string): boolean {
   for (const letter of wanted) if (held.includes(letter)) return true;
   return false;
+}
+
+/** Completes a SAS with the fields of the stored access policy that it names. Runs inside the
+ *  transaction that reads the policy, so that revoking a policy takes effect with its commit. */
+function resolvePolicy(
+  principal: Principal,
+  policies: readonly StoredPolicy[],
+  wallNow: Ticks,
+): Result<Principal> {
+  if (principal.kind !== "service-sas" || principal.identifier === undefined) return ok(principal);
+  const policy = policies.find((candidate) => candidate.id === principal.identifier);
+  if (policy === undefined) {
+    return authenticationFailed("SAS identifier cannot be found for specified signed identifier");
+  }
+  return merge(principal, policy, wallNow);
+}
+
+/** Each field must come from exactly one of SAS and policy. Otherwise the owner could not restrict
+ *  a SAS by changing the policy, or the client could not know what its SAS permits. */
+function merge(
+  principal: ServiceSasPrincipal,
+  policy: StoredPolicy,
+  wallNow: Ticks,
+): Result<Principal> {
+  // An empty element in an ACL counts as missing.
+  const policyPermissions = policy.permission === "" ? undefined : policy.permission;
+  if (principal.start !== undefined && policy.start !== undefined) return inBoth("st");
+  if (principal.expiry !== undefined && policy.expiry !== undefined) return inBoth("se");
+  if (principal.permissions !== undefined && policyPermissions !== undefined) return inBoth("sp");
+  const permissions = principal.permissions ?? policyPermissions;
+  if (permissions === undefined) return authenticationFailed("sp is mandatory. Cannot be empty");
+  const start = principal.start ?? policy.start;
+  const expiry = principal.expiry ?? policy.expiry;
+  const window = checkValidityPeriod({ start, expiry }, wallNow);
+  if (!window.ok) return window;
+  return ok({ ...principal, permissions, start, expiry, identifier: undefined });
+}
+
+function inBoth(field: string): Failure {
+  return authenticationFailed(`${field} is specified in both the signed identifier and the URI`);
+}
+
+/** The bits that creating, deleting or renaming a path requires of its parent directory. */
+export const directoryChange: AccessNeed = {
+  parent: writeBit | executeBit,
+  removesFromParent: true,
+};
+
+/** The part of an operation that access control lists decide about. */
+interface AclRequest {
+  readonly permission: Permission;
+  /** Whether the operation creates a path that does not exist. */
+  readonly mayCreate: boolean;
+}
+
+/** The permission bits that an operation needs. They follow from its SAS letters unless the
+ *  declaration has `posix`. An operation on an existing path needs none on a missing one: a caller
+ *  that may search the directories above it gets 404. */
+function accessNeed({ permission, mayCreate }: AclRequest, exists: boolean): AccessNeed {
+  const { letters = "", posix } = permission;
+  if (posix !== undefined) return posix;
+  if (!exists) return mayCreate ? { parent: writeBit | executeBit } : {};
+  if (letters.includes("w") || letters.includes("a")) return { target: writeBit };
+  if (letters.includes("d")) return directoryChange;
+  return letters.includes("r") ? { target: readBit } : {};
+}
+
+/** Checks the access control lists that apply to a path. */
+export function authoriseByAcl(
+  caller: AclCaller,
+  request: AclRequest,
+  path: PathAccess,
+): Result<void> {
+  const isAllowed = mayAccess(path, caller, accessNeed(request, path.target !== undefined));
+  return isAllowed ? ok(undefined) : fail("AuthorizationPermissionMismatch");
 }

@@ -1,9 +1,15 @@
 import * as fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { checkRead, checkWrite, parseConditions } from "./conditions.ts";
-import type { ConditionHeaders, Conditions, ConditionTarget } from "./conditions.ts";
+import {
+  checkRead,
+  checkWrite,
+  formatETag,
+  parseConditions,
+  type ConditionHeaders,
+  type Conditions,
+  type ConditionTarget,
+} from "./conditions.ts";
 import { formatHttpDate } from "../base/dates.ts";
-import { formatETag } from "./etag.ts";
 import { faultStatus } from "./faults.ts";
 import type { Result } from "./result.ts";
 import { checkSource } from "./source-conditions.ts";

@@ -1,14 +1,9 @@
-import { bareETag, isETag, isETagOutOfRange, parseETagList } from "./etag.ts";
-import type { ETagList } from "./etag.ts";
 import { parseHttpDate } from "../base/dates.ts";
-import { invalidHeader } from "./faults.ts";
-import type { ConditionName, FaultCode } from "./faults.ts";
+import { invalidHeader, type ConditionName, type FaultCode } from "./faults.ts";
 import type { ParamReader } from "./params.ts";
 import { fail, ok, type Failure, type Result } from "./result.ts";
-import { matchesTags, parseTagPredicate } from "./tags.ts";
-import type { TagPredicate, Tags } from "./tags.ts";
-import { truncateToSecond } from "../base/ticks.ts";
-import type { Ticks } from "../base/ticks.ts";
+import { matchesTags, parseTagPredicate, type TagPredicate, type Tags } from "./tags.ts";
+import { truncateToSecond, type Ticks } from "../base/ticks.ts";
 
 /** The conditional headers of a request, for its target or for the source of a copy. Undefined: the
  *  request does not have the header. */
@@ -34,9 +29,9 @@ export const noConditions: Conditions = {};
  *  `blob`: the `x-ms-blob-if-…` headers of the tag operations. */
 export type ConditionHeaders = "plain" | "source" | "blob";
 
-/** Created once: looking up a header name that was concatenated for the request costs many times
- *  more. */
-const headersOf = {
+/** The header names of each kind. Created once: looking up a header name that was concatenated for
+ *  the request costs many times more. */
+export const conditionHeaders = {
   plain: namesWith("", "x-ms-if-tags"),
   source: namesWith("x-ms-source-", "x-ms-source-if-tags"),
   blob: namesWith("x-ms-blob-", "x-ms-if-tags"),
@@ -58,7 +53,7 @@ export function parseConditions(
   reader: Pick<ParamReader, "header">,
   which: ConditionHeaders = "plain",
 ): Result<Conditions> {
-  const names = headersOf[which];
+  const names = conditionHeaders[which];
   const match = reader.header(names.ifMatch);
   const noneMatch = reader.header(names.ifNoneMatch);
   const modified = reader.header(names.ifModifiedSince);
@@ -240,4 +235,74 @@ function isSeveral(list: ETagList | undefined): boolean {
 /** Whether no value of the list can be an ETag; some copies have a fault code for this case. */
 export function namesNoETag(list: ETagList | undefined): boolean {
   return list !== undefined && list !== "*" && !list.some(isETag);
+}
+
+/** Formats an ETag without quotes, as in listings: `0x8D9A30B68B73CB9`. */
+export function bareETag(newETag: Ticks): string {
+  return `0x${newETag.toString(16).toUpperCase()}`;
+}
+
+/** Formats an ETag with quotes, as in headers. It is the time of the change, so equal ETags mean
+ *  the same change. */
+export function formatETag(newETag: Ticks): string {
+  return `"${bareETag(newETag)}"`;
+}
+
+/** Returns an ETag greater than the previous one, also for two changes within one tick or after the
+ *  clock was set back. */
+export function nextETag(now: Ticks, previous?: Ticks): Ticks {
+  return previous === undefined || now > previous ? now : previous + 1n;
+}
+
+const bareETagPattern = /^0x[0-9A-Fa-f]{1,16}$/;
+
+/** Whether the text can be an ETag; some copy operations have another fault code if it cannot. */
+export function isETag(text: string): boolean {
+  return bareETagPattern.test(unquoted(text));
+}
+
+/** The time in a quoted ETag of this server; undefined if it has another form. */
+export function parseETag(text: string): Ticks | undefined {
+  const bare = unquoted(text);
+  return bareETagPattern.test(bare) ? BigInt(bare) : undefined;
+}
+
+/** 1601-01-01 and the end of 9999, which bound the times of the service. */
+const oldestTicks = 504_911_232_000_000_000n;
+const latestTicks = 3_155_378_975_999_999_999n;
+
+/** Whether an unquoted value has the format of an ETag but is outside the times of the service. */
+function isETagOutOfRange(text: string): boolean {
+  if (!bareETagPattern.test(text)) return false;
+  const ticks = BigInt(text);
+  return ticks < oldestTicks || ticks > latestTicks;
+}
+
+/** The values of If-Match or If-None-Match without quotes. */
+type ETagList = "*" | readonly string[];
+
+/** Values after this many are ignored. */
+const etagsInHeaderMax = 1000;
+
+/** Parses an If-Match or If-None-Match header; undefined if it has no values. A weak ETag keeps its
+ *  prefix `W/`, which no stored ETag has, so it never matches. */
+export function parseETagList(header: string): ETagList | undefined {
+  const text = header.trim();
+  if (text === "*") return "*";
+  const tags: string[] = [];
+  let at = 0;
+  while (at < text.length && tags.length < etagsInHeaderMax) {
+    const quoted = text[at] === '"';
+    const close = quoted ? text.indexOf('"', at + 1) : -1;
+    const end = text.indexOf(",", close === -1 ? at : close);
+    const tag = text.slice(at, end === -1 ? text.length : end).trim();
+    if (tag !== "") tags.push(unquoted(tag));
+    at = end === -1 ? text.length : end + 1;
+    while (text[at] === " " || text[at] === "\t") at += 1;
+  }
+  return tags.length === 0 ? undefined : tags;
+}
+
+function unquoted(text: string): string {
+  return text.length >= 2 && text.startsWith('"') && text.endsWith('"') ? text.slice(1, -1) : text;
 }

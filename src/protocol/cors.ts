@@ -11,17 +11,17 @@ export interface CorsRule {
   readonly maxAgeSeconds: number;
 }
 
-export type CorsHeaders = Readonly<Record<string, string>>;
+type CorsHeaders = Readonly<Record<string, string>>;
 
 /** The headers of a preflight request; undefined if absent. */
-export interface Preflight {
+interface Preflight {
   readonly origin: string | undefined;
   readonly method: string | undefined;
   /** Access-Control-Request-Headers as sent. */
   readonly requestHeaders: string | undefined;
 }
 
-export interface CrossOriginRequest {
+interface CrossOriginRequest {
   readonly origin: string | undefined;
   readonly method: string;
 }

@@ -1,13 +1,12 @@
 import { decodeBase64 } from "../base/base64.ts";
 import { invalidHeader, missingHeader } from "./faults.ts";
-import { isHeaderText } from "./header-text.ts";
 import type { Param, ParamReader } from "./params.ts";
 import { ok, type Result } from "./result.ts";
 
 /** A customer-provided key. Clients send it with every request; it is never stored. */
 export interface ClientKey {
   readonly key: Uint8Array;
-  /** The hash of the key that the client sent; `http/client-key.ts` checks it. */
+  /** The hash of the key that the client sent; `http/request/body.ts` checks it. */
   readonly sha256: Uint8Array;
 }
 
@@ -21,29 +20,61 @@ export interface Encryption {
 const keyHeader = "x-ms-encryption-key";
 const sha256Header = "x-ms-encryption-key-sha256";
 const algorithmHeader = "x-ms-encryption-algorithm";
-const scopeHeader = "x-ms-encryption-scope";
+export const scopeHeader = "x-ms-encryption-scope";
 const keyBytes = 32;
+/** Recorded: up to this x-ms-version an algorithm without key and hash is ignored everywhere. The
+ *  libraries of that time sent it with every request. */
+const algorithmIgnoredUntil = "2020-08-04";
 const clientKeyHeaders = [keyHeader, sha256Header, algorithmHeader] as const;
 const unencrypted = ok<Encryption>({ clientKey: undefined, scope: undefined });
 
-/** The encryption headers of an operation that reads or writes content. The parameter must be named
- *  `encryption`, because `http/client-key.ts` and `operation/run.ts` read it by this name. */
+/** The name of no scope: the key of the account. */
+export const accountScope = "$account-encryption-key";
+/** Names of Azure's encryption scopes: 3 to 63 letters, digits and hyphens. */
+const scopeForm = /^[A-Za-z0-9][A-Za-z0-9-]{1,61}[A-Za-z0-9]$/;
+
+/** Whether an encryption scope may have this name. */
+export function isScopeName(text: string): boolean {
+  return scopeForm.test(text);
+}
+
+/** Parses a header with the name of a scope; undefined if it names none. */
+export function parseScope(reader: Pick<ParamReader, "header">, name: string) {
+  const text = reader.header(name) || undefined;
+  if (text === undefined || text === accountScope) return ok(undefined);
+  return isScopeName(text) ? ok(text) : invalidHeader(name, text);
+}
+
+/** The encryption headers of an operation that reads or writes content. */
 export const encryption: Param<Encryption> = {
+  role: "encryption",
   sources: [keyHeader, sha256Header, algorithmHeader, scopeHeader],
   parse: (reader) => {
     if (clientKeyHeaders.every((name) => !reader.header(name)) && !reader.header(scopeHeader)) {
       return unencrypted;
     }
+    if (reader.version <= algorithmIgnoredUntil && isAlgorithmAlone(reader)) {
+      return encryption.parse(withoutAlgorithm(reader));
+    }
     const clientKey = parseClientKey(reader);
     if (!clientKey.ok) return clientKey;
-    const scope = reader.header(scopeHeader) || undefined;
-    const both = scope !== undefined && clientKey.value !== undefined;
-    // The scope is returned in a header. A part of a batch may contain any text, so the text is
-    // checked.
-    if (scope !== undefined && (both || !isHeaderText(scope))) {
-      return invalidHeader(scopeHeader, scope);
+    const scope = parseScope(reader, scopeHeader);
+    if (!scope.ok) return scope;
+    if (scope.value !== undefined && clientKey.value !== undefined) {
+      return invalidHeader(scopeHeader, scope.value);
     }
-    return ok({ clientKey: clientKey.value, scope });
+    return ok({ clientKey: clientKey.value, scope: scope.value });
+  },
+};
+
+/** As `encryption`, for copies, which can be encrypted in a scope, but not with a customer-provided
+ *  key. */
+export const encryptionScope: Param<Encryption> = {
+  role: "encryption",
+  sources: [scopeHeader],
+  parse: (reader) => {
+    const scope = parseScope(reader, scopeHeader);
+    return scope.ok ? ok({ clientKey: undefined, scope: scope.value }) : scope;
   },
 };
 
@@ -51,13 +82,17 @@ export const encryption: Param<Encryption> = {
  *  is ignored (recorded). In a write this would store plain bytes that the client believes to be
  *  encrypted. */
 export const encryptionOfProperties: Param<Encryption> = {
+  role: "encryption",
   sources: encryption.sources,
   parse: (reader) => {
-    const isKeyless = !reader.header(keyHeader) && !reader.header(sha256Header);
-    const isAlgorithmAlone = isKeyless && reader.header(algorithmHeader) !== undefined;
-    return encryption.parse(isAlgorithmAlone ? withoutAlgorithm(reader) : reader);
+    return encryption.parse(isAlgorithmAlone(reader) ? withoutAlgorithm(reader) : reader);
   },
 };
+
+function isAlgorithmAlone(reader: ParamReader): boolean {
+  const isKeyless = !reader.header(keyHeader) && !reader.header(sha256Header);
+  return isKeyless && !!reader.header(algorithmHeader);
+}
 
 function withoutAlgorithm(reader: ParamReader): ParamReader {
   const header = (name: string) => (name === algorithmHeader ? undefined : reader.header(name));

@@ -1,6 +1,6 @@
 import * as fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { bareETag, formatETag, isETag, nextETag, parseETagList } from "./etag.ts";
+import { bareETag, formatETag, isETag, nextETag, parseETagList } from "./conditions.ts";
 import { parseSnapshotTime } from "../base/dates.ts";
 import { ticksMax } from "../base/ticks.ts";
 

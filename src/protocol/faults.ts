@@ -31,7 +31,9 @@ export type ConditionName =
   | "If-None-Match"
   | "If-Modified-Since"
   | "If-Unmodified-Since"
-  | "x-ms-if-tags";
+  | "x-ms-if-tags"
+  | "x-ms-access-tier-if-modified-since"
+  | "x-ms-access-tier-if-unmodified-since";
 
 export interface Fault {
   readonly code: FaultCode;

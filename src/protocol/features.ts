@@ -12,6 +12,8 @@ export interface Features {
   readonly lastAccessTracking?: boolean;
   /** Whether the account has a hierarchical namespace. */
   readonly hierarchicalNamespace?: boolean;
+  /** Names of the encryption scopes; undefined: a scope exists as soon as it is named. */
+  readonly encryptionScopes?: readonly string[] | undefined;
   /** How long the name of a deleted container, queue, table or share cannot be reused, in
    *  seconds. */
   readonly deletedNameSeconds?: number;

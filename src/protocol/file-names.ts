@@ -1,7 +1,7 @@
 import { fail, ok, type Result } from "./result.ts";
 
 /** Limit of the service for a path, in UTF-16 code units. */
-export const pathUnitsMax = 2048;
+const pathUnitsMax = 2048;
 /** Limit of the service for the number of names in a path. */
 export const pathDepthMax = 250;
 /** Limit of the service for one name, in UTF-16 code units. */
@@ -16,7 +16,7 @@ const tooDeep = fail("InvalidFileOrDirectoryPathName", {
   message: "File or directory path has too many subdirectories.",
 });
 
-export interface FilePathOptions {
+interface FilePathOptions {
   /** `x-ms-allow-trailing-dot`: whether names keep dots at their end. Otherwise these are
    *  removed. */
   readonly keepsTrailingDots: boolean;

@@ -1,9 +1,15 @@
-import { leaseMismatch, leaseNotPresent } from "./lease-faults.ts";
-import { isInfinite, leaseState, remainingSeconds, startLease } from "./lease.ts";
-import type { Lease, LeaseKind } from "./lease.ts";
-import { fail, ok, type Result } from "./result.ts";
-import { ticksFromSeconds } from "../base/ticks.ts";
-import type { Ticks } from "../base/ticks.ts";
+import {
+  isInfinite,
+  leaseMismatch,
+  leaseNotPresent,
+  leaseState,
+  remainingSeconds,
+  startLease,
+  type Lease,
+  type LeaseKind,
+} from "./lease.ts";
+import { fail, ok, type Failure, type Result } from "./result.ts";
+import { ticksFromSeconds, type Ticks } from "../base/ticks.ts";
 
 /** A parsed lease action. Ids are canonical: lower-case dashed GUIDs. */
 export type LeaseAction =
@@ -14,7 +20,7 @@ export type LeaseAction =
   | { readonly action: "break"; readonly periodSeconds?: number };
 
 /** What the result of a lease action depends on besides the lease. */
-export interface LeaseActionContext {
+interface LeaseActionContext {
   readonly now: Ticks;
   readonly kind: LeaseKind;
   /** The id of a new lease if the request proposes none. */
@@ -22,7 +28,7 @@ export interface LeaseActionContext {
 }
 
 /** The lease after an action. */
-export interface LeaseOutcome {
+interface LeaseOutcome {
   /** Undefined: the lease state is "available". */
   readonly lease: Lease | undefined;
   /** Full seconds until the lease is broken; only set by a break. */
@@ -117,4 +123,40 @@ function breakTime(lease: Lease, periodSeconds: number | undefined, now: Ticks):
   const natural = lease.breaksAt ?? lease.expiresAt;
   if (natural === undefined) return isInfinite(lease) ? (requested ?? now) : now;
   return requested === undefined || natural < requested ? natural : requested;
+}
+
+export const leaseReplyHeaders = ["x-ms-lease-id", "x-ms-lease-time"] as const;
+
+interface Leasable {
+  readonly lease?: Lease | undefined;
+}
+
+interface LeaseContext<T> {
+  readonly target: T;
+  readonly action: LeaseAction;
+  readonly kind: LeaseKind;
+  readonly now: Ticks;
+  readonly newGuid: () => string;
+}
+
+const statuses = { acquire: 201, renew: 200, change: 200, release: 200, break: 202 } as const;
+
+/** The reply of a lease action: the record to store (`put`), and as headers the lease id or, for a
+ *  break, the seconds until the lease is broken. */
+export function leaseReply<T extends Leasable>(context: LeaseContext<T>) {
+  const { target, action, kind, now, newGuid } = context;
+  const applied = applyLeaseAction(target.lease, action, { kind, now, freshId: newGuid() });
+  if (!applied.ok) return applied satisfies Failure;
+  const { lease, leaseTimeSeconds } = applied.value;
+  const tellsId = action.action !== "break" && action.action !== "release";
+  // Recorded: the release of a share lease returns a lease time of 0.
+  const timeOfRelease = action.action === "release" && kind === "share" ? "0" : undefined;
+  return {
+    status: statuses[action.action],
+    put: { ...target, lease },
+    headers: {
+      "x-ms-lease-id": tellsId ? lease?.id : undefined,
+      "x-ms-lease-time": leaseTimeSeconds === undefined ? timeOfRelease : String(leaseTimeSeconds),
+    },
+  };
 }

@@ -1,9 +1,6 @@
-import { leaseLost, leaseMismatch, leaseMissing, leaseNotPresent } from "./lease-faults.ts";
-import { ok } from "./result.ts";
-import type { Result } from "./result.ts";
-import { ticksFromSeconds, wholeSeconds } from "../base/ticks.ts";
-import type { Ticks } from "../base/ticks.ts";
-import { invalidHeader, missingHeader } from "./faults.ts";
+import { fail, ok, type Failure, type Result } from "./result.ts";
+import { ticksFromSeconds, wholeSeconds, type Ticks } from "../base/ticks.ts";
+import { invalidHeader, missingHeader, type FaultCode } from "./faults.ts";
 import { parseGuid } from "./guid.ts";
 import type { LeaseAction } from "./lease-action.ts";
 import type { ParamReader } from "./params.ts";
@@ -110,10 +107,10 @@ export function checkLease(
 }
 
 // Limits of the service for leases that are not infinite.
-export const leaseSecondsMin = 15;
-export const leaseSecondsMax = 60;
+const leaseSecondsMin = 15;
+const leaseSecondsMax = 60;
 /** Limit of the service. */
-export const breakPeriodSecondsMax = 60;
+const breakPeriodSecondsMax = 60;
 
 type HeaderReader = Pick<ParamReader, "header">;
 
@@ -195,4 +192,72 @@ function withId(
   const id = parseLeaseId(reader);
   if (!id.ok) return id;
   return id.value === undefined ? missingHeader("x-ms-lease-id") : next(id.value);
+}
+
+const nouns: Readonly<Record<LeaseKind, string>> = {
+  blob: "blob",
+  container: "container",
+  file: "file",
+  share: "file share",
+};
+
+/** Fault codes of a wrong lease id. Shares have the codes of containers with a text of their
+ *  own. */
+const mismatchCodes: Readonly<Record<LeaseKind, FaultCode>> = {
+  blob: "LeaseIdMismatchWithBlobOperation",
+  container: "LeaseIdMismatchWithContainerOperation",
+  file: "LeaseIdMismatchWithFileOperation",
+  share: "LeaseIdMismatchWithContainerOperation",
+};
+
+const notPresentCodes: Readonly<Record<LeaseKind, FaultCode>> = {
+  blob: "LeaseNotPresentWithBlobOperation",
+  container: "LeaseNotPresentWithContainerOperation",
+  file: "LeaseNotPresentWithFileOperation",
+  share: "LeaseNotPresentWithContainerOperation",
+};
+
+/** For a write without lease id to a leased resource. */
+function leaseMissing(kind: LeaseKind): Failure {
+  const message =
+    `There is currently a lease on the ${nouns[kind]} and no lease ID was specified ` +
+    "in the request.";
+  return fail("LeaseIdMissing", { message });
+}
+
+/** For a request with the id of a lease that has ended. */
+function leaseLost(kind: LeaseKind): Failure {
+  const message = `A lease ID was specified, but the lease for the ${nouns[kind]} has expired.`;
+  return fail("LeaseLost", { message });
+}
+
+/** For a request with another lease id than the current one. `during`: a data operation or a lease
+ *  action. */
+export function leaseMismatch(kind: LeaseKind, during: "operation" | "action"): Failure {
+  const message = `The lease ID specified did not match the lease ID for the ${nouns[kind]}.`;
+  const code = during === "action" ? "LeaseIdMismatchWithLeaseOperation" : mismatchCodes[kind];
+  return fail(code, { message });
+}
+
+/** For a request with a lease id for a resource without lease. `during`: a data operation or a
+ *  lease action. */
+export function leaseNotPresent(kind: LeaseKind, during: "operation" | "action"): Failure {
+  const message = `There is currently no lease on the ${nouns[kind]}.`;
+  const code = during === "action" ? "LeaseNotPresentWithLeaseOperation" : notPresentCodes[kind];
+  return fail(code, { message });
+}
+
+export const leaseHeaderNames = [
+  "x-ms-lease-status",
+  "x-ms-lease-state",
+  "x-ms-lease-duration",
+] as const;
+
+export function leaseHeaders(lease: Lease | undefined, now: Ticks) {
+  const { status, state, duration } = leaseProperties(lease, now);
+  return {
+    "x-ms-lease-status": status,
+    "x-ms-lease-state": state,
+    "x-ms-lease-duration": duration,
+  };
 }

@@ -8,7 +8,7 @@ export const metadataPrefix = "x-ms-meta-";
 /** Limit of the service for the sum of all names and values. */
 export const metadataBytesMax = 8192;
 
-export const noMetadata: Metadata = [];
+const noMetadata: Metadata = [];
 
 /** The bytes of all names and values, as far as they are ASCII. */
 export function metadataBytes(metadata: Metadata): number {

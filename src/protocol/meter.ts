@@ -1,4 +1,4 @@
-import type { ServiceName } from "./service-name.ts";
+import type { ServiceName } from "./names.ts";
 
 /** Receives the metrics of a running server. Calls are cheap and never fail; tests pass
  *  `noMeter`. */

@@ -1,4 +1,4 @@
-import { directoryChange } from "./authorise-acl.ts";
+import { directoryChange } from "./authorise.ts";
 import type { Permission } from "./permission.ts";
 import type { Ticks } from "../base/ticks.ts";
 
@@ -35,7 +35,7 @@ export interface SameCredentialsResource<A, I> {
 /** The resources that the parts of a body address. Each part is a request; it is authorised with
  *  the permission of its own operation, with its own credentials or with those of the whole
  *  request. */
-export interface PartResources {
+interface PartResources {
   readonly kind: "parts";
   readonly credentials: "own" | "request";
 }

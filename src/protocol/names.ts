@@ -3,14 +3,14 @@ import { fail, ok, type Result } from "./result.ts";
 
 // Limits of the service for the names of containers, queues, tables and shares, in UTF-16 code
 // units.
-export const resourceNameUnitsMin = 3;
+const resourceNameUnitsMin = 3;
 export const resourceNameUnitsMax = 63;
 /** Limit of the service. */
-export const accountNameUnitsMax = 24;
+const accountNameUnitsMax = 24;
 /** Limit of the service, in UTF-16 code units. */
 export const blobNameUnitsMax = 1024;
 /** Limit of the service for the number of path segments in a blob name. */
-export const blobSegmentsMax = 254;
+const blobSegmentsMax = 254;
 
 /** Limit of this server for a path in a listing. A rename of a directory can make paths below it
  *  longer than a name may be: requests cannot address them, but they are listed. */
@@ -82,3 +82,5 @@ function checkName(name: string, pattern: RegExp): Result<undefined> {
   }
   return pattern.test(name) ? passed : fail("InvalidResourceName");
 }
+
+export type ServiceName = "blob" | "queue" | "table" | "file";

@@ -1,4 +1,4 @@
-import { withSubject, invalidHeader, invalidQuery, missingHeader, missingQuery } from "./faults.ts";
+import { invalidHeader, invalidQuery, missingHeader, missingQuery, withSubject } from "./faults.ts";
 import { ok, type Result } from "./result.ts";
 
 /** The parts of a request that parameter parsers read. Names of headers and query parameters are
@@ -19,7 +19,13 @@ export interface Param<T> {
   readonly parse: (reader: ParamReader) => Result<T>;
   /** The parameter sets tags, which requires a permission beside that of the operation. */
   readonly setsTags?: true;
+  /** What the server itself uses the value for, before and after the decision. */
+  readonly role?: ParamRole;
 }
+
+/** `encryption`: how content is encrypted (`protocol/encryption.ts`). `entry-name` and
+ *  `source-start`: names that decide which path a rename is about (`blob/dfs/params.ts`). */
+export type ParamRole = "encryption" | "entry-name" | "source-start";
 
 /** The parameters of an operation by field of its input. */
 export type Params = Readonly<Record<string, Param<unknown>>>;
@@ -122,4 +128,10 @@ export function integer(min: number, max: number): TextParser<number> {
 /** One of several words, in any case. */
 export function oneOf<const T extends string>(...choices: readonly T[]): TextParser<T> {
   return (value) => choices.find((choice) => choice.toLowerCase() === value.toLowerCase());
+}
+
+/** Whether a header may have this value: one byte per character, and no control character except
+ *  tab. */
+export function isHeaderText(value: string): boolean {
+  return /^[\t\x20-\x7e\x80-\xff]*$/.test(value);
 }

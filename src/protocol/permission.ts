@@ -1,6 +1,6 @@
 import type { Ticks } from "../base/ticks.ts";
 import type { AccessNeed } from "./posix-access.ts";
-import type { ActionNeed } from "./roles/actions.ts";
+import type { ActionNeed } from "./roles/role.ts";
 
 /**
  * The permission that an operation requires. An account key permits everything; the fields apply to
@@ -30,6 +30,9 @@ export interface Permission {
   readonly sas?: "account-only" | "none";
   /** Anonymous requests are allowed if the container has at least this public access. */
   readonly publicRead?: "container" | "blob";
+  /** A request with a bearer token must state its intent in `x-ms-file-request-intent`: the
+   *  permissions of single files are not checked for it. */
+  readonly needsIntent?: true;
   /** Only a bearer token is accepted: a delegation key belongs to a user. */
   readonly bearerOnly?: true;
   /** Requests without credentials are allowed: a browser sends none with a preflight request. */
@@ -43,7 +46,7 @@ export interface Permission {
   readonly notFoundIfAnonymous?: true;
 }
 
-export type ResourceTypeLetters = "s" | "c" | "o" | "sc" | "so" | "co" | "sco";
+type ResourceTypeLetters = "s" | "c" | "o" | "sc" | "so" | "co" | "sco";
 
 /** A stored access policy of a container, queue, table or share: supplies the fields that a SAS
  *  with its id omits. */

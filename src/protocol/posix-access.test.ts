@@ -1,6 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { formatAcl, formatPermissions, parseAcl, type PosixAccess } from "./posix-acl.ts";
-import { setAcl } from "./posix-acl-changes.ts";
+import { formatAcl, formatPermissions, parseAcl, setAcl, type PosixAccess } from "./posix-acl.ts";
 import {
   executeBit,
   grants,

@@ -1,6 +1,12 @@
-import { entriesOf, stickyBit, superuser } from "./posix-acl.ts";
-import { setAcl, setMode } from "./posix-acl-changes.ts";
-import type { AclEntry, PosixAccess } from "./posix-acl.ts";
+import {
+  entriesOf,
+  setAcl,
+  setMode,
+  stickyBit,
+  superuser,
+  type AclEntry,
+  type PosixAccess,
+} from "./posix-acl.ts";
 
 /** How the rules of `posix-acl.ts` apply: the access of new paths, and whether a caller may access
  *  a path. */
@@ -11,7 +17,7 @@ export type PathKind = "file" | "directory";
 const createMode: Readonly<Record<PathKind, number>> = { file: 0o666, directory: 0o777 };
 
 /** What the access of a new path depends on. */
-export interface NewPathRequest {
+interface NewPathRequest {
   readonly kind: PathKind;
   readonly owner: string;
   readonly group: string;

@@ -2,13 +2,16 @@ import { describe, expect, test } from "vitest";
 import {
   formatAcl,
   formatPermissions,
+  modifyAcl,
   parseAcl,
   parseAclNames,
   parsePermissions,
   parseUmask,
+  removeAcl,
+  setAcl,
+  setMode,
   type PosixAccess,
 } from "./posix-acl.ts";
-import { modifyAcl, removeAcl, setAcl, setMode } from "./posix-acl-changes.ts";
 
 const id = "68bb5e3a-fa8c-4c6b-b60c-37b9ff8ad9c5";
 const other = "7e0f1b8e-0000-4444-9999-aaaaaaaaaaaa";

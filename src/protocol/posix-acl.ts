@@ -13,8 +13,8 @@ export interface PosixAccess {
 
 /** `default` entries are inherited by new entries of a directory; `access` entries apply to the
  *  path itself. */
-export type AclScope = "access" | "default";
-export type AclType = "user" | "group" | "mask" | "other";
+type AclScope = "access" | "default";
+type AclType = "user" | "group" | "mask" | "other";
 
 /** What identifies an entry of a list. */
 export interface AclName {
@@ -34,7 +34,7 @@ export const stickyBit = 0o1000;
 /** The umask of requests that do not send one. */
 export const defaultUmask = 0o027;
 
-export const bitsMax = 0o7;
+const bitsMax = 0o7;
 /** Limit of the service for the access entries and for the default entries. */
 const entriesPerScopeMax = 32;
 /** Limit of this server, in UTF-16 code units. */
@@ -146,7 +146,7 @@ function parseBits(text: string): number | undefined {
   return (text[0] === "r" ? 4 : 0) | (text[1] === "w" ? 2 : 0) | (text[2] === "x" ? 1 : 0);
 }
 
-export function formatEntries(entries: readonly AclEntry[]): string {
+function formatEntries(entries: readonly AclEntry[]): string {
   return canonicalOrder(entries)
     .map(({ scope, type, id, bits }) => {
       const start = scope === "default" ? "default:" : "";
@@ -161,11 +161,11 @@ function canonicalOrder(entries: readonly AclEntry[]): readonly AclEntry[] {
   return entries.toSorted((a, b) => rank(a) - rank(b) || (a.id < b.id ? -1 : a.id > b.id ? 1 : 0));
 }
 
-export function keyOf({ scope, type, id }: AclName): string {
+function keyOf({ scope, type, id }: AclName): string {
   return `${scope} ${type} ${id}`;
 }
 
-export function ofScope(entries: readonly AclEntry[], scope: AclScope): readonly AclEntry[] {
+function ofScope(entries: readonly AclEntry[], scope: AclScope): readonly AclEntry[] {
   return entries.filter((entry) => entry.scope === scope);
 }
 
@@ -193,10 +193,7 @@ export function find(
 
 /** Returns the access with these entries as its list. Undefined if an owner, owning group or other
  *  entry is missing, or if there are more entries than a path may have. */
-export function withEntries(
-  access: PosixAccess,
-  given: readonly AclEntry[],
-): PosixAccess | undefined {
+function withEntries(access: PosixAccess, given: readonly AclEntry[]): PosixAccess | undefined {
   const complete = scopes.flatMap((scope) => completeScope(given, scope));
   const user = find(complete, "access", "user");
   const group = find(complete, "access", "group");
@@ -239,7 +236,68 @@ function isMasked({ type, id }: AclEntry): boolean {
   return type === "group" || (type === "user" && id !== "");
 }
 
-/** Whether there are default entries, which only directories may have. */
-export function hasDefaults(entries: readonly AclName[]): boolean {
-  return entries.some(({ scope }) => scope === "default");
+/** Replaces the list. Of the access entries, those of the owner, the owning group and other stay
+ *  where none are given, and all of them if only default entries are given: Hadoop sends such
+ *  lists. */
+export function setAcl(access: PosixAccess, entries: readonly AclEntry[]): PosixAccess | undefined {
+  const given = new Set(entries.map(keyOf));
+  const isForAccess = isChanged(entries, "access");
+  const kept = ofScope(entriesOf(access), "access").filter(
+    (entry) => !isForAccess || (isBase(entry) && !given.has(keyOf(entry))),
+  );
+  return withEntries(access, [...kept, ...entries]);
+}
+
+/** Whether every list has such an entry. */
+function isBase({ id, type }: AclName): boolean {
+  return id === "" && type !== "mask";
+}
+
+/** Replaces the entries of the same name and adds the others; undefined if the result is too long.
+ *  A mask that is not given is computed again for each scope that changes. */
+export function modifyAcl(
+  access: PosixAccess,
+  entries: readonly AclEntry[],
+): PosixAccess | undefined {
+  const given = new Set(entries.map(keyOf));
+  const kept = entriesOf(access).filter((entry) => {
+    const isStaleMask = entry.type === "mask" && isChanged(entries, entry.scope);
+    return !given.has(keyOf(entry)) && !isStaleMask;
+  });
+  return withEntries(access, [...kept, ...entries]);
+}
+
+function isChanged(entries: readonly AclName[], scope: AclScope): boolean {
+  return entries.some((entry) => entry.scope === scope);
+}
+
+/** Removes the named entries; undefined if the result is too long. Names without an entry are
+ *  ignored. So are owner, group and other of the access scope, because every path must have them.
+ *  The mask of each changed scope is computed again. */
+export function removeAcl(access: PosixAccess, names: readonly AclName[]): PosixAccess | undefined {
+  const named = new Set(names.map(keyOf));
+  const removed = entriesOf(access).filter((entry) => {
+    const isNeeded = entry.scope === "access" && isBase(entry);
+    return !isNeeded && named.has(keyOf(entry));
+  });
+  const kept = entriesOf(access).filter((entry) => {
+    const isStaleMask = entry.type === "mask" && isChanged(removed, entry.scope);
+    return !isStaleMask && !removed.some((gone) => keyOf(gone) === keyOf(entry));
+  });
+  return withEntries(access, kept);
+}
+
+/** Sets the permission bits as chmod does: if the list has a mask, the middle three bits become the
+ *  mask, not the entry of the owning group. */
+export function setMode(access: PosixAccess, mode: number): PosixAccess {
+  const { owner, group, acl } = access;
+  if (acl === undefined) return { owner, group, mode };
+  const hasMask = find(entriesOf(access), "access", "mask") !== undefined;
+  const entries = entriesOf(access).map((entry) => {
+    if (entry.scope === "default" || entry.id !== "") return entry;
+    const shift = { user: 6, group: 3, mask: 3, other: 0 }[entry.type];
+    const isKept = entry.type === "group" && hasMask;
+    return isKept ? entry : { ...entry, bits: (mode >> shift) & bitsMax };
+  });
+  return { owner, group, mode, acl: formatEntries(entries) };
 }

@@ -1,4 +1,4 @@
-import type { ServiceName } from "./service-name.ts";
+import type { ServiceName } from "./names.ts";
 import type { Ticks } from "../base/ticks.ts";
 
 /** The authenticated caller of a request; `authorise` decides what it may do. `key`: the request is
@@ -117,3 +117,56 @@ export interface EntityRange {
 export const keyPrincipal: Principal = { kind: "key", number: 1 };
 export const secondKeyPrincipal: Principal = { kind: "key", number: 2 };
 export const anonymousPrincipal: Principal = { kind: "anonymous" };
+
+/** Derives credentials for the caller of a request with a bearer token. */
+export interface Delegate {
+  /** A user delegation key. */
+  readonly key: (request: DelegationRequest) => {
+    readonly objectId: string;
+    readonly tenantId: string;
+    readonly value: string;
+  };
+  /** A session for reading a container. */
+  readonly session: (request: SessionRequest) => { readonly token: string; readonly key: string };
+}
+
+interface SessionRequest {
+  readonly container: string;
+  readonly expiry: Ticks;
+}
+
+/** What a user delegation key is valid for. */
+interface DelegationRequest {
+  readonly start: Ticks;
+  readonly expiry: Ticks;
+  /** The letter of the service: `b`, `q`, `t` or `f`. */
+  readonly service: string;
+  readonly version: string;
+  readonly delegatedUserTenantId: string;
+}
+
+/** The two keys that identify an entity within its table. */
+export interface EntityKeys {
+  readonly partitionKey: string;
+  readonly rowKey: string;
+}
+
+/** Whether a table SAS is valid for an entity. Both bounds are inclusive and compare the pair of
+ *  keys in order: with spk=A, srk=5 the entity (A, 4) is outside and (B, 1) inside. */
+export function coversEntity(principal: Principal, entity: EntityKeys): boolean {
+  if (principal.kind !== "service-sas" || principal.entities === undefined) return true;
+  const { startPartitionKey, startRowKey, endPartitionKey, endRowKey }: EntityRange =
+    principal.entities;
+  const { partitionKey, rowKey } = entity;
+  if (startPartitionKey !== undefined) {
+    if (partitionKey < startPartitionKey) return false;
+    const atBound = partitionKey === startPartitionKey;
+    if (atBound && startRowKey !== undefined && rowKey < startRowKey) return false;
+  }
+  if (endPartitionKey !== undefined) {
+    if (partitionKey > endPartitionKey) return false;
+    const atBound = partitionKey === endPartitionKey;
+    if (atBound && endRowKey !== undefined && rowKey > endRowKey) return false;
+  }
+  return true;
+}

@@ -1,7 +1,9 @@
 import { checkRead, checkWrite, namesNoETag } from "./conditions.ts";
 import type { Conditions, ConditionTarget } from "./conditions.ts";
 import { faultMessage, faultStatus } from "./faults.ts";
-import { fail, type Result } from "./result.ts";
+import type { FaultDetail } from "./faults.ts";
+import { fail, type Failure, type Result } from "./result.ts";
+import type { Version } from "./versions.ts";
 
 /** Which fault codes report a failed condition of a copy source. `copy`: those of the asynchronous
  *  Copy Blob; `blob-from-url`: of Copy Blob, Put Blob and Put Block From URL; `range-from-url`: of
@@ -27,4 +29,49 @@ export function checkSource(
   const status = faultStatus(verdict.fault);
   if (style === "range-from-url") return fail("CannotVerifyCopySource", { status });
   return fail("CannotVerifyCopySource", { status, message: faultMessage(verdict.fault) });
+}
+
+/** The first version that reports the error of a copy source beside that of the copy. */
+const sourceErrorSince: Version = "2024-02-04";
+
+/** The error response of a copy source. */
+interface SourceError {
+  readonly status: number;
+  /** Undefined if the source is not of this service and has none. */
+  readonly code: string | undefined;
+  readonly message: string;
+}
+
+/** 404 CannotVerifyCopySource or similar, with the status and code of the source in headers and
+ *  elements of their own. Client libraries retry the copy if the source was busy. */
+export function cannotVerifySource(
+  { status, code, message }: SourceError,
+  version: string,
+  detail: FaultDetail,
+): Failure {
+  // The source may be any server, whose code is not returned unless it has the form of one.
+  if (version < sourceErrorSince || !/^\w{1,64}$/.test(code ?? "")) {
+    return fail("CannotVerifyCopySource", detail);
+  }
+  return fail("CannotVerifyCopySource", {
+    ...detail,
+    headers: {
+      ...detail.headers,
+      "x-ms-copy-source-status-code": String(status),
+      "x-ms-copy-source-error-code": code ?? "",
+    },
+    elements: {
+      ...detail.elements,
+      CopySourceStatusCode: String(status),
+      CopySourceErrorCode: code ?? "",
+      CopySourceErrorMessage: message,
+    },
+  });
+}
+
+/** As `cannotVerifySource`, for a source whose fault is known. */
+export function unverifiedSource({ fault }: Failure, version: string): Failure {
+  const status = faultStatus(fault);
+  const message = faultMessage(fault);
+  return cannotVerifySource({ status, code: fault.code, message }, version, { status, message });
 }

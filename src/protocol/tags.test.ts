@@ -1,8 +1,12 @@
 import * as fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { checkTags, parseTagsHeader } from "./tag-set.ts";
-import { parseTagSearch } from "./tag-search.ts";
-import { matchesTags, parseTagPredicate } from "./tags.ts";
+import {
+  checkTags,
+  matchesTags,
+  parseTagPredicate,
+  parseTagSearch,
+  parseTagsHeader,
+} from "./tags.ts";
 
 const tags = { tag1: "firsttag", "tag1 name": "my tag", tag2: "secondtag", quote: "it's" };
 

@@ -1,10 +1,10 @@
-import { parseTagTokens } from "./tag-tokens.ts";
-import type { TagToken } from "./tag-tokens.ts";
+import { invalidHeader } from "./faults.ts";
+import { fail, ok, type Result } from "./result.ts";
 
 /** The tags of a blob. */
 export type Tags = Readonly<Record<string, string>>;
 
-export type TagOperator = "=" | "<>" | ">" | ">=" | "<" | "<=";
+type TagOperator = "=" | "<>" | ">" | ">=" | "<" | "<=";
 
 export interface TagComparison {
   readonly kind: "compare";
@@ -19,7 +19,7 @@ export type TagPredicate =
   | { readonly kind: "and" | "or"; readonly left: TagPredicate; readonly right: TagPredicate };
 
 /** The service rejects expressions with more `and` and `or` than this. */
-export const logicalOperatorsMax = 10;
+const logicalOperatorsMax = 10;
 /** Bounds the recursion of the parser. */
 const parenthesesMax = 100;
 
@@ -116,4 +116,267 @@ function parseComparison(cursor: Cursor): TagComparison | undefined {
   if (operator?.kind !== "operator" || value?.kind !== "value") return undefined;
   cursor.at += 3;
   return { kind: "compare", name: name.text, operator: operator.text, value: value.text };
+}
+
+// Limits of the service per blob; lengths are in UTF-16 code units.
+const tagsMax = 10;
+const tagNameUnitsMax = 128;
+const tagValueUnitsMax = 256;
+
+const invalidCharacterPattern = /[^A-Za-z0-9 +\-./:=_]/u;
+
+/** The first character that is allowed neither in names nor in values; undefined if there is
+ *  none. */
+function invalidCharacter(text: string): string | undefined {
+  return invalidCharacterPattern.exec(text)?.[0];
+}
+
+/** Validates the tags of one blob, from a header or from XML. */
+export function checkTags(pairs: readonly (readonly [string, string])[]): Result<Tags> {
+  if (pairs.length > tagsMax) return fail("TagsTooLarge");
+  const names = new Set<string>();
+  for (const [name, value] of pairs) {
+    if (name === "") return fail("EmptyTagName");
+    if (name.length > tagNameUnitsMax || value.length > tagValueUnitsMax) {
+      return fail("TagsTooLarge");
+    }
+    if (invalidCharacterPattern.test(name) || invalidCharacterPattern.test(value))
+      return fail("InvalidTags");
+    if (names.has(name)) return fail("DuplicateTagNames");
+    names.add(name);
+  }
+  // `fromEntries` defines own properties, so that a tag may have the name `__proto__`.
+  return ok(Object.fromEntries(pairs));
+}
+
+/** Parses `x-ms-tags`: `name=value&name=value`, both URL-encoded. An empty text is an empty set,
+ *  which removes all tags. */
+export function parseTagsHeader(text: string, headerName = "x-ms-tags"): Result<Tags> {
+  if (text === "") return ok({});
+  const pairs: (readonly [string, string])[] = [];
+  for (const part of text.split("&")) {
+    const equals = part.indexOf("=");
+    const name = decodeUrlText(equals === -1 ? part : part.slice(0, equals));
+    const value = equals === -1 ? "" : decodeUrlText(part.slice(equals + 1));
+    if (name === undefined || value === undefined) return invalidHeader(headerName, text);
+    pairs.push([name, value]);
+  }
+  return checkTags(pairs);
+}
+
+function decodeUrlText(text: string): string | undefined {
+  try {
+    return decodeURIComponent(text.replaceAll("+", " "));
+  } catch {
+    return undefined;
+  }
+}
+
+/** The parsed filter of Find Blobs by Tags: every term must match. Without `container` it applies
+ *  to all containers. */
+export interface TagSearch {
+  readonly container?: string;
+  readonly terms: readonly TagComparison[];
+}
+
+export interface TagSearchOptions {
+  /** Whether `@container` is allowed, which a search inside one container does not allow. */
+  readonly takesContainer: boolean;
+}
+
+/** Two bounds for each of ten tags. */
+const termsMax = 2 * tagsMax;
+/** Limit of this server for the length of `where`, in UTF-16 code units. */
+const whereUnitsMax = 4096;
+
+/** Parses the `where` of Find Blobs by Tags: comparisons of tags or `@container`, joined by AND.
+ *  `<>` and parentheses are not allowed. Faults have the service's messages. */
+export function parseTagSearch(text: string, options: TagSearchOptions): Result<TagSearch> {
+  if (text.length > whereUnitsMax) return invalidSearch(text, `the query is too long`);
+  const found = readSearch(scanTagTokens(text), options);
+  return "problem" in found ? invalidSearch(text, found.problem) : ok(found);
+}
+
+function invalidSearch(text: string, problem: string): Result<never> {
+  const separator = problem.startsWith("at or near") ? " " : ": ";
+  return fail("InvalidQueryParameterValue", {
+    message: `Error parsing query${separator}${problem}`,
+    elements: { QueryParameterName: "where", QueryParameterValue: text },
+  });
+}
+
+interface Problem {
+  readonly problem: string;
+}
+
+function near(at: number, reason: string): Problem {
+  return { problem: `at or near character position ${at}: ${reason}` };
+}
+
+function readSearch(scanned: ScannedTags, options: TagSearchOptions): TagSearch | Problem {
+  const terms: TagComparison[] = [];
+  const names = new Set<string>();
+  let container: string | undefined;
+  for (let at = 0; ; at += 4) {
+    const term = readTerm(scanned, at, options);
+    if ("problem" in term) return term;
+    if (term.name === "@container") {
+      if (container !== undefined) return unexpected(scanned, at);
+      container = term.value;
+    } else {
+      terms.push(term);
+      names.add(term.name);
+    }
+    if (names.size > tagsMax || terms.length > termsMax) {
+      return { problem: `there can be at most ${tagsMax} unique tags in a query` };
+    }
+    if (scanned.stoppedAt === undefined && at + 3 === scanned.tokens.length) {
+      return container === undefined ? { terms } : { container, terms };
+    }
+    if (scanned.tokens[at + 3]?.kind !== "and") return unexpected(scanned, at + 3);
+  }
+}
+
+function readTerm(
+  scanned: ScannedTags,
+  at: number,
+  options: TagSearchOptions,
+): TagComparison | Problem {
+  const [name, operator, value] = scanned.tokens.slice(at, at + 3);
+  if (name?.kind !== "name" && name?.kind !== "parameter") return unexpected(scanned, at);
+  const unfit = name.kind === "name" ? checkName(name) : checkParameter(name, options);
+  if (unfit !== undefined) return unfit;
+  if (operator?.kind !== "operator" || operator.text === "<>") return unexpected(scanned, at + 1);
+  if (name.kind === "parameter" && operator.text !== "=") return unexpected(scanned, at + 1);
+  if (value?.kind !== "value") return unexpected(scanned, at + 2);
+  const wrong = checkValue(value);
+  if (wrong !== undefined) return wrong;
+  return { kind: "compare", name: name.text, operator: operator.text, value: value.text };
+}
+
+type Word = Extract<TagToken, { readonly text: string }>;
+
+function checkParameter({ text, at }: Word, options: TagSearchOptions): Problem | undefined {
+  const isKnown = options.takesContainer && text === "@container";
+  return isKnown ? undefined : near(at, `unsupported parameter '${text}'`);
+}
+
+function checkName({ text, at }: Word): Problem | undefined {
+  if (text.length < 1 || text.length > tagNameUnitsMax) {
+    return near(at, `tag must be between 1 and ${tagNameUnitsMax} characters in length`);
+  }
+  return checkCharacters({ text, at });
+}
+
+function checkValue({ text, at }: Word): Problem | undefined {
+  if (text.length > tagValueUnitsMax) {
+    return near(at, `tag value must be between 0 and ${tagValueUnitsMax} characters in length`);
+  }
+  return checkCharacters({ text, at });
+}
+
+function checkCharacters({ text, at }: Pick<Word, "text" | "at">): Problem | undefined {
+  const wrong = invalidCharacter(text);
+  return wrong === undefined
+    ? undefined
+    : near(at, `'${wrong}' not permitted in tag name or value`);
+}
+
+/** The problem that the token at this index is not allowed there: names the token, the text that is
+ *  no token, or the end of the text. */
+function unexpected({ tokens, stoppedAt, text }: ScannedTags, index: number): Problem {
+  const token = tokens[index];
+  if (token !== undefined) return near(token.at, `unexpected '${tokenText(token)}'`);
+  if (stoppedAt === undefined) return near(text.length + 1, "unexpected end of query");
+  const character = String.fromCodePoint(text.codePointAt(stoppedAt - 1) ?? 0);
+  return near(stoppedAt, `unexpected '${character}'`);
+}
+
+/** A token of a tag expression. `at` is its position in the text, counted from 1. */
+type TagToken =
+  | { readonly kind: "name" | "value" | "parameter"; readonly text: string; readonly at: number }
+  | { readonly kind: "operator"; readonly text: TagOperator; readonly at: number }
+  | { readonly kind: "and" | "or" | "(" | ")"; readonly at: number };
+
+interface ScannedTags {
+  readonly text: string;
+  readonly tokens: readonly TagToken[];
+  /** Position, counted from 1, of the first text that is no token; undefined if there is none. */
+  readonly stoppedAt: number | undefined;
+}
+
+const operators: ReadonlySet<string> = new Set<TagOperator>(["=", "<>", ">", ">=", "<", "<="]);
+
+/** One token with the white space before it. Inside quotation marks, the mark itself is doubled. */
+const tokenPattern = new RegExp(
+  [
+    /'((?:[^']|'')*)'/,
+    /"((?:[^"]|"")+)"/,
+    /(@\w*)/,
+    /([A-Za-z_][A-Za-z0-9_]*)/,
+    /(<>|>=|<=|[=<>])/,
+    /([()])/,
+  ]
+    .map(({ source }) => `\\s*${source}`)
+    .join("|"),
+  "y",
+);
+
+/** Limit of this server. */
+const tokensMax = 1000;
+
+/** Splits a text into tokens, as far as it consists of tokens. */
+function scanTagTokens(written: string): ScannedTags {
+  const text = written.trimEnd();
+  const tokens: TagToken[] = [];
+  tokenPattern.lastIndex = 0;
+  while (tokenPattern.lastIndex < text.length) {
+    const start = tokenPattern.lastIndex;
+    const found = tokenPattern.exec(text);
+    const token = found === null ? undefined : tokenOf(found);
+    if (token === undefined || tokens.length >= tokensMax) {
+      return { text, tokens, stoppedAt: start + spacesAt(text, start) + 1 };
+    }
+    tokens.push(token);
+  }
+  return { text, tokens, stoppedAt: undefined };
+}
+
+/** Splits a text into tokens; undefined if it contains other text. */
+function parseTagTokens(text: string): readonly TagToken[] | undefined {
+  const { tokens, stoppedAt } = scanTagTokens(text);
+  return stoppedAt === undefined ? tokens : undefined;
+}
+
+function tokenText(token: TagToken): string {
+  return "text" in token ? token.text : token.kind;
+}
+
+function spacesAt(text: string, from: number): number {
+  return text.length - from - text.slice(from).trimStart().length;
+}
+
+function tokenOf(found: RegExpExecArray): TagToken | undefined {
+  const [whole, value, quotedName, parameter, word, operator, parenthesis] = found;
+  const at = found.index + spacesAt(whole, 0) + 1;
+  if (value !== undefined) return { kind: "value", text: value.replaceAll("''", "'"), at };
+  if (quotedName !== undefined) {
+    return { kind: "name", text: quotedName.replaceAll('""', '"'), at };
+  }
+  if (parameter !== undefined) return { kind: "parameter", text: parameter, at };
+  if (word !== undefined) return wordToken(word, at);
+  if (operator !== undefined && isOperator(operator)) {
+    return { kind: "operator", text: operator, at };
+  }
+  if (parenthesis === "(" || parenthesis === ")") return { kind: parenthesis, at };
+  return undefined;
+}
+
+function wordToken(word: string, at: number): TagToken {
+  const lower = word.toLowerCase();
+  return lower === "and" || lower === "or" ? { kind: lower, at } : { kind: "name", text: word, at };
+}
+
+function isOperator(text: string): text is TagOperator {
+  return operators.has(text);
 }

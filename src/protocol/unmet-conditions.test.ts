@@ -1,7 +1,6 @@
 import { describe, expect, test } from "vitest";
-import { checkRead, checkWrite, parseConditions, unmodifiedBy } from "./conditions.ts";
+import { checkRead, checkWrite, formatETag, parseConditions, unmodifiedBy } from "./conditions.ts";
 import { formatHttpDate } from "../base/dates.ts";
-import { formatETag } from "./etag.ts";
 import type { ConditionName } from "./faults.ts";
 import { ticksFromSeconds } from "../base/ticks.ts";
 

@@ -1,4 +1,4 @@
-import { isCivilDate } from "../base/calendar.ts";
+import { isCivilDate } from "../base/dates.ts";
 
 /** All x-ms-versions that Azure has announced, oldest first. */
 export const knownVersions = [

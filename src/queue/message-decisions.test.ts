@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { ticksMax, ticksPerSecond, type Ticks } from "../base/ticks.ts";
 import type { Effect } from "../operation/effects.ts";
-import { decideOn, testNow, type TestRequest } from "../operation/testing.ts";
+import { decideOn, testNow, type TestRequest } from "../../tests/harness/decisions.ts";
 import type { Operation } from "../operation/operation.ts";
 import { clearMessages } from "./message/clear-messages.ts";
 import { deleteMessage } from "./message/delete-message.ts";
@@ -114,6 +114,14 @@ const rows: readonly Row[] = [
     message: undefined,
     address: "",
     query: { popreceipt: "no" },
+    expected: "InvalidQueryParameterValue",
+  },
+  {
+    case: "a receipt in Base64 for an id that is no GUID",
+    operation: deleteMessage,
+    message: undefined,
+    address: "",
+    query: { popreceipt: "bkotggobrtswewdlauhh" },
     expected: "MessageNotFound",
   },
   {

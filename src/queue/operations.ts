@@ -1,4 +1,5 @@
-import { declarePreflight } from "../account/preflight.ts";
+import { declareServiceProperties } from "../account/declare-service-properties.ts";
+import { declarePreflight } from "../account/service-resource.ts";
 import { declareUserDelegationKey } from "../account/user-delegation-key.ts";
 import type { Operation } from "../operation/operation.ts";
 import { clearMessages } from "./message/clear-messages.ts";
@@ -12,18 +13,11 @@ import { deleteQueue } from "./queue/delete-queue.ts";
 import { getQueueAcl, setQueueAcl } from "./queue/queue-acl.ts";
 import { getQueueMetadata, setQueueMetadata } from "./queue/queue-metadata.ts";
 import { listQueues } from "./service/list-queues.ts";
-import {
-  getQueueServiceProperties,
-  getQueueServiceStats,
-  setQueueServiceProperties,
-} from "./service/service-properties.ts";
 
 /** All operations of the Queue service. The order matters only between routes with equally many
  *  requirements: the first that matches is used. */
 export const operations: readonly Operation[] = [
-  getQueueServiceProperties,
-  setQueueServiceProperties,
-  getQueueServiceStats,
+  ...declareServiceProperties("queue"),
   declareUserDelegationKey("queue", { since: "2026-02-06" }),
   declarePreflight("queue", "Preflight Queue Request"),
   listQueues,

@@ -1,50 +1,32 @@
-import { nameReclaimers } from "../account/deleted-names.ts";
 import type { ReclaimHandler, Removal } from "../operation/service.ts";
 import { anyTable } from "../encoding/table.ts";
 import type { Ticks } from "../base/ticks.ts";
-import type { RecordView } from "../operation/view.ts";
-import { removalFinder } from "../operation/find-removals.ts";
+import { removeOwned } from "../operation/owned-records.ts";
 import { messageIdOfBytes } from "./message/message-id.ts";
 import {
   deletedQueues,
   expiries,
-  messageCounter,
+  messageCount,
   messages,
-  queues,
+  queueTables,
   visibilityIndex,
 } from "./records.ts";
 
-/** Most index entries removed in one transaction. */
-const removalsMax = 1000;
-/** Most messages removed in one transaction: fewer, because each has up to 64 KiB. */
+/** Most messages removed in one transaction: each has up to 64 KiB. */
 const messageRemovalsMax = 250;
 
-const findRemovals = removalFinder(removalsMax);
-
-/** Removes all records under the id of a queue that was deleted or cleared. */
-async function reclaimMessagesOf(view: RecordView, id: bigint) {
-  const firstMessages = await findRemovals(view, messages, id, messageRemovalsMax);
-  if (firstMessages.length > 0) return { removals: firstMessages, done: false };
-  const visibilityEntries = await findRemovals(view, visibilityIndex, id);
-  if (visibilityEntries.length > 0) return { removals: visibilityEntries, done: false };
-  const expiryEntries = await findRemovals(view, expiries, id);
-  const isLast = expiryEntries.length < removalsMax;
-  const removals = isLast ? [...expiryEntries, { key: messageCounter(id) }] : expiryEntries;
-  return { removals, done: isLast };
-}
-
-const reclaimMessages: ReclaimHandler = (view, [queue]) => reclaimMessagesOf(view, queue as bigint);
+const removeMessages = removeOwned(queueTables.filter(({ owner }) => owner === "queue"));
 
 /** Handles jobs that earlier releases stored. Those releases kept the name of a large deleted queue
  *  until its messages were removed. */
 const reclaimQueue: ReclaimHandler = async (view, [account, name, id]) => {
-  const step = await reclaimMessagesOf(view, id as bigint);
+  const step = await removeMessages(view, [id as bigint]);
   if (!step.done) return step;
   const key = { account: account as bigint, name: name as string };
   const deleted = await view.get(deletedQueues, key);
   if (deleted?.id !== id) return step;
   const deletedName = { table: anyTable(deletedQueues), key: deletedQueues.key(key) };
-  return { removals: [...step.removals, deletedName], done: true };
+  return { removals: [...(step.removals ?? []), deletedName], done: true };
 };
 
 /** Removes expired messages. The message of an expiry entry may be missing: the job
@@ -68,7 +50,7 @@ const reclaimExpired: ReclaimHandler = async (view, [queue]) => {
       removals.push(visibilityRemoval(messageKey, message.visibleAt));
     }
   }
-  const counts = count === 0n ? [] : [{ counter: messageCounter(id), delta: -count }];
+  const counts = count === 0n ? [] : [{ counter: messageCount.key(id), delta: -count }];
   return { removals, counts, done: scanned < messageRemovalsMax };
 };
 
@@ -76,19 +58,7 @@ function visibilityRemoval(key: { queue: bigint; id: string }, visibleAt: Ticks)
   return { table: anyTable(visibilityIndex), key: visibilityIndex.key({ ...key, visibleAt }) };
 }
 
-const reclaimAccount: ReclaimHandler = async (view, [account]) => {
-  const id = account as bigint;
-  const live = await findRemovals(view, queues, id);
-  const deleted = await findRemovals(view, deletedQueues, id);
-  const jobs = live.map(({ record }) => ({ kind: "queue-messages", scope: [record.id] }));
-  const removals = [...live, ...deleted];
-  return { removals, jobs, done: removals.length === 0 };
-};
-
 export const reclaimers: Readonly<Record<string, ReclaimHandler>> = {
-  ...nameReclaimers("queue"),
-  "queue-account": reclaimAccount,
   "queue-deleted": reclaimQueue,
   "queue-expired": reclaimExpired,
-  "queue-messages": reclaimMessages,
 };

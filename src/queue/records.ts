@@ -1,10 +1,15 @@
-import { encodeTaggedKey } from "../encoding/keys.ts";
 import type { Metadata } from "../protocol/metadata.ts";
 import type { StoredPolicy } from "../protocol/permission.ts";
 import { recordCodec, withDecodeCache } from "../encoding/record.ts";
-import { defineTable } from "../encoding/table.ts";
-import type { Ticks } from "../base/ticks.ts";
-import { bytesOfMessageId } from "./message/message-id.ts";
+import {
+  anyTable,
+  archivedRecord,
+  defineCounter,
+  defineTable,
+  type AnyTable,
+} from "../encoding/table.ts";
+import { ticksMax, ticksPerSecond, type Ticks } from "../base/ticks.ts";
+import { bytesOfMessageId, messageIdOfBytes } from "./message/message-id.ts";
 
 export interface QueueRecord {
   /** Part of the keys of the queue's messages. Clear Messages assigns a new id, which makes all
@@ -15,7 +20,7 @@ export interface QueueRecord {
 }
 
 /** Written by earlier releases only: a deleted queue whose messages are not yet removed. */
-export interface DeletedQueueRecord {
+interface DeletedQueueRecord {
   readonly id: bigint;
   /** From this time the name can be used again, even if messages are left. */
   readonly until: Ticks;
@@ -34,12 +39,12 @@ export interface MessageRecord {
 
 /** An entry of the visibility index. Repeats the expiry time, so that Get Messages skips expired
  *  messages without reading them. */
-export interface VisibilityRecord {
+interface VisibilityRecord {
   readonly expires: Ticks;
 }
 
 /** Key of a message: the id of its queue and its own id. */
-export interface MessageKey {
+interface MessageKey {
   readonly queue: bigint;
   readonly id: string;
 }
@@ -49,6 +54,9 @@ export const queues = defineTable<{ account: bigint; name: string }, QueueRecord
   tag: 0x40,
   key: ({ account, name }) => [account, name],
   codec: withDecodeCache(recordCodec<QueueRecord>({ version: 1 })),
+  owner: "account",
+  ...archivedRecord,
+  defines: { id: "queue" },
 });
 
 export const deletedQueues = defineTable<{ account: bigint; name: string }, DeletedQueueRecord>({
@@ -56,6 +64,28 @@ export const deletedQueues = defineTable<{ account: bigint; name: string }, Dele
   tag: 0x41,
   key: ({ account, name }) => [account, name],
   codec: recordCodec<DeletedQueueRecord>({ version: 1 }),
+  owner: "account",
+  lifetime: "durable",
+  role: "record",
+  // Written by earlier releases only, and cannot be restored.
+  isArchived: false,
+  defines: { id: "queue" },
+});
+
+/** Messages of a queue that expire in the same minute share one reclaim job. */
+const sweepTicks = 60n * ticksPerSecond;
+
+/** When the reclaim job of a message that expires then is due. */
+function sweepAfter(expires: Ticks): Ticks {
+  return expires - (expires % sweepTicks) + sweepTicks;
+}
+
+/** Number of messages in a queue, visible or not. */
+export const messageCount = defineCounter({
+  name: "messages of queue",
+  tag: 0x45,
+  owner: "queue",
+  isSum: true,
 });
 
 /** Ids begin with the insertion time, so that messages inserted one after another are adjacent: Put
@@ -77,6 +107,22 @@ export const messages = defineTable<MessageKey, MessageRecord>({
       text: true,
     },
   }),
+  owner: "queue",
+  ...archivedRecord,
+  relatedEntries: ({ visibleAt, expires }, [queue, id]) => {
+    const key = { queue: queue as bigint, id: messageIdOfBytes(id as Uint8Array) };
+    const visibility = { key: visibilityIndex.key({ ...key, visibleAt }) };
+    const isKept = expires === ticksMax;
+    return isKept ? [visibility] : [visibility, { key: expiries.key({ ...key, expires }) }];
+  },
+  counters: [{ counter: messageCount, of: () => 1n }],
+  period: {
+    jobKinds: ["queue-expired"],
+    scopeOf: ([queue]) => [queue as bigint],
+    ends: ({ expires }) => (expires === ticksMax ? undefined : sweepAfter(expires)),
+  },
+  // A message has up to 64 KiB.
+  removalsMax: 250,
   countedBytes: ({ text }) => Buffer.byteLength(text),
 });
 
@@ -90,6 +136,10 @@ export const visibilityIndex = defineTable<MessageKey & { visibleAt: Ticks }, Vi
     migrate: { 1: (record) => record },
     shape: { expires: true },
   }),
+  owner: "queue",
+  lifetime: "durable",
+  role: "related",
+  isArchived: true,
 });
 
 const emptyCodec = recordCodec<object>({ version: 1 });
@@ -102,11 +152,17 @@ export const expiries = defineTable<MessageKey & { expires: Ticks }, object>({
   tag: 0x44,
   key: ({ queue, expires, id }) => [queue, expires, bytesOfMessageId(id)],
   codec: { encode: () => emptyRecord, decode: (bytes) => emptyCodec.decode(bytes) },
+  owner: "queue",
+  lifetime: "durable",
+  role: "related",
+  isArchived: true,
 });
 
-const messageCountTag = 0x45;
-
-/** Key of the number of messages in a queue, visible or not. */
-export function messageCounter(queue: bigint): Uint8Array {
-  return encodeTaggedKey(messageCountTag, [queue]);
-}
+/** All tables of the Queue service. Reclaim jobs empty those of one owner in this order. */
+export const queueTables: readonly AnyTable[] = [
+  anyTable(queues),
+  anyTable(deletedQueues),
+  anyTable(messages),
+  anyTable(visibilityIndex),
+  anyTable(expiries),
+];

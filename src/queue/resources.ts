@@ -20,12 +20,12 @@ export interface QueueAddress extends Address {
   readonly message: string;
 }
 
-export interface QueueScope extends AccountScope {
+interface QueueScope extends AccountScope {
   readonly queue: QueueRecord;
 }
 
 /** The types of scope and target of each resource of this service. */
-export interface QueueResources {
+interface QueueResources {
   readonly [name: string]: { scope: object; target: object };
   readonly service: { scope: AccountScope; target: AccountRecord };
   readonly queue: { scope: AccountScope; target: QueueRecord };

@@ -1,6 +1,7 @@
 import type { Service } from "../operation/service.ts";
 import { operations } from "./operations.ts";
 import { reclaimers } from "./reclaim.ts";
+import { queueTables } from "./records.ts";
 import { identify, resources, signedName, type QueueAddress } from "./resources.ts";
 
 export const queueService: Service = {
@@ -9,6 +10,6 @@ export const queueService: Service = {
   signedName: (address) => signedName(address as QueueAddress),
   resources,
   operations,
-  contentTables: [],
+  tables: queueTables,
   reclaimers,
 };

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { linesOf, openAccessLog } from "./access-log.ts";
-import { simWorld } from "./sim-world.ts";
+import { simWorld } from "../../tests/harness/sim-world.ts";
 
 const entry = {
   remoteAddress: "127.0.0.1",

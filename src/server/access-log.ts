@@ -12,7 +12,7 @@ export interface AccessLog {
 }
 
 /** Where the access log writes its lines; must not block. */
-export interface AccessLogSink {
+interface AccessLogSink {
   /** Returns false if the text was dropped because too much is buffered. */
   write(text: string): boolean;
   end(): Promise<void>;

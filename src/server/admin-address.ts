@@ -2,7 +2,7 @@ import { readFile, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 
 /** Address of the admin listener of the server that uses a data folder. */
-export interface AdminAddress {
+interface AdminAddress {
   readonly url: string;
   readonly pid: number;
   /** Grants the same access as the admin token. Users who can read this file can read all data of

@@ -1,18 +1,44 @@
 import { pid } from "node:process";
 import { reachable } from "../admin/connection-string.ts";
 import { isLoopback } from "../admin/security/same-origin.ts";
-import { openAdmin, type AdminParts } from "./admin.ts";
 import { publishAdminAddress } from "./admin-address.ts";
-import { newAdminToken, warnOfExposure } from "./admin-warnings.ts";
+import { adminTitle } from "./service-listener.ts";
 import { authorityFile } from "./https/certificate-folder.ts";
 import type { ServedCertificate } from "./https/served-certificate.ts";
 import type { BoundAddress, Listener, ListenerOptions } from "./listener.ts";
+import { developmentAccountKey, isDevelopmentAlone, type Accounts } from "../account/settings.ts";
+import type { Log, Random } from "../base/world.ts";
+import type { Options } from "./options.ts";
+import { join } from "node:path";
+import type { AdminContext, HttpServices, ServerFacts, Sizes } from "../admin/admin-context.ts";
+import { adminHandler, type AdminHandler } from "../admin/handler.ts";
+import {
+  TokenIssuer,
+  type IdentityContext,
+  type LocalIdentity,
+} from "../admin/identity/token-issuer.ts";
+import type { SubscriptionManager, SubscriptionStatus } from "../events/subscription-manager.ts";
+import { AccountManager } from "../account/account-manager.ts";
+import type { FigureSample, RequestCount, WorkerFigures } from "../admin/views/figures.ts";
+import type { AdminSecurity } from "../admin/security/admin-auth.ts";
+import type { HttpService } from "../http/http-service.ts";
+import type { Observer } from "../http/observer.ts";
+import type { SmbAdministration } from "../smb/administration.ts";
+import { accountChangeParts } from "../data/ensure-accounts.ts";
+import { archiveControl } from "../commands/archive/server-archives.ts";
+import type { DataStores } from "../data/data-stores.ts";
+import { packageFolder } from "../host/package-folder.ts";
+import type { RequestLimits } from "./request-limits.ts";
+import type { RunningServerOptions, StateControls } from "./running-server.ts";
+import { readVersion } from "../host/version.ts";
+import { renderBuckets } from "./metrics.ts";
+import { readdir, stat } from "node:fs/promises";
 
-export interface AdminListenerOptions extends Omit<AdminParts, "localToken"> {
+interface AdminListenerOptions extends Omit<AdminParts, "localToken"> {
   readonly certificate: ServedCertificate | undefined;
   readonly onPortReplaced: ListenerOptions["onPortReplaced"];
   readonly listen: (
-    options: Omit<ListenerOptions, "clock" | "connections" | "beforeListen">,
+    options: Omit<ListenerOptions, "clock" | "connections" | "socket">,
   ) => Promise<Listener>;
 }
 
@@ -36,7 +62,7 @@ export async function listenAdmin(parts: AdminListenerOptions): Promise<AdminLis
   const localToken = location === undefined ? undefined : newAdminToken(random);
   const admin = openAdmin({ ...parts, localToken });
   const { url, address } = await parts.listen({
-    title: "Admin listener",
+    title: adminTitle,
     host,
     port,
     onPortReplaced,
@@ -82,3 +108,234 @@ async function publish(
     },
   );
 }
+
+interface AdminExposure {
+  readonly options: Pick<Options, "adminHost">;
+  readonly accounts: Accounts;
+  readonly log: Log;
+  readonly isEncrypted: boolean;
+}
+
+/** Warns about secrets exposed by an admin listener that other machines can reach. */
+function warnOfExposure({ options, accounts, log, isEncrypted }: AdminExposure): void {
+  if (isLoopback(options.adminHost)) return;
+  if (!isEncrypted) {
+    log.warn({ host: options.adminHost }, "admin logins are not encrypted; set --cert and --key");
+  }
+  if (hasPublishedKey(accounts)) {
+    log.warn({}, "the development account has a published key; configure other accounts");
+  }
+}
+
+function hasPublishedKey(accounts: Accounts): boolean {
+  const isPublished = (name: string): boolean =>
+    accounts.get(name)?.keys.includes(developmentAccountKey) === true;
+  return accounts.names().some(isPublished);
+}
+
+const tokenBytes = 32;
+
+/** A token for `admin.json`, by which programs that can read the data folder log in. */
+function newAdminToken(random: Random): string {
+  return Buffer.from(random.bytes(tokenBytes)).toString("hex");
+}
+
+interface AdminParts extends Pick<RequestLimits, "memory"> {
+  readonly given: RunningServerOptions;
+  readonly stores: DataStores;
+  readonly httpServices: HttpServices;
+  readonly dfs: HttpService | undefined;
+  readonly observer: Observer;
+  readonly smb: SmbAdministration | undefined;
+  /** Keys and secrets of the local token service. */
+  readonly local: LocalIdentity;
+  /** Figures of all processes of the server. */
+  readonly sample: () => Promise<FigureSample>;
+  readonly addresses: () => Pick<ServerFacts, "adminUrl" | "smbUrl" | "urls">;
+  readonly ready: () => Promise<void>;
+  readonly reset: () => Promise<void>;
+  readonly controls: StateControls;
+  readonly subscriptions: SubscriptionManager;
+  /** Authenticates programs that can read the data folder; undefined without a data folder. */
+  readonly localToken: string | undefined;
+}
+
+function openAdmin(parts: AdminParts): AdminHandler {
+  return adminHandler(adminContextOf(parts));
+}
+
+/** How the admin listener authenticates. No login is required on a loopback address if the only
+ *  account is the development account, whose key is published. */
+function securityOf(given: RunningServerOptions, localToken: string | undefined): AdminSecurity {
+  const { accounts, options } = given;
+  const { adminHost, adminToken: token } = options;
+  const isMetricsLoginRequired = token !== undefined || !isLoopback(adminHost);
+  return {
+    isLoginRequired: () => isMetricsLoginRequired || !isDevelopmentAlone(accounts),
+    isMetricsLoginRequired,
+    token,
+    localToken,
+  };
+}
+
+function identityContextOf({ given, local, addresses }: AdminParts): IdentityContext {
+  const { clock, random, log, accounts, options, location } = given;
+  const hasAuthority = options.https && location !== undefined;
+  const trusted = hasAuthority ? authorityFile(location) : undefined;
+  const address = (): string => reachable(addresses().adminUrl);
+  const isSecure = options.https || options.cert !== undefined;
+  const secureAddress = () => (isSecure ? address().replace(/^http:/, "https:") : undefined);
+  const issuer = new TokenIssuer({ identity: local, clock, random, address });
+  const identity = () => accounts.identity();
+  const places = { address, secureAddress, authorityFile: trusted };
+  return { identity, local, issuer, clock, log, ...places };
+}
+
+function adminContextOf(parts: AdminParts): AdminContext {
+  const { given, stores, httpServices, dfs, observer, smb, addresses } = parts;
+  const { clock, random, log, accounts, options, location } = given;
+  const version = readVersion();
+  const { store, content } = stores;
+  const storeKind = location === undefined ? "memory" : undefined;
+  return {
+    clock,
+    random,
+    log,
+    memory: parts.memory,
+    accounts,
+    accountManager: new AccountManager(accountChangeParts(store, random), accounts),
+    subscriptions: parts.subscriptions,
+    httpServices,
+    dfs,
+    observer,
+    audit: given.auditLog?.admin,
+    otherWorkers: given.worker?.others,
+    smb,
+    identity: identityContextOf(parts),
+    runtime: { store, content, random, clock, log },
+    facts: () => ({
+      version,
+      store: storeKind ?? (options.store === undefined ? "lmdb" : "postgres"),
+      content: storeKind ?? (options.content === undefined ? "disk" : "s3"),
+      ...addresses(),
+    }),
+    figures: { sample: parts.sample },
+    sizes: () => sizesOf(location),
+    ready: parts.ready,
+    metrics: async () =>
+      renderMetrics(await parts.sample()) + (await renderEventMetrics(parts.subscriptions)),
+    reset: options.enableReset ? parts.reset : undefined,
+    snapshots: parts.controls.snapshots,
+    archives: archiveControl(parts.controls.archives),
+    pageFolder: join(packageFolder(), "ui", "dist"),
+    security: securityOf(given, parts.localToken),
+  };
+}
+
+/** Prometheus text exposition format 0.0.4. */
+export function renderMetrics(sample: FigureSample): string {
+  const { requests, latencies, batches, workers } = sample;
+  return [
+    ...help("etagere_requests_total", "counter", "Requests answered."),
+    ...requests.map((each) => `etagere_requests_total{${labelsOf(each)}} ${each.count}`),
+    ...help("etagere_request_seconds", "histogram", "Time from request to last byte."),
+    ...[...latencies].flatMap(([service, latency]) =>
+      renderBuckets("etagere_request_seconds", `service="${service}"`, latency),
+    ),
+    ...single("etagere_store_transactions_total", "counter", "Commits.", sample.transactions),
+    ...single("etagere_store_conflicts_total", "counter", "Failed validations.", sample.conflicts),
+    ...help("etagere_store_batch_size", "histogram", "Transactions per commit batch."),
+    ...renderBuckets("etagere_store_batch_size", "", batches),
+    ...help("etagere_content_bytes_total", "counter", "Bytes into and out of content storage."),
+    `etagere_content_bytes_total{direction="received"} ${sample.receivedBytes}`,
+    `etagere_content_bytes_total{direction="sent"} ${sample.sentBytes}`,
+    ...single("etagere_scrub_bytes_total", "counter", "Bytes verified.", sample.scrub?.bytes ?? 0),
+    ...single("etagere_scrub_problems_total", "counter", "Damaged.", sample.scrub?.problems ?? 0),
+    ...single("process_cpu_seconds_total", "counter", "CPU time.", sample.cpuSeconds),
+    ...single("process_resident_memory_bytes", "gauge", "Memory.", sample.residentBytes),
+    ...single("etagere_heap_used_bytes", "gauge", "Heap in use.", sample.heapUsedBytes),
+    ...(workers === undefined ? [] : renderWorkers(workers)),
+    "",
+  ].join("\n");
+}
+
+function renderWorkers({ processes, restarts }: WorkerFigures): readonly string[] {
+  const labels = (worker: number): string => `{pid="${worker}"}`;
+  return [
+    ...single("etagere_workers", "gauge", "Worker processes.", processes.length),
+    ...single("etagere_worker_restarts_total", "counter", "Failed workers replaced.", restarts),
+    ...help("etagere_worker_requests_total", "counter", "Requests answered by a worker."),
+    ...processes.map((each) => `etagere_worker_requests_total${labels(each.pid)} ${each.requests}`),
+    ...help("etagere_worker_resident_memory_bytes", "gauge", "Memory of a worker."),
+    ...processes.map(
+      (each) => `etagere_worker_resident_memory_bytes${labels(each.pid)} ${each.residentBytes}`,
+    ),
+  ];
+}
+
+const eventCounts = ["delivered", "failed", "deadLettered", "dropped", "missed"] as const;
+
+/** The figures of all event subscriptions together: the metrics contain no names. None without
+ *  subscriptions. */
+async function renderEventMetrics(manager: SubscriptionManager): Promise<string> {
+  const found = await manager.list(() => true);
+  if (found.length === 0) return "";
+  const sum = (of: (each: SubscriptionStatus) => number | undefined): number =>
+    found.reduce((total, each) => total + (of(each) ?? 0), 0);
+  const counts = eventCounts.map((result) => {
+    const total = sum(({ state }) => state?.[result]);
+    return `etagere_events_total{result="${result}"} ${total}`;
+  });
+  const backlog = sum((each) => each.backlog);
+  const retries = sum(({ state }) => state?.retries);
+  return [
+    ...help("etagere_events_total", "counter", "Events by result; failed: attempts."),
+    ...counts,
+    ...single("etagere_events_backlog", "gauge", "Events after the positions.", backlog),
+    ...single("etagere_events_retries", "gauge", "Events that wait for a retry.", retries),
+    "",
+  ].join("\n");
+}
+
+function labelsOf({ service, operation, status }: RequestCount): string {
+  return `service="${service}",operation="${operation}",status="${status}"`;
+}
+
+function help(name: string, type: string, text: string): readonly string[] {
+  return [`# HELP ${name} ${text}`, `# TYPE ${name} ${type}`];
+}
+
+function single(name: string, type: string, text: string, value: number): readonly string[] {
+  return [...help(name, type, text), `${name} ${value}`];
+}
+
+const filesMax = 100_000;
+
+/** Disk space used by a data folder; without one nothing is known. */
+async function sizesOf(location: string | undefined): Promise<Sizes> {
+  if (location === undefined) return {};
+  const [storeBytes, contentBytes] = await Promise.all([
+    folderBytes(join(location, "store")),
+    folderBytes(join(location, "extents")),
+  ]);
+  return {
+    ...(storeBytes === undefined ? {} : { storeBytes }),
+    ...(contentBytes === undefined ? {} : { contentBytes }),
+  };
+}
+
+/** Disk space of the files in a folder. Counts allocated blocks instead of file lengths, because
+ *  the files of the store are sparse. */
+async function folderBytes(folder: string): Promise<number | undefined> {
+  const entries = await readdir(folder, { recursive: true, withFileTypes: true }).catch(() => []);
+  let bytes: number | undefined;
+  for (const entry of entries.slice(0, filesMax)) {
+    if (!entry.isFile()) continue;
+    // The file may be deleted between listing and stat.
+    const found = await stat(join(entry.parentPath, entry.name)).catch(() => undefined);
+    bytes = (bytes ?? 0) + Math.min(found?.size ?? 0, (found?.blocks ?? 0) * bytesPerBlock);
+  }
+  return bytes;
+}
+
+const bytesPerBlock = 512;

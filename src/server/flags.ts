@@ -1,5 +1,5 @@
 /** How a flag's value is parsed, on the command line and in `start()`. */
-export type FlagKind = "text" | "port" | "switch" | "seconds" | "megabytes" | "workers" | "count";
+type FlagKind = "text" | "port" | "switch" | "seconds" | "megabytes" | "workers" | "count";
 
 export interface Flag {
   readonly kind: FlagKind;
@@ -62,6 +62,17 @@ export const flags = {
     kind: "text",
     value: "RANGES",
     help: "addresses copies must not read, as 10.0.0.0/8,fd00::/8",
+  },
+  eventWebhooks: {
+    kind: "text",
+    value: "URLS",
+    help: "where events may be sent, as https://example.com/hooks/",
+  },
+  eventLogDays: { kind: "count", value: "N", help: "how long events wait for subscriptions" },
+  eventLogMegabytes: {
+    kind: "megabytes",
+    value: "MB",
+    help: "limit of the event log of an account",
   },
   enableHierarchicalNamespace: {
     kind: "switch",
@@ -145,6 +156,8 @@ export const flagDefaults = {
   enableHierarchicalNamespace: false,
   auditLogMegabytes: 100,
   auditLogFiles: 10,
+  eventLogDays: 7,
+  eventLogMegabytes: 1024,
   noDevelopmentAccount: false,
   https: false,
   enableReset: false,

@@ -1,7 +1,12 @@
 import { link, readFile, rename, rm, writeFile } from "node:fs/promises";
-import { join } from "node:path";
-import type { IdentityData, LocalIdentity, StoredKey } from "../admin/identity/local-identity.ts";
-import { publishedKeys } from "../admin/identity/local-identity.ts";
+import { createHash } from "node:crypto";
+import { join, resolve } from "node:path";
+import {
+  publishedKeys,
+  type IdentityData,
+  type LocalIdentity,
+  type StoredKey,
+} from "../admin/identity/token-issuer.ts";
 import { newGuid } from "../operation/identifiers.ts";
 import { ticksPerSecond, unixEpochTicks, type Ticks } from "../base/ticks.ts";
 import type { Clock, Random } from "../base/world.ts";
@@ -10,11 +15,14 @@ import {
   KeySet,
   type VerificationKey,
 } from "../http/auth/tokens/verification-keys.ts";
-import { makePrivateFolder } from "../store/private-folder.ts";
-import { systemErrorCode } from "./start-refused.ts";
+import { makePrivateFolder } from "../store/folders.ts";
+import { systemErrorCode } from "../host/start-refused.ts";
+import { TokenVerifier, TrustedIssuers } from "../http/auth/tokens/token-verifier.ts";
+import type { RunningServerOptions } from "./running-server.ts";
 
 const secretBytes = 32;
 const keyIdBytes = 8;
+const assertionNameUnits = 32;
 /** A key signs for this long, and is published for a day longer than its last token is valid. */
 const keyLifeSeconds = 30 * 24 * 3600;
 const keyOverlapSeconds = 24 * 3600;
@@ -22,7 +30,7 @@ const keyOverlapSeconds = 24 * 3600;
 const rereadPause: Ticks = 5n * ticksPerSecond;
 const issuerForm = /\/([0-9a-f-]{36})\/v2\.0$/;
 
-export interface LocalIdentityOptions {
+interface LocalIdentityOptions {
   /** The data folder; undefined keeps everything in memory. */
   readonly location: string | undefined;
   readonly clock: Clock;
@@ -68,6 +76,24 @@ export class IdentityFile implements LocalIdentity {
     this.#rotation ??= this.#take(this.#rotate(data)).finally(() => (this.#rotation = undefined));
     this.#data = this.#rotation;
     return this.#rotation;
+  }
+
+  async writeAssertion(clientId: string, assertion: string): Promise<string | undefined> {
+    const { location, random } = this.#options;
+    if (location === undefined) return undefined;
+    const folder = join(location, "identity");
+    makePrivateFolder(folder);
+    // A client id may contain any characters.
+    const name = createHash("sha256").update(clientId).digest("hex").slice(0, assertionNameUnits);
+    const path = resolve(folder, `${name}.assertion`);
+    const written = `${path}.${Buffer.from(random.bytes(keyIdBytes)).toString("hex")}`;
+    try {
+      await writeFile(written, assertion, { mode: 0o600, flag: "wx" });
+      await rename(written, path);
+    } finally {
+      await rm(written, { force: true });
+    }
+    return path;
   }
 
   #maySign({ keys: [newest] }: IdentityData): boolean {
@@ -197,4 +223,17 @@ async function readData(path: string): Promise<IdentityData | undefined> {
     // Reported below; the parser's message would quote the file.
   }
   throw new Error(`${path} is damaged; delete it to create new keys`);
+}
+
+export interface ServerIdentity {
+  readonly local: LocalIdentity;
+  /** One verifier for all services: they share the cached verdicts. */
+  readonly tokens: TokenVerifier;
+}
+
+export function openIdentity(given: RunningServerOptions): ServerIdentity {
+  const { accounts, clock, log, random, location } = given;
+  const identity = () => accounts.identity();
+  const local = new IdentityFile({ location, clock, random });
+  return { local, tokens: new TokenVerifier(new TrustedIssuers({ identity, local, clock, log })) };
 }

@@ -1,10 +1,10 @@
-import { Agent, get, type IncomingMessage, type ServerResponse } from "node:http";
-import { connect } from "node:net";
+import { Agent, createServer, get, type IncomingMessage, type ServerResponse } from "node:http";
+import { connect, type AddressInfo } from "node:net";
 import { describe, expect, it } from "vitest";
-import { Connections } from "../http/connections.ts";
-import { listen } from "./listener.ts";
+import { Connections } from "../http/limits/connections.ts";
+import { listen, refuseMalformed } from "./listener.ts";
 import type { Handler, Listener } from "./listener.ts";
-import { realClock } from "./world.ts";
+import { realClock } from "../host/world.ts";
 
 function listenWith(handler: Handler, connectionsMax = 100): Promise<Listener> {
   return listen({
@@ -97,7 +97,7 @@ describe("limits", () => {
     const listener = await listenWith((_request, response) => response.end());
     const long = "a".repeat(33 * 1024);
     const text = `GET / HTTP/1.1\r\nHost: a\r\nx-long: ${long}\r\n\r\n`;
-    expect(await exchange(listener.url, text)).toMatch(/^HTTP\/1\.1 431 /);
+    expect(await exchange(listener.url, text)).toMatch(/^HTTP\/1\.1 400 /);
     await listener.stop(0);
   });
 
@@ -114,6 +114,18 @@ describe("limits", () => {
     const listener = await listenWith((_request, response) => response.end());
     expect(await exchange(listener.url, "nonsense\r\n\r\n")).toMatch(/^HTTP\/1\.1 400 /);
     await listener.stop(0);
+  });
+
+  it.each([
+    ["close a connection without a request in silence", "", /^$/],
+    ["answer a request whose headers do not end", "GET / HTTP/1.1\r\nHost", /^HTTP\/1\.1 408 /],
+  ])("%s", async (_, text, expected) => {
+    const server = createServer({ headersTimeout: 20, connectionsCheckingInterval: 10 });
+    server.on("clientError", refuseMalformed);
+    await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+    const { port } = server.address() as AddressInfo;
+    expect(await exchange(`http://127.0.0.1:${port}`, text)).toMatch(expected);
+    await new Promise((resolve) => server.close(resolve));
   });
 
   it("leave 100-continue to the handler", async () => {

@@ -1,10 +1,10 @@
 import { createServer } from "node:http";
 import type { IncomingMessage, Server, ServerResponse } from "node:http";
 import { createServer as createSecureServer, Server as SecureServer } from "node:https";
-import { Server as NetServer, type Socket } from "node:net";
+import { Server as NetServer, type ListenOptions, type Socket } from "node:net";
 import type { Clock } from "../base/world.ts";
-import type { Connections } from "../http/connections.ts";
-import { messageOf, StartRefused, systemErrorCode } from "./start-refused.ts";
+import type { Connections } from "../http/limits/connections.ts";
+import { messageOf, StartRefused, systemErrorCode } from "../host/start-refused.ts";
 import { acceptTls } from "./https/accept-tls.ts";
 import type { ServedCertificate } from "./https/served-certificate.ts";
 
@@ -28,9 +28,12 @@ export interface ListenerOptions {
   readonly handler: Handler;
   readonly clock: Clock;
   readonly connections: Connections;
-  /** Called immediately before the port is bound. */
-  readonly beforeListen?: (() => void) | undefined;
+  /** A bound socket to listen on instead of `host` and `port`. */
+  readonly socket?: BoundSocket | undefined;
 }
+
+/** A socket that another process has bound, as `net.Server.listen` accepts it. */
+export type BoundSocket = object;
 
 export interface Listener {
   /** The base address, with the port that was actually bound. */
@@ -115,20 +118,29 @@ function newServer(
 
 export type BindOptions = Pick<
   ListenerOptions,
-  "title" | "host" | "port" | "onPortReplaced" | "beforeListen"
+  "title" | "host" | "port" | "onPortReplaced" | "socket"
 >;
 
 /** Binds a server to its address. Throws `StartRefused` with an explanation if that fails. */
 export async function bind(server: NetServer, options: BindOptions): Promise<void> {
-  const { title, host, port, onPortReplaced, beforeListen } = options;
-  beforeListen?.();
+  const { socket } = options;
+  await bindOrReplace(options, (host, port) => listenAt(server, socket ?? { host, port }));
+}
+
+/** Calls `bindTo` with the address, and again with port 0 if the port is in use and may be
+ *  replaced. Throws `StartRefused` with an explanation if that fails. */
+export async function bindOrReplace(
+  options: BindOptions,
+  bindTo: (host: string, port: number) => Promise<void>,
+): Promise<void> {
+  const { title, host, port, onPortReplaced } = options;
   try {
-    await listenAt(server, host, port);
+    await bindTo(host, port);
   } catch (error) {
     const isInUse = systemErrorCode(error) === "EADDRINUSE";
     if (!isInUse || onPortReplaced === undefined) throw startError(options, error);
     onPortReplaced(`${title}: port ${port} of ${host} is in use; using a free port instead`);
-    await listenAt(server, host, 0).catch((again: unknown) => {
+    await bindTo(host, 0).catch((again: unknown) => {
       throw startError({ ...options, port: 0 }, again);
     });
   }
@@ -138,10 +150,10 @@ function startError({ title, host, port }: BindOptions, error: unknown): StartRe
   return new StartRefused([`${title}: ${explain(error, host, port)}`], error);
 }
 
-function listenAt(server: NetServer, host: string, port: number): Promise<void> {
+function listenAt(server: NetServer, address: BoundSocket | ListenOptions): Promise<void> {
   return new Promise((resolve, reject) => {
     server.once("error", reject);
-    server.listen({ host, port }, () => {
+    server.listen(address, () => {
       server.off("error", reject);
       resolve();
     });
@@ -169,16 +181,18 @@ interface ConnectionInternals {
 }
 
 /** Responds to requests that the HTTP parser of Node rejects, which never reach the pipeline. */
-function refuseMalformed(error: Error, socket: Socket & ConnectionInternals): void {
-  const { _httpMessage: answer } = socket;
+export function refuseMalformed(error: Error, socket: Socket & ConnectionInternals): void {
+  const { _httpMessage: answer, bytesRead } = socket;
   if (!socket.writable) return;
-  // A response has begun: another head would be read as part of its body.
-  if (answer?.headersSent === true) {
+  // A response has begun: another head would be read as part of its body. And without a request a
+  // client that sends one now would take this response for its own.
+  const isLate = systemErrorCode(error) === "ERR_HTTP_REQUEST_TIMEOUT";
+  if ((isLate && bytesRead === 0) || answer?.headersSent === true) {
     socket.destroy();
     return;
   }
-  const tooLarge = systemErrorCode(error) === "HPE_HEADER_OVERFLOW";
-  const status = tooLarge ? "431 Request Header Fields Too Large" : "400 Bad Request";
+  // Also if the headers are too long: the service does not use 431.
+  const status = isLate ? "408 Request Timeout" : "400 Bad Request";
   socket.end(`HTTP/1.1 ${status}\r\nConnection: close\r\nContent-Length: 0\r\n\r\n`);
 }
 

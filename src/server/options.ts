@@ -1,12 +1,14 @@
 import type { IdentityInput } from "../account/parse-identity.ts";
-import type { AccountInputs, SettingsResult } from "../account/parse-settings.ts";
-import type { ServiceName } from "../protocol/service-name.ts";
+import type { AccountInputs } from "../account/parse-settings.ts";
+import type { SettingsResult } from "../account/object-reader.ts";
+import type { ServiceName } from "../protocol/names.ts";
 import { isLoopback } from "../admin/security/same-origin.ts";
 import type { OAuthMode } from "../http/auth/request.ts";
+import type { LogLimits } from "../events/log-retention.ts";
 import { isAddressRange } from "../http/source/address-ranges.ts";
 import type { SourceRanges } from "../http/source/source-policy.ts";
 import { isDatabaseAddress } from "../store/postgres/addresses.ts";
-import type { InitInput } from "./init/init-input.ts";
+import type { InitInput } from "../commands/init/init-input.ts";
 import { flagDefaults, flags, isFlagName } from "./flags.ts";
 import type { FlagName, FlagValues } from "./flags.ts";
 
@@ -134,6 +136,10 @@ function checkText(name: FlagName, value: string): string | undefined {
     const wrong = value.split(",").find((range) => !isAddressRange(range));
     if (wrong !== undefined) return `must be ranges like 10.0.0.0/8, not ${show(wrong)}`;
   }
+  if (name === "eventWebhooks") {
+    const wrong = value.split(",").find((url) => !/^https?:\/\//.test(url) || !URL.canParse(url));
+    if (wrong !== undefined) return `must be URLs like https://example.com/, not ${show(wrong)}`;
+  }
   if (name === "store" && !isDatabaseAddress(value)) {
     return `must be postgres://…, not ${show(value)}`;
   }
@@ -216,6 +222,22 @@ export function isLocal(options: Options): boolean {
  *  ones. */
 export function sourceRanges({ allowedSources, forbiddenSources }: Options): SourceRanges {
   return { allowed: listOf(allowedSources), forbidden: listOf(forbiddenSources) };
+}
+
+const secondsPerDay = 86_400;
+const bytesPerMegabyte = 1024 * 1024;
+
+/** How much of an event log is kept for subscriptions that do not read it. */
+export function eventLogLimits({ eventLogDays, eventLogMegabytes }: Options): LogLimits {
+  return {
+    ageSecondsMax: eventLogDays * secondsPerDay,
+    bytesMax: eventLogMegabytes * bytesPerMegabyte,
+  };
+}
+
+/** The beginnings of the URLs to which events may be sent. */
+export function webhookPrefixes({ eventWebhooks }: Options): readonly string[] {
+  return listOf(eventWebhooks);
 }
 
 function listOf(ranges: string | undefined): readonly string[] {

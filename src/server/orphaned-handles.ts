@@ -1,7 +1,7 @@
-import { runInBackground, type Background } from "./background.ts";
-import type { DataStores } from "./data-stores.ts";
+import { runInBackground, type Background } from "../data/background.ts";
+import type { DataStores } from "../data/data-stores.ts";
 import type { ServerEnvironment } from "./server-environment.ts";
-import type { Runtime } from "../operation/execute.ts";
+import type { Runtime } from "../operation/work.ts";
 import { sweepHandles } from "../file/filesystem/sweep.ts";
 
 /**

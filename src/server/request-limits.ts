@@ -1,9 +1,9 @@
 import { totalmem } from "node:os";
 import { MemoryBudget } from "../base/memory-budget.ts";
 import type { Clock } from "../base/world.ts";
-import { Connections } from "../http/connections.ts";
-import { RequestRates } from "../http/request-rates.ts";
-import { UnsentResponses } from "../http/unsent-responses.ts";
+import { Connections } from "../http/limits/connections.ts";
+import { RequestRates } from "../http/limits/request-rates.ts";
+import { UnsentResponses } from "../http/limits/unsent-responses.ts";
 
 /** Limits shared by all requests of a process. */
 export interface RequestLimits {
@@ -24,7 +24,7 @@ const bytesPerConnection = 256 * 1024;
 const connectionsFloor = 256;
 const connectionsCeiling = 10_000;
 
-export interface LimitSizes {
+interface LimitSizes {
   readonly bodyBytesMax: number;
   readonly connectionsMax: number;
 }

@@ -1,55 +1,141 @@
 import type { FigureSample } from "../admin/views/figures.ts";
-import type { ServiceName } from "../protocol/service-name.ts";
+import type { ServiceName } from "../protocol/names.ts";
 import type { Service } from "../operation/service.ts";
 import { resetAccounts } from "../account/account-records.ts";
-import { smbTitle, type EndpointName } from "./endpoint-names.ts";
-import { openAccountRecords, reloadAccounts } from "./ensure-accounts.ts";
-import type { ReloadableAccounts } from "./accounts.ts";
+import {
+  announceServices,
+  listeningLine,
+  onPortReplaced,
+  serviceListener,
+  smbTitle,
+  startingLine,
+  type EndpointName,
+} from "./service-listener.ts";
+import { completeAccounts, openAccountRecords, reloadAccounts } from "../data/ensure-accounts.ts";
+import type { ReloadableAccounts } from "../data/accounts.ts";
 import { writeAccessOf } from "./access-log.ts";
 import { listenAdmin, type AdminListener } from "./admin-listener.ts";
-import type { Background } from "./background.ts";
+import { runInBackground, type Background } from "../data/background.ts";
 import { ServedCertificate } from "./https/served-certificate.ts";
-import { openDataStores, type DataStores } from "./data-stores.ts";
-import { dataStoreOptions } from "./data-store-options.ts";
-import { openIdentity, type ServerIdentity } from "./token-verification.ts";
+import { openDataStores, type DataStores } from "../data/data-stores.ts";
+import { openIdentity, type ServerIdentity } from "./identity-file.ts";
 import { sweepHandlesInBackground } from "./orphaned-handles.ts";
-import { FaultInjector } from "./faults/fault-injector.ts";
-import { applyInit } from "./init/apply-init.ts";
-import { listen } from "./listener.ts";
-import { OpenListeners } from "./open-listeners.ts";
-import type { BoundAddress, Handler, Listener, ListenerOptions } from "./listener.ts";
+import { reachable } from "../admin/connection-string.ts";
+import { runEventDelivery, type EventDelivery } from "../events/event-delivery.ts";
+import { LogRetention } from "../events/log-retention.ts";
+import { SubscriptionManager } from "../events/subscription-manager.ts";
+import type { WebhookRules } from "../events/webhook.ts";
+import { FaultInjector } from "../controls/fault-injector.ts";
+import { applyInit } from "../commands/init/apply-init.ts";
+import {
+  listen,
+  type BoundAddress,
+  type Handler,
+  type Listener,
+  type ListenerOptions,
+} from "./listener.ts";
 import type { HttpService } from "../http/http-service.ts";
 import type { Observer } from "../http/observer.ts";
-import type { CommitRole } from "../store/commit-role.ts";
 import { OwnEndpoints } from "../http/source/own-endpoints.ts";
 import { remoteSources } from "../http/source/remote-source.ts";
 import { sourcePolicy } from "../http/source/source-policy.ts";
 import type { SourceReader } from "../http/source/source-reader.ts";
-import type { Transfers } from "../http/source/transfers.ts";
-import { runServiceTransfers } from "./service-transfers.ts";
+import { runTransfers, type Transfers } from "../http/source/transfers.ts";
 import { newMetrics, type Metrics } from "./metrics.ts";
-import { processFigures } from "./process-figures.ts";
-import { sourceRanges, type Options } from "./options.ts";
+import { processFigures } from "../host/process.ts";
+import { eventLogLimits, sourceRanges, webhookPrefixes, type Options } from "./options.ts";
+import { services } from "../data/services.ts";
 import { newRequestLimits, type RequestLimits } from "./request-limits.ts";
 import {
   blobApisOf,
   blobHandlerOf,
   handlerOf,
   httpServiceOf,
-  services,
+  inProcessServices,
   type BlobApis,
   type HandlerParts,
-} from "./services.ts";
-import { stateControls, type StateControls } from "./state-controls.ts";
+} from "./http-services.ts";
 import type { SmbEndpoint } from "./smb-endpoint.ts";
 import type { ServerEnvironment } from "./server-environment.ts";
-import {
-  announceServices,
-  listeningLine,
-  onPortReplaced,
-  serviceListener,
-  startingLine,
-} from "./service-listener.ts";
+import type { Clock, Log } from "../base/world.ts";
+import { transferSources } from "../http/source/source-readers.ts";
+import { ServerArchives } from "../commands/archive/server-archives.ts";
+import { ServerSnapshots } from "../controls/server-snapshots.ts";
+
+/** Operations of a running server on the whole state of accounts. */
+export interface StateControls {
+  readonly snapshots: ServerSnapshots;
+  readonly archives: ServerArchives;
+}
+
+function stateControls(
+  given: Pick<RunningServerOptions, "accounts" | "random" | "log">,
+  stores: Pick<DataStores, "store" | "content">,
+): StateControls {
+  const { accounts, random, log } = given;
+  const { store } = stores;
+  const onRestored = () => completeAccounts(store, given);
+  const isConfigured = (name: string): boolean => accounts.isConfigured(name);
+  const onLoaded = () => accounts.refresh();
+  return {
+    snapshots: new ServerSnapshots({ store, random, log, onRestored }),
+    archives: new ServerArchives({ stores, random, log, isConfigured, onLoaded }),
+  };
+}
+
+const bytesPerMegabyte = 1024 * 1024;
+
+/** Where records and content go. */
+function dataStoreOptions(given: RunningServerOptions) {
+  const { options, location, clock, random, log } = given;
+  const { extentMemoryLimit } = options;
+  const memoryBytesMax =
+    extentMemoryLimit === undefined ? undefined : Math.floor(extentMemoryLimit * bytesPerMegabyte);
+  const places = { location, storeUrl: options.store, contentUrl: options.content, memoryBytesMax };
+  const { scrubMegabytesPerSecond: rate } = options;
+  const scrubBytesPerSecond = rate === undefined ? undefined : rate * bytesPerMegabyte;
+  return { ...places, clock, random, log, scrubBytesPerSecond };
+}
+
+type OpenListener = Pick<Listener, "drain" | "stop" | "unref">;
+
+/** Time for running requests to complete when the server stops. */
+const graceMilliseconds = 10_000;
+/** Time for idle connections of a replaced worker to end by themselves. */
+const drainMillisecondsMax = 30_000;
+
+/** The listeners of a running server. */
+class OpenListeners {
+  readonly #all: OpenListener[] = [];
+
+  add(listener: OpenListener): void {
+    this.#all.push(listener);
+  }
+
+  async drain(): Promise<void> {
+    await Promise.all(this.#all.map((listener) => listener.drain(drainMillisecondsMax)));
+  }
+
+  async stop(): Promise<void> {
+    await Promise.all(this.#all.map((listener) => listener.stop(graceMilliseconds)));
+  }
+
+  /** Lets the process end while the server runs. */
+  unref(): void {
+    for (const listener of this.#all) listener.unref();
+  }
+}
+
+/** Runs the copies of all services in the background. */
+function runServiceTransfers(
+  { clock, log }: { readonly clock: Clock; readonly log: Log },
+  { store, content, quotas }: DataStores,
+  sources: { readonly endpoints: OwnEndpoints; readonly remote: SourceReader },
+): Transfers {
+  const handlers = new Map(services.flatMap(({ transfers = {} }) => Object.entries(transfers)));
+  const read = transferSources(sources);
+  return runTransfers({ store, content, quotas, handlers, read, clock, log });
+}
 
 export interface RunningServerOptions extends ServerEnvironment {
   readonly options: Options;
@@ -65,12 +151,13 @@ export class RunningServer {
   smbUrl = "";
   readonly #given: RunningServerOptions;
   #certificate: ServedCertificate | undefined;
-  readonly #engines: DataStores;
+  readonly #stores: DataStores;
   readonly #metrics: Metrics;
   readonly #limits: RequestLimits;
   readonly observer: Observer;
   readonly faults: FaultInjector;
   readonly controls: StateControls;
+  readonly subscriptions: SubscriptionManager;
   /** Creates what does not exist yet. */
   readonly init: (init: Options["init"]) => Promise<void>;
   readonly #identity: ServerIdentity;
@@ -85,30 +172,38 @@ export class RunningServer {
   readonly listeners = new OpenListeners();
   #transfers: Transfers | undefined;
   #sweeping: Background | undefined;
+  #delivery: EventDelivery | undefined;
   #state: "starting" | "ready" | "stopping" = "starting";
   #stopped: Promise<void> | undefined;
 
-  private constructor(given: RunningServerOptions, engines: DataStores, metrics: Metrics) {
+  private constructor(given: RunningServerOptions, stores: DataStores, metrics: Metrics) {
     this.#given = given;
-    this.#engines = engines;
+    this.#stores = stores;
     this.#metrics = metrics;
     this.observer = { watch: undefined, audit: given.auditLog?.request };
     this.faults = new FaultInjector(given.clock);
-    this.controls = stateControls(given, engines);
-    this.init = (init) => applyInit(given, engines, init);
+    this.controls = stateControls(given, stores);
+    const servicesOf = (of: DataStores) => inProcessServices(given, of);
+    this.init = async (init) => {
+      // Of several workers one is enough.
+      if (init === undefined || given.worker?.isMain === false) return;
+      await applyInit({ ...given, servicesOf }, stores, init);
+    };
     this.#limits = newRequestLimits(given.clock, given.worker?.workerCount);
     this.#identity = openIdentity(given);
     this.#remote = remoteSources(sourcePolicy(sourceRanges(given.options), this.#endpoints));
+    const { store } = stores;
+    this.subscriptions = new SubscriptionManager({ ...given, store, rules: this.#webhookRules() });
   }
 
   static async open(given: RunningServerOptions): Promise<RunningServer> {
     const certificate = await ServedCertificate.open(given);
     const metrics = newMetrics();
-    const engines = await openDataStores({ ...dataStoreOptions(given), meter: metrics });
-    const server = new RunningServer(given, engines, metrics);
+    const stores = await openDataStores({ ...dataStoreOptions(given), meter: metrics });
+    const server = new RunningServer(given, stores, metrics);
     server.#certificate = certificate;
     try {
-      await openAccountRecords(engines.store, given);
+      await openAccountRecords(stores.store, given);
       await server.init(given.options.init);
       for (const service of services) {
         if (given.options.services.includes(service.name)) await server.#listen(service);
@@ -116,8 +211,9 @@ export class RunningServer {
       await server.#listenDfs();
       await server.#listenAsMain();
       const sources = { endpoints: server.#endpoints, remote: server.#remote };
-      server.#transfers = runServiceTransfers(given, engines, sources);
-      server.#sweeping = sweepHandlesInBackground(given, engines);
+      server.#transfers = runServiceTransfers(given, stores, sources);
+      server.#sweeping = sweepHandlesInBackground(given, stores);
+      server.#delivery = server.#runDelivery();
     } catch (error) {
       await server.stop();
       throw error;
@@ -139,10 +235,6 @@ export class RunningServer {
     return this.#metrics.sample(processFigures());
   }
 
-  setCommitRole(role: CommitRole): Promise<void> {
-    return this.#engines.setCommitRole(role);
-  }
-
   /** Stops after another process took over the ports: connections get time to end, no reset. */
   async drainAndStop(): Promise<void> {
     await this.#admin?.close();
@@ -158,14 +250,14 @@ export class RunningServer {
   reset(): Promise<void> {
     this.#given.log.info({}, "reset: deleting all data on request");
     const names = services.map(({ name }) => name);
-    return resetAccounts(this.#engines.store, names, this.#given.random);
+    return resetAccounts(this.#stores.store, names, this.#given.random);
   }
 
   /** Reads the certificate and the settings of the accounts again. */
   async reloadSettings(): Promise<void> {
     await this.#certificate?.reload();
     await this.#given.auditLog?.reopen();
-    await reloadAccounts(this.#engines.store, this.#given);
+    await reloadAccounts(this.#stores.store, this.#given);
   }
 
   async reload(): Promise<void> {
@@ -181,11 +273,40 @@ export class RunningServer {
     this.#identity.tokens.close();
     this.#certificate?.close();
     await this.listeners.stop();
-    await Promise.all([this.#transfers?.stop(), this.#sweeping?.stop()]);
+    await Promise.all([this.#transfers?.stop(), this.#sweeping?.stop(), this.#delivery?.stop()]);
     await this.controls.snapshots.close();
-    await this.#engines.close();
+    await this.#stores.close();
     await Promise.all([this.#given.accessLog?.close(), this.#given.auditLog?.close()]);
     announceServices(this.urls, "successfully closed", this.#given.announce);
+  }
+
+  #webhookRules(): WebhookRules {
+    const { options, clock } = this.#given;
+    const prefixes = webhookPrefixes(options);
+    return { prefixes, ranges: sourceRanges(options), endpoints: this.#endpoints, clock };
+  }
+
+  #runDelivery(): EventDelivery {
+    const { accounts, log, clock, random, options } = this.#given;
+    const { store, content, quotas, isLeader } = this.#stores;
+    const runtime = { store, content, quotas, clock, random, log };
+    const baseOf = (service: "blob" | "file") => reachable(this.urls[service] ?? "");
+    const sourceOf = (account: string) => ({
+      account,
+      blobUrl: `${baseOf("blob")}/${account}`,
+      fileUrl: `${baseOf("file")}/${account}`,
+    });
+    const parts = { runtime, accounts, sourceOf };
+    const delivery = runEventDelivery({ ...parts, log, isLeader, rules: this.#webhookRules() });
+    const limits = eventLogLimits(options);
+    const retention = new LogRetention({ ...parts, limits });
+    const round = async () => (await isLeader()) && retention.round();
+    const trimming = runInBackground([{ name: "event-log", round }], { clock, log });
+    return {
+      async stop() {
+        await Promise.all([delivery.stop(), trimming.stop()]);
+      },
+    };
   }
 
   #handlerParts(): HandlerParts {
@@ -196,7 +317,7 @@ export class RunningServer {
     const { name } = service;
     const world = {
       ...this.#given,
-      engines: this.#engines,
+      stores: this.#stores,
       meter: this.#metrics,
       observer: this.observer,
       tokens: this.#identity.tokens,
@@ -238,9 +359,9 @@ export class RunningServer {
 
   async #listenSmb(): Promise<void> {
     const { announce, worker } = this.#given;
-    const beforeListen = (): void => worker?.beforeListen(smbTitle);
-    const ports = { onPortReplaced: onPortReplaced(this.#given, "smbPort"), beforeListen };
-    const stores = { engines: this.#engines, meter: this.#metrics };
+    const socket = worker?.sockets.get(smbTitle);
+    const ports = { onPortReplaced: onPortReplaced(this.#given, "smbPort"), socket };
+    const stores = { stores: this.#stores, meter: this.#metrics };
     const { listenSmb } = await import("./smb-endpoint.ts");
     const listener = await listenSmb({ ...this.#given, ...ports, ...this.#limits, ...stores });
     this.listeners.add(listener);
@@ -260,7 +381,7 @@ export class RunningServer {
     this.#admin = await listenAdmin({
       given: this.#given,
       memory: this.#limits.memory,
-      engines: this.#engines,
+      stores: this.#stores,
       httpServices: this.#httpServices,
       dfs: this.#blobApis?.dfs,
       observer: this.observer,
@@ -271,6 +392,7 @@ export class RunningServer {
       ready: () => this.#checkReady(),
       reset: () => this.reset(),
       controls: this.controls,
+      subscriptions: this.subscriptions,
       certificate: this.#certificate,
       onPortReplaced: onPortReplaced(this.#given, "adminPort"),
       listen: (listening) => this.#add(listening),
@@ -283,18 +405,18 @@ export class RunningServer {
   }
 
   async #add(
-    options: Omit<ListenerOptions, "clock" | "connections" | "beforeListen">,
+    options: Omit<ListenerOptions, "clock" | "connections" | "socket">,
   ): Promise<Listener> {
     const { connections } = this.#limits;
     const { clock, worker } = this.#given;
-    const beforeListen = (): void => worker?.beforeListen(options.title);
-    const listener = await listen({ ...options, clock, connections, beforeListen });
+    const socket = worker?.sockets.get(options.title);
+    const listener = await listen({ ...options, clock, connections, socket });
     this.listeners.add(listener);
     return listener;
   }
 
   async #checkReady(): Promise<void> {
     if (this.#state !== "ready") throw new Error(`server is ${this.#state}`);
-    await this.#engines.check();
+    await this.#stores.check();
   }
 }

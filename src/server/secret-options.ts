@@ -1,8 +1,8 @@
 import { open } from "node:fs/promises";
-import type { SettingsResult } from "../account/parse-settings.ts";
+import type { SettingsResult } from "../account/object-reader.ts";
 import type { FlagValues } from "./flags.ts";
 import type { ServerOptionInputs } from "./options.ts";
-import { messageOf } from "./start-refused.ts";
+import { messageOf } from "../host/start-refused.ts";
 
 /** Options whose value is a secret or contains one. A command line is visible to all users of a
  *  machine, so each can also be given as a file or as an environment variable. */
@@ -24,7 +24,7 @@ type SecretName = keyof typeof secretOptions;
 
 const secretBytesMax = 64 * 1024;
 
-export interface SecretSources {
+interface SecretSources {
   /** Formats the name of an option for messages. */
   readonly spell?: (name: string) => string;
   /** Reads an environment variable; undefined: none is read. */

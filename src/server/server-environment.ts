@@ -1,8 +1,9 @@
 import type { Clock, Log, Random } from "../base/world.ts";
 import type { AccessLog } from "./access-log.ts";
-import type { AuditLog } from "./audit/audit-log.ts";
-import type { WorkerPart } from "./worker-part.ts";
-import { realClock, realRandom } from "./world.ts";
+import type { AuditLog } from "./audit-log.ts";
+import type { OtherWorkers } from "../admin/admin-context.ts";
+import type { FigureSample } from "../admin/views/figures.ts";
+import type { BoundAddress, BoundSocket, Handler } from "./listener.ts";
 
 /** What a running server gets from its caller. */
 export interface ServerEnvironment {
@@ -19,7 +20,20 @@ export interface ServerEnvironment {
   readonly worker?: WorkerPart | undefined;
 }
 
-/** The time and the random numbers of this system. */
-export function realEnvironment(log: Log): Omit<ServerEnvironment, "announce"> {
-  return { clock: realClock(), random: realRandom(), log };
+/** What a process needs to know if it is one of several workers that serve the same ports. */
+interface WorkerPart {
+  readonly workerCount: number;
+  readonly supervisorPid: number;
+  /** Whether this worker serves SMB and the admin listener. */
+  readonly isMain: boolean;
+  /** Address of the admin listener; undefined until a main worker has reported it. */
+  readonly adminAddress: BoundAddress | undefined;
+  /** The sockets that this worker serves, by the title of their listener. */
+  readonly sockets: ReadonlyMap<string, BoundSocket>;
+  /** Called for each request before it is handled. */
+  readonly onRequest: Handler;
+  /** Adds the figures of the other processes to those of this one. */
+  readonly sampleAll: (own: FigureSample) => Promise<FigureSample>;
+  /** The feed events of the other workers. */
+  readonly others: OtherWorkers;
 }

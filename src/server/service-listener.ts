@@ -1,5 +1,4 @@
-import type { ServiceName } from "../protocol/service-name.ts";
-import { endpointNames, type EndpointName } from "./endpoint-names.ts";
+import type { ServiceName } from "../protocol/names.ts";
 import { formatUrl, type ListenerOptions } from "./listener.ts";
 import type { Options } from "./options.ts";
 
@@ -59,3 +58,14 @@ export function announceServices(
 function titleOf(name: EndpointName): string {
   return name.slice(0, 1).toUpperCase() + name.slice(1);
 }
+
+/** The listeners of services; Data Lake is a second one of the blob service. */
+export const endpointNames = ["blob", "queue", "table", "file", "dfs"] as const;
+
+export type EndpointName = (typeof endpointNames)[number];
+
+/** The SMB listener in messages. */
+export const smbTitle = "SMB endpoint";
+
+/** The admin listener in messages. */
+export const adminTitle = "Admin listener";

@@ -1,16 +1,15 @@
 import type { Accounts } from "../account/settings.ts";
+import { Waits } from "../operation/work.ts";
 import type { Meter } from "../protocol/meter.ts";
 import type { Clock, Log, Random } from "../base/world.ts";
 import type { SmbAdministration } from "../smb/administration.ts";
 import { smbListener } from "../smb/listen.ts";
-import { setReading } from "../http/connections.ts";
-import type { AuditLog } from "./audit/audit-log.ts";
-import type { DataStores } from "./data-stores.ts";
+import { setReading } from "../http/limits/connections.ts";
+import type { AuditLog } from "./audit-log.ts";
+import { meteredContent, type DataStores } from "../data/data-stores.ts";
 import { closeOrphanedHandles } from "./orphaned-handles.ts";
-import { bind, unref } from "./listener.ts";
-import { smbTitle } from "./endpoint-names.ts";
-import type { Listener } from "./listener.ts";
-import { meteredContent } from "./metered-content.ts";
+import { smbTitle } from "./service-listener.ts";
+import { bind, unref, type BoundSocket, type Listener } from "./listener.ts";
 import type { Options } from "./options.ts";
 import type { RequestLimits } from "./request-limits.ts";
 
@@ -20,10 +19,10 @@ export interface SmbEndpointOptions extends RequestLimits {
   readonly log: Log;
   readonly meter: Meter;
   readonly accounts: Accounts;
-  readonly engines: DataStores;
+  readonly stores: DataStores;
   readonly options: Options;
   readonly onPortReplaced?: ((notice: string) => void) | undefined;
-  readonly beforeListen?: (() => void) | undefined;
+  readonly socket?: BoundSocket | undefined;
   readonly auditLog?: AuditLog | undefined;
 }
 
@@ -35,20 +34,21 @@ const serverName = "etagere";
 
 /** Listens for SMB clients; they share files and locks with the REST file service. */
 export async function listenSmb(given: SmbEndpointOptions): Promise<SmbEndpoint> {
-  const { clock, random, log, meter, accounts, engines, options } = given;
-  const { memory, connections, onPortReplaced, beforeListen } = given;
+  const { clock, random, log, meter, accounts, stores, options } = given;
+  const { memory, connections, onPortReplaced } = given;
   const { smbHost: host, smbPort: port } = options;
-  const { store, quotas } = engines;
-  const content = meteredContent(engines.content, meter);
-  const runtime = { store, content, random, clock, origin: engines.owner, quotas };
-  await closeOrphanedHandles(runtime, engines.owners);
+  const { store, quotas } = stores;
+  const content = meteredContent(stores.content, meter);
+  const waits = new Waits();
+  const runtime = { store, content, random, clock, origin: stores.owner, quotas, waits };
+  await closeOrphanedHandles(runtime, stores.owners);
   const listener = smbListener({
     clock,
     random,
     log,
     accounts,
     runtime,
-    owner: engines.owner,
+    owner: stores.owner,
     memory,
     watchFrames: setReading,
     audit: given.auditLog?.smb,
@@ -64,7 +64,8 @@ export async function listenSmb(given: SmbEndpointOptions): Promise<SmbEndpoint>
     // closed.
     if (!connections.add(socket)) socket.destroy();
   });
-  await bind(server, { title: smbTitle, host, port, onPortReplaced, beforeListen });
+  const { socket: bound } = given;
+  await bind(server, { title: smbTitle, host, port, onPortReplaced, socket: bound });
   const address = server.address();
   const taken = typeof address === "object" && address !== null ? address.port : port;
   let stopped: Promise<void> | undefined;

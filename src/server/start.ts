@@ -1,28 +1,35 @@
 import { resolve } from "node:path";
-import type { Clock } from "../base/world.ts";
-import { openAuditLog } from "./audit/audit-log.ts";
-import { openAccounts, type ReloadableAccounts } from "./accounts.ts";
+import type { Clock, Log } from "../base/world.ts";
+import { openAuditLog } from "./audit-log.ts";
+import { openAccounts, type ReloadableAccounts } from "../data/accounts.ts";
 import { connectionStringOf } from "../admin/connection-string.ts";
-import { environmentVariable } from "./world.ts";
-import { expectFreeDescriptors } from "./file-descriptors.ts";
+import { environmentVariable, realEnvironment } from "../host/world.ts";
+import { expectFreeDescriptors } from "../host/process.ts";
 import { defaultLocation } from "./flags.ts";
-import { logFor } from "./log.ts";
-import { isLocal, oauthOf, resolveOptions } from "./options.ts";
-import type { Options, StartOptions } from "./options.ts";
+import { logFor } from "../host/log.ts";
+import { isLocal, oauthOf, resolveOptions, type Options, type StartOptions } from "./options.ts";
 import { readSecretFile, readSecrets } from "./secret-options.ts";
-import { exportToFile, loadFromFile } from "./archive/archive-file.ts";
-import type { ExportFileOptions, LoadFileOptions } from "./archive/archive-file.ts";
-import type { ExportReport } from "./archive/export-accounts.ts";
-import type { LoadReport } from "./archive/load-archive.ts";
+import {
+  exportToFile,
+  loadFromFile,
+  type ExportFileOptions,
+  type LoadFileOptions,
+} from "../commands/archive/archive-file.ts";
+import type { ExportReport } from "../commands/archive/export-accounts.ts";
+import type { LoadReport } from "../commands/archive/load-archive.ts";
 import { RunningServer } from "./running-server.ts";
-import type { EndpointName } from "./endpoint-names.ts";
-import { StartRefused } from "./start-refused.ts";
-import type { Faults } from "./faults/fault-injector.ts";
-import type { Snapshot } from "./snapshots/server-snapshots.ts";
-import { serverClock, type ServerClock } from "./time-travel/server-clock.ts";
-import { travellingClock, type TravellingClock } from "./time-travel/travelling-clock.ts";
-import { summarizeUnavailable } from "./summarize-unavailable.ts";
-import { realEnvironment, type ServerEnvironment } from "./server-environment.ts";
+import type { EndpointName } from "./service-listener.ts";
+import { StartRefused } from "../host/start-refused.ts";
+import type { Faults } from "../controls/fault-injector.ts";
+import type { Snapshot } from "../controls/server-snapshots.ts";
+import {
+  serverClock,
+  travellingClock,
+  type ServerClock,
+  type TravellingClock,
+} from "../controls/travelling-clock.ts";
+import type { ServerEnvironment } from "./server-environment.ts";
+import { StoreUnavailable } from "../store/store.ts";
 
 /** A server in this process. `await using` stops it at the end of its block. */
 export interface EtagereServer extends AsyncDisposable {
@@ -57,8 +64,16 @@ export interface EtagereServer extends AsyncDisposable {
   readonly clock: ServerClock;
   /** Injects faults into the next requests. */
   readonly faults: Faults;
+  /** The delivery of events to subscriptions. */
+  readonly events: ServerEvents;
   /** Reads the settings of the accounts from the configuration file again. */
   reload(): Promise<void>;
+}
+
+export interface ServerEvents {
+  /** Resolves when every event that was committed before the call is delivered or dead-lettered,
+   *  for all subscriptions. Retries wait for the time of the server: `clock.advance` moves them. */
+  settled(): Promise<void>;
 }
 
 /** Starts a server in this process, without output. Rejects with `StartRefused` if it cannot
@@ -112,6 +127,7 @@ function apiOf({ server, accounts }: OpenServer, clock: Clock): EtagereServer {
     load: (file, given) => loadFromFile(server.controls.archives, file, given),
     clock: serverClock(clock),
     faults: server.faults,
+    events: { settled: async () => void (await server.subscriptions.settled()) },
     reload: () => server.reload(),
     [Symbol.asyncDispose]: () => server.stop(),
   };
@@ -169,4 +185,50 @@ function orRefuse<T>(
 ): T {
   if (parsed.ok) return parsed.value;
   throw new StartRefused(parsed.problems);
+}
+
+const summaryMilliseconds = 60_000;
+/** Messages that are summarised. There are always fewer, because messages are constant strings; the
+ *  limit bounds memory in case of a bug. */
+const messagesMax = 100;
+
+interface Summary {
+  readonly level: "warn" | "error";
+  reason: string;
+  count: number;
+}
+
+/**
+ * Returns a log that writes lines with a `StoreUnavailable` error at most once per minute and
+ * message, with the number of failures since the previous line and without the stack: on a full
+ * disk every write fails, and the log may be on the same disk.
+ */
+export function summarizeUnavailable(log: Log, clock: Clock): Log {
+  const summaries = new Map<string, Summary>();
+  const report = (message: string, summary: Summary): void => {
+    log[summary.level]({ reason: summary.reason, count: summary.count }, message);
+    summary.count = 0;
+    clock.after(summaryMilliseconds, () => {
+      if (summary.count === 0) summaries.delete(message);
+      else report(message, summary);
+    });
+  };
+  const write = (level: Summary["level"], fields: object, message: string): void => {
+    const error = "err" in fields ? fields.err : undefined;
+    if (!(error instanceof StoreUnavailable)) return log[level](fields, message);
+    const running = summaries.get(message);
+    if (running !== undefined) {
+      running.reason = error.message;
+      running.count += 1;
+      return;
+    }
+    const summary: Summary = { level, reason: error.message, count: 1 };
+    if (summaries.size < messagesMax) summaries.set(message, summary);
+    report(message, summary);
+  };
+  return {
+    ...log,
+    warn: (fields, message) => write("warn", fields, message),
+    error: (fields, message) => write("error", fields, message),
+  };
 }

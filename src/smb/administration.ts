@@ -1,4 +1,4 @@
-import type { LockWait } from "./files/lock-waits.ts";
+import type { Wait } from "../operation/work.ts";
 import type { SmbServerState } from "./server.ts";
 import type { Session } from "./session.ts";
 import { endSession } from "./session-end.ts";
@@ -9,7 +9,7 @@ import { Dialect } from "./wire/protocol.ts";
 export interface SmbAdministration {
   sessions(): readonly SessionFacts[];
   /** The requests of this process that wait for a lock or a break. */
-  waits(): readonly LockWait[];
+  waits(): readonly Wait[];
   /** Ends a session and closes its handles. False if no session has this id. */
   end(id: bigint): Promise<boolean>;
 }
@@ -38,7 +38,7 @@ const dialectNames: Readonly<Record<number, string>> = {
 export function administrationOf(server: SmbServerState): SmbAdministration {
   return {
     sessions: () => [...server.sessions.values()].map(factsOf),
-    waits: () => server.lockWaits.list(),
+    waits: () => server.world.runtime.waits?.list() ?? [],
     async end(id) {
       const session = server.sessions.get(id);
       if (session === undefined) return false;

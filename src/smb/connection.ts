@@ -1,33 +1,184 @@
 import type { Socket } from "node:net";
-import { CompoundRequest } from "./compound-request.ts";
-import type { Channel } from "./channel.ts";
-import { splitCompound, type CompoundElement } from "./compound-elements.ts";
+import { CompoundRequest, splitCompound, type CompoundElement } from "./compound-request.ts";
+import type { Channel, Session } from "./session.ts";
 import { answerSmb1Negotiate } from "./operations/negotiate.ts";
-import { bytesPerCredit } from "./credit-charge.ts";
+import { bytesPerCredit, type RequestLifetime } from "./request.ts";
 import type { Signer } from "./crypto/signing.ts";
-import type { RequestLifetime } from "./request.ts";
 import {
   frameBytesMax,
-  unauthenticatedFrameBytesMax,
   inFlightBytesMax,
   keepAliveMilliseconds,
   loginMillisecondsMax,
-  sessionsMax,
-  unsentBytesMax,
   pendingBytesMax,
   pendingRequestsMax,
+  sessionsMax,
+  unauthenticatedFrameBytesMax,
+  unreadMillisecondsMax,
+  unsentBytesMax,
 } from "./limits.ts";
-import { RequestQueue } from "./request-queue.ts";
-import { SequenceWindow } from "./sequence-window.ts";
-import type { SmbServerState } from "./server.ts";
-import type { Session } from "./session.ts";
+import type { SmbEnvironment, SmbServerState } from "./server.ts";
 import { removeChannel } from "./session-end.ts";
+import { freeBytes } from "../encoding/slabs.ts";
 import { Framer, writeFrame } from "./framing.ts";
-import { endStalledClient } from "./stalled-client.ts";
 import { ConnectionTraffic } from "./traffic.ts";
 import { encryptedMagic, smb1Magic, smb2Magic } from "./wire/header.ts";
 import { Command, Dialect, HeaderFlag } from "./wire/protocol.ts";
 import { transformHeaderBytes } from "./crypto/encryption.ts";
+
+/**
+ * The work of one frame of a connection. Frames run in order of arrival, one after the other.
+ * Adjacent frames with `isParallel` run at the same time: clients send many READs and WRITEs, and a
+ * WRITE waits for the disk.
+ */
+interface Job {
+  readonly isParallel: boolean;
+  /** Upper bound of the bytes that the job holds in memory. */
+  readonly bytes: number;
+  /** The job calls `unblockQueue` when it begins to wait for another client, so that later frames
+   *  can run. */
+  run(unblockQueue: () => void): Promise<void>;
+  /** Called instead of `run` if the connection is closed before the job starts. */
+  discard(): void;
+}
+
+/** Frames of one connection that start in one iteration of the event loop. */
+const startsTogetherMax = 32;
+
+/** The frames of one connection that have not started. */
+export class RequestQueue {
+  readonly #queued: Job[] = [];
+  #starts = 0;
+  #running = 0;
+  #barrierRuns = false;
+  readonly #hasRoomFor: (bytes: number) => boolean;
+
+  /** `hasRoomFor`: whether a job of this size may start now. If not, `wake` must be called when it
+   *  may. */
+  constructor(hasRoomFor: (bytes: number) => boolean) {
+    this.#hasRoomFor = hasRoomFor;
+  }
+
+  get length(): number {
+    return this.#queued.length;
+  }
+
+  add(job: Job): void {
+    this.#queued.push(job);
+    this.#startNext();
+  }
+
+  /** Discards the jobs that have not started. */
+  close(): void {
+    for (const job of this.#queued.splice(0)) job.discard();
+  }
+
+  /** Starts jobs that had no room before. */
+  wake(): void {
+    this.#startNext();
+  }
+
+  #startNext(): void {
+    for (;;) {
+      const next = this.#queued[0];
+      if (next === undefined || this.#barrierRuns) return;
+      if (!next.isParallel && this.#running > 0) return;
+      if (this.#starts >= startsTogetherMax) return;
+      if (!this.#hasRoomFor(next.bytes)) return;
+      // A client may send thousands of frames at once; a pause lets other connections run.
+      if (this.#starts === 0) setImmediate(() => this.#nextIteration());
+      this.#starts += 1;
+      this.#queued.shift();
+      this.#start(next);
+    }
+  }
+
+  #nextIteration(): void {
+    this.#starts = 0;
+    this.#startNext();
+  }
+
+  #start(job: Job): void {
+    this.#running += 1;
+    this.#barrierRuns = !job.isParallel;
+    let isCounted = true;
+    const unblock = (): void => {
+      if (!isCounted) return;
+      isCounted = false;
+      this.#running -= 1;
+      if (!job.isParallel) this.#barrierRuns = false;
+      this.#startNext();
+    };
+    void job.run(unblock).finally(unblock);
+  }
+}
+
+/** Upper bound of the window, from the lowest unused to the highest granted MessageId. */
+export const creditsMax = 8192;
+
+/**
+ * The MessageIds a client may use: each once, in any order, from `low`, the lowest unused one, to
+ * before `high`, the first not granted ([MS-SMB2] 3.3.1.1). One credit is one id. Example: with low
+ * 5, high 9 and 6 used, the client may use 5, 7 and 8.
+ */
+export class SequenceWindow {
+  #low = 0n;
+  #high = 1n;
+  readonly #used = new Set<bigint>();
+
+  /** Marks `count` ids from `first` on as used; false if one was used before or not granted. */
+  take(first: bigint, count: number): boolean {
+    const end = first + BigInt(count);
+    if (first < this.#low || end > this.#high) return false;
+    for (let id = first; id < end; id += 1n) if (this.#used.has(id)) return false;
+    for (let id = first; id < end; id += 1n) this.#used.add(id);
+    while (this.#used.delete(this.#low)) this.#low += 1n;
+    return true;
+  }
+
+  /** Grants credits and returns their number. A client without unused credits gets at least one.
+   *  `charge` is the number of ids that the request used. */
+  grant(requested: number, charge: number): number {
+    const span = Number(this.#high - this.#low);
+    const unused = span - this.#used.size;
+    // The window does not move past an id that the client has not used, so such a client gets fewer
+    // credits.
+    const available = Math.max(0, creditsMax - span);
+    const desired = Math.max(requested, charge, 1);
+    const count = Math.min(desired, available);
+    const minimum = unused === 0 ? 1 : 0;
+    const granted = Math.max(count, minimum);
+    this.#high += BigInt(granted);
+    return granted;
+  }
+}
+
+/** Calls `end` if the client neither completes a frame nor reads its responses: both take memory
+ *  that other clients need. An idle client is not ended. Returns a function that stops it. */
+export function endStalledClient(
+  framer: Framer,
+  socket: Socket,
+  { watchFrames, clock }: Pick<SmbEnvironment, "watchFrames" | "clock">,
+  end: () => void,
+): () => void {
+  watchFrames?.(socket, {
+    get isWaiting() {
+      return framer.isIncomplete && !socket.isPaused();
+    },
+    get bytes() {
+      return socket.bytesRead;
+    },
+    end,
+  });
+  let sentBefore: number | undefined;
+  const check = (): void => {
+    const sent = socket.bytesWritten - socket.writableLength;
+    if (socket.writableLength > 0 && sent === sentBefore) return end();
+    sentBefore = sent;
+    cancel = clock.after(unreadMillisecondsMax, check);
+  };
+  let cancel = clock.after(unreadMillisecondsMax, check);
+  return () => cancel();
+}
 
 /** What NEGOTIATE determined for a connection. */
 export interface NegotiatedParameters {
@@ -85,7 +236,9 @@ export class Connection {
     // Without keep-alive, the handles of a client that crashed would stay open.
     socket.setKeepAlive(true, keepAliveMilliseconds);
     socket.on("data", (chunk: Buffer) => {
+      const isCopied = chunk.length <= this.#framer.missingBytes;
       if (this.#isOpen && !this.#framer.push(chunk)) this.end();
+      if (isCopied) freeBytes(chunk);
     });
     socket.on("drain", () => this.#pauseOrResume());
     socket.on("error", () => this.end());
@@ -184,6 +337,7 @@ export class Connection {
     const channel = this.channels.get(frame.readBigUInt64LE(44));
     const session = channel?.isValid === true ? channel.session : undefined;
     const plain = session?.encryptor?.decrypt(frame);
+    freeBytes(frame);
     if (session === undefined || plain === undefined) return this.end();
     this.#accept(plain, session);
   }
@@ -198,14 +352,15 @@ export class Connection {
     }
     if (elements[0]?.header.command === Command.cancel)
       return this.#cancel(elements[0], encryptedBy);
-    this.#enqueue(elements, frame.length, encryptedBy);
+    this.#enqueue(elements, frame, encryptedBy);
   }
 
   #enqueue(
     elements: readonly CompoundElement[],
-    length: number,
+    frame: Buffer,
     encryptedBy: Session | undefined,
   ): void {
+    const { length } = frame;
     const cost = Math.max(length, responseBytesOf(elements));
     const { memory } = this.server.world;
     memory?.add(length);
@@ -220,6 +375,7 @@ export class Connection {
       this.#pauseOrResume();
     };
     const parallel = elements.length === 1 && isParallel(elements[0]!.header.command);
+    const isWrite = elements.length === 1 && elements[0]?.header.command === Command.write;
     const work = new CompoundRequest(this, elements, encryptedBy);
     let pendingBytes = 0;
     this.#queue.add({
@@ -246,6 +402,7 @@ export class Connection {
         release();
         memory?.release(length);
         this.#pendingBytes -= pendingBytes;
+        if (isWrite) freeBytes(frame);
       },
     });
   }

@@ -1,5 +1,5 @@
 import { disconnect, errorResponse, type SmbResponse } from "./response.ts";
-import { errorSigner } from "./operations/channel-binding.ts";
+import { errorSigner } from "./operations/session-setup.ts";
 import { handlers, type CommandDeclaration } from "./operations/handlers.ts";
 import type { Request } from "./request.ts";
 import type { Session } from "./session.ts";

@@ -1,5 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { MemoryBudget } from "../base/memory-budget.ts";
+import { freeBytes } from "../encoding/slabs.ts";
 import { Framer, framePrefix } from "./framing.ts";
 
 const kibibyte = 1024;
@@ -33,6 +34,25 @@ it("ignores the bytes after a frame that ends the connection", () => {
 });
 
 describe("an incomplete frame", () => {
+  it("knows how many bytes it lacks, which are copied and need not be kept", () => {
+    let received: Buffer = Buffer.alloc(0);
+    const framer = new Framer(
+      () => 512 * kibibyte,
+      (frame) => (received = frame),
+    );
+    expect(framer.missingBytes).toBe(0);
+    framer.push(Buffer.concat([framePrefix(100 * kibibyte), Buffer.alloc(10, 1)]));
+    const chunk = Buffer.alloc(64 * kibibyte, 1);
+    expect(framer.missingBytes).toBe(100 * kibibyte - 10);
+    framer.push(chunk);
+    freeBytes(chunk);
+    const rest = Buffer.alloc(framer.missingBytes, 1);
+    framer.push(rest);
+    freeBytes(rest);
+    expect([chunk.length, rest.length, framer.missingBytes]).toEqual([0, 0, 0]);
+    expect(received.equals(Buffer.alloc(100 * kibibyte, 1))).toBe(true);
+  });
+
   it("takes memory for its bytes, not for the announced length", () => {
     const { framer, memory, frames } = newFramer(1024 * kibibyte);
     const length = 512 * kibibyte;

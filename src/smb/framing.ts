@@ -12,7 +12,7 @@ const keepAliveKind = 0x85;
  *  budget. */
 const reservedStepBytes = 64 * 1024;
 
-export type OnFrame = (frame: Buffer) => void;
+type OnFrame = (frame: Buffer) => void;
 
 /** Splits a TCP stream into frames. A frame inside one chunk is not copied. */
 export class Framer {
@@ -35,6 +35,11 @@ export class Framer {
   /** Whether the last frame has begun and is not complete. */
   get isIncomplete(): boolean {
     return this.#frame !== undefined || this.#prefix.length > 0;
+  }
+
+  /** Bytes that the last frame lacks; they are copied into it. */
+  get missingBytes(): number {
+    return this.#frame === undefined ? 0 : this.#frame.length - this.#filled;
   }
 
   /** Discards an incomplete frame and all further bytes. Called by `onFrame`, too: the bytes after

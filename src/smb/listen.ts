@@ -3,7 +3,7 @@ import { administrationOf, type SmbAdministration } from "./administration.ts";
 import { Connection } from "./connection.ts";
 import { SmbServerState, type SmbEnvironment } from "./server.ts";
 
-export interface SmbListener {
+interface SmbListener {
   readonly server: Server;
   readonly administration: SmbAdministration;
   /** Closes all connections and all handles, durable ones included. */

@@ -1,10 +1,10 @@
-import type { SmbResponse, FileId } from "./response.ts";
+import type { FileId, SmbResponse } from "./response.ts";
 import type { RelatedContext } from "./compound-request.ts";
 import type { Connection } from "./connection.ts";
-import type { Session } from "./session.ts";
+import type { Session, TreeConnect } from "./session.ts";
 import type { NtStatus } from "./status.ts";
-import type { TreeConnect } from "./tree.ts";
 import type { Header } from "./wire/header.ts";
+import { Dialect } from "./wire/protocol.ts";
 
 /** One request, with its connection and what decryption and compounds add to it. */
 export interface Request {
@@ -34,7 +34,7 @@ export interface TreeRequest extends SessionRequest {
 export type Handler<R> = (request: R) => SmbResponse | Promise<SmbResponse>;
 
 /** Who sent a request, for the view of waiting requests. */
-export interface RequestOrigin {
+interface RequestOrigin {
   /** The remote address of the connection. */
   readonly client: string;
   /** The number of the command. */
@@ -88,4 +88,13 @@ export class RequestLifetime {
     else this.#listeners.add(listener);
     return () => void this.#listeners.delete(listener);
   }
+}
+
+/** Payload that one credit pays for ([MS-SMB2] 3.1.5.2). */
+export const bytesPerCredit = 65_536;
+
+/** Whether the request's CreditCharge covers its payload ([MS-SMB2] 3.3.5.2.5). */
+export function coversBytes({ header, connection }: Request, bytes: number): boolean {
+  if (connection.dialect === Dialect.v202) return bytes <= bytesPerCredit;
+  return bytes <= Math.max(1, header.creditCharge) * bytesPerCredit;
 }

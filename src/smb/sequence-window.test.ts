@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { creditsMax, SequenceWindow } from "./sequence-window.ts";
+import { creditsMax, SequenceWindow } from "./connection.ts";
 
 describe("command sequence window", () => {
   it("initially contains only id 0", () => {

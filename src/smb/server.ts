@@ -2,22 +2,96 @@ import type { Socket } from "node:net";
 import type { Accounts } from "../account/settings.ts";
 import type { MemoryBudget } from "../base/memory-budget.ts";
 import type { Clock, Log, Random } from "../base/world.ts";
-import type { Runtime } from "../operation/execute.ts";
-import type { WriteSmbAudit } from "./audit/audit-entry.ts";
-import { SmbAuditor } from "./audit/smb-auditor.ts";
+import type { Runtime } from "../operation/work.ts";
+import { SmbAuditor, type WriteSmbAudit } from "./audit/smb-auditor.ts";
 import { BreakNotifier } from "./files/break-notifier.ts";
 import { ChangeDispatcher } from "./files/change-dispatcher.ts";
-import { DurableHandles } from "./files/durable-handles.ts";
+import { DurableHandles } from "./files/durability.ts";
 import type { FileHandle } from "./files/file-handle.ts";
-import { LockWaits } from "./files/lock-waits.ts";
 import { Replays } from "./files/replays.ts";
-import { ClientConnections } from "./client-connections.ts";
-import { BackgroundWork } from "./background-work.ts";
 import { HandleCloser } from "./handle-closer.ts";
 import { serverTrafficBytesMax } from "./limits.ts";
 import type { Session } from "./session.ts";
 import { ServerTraffic } from "./traffic.ts";
 import { SecurityMode } from "./wire/protocol.ts";
+import type { Connection } from "./connection.ts";
+
+/** Promises that no request awaits, such as closing the handles of a lost connection. */
+class BackgroundWork {
+  readonly #log: Log;
+  readonly #running = new Set<Promise<void>>();
+  /** Work that closes sessions and handles, by the account of the session. */
+  readonly #byAccount = new Map<string, Set<Promise<void>>>();
+
+  constructor(log: Log) {
+    this.#log = log;
+  }
+
+  /** Tracks work until it ends, so that `awaitAll` can wait for it, and logs its failure. */
+  add(work: Promise<void>): Promise<void> {
+    const tracked = work
+      .catch((error: unknown) => {
+        this.#log.error({ err: error }, "SMB background work failed");
+      })
+      .finally(() => void this.#running.delete(tracked));
+    this.#running.add(tracked);
+    return tracked;
+  }
+
+  /** Tracks work like `add`; in addition the next SESSION_SETUP of the account waits for it. */
+  addForAccount(account: string, work: Promise<void>): void {
+    const ofAccount = this.#byAccount.get(account) ?? new Set();
+    this.#byAccount.set(account, ofAccount);
+    const tracked = this.add(work).finally(() => {
+      ofAccount.delete(tracked);
+      if (ofAccount.size === 0) this.#byAccount.delete(account);
+    });
+    ofAccount.add(tracked);
+  }
+
+  /** Resolves when the sessions and handles of the account that are being closed now are closed.
+   *  Does not wait for other work, which may never pause, such as change notifications. */
+  async awaitAccount(account: string): Promise<void> {
+    const ofAccount = this.#byAccount.get(account);
+    if (ofAccount !== undefined) await Promise.all(ofAccount);
+  }
+
+  async awaitAll(): Promise<void> {
+    await Promise.all(this.#running);
+  }
+}
+
+/** The connections of each client, by ClientGuid, oldest first: the notification of an SMB lease
+ *  break may be sent on any of them. */
+class ClientConnections {
+  readonly #connections = new Map<string, Set<Connection>>();
+
+  add(connection: Connection): void {
+    const guid = guidOf(connection);
+    const all = this.#connections.get(guid) ?? new Set();
+    this.#connections.set(guid, all.add(connection));
+  }
+
+  remove(connection: Connection): void {
+    const guid = guidOf(connection);
+    const all = this.#connections.get(guid);
+    all?.delete(connection);
+    if (all?.size === 0) this.#connections.delete(guid);
+  }
+
+  /** The oldest connection of the client of `connection` that has an authenticated channel. */
+  oldestAuthenticated(connection: Connection): Connection | undefined {
+    for (const each of this.#connections.get(guidOf(connection)) ?? []) {
+      if ([...each.channels.values()].some(({ isValid }) => isValid)) return each;
+    }
+    return undefined;
+  }
+}
+
+/** Empty before NEGOTIATE: such a connection was never added. */
+function guidOf({ negotiated }: Connection): string {
+  return negotiated?.clientGuid.toString("hex") ?? "";
+}
 
 /** What the SMB server gets from the process that it runs in. */
 export interface SmbEnvironment {
@@ -48,7 +122,7 @@ export interface FrameProgress {
   end(): void;
 }
 
-export interface SmbOptions {
+interface SmbOptions {
   /** Whether dialect 2.0.2 may be negotiated, which has no leases and no large messages. */
   readonly allowsOldestDialect: boolean;
   /** Whether requests of a session that are neither signed nor encrypted are rejected. */
@@ -69,7 +143,6 @@ export class SmbServerState {
   readonly changeDispatcher: ChangeDispatcher;
   readonly durableHandles: DurableHandles;
   readonly replays = new Replays();
-  readonly lockWaits = new LockWaits();
   readonly traffic: ServerTraffic;
   readonly handleCloser: HandleCloser;
   readonly backgroundWork: BackgroundWork;

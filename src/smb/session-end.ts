@@ -1,7 +1,6 @@
-import type { Channel } from "./channel.ts";
+import type { Channel, Session } from "./session.ts";
 import type { FileHandle } from "./files/file-handle.ts";
 import type { SmbServerState } from "./server.ts";
-import type { Session } from "./session.ts";
 
 /**
  * What happens to the handles of a session that ends. `close`: every handle is closed, because an
@@ -10,7 +9,7 @@ import type { Session } from "./session.ts";
  * lost connection, after LOGOFF, and if a new session of the same account names this one as its
  * PreviousSessionId.
  */
-export type HandleDisposition = "close" | "keep-durable";
+type HandleDisposition = "close" | "keep-durable";
 
 /** Ends a session with its channels, tree connects, pending requests and handles. */
 export async function endSession(

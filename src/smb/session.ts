@@ -1,10 +1,41 @@
-import type { Channel } from "./channel.ts";
 import type { Connection, NegotiatedParameters } from "./connection.ts";
 import type { Encryptor } from "./crypto/encryption.ts";
 import type { Signer } from "./crypto/signing.ts";
 import type { Handle } from "./handle.ts";
 import type { RequestLifetime } from "./request.ts";
-import type { TreeConnect } from "./tree.ts";
+import type { ShareAddress } from "../file/filesystem/file-reference.ts";
+import type { Login } from "./ntlm/login.ts";
+
+/** A tree connect of a session: a share, or IPC$ with the named pipes. */
+export interface TreeConnect {
+  readonly id: number;
+  readonly kind: "disk" | "pipe";
+  readonly shareName: string;
+  readonly shareId: bigint;
+  readonly address: ShareAddress;
+  readonly requiresEncryption: boolean;
+}
+
+/** One session on one connection ([MS-SMB2] 3.3.1.14): its authentication and its signing key. */
+export class Channel {
+  readonly session: Session;
+  readonly connection: Connection;
+  /** Whether authentication is complete; until then the channel accepts only SESSION_SETUP. */
+  isValid = false;
+  /** Set while the client authenticates or re-authenticates. */
+  login: Login | undefined;
+  preauthHash: Buffer;
+  /** Signs the messages of the channel. While a channel is being bound, it uses the key of the
+   *  session. */
+  signer: Signer | undefined;
+
+  constructor(session: Session, connection: Connection) {
+    this.session = session;
+    this.connection = connection;
+    this.preauthHash = connection.preauthHash;
+    this.signer = session.signer;
+  }
+}
 
 /** An authenticated context of a client, on one or more channels ([MS-SMB2] 3.3.1.8). */
 export class Session {

@@ -1,11 +1,11 @@
 import { EventEmitter } from "node:events";
 import type { Socket } from "node:net";
 import { expect, it, vi } from "vitest";
-import { manualClock } from "../store/manual-clock.ts";
+import { manualClock } from "../../tests/harness/manual-clock.ts";
 import { Framer, framePrefix } from "./framing.ts";
 import { unreadMillisecondsMax } from "./limits.ts";
 import type { FrameProgress } from "./server.ts";
-import { endStalledClient } from "./stalled-client.ts";
+import { endStalledClient } from "./connection.ts";
 
 class FakeSocket extends EventEmitter {
   bytesRead = 0;

@@ -1,6 +1,6 @@
 import { describe, expect, it, vi } from "vitest";
 import { connectionTrafficBytesMax, smallTrafficBytesMax } from "./limits.ts";
-import { RequestQueue } from "./request-queue.ts";
+import { RequestQueue } from "./connection.ts";
 import { ConnectionTraffic, ServerTraffic } from "./traffic.ts";
 
 const large = 8 * 1024 * 1024;

@@ -1,31 +1,36 @@
 import { mapAwaitable } from "../base/awaitable.ts";
 import { keyBytesMax } from "../encoding/keys.ts";
 import type { Ticks } from "../base/ticks.ts";
-import { WriteSet, changedValue, combine } from "./write-set.ts";
-import type { Change } from "./write-set.ts";
-import type { Awaitable, EngineReader, ScanBounds, VersionedEntry, StateReader } from "./engine.ts";
-import { textOfKey } from "./key-text.ts";
-import type { KeyText } from "./key-text.ts";
-import type { HeadRead, BatchChanges } from "./batch-changes.ts";
+import {
+  changedValue,
+  combine,
+  WriteSet,
+  type BatchChanges,
+  type Change,
+  type HeadRead,
+  type KeyChange,
+} from "./write-set.ts";
+import type { Awaitable } from "../base/awaitable.ts";
+import type { EngineReader, ScanBounds, VersionedEntry, StateReader } from "./engine.ts";
+import { appendsMax } from "./logs.ts";
+import { textOfKey } from "./store.ts";
+import type { KeyText, Bounds, Entry, Key, LimitedBounds, Transaction, Value } from "./store.ts";
 import { scanLayers, readLayers } from "./layered-scan.ts";
 import type { CoveredRange, ScanLayers } from "./layered-scan.ts";
-import { intersects, isStale } from "./read-set.ts";
-import type { KeyRevision } from "./read-set.ts";
-import type { Bounds, Entry, Key, LimitedBounds, Transaction, Value } from "./store.ts";
 
 /** An uncommitted change of the batch, and the attempts that made it: one for a put or delete, all
  *  that added for a counter. */
-export type BatchChange = Change & { readonly writers: Attempt[] };
+export type BatchChange = KeyChange & { readonly writers: Attempt[] };
 
 /** First byte of the keys that the engine itself uses; transactions must not read or write them. */
 const reservedFirstByte = 0;
 
-export interface KeyRead extends KeyRevision {
+interface KeyRead extends KeyRevision {
   readonly value: Value | undefined;
 }
 
 /** A range of the read set, with the entries that were found. */
-export interface RangeRead extends CoveredRange {
+interface RangeRead extends CoveredRange {
   readonly entries: readonly VersionedEntry[];
 }
 
@@ -49,6 +54,7 @@ export class Attempt implements Transaction {
    *  written, as operations often do. */
   #lastKey: Key | undefined;
   #lastText: KeyText = "";
+  #appends = 0;
   #ended = false;
 
   constructor(reader: StateReader, now: Ticks, shared?: BatchChanges) {
@@ -105,6 +111,16 @@ export class Attempt implements Transaction {
     this.#change({ kind: "add", key: counter, text: textOfKey(counter), delta });
   }
 
+  append(log: Key, value: Value): void {
+    const number = this.#appends;
+    if (number === appendsMax) throw new RangeError(`more than ${appendsMax} appends`);
+    this.#appends += 1;
+    // No key that begins with complete parts continues with ff.
+    const text = `${textOfKey(log)}\u00ff${number}`;
+    this.#checkWrite(log);
+    this.changes.set({ kind: "append", key: log, text, value, number });
+  }
+
   get dependencies(): ReadonlySet<Attempt> {
     return this.#dependencies ?? noDependencies;
   }
@@ -135,6 +151,13 @@ export class Attempt implements Transaction {
    *  range. */
   isStaleAgainst(current: EngineReader): boolean {
     return isStale(this, current);
+  }
+
+  /** Whether this attempt has read changes of one of these. */
+  dependsOnAny(attempts: ReadonlySet<Attempt>): boolean {
+    if (attempts.size === 0) return false;
+    for (const each of this.dependencies) if (attempts.has(each)) return true;
+    return false;
   }
 
   /** Converts a synchronous throw into a rejected promise, so that callers handle local and remote
@@ -217,13 +240,16 @@ export class Attempt implements Transaction {
     this.#dependencies.add(writer);
   }
 
-  #change(change: Change): void {
+  #change(change: KeyChange): void {
+    this.#checkWrite(change.key);
+    this.changes.set(combine(this.changes.get(change.text), change));
+  }
+
+  #checkWrite(key: Key): void {
     this.#checkRunning();
-    const { key } = change;
     if (key.length === 0 || key.length > keyBytesMax || key[0] === reservedFirstByte) {
       throw new RangeError(`key must have 1 to ${keyBytesMax} bytes and not start with 00`);
     }
-    this.changes.set(combine(this.changes.get(change.text), change));
   }
 
   #checkRunning(): void {
@@ -236,4 +262,53 @@ const noDependencies: ReadonlySet<Attempt> = new Set();
 
 function overlaid(value: Value | undefined, change: Change | undefined): Value | undefined {
   return change === undefined ? value : changedValue(value, change);
+}
+
+/** A key that an attempt read, and its revision. */
+interface KeyRevision {
+  readonly key: Key;
+  /** 0 if the key was absent. */
+  readonly revision: number;
+}
+
+/** A range that an attempt read, and the revisions of its entries. */
+interface RangeRevisions {
+  readonly start: KeyText;
+  /** Excluded. */
+  readonly end: KeyText;
+  /** All entries of the range, ascending or descending. */
+  readonly entries: readonly { readonly text: KeyText; readonly revision: number }[];
+}
+
+/** The keys and ranges that an attempt read from the engine. */
+interface ReadSet {
+  readonly keyReads: Iterable<readonly [KeyText, KeyRevision]>;
+  readonly rangeReads: readonly RangeRevisions[];
+}
+
+/** Whether the read set intersects changes that its attempt did not see. */
+function intersects({ keyReads, rangeReads }: ReadSet, changes: WriteSet<Change>): boolean {
+  if (changes.isEmpty) return false;
+  for (const [text] of keyReads) if (changes.get(text) !== undefined) return true;
+  return rangeReads.some(({ start, end }) => changes.intersects({ start, end, reverse: false }));
+}
+
+/** Whether `current` has another revision for a key of the read set, or other entries in a
+ *  range. */
+function isStale({ keyReads, rangeReads }: ReadSet, current: EngineReader): boolean {
+  for (const [text, { key, revision }] of keyReads) {
+    if ((current.get(key, text)?.revision ?? 0) !== revision) return true;
+  }
+  return rangeReads.some((read) => !isUnchanged(current, read));
+}
+
+function isUnchanged(current: EngineReader, read: RangeRevisions): boolean {
+  const { start, end, entries } = read;
+  const found = current.scan({ start, end, reverse: false }, entries.length + 1);
+  if (found.length !== entries.length) return false;
+  const isReversed = (entries[0]?.text ?? "") > (entries.at(-1)?.text ?? "");
+  return found.every((entry, index) => {
+    const before = entries[isReversed ? entries.length - 1 - index : index];
+    return before?.text === entry.text && before.revision === entry.revision;
+  });
 }

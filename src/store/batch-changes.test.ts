@@ -2,8 +2,8 @@ import { expect, it } from "vitest";
 
 import { Attempt } from "./attempt.ts";
 import type { EngineReader, VersionedEntry } from "./engine.ts";
-import { keyOfText } from "./key-text.ts";
-import { BatchChanges } from "./batch-changes.ts";
+import { keyOfText } from "./store.ts";
+import { BatchChanges } from "./write-set.ts";
 
 /** An engine that contains these keys and counts its scans. */
 function engineWith(...texts: readonly string[]): EngineReader & { scanned: number } {

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 
-import { BatchDelay } from "./batch-delay.ts";
-import { manualClock } from "./manual-clock.ts";
+import { BatchDelay } from "./committer.ts";
+import { manualClock } from "../../tests/harness/manual-clock.ts";
 
 const commitMilliseconds = 8;
 const countMax = 512;

@@ -1,23 +1,264 @@
-import type { Ticks } from "../base/ticks.ts";
+import { ticksPerMillisecond, type Ticks } from "../base/ticks.ts";
 import type { Clock } from "../base/world.ts";
 import { Attempt } from "./attempt.ts";
-import { BatchDelay } from "./batch-delay.ts";
-import { noAttempts, mustYield } from "./commit-batch.ts";
-import type { BatchResult, BatchWriter, CommitBatch } from "./commit-batch.ts";
-import type { Engine, EngineReader } from "./engine.ts";
-import { mayRetry, BatchRetries, failUncommitted } from "./queued-transaction.ts";
-import type { QueuedTransaction } from "./queued-transaction.ts";
+import { BatchChanges } from "./write-set.ts";
 import { cachingReader } from "./caching-reader.ts";
-import { BatchChanges } from "./batch-changes.ts";
-import { StoreBusy, StoreFull } from "./store.ts";
+import type { Awaitable } from "../base/awaitable.ts";
+import type { EngineReader, StateReader } from "./engine.ts";
+import {
+  StoreBusy,
+  StoreFull,
+  type KeyText,
+  type SnapshotOptions,
+  type Transaction,
+} from "./store.ts";
 
-export interface CommitterOptions {
-  readonly engine: Engine;
+/** A batch waits at most half as long as a commit takes on average, and 10 ms. */
+const waitShare = 0.5;
+const waitTicksMax = 10 * Number(ticksPerMillisecond);
+/** Weight of the latest commit in the average is 1/8: a single delayed one has little effect. */
+const averagedCommits = 8;
+
+/** Decides how long a batch is collected: while further transactions arrive for it. Clients whose
+ *  requests were answered together send their next ones within a short time of each other. Without
+ *  the delay the first few would be committed alone and the others would wait for their flush. */
+export class BatchDelay {
+  readonly #clock: Clock;
+  #averageTicks = 0;
+  #startedAt: Ticks = 0n;
+
+  constructor(clock: Clock) {
+    this.#clock = clock;
+  }
+
+  /** Resolves at the end of the first event-loop iteration in which the queue has not grown, when
+   *  it has reached `countMax`, or when it is too late for more. */
+  async whileGrowing(queue: { readonly length: number }, countMax: number): Promise<void> {
+    const wait = Math.min(Math.round(this.#averageTicks * waitShare), waitTicksMax);
+    const end = this.#clock.monotonic() + BigInt(wait);
+    let count: number;
+    do {
+      count = queue.length;
+      await new Promise((resolve) => setImmediate(resolve));
+    } while (queue.length > count && queue.length < countMax && this.#clock.monotonic() < end);
+  }
+
+  /** A commit begins. */
+  begin(): void {
+    this.#startedAt = this.#clock.monotonic();
+  }
+
+  end(): void {
+    const elapsed = Number(this.#clock.monotonic() - this.#startedAt);
+    this.#averageTicks += (elapsed - this.#averageTicks) / averagedCommits;
+  }
+}
+
+/** What the work of a transaction returned or threw. */
+export type WorkResult = { readonly value: unknown } | { readonly error: unknown };
+
+/** A transaction in the commit queue. Its work has run once, unless it runs only inside the batch
+ *  (`runInBatch`). */
+export interface QueuedTransaction {
+  readonly work: (tx: Transaction) => Awaitable<unknown>;
+  readonly attemptsMax: number;
+  readonly prefetch?: SnapshotOptions["prefetch"] | undefined;
+  readonly mayUseReserve?: boolean | undefined;
+  readonly settle: (result: WorkResult) => void;
+  attempt: Attempt;
+  result: WorkResult;
+  attemptsUsed: number;
+  /** Conflicts with commits of other processes, found under the write lock. */
+  externalConflicts: number;
+  /** Whether the read set of the attempt is known to be invalid. */
+  isStale: boolean;
+  /** The committer's `writes` before the view of the first attempt was opened. */
+  readonly writesBefore?: number;
+}
+
+const defaultAttemptMillisecondsMax = 5_000;
+
+/** Runs work once. It runs synchronously unless a read returns a promise: awaiting available values
+ *  costs more than most decisions. */
+export function runAttempt(
+  work: (tx: Transaction) => Awaitable<unknown>,
+  attempt: Attempt,
+): Awaitable<WorkResult> {
+  try {
+    const value = work(attempt);
+    if (value instanceof Promise) return untilDone(value, attempt);
+    attempt.end();
+    return { value };
+  } catch (error) {
+    attempt.end();
+    return { error };
+  }
+}
+
+async function untilDone(value: Promise<unknown>, attempt: Attempt): Promise<WorkResult> {
+  try {
+    return { value: await value };
+  } catch (error) {
+    return { error };
+  } finally {
+    attempt.end();
+  }
+}
+
+/** Runs the retries of a batch, one after the other. */
+export class BatchRetries {
+  readonly #clock: Clock;
+  readonly #timeoutMilliseconds: number;
+  #current: Attempt | undefined;
+  #startedAt: Ticks = 0n;
+  #pendingTimeout: Promise<WorkResult> | undefined;
+  #cancel = (): void => undefined;
+
+  constructor(clock: Clock, timeoutMilliseconds = defaultAttemptMillisecondsMax) {
+    this.#clock = clock;
+    this.#timeoutMilliseconds = timeoutMilliseconds;
+  }
+
+  async run(queued: QueuedTransaction, attempt: Attempt): Promise<void> {
+    queued.attempt = attempt;
+    queued.isStale = false;
+    queued.attemptsUsed += 1;
+    this.#current = attempt;
+    this.#startedAt = this.#clock.monotonic();
+    const result = runAttempt(queued.work, attempt);
+    queued.result =
+      result instanceof Promise ? await Promise.race([result, this.#timeout()]) : result;
+    if ("error" in queued.result) attempt.changes.clear();
+  }
+
+  end(): void {
+    this.#cancel();
+  }
+
+  /** Resolves with an error when the current attempt times out. Work may await only the store; work
+   *  that awaits something else, such as another transaction, would block the batch and wait for
+   *  ever. */
+  #timeout(): Promise<WorkResult> {
+    this.#pendingTimeout ??= new Promise((resolve) => this.#startTimeout(resolve));
+    return this.#pendingTimeout;
+  }
+
+  /** Restarts the timeout for the attempt that runs now: the limit is per attempt, not per
+   *  batch. */
+  #startTimeout(
+    resolve: (result: WorkResult) => void,
+    milliseconds = this.#timeoutMilliseconds,
+  ): void {
+    this.#cancel = this.#clock.after(milliseconds, () => {
+      const elapsed = Number((this.#clock.monotonic() - this.#startedAt) / ticksPerMillisecond);
+      if (elapsed < this.#timeoutMilliseconds) {
+        this.#startTimeout(resolve, this.#timeoutMilliseconds - elapsed);
+        return;
+      }
+      this.#current?.end();
+      this.#pendingTimeout = undefined;
+      const message =
+        `transaction work timed out after ${this.#timeoutMilliseconds} ms: ` +
+        "it may await only the store";
+      resolve({ error: new Error(message) });
+    });
+  }
+}
+
+/** Whether a transaction that conflicted gets another attempt. If not, it fails with
+ *  `StoreBusy`. */
+function mayRetry(queued: QueuedTransaction): boolean {
+  if (queued.attemptsUsed < queued.attemptsMax) return true;
+  const message = `${queued.attemptsUsed} conflicts in a row with other transactions`;
+  queued.settle({ error: new StoreBusy(message) });
+  return false;
+}
+
+/** Whether the result of a transaction that has run in its batch needs no validation: it wrote
+ *  nothing, and all that it read belongs to one committed state. */
+function isFinal({ attempt }: QueuedTransaction): boolean {
+  return attempt.changes.isEmpty && attempt.dependencies.size === 0;
+}
+
+export function latestTicks(attempts: readonly { readonly now: Ticks }[], floor: Ticks): Ticks {
+  let latest = floor;
+  for (const { now } of attempts) if (now > latest) latest = now;
+  return latest;
+}
+
+/** A durable commit. */
+export interface Committed {
+  /** The sequence before the commit. */
+  readonly previous: number;
+  readonly sequence: number;
+  /** The written keys. */
+  readonly writes: readonly { readonly text: KeyText }[];
+}
+
+/** A durable commit of this process. */
+interface BatchCommit extends Committed {
+  /** Number of committed transactions. */
+  readonly transactions: number;
+  /** Number of attempts that conflicted since the previous commit. */
+  readonly conflicts: number;
+}
+
+/** What became of the accepted transactions of a batch. */
+export type BatchResult =
+  | {
+      readonly kind: "committed";
+      /** Transactions that were not committed, because other processes have changed what they or
+       *  those they depend on have read. */
+      readonly dropped: ReadonlySet<QueuedTransaction>;
+      /** Undefined if nothing was written. */
+      readonly commit: Committed | undefined;
+    }
+  /** Nothing was committed; the batch must be validated and written again. */
+  | { readonly kind: "postponed" };
+
+/** A state that the transactions of a batch are validated against, and retried on. */
+export interface BatchState {
+  /** Whether it is known that the attempt has read what other batches have changed since. A local
+   *  engine finds out here, so that the attempt is retried in this batch; a database says it when
+   *  it validates the batch. */
+  isStale(attempt: Attempt): boolean;
+  /** What the next attempt of the transaction reads. */
+  readerFor(queued: QueuedTransaction): Awaitable<RetryReader>;
+  /** Reads everything; called after an attempt on an incomplete reader. */
+  readonly fullReader?: () => Awaitable<StateReader>;
+}
+
+/** A reader that may lack what an attempt asks for. The attempt then does not count. */
+interface RetryReader extends StateReader {
+  readonly isIncomplete?: boolean;
+}
+
+/** A batch on its way to a commit. */
+export interface PendingBatch {
+  readonly transactions: readonly QueuedTransaction[];
+  /** Retries the transactions that conflict, and returns those to write: each has read the given
+   *  state and the changes of those before it. Called at most once. */
+  accept(state: BatchState): Promise<readonly QueuedTransaction[]>;
+  /** Adds the transactions that were queued meanwhile and are valid for this state; returns all to
+   *  write. For a state under the write lock: the batch grows while it waits for the lock. */
+  join(current: EngineReader): readonly QueuedTransaction[];
+}
+
+/** Validates a batch against the commits of all processes and writes it: under the write lock of an
+ *  engine on this machine (`engine-commits.ts`), or in one call of a database
+ *  (`postgres/database-commits.ts`). */
+export interface BatchCommits {
+  /** Commits the accepted transactions. Rejects if nothing was committed. */
+  commit(batch: PendingBatch): Promise<BatchResult>;
+}
+
+interface CommitterOptions {
+  readonly commits: BatchCommits;
   readonly clock: Clock;
-  /** Number of this process among those that have the store open, for commit priority; not 0. */
-  readonly owner: number;
-  readonly nextTicks: (reader: EngineReader) => Ticks;
-  readonly writer: BatchWriter;
+  readonly nextTicks: (reader: StateReader) => Ticks;
+  readonly onCommitted: (commit: BatchCommit) => void;
+  /** Time limit of a retry, which blocks the batch. Default: 5 s. */
+  readonly attemptMillisecondsMax?: number;
 }
 
 const batchTransactionsMax = 512;
@@ -29,17 +270,14 @@ const queueTransactionsMax = 100_000;
  *
  * A transaction that conflicts is retried inside the batch, on top of the changes of the
  * transactions before it. A hot key therefore costs no wasted flush, and transactions are served in
- * the order of arrival. Commits of other processes are detected under the engine's write lock
- * (`group-writer.ts`): transactions of the batch that conflict with them, and those that depend on
- * these, go into the next batch.
+ * the order of arrival. Transactions that conflict with commits of other processes, and those that
+ * depend on these, go into the next batch.
  */
 export class Committer {
   readonly #options: CommitterOptions;
   readonly #queue: QueuedTransaction[] = [];
-  readonly #priority: CommitPriority;
   readonly #delay: BatchDelay;
   #conflicts = 0;
-  #writes = 0;
   /** Current limit of transactions per batch. It is halved when the disk has no space for a batch,
    *  because a part of the batch may fit. */
   #batchMax = batchTransactionsMax;
@@ -47,7 +285,6 @@ export class Committer {
 
   constructor(options: CommitterOptions) {
     this.#options = options;
-    this.#priority = new CommitPriority(options.engine, options.owner);
     this.#delay = new BatchDelay(options.clock);
   }
 
@@ -60,11 +297,6 @@ export class Committer {
     this.#running ??= this.#run();
   }
 
-  /** Number of batches that this process has written or failed to write. */
-  get writes(): number {
-    return this.#writes;
-  }
-
   /** Resolves when the queue is empty. */
   async idle(): Promise<void> {
     while (this.#running !== undefined) await this.#running;
@@ -75,96 +307,54 @@ export class Committer {
       await this.#delay.whileGrowing(this.#queue, this.#batchMax);
       const batch = this.#queue.splice(0, this.#batchMax);
       this.#delay.begin();
-      try {
-        await this.#commit(batch);
-      } catch (error) {
-        for (const queued of batch) queued.settle({ error });
-      }
+      await this.#commit(batch);
       this.#delay.end();
     }
     this.#running = undefined;
   }
 
-  async #commit(batch: readonly QueuedTransaction[]): Promise<void> {
-    const { engine, nextTicks } = this.#options;
-    const [first] = batch;
-    if (batch.length === 1 && first !== undefined && this.#isLatest(first)) {
-      return this.#write(batch, first.attempt.sequence);
-    }
-    await this.#priority.yieldToOwner();
-    const latest = engine.open();
-    const accepted: QueuedTransaction[] = [];
-    const retries = new BatchRetries(this.#options.clock);
-    try {
-      const cached = cachingReader(latest);
-      const shared = new BatchChanges();
-      for (const queued of batch) {
-        if (hasConflict(queued, cached, shared)) {
-          if (queued.attemptsUsed > 0) this.#conflicts += 1;
-          if (!mayRetry(queued)) continue;
-          await retries.run(queued, new Attempt(cached, nextTicks(latest), shared));
-        }
-        accepted.push(queued);
-        // No later transaction reads the changes of the last one.
-        if (queued !== batch.at(-1)) shared.share(queued.attempt);
-      }
-    } finally {
-      retries.end();
-      latest.close();
-    }
-    await this.#write(accepted, latest.sequence);
-  }
-
-  /** Whether this process has written nothing since the view of the attempt was opened. Opening
-   *  another view would show at most commits and the priority of other processes, which are checked
-   *  under the write lock all the same. Saves two views per commit with one client. */
-  #isLatest({ isStale, writesBefore }: QueuedTransaction): boolean {
-    return !isStale && writesBefore === this.#writes;
-  }
-
-  async #write(accepted: readonly QueuedTransaction[], sequence: number): Promise<void> {
-    if (accepted.every(({ attempt }) => attempt.changes.isEmpty)) {
-      for (const queued of accepted) queued.settle(queued.result);
-      return;
-    }
+  async #commit(transactions: readonly QueuedTransaction[]): Promise<void> {
+    const batch = new Batch(transactions, {
+      ...this.#options,
+      queue: this.#queue,
+      countMax: this.#batchMax,
+    });
     let result: BatchResult;
     try {
-      result = await this.#options.writer.write(this.#batchOf(accepted, sequence));
+      result = await this.#options.commits.commit(batch);
     } catch (error) {
-      if (error instanceof StoreFull && accepted.length > 1) {
-        this.#batchMax = Math.ceil(accepted.length / 2);
-        this.#postpone(accepted);
-      } else failUncommitted(accepted, error);
+      this.#fail(batch.accepted, error);
       return;
     } finally {
-      this.#writes += 1;
+      this.#conflicts += batch.conflicts;
     }
+    const { accepted } = batch;
     if (result.kind === "postponed") return this.#postpone(accepted);
-    const { dropped } = result;
-    this.#priority.committed();
-    const isWritten = ({ attempt }: QueuedTransaction): boolean =>
-      !attempt.changes.isEmpty && !dropped.has(attempt);
-    if (dropped.size === 0 || accepted.some(isWritten)) this.#conflicts = 0;
+    const { dropped, commit } = result;
+    if (dropped.size > 0) this.#requeue(dropped);
     this.#batchMax = Math.min(2 * this.#batchMax, batchTransactionsMax);
-    if (dropped.size > 0) this.#requeue(accepted.filter(({ attempt }) => dropped.has(attempt)));
-    for (const queued of accepted) {
-      if (!dropped.has(queued.attempt)) queued.settle(queued.result);
-    }
+    if (commit !== undefined) this.#report(commit, accepted, dropped);
+    for (const queued of accepted) if (!dropped.has(queued)) queued.settle(queued.result);
   }
 
-  #batchOf(accepted: readonly QueuedTransaction[], sequence: number): CommitBatch {
-    const starving = accepted.filter(isStarving).map(({ attempt }) => attempt);
-    const isFreeing = ({ attempt, mayUseReserve }: QueuedTransaction): boolean =>
-      mayUseReserve === true || attempt.changes.isEmpty;
-    return {
-      attempts: accepted.map(({ attempt }) => attempt),
-      starving: starving.length === 0 ? noAttempts : new Set(starving),
-      sequence,
-      owner: this.#options.owner,
-      ignoredOwner: this.#priority.ignoredOwner,
-      mayUseReserve: accepted.every(isFreeing),
-      conflicts: this.#conflicts,
-    };
+  #fail(accepted: readonly QueuedTransaction[], error: unknown): void {
+    if (error instanceof StoreFull && accepted.length > 1) {
+      this.#batchMax = Math.ceil(accepted.length / 2);
+      this.#postpone(accepted);
+    } else for (const queued of accepted) queued.settle({ error });
+  }
+
+  #report(
+    commit: Committed,
+    accepted: readonly QueuedTransaction[],
+    dropped: ReadonlySet<QueuedTransaction>,
+  ): void {
+    let transactions = 0;
+    for (const queued of accepted) {
+      if (!queued.attempt.changes.isEmpty && !dropped.has(queued)) transactions += 1;
+    }
+    this.#options.onCommitted({ ...commit, transactions, conflicts: this.#conflicts });
+    this.#conflicts = 0;
   }
 
   #postpone(accepted: readonly QueuedTransaction[]): void {
@@ -172,7 +362,7 @@ export class Committer {
     for (const queued of accepted) queued.isStale = queued.attempt.dependencies.size > 0;
   }
 
-  #requeue(conflicting: readonly QueuedTransaction[]): void {
+  #requeue(conflicting: ReadonlySet<QueuedTransaction>): void {
     for (const queued of conflicting) {
       queued.isStale = true;
       queued.externalConflicts += 1;
@@ -181,61 +371,84 @@ export class Committer {
   }
 }
 
-function hasConflict(
-  queued: QueuedTransaction,
-  latest: EngineReader,
-  shared: BatchChanges,
-): boolean {
-  const { attempt } = queued;
-  if (queued.isStale || attempt.conflictsWith(shared.changes)) return true;
-  return attempt.sequence !== latest.sequence && attempt.isStaleAgainst(latest);
+interface BatchOptions extends CommitterOptions {
+  readonly queue: QueuedTransaction[];
+  readonly countMax: number;
 }
 
-/** Conflicts with other processes after which a transaction claims commit priority for its
- *  process. */
-const conflictsBeforePriority = 4;
-/** Polls of the stored priority before a process commits all the same: a few milliseconds. A
- *  process that has the priority for longer has stopped running. */
-const yieldPollsMax = 1000;
+class Batch implements PendingBatch {
+  readonly transactions: readonly QueuedTransaction[];
+  /** The transactions that are not settled yet; before `accept` all of them. */
+  accepted: QueuedTransaction[];
+  /** Number of attempts that conflicted. */
+  conflicts = 0;
+  readonly #options: BatchOptions;
+  readonly #shared = new BatchChanges();
 
-/** Prevents starvation between processes. The process that just committed usually gets the write
- *  lock again, and a transaction of another process on the same key would conflict every time.
- *  After 4 conflicts with other processes a process stores its id as priority owner. The others
- *  then delay their next commit until the id is removed, for at most 1,000 polls. */
-export class CommitPriority {
-  readonly #engine: Engine;
-  readonly #owner: number;
-  #ignored = 0;
-
-  constructor(engine: Engine, owner: number) {
-    this.#engine = engine;
-    this.#owner = owner;
+  constructor(transactions: readonly QueuedTransaction[], options: BatchOptions) {
+    this.transactions = transactions;
+    this.accepted = [...transactions];
+    this.#options = options;
   }
 
-  /** Process whose priority is ignored, because it has stopped running; 0 for none. */
-  get ignoredOwner(): number {
-    return this.#ignored;
-  }
-
-  /** A commit has stored a new priority owner. */
-  committed(): void {
-    this.#ignored = 0;
-  }
-
-  async yieldToOwner(): Promise<void> {
-    for (let polls = 0; polls < yieldPollsMax; polls += 1) {
-      const view = this.#engine.open();
-      view.close();
-      const process = { owner: this.#owner, ignoredOwner: this.#ignored };
-      if (!mustYield(process, view.priorityOwner)) return;
-      if (polls === yieldPollsMax - 1) this.#ignored = view.priorityOwner;
-      await new Promise((resolve) => setImmediate(resolve));
+  async accept(state: BatchState): Promise<readonly QueuedTransaction[]> {
+    const { clock, attemptMillisecondsMax } = this.#options;
+    const accepted: QueuedTransaction[] = [];
+    const retries = new BatchRetries(clock, attemptMillisecondsMax);
+    try {
+      for (const queued of this.transactions) {
+        if (this.#conflicts(queued) || state.isStale(queued.attempt)) {
+          if (queued.attemptsUsed > 0) this.conflicts += 1;
+          if (!mayRetry(queued)) continue;
+          await this.#retry(queued, state, retries);
+          if (isFinal(queued)) {
+            queued.settle(queued.result);
+            continue;
+          }
+        }
+        accepted.push(queued);
+        // No later transaction of the batch reads the changes of the last one.
+        if (queued !== this.transactions.at(-1)) this.#shared.share(queued.attempt);
+      }
+    } finally {
+      retries.end();
     }
+    this.accepted = accepted;
+    return accepted;
   }
-}
 
-/** Whether the process of a transaction claims commit priority if the transaction conflicts once
- *  more. */
-export function isStarving({ externalConflicts }: { readonly externalConflicts: number }): boolean {
-  return externalConflicts + 1 >= conflictsBeforePriority;
+  join(current: EngineReader): readonly QueuedTransaction[] {
+    const { queue, countMax } = this.#options;
+    const last = this.accepted.at(-1);
+    if (queue.length === 0 || last === undefined) return this.accepted;
+    if (last === this.transactions.at(-1)) this.#shared.share(last.attempt);
+    const cached = cachingReader(current);
+    // The others stay in the queue: their work may take time, which the write lock must not.
+    const isReady = (queued: QueuedTransaction): boolean =>
+      this.accepted.length < countMax &&
+      !this.#conflicts(queued) &&
+      (queued.attempt.sequence === current.sequence || !queued.attempt.isStaleAgainst(cached));
+    for (const queued of queue.splice(0)) {
+      if (isReady(queued)) {
+        this.accepted.push(queued);
+        this.#shared.share(queued.attempt);
+      } else queue.push(queued);
+    }
+    return this.accepted;
+  }
+
+  #conflicts({ isStale, attempt }: QueuedTransaction): boolean {
+    return isStale || attempt.conflictsWith(this.#shared.changes);
+  }
+
+  async #retry(queued: QueuedTransaction, state: BatchState, retries: BatchRetries): Promise<void> {
+    const { nextTicks } = this.#options;
+    const found = state.readerFor(queued);
+    const reader = found instanceof Promise ? await found : found;
+    await retries.run(queued, new Attempt(reader, nextTicks(reader), this.#shared));
+    if (reader.isIncomplete !== true || state.fullReader === undefined) return;
+    queued.attemptsUsed -= 1;
+    const full = await state.fullReader();
+    await retries.run(queued, new Attempt(full, nextTicks(full), this.#shared));
+  }
 }

@@ -1,7 +1,6 @@
 import type { Awaitable } from "../base/awaitable.ts";
 import type { Ticks } from "../base/ticks.ts";
-import type { KeyText } from "./key-text.ts";
-import type { Key, Value } from "./store.ts";
+import type { KeyText, Key, Value } from "./store.ts";
 
 /** A stored value and its revision, the commit that wrote it. Revisions are unique per write, so
  *  equal revisions of a key mean equal values. */
@@ -18,8 +17,6 @@ export interface ScanBounds {
   readonly reverse: boolean;
 }
 
-export type { Awaitable };
-
 /** One state of a store. Reads return values if the engine is local and promises if it is
  *  remote. */
 export interface StateReader {
@@ -29,7 +26,7 @@ export interface StateReader {
   readonly ticks: Ticks;
   /** Store time minus the monotonic clock of this boot. */
   readonly clockOffset: Ticks;
-  /** The process that may commit before the others (`committer.ts`); 0 for none. */
+  /** The process that may commit before the others (`engine-commits.ts`); 0 for none. */
   readonly priorityOwner: number;
   get(key: Key, text: KeyText): Awaitable<VersionedEntry | undefined>;
   /** Reads at most `countMax` entries, in the direction of the bounds. */
@@ -44,6 +41,9 @@ export interface StateView extends StateReader {
 export interface EngineReader extends StateReader {
   get(key: Key, text: KeyText): VersionedEntry | undefined;
   scan(bounds: ScanBounds, countMax: number): VersionedEntry[];
+  /** Returns a function that says for the first byte of keys whether a commit after this sequence
+   *  has changed such keys. Absent if the engine does not know it. */
+  changedSince?(sequence: number): (firstByte: number) => boolean;
 }
 
 export interface EngineView extends EngineReader {

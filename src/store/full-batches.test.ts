@@ -1,8 +1,8 @@
 import { describe, expect, it } from "vitest";
-import { k, put } from "./conformance/store-steps.ts";
+import { k, put } from "../../tests/harness/store/store-steps.ts";
 import type { Engine, EngineBatch } from "./engine.ts";
-import { manualClock } from "./manual-clock.ts";
-import { memoryEngine } from "./memory/memory-engine.ts";
+import { manualClock } from "../../tests/harness/manual-clock.ts";
+import { memoryEngine } from "./memory/open-memory-store.ts";
 import { StoreFull } from "./store.ts";
 import { TransactionalStore } from "./transactional-store.ts";
 

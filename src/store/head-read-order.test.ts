@@ -1,11 +1,14 @@
 import fc from "fast-check";
 import { it } from "vitest";
 
-import { queueStep, runQueueStep } from "./conformance/queue-steps.ts";
-import { expectSerialOrder } from "./conformance/serial-order.ts";
+import {
+  queueStep,
+  runQueueStep,
+  expectSerialOrder,
+} from "../../tests/harness/store/queue-steps.ts";
 import type { Engine } from "./engine.ts";
-import { manualClock } from "./manual-clock.ts";
-import { memoryEngine } from "./memory/memory-engine.ts";
+import { manualClock } from "../../tests/harness/manual-clock.ts";
+import { memoryEngine } from "./memory/open-memory-store.ts";
 import type { Store } from "./store.ts";
 import { TransactionalStore } from "./transactional-store.ts";
 

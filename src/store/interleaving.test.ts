@@ -1,8 +1,8 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 
-import { bytes, k, put, text } from "./conformance/store-steps.ts";
-import { manualClock } from "./manual-clock.ts";
+import { bytes, k, put, text } from "../../tests/harness/store/store-steps.ts";
+import { manualClock } from "../../tests/harness/manual-clock.ts";
 import { openMemoryStore } from "./memory/open-memory-store.ts";
 
 const clients = 4;

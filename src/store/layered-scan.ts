@@ -1,9 +1,11 @@
 import { changedValue } from "./write-set.ts";
 import type { Change } from "./write-set.ts";
-import type { Awaitable, ScanBounds } from "./engine.ts";
-import { textOfKey } from "./key-text.ts";
-import type { KeyText } from "./key-text.ts";
-import type { Bounds, Entry, Key, Value } from "./store.ts";
+import type { Awaitable } from "../base/awaitable.ts";
+import type { ScanBounds, StateReader } from "./engine.ts";
+import { textOfKey } from "./store.ts";
+import type { KeyText, Bounds, Entry, Key, Value, View } from "./store.ts";
+import { tryAwaitable, mapAwaitable } from "../base/awaitable.ts";
+import type { Ticks } from "../base/ticks.ts";
 
 interface TextEntry extends Entry {
   readonly key: Key;
@@ -176,4 +178,17 @@ function mergeChanges(
   }
   for (; index < entries.length; index += 1) merged.push(entries[index] as TextEntry);
   return merged;
+}
+
+/** The view of read-only work: unlike an `Attempt` it records no reads. */
+export function snapshotView(reader: StateReader, now: Ticks): View {
+  const layers = { base: reader.scan.bind(reader), changes: [] };
+  return {
+    now,
+    sequence: reader.sequence,
+    get: (key) =>
+      tryAwaitable(() => mapAwaitable(reader.get(key, textOfKey(key)), (found) => found?.value)),
+    range: (bounds) => scanLayers(layers, bounds),
+    readHead: (bounds) => tryAwaitable(() => readLayers(layers, bounds, textOfKey(bounds.start))),
+  };
 }

@@ -1,9 +1,9 @@
 import { expect, it } from "vitest";
 
 import { openLeaderElection } from "./leader-election.ts";
-import { manualClock } from "./manual-clock.ts";
+import { manualClock } from "../../tests/harness/manual-clock.ts";
 import { openMemoryStore } from "./memory/open-memory-store.ts";
-import { silentLog } from "./silent-log.ts";
+import { silentLog } from "../../tests/harness/silent-log.ts";
 
 function openTwo() {
   const clock = manualClock();

@@ -4,7 +4,7 @@ import { ticksPerSecond } from "../base/ticks.ts";
 import type { Ticks } from "../base/ticks.ts";
 import type { Store } from "./store.ts";
 
-export interface LeaderElectionOptions {
+interface LeaderElectionOptions {
   /** The ephemeral store. */
   readonly store: Store;
   readonly name: string;
@@ -29,6 +29,10 @@ const leaderTable = defineTable<string, LeaderRecord>({
   tag: 0xfc,
   key: (name) => [name],
   codec: recordCodec({ version: 1 }),
+  owner: "store",
+  lifetime: "process",
+  role: "record",
+  isArchived: false,
 });
 
 /** Elects the process that runs a background task. The returned function reports whether this

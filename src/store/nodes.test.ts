@@ -1,10 +1,10 @@
 import { describe, expect, it } from "vitest";
 
-import { manualClock } from "./manual-clock.ts";
+import { manualClock } from "../../tests/harness/manual-clock.ts";
 import { openMemoryStore } from "./memory/open-memory-store.ts";
 import { openNodes, heartbeatTimeoutMilliseconds } from "./nodes.ts";
 import type { Processes } from "./processes.ts";
-import { silentLog } from "./silent-log.ts";
+import { silentLog } from "../../tests/harness/silent-log.ts";
 import type { Store } from "./store.ts";
 
 const stepMilliseconds = 1_000;

@@ -6,7 +6,7 @@ import type { Clock, Log } from "../base/world.ts";
 import type { LiveProcess, Processes } from "./processes.ts";
 import type { Store, View } from "./store.ts";
 
-export interface NodesOptions {
+interface NodesOptions {
   /** The ephemeral store. */
   readonly store: Store;
   /** Unique id of this run of the node; never reused. */
@@ -41,6 +41,10 @@ const nodeTable = defineTable<string, NodeRecord>({
   tag: 0xfd,
   key: (id) => [id],
   codec: recordCodec({ version: 1 }),
+  owner: "store",
+  lifetime: "process",
+  role: "record",
+  isArchived: false,
 });
 
 /** The list of server nodes and their heartbeats. Timeouts are measured with the monotonic clock of

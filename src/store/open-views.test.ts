@@ -2,8 +2,8 @@ import { expect, it } from "vitest";
 
 import { ticksPerSecond } from "../base/ticks.ts";
 import type { VersionedEntry, StateView } from "./engine.ts";
-import { keyOfText } from "./key-text.ts";
-import { manualClock } from "./manual-clock.ts";
+import { keyOfText } from "./store.ts";
+import { manualClock } from "../../tests/harness/manual-clock.ts";
 import { OpenViews } from "./open-views.ts";
 
 const options = { clock: manualClock(), snapshotAgeMax: 60n * ticksPerSecond };

@@ -1,9 +1,9 @@
 import { ticksMax, ticksPerMillisecond } from "../base/ticks.ts";
 import type { Ticks } from "../base/ticks.ts";
 import type { Clock } from "../base/world.ts";
-import type { Awaitable, EngineView, ScanBounds, StateView, VersionedEntry } from "./engine.ts";
-import type { KeyText } from "./key-text.ts";
-import type { Key } from "./store.ts";
+import type { Awaitable } from "../base/awaitable.ts";
+import type { EngineView, ScanBounds, StateView, VersionedEntry } from "./engine.ts";
+import type { KeyText, Key } from "./store.ts";
 
 /** The view is older than `snapshotAgeMax`. An engine keeps every old version that an open view may
  *  read, so a view without an age limit would make the data file grow. */
@@ -23,7 +23,7 @@ interface ViewLifetime {
   readonly users: number;
 }
 
-export interface OpenViewsOptions {
+interface OpenViewsOptions {
   readonly clock: Clock;
   readonly snapshotAgeMax: Ticks;
 }
@@ -90,7 +90,7 @@ export class OpenViews {
   }
 }
 
-export class OpenView implements StateView {
+class OpenView implements StateView {
   readonly endsAt: Ticks;
   readonly #view: StateView;
   readonly #views: OpenViews;

@@ -2,8 +2,8 @@ import { spawnSync } from "node:child_process";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect, it } from "vitest";
-import { isAlive } from "./process-identity.ts";
-import { canSyncFolders, syncFolder } from "./sync-folder.ts";
+import { isAlive } from "./processes.ts";
+import { canSyncFolders, syncFolder } from "./folders.ts";
 
 it("flushes folders except on Windows, where they cannot be opened", () => {
   expect([canSyncFolders("win32"), canSyncFolders("darwin")]).toEqual([false, true]);

@@ -3,10 +3,9 @@ import { once } from "node:events";
 
 import { describe, expect, it } from "vitest";
 
-import { manualClock } from "./manual-clock.ts";
+import { manualClock } from "../../tests/harness/manual-clock.ts";
 import { openMemoryStore } from "./memory/open-memory-store.ts";
-import { identifyProcess, isAlive } from "./process-identity.ts";
-import { openProcesses } from "./processes.ts";
+import { identifyProcess, isAlive, openProcesses } from "./processes.ts";
 
 describe("processes", () => {
   it("lists running processes with their published fields, and removes ended ones", async () => {

@@ -1,10 +1,9 @@
 import { recordCodec } from "../encoding/record.ts";
 import { defineTable } from "../encoding/table.ts";
-import { identifyProcess, isAlive } from "./process-identity.ts";
-import type { ProcessIdentity } from "./process-identity.ts";
 import type { Store, View } from "./store.ts";
+import { readFileSync, readlinkSync } from "node:fs";
 
-export interface ProcessRecord extends ProcessIdentity {
+interface ProcessRecord extends ProcessIdentity {
   /** What the process published last: its read horizon and its oldest open view. */
   readonly fields: Readonly<Record<string, unknown>>;
 }
@@ -28,7 +27,7 @@ export interface Processes {
   close(): Promise<void>;
 }
 
-export interface ProcessesOptions {
+interface ProcessesOptions {
   /** The ephemeral store. */
   readonly store: Store;
   readonly self?: ProcessIdentity;
@@ -41,14 +40,11 @@ const processTable = defineTable<string, ProcessRecord>({
   tag: 0xfe,
   key: (id) => [id],
   codec: recordCodec({ version: 1 }),
+  owner: "store",
+  lifetime: "process",
+  role: "record",
+  isArchived: false,
 });
-
-/** How often this process has opened a location. Each opening has its own id, and so its own
- *  entries. */
-let openedCount = 0;
-/** Ids that are tried: worker threads of the process have their own count, so an id may already be
- *  in use. */
-const idsTriedMax = 10_000;
 
 /** Adds this process to the list that all processes at one location share. */
 export async function openProcesses(options: ProcessesOptions): Promise<Processes> {
@@ -81,21 +77,14 @@ export async function openProcesses(options: ProcessesOptions): Promise<Processe
 
 /** Stores a record under an unused id. Example: `pid-startTime-3` is the fourth opening by its
  *  process. */
-async function register(store: Store, self: ProcessIdentity): Promise<string> {
+/** Each opening has its own id, and so its own entries: store times are never used twice. */
+function register(store: Store, self: ProcessIdentity): Promise<string> {
   const value = processTable.codec.encode({ ...self, fields: {} });
-  for (let tries = 0; tries < idsTriedMax; tries += 1) {
-    const id = `${self.pid}-${self.startTime}-${openedCount}`;
-    openedCount += 1;
-    const isFree = await store.transact(async (tx) => {
-      if ((await tx.get(processTable.key(id))) !== undefined) return false;
-      tx.put(processTable.key(id), value);
-      return true;
-    });
-    if (isFree) return id;
-  }
-  throw new Error(
-    `process ${self.pid} has opened the list of processes more than ${idsTriedMax} times`,
-  );
+  return store.transact((tx) => {
+    const id = `${self.pid}-${self.startTime}-${tx.now}`;
+    tx.put(processTable.key(id), value);
+    return id;
+  });
 }
 
 async function readProcesses(view: View): Promise<LiveProcess[]> {
@@ -107,4 +96,50 @@ async function readProcesses(view: View): Promise<LiveProcess[]> {
     }
   }
   return found;
+}
+
+/** Identifies a process of this boot. Process ids are reused, so the start time is part of it. */
+export interface ProcessIdentity {
+  readonly pid: number;
+  /** Clock ticks after boot, from `/proc`; empty where there is none. */
+  readonly startTime: string;
+}
+
+const startTimeField = 19;
+
+export function identifyProcess(pid: number): ProcessIdentity {
+  return { pid, startTime: startTimeOf(pid) ?? "" };
+}
+
+/** Identifies the PID namespace: containers on one machine have one each. Empty on systems without
+ *  namespaces. */
+export function processNamespace(): string {
+  try {
+    return readlinkSync("/proc/self/ns/pid");
+  } catch {
+    return "";
+  }
+}
+
+/** Whether the process still runs, and is not another one with the same id. */
+export function isAlive({ pid, startTime }: ProcessIdentity): boolean {
+  if (startTime !== "") return startTimeOf(pid) === startTime;
+  try {
+    return process.kill(pid, 0);
+  } catch (error) {
+    // EPERM: the process exists and belongs to another user.
+    return error instanceof Error && "code" in error && error.code === "EPERM";
+  }
+}
+
+/** Reads the start time after the last parenthesis: the program name before it may contain spaces
+ *  and parentheses. A zombie counts as ended, since its files and locks are released. */
+function startTimeOf(pid: number): string | undefined {
+  try {
+    const stat = readFileSync(`/proc/${pid}/stat`, "latin1");
+    const fields = stat.slice(stat.lastIndexOf(")") + 2).split(" ");
+    return fields[0] === "Z" || fields[0] === "X" ? undefined : fields[startTimeField];
+  } catch {
+    return undefined;
+  }
 }

@@ -2,9 +2,8 @@ import { describe, expect, it } from "vitest";
 
 import type { Awaitable } from "../base/awaitable.ts";
 import { Attempt } from "./attempt.ts";
-import { manualClock } from "./manual-clock.ts";
-import { BatchRetries } from "./queued-transaction.ts";
-import type { QueuedTransaction } from "./queued-transaction.ts";
+import { manualClock } from "../../tests/harness/manual-clock.ts";
+import { BatchRetries, type QueuedTransaction } from "./committer.ts";
 import { emptyState } from "./transactional-store.ts";
 
 const timeoutMilliseconds = 1000;

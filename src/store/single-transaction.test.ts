@@ -1,8 +1,8 @@
 import { describe, expect, it } from "vitest";
-import { increment, k, put, read } from "./conformance/store-steps.ts";
+import { increment, k, put, read } from "../../tests/harness/store/store-steps.ts";
 import type { Engine } from "./engine.ts";
-import { manualClock } from "./manual-clock.ts";
-import { memoryEngine } from "./memory/memory-engine.ts";
+import { manualClock } from "../../tests/harness/manual-clock.ts";
+import { memoryEngine } from "./memory/open-memory-store.ts";
 import { TransactionalStore } from "./transactional-store.ts";
 
 /** An engine that counts the calls. */

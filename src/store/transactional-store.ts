@@ -1,35 +1,193 @@
-import { ticksPerSecond } from "../base/ticks.ts";
-import type { Ticks } from "../base/ticks.ts";
+import { ticksPerSecond, type Ticks } from "../base/ticks.ts";
 import type { Meter } from "../protocol/meter.ts";
 import type { Clock, Log } from "../base/world.ts";
 import { Attempt } from "./attempt.ts";
-import type { CommitRole } from "./commit-role.ts";
-import { newFollowerIdentity } from "./commit-sharing/follower-identity.ts";
-import { SharedWriter } from "./commit-sharing/shared-writer.ts";
-import { Committer } from "./committer.ts";
-import type { Awaitable, Engine, StateReader } from "./engine.ts";
-import type { KeyText } from "./key-text.ts";
+import { Committer, runAttempt, type Committed, type WorkResult } from "./committer.ts";
+import { EngineCommits } from "./engine-commits.ts";
+import type { Awaitable } from "../base/awaitable.ts";
+import type { Engine, EngineReader, StateReader } from "./engine.ts";
 import { OpenViews, SharedViews } from "./open-views.ts";
-import { runAttempt } from "./queued-transaction.ts";
-import type { WorkResult } from "./queued-transaction.ts";
-import { plainRestore } from "./saved-states/restore-rules.ts";
-import type { RestoreRules } from "./saved-states/restore-rules.ts";
-import { SavedStates } from "./saved-states/saved-states.ts";
-import { snapshotView } from "./snapshot-view.ts";
-import { StoreClosed } from "./store.ts";
-import type {
-  Key,
-  SnapshotOptions,
-  Store,
-  TransactOptions,
-  Transaction,
-  Unwatch,
-  View,
+import { plainRestore, SavedStates, type RestoreRules } from "./saved-states/saved-states.ts";
+import { snapshotView } from "./layered-scan.ts";
+import {
+  StoreClosed,
+  textOfKey,
+  type Key,
+  type KeyText,
+  type SnapshotOptions,
+  type Store,
+  type Transaction,
+  type TransactOptions,
+  type Unwatch,
+  type View,
+  type WatchOptions,
 } from "./store.ts";
-import { storeTime } from "./time.ts";
-import { Watchers } from "./watchers.ts";
 
-export interface TransactionalStoreOptions {
+interface Watcher {
+  readonly prefix: KeyText;
+  readonly onChange: () => void;
+  readonly isBackground: boolean;
+}
+
+interface WatchersOptions {
+  readonly engine: Engine;
+  readonly clock: Clock;
+  readonly log?: Log | undefined;
+}
+
+/** Interval of polling for commits of other processes. It is shorter while a client may wait for
+ *  one: for the end of a lock, or for the notification that ends its cache. */
+const pollMilliseconds = { background: 50, client: 20 } as const;
+
+/** Calls watchers after commits. For commits of this process the written keys are known. Commits of
+ *  other processes show when the engine's state is read: by a poll, and under the write lock before
+ *  each commit of this process. They call the watchers of all keys with the same first byte, which
+ *  names the table. */
+export class Watchers {
+  readonly #engine: Engine;
+  readonly #clock: Clock;
+  readonly #log: Log | undefined;
+  readonly #watchers = new Set<Watcher>();
+  #lastSequence = 0;
+  #cancelPoll: (() => void) | undefined;
+  #isFailing = false;
+
+  constructor({ engine, clock, log }: WatchersOptions) {
+    this.#engine = engine;
+    this.#clock = clock;
+    this.#log = log;
+  }
+
+  watch(prefix: Key, onChange: () => void, { isBackground = false }: WatchOptions = {}): Unwatch {
+    if (this.#watchers.size === 0) this.#lastSequence = this.#latestSequence();
+    const watcher: Watcher = { prefix: textOfKey(prefix), onChange, isBackground };
+    const isFirstOfClient = !isBackground && !this.#hasClients();
+    this.#watchers.add(watcher);
+    if (isFirstOfClient) this.#cancelPoll?.();
+    if (isFirstOfClient || this.#cancelPoll === undefined) this.#cancelPoll = this.#schedulePoll();
+    return () => {
+      this.#watchers.delete(watcher);
+      if (this.#watchers.size === 0) this.stop();
+    };
+  }
+
+  /** Must be called with the state before each commit of this process. */
+  saw(state: EngineReader): void {
+    const since = this.#lastSequence;
+    if (this.#watchers.size === 0 || state.sequence <= since) return;
+    this.#lastSequence = state.sequence;
+    const isChanged = state.changedSince?.(since);
+    for (const watcher of this.#watchers) {
+      if (isChanged?.(watcher.prefix.charCodeAt(0)) !== false) this.#call(watcher);
+    }
+  }
+
+  committed({ sequence, writes }: Committed): void {
+    // A poll was faster.
+    if (this.#watchers.size === 0 || sequence <= this.#lastSequence) return;
+    this.#lastSequence = sequence;
+    for (const watcher of this.#watchers) {
+      if (writes.some(({ text }) => text.startsWith(watcher.prefix))) this.#call(watcher);
+    }
+  }
+
+  stop(): void {
+    this.#watchers.clear();
+    this.#cancelPoll?.();
+    this.#cancelPoll = undefined;
+  }
+
+  /** Calls the watcher in a microtask and logs an exception: it must neither fail the commit nor
+   *  end the process. */
+  #call(watcher: Watcher): void {
+    queueMicrotask(() => {
+      if (!this.#watchers.has(watcher)) return;
+      try {
+        watcher.onChange();
+      } catch (error) {
+        this.#log?.error({ err: error }, "store watcher failed");
+      }
+    });
+  }
+
+  #latestSequence(): number {
+    const view = this.#engine.open();
+    view.close();
+    return view.sequence;
+  }
+
+  #hasClients(): boolean {
+    for (const { isBackground } of this.#watchers) if (!isBackground) return true;
+    return false;
+  }
+
+  #schedulePoll(): () => void {
+    const { background, client } = pollMilliseconds;
+    return this.#clock.after(this.#hasClients() ? client : background, () => {
+      this.#cancelPoll = this.#schedulePoll();
+      this.#poll();
+    });
+  }
+
+  /** Logs a failure of the engine, because an exception in a timer would end the process. The next
+   *  poll finds the missed commits. */
+  #poll(): void {
+    try {
+      const view = this.#engine.open();
+      try {
+        this.saw(view);
+      } finally {
+        view.close();
+      }
+      this.#isFailing = false;
+    } catch (error) {
+      // Logged once per outage: there are up to 50 polls per second.
+      const message = "polling for commits of other processes failed; retrying";
+      if (!this.#isFailing) this.#log?.warn({ err: error }, message);
+      this.#isFailing = true;
+    }
+  }
+}
+
+/** Key of the id of the boot that the clock offset belongs to. */
+const bootKey = new Uint8Array([0, 2]);
+
+/** Store time is the monotonic clock plus an offset kept in the store. It is therefore common to
+ *  all processes, and a jump of the wall clock does not change it. The first process after a boot,
+ *  or a process that has the store for itself, sets the offset from the wall clock, but never
+ *  before the latest committed time. */
+export async function setClockOffset(
+  engine: Engine,
+  clock: Clock,
+  isExclusive: boolean,
+): Promise<void> {
+  const text = textOfKey(bootKey);
+  await engine.commit((current) => {
+    const boot = current.get(bootKey, text)?.value;
+    const isThisBoot = boot !== undefined && new TextDecoder().decode(boot) === clock.bootId;
+    if (isThisBoot && !isExclusive) return undefined;
+    const wall = clock.wall();
+    const start = wall > current.ticks ? wall : current.ticks + 1n;
+    const { sequence, ticks } = current;
+    const value = new TextEncoder().encode(clock.bootId);
+    const writes = [{ key: bootKey, text, value, revision: sequence }];
+    return { sequence, ticks, clockOffset: start - clock.monotonic(), writes, mayUseReserve: true };
+  });
+}
+
+/** Returns a function whose results strictly increase and are later than every commit of the given
+ *  state. */
+export function storeTime(clock: Clock): (reader: StateReader) => Ticks {
+  let last = 0n;
+  return ({ ticks, clockOffset }) => {
+    const measured = clock.monotonic() + clockOffset;
+    const atLeast = (last > ticks ? last : ticks) + 1n;
+    last = measured > atLeast ? measured : atLeast;
+    return last;
+  };
+}
+
+interface TransactionalStoreOptions {
   readonly engine: Engine;
   readonly clock: Clock;
   /** Logs exceptions of watchers. */
@@ -38,8 +196,6 @@ export interface TransactionalStoreOptions {
   readonly snapshotAgeMax?: Ticks;
   /** Identifies this process among those that have the store open; not 0. Default: its id. */
   readonly owner?: number | undefined;
-  /** Whether commits that change only such keys are not flushed. Default: all are. */
-  readonly isVolatile?: ((text: KeyText) => boolean) | undefined;
   /** Default: a restore of a saved state restores every key. */
   readonly restoreRules?: RestoreRules | undefined;
 }
@@ -75,54 +231,36 @@ export class TransactionalStore implements Store {
   readonly #views: OpenViews;
   readonly #shared: SharedViews;
   readonly #watchers: Watchers;
-  readonly #writer: SharedWriter;
+  readonly #commits: EngineCommits;
   readonly #committer: Committer;
   #closing: Promise<void> | undefined;
   /** Whether the committer has stopped. */
   #isEnded = false;
 
   constructor(options: TransactionalStoreOptions) {
-    const { engine, clock, log, meter, snapshotAgeMax = snapshotAgeMaxDefault } = options;
+    const { clock, log, meter, snapshotAgeMax = snapshotAgeMaxDefault } = options;
+    const engine = this.#watched(options.engine);
     this.#engine = engine;
     this.#nextTicks = storeTime(clock);
     this.#views = new OpenViews({ clock, snapshotAgeMax });
     this.#shared = new SharedViews(() => engine.open(), this.#views);
-    this.#watchers = new Watchers({
-      engine,
-      clock,
-      log,
-      onWatchingChanged: () => this.#writer.watchingChanged(),
-    });
+    this.#watchers = new Watchers({ engine, clock, log });
     this.savedStates = new SavedStates({
       engine,
       rules: options.restoreRules ?? plainRestore,
       onCommitted: (commit) => this.#watchers.committed(commit),
     });
-    const identity = newFollowerIdentity(options.owner);
-    this.#writer = new SharedWriter({
-      identity,
-      engine,
-      clock,
-      log,
-      isVolatile: options.isVolatile ?? (() => false),
-      isWatching: () => this.#watchers.isWatching,
-      onGroupCommit: (commit) => meter?.commit(commit),
-      onCommitted: (commit) => this.#watchers.committed(commit),
-      withUndo: this.savedStates.logged,
-    });
+    const { owner = process.pid } = options;
+    this.#commits = new EngineCommits({ engine, owner, withUndo: this.savedStates.logged });
     this.#committer = new Committer({
-      engine,
+      commits: this.#commits,
       clock,
-      owner: identity.owner,
       nextTicks: this.#nextTicks,
-      writer: this.#writer,
+      onCommitted: (commit) => {
+        meter?.commit(commit);
+        this.#watchers.committed(commit);
+      },
     });
-  }
-
-  /** Sets which process commits the transactions; takes effect between two batches. */
-  setCommitRole(role: CommitRole): Promise<void> {
-    this.#checkOpen();
-    return this.#writer.setRole(role);
   }
 
   async transact<T>(
@@ -132,7 +270,7 @@ export class TransactionalStore implements Store {
     this.#checkOpen();
     let attempt = neverRun;
     let result = notYetRun;
-    const writesBefore = this.#committer.writes;
+    const writesBefore = this.#commits.writes;
     if (options.runInBatch !== true) {
       const view = await this.#shared.open();
       attempt = new Attempt(view, this.#nextTicks(view));
@@ -176,9 +314,16 @@ export class TransactionalStore implements Store {
     }
   }
 
-  watch(prefix: Key, onChange: () => void): Unwatch {
+  raiseSequence(to: number): Promise<void> {
     this.#checkOpen();
-    return this.#watchers.watch(prefix, onChange);
+    return this.#engine.commit(({ sequence, ticks }) =>
+      sequence >= to ? undefined : { sequence: to, ticks, writes: [] },
+    );
+  }
+
+  watch(prefix: Key, onChange: () => void, options?: WatchOptions): Unwatch {
+    this.#checkOpen();
+    return this.#watchers.watch(prefix, onChange, options);
   }
 
   /** Commits the queued transactions, then closes. */
@@ -187,12 +332,24 @@ export class TransactionalStore implements Store {
     return this.#closing;
   }
 
+  /** The engine, which shows the watchers the state before each commit. */
+  #watched(engine: Engine): Engine {
+    return {
+      open: () => engine.open(),
+      commit: (decide, writesExpected) =>
+        engine.commit((current) => {
+          this.#watchers.saw(current);
+          return decide(current);
+        }, writesExpected),
+      close: () => engine.close(),
+    };
+  }
+
   async #close(): Promise<void> {
     this.#watchers.stop();
     await this.#shared.idle();
     await this.#committer.idle();
     this.#isEnded = true;
-    await this.#writer.setRole({ kind: "alone" });
     this.#views.closeAll(new StoreClosed(closedMessage));
     await this.#engine.close();
   }

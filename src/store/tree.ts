@@ -1,6 +1,6 @@
 /**
  * A persistent ordered map: a copy-on-write B+tree whose states are roots. Keeping a root keeps a
- * snapshot, at no cost. Keys are strings whose code units are bytes (`key-text.ts`), so that `<`
+ * snapshot, at no cost. Keys are strings whose code units are bytes (`KeyText`), so that `<`
  * compares in byte order.
  *
  * An `Edit` may modify the nodes that it created itself, so that a batch of writes copies each path
@@ -22,7 +22,7 @@ interface Branch<V> {
   readonly children: TreeNode<V>[];
 }
 
-export interface TreeBounds {
+interface TreeBounds {
   readonly start: string;
   readonly end: string;
   readonly reverse: boolean;

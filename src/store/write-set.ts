@@ -1,18 +1,37 @@
-import { decodeCounter, encodeCounter } from "./counter.ts";
-import type { ScanBounds } from "./engine.ts";
-import type { KeyText } from "./key-text.ts";
-import type { Key, Value } from "./store.ts";
-import { Edit, emptyTree, treePut, treeScan } from "./tree.ts";
-import type { TreeNode } from "./tree.ts";
+import {
+  decodeCounter,
+  encodeCounter,
+  textOfKey,
+  type Key,
+  type KeyText,
+  type Value,
+} from "./store.ts";
+import type { EngineReader, EngineWrite, ScanBounds } from "./engine.ts";
+import { Edit, emptyTree, treePut, treeScan, type TreeNode } from "./tree.ts";
+import type { Attempt, BatchChange } from "./attempt.ts";
+import { keyInLog } from "./logs.ts";
 
-/** A buffered change of one key. */
-export type Change =
+/** A buffered change. */
+export type Change = KeyChange | Append;
+
+/** A change of one key. */
+export type KeyChange =
   | { readonly kind: "put"; readonly key: Key; readonly text: KeyText; readonly value: Value }
   | { readonly kind: "delete"; readonly key: Key; readonly text: KeyText }
   | { readonly kind: "add"; readonly key: Key; readonly text: KeyText; readonly delta: bigint };
 
+/** An append to the log with this key. Its own key is not known before the commit; `text` is unique
+ *  in the transaction and in no range of keys that are read. */
+interface Append {
+  readonly kind: "append";
+  readonly key: Key;
+  readonly text: KeyText;
+  readonly value: Value;
+  readonly number: number;
+}
+
 /** Combines two changes of a key into one with the same effect. */
-export function combine(earlier: Change | undefined, later: Change): Change {
+export function combine(earlier: Change | undefined, later: KeyChange): KeyChange {
   if (earlier === undefined || later.kind !== "add") return later;
   if (earlier.kind === "add") return { ...later, delta: earlier.delta + later.delta };
   const value = changedValue(undefined, earlier);
@@ -22,7 +41,7 @@ export function combine(earlier: Change | undefined, later: Change): Change {
 
 /** The value of a key after a change; undefined if it is deleted. */
 export function changedValue(before: Value | undefined, change: Change): Value | undefined {
-  if (change.kind === "put") return change.value;
+  if (change.kind === "put" || change.kind === "append") return change.value;
   if (change.kind === "delete") return undefined;
   return encodeCounter(decodeCounter(before) + change.delta);
 }
@@ -86,5 +105,143 @@ export class WriteSet<C extends Change> {
   #withChange(root: TreeNode<C>, change: C): TreeNode<C> {
     this.#edit ??= new Edit();
     return treePut(root, change.text, change, this.#edit);
+  }
+}
+
+/** The uncommitted changes of a commit batch, which its later transactions read. */
+export class BatchChanges {
+  readonly changes = new WriteSet<BatchChange>();
+  readonly heads = new RangeHeads();
+
+  /** Applies the changes of an accepted attempt on top of those before it. */
+  share(attempt: Attempt): void {
+    const own = [attempt];
+    for (const change of attempt.changes.inInsertionOrder()) {
+      if (change.kind === "add") this.#shareAddition(attempt, change);
+      else if (change.kind !== "append") this.changes.set(withWriters(own, change));
+    }
+    this.heads.share(attempt);
+  }
+
+  /** Combines an addition with an earlier one. The writers share one growing list: many
+   *  transactions of a batch add to the same counter, and a new list for each would cost quadratic
+   *  time. */
+  #shareAddition(attempt: Attempt, change: KeyChange): void {
+    const earlier = this.changes.get(change.text);
+    if (earlier?.kind !== "add") {
+      const writers = earlier === undefined ? [attempt] : [...earlier.writers, attempt];
+      this.changes.set(withWriters(writers, combine(earlier, change)));
+      return;
+    }
+    earlier.writers.push(attempt);
+    this.changes.set(withWriters(earlier.writers, combine(earlier, change)));
+  }
+}
+
+/** Object literals instead of a spread, which is slower, and a transaction may have a hundred
+ *  changes. */
+function withWriters(writers: Attempt[], change: KeyChange): BatchChange {
+  const { key, text } = change;
+  switch (change.kind) {
+    case "put":
+      return { kind: "put", key, text, value: change.value, writers };
+    case "delete":
+      return { kind: "delete", key, text, writers };
+    case "add":
+      return { kind: "add", key, text, delta: change.delta, writers };
+    default:
+      return change satisfies never;
+  }
+}
+
+/** The writes of a batch: the last value of each key, with the revision of the attempt that wrote
+ *  it. Counter additions are applied to the value in `current`. */
+export function writesOf(attempts: readonly Attempt[], current: EngineReader): EngineWrite[] {
+  const last = new Map<KeyText, EngineWrite>();
+  let revision = current.sequence;
+  for (const attempt of attempts) {
+    revision += 1;
+    for (const change of attempt.changes.inInsertionOrder()) {
+      const { key, text } = change;
+      if (change.kind === "append") {
+        const appended = appendedWrite(change, revision);
+        last.set(appended.text, appended);
+        continue;
+      }
+      const before = change.kind === "add" ? valueBefore(last, current, change) : undefined;
+      last.set(text, { key, text, value: changedValue(before, change), revision });
+    }
+  }
+  return [...last.values()];
+}
+
+function appendedWrite({ key: log, number, value }: Append, revision: number): EngineWrite {
+  const key = keyInLog(log, { sequence: revision, number });
+  return { key, text: textOfKey(key), value, revision };
+}
+
+function valueBefore(
+  last: ReadonlyMap<KeyText, EngineWrite>,
+  current: EngineReader,
+  { key, text }: Change,
+): Value | undefined {
+  const earlier = last.get(text);
+  return earlier === undefined ? current.get(key, text)?.value : earlier.value;
+}
+
+/** The result of a head read: from `start` to `end` there are only the keys `texts`. */
+export interface HeadRead {
+  readonly start: KeyText;
+  readonly texts: readonly KeyText[];
+  readonly end: KeyText;
+}
+
+interface RangeHead {
+  /** No key from the range start up to here exists, given the batch so far. */
+  end: KeyText;
+  /** The attempt whose read established `end`. An attempt that starts reading here depends on
+   *  it. */
+  readonly establishedBy: Attempt;
+}
+
+/** Range heads per batch. Head reads of further ranges scan over the deleted entries. */
+const headsMax = 64;
+
+/**
+ * For each range start, the first key that earlier transactions of the batch have not deleted.
+ * Without it the nth Get Messages of a batch rescans the n − 1 messages before it. It makes get and
+ * delete of messages a third cheaper (docs/adr/011-range-heads.md).
+ *
+ * Example: a queue holds 3, 5 and 8. A transaction that reads 3 and deletes it moves the head to
+ * just after 3. The next one starts there, finds 5 and depends on the first. If a transaction then
+ * puts 2, the head moves back to 2.
+ */
+class RangeHeads {
+  readonly #heads = new Map<KeyText, RangeHead>();
+
+  at(start: KeyText): RangeHead | undefined {
+    return this.#heads.get(start);
+  }
+
+  /** Updates the heads with the reads and changes of an accepted attempt, the latest of its
+   *  batch. */
+  share(attempt: Attempt): void {
+    for (const read of attempt.headReads) this.#advance(attempt, read);
+    if (this.#heads.size === 0) return;
+    for (const { kind, text } of attempt.changes.inInsertionOrder()) {
+      if (kind !== "delete") this.#moveBack(text);
+    }
+  }
+
+  #advance(attempt: Attempt, { start, texts, end }: HeadRead): void {
+    if (this.#heads.size >= headsMax && !this.#heads.has(start)) return;
+    const remaining = texts.find((text) => attempt.changes.get(text)?.kind !== "delete");
+    this.#heads.set(start, { end: remaining ?? end, establishedBy: attempt });
+  }
+
+  #moveBack(text: KeyText): void {
+    for (const [start, head] of this.#heads) {
+      if (start <= text && text < head.end) head.end = text;
+    }
   }
 }

@@ -5,7 +5,7 @@ import { fail, ok, type Result } from "../protocol/result.ts";
 import { escapeText, xmlDeclaration } from "../encoding/xml-writer.ts";
 import { transaction } from "./service/transaction.ts";
 import { formatEntityETag, readMatch } from "./etag.ts";
-import { jsonType } from "./representation.ts";
+import { jsonType, type MetadataLevel } from "./representation.ts";
 
 const tunnelledMethods: ReadonlySet<string> = new Set(["PUT", "DELETE", "MERGE", "PATCH"]);
 
@@ -46,11 +46,18 @@ function renderFault(fault: Fault, request: RequestInfo): RenderedFault {
     return { headers: codeHeader, type: "application/xml", text: xmlText(fault.code, text), bare };
   }
   const isAtom = request.header("accept")?.includes("atom") === true;
-  const type = isAtom ? "application/xml" : jsonType("minimalmetadata");
+  const type = isAtom ? "application/xml" : jsonType(levelOf(request.header("accept") ?? ""));
   const body = isAtom ? xmlText(fault.code, text) : jsonText(fault.code, text);
   if (bare)
     return { headers: codeHeader, type: isAtom ? type : "application/json", text: body, bare };
   return { headers: odataFaultHeaders(fault, request), type, text: body, bare };
+}
+
+/** Recorded: a fault has the metadata level of `Accept`, even if the header names it beside another
+ *  type. */
+function levelOf(accept: string): MetadataLevel {
+  const level = /odata=(\w+)/i.exec(accept)?.[1]?.toLowerCase();
+  return level === "nometadata" || level === "fullmetadata" ? level : "minimalmetadata";
 }
 
 function odataFaultHeaders({ code, detail }: Fault, { operation, header }: RequestInfo) {
@@ -82,5 +89,7 @@ export const dialect: Dialect = {
   readMatch,
   etagHeaders: (newETag) => ({ ETag: formatEntityETag(newETag) }),
   renderFault,
+  // Recorded: 404 instead of the fault of an invalid name.
+  rejectsAnonymousFirst: true,
   transaction,
 };

@@ -1,15 +1,17 @@
 import { describe, expect, it } from "vitest";
 import { ticksPerSecond } from "../base/ticks.ts";
 import type { Operation } from "../operation/operation.ts";
-import { decideOn, testNow } from "../operation/testing.ts";
+import { decideOn, testNow } from "../../tests/harness/decisions.ts";
 import { dialect } from "./dialect.ts";
 import { edm, type Property } from "./edm/edm.ts";
 import { deleteEntity } from "./entity/delete-entity.ts";
 import { insertEntity } from "./entity/insert-entity.ts";
-import { insertOrMergeEntity } from "./entity/insert-or-merge-entity.ts";
-import { insertOrReplaceEntity } from "./entity/insert-or-replace-entity.ts";
-import { mergeEntity } from "./entity/merge-entity.ts";
-import { updateEntity } from "./entity/update-entity.ts";
+import {
+  insertOrMergeEntity,
+  insertOrReplaceEntity,
+  mergeEntity,
+  updateEntity,
+} from "./entity/change-entity.ts";
 import { formatEntityETag } from "./etag.ts";
 import { resources } from "./resources.ts";
 import { entityRecord, type EntityRecord } from "./stored/entity-record.ts";

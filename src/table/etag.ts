@@ -1,5 +1,4 @@
-import { bareETag } from "../protocol/etag.ts";
-import type { Conditions } from "../protocol/conditions.ts";
+import { bareETag, type Conditions } from "../protocol/conditions.ts";
 import { missingHeader } from "../protocol/faults.ts";
 import type { ParamReader } from "../protocol/params.ts";
 import { fail, ok, type Result } from "../protocol/result.ts";

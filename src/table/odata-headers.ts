@@ -22,6 +22,15 @@ export const prefer: Param<"return-content" | "return-no-content" | undefined> =
   },
 };
 
+/** `Prefer` of updates, which never return the entity. Other values are ignored. */
+export const preferNoContent: Param<"return-no-content" | undefined> = {
+  sources: ["Prefer"],
+  parse: (reader) => {
+    const isNoContent = reader.header("prefer")?.trim().toLowerCase() === "return-no-content";
+    return ok(isNoContent ? "return-no-content" : undefined);
+  },
+};
+
 /** Rejects conditional headers on inserts and upserts, which would otherwise be ignored. */
 export const unconditional: Param<undefined> = {
   sources: [],

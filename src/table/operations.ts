@@ -1,18 +1,16 @@
-import { declarePreflight } from "../account/preflight.ts";
+import { declareServiceProperties } from "../account/declare-service-properties.ts";
+import { declarePreflight } from "../account/service-resource.ts";
 import { declareUserDelegationKey } from "../account/user-delegation-key.ts";
 import type { Operation } from "../operation/operation.ts";
-import {
-  getTableServiceProperties,
-  getTableServiceStats,
-  setTableServiceProperties,
-} from "./service/service-properties.ts";
 import { entityGroupTransaction } from "./service/transaction.ts";
 import { deleteEntity, rejectDeleteBelowTable } from "./entity/delete-entity.ts";
 import { insertEntity } from "./entity/insert-entity.ts";
-import { insertOrMergeEntity } from "./entity/insert-or-merge-entity.ts";
-import { insertOrReplaceEntity } from "./entity/insert-or-replace-entity.ts";
-import { mergeEntity } from "./entity/merge-entity.ts";
-import { updateEntity } from "./entity/update-entity.ts";
+import {
+  insertOrMergeEntity,
+  insertOrReplaceEntity,
+  mergeEntity,
+  updateEntity,
+} from "./entity/change-entity.ts";
 import { getEntity } from "./query/get-entity.ts";
 import { queryEntities } from "./query/query-entities.ts";
 import { createTable } from "./tables/create-table.ts";
@@ -23,9 +21,7 @@ import { getTableAcl, setTableAcl } from "./tables/table-acl.ts";
 /** All operations of the Table service. The order matters only between routes with equally many
  *  requirements: the first that matches is used. */
 export const operations: readonly Operation[] = [
-  getTableServiceProperties,
-  setTableServiceProperties,
-  getTableServiceStats,
+  ...declareServiceProperties("table"),
   declareUserDelegationKey("table", { since: "2026-02-06" }),
   declarePreflight("table", "Preflight Table Request"),
   entityGroupTransaction,

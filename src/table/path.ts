@@ -1,4 +1,4 @@
-import type { EntityKeys } from "../protocol/entity-range.ts";
+import type { EntityKeys } from "../protocol/principal.ts";
 import { checkTableName } from "../protocol/names.ts";
 import type { Address } from "../operation/operation.ts";
 import { fail, ok, type Result } from "../protocol/result.ts";

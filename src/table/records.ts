@@ -1,9 +1,9 @@
 import type { DeletedName } from "../account/deleted-names.ts";
-import type { EntityKeys } from "../protocol/entity-range.ts";
+import type { EntityKeys } from "../protocol/principal.ts";
 import type { StoredPolicy } from "../protocol/permission.ts";
 import { recordCodec, withDecodeCache } from "../encoding/record.ts";
 import { encodeKeyBelow, encodeTaggedKey } from "../encoding/keys.ts";
-import { defineTable } from "../encoding/table.ts";
+import { anyTable, archivedRecord, defineTable, type AnyTable } from "../encoding/table.ts";
 import { encodeKeyText } from "./key-text.ts";
 import { entityCodec, type EntityRecord } from "./stored/entity-record.ts";
 
@@ -32,6 +32,9 @@ export const tables = defineTable<{ account: bigint; name: string }, TableRecord
   tag: 0x30,
   key: ({ account, name }) => [account, name.toLowerCase()],
   codec: withDecodeCache(recordCodec<TableRecord>({ version: 1 })),
+  owner: "account",
+  ...archivedRecord,
+  defines: { id: "table" },
 });
 
 const entityTag = 0x31;
@@ -46,10 +49,15 @@ const definition = defineTable<EntityKey, EntityRecord>({
     encodeKeyText(rowKey),
   ],
   codec: entityCodec,
+  owner: "table",
+  ...archivedRecord,
   countedBytes: ({ bytes }) => bytes.length,
 });
 
 export const entities: typeof definition = { ...definition, key: entityKey };
+
+/** All tables of the Table service. */
+export const tableTables: readonly AnyTable[] = [anyTable(tables), anyTable(entities)];
 
 /** Encodes a key, reusing the last one. Entities of a transaction are in one partition, and each is
  *  read before it is written, so most keys share the prefix of the last key or are equal to it.

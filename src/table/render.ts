@@ -12,7 +12,7 @@ import type { Row, RenderOptions } from "./json/write-entity.ts";
 import type { MetadataLevel, Representation } from "./representation.ts";
 
 /** Options without the metadata level, which only JSON has. */
-export type BodyOptions = Omit<RenderOptions, "level">;
+type BodyOptions = Omit<RenderOptions, "level">;
 
 export function renderEntity(
   row: Row,

@@ -3,7 +3,7 @@ import { fail, ok, type Result } from "../protocol/result.ts";
 
 export type MetadataLevel = "nometadata" | "minimalmetadata" | "fullmetadata";
 export type Representation = { readonly kind: "json"; readonly level: MetadataLevel } | Atom;
-export interface Atom {
+interface Atom {
   readonly kind: "atom";
 }
 

@@ -13,11 +13,11 @@ import type { TableAddress } from "./path.ts";
 import { entities, nameKeyOf, tables, type TableRecord } from "./records.ts";
 import type { EntityRecord } from "./stored/entity-record.ts";
 
-export interface TableScope extends AccountScope {
+interface TableScope extends AccountScope {
   readonly table: TableRecord;
 }
 
-export interface TableResources {
+interface TableResources {
   readonly [name: string]: { scope: object; target: object };
   readonly service: { scope: AccountScope; target: AccountRecord };
   readonly batch: { scope: AccountScope; target: AccountRecord };

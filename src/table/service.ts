@@ -3,6 +3,7 @@ import { dialect } from "./dialect.ts";
 import { operations } from "./operations.ts";
 import { identify, type TableAddress } from "./path.ts";
 import { reclaimers } from "./reclaim.ts";
+import { tableTables } from "./records.ts";
 import { resources, signedName } from "./resources.ts";
 
 export const tableService: Service = {
@@ -11,7 +12,7 @@ export const tableService: Service = {
   signedName: (address) => signedName(address as TableAddress),
   resources,
   operations,
-  contentTables: [],
+  tables: tableTables,
   dialect,
   reclaimers,
 };

@@ -4,7 +4,7 @@ import type { AdminContext } from "../../src/admin/admin-context.ts";
 import { routeTable } from "../../src/admin/route-table.ts";
 import type { AnyRoute } from "../../src/admin/routes.ts";
 import { AdminAuth } from "../../src/admin/security/admin-auth.ts";
-import { simWorld } from "../../src/server/sim-world.ts";
+import { simWorld } from "../harness/sim-world.ts";
 
 /** The declared routes of the admin listener, from a server that is not started. */
 export function declaredRoutes(): readonly AnyRoute[] {

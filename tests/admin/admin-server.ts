@@ -2,8 +2,8 @@ import type { StartOptions } from "../../src/index.ts";
 import { ticksPerMillisecond } from "../../src/base/ticks.ts";
 import type { Clock } from "../../src/base/world.ts";
 import { resolveOptions } from "../../src/server/options.ts";
-import { simWorld } from "../../src/server/sim-world.ts";
-import { realEnvironment } from "../../src/server/server-environment.ts";
+import { simWorld } from "../harness/sim-world.ts";
+import { realEnvironment } from "../../src/host/world.ts";
 import { startWith, type EtagereServer } from "../../src/server/start.ts";
 import { freePorts } from "../harness/server.ts";
 

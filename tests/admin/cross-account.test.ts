@@ -14,6 +14,8 @@ const key = Buffer.alloc(64, 1).toString("base64");
 const adminToken = "a token that is long enough";
 const token = { Authorization: `Bearer ${adminToken}` };
 const storedAccount = "foreignstored";
+const subscription = "foreign-events";
+const toQueue = { destination: { queue: foreign.queue } };
 let admin: AdminServer;
 let smb: WireClient;
 let own: { readonly Cookie: string };
@@ -26,6 +28,9 @@ beforeAll(async () => {
   smb = await fillForeign(admin.server.connectionString, admin.server.smbUrl);
   const stored = await admin.post("/admin/v1/accounts", { name: storedAccount }, token);
   expect(stored.status).toBe(201);
+  const path = `/admin/v1/subscriptions/${foreign.account}/${subscription}`;
+  const body = JSON.stringify(toQueue);
+  expect(await send({ method: "PUT", path, body }, token)).toMatchObject({ status: 201 });
   const answer = await admin.post("/admin/v1/session", { account: "mine", key });
   expect(await answer.json()).toMatchObject({ loggedIn: true, account: "mine" });
   own = { Cookie: answer.headers.get("set-cookie")?.split(";", 1)[0] ?? "" };
@@ -68,7 +73,7 @@ function samplesFor(thing: Values): Values {
   const lease = { snapshot: undefined, periodSeconds: undefined };
   const file = { share: foreign.share, fileId, open: undefined };
   const created = { name: "created", keys: undefined, settings: undefined, adopt: undefined };
-  const change = { key: undefined, force: "true" };
+  const change = { key: undefined, force: "true", timeoutSeconds: undefined };
   const { account, queue } = foreign;
   const accounts = { account, ...created, ...change };
   return { ...none, ...page, ...lease, ...file, ...accounts, queue, ...thing };
@@ -101,6 +106,7 @@ const bodies: Readonly<Record<string, readonly object[]>> = {
     policies: [{ id: "read", permission: "r" }],
   })),
   "/admin/v1/reset": [{}],
+  "/admin/v1/subscriptions/:account/:name": [toQueue],
 };
 
 function chosen(checks: Route["query"], samples: Values): Record<string, string> {
@@ -123,6 +129,7 @@ interface Attempt {
 function attemptsOf(route: Route): readonly Attempt[] {
   const path = route.path
     .replace(":snapshot", "created")
+    .replace(":account/:name", `${foreign.account}/${subscription}`)
     .replace(":name", route.access === "server" ? storedAccount : foreign.account)
     .replace(":id", sessionId)
     .replace(":number", "1");
@@ -192,9 +199,16 @@ describe("a session with the key of one account", () => {
     expect(raw).toEqual([
       "GET /admin/v1/archive",
       "POST /admin/v1/archive",
+      "GET /admin/v1/events",
       "GET /admin/v1/feed",
       "* /storage/:service/*",
     ]);
+  });
+
+  it("cannot read the events of another account", async () => {
+    const path = `/admin/v1/events?account=${foreign.account}&after=0-0`;
+    const answer = await send({ method: "GET", path, body: undefined }, own);
+    expect(answer).toMatchObject({ status: 404, code: "AccountNotFound" });
   });
 
   it.each(["GET", "POST"])("cannot %s an archive", async (method) => {

@@ -1,11 +1,12 @@
+import { newLoopShare } from "../../src/base/loop-share.ts";
 import fc from "fast-check";
 import { expect, it } from "vitest";
 import { heldLeases } from "../../src/account/held-leases.ts";
-import { heldLeasePage } from "../../src/admin/views/held-leases.ts";
+import { heldLeasePage } from "../../src/admin/views/leases.ts";
 import { blobs, containers } from "../../src/blob/records.ts";
 import type { ContentStore } from "../../src/content/content.ts";
 import { isLocked } from "../../src/protocol/lease.ts";
-import type { DefinedTable } from "../../src/encoding/table.ts";
+import type { Table } from "../../src/encoding/table.ts";
 import { Records } from "../../src/operation/records.ts";
 import { nodes, shares } from "../../src/file/records.ts";
 import type { Store } from "../../src/store/store.ts";
@@ -109,7 +110,7 @@ const fileCalls: fc.Arbitrary<RawCall> = fc.oneof(
 /** All records with a held lease, found by a full scan. */
 async function searched(records: Records): Promise<readonly string[]> {
   const found: string[] = [];
-  const look = async (table: DefinedTable<never, never>, owners?: ReadonlySet<unknown>) => {
+  const look = async (table: Table<never, never>, owners?: ReadonlySet<unknown>) => {
     for await (const batch of records.scan(table, table.range([]))) {
       for (const { key, record } of batch) {
         const { lease } = record as { lease?: Parameters<typeof isLocked>[0] };
@@ -132,7 +133,7 @@ async function searched(records: Records): Promise<readonly string[]> {
   return found.toSorted();
 }
 
-const noContent = {} as ContentStore;
+const noContent = { loop: newLoopShare() } as ContentStore;
 
 /** Resolves with the number of held leases. */
 function expectIndexToBeRight({ store }: World): Promise<number> {

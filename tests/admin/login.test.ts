@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { developmentAccountKey } from "../../src/account/settings.ts";
-import { fetchStatus } from "../../src/cli/status-report.ts";
+import { fetchStatus } from "../../src/cli/status-command.ts";
 import { readAdminAddress } from "../../src/server/admin-address.ts";
 import { adminHeaders, adminServer, type AdminServer } from "./admin-server.ts";
 import { EventStream } from "./event-stream.ts";

@@ -1,5 +1,5 @@
 import { readFile } from "node:fs/promises";
-import type { ServerArchives } from "../../src/server/archive/server-archives.ts";
+import type { ServerArchives } from "../../src/commands/archive/server-archives.ts";
 
 /** Bytes as a stream of chunks. */
 export async function* streamOf(

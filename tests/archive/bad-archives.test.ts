@@ -5,9 +5,9 @@ import { readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { containers, blobs } from "../../src/blob/records.ts";
-import { pattern } from "../../src/content/testing.ts";
+import { pattern } from "../harness/content-fixture.ts";
 import { ArchiveRefused, start, type EtagereServer } from "../../src/index.ts";
-import { FrameWriter } from "../../src/server/archive/frame-writer.ts";
+import { FrameWriter } from "../../src/commands/archive/frame-writer.ts";
 import { temporaryFolder } from "../harness/temporary-folder.ts";
 
 const folder = temporaryFolder();
@@ -62,12 +62,15 @@ function withFrame(bytes: Buffer, change: (frame: Buffer) => void): Buffer {
 }
 
 /** An archive with valid checksums that another program could have made. */
-async function forged(write: (writer: FrameWriter) => Promise<void>): Promise<Buffer> {
+async function forged(
+  write: (writer: FrameWriter) => Promise<void>,
+  accountId = 5n,
+): Promise<Buffer> {
   const chunks: Uint8Array[] = [];
   const writer = new FrameWriter((bytes) => void chunks.push(bytes));
   await writer.begin();
   await writer.write("start", { release: "1", createdAt: "", accounts: ["devstoreaccount1"] });
-  const account = { name: "devstoreaccount1", id: 5n, hierarchicalNamespace: false };
+  const account = { name: "devstoreaccount1", id: accountId, hierarchicalNamespace: false };
   await writer.write("account", { ...account, properties: {} });
   await write(writer);
   await writer.write("end", { records: 1, contentBytes: 0 });
@@ -155,6 +158,26 @@ describe("a load of", () => {
       const frame = frameOf(table, badKey, badValue);
       const bytes = await forged((writer) => writer.write("records", frame));
       expect(await refusalOf(bytes)).toMatch(message);
+    }
+  });
+
+  it("ids, times and texts that no export writes is refused", async () => {
+    const container = { id: 7n, etag: 1n, metadata: [] as unknown, policies: [] };
+    const cases = [
+      { container, accountId: -1n },
+      { container, accountId: -(2n ** 40n) },
+      { container: { ...container, id: -1n } },
+      { container: { ...container, etag: -1n } },
+      { container: { ...container, etag: "now" } },
+      { container: { ...container, metadata: [["a", "b\r\nc"]] } },
+      { container: { ...container, metadata: [["a"]] } },
+      { container: { ...container, metadata: { a: 1 } } },
+    ];
+    const key = containers.key({ account: 5n, name: "c" });
+    for (const { container: bad, accountId } of cases) {
+      const frame = frameOf("containers", key, containers.codec.encode(bad as never));
+      const bytes = await forged((writer) => writer.write("records", frame), accountId);
+      expect(await refusalOf(bytes)).toMatch(/invalid record|is not an id/);
     }
   });
 

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { pipeline } from "node:stream/promises";
 import { BlobServiceClient } from "@azure/storage-blob";
 import { describe, expect, it } from "vitest";
-import { pattern } from "../../src/content/testing.ts";
+import { pattern } from "../harness/content-fixture.ts";
 import { start, type StartOptions } from "../../src/index.ts";
 import { freePorts } from "../harness/server.ts";
 import { temporaryFolder } from "../harness/temporary-folder.ts";

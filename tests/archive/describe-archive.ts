@@ -1,9 +1,9 @@
 import { createHash } from "node:crypto";
-import { decodeKey } from "../../src/encoding/key-decoding.ts";
-import type { Frame, MoreContentFrame } from "../../src/server/archive/archive-format.ts";
-import { archivedTable } from "../../src/server/archive/archived-tables.ts";
-import { recordsOf } from "../../src/server/archive/record-loader.ts";
-import { readFrames } from "../../src/server/archive/frame-reader.ts";
+import { decodeKey } from "../../src/encoding/keys.ts";
+import type { Frame, MoreContentFrame } from "../../src/commands/archive/archive-format.ts";
+import { idFieldsOf, tableOf } from "../../src/commands/archive/load-item.ts";
+import { recordsOf } from "../../src/commands/archive/record-loader.ts";
+import { readFrames } from "../../src/commands/archive/frame-reader.ts";
 
 /** Gives ids numbers in the order of their first use, which is the same for equal accounts. */
 class Ids {
@@ -63,13 +63,13 @@ function linesOf(frame: Exclude<Frame, { kind: "moreContent" }>, ids: Ids): read
 }
 
 function recordText(name: string, key: Uint8Array, value: Uint8Array, ids: Ids): string {
-  const archived = archivedTable(name);
-  if (archived === undefined) throw new Error(`table ${name} is unknown`);
+  const table = tableOf(name);
+  const idFields = idFieldsOf(table);
   const place = keyText(key, ids);
-  const record = archived.table.codec.decode(value) as Record<string, unknown>;
+  const record = table.codec.decode(value) as Record<string, unknown>;
   const shown = Object.entries({ ...record }).map(([field, part]) => [
     field,
-    archived.ids.includes(field) && typeof part === "bigint" ? ids.name(part) : part,
+    idFields.includes(field) && typeof part === "bigint" ? ids.name(part) : part,
   ]);
   return `${name} ${place} ${textOf(Object.fromEntries(shown))}`;
 }

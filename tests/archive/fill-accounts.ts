@@ -4,7 +4,7 @@ import { DataLakeServiceClient, StorageSharedKeyCredential } from "@azure/storag
 import { FileSystemAttributes, ShareServiceClient } from "@azure/storage-file-share";
 import { QueueServiceClient } from "@azure/storage-queue";
 import { developmentAccountKey as key } from "../../src/account/settings.ts";
-import { pattern } from "../../src/content/testing.ts";
+import { pattern } from "../harness/content-fixture.ts";
 import type { EtagereServer, StartOptions } from "../../src/index.ts";
 
 /** Settings under which records of all kinds occur. All accounts have the same key. */

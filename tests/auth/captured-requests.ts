@@ -1,5 +1,5 @@
 import { createServer, type Server } from "node:http";
-import type { ServiceName } from "../../src/protocol/service-name.ts";
+import type { ServiceName } from "../../src/protocol/names.ts";
 import { requestOf, type WireRequest } from "./request-of.ts";
 import type { AuthRequest } from "../../src/http/auth/request.ts";
 

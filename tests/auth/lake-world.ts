@@ -19,7 +19,7 @@ import { dfsService } from "../../src/blob/dfs/service.ts";
 import { blobService } from "../../src/blob/service.ts";
 import { Authenticator } from "../../src/http/auth/authenticator.ts";
 import type { AuthOptions, AuthRequest } from "../../src/http/auth/request.ts";
-import { compileRoutes } from "../../src/http/routing.ts";
+import { compileRoutes } from "../../src/http/request/routing.ts";
 import { keyPrincipal, type Principal } from "../../src/protocol/principal.ts";
 import { ok, type Result } from "../../src/protocol/result.ts";
 import type { RawCall } from "../harness/raw-client.ts";
@@ -117,9 +117,15 @@ export function accountToken(sp: string): string {
   return generateAccountSASQueryParameters(values, credential).toString();
 }
 
-export function filesystemToken(fileSystemName: string, sp: string): string {
+/** Response headers that a token replaces. */
+interface Overrides {
+  readonly cacheControl?: string;
+  readonly contentType?: string;
+}
+
+export function filesystemToken(fileSystemName: string, sp: string, replaced: Overrides = {}) {
   const permissions = FileSystemSASPermissions.parse(sp);
-  const values = { ...times, permissions, fileSystemName };
+  const values = { ...times, permissions, fileSystemName, ...replaced };
   return generateDataLakeSASQueryParameters(values, credential).toString();
 }
 

@@ -1,7 +1,7 @@
 import { AzureNamedKeyCredential, generateTableSas } from "@azure/data-tables";
 import { beforeAll, describe, expect, it } from "vitest";
 import { developmentAccountKey, developmentAccountName } from "../../src/account/settings.ts";
-import { services } from "../../src/server/services.ts";
+import { services } from "../../src/data/services.ts";
 import {
   accountKey,
   accountToken,

@@ -6,7 +6,7 @@ import type {
 } from "../../src/protocol/named-resource.ts";
 import type { Address, Operation } from "../../src/operation/operation.ts";
 import { dfsService } from "../../src/blob/dfs/service.ts";
-import { services } from "../../src/server/services.ts";
+import { services } from "../../src/data/services.ts";
 import { samples, type NamedSample } from "./named-samples.ts";
 import {
   accountKey,

@@ -1,4 +1,4 @@
-import type { ServiceName } from "../../src/protocol/service-name.ts";
+import type { ServiceName } from "../../src/protocol/names.ts";
 import { accountKey, urlOf, type NamedWorld, type WorldCall } from "./named-world.ts";
 
 /** A request of an operation that names a second resource. */

@@ -23,18 +23,19 @@ import {
   type AccountKeys,
 } from "../../src/account/settings.ts";
 import { noMeter } from "../../src/protocol/meter.ts";
-import type { ServiceName } from "../../src/protocol/service-name.ts";
+import type { ServiceName } from "../../src/protocol/names.ts";
 import { keyPrincipal, type Principal } from "../../src/protocol/principal.ts";
 import { ok, type Result } from "../../src/protocol/result.ts";
 import { Authenticator } from "../../src/http/auth/authenticator.ts";
 import type { AuthOptions, AuthRequest } from "../../src/http/auth/request.ts";
 import type { HttpService } from "../../src/http/http-service.ts";
-import { compileRoutes } from "../../src/http/routing.ts";
+import { compileRoutes } from "../../src/http/request/routing.ts";
 import { serveRequest } from "../../src/http/pipeline.ts";
 import { bufferBody, type WireResponse } from "../../src/http/wire.ts";
-import { openDataStores } from "../../src/server/data-stores.ts";
-import { services } from "../../src/server/services.ts";
-import { simWorld } from "../../src/server/sim-world.ts";
+import { openDataStores } from "../../src/data/data-stores.ts";
+import { services } from "../../src/data/services.ts";
+import { RequestIds } from "../../src/http/render.ts";
+import { simWorld } from "../harness/sim-world.ts";
 import { simSources } from "../harness/sim-sources.ts";
 
 /** All services over TLS, in memory, with real authentication. */
@@ -93,6 +94,7 @@ export async function namedWorld(): Promise<NamedWorld> {
       runtime: { store, content, random, clock },
       accounts,
       authenticator: new KeyedAuthenticator(),
+      requestIds: new RequestIds(random),
       sources: simSources(service.name, (request) => serveRequest(http, request)),
       clock,
       log,

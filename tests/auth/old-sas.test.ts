@@ -1,6 +1,6 @@
 import { createHmac } from "node:crypto";
 import { describe, expect, test } from "vitest";
-import type { ServiceName } from "../../src/protocol/service-name.ts";
+import type { ServiceName } from "../../src/protocol/names.ts";
 import { Authenticator } from "../../src/http/auth/authenticator.ts";
 import { account, accountKey, allowed, requestOf } from "./request-of.ts";
 
@@ -72,7 +72,7 @@ describe("tokens of versions that the client libraries no longer create", () => 
   test.each([
     [{}, "QueryParameterSasMandatory"],
     [{ sdd: "x" }, "QueryParameterSddInvalid"],
-    [{ sdd: "3" }, "QueryParameterSddInvalid"],
+    [{ sdd: "3" }, "AuthenticationFailed"],
     [{ sdd: "1", sv: "2019-12-12" }, "DirectorySasNotSupportedVersion"],
   ])("a directory token with %o", (fields, expected) => {
     const all = { sv: "2020-02-10", sp: "r", se, sr: "d", ...fields };

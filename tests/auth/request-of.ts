@@ -1,5 +1,5 @@
 import type { AddressedResource, AuthRequest } from "../../src/http/auth/request.ts";
-import type { ServiceName } from "../../src/protocol/service-name.ts";
+import type { ServiceName } from "../../src/protocol/names.ts";
 import { parseHttpDate, parseIso } from "../../src/base/dates.ts";
 import type { Ticks } from "../../src/base/ticks.ts";
 

@@ -2,7 +2,7 @@ import { AzureNamedKeyCredential, generateTableSas } from "@azure/data-tables";
 import * as blobs from "@azure/storage-blob";
 import * as files from "@azure/storage-file-share";
 import * as queues from "@azure/storage-queue";
-import type { ServiceName } from "../../src/protocol/service-name.ts";
+import type { ServiceName } from "../../src/protocol/names.ts";
 import { account, accountKey, type WireRequest } from "./request-of.ts";
 
 /** Tokens of every kind, created by the client libraries. */

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { newestFor } from "../../scripts/bench/azurite.ts";
+import { neededNode, newestOf } from "../../scripts/bench/azurite.ts";
 import { median, slowestShareOf } from "../../scripts/bench/compare.ts";
 import { tolerance, verdictOn } from "../../scripts/bench/guard/verdict.ts";
 import { callTreeOf } from "../../scripts/bench/profile/call-tree.ts";
@@ -31,10 +31,13 @@ describe("the newest release for comparison", () => {
     { version: "3.37.0", node: ">=22.0.0" },
     { version: "4.0.0-beta.1", node: undefined },
   ];
-  it("is one that supports this Node.js version", () => {
-    expect(newestFor("20.20.2", releases)).toBe("3.35.0");
-    expect(newestFor("22.0.0", releases)).toBe("3.37.0");
-    expect(() => newestFor("8.0.0", releases)).toThrow("no Azurite runs");
+  it("is run by a newer Node.js if it needs one", () => {
+    const newest = newestOf(releases);
+    expect(newest.version).toBe("3.37.0");
+    expect(neededNode("20.20.2", newest.node)).toBe("^22.0.0");
+    expect(neededNode("22.0.0", newest.node)).toBeUndefined();
+    expect(neededNode("20.20.2", undefined)).toBeUndefined();
+    expect(() => newestOf([])).toThrow("no release");
   });
 });
 

@@ -21,8 +21,8 @@ function loadedWith(entry: string): ReadonlySet<string> {
 
 // The supervisor of several workers lives as long as they do, and serves nothing. A hundred modules
 // of the server cost it a MiB of memory.
-it.each(["src/cli/run-command-line.ts", "src/server/workers/start-workers.ts"])(
-  "%s loads neither services nor engines",
+it.each(["src/cli/run-command-line.ts", "src/workers/supervisor.ts"])(
+  "%s loads neither services nor stores",
   (entry) => {
     const loaded = [...loadedWith(entry)];
     const isServer = /^src\/(blob|queue|table|file|smb|content|operation|encoding)\//;
@@ -35,7 +35,7 @@ it.each(["src/cli/run-command-line.ts", "src/server/workers/start-workers.ts"])(
   },
 );
 
-it("finds the services and engines that a server loads", () => {
+it("finds the services and stores that a server loads", () => {
   const loaded = loadedWith("src/server/start.ts");
   expect(loaded.has("lmdb")).toBe(true);
   expect(loaded.has("src/blob/service.ts")).toBe(true);

@@ -10,8 +10,8 @@ import { join } from "node:path";
 import { pathToFileURL } from "node:url";
 import { exportJWK, generateKeyPair } from "jose";
 import { resolveOptions } from "../../dist/server/options.js";
-import { logFor } from "../../dist/server/log.js";
-import { realEnvironment } from "../../dist/server/server-environment.js";
+import { logFor } from "../../dist/host/log.js";
+import { realEnvironment } from "../../dist/host/world.js";
 import { startWith } from "../../dist/server/start.js";
 
 const audience = "https://storage.azure.com";

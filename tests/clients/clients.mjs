@@ -29,6 +29,18 @@ export const clients = {
       words: ["--principal", "app"],
     }),
   oidc: runOidc,
+  "changefeed-javascript": withFeed(({ work, env }) => {
+    const cwd = join(work, "changefeed");
+    mkdirSync(cwd);
+    writeFileSync(join(cwd, "package.json"), "{}");
+    const reader = "@azure/storage-blob-changefeed@12.0.0-preview.4";
+    need("npm", ["install", "--ignore-scripts", "--no-save", reader], { cwd });
+    execute(process.execPath, [join(programs, "check-changefeed.mjs")], { cwd, env });
+  }),
+  "changefeed-python": withFeed((test) => {
+    const program = join(programs, "check_changefeed.py");
+    execute(join(pythonTools(test), "python"), [program], { env: test.env });
+  }),
   "java-batch": (test) => runJava(test, "Batch"),
   "java-files": (test) => {
     if (!test.isPort80Ours) throw new Missing("port 80 cannot be used");
@@ -85,6 +97,22 @@ function inLake(run) {
     const server = await startServer(location, flags);
     try {
       await run({ ...test, location, server });
+    } finally {
+      await server.stop();
+    }
+  };
+}
+
+/** With a second server, whose development account has a change feed. */
+function withFeed(run) {
+  return async (test) => {
+    const location = mkdtempSync(join(test.work, "feed-"));
+    const config = join(location, "config.json");
+    writeFileSync(config, JSON.stringify({ accounts: { devstoreaccount1: { changeFeed: true } } }));
+    const server = await startServer(location, ["--filePort", "0", "--config", config]);
+    const CONNECTION_STRING = `DefaultEndpointsProtocol=http;AccountName=devstoreaccount1;AccountKey=${test.key};BlobEndpoint=http://${server.blob}/devstoreaccount1`;
+    try {
+      await run({ ...test, location, server, env: { ...process.env, CONNECTION_STRING } });
     } finally {
       await server.stop();
     }

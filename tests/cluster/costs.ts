@@ -4,10 +4,10 @@ import { join } from "node:path";
 import { whole } from "../../src/content/plan.ts";
 import { openS3Files } from "../../src/content/s3/open-s3-files.ts";
 import type { Credentials } from "../../src/content/s3/signature.ts";
-import { openContentFixture, pattern } from "../../src/content/testing.ts";
-import { realClock } from "../../src/server/world.ts";
+import { openContentFixture, pattern } from "../harness/content-fixture.ts";
+import { realClock } from "../../src/host/world.ts";
 import { openLmdbStore } from "../../src/store/lmdb/open-lmdb-store.ts";
-import { silentLog } from "../../src/store/silent-log.ts";
+import { silentLog } from "../harness/silent-log.ts";
 
 const callers = 32;
 const perCaller = 8;

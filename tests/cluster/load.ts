@@ -1,4 +1,4 @@
-import { pattern } from "../../src/content/testing.ts";
+import { pattern } from "../harness/content-fixture.ts";
 import type { RawClient } from "../harness/raw-client.ts";
 
 const writersCount = 6;

@@ -1,7 +1,7 @@
 import { createHmac } from "node:crypto";
 import { describe, expect, it } from "vitest";
 import { developmentAccountKey, developmentAccountName } from "../../src/account/settings.ts";
-import type { ServiceName } from "../../src/protocol/service-name.ts";
+import type { ServiceName } from "../../src/protocol/names.ts";
 import { testServer } from "../harness/server.ts";
 
 const held = testServer();

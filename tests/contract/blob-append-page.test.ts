@@ -137,6 +137,25 @@ describe("page blobs", () => {
     expect((await diff("", at)).code).toBe("BlobOverwritten");
   });
 
+  it("list pages that were written and cleared since, over more than 100 snapshots", async () => {
+    await put("/ccc/disk?comp=page", update("bytes=0-511"), page);
+    const taken = async () => (await put("/ccc/disk?comp=snapshot")).headers["x-ms-snapshot"] ?? "";
+    const first = await taken();
+    await put("/ccc/disk?comp=page", update("bytes=512-1023"), page);
+    for (let index = 0; index < 101; index += 1) await taken();
+    const clear = { "x-ms-page-write": "clear", "x-ms-range": "bytes=512-1023" };
+    await put("/ccc/disk?comp=page", clear);
+    await put("/ccc/disk?comp=page", update("bytes=1024-1535"), page);
+    const diff = (since: string, more = "") =>
+      sim.send({ method: "GET", path: `/ccc/disk?comp=pagelist&prevsnapshot=${since}${more}` });
+    const cleared = "<ClearRange><Start>512</Start><End>1023</End></ClearRange>";
+    const written = "<PageRange><Start>1024</Start><End>1535</End></PageRange>";
+    expect((await diff(first)).body).toContain(`<PageList>${cleared}${written}</PageList>`);
+    const one = await diff(first, "&maxresults=1");
+    expect(one.body).toContain(`<PageList>${cleared}<NextMarker>1024</NextMarker>`);
+    expect((await diff(await taken())).body).toContain("<PageList />");
+  });
+
   it.each([
     ["ccc/disk", undefined],
     ["ccc/other", "PreviousSnapshotNotFound"],

@@ -1,8 +1,21 @@
 import { describe, it } from "vitest";
-import { crc64Bytes, crc64Of } from "../../src/content/crc64.ts";
-import { abc, appendBlob, block, md5, prove, put, type Fact } from "../harness/blob-facts.ts";
+import { crc64Bytes, crc64Of } from "../../src/content/body/crc64.ts";
+import {
+  abc,
+  appendBlob,
+  block,
+  md5,
+  onPage,
+  page,
+  pageBlob,
+  prove,
+  put,
+  type Fact,
+} from "../harness/blob-facts.ts";
 
-const crc64 = Buffer.from(crc64Bytes(crc64Of(Buffer.from(abc)))).toString("base64");
+const crc64Text = (text: string) =>
+  Buffer.from(crc64Bytes(crc64Of(Buffer.from(text)))).toString("base64");
+const crc64 = crc64Text(abc);
 const wrongCrc64 = "AAAAAAAAAAA=";
 const wrongMd5 = "AAAAAAAAAAAAAAAAAAAAAA==";
 
@@ -39,6 +52,33 @@ const beside: readonly Fact[] = [
   },
 ];
 
+/** From 2026-10-06 on a write with an MD5 returns both checksums, before that the MD5 alone. */
+const returned = ["2026-06-06", "2026-10-06"].flatMap((version): readonly Fact[] => {
+  const sent = { "x-ms-version": version, "content-md5": md5(page) };
+  const both = { "content-md5": md5(page), "x-ms-content-crc64": crc64Text(page) };
+  const one = { "content-md5": md5(page), "x-ms-content-crc64": undefined };
+  const expected = { status: 201, headers: version < "2026-10-06" ? one : both };
+  return [
+    {
+      title: `${version}: the checksums of Put Block`,
+      call: put("/abc/b?comp=block&blockid=YQ==", sent, page),
+      ...expected,
+    },
+    {
+      title: `${version}: the checksums of Append Block`,
+      given: appendBlob,
+      call: put("/abc/b?comp=appendblock", sent, page),
+      ...expected,
+    },
+    {
+      title: `${version}: the checksums of Put Page`,
+      given: pageBlob,
+      call: put("/abc/b?comp=page", { ...sent, ...onPage }, page),
+      ...expected,
+    },
+  ];
+});
+
 /** Another spelling of 0: the body is known to be empty only after it was received. */
 const late = { "content-length": "00" };
 
@@ -64,5 +104,5 @@ const empty: readonly Fact[] = [
 ];
 
 describe("the body of an upload", () => {
-  it.each([...beside, ...empty])("$title", prove);
+  it.each([...beside, ...returned, ...empty])("$title", prove);
 });

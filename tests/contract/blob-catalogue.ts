@@ -13,6 +13,7 @@ export const blobCatalogue: Readonly<Record<string, readonly string[]>> = {
   "Blob Batch": ["Service_SubmitBatch", "Container_SubmitBatch"],
   "Find Blobs by Tags": ["Service_FilterBlobs"],
   "Create Container": ["Container_Create"],
+  "Create Session": ["Container_CreateSession"],
   "Get Container Properties": ["Container_GetProperties"],
   "Delete Container": ["Container_Delete"],
   "Set Container Metadata": ["Container_SetMetadata"],

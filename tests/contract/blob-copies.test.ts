@@ -67,6 +67,17 @@ describe.each([
     expect(met.status).toBeLessThan(300);
   });
 
+  it("fails and changes nothing if the tags of the source do not match", async () => {
+    const tags = { "x-ms-tags": "stage=new" };
+    await put("/ccc/source", { ...block, ...tags }, "source");
+    const other = await kinds[kind]({ "x-ms-source-if-tags": "\"stage\" = 'old'" });
+    const code = kind === "Copy Blob" ? "ConditionNotMet" : matchCode;
+    expect([other.status, other.code]).toEqual([412, code]);
+    expect(await content()).toBe("target");
+    const met = await kinds[kind]({ "x-ms-source-if-tags": "\"stage\" = 'new'" });
+    expect(met.status).toBeLessThan(300);
+  });
+
   it("checks the conditions and the lease of the target", async () => {
     if (targetCode !== undefined) {
       const stale = await kinds[kind]({ "if-match": unknownETag });
@@ -87,6 +98,31 @@ describe.each([
     expect(answer.status).toBe(400);
     expect(await content()).toBe("target");
   });
+});
+
+describe("the error of a source", () => {
+  const missing = { "x-ms-copy-source": `${base}/missing` };
+  const parts = (answer: SimResponse) => [
+    answer.headers["x-ms-copy-source-status-code"],
+    answer.headers["x-ms-copy-source-error-code"],
+    /<CopySourceStatusCode>.*<\/CopySourceErrorMessage>/s.exec(answer.body)?.[0],
+  ];
+
+  it.each(["Copy Blob From URL", "Put Blob From URL", "Put Block From URL"] as const)(
+    "is returned by %s from 2024-02-04 on",
+    async (kind) => {
+      const answer = await kinds[kind]({ ...missing, "x-ms-version": "2024-02-04" });
+      expect([answer.status, answer.code]).toEqual([404, "CannotVerifyCopySource"]);
+      const elements =
+        "<CopySourceStatusCode>404</CopySourceStatusCode>" +
+        "<CopySourceErrorCode>BlobNotFound</CopySourceErrorCode>" +
+        "<CopySourceErrorMessage>The specified blob does not exist.</CopySourceErrorMessage>";
+      expect(parts(answer)).toEqual(["404", "BlobNotFound", elements]);
+      const older = await kinds[kind]({ ...missing, "x-ms-version": "2023-11-03" });
+      expect(older.status).toBe(404);
+      expect(parts(older)).toEqual([undefined, undefined, undefined]);
+    },
+  );
 });
 
 function plain(): string {
@@ -165,7 +201,7 @@ describe("incremental copies", () => {
     const kept = done.headers["x-ms-copy-destination-snapshot"] ?? "";
     expect((await copy(`disk?snapshot=${second}`)).status).toBe(202);
     const back = await copy(`disk?snapshot=${first}`);
-    expect(back.code).toBe("IncrementalCopyOfEarlierVersionSnapshotNotAllowed");
+    expect(back.code).toBe("IncrementalCopyOfEarlierSnapshotNotAllowed");
     const whole = await sim.send({ method: "GET", path: "/ccc/backup" });
     expect(whole.code).toBe("OperationNotAllowedOnIncrementalCopyBlob");
     const old = await sim.send({ method: "GET", path: `/ccc/backup?snapshot=${kept}` });

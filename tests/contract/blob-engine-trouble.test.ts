@@ -26,6 +26,7 @@ describe("a range read with a checksum whose bytes cannot be read", () => {
       {},
       {
         content: (real) => ({
+          loop: real.loop,
           receive: (body, options) => real.receive(body, options),
           discard: (received) => real.discard(received),
           applyPlan: (tx, owner, before, plan) => real.applyPlan(tx, owner, before, plan),

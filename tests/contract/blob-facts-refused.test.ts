@@ -160,6 +160,7 @@ const others: readonly Fact[] = [
     call: put(properties, {}, policies("")),
     status: 400,
     code: "InvalidXmlDocument",
+    body: "<Reason />",
   },
   {
     title: "Restore Container without a name",

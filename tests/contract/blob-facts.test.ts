@@ -1,11 +1,12 @@
 import { describe, it } from "vitest";
-import { crc64Bytes, crc64Of } from "../../src/content/crc64.ts";
+import { crc64Bytes, crc64Of } from "../../src/content/body/crc64.ts";
 import {
   abc,
   appendBlob,
   block,
   blockBlob,
   from,
+  home,
   list,
   md5,
   old,
@@ -21,6 +22,7 @@ import {
   write,
   type Fact,
 } from "../harness/blob-facts.ts";
+import type { SimBlob } from "../harness/sim-blob.ts";
 
 const md5Alone = { "content-md5": md5(abc), "x-ms-content-crc64": undefined };
 
@@ -287,6 +289,148 @@ const blocks: readonly Fact[] = [
   },
 ];
 
+const withEmptyDisposition = async (blob: SimBlob) => {
+  const empty = { "x-ms-blob-content-disposition": "", "x-ms-blob-cache-control": "" };
+  await write(blob, put("/abc/b", { ...block, ...empty }, abc));
+};
+const withoutHeaders = async (blob: SimBlob) => {
+  await write(blob, put("/abc/b", { ...block, "x-ms-blob-content-type": "text/plain" }, abc));
+  await write(blob, put("/abc/b?comp=properties"));
+};
+const emptyDisposition = { "content-disposition": "", "cache-control": undefined };
+const anyBlob = { "if-none-match": "*" };
+const missingSource = { "x-ms-copy-source": `${home}/abc/missing` };
+const sync = { "x-ms-requires-sync": "true" };
+const algorithm = { "x-ms-encryption-algorithm": "AES256" };
+
+const emptyHeaders: readonly Fact[] = (["GET", "HEAD"] as const).flatMap((method) => [
+  {
+    title: `${method} after Put Blob with empty headers: only Content-Disposition is returned`,
+    given: withEmptyDisposition,
+    call: { method, path: "/abc/b" },
+    status: 200,
+    headers: { ...emptyDisposition, "content-type": "application/octet-stream" },
+  },
+  {
+    title: `${method} after Set Blob Properties without headers: no Content-Type`,
+    given: withoutHeaders,
+    call: { method, path: "/abc/b" },
+    status: 200,
+    headers: { "content-type": undefined },
+  },
+]);
+
+/** `If-None-Match: *` on an existing blob. */
+const anyMatches: readonly Fact[] = [
+  {
+    title: "Append Block ignores If-None-Match: *",
+    given: appendBlob,
+    call: put("/abc/b?comp=appendblock", anyBlob, abc),
+    status: 201,
+  },
+  {
+    title: "Append Block From URL with If-None-Match: * and a missing source",
+    given: appendBlob,
+    call: put("/abc/b?comp=appendblock", { ...anyBlob, ...missingSource }),
+    status: 404,
+    code: "CannotVerifyCopySource",
+  },
+  {
+    title: "Put Page ignores If-None-Match: *",
+    given: pageBlob,
+    call: put("/abc/b?comp=page", { ...anyBlob, ...onPage }, page),
+    status: 201,
+  },
+  {
+    title: "Put Page From URL with If-None-Match: * and a missing source",
+    given: pageBlob,
+    call: put("/abc/b?comp=page", {
+      ...anyBlob,
+      ...onPage,
+      ...missingSource,
+      "x-ms-source-range": "bytes=0-511",
+    }),
+    status: 404,
+    code: "CannotVerifyCopySource",
+  },
+  ...[sync, block].map((kind) => ({
+    title: `a copy with ${Object.keys(kind).join()} and If-None-Match: * judges the source first`,
+    given: blockBlob,
+    call: put("/abc/b", { ...anyBlob, ...kind, ...missingSource }),
+    status: 404,
+    code: "CannotVerifyCopySource",
+  })),
+  ...[{}, sync, block].map((kind) => ({
+    title: `a copy with ${Object.keys(kind).join()} of an existing source and If-None-Match: *`,
+    given: blockBlob,
+    call: put("/abc/b", { ...anyBlob, ...kind, ...from }),
+    status: 409,
+    code: "BlobAlreadyExists",
+  })),
+  ...[appendBlob, pageBlob].map((given) => ({
+    title: `Copy Blob From URL of another type than a block blob: ${given.name}`,
+    given,
+    call: put("/abc/b", { ...anyBlob, ...sync, ...from }),
+    status: 409,
+    code: "CannotVerifyCopySource",
+  })),
+  {
+    title: "Copy Blob of a block blob onto another type with If-None-Match: *",
+    given: async (blob) => {
+      await pageBlob(blob);
+      await write(blob, put("/abc/source", block, abc));
+    },
+    call: put("/abc/b", { ...anyBlob, "x-ms-copy-source": `${home}/abc/source` }),
+    status: 409,
+    code: "InvalidBlobType",
+  },
+];
+
+/** A failed condition of the target of Copy Blob. */
+const copyConditions: readonly Fact[] = (
+  [
+    ["2021-06-08", "TargetConditionNotMet"],
+    ["2026-06-06", "ConditionNotMet"],
+  ] as const
+).map(([api, code]) => ({
+  title: `Copy Blob with a failed condition in ${api}: ${code}`,
+  given: blockBlob,
+  call: put("/abc/b", { ...from, "x-ms-version": api, "if-match": '"0x8D1234567890123"' }),
+  status: 412,
+  code,
+}));
+
+const algorithms: readonly Fact[] = ["2020-04-08", "2020-08-04"].map((api) => ({
+  title: `Put Blob with an encryption algorithm and no key in ${api}`,
+  call: put("/abc/b", { ...block, ...algorithm, "x-ms-version": api }, abc),
+  status: 201,
+  headers: { "x-ms-encryption-key-sha256": undefined },
+}));
+
+const accountInformation: readonly Fact[] = [
+  "/abc",
+  "/missing",
+  "/abc/",
+  "/abc/missing",
+  "/missing/missing",
+].map((path) => ({
+  title: `Get Account Information on ${path}, also of an account with directories`,
+  settings: { hierarchicalNamespace: path === "/missing" },
+  call: { method: "GET", path: `${path}?restype=account&comp=properties` },
+  status: 200,
+  headers: { "x-ms-account-kind": "StorageV2" },
+}));
+
+const slashes: readonly Fact[] = (["PUT", "GET"] as const).map((method) => ({
+  title: `${method} of a container with a slash and without restype`,
+  call: { method, path: "/abc/" },
+  status: 400,
+  code: "InvalidUri",
+  body: "<UriPath>http://127.0.0.1/devstoreaccount1/abc/</UriPath>",
+}));
+
 describe("recorded responses of the blob service", () => {
   it.each([...facts, ...conditions, ...blocks])("$title", prove);
+  it.each([...emptyHeaders, ...anyMatches, ...copyConditions])("$title", prove);
+  it.each([...algorithms, ...accountInformation, ...slashes])("$title", prove);
 });

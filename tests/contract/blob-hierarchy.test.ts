@@ -198,8 +198,6 @@ describe("a directory", () => {
 describe("what a hierarchical account does not have", () => {
   it.each([
     ["page blobs", "PUT", "p", { "x-ms-blob-type": "PageBlob", "x-ms-blob-content-length": "512" }],
-    ["tags", "PUT", "t?comp=tags", {}],
-    ["tags of a new blob", "PUT", "t", { ...block, "x-ms-tags": "a=b" }],
     ["holds", "PUT", "t?comp=legalhold", { "x-ms-legal-hold": "true" }],
   ])("is refused: %s", async (_what, method, path, headers) => {
     const { status, code } = await tree.send(method, path, headers);

@@ -1,45 +1,15 @@
 import { randomBytes } from "node:crypto";
 import { beforeAll, describe, expect, it } from "vitest";
-import { crc64Bytes, crc64Of } from "../../src/content/crc64.ts";
+import { rawClient } from "../harness/raw-client.ts";
 import { freshName, testServer } from "../harness/server.ts";
+import { frame, structuredForm as form } from "../harness/structured-body.ts";
 
 const held = testServer();
 const container = freshName("structured");
-const form = "XSM/1.0; properties=crc64";
 
 beforeAll(async () => {
   await held.blob.send({ method: "PUT", path: `/${container}?restype=container` });
 });
-
-/** Written from the specification, independently of the code under test. */
-function frame(segments: readonly Buffer[], damage?: "segment" | "message"): Buffer {
-  const number = (value: bigint | number, bytes: number) => {
-    const buffer = Buffer.alloc(bytes);
-    let rest = BigInt(value);
-    for (let at = 0; at < bytes; at += 1, rest >>= 8n) buffer[at] = Number(rest & 0xffn);
-    return buffer;
-  };
-  const sum = (bytes: Buffer, damaged: boolean) => {
-    const crc = Buffer.from(crc64Bytes(crc64Of(bytes)));
-    if (damaged) crc[0]! ^= 1;
-    return crc;
-  };
-  const whole = Buffer.concat(segments);
-  const parts = segments.flatMap((segment, index) => [
-    number(index + 1, 2),
-    number(segment.length, 8),
-    segment,
-    sum(segment, damage === "segment"),
-  ]);
-  const rest = Buffer.concat([...parts, sum(whole, damage === "message")]);
-  const head = [
-    number(1, 1),
-    number(13 + rest.length, 8),
-    number(1, 2),
-    number(segments.length, 2),
-  ];
-  return Buffer.concat([...head, rest]);
-}
 
 function put(name: string, body: Buffer, length: number) {
   return held.blob.send({
@@ -119,10 +89,26 @@ describe("a structured body", () => {
       expect(answer.headers["x-ms-structured-content-length"]).toBe(String(size));
       const most = 4 * 1024 * 1024;
       const segments = size <= most ? [bytes] : [bytes.subarray(0, most), bytes.subarray(most)];
-      expect(answer.body.equals(frame(size === 0 ? [] : segments))).toBe(true);
+      expect(answer.body.equals(frame(segments))).toBe(true);
       expect(answer.headers["content-length"]).toBe(String(answer.body.length));
     },
   );
+
+  it.each([0, 100_000])("is returned to a reader of the Data Lake API: %i bytes", async (size) => {
+    const bytes = randomBytes(size);
+    await put("path", frame([bytes]), size);
+    const { urls } = held.server;
+    const answer = await rawClient(urls.dfs ?? "").send({
+      method: "GET",
+      path: `/${container}/path`,
+      headers: { "x-ms-structured-body": form },
+    });
+    expect(answer.status).toBe(200);
+    expect(answer.headers["x-ms-resource-type"]).toBe("file");
+    expect(answer.headers["x-ms-structured-body"]).toBe(form);
+    expect(answer.headers["x-ms-structured-content-length"]).toBe(String(size));
+    expect(answer.body.equals(frame([bytes]))).toBe(true);
+  });
 
   it("is not announced for a range whose checksum is requested in a header", async () => {
     const bytes = randomBytes(1000);

@@ -1,4 +1,5 @@
 import {
+  BlobSASPermissions,
   BlobServiceClient,
   ContainerSASPermissions,
   generateBlobSASQueryParameters,
@@ -58,4 +59,50 @@ it.each([
     headers: { ...version, [row.header]: row.value },
   });
   expect(answer.status).toBe(row.status);
+});
+
+it("a SAS with only c stages and commits blocks of a new blob, not of an existing one", async () => {
+  const { container, sas } = await containerWithSas("create-only", "c");
+  const source = container.getBlockBlobClient("source");
+  await source.upload("x", 1);
+  const read = await source.generateSasUrl({
+    permissions: BlobSASPermissions.parse("r"),
+    expiresOn: new Date("2099-01-01"),
+  });
+  const send = async (blob: string, query: string, headers: object, body?: string) => {
+    const request = { method: "PUT", headers: { ...version, ...headers } };
+    const url = `${container.url}/${blob}?${query}&${sas}`;
+    const answer = await fetch(url, body === undefined ? request : { ...request, body });
+    return [answer.status, answer.headers.get("x-ms-error-code")];
+  };
+  const all = (blob: string) =>
+    [
+      ["comp=block&blockid=YQ==", {}, "x"],
+      ["comp=block&blockid=Yg==", { "x-ms-copy-source": read }],
+      ["comp=blocklist", {}, "<BlockList><Latest>YQ==</Latest><Latest>Yg==</Latest></BlockList>"],
+    ].map(([query, headers, body]) => [blob, query, headers, body] as Parameters<typeof send>);
+  for (const call of all("new")) expect(await send(...call)).toEqual([201, null]);
+  for (const call of all("new")) {
+    expect(await send(...call)).toEqual([403, "UnauthorizedBlobOverwrite"]);
+  }
+  expect((await container.getBlobClient("new").downloadToBuffer()).toString()).toBe("xx");
+});
+
+it("Get Account Information accepts the SAS of a container on its URL", async () => {
+  const { container, sas } = await containerWithSas("information", "r");
+  for (const slash of ["", "/"]) {
+    const url = `${container.url}${slash}?restype=account&comp=properties&${sas}`;
+    const answer = await fetch(url, { headers: version });
+    expect([answer.status, answer.headers.get("x-ms-account-kind")]).toEqual([200, "StorageV2"]);
+  }
+});
+
+it("Get Blob Tags returns the tags in the order of their keys", async () => {
+  const { container, sas } = await containerWithSas("order", "t");
+  const blob = container.getBlockBlobClient("b");
+  await blob.upload("x", 1, { tags: { b: "1", a: "2", "10": "3", "9": "4", B: "5" } });
+  const answer = await fetch(`${blob.url}?comp=tags&${sas}`, { headers: version });
+  const text = await answer.text();
+  const order = [...text.matchAll(/<Key>(\w+)<\/Key>/g)].map(([, key]) => key);
+  expect(order).toEqual(["10", "9", "B", "a", "b"]);
 });

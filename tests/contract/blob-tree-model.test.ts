@@ -1,14 +1,14 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { comparePaths, splitPath } from "../../src/namespace/paths.ts";
-import { isWithin } from "../../src/namespace/resolve.ts";
+import { comparePaths, splitPath } from "../../src/blob/tree/paths.ts";
+import { isWithin } from "../../src/blob/tree/resolve.ts";
 import { applyEffects } from "../../src/operation/apply.ts";
 import type { Effect } from "../../src/operation/effects.ts";
 import { put, remove } from "../../src/operation/effects.ts";
 import { newId } from "../../src/operation/identifiers.ts";
 import { Records } from "../../src/operation/records.ts";
 import type { RecordView } from "../../src/operation/view.ts";
-import { nextETag } from "../../src/protocol/etag.ts";
+import { nextETag } from "../../src/protocol/conditions.ts";
 import { whole } from "../../src/content/plan.ts";
 import type { Transaction } from "../../src/store/store.ts";
 import { SimTree } from "../harness/sim-tree.ts";

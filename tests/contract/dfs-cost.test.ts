@@ -1,7 +1,7 @@
 import { beforeEach, describe, expect, it } from "vitest";
 import { blobs, blocks, uploads } from "../../src/blob/records.ts";
 import { reclaimJobs } from "../../src/operation/reclaim-jobs.ts";
-import type { DefinedTable } from "../../src/encoding/table.ts";
+import type { Table } from "../../src/encoding/table.ts";
 import type { Store, Transaction } from "../../src/store/store.ts";
 import { simBlob, type SimBlob } from "../harness/sim-blob.ts";
 
@@ -42,6 +42,7 @@ function countingStore(real: Store): Store {
       }, options),
     snapshot: (work, options) => real.snapshot(work, options),
     watch: (prefix, onChange) => real.watch(prefix, onChange),
+    raiseSequence: (to) => real.raiseSequence(to),
     close: () => real.close(),
   };
 }
@@ -66,7 +67,7 @@ async function costOf(
   return { ...touched, status };
 }
 
-async function countOf(table: DefinedTable<never, object>): Promise<number> {
+async function countOf(table: Table<never, object>): Promise<number> {
   return sim.store.snapshot(async (view) => {
     let count = 0;
     for await (const entries of view.range(table.range([]))) count += entries.length;
@@ -74,7 +75,7 @@ async function countOf(table: DefinedTable<never, object>): Promise<number> {
   });
 }
 
-const count = (table: object) => countOf(table as DefinedTable<never, object>);
+const count = (table: object) => countOf(table as Table<never, object>);
 
 /** As records: requests would take seconds. */
 async function fillDirectory(path: string, files: number): Promise<void> {

@@ -38,7 +38,39 @@ describe("which API a request means", () => {
   });
 });
 
+describe("a host name of the service", () => {
+  it.each([
+    ["acc.blob.localhost:10004", false],
+    ["acc.BLOB.core.windows.net", false],
+    ["acc.dfs.localhost", true],
+    ["127.0.0.1:10000", undefined],
+    ["blob.localhost", undefined],
+    ["acc.blobs.localhost", undefined],
+  ])("%s selects the API on both ports", (host, isDfs) => {
+    const request = { method: "DELETE", target: "/c/b", headers: { host } };
+    const selected = [isPathRequest(request, "blob"), isPathRequest(request, "dfs")];
+    expect(selected).toEqual(isDfs === undefined ? [false, true] : [isDfs, isDfs]);
+  });
+});
+
 describe("the Data Lake API", () => {
+  it.each([true, false])("takes a backslash for a slash, as the Blob API (%s)", async (tree) => {
+    sim = await simBlob({ hierarchicalNamespace: tree });
+    await sim.sendToDfs({ method: "PUT", path: "/fff?resource=filesystem" });
+    await sim.sendToDfs({ method: "PUT", path: "/fff/a%5Cb?resource=file" });
+    for (const path of ["/fff/a/b", "/fff/a%5Cb", "/fff/a%5cb"]) {
+      expect((await sim.sendToDfs({ method: "HEAD", path })).status).toBe(200);
+      expect((await sim.send({ method: "HEAD", path })).status).toBe(200);
+    }
+    const listing = "/fff?resource=filesystem&recursive=true&directory=";
+    const { body } = await sim.sendToDfs({ method: "GET", path: `${listing}a%5C` });
+    expect(body).toContain('"name":"a/b"');
+    const source = { "x-ms-rename-source": "/fff/a%5Cb" };
+    const to = { method: "PUT", path: "/fff/a%5Cc?mode=legacy", headers: source };
+    expect((await sim.sendToDfs(to)).status).toBe(201);
+    expect((await sim.send({ method: "HEAD", path: "/fff/a/c" })).status).toBe(200);
+  });
+
   it("answers faults in JSON, with the code in a header", async () => {
     const { status, code, body, headers } = await sim.sendToDfs({ method: "GET", path: "/fff/x" });
     expect([status, code]).toEqual([404, "PathNotFound"]);

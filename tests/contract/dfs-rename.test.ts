@@ -174,3 +174,57 @@ describe("a rename", () => {
     expect((await at("/fff/dir/file")).code).toBe("BlobNotFound");
   });
 });
+
+describe.each([true, false])("with path-style URLs (hierarchical: %s)", (hierarchicalNamespace) => {
+  const account = "devstoreaccount1";
+
+  beforeEach(async () => {
+    sim = await simBlob({ hierarchicalNamespace });
+    for (const name of ["fff", account]) {
+      await sim.sendToDfs({ method: "PUT", path: `/${name}?resource=filesystem` });
+    }
+  });
+
+  const createIn = (filesystem: string, path: string) =>
+    sim.sendToDfs({ method: "PUT", path: `/${filesystem}/${path}?resource=file` });
+  const files = async (filesystem: string) =>
+    (await listed(filesystem)).filter((path) => path.endsWith("file"));
+
+  it.each([
+    ["/fff/file", "of the service"],
+    ["fff/file", "without a slash"],
+    ["%2Ffff%2Ffile", "with escaped slashes"],
+    [`/${account}/fff/file`, "of the Go library"],
+    [`%2F${account}%2Ffff%2Ffile`, "of the Go library, escaped"],
+  ])("takes the source %s, %s", async (source) => {
+    await createIn("fff", "file");
+    expect((await rename(source, "/fff/moved-file")).status).toBe(201);
+    expect(await files("fff")).toEqual(["moved-file"]);
+  });
+
+  // The JavaScript library omits the account in the URL, which here starts with the filesystem.
+  it.each(["moved-file", "Moved.file", "fresh/moved-file"])(
+    "takes the destination %s of the JavaScript library in a filesystem with the account's name",
+    async (path) => {
+      await createIn(account, "file");
+      await createIn(account, `${account}/file`);
+      await createIn(account, "fresh/other");
+      const moved = await rename(`/${account}/${account}/file`, `/${path}`);
+      expect(moved.status).toBe(201);
+      expect(await files(account)).toEqual([`${account}/file`, path].toSorted());
+    },
+  );
+
+  it("takes the reading that exists, and the service's own one if both do", async () => {
+    await createIn(account, "fff/file");
+    await createIn("fff", "file");
+    expect((await rename(`/${account}/fff/file`, "/fff/first-file")).status).toBe(201);
+    expect([await files(account), await files("fff")]).toEqual([[], ["file", "first-file"]]);
+    expect((await rename(`/${account}/fff/file`, "/fff/second-file")).status).toBe(201);
+    expect(await files("fff")).toEqual(["first-file", "second-file"]);
+    const missing = await rename(`/${account}/fff/file`, "/fff/third-file");
+    expect([missing.status, missing.code]).toEqual([404, "SourcePathNotFound"]);
+    const nowhere = await rename(`/${account}/fff/first-file`, "/none/file");
+    expect([nowhere.status, nowhere.code]).toEqual([404, "RenameDestinationParentPathNotFound"]);
+  });
+});

@@ -1,7 +1,7 @@
 import { beforeAll, describe, it } from "vitest";
 import { dfsService } from "../../src/blob/dfs/service.ts";
 import type { Operation } from "../../src/operation/operation.ts";
-import { services } from "../../src/server/services.ts";
+import { services } from "../../src/data/services.ts";
 import { fixtures } from "../fuzz/fixture.ts";
 import {
   headerValue,

@@ -12,11 +12,11 @@ beforeEach(async () => {
   await newFile(world, "/share/f", "first");
 });
 
-const link = (path: string, to: string) =>
+const link = (path: string, to: string, headers: Readonly<Record<string, string>> = {}) =>
   world.send({
     method: "PUT",
     path: `${path}?restype=hardlink`,
-    headers: { ...recent, "x-ms-type": "file", "x-ms-file-target-file": to },
+    headers: { ...recent, "x-ms-type": "file", "x-ms-file-target-file": to, ...headers },
   });
 const get = async (path: string) => (await world.send({ method: "GET", path })).body;
 const rename = (from: string, to: string, replaces = false) =>
@@ -34,7 +34,40 @@ const usedBytes = async () => {
 };
 const remove = (path: string) => expectDone(world.send({ method: "DELETE", path }));
 
+it.each([
+  ["Regular", 201],
+  ["Fifo", 400],
+])("6 a file of the type %s gets %d", async (type, status) => {
+  const headers = { ...recent, "x-ms-type": "file", "x-ms-content-length": "0" };
+  const call = { method: "PUT", path: "/share/new" };
+  const answer = await world.send({
+    ...call,
+    headers: { ...headers, "x-ms-file-file-type": type },
+  });
+  expect(answer.status).toBe(status);
+});
+
 describe("6 hard links", () => {
+  it("are added to a leased file only with its lease id", async () => {
+    const lease = { "x-ms-lease-action": "acquire", "x-ms-lease-duration": "-1" };
+    const leased = await world.send({
+      method: "PUT",
+      path: "/share/f?comp=lease",
+      headers: { ...recent, ...lease },
+    });
+    const id = leased.headers["x-ms-lease-id"] ?? "";
+    expect((await link("/share/g", "/f")).code).toBe("LeaseIdMissing");
+    const other = { "x-ms-lease-id": "00000000-0000-4000-8000-000000000000" };
+    expect((await link("/share/g", "/f", other)).status).toBe(412);
+    await expectDone(link("/share/g", "/f", { "x-ms-lease-id": id }));
+  });
+
+  // The official Go library's test sends the id of the lease of the share.
+  it("ignore the lease id for a file without a lease", async () => {
+    const id = { "x-ms-lease-id": "00000000-0000-4000-8000-000000000000" };
+    await expectDone(link("/share/g", "/f", id));
+  });
+
   it("share one file until the last name is removed", async () => {
     expect((await link("/share/g", "/f")).headers["x-ms-link-count"]).toBe("2");
     await expectDone(link("/share/h", "g"));

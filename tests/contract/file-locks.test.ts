@@ -2,7 +2,7 @@ import { beforeEach, describe, expect, it } from "vitest";
 import { closeFile } from "../../src/file/filesystem/close.ts";
 import { setDeletePending } from "../../src/file/filesystem/set-info.ts";
 import { acknowledge, lockFile } from "../../src/file/filesystem/lock.ts";
-import { deleteAccess, readData, writeData } from "../../src/file/locks/access.ts";
+import { Right } from "../../src/file/locks/access.ts";
 import { locks } from "../../src/file/records.ts";
 import { expectDone, namesIn, newFile, newShare, putRange } from "../harness/file-steps.ts";
 import { simFile, type SimFile, type SimHandle, type SimOpen } from "../harness/sim-file.ts";
@@ -18,7 +18,7 @@ beforeEach(async () => {
 });
 
 async function open(request: Partial<SimOpen> = {}): Promise<SimHandle> {
-  const access = readData | writeData;
+  const access = Right.readData | Right.writeData;
   const handle = await world.open("share", { path: ["f"], access, share: 7, ...request });
   if (typeof handle === "string") throw new Error(handle);
   return handle;
@@ -74,8 +74,12 @@ describe("6 share modes", () => {
     await close(handle);
     await expectDone(acquire());
     const request = { path: ["f"], share: 7 };
-    expect(await world.open("share", { ...request, access: writeData })).toBe("sharing-violation");
-    expect(await world.open("share", { ...request, access: readData })).not.toBeTypeOf("string");
+    expect(await world.open("share", { ...request, access: Right.writeData })).toBe(
+      "sharing-violation",
+    );
+    expect(await world.open("share", { ...request, access: Right.readData })).not.toBeTypeOf(
+      "string",
+    );
   });
 });
 
@@ -117,7 +121,7 @@ describe("6 byte-range locks against caches", () => {
 
 describe("6 delete pending", () => {
   it("a delete-pending file is neither listed nor reachable, and the mark can be removed", async () => {
-    const handle = await open({ access: deleteAccess });
+    const handle = await open({ access: Right.delete });
     const { reference, open: id } = handle;
     await setDeletePending(world.runtime, { reference, handle: id, isPending: true });
     for (const answer of [await get(), await putRange(world, file, 0, "x"), await remove()]) {
@@ -131,7 +135,7 @@ describe("6 delete pending", () => {
   });
 
   it("404 only after the last handle is closed", async () => {
-    const first = await open({ access: deleteAccess });
+    const first = await open({ access: Right.delete });
     const second = await open();
     await setDeletePending(world.runtime, {
       reference: first.reference,

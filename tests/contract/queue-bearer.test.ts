@@ -81,6 +81,14 @@ describe("queue bearer tokens", () => {
     const answer = await sim.sendAs({ method: "POST", path: keyPath, headers: bearer, body });
     expect(answer.status).toBe(400);
   });
+  // The service looks the tenant up. This server cannot, but that GUID is never one.
+  it("obtain no key for users of a tenant that cannot exist", async () => {
+    const tenant = "<DelegatedUserTid>00000000-0000-0000-0000-000000000000</DelegatedUserTid>";
+    const body = `<KeyInfo><Expiry>${expiry}</Expiry>${tenant}</KeyInfo>`;
+    const answer = await sim.sendAs({ method: "POST", path: keyPath, headers: bearer, body });
+    expect(answer).toMatchObject({ status: 403 });
+    expect(answer.body).toContain("<Code>AuthenticationFailed</Code>");
+  });
   it("are required to obtain a user delegation key", async () => {
     const answer = await sim.send({ method: "POST", path: keyPath, body: keyInfo });
     expect(answer.status).toBe(403);

@@ -65,7 +65,8 @@ describe("queue URLs", () => {
     ["PUT", "/or--ders", 400, "InvalidResourceName"],
     ["POST", "/orders", 405, "UnsupportedHttpVerb"],
     ["GET", "/orders?comp=nothing", 400, "InvalidQueryParameterValue"],
-    ["DELETE", "/orders/messages/no-id?popreceipt=no-receipt", 404, "MessageNotFound"],
+    ["DELETE", "/orders/messages/no-id?popreceipt=no-receipt", 400, "InvalidQueryParameterValue"],
+    ["DELETE", "/orders/messages/no-id?popreceipt=AgAAAAMAAAAAAAAA", 404, "MessageNotFound"],
     ["DELETE", "/orders/messages/no-id", 400, "MissingRequiredQueryParameter"],
     ["DELETE", "/missing/messages/no-id?popreceipt=a", 404, "QueueNotFound"],
   ])("%s %s is %i %s", async (method, path, status, code) => {

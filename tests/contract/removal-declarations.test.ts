@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { services } from "../../src/server/services.ts";
+import { services } from "../../src/data/services.ts";
 
 const operations = services.flatMap((service) => service.operations);
 

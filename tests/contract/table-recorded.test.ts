@@ -3,6 +3,7 @@ import { tableService } from "../../src/table/service.ts";
 import type { RawCall } from "../harness/raw-client.ts";
 import { simService, type SimService } from "../harness/sim-service.ts";
 import { batchOf } from "../harness/table-client.ts";
+import { unsignedToken } from "../identity/unsigned-token.ts";
 
 /** Facts from recordings of the service, one row each. */
 
@@ -145,5 +146,91 @@ describe("$top", () => {
     if (status !== 200) return;
     expect(JSON.parse(answer.body)).toEqual({ value: [] });
     expect(Object.keys(answer.headers).join()).not.toContain("x-ms-continuation");
+  });
+});
+
+describe("Prefer: return-no-content", () => {
+  const prefer = { prefer: "return-no-content" };
+  it.each(["PUT", "MERGE", "PATCH"])("%s applies it, with and without If-Match", async (method) => {
+    const body = JSON.stringify({ Changed: method });
+    for (const match of [{}, { "if-match": "*" }]) {
+      const headers = { ...json, ...prefer, ...match, "x-ms-version": "2018-03-28" };
+      const answer = await sim.send({ method, path: entityPath, headers, body });
+      expect(answer.status).toBe(204);
+      expect(answer.headers["preference-applied"]).toBe("return-no-content");
+    }
+    const plain = await sim.send({ method, path: entityPath, headers: json, body });
+    expect(plain.headers["preference-applied"]).toBeUndefined();
+  });
+});
+
+describe("the Content-Type of a fault", () => {
+  it.each([
+    ["application/json;odata=nometadata", "nometadata"],
+    ["application/json; odata=fullmetadata", "fullmetadata"],
+    ["application/json;odata=minimalmetadata", "minimalmetadata"],
+    ["application/json", "minimalmetadata"],
+  ])("to a client that accepts %s says %s", async (accept, level) => {
+    const path = "/things(PartitionKey='p',RowKey='missing')";
+    const answer = await sim.send({ method: "GET", path, headers: { accept } });
+    expect(answer.status).toBe(404);
+    expect(answer.headers["content-type"]).toContain(`odata=${level}`);
+  });
+});
+
+describe("a fault of a missing or misnamed table", () => {
+  it.each([
+    ["2018-03-28", "TableNotFound"],
+    ["2019-02-02", "ResourceNotFound"],
+  ])("Set Table ACL in %s: %s", async (version, code) => {
+    const authorization = `Bearer ${unsignedToken("o1")}`;
+    const headers = { "x-ms-version": version, "content-length": "21", authorization };
+    const call = { method: "PUT", path: "/missing?comp=acl", headers };
+    const bearers = await simService(tableService, { http: { oauth: "basic" } });
+    const answer = await bearers.sendAs({ ...call, body: "<SignedIdentifiers />" }, true);
+    expect(answer.status).toBe(404);
+    expect(answer.code).toBe(code);
+  });
+
+  it("a request without credentials gets 404 whatever the name is", async () => {
+    const headers = { accept: "application/json", "x-ms-version": "2019-02-02" };
+    for (const path of ["/my_table(PartitionKey='p',RowKey='r')", "/Tables('my_table')"]) {
+      const answer = await sim.sendAs({ method: "DELETE", path, headers });
+      expect(answer.status).toBe(404);
+      expect(answer.body).toContain("ResourceNotFound");
+    }
+    const known = { method: "DELETE", path: "/my_table(PartitionKey='p',RowKey='r')" };
+    expect((await sim.send({ ...known, headers: { ...json, "if-match": "*" } })).status).toBe(400);
+  });
+});
+
+describe("keys with an annotated type", () => {
+  const keys = {
+    PartitionKey: "2024-01-02T03:04:05.000000Z",
+    "PartitionKey@odata.type": "Edm.DateTime",
+    RowKey: "c9da6455-213d-42c9-9a79-3e9149a57833",
+    "RowKey@odata.type": "Edm.Guid",
+  };
+  const path = `/things(PartitionKey='${keys.PartitionKey}',RowKey='${keys.RowKey}')`;
+  const body = JSON.stringify({ ...keys, Data: true });
+
+  it.each(["PUT", "PATCH", "MERGE"])("%s compares their text with the address", async (method) => {
+    for (const match of [{}, { "if-match": "*" }]) {
+      const headers = { ...json, ...match };
+      expect((await sim.send({ method, path, headers, body })).status).toBe(204);
+      const elsewhere = await sim.send({ method, path: entityPath, headers, body });
+      expect([elsewhere.status, elsewhere.body]).toEqual([
+        400,
+        expect.stringContaining("InvalidInput"),
+      ]);
+    }
+    expect(JSON.parse((await get(path)).body)).toMatchObject({ RowKey: keys.RowKey, Data: true });
+  });
+
+  it("Insert Entity rejects them", async () => {
+    const fresh = JSON.stringify({ ...keys, RowKey: "c9da6455-213d-42c9-9a79-3e9149a57834" });
+    const answer = await sim.send({ method: "POST", path: "/things", headers: json, body: fresh });
+    expect(answer.status).toBe(400);
+    expect(answer.body).toContain("One of the request inputs is not valid.");
   });
 });

@@ -1,12 +1,12 @@
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
 import { temporaryFolder } from "../harness/temporary-folder.ts";
-import type { ExtentFiles } from "../../src/content/extent-files.ts";
+import type { ExtentFiles } from "../../src/content/extents/extent-files.ts";
 import { start } from "../../src/index.ts";
-import { copyData, type Progress } from "../../src/server/data-copy/copy-data.ts";
-import { openDataLocation, type DataLocation } from "../../src/server/data-copy/data-locations.ts";
-import { realEnvironment } from "../../src/server/server-environment.ts";
-import { silentLog } from "../../src/store/silent-log.ts";
+import { copyData, type Progress } from "../../src/commands/copy-data.ts";
+import { openDataLocation, type DataLocation } from "../../src/data/data-locations.ts";
+import { realEnvironment } from "../../src/host/world.ts";
+import { silentLog } from "../harness/silent-log.ts";
 import { openFakeS3, type FakeS3 } from "../harness/fake-s3.ts";
 import { changeAll, contentsOf, fill, fillAgain } from "./shelf-contents.ts";
 

@@ -2,7 +2,7 @@ import { TableClient } from "@azure/data-tables";
 import { BlobServiceClient } from "@azure/storage-blob";
 import { ShareServiceClient } from "@azure/storage-file-share";
 import { QueueServiceClient } from "@azure/storage-queue";
-import { pattern } from "../../src/content/testing.ts";
+import { pattern } from "../harness/content-fixture.ts";
 
 /** Content of every kind (inline, extents, tree), records and counters. */
 export async function fill(connection: string): Promise<void> {

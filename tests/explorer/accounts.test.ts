@@ -38,7 +38,7 @@ describe("accounts", () => {
       await page.getByRole("menuitem", { name: "Make current" }).click();
     };
     await restore();
-    await page.getByText("(412 TargetConditionNotMet)").waitFor();
+    await page.getByText("(412 ConditionNotMet)").waitFor();
     await page.reload();
     await page.getByRole("tab", { name: "History" }).click();
     await expect.poll(() => older.count()).toBe(2);

@@ -1,4 +1,4 @@
-import { cp, mkdtemp, readdir, rm } from "node:fs/promises";
+import { cp, mkdtemp, rm } from "node:fs/promises";
 import {
   openSync,
   readSync,
@@ -14,13 +14,15 @@ import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { blobs } from "../../src/blob/records.ts";
 import { liveKey, nodeKey } from "../../src/content/tables.ts";
+import { watchedShares } from "../../src/file/notices.ts";
+import { extentsIn } from "../harness/content-fixture.ts";
 import { start } from "../../src/index.ts";
-import { messageCounter, messages, visibilityIndex } from "../../src/queue/records.ts";
+import { messageCount, messages, visibilityIndex } from "../../src/queue/records.ts";
 import { containerTags } from "../../src/blob/indexes.ts";
-import { checkFolder } from "../../src/server/folder-check/check-folder.ts";
-import { realClock } from "../../src/server/world.ts";
+import { checkFolder } from "../../src/commands/folder-check/check-folder.ts";
+import { realClock } from "../../src/host/world.ts";
 import { openLmdbStore } from "../../src/store/lmdb/open-lmdb-store.ts";
-import { silentLog } from "../../src/store/silent-log.ts";
+import { silentLog } from "../harness/silent-log.ts";
 import type { Key, Transaction } from "../../src/store/store.ts";
 import { freePorts } from "../harness/server.ts";
 import { fill } from "./fill.ts";
@@ -67,7 +69,7 @@ describe("1 durable: a valid folder", () => {
 
 describe("1 durable: damage to content is found", () => {
   const extentsOf = async (location: string) =>
-    (await readdir(join(location, "extents"))).map((name) => join(location, "extents", name));
+    (await extentsIn(join(location, "extents"))).map((name) => join(location, "extents", name));
   const largest = async (location: string) =>
     (await extentsOf(location)).toSorted(
       (one, other) => statSync(other).size - statSync(one).size,
@@ -159,7 +161,7 @@ describe("1 durable: damage to records is found", () => {
       "a count of messages",
       async (tx) => {
         const key = await first(tx, messages.range([]));
-        tx.add(messageCounter(messages.parts(key)[0] as bigint), 1n);
+        tx.add(messageCount.key(messages.parts(key)[0] as bigint), 1n);
       },
       /messages of queue \d+: counter is 21, expected 20/,
     ],
@@ -170,6 +172,14 @@ describe("1 durable: damage to records is found", () => {
         tx.put(blobs.key({ container: 7n, name: "lost" }), (await tx.get(key))!);
       },
       /blobs 7 \/ lost belongs to 7, which does not exist/,
+    ],
+    [
+      "watchers of no share",
+      async (tx) => {
+        const value = watchedShares.codec.encode({ owners: [] });
+        tx.put(watchedShares.key({ share: 8n }), value);
+      },
+      /watched-shares 8 belongs to 8, which does not exist/,
     ],
     [
       "a record of no known form",

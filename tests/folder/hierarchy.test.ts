@@ -5,11 +5,11 @@ import { BlobServiceClient } from "@azure/storage-blob";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { blobs } from "../../src/blob/records.ts";
 import { start, type StartOptions } from "../../src/index.ts";
-import { checkFolder } from "../../src/server/folder-check/check-folder.ts";
-import { StartRefused } from "../../src/server/start-refused.ts";
-import { realClock } from "../../src/server/world.ts";
+import { checkFolder } from "../../src/commands/folder-check/check-folder.ts";
+import { StartRefused } from "../../src/host/start-refused.ts";
+import { realClock } from "../../src/host/world.ts";
 import { openLmdbStore } from "../../src/store/lmdb/open-lmdb-store.ts";
-import { silentLog } from "../../src/store/silent-log.ts";
+import { silentLog } from "../harness/silent-log.ts";
 import { freePorts } from "../harness/server.ts";
 
 const flag = { enableHierarchicalNamespace: true };

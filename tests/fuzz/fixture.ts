@@ -1,4 +1,4 @@
-import type { ServiceName } from "../../src/protocol/service-name.ts";
+import type { ServiceName } from "../../src/protocol/names.ts";
 import type { RawCall, RawClient } from "../harness/raw-client.ts";
 
 const put = (path: string, headers: Readonly<Record<string, string>> = {}, body = ""): RawCall => ({

@@ -1,5 +1,5 @@
 import type { Operation } from "../../src/operation/operation.ts";
-import type { ServiceName } from "../../src/protocol/service-name.ts";
+import type { ServiceName } from "../../src/protocol/names.ts";
 import { rawClient } from "../harness/raw-client.ts";
 import type { Random } from "../verify/random.ts";
 import { fixtures, lookAt } from "./fixture.ts";

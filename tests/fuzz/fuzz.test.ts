@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { start, type EtagereServer } from "../../src/index.ts";
-import { services } from "../../src/server/services.ts";
+import { services } from "../../src/data/services.ts";
 import { rawClient, type RawCall } from "../harness/raw-client.ts";
 import { freePorts } from "../harness/server.ts";
 import { randomFrom } from "../verify/random.ts";

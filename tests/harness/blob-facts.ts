@@ -18,6 +18,8 @@ export interface Fact {
   readonly status: number;
   readonly code?: string;
   readonly headers?: Readonly<Record<string, string | undefined>>;
+  /** A part of the body. */
+  readonly body?: string;
 }
 
 export const home = "http://127.0.0.1/devstoreaccount1";
@@ -93,4 +95,5 @@ export async function prove(fact: Fact): Promise<void> {
   for (const [name, value] of Object.entries(fact.headers ?? {})) {
     expect([name, answer.headers[name]]).toEqual([name, value]);
   }
+  expect(answer.body).toContain(fact.body ?? "");
 }

@@ -4,7 +4,7 @@ import { isPathRequest, blobService } from "../../src/blob/service.ts";
 import type { BlobPort } from "../../src/blob/service.ts";
 import type { ContentStore } from "../../src/content/content.ts";
 import { Authenticator } from "../../src/http/auth/authenticator.ts";
-import { compileRoutes } from "../../src/http/routing.ts";
+import { compileRoutes } from "../../src/http/request/routing.ts";
 import { keyPrincipal } from "../../src/protocol/principal.ts";
 import type { Principal } from "../../src/protocol/principal.ts";
 import { ok } from "../../src/protocol/result.ts";
@@ -29,7 +29,7 @@ class FixedAuthenticator extends Authenticator {
   }
 }
 
-/** Wrappers that a test puts around the engines. */
+/** Wrappers that a test puts around the stores. */
 export interface SimEngines {
   readonly store?: (real: Store) => Store;
   readonly content?: (real: ContentStore) => ContentStore;

@@ -4,7 +4,7 @@ import type { FileReference } from "../../src/file/filesystem/file-reference.ts"
 import { openFile } from "../../src/file/filesystem/open.ts";
 import { shares } from "../../src/file/records.ts";
 import { fileService } from "../../src/file/service.ts";
-import type { Runtime } from "../../src/operation/execute.ts";
+import type { Runtime } from "../../src/operation/work.ts";
 import { Records } from "../../src/operation/records.ts";
 import type { Store } from "../../src/store/store.ts";
 import { simService, type SimService } from "./sim-service.ts";

@@ -1,4 +1,4 @@
-import { ensureQuotas, readLimited } from "../../src/account/account-quota.ts";
+import { ensureSettings, readLimited } from "../../src/account/account-quota.ts";
 import { ensureAccountRecords } from "../../src/account/account-records.ts";
 import {
   accountsOf,
@@ -8,23 +8,24 @@ import {
 } from "../../src/account/settings.ts";
 import type { Log } from "../../src/base/world.ts";
 import type { ContentStore } from "../../src/content/content.ts";
-import { memoryFiles } from "../../src/content/memory-files.ts";
+import { memoryFiles } from "../../src/content/extents/memory-files.ts";
 import { openContentStore } from "../../src/content/open-content.ts";
-import { soloHorizons } from "../../src/content/pins.ts";
+import { soloHorizons } from "../../src/content/reclaim/pins.ts";
 import { Authenticator } from "../../src/http/auth/authenticator.ts";
+import { RequestIds } from "../../src/http/render.ts";
 import type { TokenVerifier } from "../../src/http/auth/tokens/token-verifier.ts";
 import type { HttpService, HttpServiceOptions } from "../../src/http/http-service.ts";
-import { compileRoutes } from "../../src/http/routing.ts";
+import { compileRoutes } from "../../src/http/request/routing.ts";
 import { serveRequest } from "../../src/http/pipeline.ts";
 import { bufferBody } from "../../src/http/wire.ts";
-import type { Runtime } from "../../src/operation/execute.ts";
+import type { Runtime } from "../../src/operation/work.ts";
 import { Quotas } from "../../src/operation/quotas.ts";
 import { reclaimStep } from "../../src/operation/reclaim.ts";
 import { RenderCache } from "../../src/operation/render-cache.ts";
 import type { Service } from "../../src/operation/service.ts";
 import { noMeter } from "../../src/protocol/meter.ts";
-import { hasData } from "../../src/server/account-change-parts.ts";
-import { simWorld, type SimClock, type SimLog } from "../../src/server/sim-world.ts";
+import { contentTables, hasData, reclaimers } from "../../src/data/services.ts";
+import { simWorld, type SimClock, type SimLog } from "./sim-world.ts";
 import type { Store } from "../../src/store/store.ts";
 import { accountSas, version, withQuery, type RawCall } from "./raw-client.ts";
 import { simSources } from "./sim-sources.ts";
@@ -87,7 +88,6 @@ export async function simService(
   const realStore = await openTestStore(clock);
   const store = options.wrapStore?.(realStore) ?? realStore;
   const files = memoryFiles({ bytesMax: contentBytesMax });
-  const { contentTables } = service;
   const horizons = soloHorizons("memory");
   const realContent = await openContentStore({ store, files, horizons, clock, log, contentTables });
   const content = options.wrapContent?.(realContent) ?? realContent;
@@ -95,8 +95,8 @@ export async function simService(
   const settings = [account, ...(options.otherAccounts ?? [])];
   await ensureAccountRecords(realStore, settings, random);
   const quotas = new Quotas();
-  if (settings.some(({ quotaBytes }) => quotaBytes > 0)) {
-    await ensureQuotas(realStore, accountsOf(settings), hasData);
+  if (settings.some(({ quotaBytes, changeFeed }) => quotaBytes > 0 || changeFeed)) {
+    await ensureSettings(realStore, accountsOf(settings), hasData);
     await readQuotas(realStore, quotas);
   }
   const runtime = { store, content, random, clock, renderings: new RenderCache(), quotas };
@@ -106,6 +106,7 @@ export async function simService(
     runtime,
     accounts: accountsOf(settings),
     authenticator: options.authenticator ?? new Authenticator(),
+    requestIds: new RequestIds(random),
     tokens: options.tokens?.(clock),
     sources: simSources(service.name, (request) => serveRequest(http, request)),
     clock,
@@ -113,7 +114,6 @@ export async function simService(
     meter: noMeter,
     options: { versions: "later", productStyle: true, oauth: "basic", ...options.http },
   };
-  const reclaimers = new Map(Object.entries(service.reclaimers));
   const encoding = options.binaryBodies === true ? "latin1" : "utf8";
   const sas = accountSas();
   const sendAs = (call: RawCall, secure = false) => sendThrough(http, call, secure, encoding);

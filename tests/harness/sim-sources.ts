@@ -1,4 +1,4 @@
-import type { ServiceName } from "../../src/protocol/service-name.ts";
+import type { ServiceName } from "../../src/protocol/names.ts";
 import { OwnEndpoints, type Serve } from "../../src/http/source/own-endpoints.ts";
 import { openSources } from "../../src/http/source/source-readers.ts";
 import type { Sources } from "../../src/http/source/source-reader.ts";

@@ -4,9 +4,9 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll } from "vitest";
 import type { StartOptions } from "../../src/index.ts";
-import type { SimClock } from "../../src/server/sim-world.ts";
+import type { SimClock } from "./sim-world.ts";
 import { openMemoryStore } from "../../src/store/memory/open-memory-store.ts";
-import { silentLog } from "../../src/store/silent-log.ts";
+import { silentLog } from "./silent-log.ts";
 import type { Store } from "../../src/store/store.ts";
 
 /**

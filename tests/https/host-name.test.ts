@@ -1,7 +1,7 @@
 import { X509Certificate } from "node:crypto";
 import { expect, it, vi } from "vitest";
 import { localCertificate } from "../../src/server/https/certificate-folder.ts";
-import { simWorld } from "../../src/server/sim-world.ts";
+import { simWorld } from "../harness/sim-world.ts";
 import { temporaryFolder } from "../harness/temporary-folder.ts";
 
 vi.mock("node:os", async (load) => ({

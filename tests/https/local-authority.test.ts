@@ -6,8 +6,8 @@ import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { start } from "../../src/index.ts";
 import { localCertificate } from "../../src/server/https/certificate-folder.ts";
-import { simWorld } from "../../src/server/sim-world.ts";
-import { StartRefused } from "../../src/server/start-refused.ts";
+import { simWorld } from "../harness/sim-world.ts";
+import { StartRefused } from "../../src/host/start-refused.ts";
 import { temporaryFolder } from "../harness/temporary-folder.ts";
 import { storageStatus } from "../identity/storage-status.ts";
 

@@ -13,9 +13,9 @@ import {
   ServedCertificate,
 } from "../../src/server/https/served-certificate.ts";
 import { resolveOptions } from "../../src/server/options.ts";
-import { simWorld, type SimWorld } from "../../src/server/sim-world.ts";
+import { simWorld, type SimWorld } from "../harness/sim-world.ts";
 import { startWith, type EtagereServer } from "../../src/server/start.ts";
-import { realClock } from "../../src/server/world.ts";
+import { realClock } from "../../src/host/world.ts";
 import { freePorts } from "../harness/server.ts";
 import { temporaryFolder } from "../harness/temporary-folder.ts";
 import { makeCertificate } from "./certificate.ts";

@@ -1,4 +1,4 @@
-import { createHmac, createPublicKey } from "node:crypto";
+import { createHmac, createPublicKey, KeyObject, sign } from "node:crypto";
 import { beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { issuer, keysAddress, signingKey, tokenWorld, type SigningKey } from "./token-world.ts";
 
@@ -99,6 +99,21 @@ describe("rejected with 401", () => {
       const signature = createHmac("sha256", secret).update(text).digest("base64url");
       expect(await world.status(`${text}.${signature}`)).toBe(401);
     }
+  });
+
+  it.each([
+    ["b64 alone", { b64: false }],
+    ["b64 as critical", { b64: false, crit: ["b64"] }],
+    ["b64 with its usual value", { b64: true, crit: ["b64"] }],
+    ["an unknown critical header", { crit: ["exp"], exp: 1 }],
+  ])("a header that changes what is signed: %s", async (_title, header) => {
+    const sent = (more: object) => {
+      const text = unsigned({ alg: "RS256", kid: "one", ...more });
+      const signature = sign("sha256", Buffer.from(text), KeyObject.from(key.privateKey));
+      return `${text}.${signature.toString("base64url")}`;
+    };
+    expect(await world.status(sent({}))).toBe(200);
+    expect(await world.status(sent(header))).toBe(401);
   });
 
   it("a key of the token's own header", async () => {

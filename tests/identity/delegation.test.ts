@@ -7,6 +7,12 @@ import {
   generateBlobSASQueryParameters,
   SASProtocol,
 } from "@azure/storage-blob";
+import {
+  ShareFileClient,
+  ShareSASPermissions,
+  ShareServiceClient,
+} from "@azure/storage-file-share";
+import { QueueClient, QueueSASPermissions } from "@azure/storage-queue";
 import { expect, it } from "vitest";
 import { developmentAccountName } from "../../src/account/settings.ts";
 import { start } from "../../src/index.ts";
@@ -64,4 +70,80 @@ it("a delegation SAS stops working when its signer loses the role", async () => 
   configure("Storage Queue Data Reader");
   await server.reload();
   await expect(signed.getProperties()).rejects.toMatchObject({ statusCode: 403 });
+});
+
+const hour = 3_600_000;
+
+/** A server whose application may read and write files and queues, and its clients. */
+async function serverWithFiles() {
+  const config = join(temporaryFolder(), "config.json");
+  const principals = { app: { objectId: "o1" } };
+  const roles = [
+    "Storage File Data Privileged Contributor",
+    "Storage Account Contributor",
+    "Storage Queue Data Contributor",
+  ];
+  const roleAssignments = roles.map((role) => ({ principal: "app", role }));
+  const managedIdentity = { principal: "app", secret };
+  writeFileSync(config, JSON.stringify({ principals, roleAssignments, managedIdentity }));
+  const server = await start({ ...options, config });
+  await setEnvironment(server);
+  return server;
+}
+
+it("the File service needs an intent for files, but not for shares and delegation keys", async () => {
+  await using server = await serverWithFiles();
+  const url = `${server.urls.file}/${developmentAccountName}`;
+  const withoutIntent = new ShareServiceClient(url, endpointCredential(), trusting as object);
+  const share = withoutIntent.getShareClient("one");
+  await share.create();
+  await share.getProperties();
+  const key = await withoutIntent.getUserDelegationKey(new Date(), new Date(Date.now() + hour));
+  expect(key.signedService).toBe("f");
+  const refused = { statusCode: 400, code: "MissingRequiredHeader" };
+  await expect(share.createPermission("O:SYG:SYD:(A;;FA;;;SY)")).rejects.toMatchObject(refused);
+  await expect(share.getDirectoryClient("d").create()).rejects.toMatchObject(refused);
+  await share.delete();
+});
+
+it("a delegation SAS permits reading and writing a file", async () => {
+  await using server = await serverWithFiles();
+  const url = `${server.urls.file}/${developmentAccountName}`;
+  const pipeline = { ...(trusting as object), fileRequestIntent: "backup" as const };
+  const service = new ShareServiceClient(url, endpointCredential(), pipeline);
+  const share = service.getShareClient("one");
+  await share.create();
+  const file = share.rootDirectoryClient.getFileClient("file");
+  await file.create(4);
+  const startsOn = new Date(Date.now() - 60_000);
+  const expiresOn = new Date(Date.now() + hour);
+  const delegation = await service.getUserDelegationKey(startsOn, expiresOn);
+  const permissions = ShareSASPermissions.parse("rw");
+  const signed = new ShareFileClient(
+    file.generateUserDelegationSasUrl({ permissions, startsOn, expiresOn }, delegation),
+    undefined,
+    trusting as object,
+  );
+  await signed.uploadRange("text", 0, 4);
+  expect((await signed.downloadToBuffer()).toString()).toBe("text");
+  await expect(signed.delete()).rejects.toMatchObject({ statusCode: 403 });
+});
+
+it("a delegation SAS permits adding and reading messages", async () => {
+  await using server = await serverWithFiles();
+  const { queues } = clientsOf(server, endpointCredential());
+  const queue = queues.getQueueClient("one");
+  await queue.create();
+  const startsOn = new Date(Date.now() - 60_000);
+  const expiresOn = new Date(Date.now() + hour);
+  const delegation = await queues.getUserDelegationKey(startsOn, expiresOn);
+  const permissions = QueueSASPermissions.parse("ar");
+  const signed = new QueueClient(
+    queue.generateUserDelegationSasUrl({ permissions, startsOn, expiresOn }, delegation),
+    undefined,
+    trusting as object,
+  );
+  await signed.sendMessage("text");
+  expect((await signed.peekMessages()).peekedMessageItems[0]?.messageText).toBe("text");
+  await expect(signed.clearMessages()).rejects.toMatchObject({ statusCode: 403 });
 });

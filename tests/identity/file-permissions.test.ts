@@ -20,7 +20,8 @@ function assign(role: string): void {
   Object.assign(sim.http.accounts, accountsOf([{ ...developmentAccount(), roles: rules }]));
 }
 
-async function send(path: string, headers: Record<string, string>) {
+async function send(path: string, given: Record<string, string>) {
+  const headers = { "x-ms-file-request-intent": "backup", ...given };
   const { status, code } = await sim.sendAs({ method: "PUT", path, headers });
   return code === undefined ? [status] : [status, code];
 }

@@ -2,7 +2,7 @@ import { readdirSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { IdentityFile } from "../../src/server/identity-file.ts";
-import { simWorld } from "../../src/server/sim-world.ts";
+import { simWorld } from "../harness/sim-world.ts";
 import { temporaryFolder } from "../harness/temporary-folder.ts";
 
 const dayMilliseconds = 24 * 3_600_000;

@@ -1,7 +1,7 @@
 import { expect, it } from "vitest";
 import { dfsService } from "../../src/blob/dfs/service.ts";
 import { actionNeedOf } from "../../src/protocol/roles/action-need.ts";
-import { services } from "../../src/server/services.ts";
+import { services } from "../../src/data/services.ts";
 
 const blobs = "blobServices/containers/blobs";
 const containers = "blobServices/containers";
@@ -22,6 +22,7 @@ const documented: readonly (readonly [service: string, operation: string, action
   ["blob", "Get Account Information", "blobServices/getInfo/action"],
   ["blob", "Get User Delegation Key", "blobServices/generateUserDelegationKey/action"],
   ["blob", "Create Container", `${containers}/write`],
+  ["blob", "Create Session", `${blobs}/read`],
   ["blob", "Get Container Properties", `${containers}/read`],
   ["blob", "Set Container Metadata", `${containers}/write`],
   ["blob", "Get Container ACL", `${containers}/getAcl/action`],

@@ -2,8 +2,8 @@ import { once } from "node:events";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { expect, it } from "vitest";
-import { RemoteKeys } from "../../src/http/auth/tokens/remote-keys.ts";
-import { simWorld } from "../../src/server/sim-world.ts";
+import { RemoteKeys } from "../../src/http/auth/tokens/token-verifier.ts";
+import { simWorld } from "../harness/sim-world.ts";
 
 it("closing aborts a fetch from an issuer that does not answer, without a warning", async () => {
   const provider = createServer();

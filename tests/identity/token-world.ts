@@ -2,10 +2,10 @@ import { exportJWK, generateKeyPair, SignJWT, type CryptoKey, type JWK } from "j
 import { ticksPerSecond, unixEpochTicks } from "../../src/base/ticks.ts";
 import { blobService } from "../../src/blob/service.ts";
 import { defaultClaims, noIdentity, type IssuerSettings } from "../../src/account/identity.ts";
-import { TokenVerifier } from "../../src/http/auth/tokens/token-verifier.ts";
-import { TrustedIssuers } from "../../src/http/auth/tokens/trusted-issuers.ts";
+import { TokenVerifier, TrustedIssuers } from "../../src/http/auth/tokens/token-verifier.ts";
 import { simService } from "../harness/sim-service.ts";
 import { rulesFrom } from "./rules.ts";
+import { silentLog as log } from "../harness/silent-log.ts";
 
 export interface SigningKey {
   readonly id: string;
@@ -42,7 +42,6 @@ function fetcherOf(documents: Documents) {
 }
 
 const roleAssignments = [{ principal: "me", role: "Storage Blob Data Reader" }];
-const log = { debug: () => {}, info: () => {}, warn: () => {}, error: () => {} };
 
 /** The blob service with one external issuer, whose documents the test controls. */
 export async function tokenWorld(

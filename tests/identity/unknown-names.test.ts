@@ -1,6 +1,6 @@
 import { expect, it } from "vitest";
 import { resolveOptions } from "../../src/server/options.ts";
-import { simWorld } from "../../src/server/sim-world.ts";
+import { simWorld } from "../harness/sim-world.ts";
 import { startWith } from "../../src/server/start.ts";
 import { freePorts } from "../harness/server.ts";
 

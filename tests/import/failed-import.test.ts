@@ -7,10 +7,10 @@ import { blobs } from "../../src/blob/records.ts";
 import { reclaimStep } from "../../src/operation/reclaim.ts";
 import { start } from "../../src/index.ts";
 import { messages } from "../../src/queue/records.ts";
-import { importFolder } from "../../src/server/azurite-import/import-folder.ts";
-import { openDataStores } from "../../src/server/data-stores.ts";
-import { services } from "../../src/server/services.ts";
-import { simWorld } from "../../src/server/sim-world.ts";
+import { importFolder } from "../../src/commands/azurite-import/import-folder.ts";
+import { openDataStores } from "../../src/data/data-stores.ts";
+import { reclaimers } from "../../src/data/services.ts";
+import { simWorld } from "../harness/sim-world.ts";
 import type { Store } from "../../src/store/store.ts";
 import { entities } from "../../src/table/records.ts";
 import { azuriteFixture, type AzuriteFixture } from "./azurite-fixture.ts";
@@ -124,24 +124,24 @@ describe("an import that fails", () => {
   it("leaves only what a reclaim job deletes, also if it is killed", async () => {
     const world = simWorld(1);
     const places = { location: undefined, storeUrl: undefined, contentUrl: undefined };
-    const options = { ...places, memoryBytesMax: 2 ** 24, services, ...world };
-    const engines = await openDataStores(options);
+    const options = { ...places, memoryBytesMax: 2 ** 24, ...world };
+    const stores = await openDataStores(options);
     let transactions = 0;
     const failing: Store = {
-      ...engines.store,
-      snapshot: (work) => engines.store.snapshot(work),
+      ...stores.store,
+      snapshot: (work) => stores.store.snapshot(work),
       transact: (work) => {
         transactions += 1;
         if (transactions > 100) return Promise.reject(new Error("killed"));
-        return engines.store.transact(work);
+        return stores.store.transact(work);
       },
     };
     const { random, log } = world;
-    const cut = { store: failing, content: engines.content };
-    const importing = importFolder({ folder: fixture.folder, engines: cut, random, log });
+    const cut = { store: failing, content: stores.content };
+    const importing = importFolder({ folder: fixture.folder, stores: cut, random, log });
     await expect(importing).rejects.toThrow("killed");
     const left = () =>
-      engines.store.snapshot(async (view) => {
+      stores.store.snapshot(async (view) => {
         let count = 0;
         for (const table of [blobs, messages, entities]) {
           for await (const entries of view.range(table.range([]))) count += entries.length;
@@ -149,13 +149,12 @@ describe("an import that fails", () => {
         return count;
       });
     expect(await left()).toBeGreaterThan(50);
-    const reclaimers = new Map(services.flatMap((service) => Object.entries(service.reclaimers)));
-    const parts = { store: engines.store, content: engines.content, reclaimers };
+    const parts = { store: stores.store, content: stores.content, reclaimers };
     while (await reclaimStep(parts));
     expect(await left()).toBeGreaterThan(50);
     world.clock.skip(dayMilliseconds + 1);
     while (await reclaimStep(parts));
     expect(await left()).toBe(0);
-    await engines.close();
+    await stores.close();
   });
 });

@@ -1,8 +1,8 @@
 import { performance } from "node:perf_hooks";
-import type { FolderReport } from "../../src/server/folder-check/check-folder.ts";
-import { checkFolder } from "../../src/server/folder-check/check-folder.ts";
-import { realClock } from "../../src/server/world.ts";
-import { silentLog } from "../../src/store/silent-log.ts";
+import type { FolderReport } from "../../src/commands/folder-check/check-folder.ts";
+import { checkFolder } from "../../src/commands/folder-check/check-folder.ts";
+import { realClock } from "../../src/host/world.ts";
+import { silentLog } from "../harness/silent-log.ts";
 import { startAndKill, startChild, type ChildServer } from "../harness/child-server.ts";
 import { accountsOption } from "../verify/accounts-file.ts";
 import { randomFrom, type Random } from "../verify/random.ts";

@@ -75,7 +75,6 @@ describe("the single executable", () => {
     expect((await fetch(`${server.urlOf("admin")}/${script}`)).status).toBe(200);
     expect(run("status", "--location", location, "--json").stdout).toContain('"version"');
     expect(run("env", "--location", location).stdout).toContain("IDENTITY_ENDPOINT=");
-    // Before the end: then a worker may lose the commit leader.
     expect(server.errors()).toBe("");
     expect(await server.end()).toBe(0);
     expect(run("check", location)).toMatchObject({ status: 0, stderr: "" });

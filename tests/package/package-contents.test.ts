@@ -6,7 +6,7 @@ import { pack } from "./packed-package.ts";
 interface Manifest {
   readonly name: string;
   readonly keywords: readonly string[];
-  readonly engines: { readonly node: string };
+  readonly stores: { readonly node: string };
 }
 
 const folders = [".", "packages/azurite-names"];
@@ -55,9 +55,9 @@ describe.each(folders)("the npm package of %s", (folder) => {
   });
 
   it("has keywords and the supported versions of Node.js", () => {
-    const { keywords, engines } = readManifest(folder);
+    const { keywords, stores } = readManifest(folder);
     expect(keywords).toEqual(expect.arrayContaining(["azure", "azurite", "storage"]));
-    expect(engines).toEqual(readManifest(".").engines);
+    expect(stores).toEqual(readManifest(".").stores);
   });
 });
 

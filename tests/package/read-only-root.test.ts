@@ -55,7 +55,6 @@ describe.skipIf(!canMount())("on a read-only root file system", () => {
       const put = { method: "PUT", path: "/container/b", headers, body: "x".repeat(bodyBytes) };
       expect([container.status, (await blob.send(put)).status]).toEqual([201, 201]);
       expect((await fetch(`${server.urlOf("admin")}/readyz`)).status).toBe(200);
-      // Before the end: then a worker may lose the commit leader.
       expect(server.errors()).toBe("");
     } finally {
       expect(await server.end()).toBe(0);

@@ -1,7 +1,7 @@
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, it, vi } from "vitest";
 import { temporaryFolder } from "../harness/temporary-folder.ts";
-import { pattern } from "../../src/content/testing.ts";
+import { pattern } from "../harness/content-fixture.ts";
 import { start, type EtagereServer } from "../../src/index.ts";
 import { openFakeS3, type FakeS3 } from "../harness/fake-s3.ts";
 import { rawClient, type RawClient } from "../harness/raw-client.ts";

@@ -2,10 +2,10 @@ import { join } from "node:path";
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { temporaryFolder } from "../harness/temporary-folder.ts";
 import { start } from "../../src/index.ts";
-import { copyData, type Progress } from "../../src/server/data-copy/copy-data.ts";
-import { openDataLocation, type DataLocation } from "../../src/server/data-copy/data-locations.ts";
-import { realEnvironment } from "../../src/server/server-environment.ts";
-import { silentLog } from "../../src/store/silent-log.ts";
+import { copyData, type Progress } from "../../src/commands/copy-data.ts";
+import { openDataLocation, type DataLocation } from "../../src/data/data-locations.ts";
+import { realEnvironment } from "../../src/host/world.ts";
+import { silentLog } from "../harness/silent-log.ts";
 import { changeAll, contentsOf, fill } from "../copy/shelf-contents.ts";
 import { openDatabase, type Database } from "./database.ts";
 

@@ -4,10 +4,10 @@ import { expect, it } from "vitest";
 
 import { ticksPerMillisecond } from "../../src/base/ticks.ts";
 import { start } from "../../src/index.ts";
-import { realClock } from "../../src/server/world.ts";
-import { increment, k, read } from "../../src/store/conformance/store-steps.ts";
+import { realClock } from "../../src/host/world.ts";
+import { increment, k, read } from "../harness/store/store-steps.ts";
 import { openPostgresStore } from "../../src/store/postgres/open-postgres-store.ts";
-import { silentLog } from "../../src/store/silent-log.ts";
+import { silentLog } from "../harness/silent-log.ts";
 import { StoreUnavailable, type Store } from "../../src/store/store.ts";
 import { freePort } from "../harness/free-port.ts";
 import { rawClient, type RawClient } from "../harness/raw-client.ts";

@@ -1,12 +1,11 @@
 import pg from "pg";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 
-import { realClock } from "../../src/server/world.ts";
-import { increment, k, read } from "../../src/store/conformance/store-steps.ts";
-import { migrate } from "../../src/store/postgres/migrate.ts";
+import { realClock } from "../../src/host/world.ts";
+import { increment, k, read } from "../harness/store/store-steps.ts";
+import { migrate, migrations } from "../../src/store/postgres/schema.ts";
 import { openPostgresStore } from "../../src/store/postgres/open-postgres-store.ts";
-import { migrations } from "../../src/store/postgres/schema.ts";
-import { silentLog } from "../../src/store/silent-log.ts";
+import { silentLog } from "../harness/silent-log.ts";
 import { openDatabase, type Database } from "./database.ts";
 
 let database: Database;

@@ -1,10 +1,10 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 
-import { realClock } from "../../src/server/world.ts";
-import { increment, k, put, read, text } from "../../src/store/conformance/store-steps.ts";
+import { realClock } from "../../src/host/world.ts";
+import { increment, k, put, read, text } from "../harness/store/store-steps.ts";
 import { openPostgresStore } from "../../src/store/postgres/open-postgres-store.ts";
 import type { PostgresStore } from "../../src/store/postgres/postgres-store.ts";
-import { silentLog } from "../../src/store/silent-log.ts";
+import { silentLog } from "../harness/silent-log.ts";
 import { StoreUnavailable, type Store } from "../../src/store/store.ts";
 import { openDatabase, type Database } from "./database.ts";
 import { openLossyProxy } from "./lossy-proxy.ts";

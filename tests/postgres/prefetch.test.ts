@@ -1,15 +1,15 @@
 import fc from "fast-check";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 
-import { realClock } from "../../src/server/world.ts";
+import { realClock } from "../../src/host/world.ts";
 import type { VersionedEntry } from "../../src/store/engine.ts";
-import { below, increment, k, put, text, values } from "../../src/store/conformance/store-steps.ts";
-import { keyOfText } from "../../src/store/key-text.ts";
+import { below, increment, k, put, text, values } from "../harness/store/store-steps.ts";
+import { keyOfText } from "../../src/store/store.ts";
 import { PrefetchedState } from "../../src/store/postgres/prefetched-state.ts";
-import { ReadCache } from "../../src/store/postgres/read-cache.ts";
+import { ReadCache } from "../../src/store/postgres/read-plans.ts";
 import { openPostgresStore } from "../../src/store/postgres/open-postgres-store.ts";
 import type { PostgresStore } from "../../src/store/postgres/postgres-store.ts";
-import { silentLog } from "../../src/store/silent-log.ts";
+import { silentLog } from "../harness/silent-log.ts";
 import { openDatabase, type Database } from "./database.ts";
 
 let database: Database;

@@ -1,8 +1,8 @@
 import { afterAll, beforeAll } from "vitest";
 
-import { storeConformance } from "../../src/store/conformance.ts";
+import { storeConformance } from "../harness/store/conformance.ts";
 import { openPostgresStore } from "../../src/store/postgres/open-postgres-store.ts";
-import { silentLog } from "../../src/store/silent-log.ts";
+import { silentLog } from "../harness/silent-log.ts";
 import { openDatabase, type Database } from "./database.ts";
 
 let database: Database;

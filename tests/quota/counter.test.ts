@@ -107,6 +107,57 @@ it("counts the tree of a hierarchical account, also of deleted directories", asy
   expect(await usageOf(sim)).toEqual({ counter: 0, counted: 0 });
 });
 
+it.each([true, false])(
+  "counts blocks and appended data once when they become content (hierarchical: %s)",
+  async (hierarchicalNamespace) => {
+    // Nothing would fit if the bytes counted twice until the reclaim job has run.
+    const length = 12_000;
+    const sim = await simBlob({ quotaBytes: length + 100, hierarchicalNamespace });
+    const send = sender(sim);
+    const dfs = sender({ send: (call) => sim.sendToDfs(call) });
+    const half = "h".repeat(length / 2);
+    const [one, two] = ["AAAA", "AAAB"];
+    const list = `<BlockList><Latest>${one}</Latest><Latest>${two}</Latest></BlockList>`;
+    const append = (position: number, query = "") =>
+      dfs("PATCH", `/ccc/log?action=append&position=${position}${query}`, {}, half);
+    const file = {
+      created: () => dfs("PUT", "/ccc/log?resource=file"),
+      first: () => append(0),
+      second: () => append(length / 2),
+      flushed: () => dfs("PATCH", `/ccc/log?action=flush&position=${length}`),
+    };
+    await runSteps(sim, { filesystem: () => send("PUT", "/ccc?restype=container") });
+    const empty = (await usageOf(sim)).counter;
+    const expectOnce = async () => {
+      const once = { counter: length + empty, counted: length + empty };
+      expect(await usageOf(sim)).toEqual(once);
+      await sim.reclaim();
+      expect(await usageOf(sim)).toEqual(once);
+    };
+    await runSteps(sim, file);
+    await expectOnce();
+    await runSteps(sim, { deleted: () => dfs("DELETE", "/ccc/log"), ...file });
+    await expectOnce();
+    await runSteps(sim, {
+      deleted: () => dfs("DELETE", "/ccc/log"),
+      created: file.created,
+      first: file.first,
+      atOnce: () => append(length / 2, "&flush=true"),
+    });
+    await expectOnce();
+    await runSteps(sim, {
+      deleted: () => dfs("DELETE", "/ccc/log"),
+      block: () => send("PUT", `/ccc/b?comp=block&blockid=${one}`, {}, half),
+      otherBlock: () => send("PUT", `/ccc/b?comp=block&blockid=${two}`, {}, half),
+      blockList: () => send("PUT", "/ccc/b?comp=blocklist", {}, list),
+    });
+    await expectOnce();
+    await runSteps(sim, { deleted: () => send("DELETE", "/ccc/b") });
+    await sim.reclaim();
+    expect(await usageOf(sim)).toEqual({ counter: empty, counted: empty });
+  },
+);
+
 const message = (text: string): string =>
   `<QueueMessage><MessageText>${text}</MessageText></QueueMessage>`;
 

@@ -2,9 +2,9 @@ import { expect } from "vitest";
 import { accounts } from "../../src/account/account-record.ts";
 import { developmentAccountName } from "../../src/account/settings.ts";
 import { Records } from "../../src/operation/records.ts";
-import { accountUsage } from "../../src/operation/usage.ts";
-import { countAccount } from "../../src/server/usage/count-account.ts";
-import { decodeCounter } from "../../src/store/counter.ts";
+import { accountUsage } from "../../src/operation/quotas.ts";
+import { countAccount } from "../../src/data/usage-counts.ts";
+import { decodeCounter } from "../../src/store/store.ts";
 import type { SimResponse, SimService } from "../harness/sim-service.ts";
 
 /** The bytes of the development account: its counter, and what is stored. */
@@ -17,7 +17,7 @@ export function usageOf({ store, runtime }: SimService): Promise<Usage> {
   return store.snapshot(async (view) => {
     const records = new Records(view, runtime.content);
     const id = (await records.get(accounts, developmentAccountName))?.id ?? 0n;
-    const counter = Number(decodeCounter(await view.get(accountUsage(id))));
+    const counter = Number(decodeCounter(await view.get(accountUsage.key(id))));
     return { counter, counted: await countAccount(records, id) };
   });
 }

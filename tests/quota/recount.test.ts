@@ -1,10 +1,10 @@
 import { expect, it } from "vitest";
-import { ensureQuotas } from "../../src/account/account-quota.ts";
+import { ensureSettings } from "../../src/account/account-quota.ts";
 import { accounts } from "../../src/account/account-record.ts";
 import { accountsOf, developmentAccount } from "../../src/account/settings.ts";
-import { accountUsage } from "../../src/operation/usage.ts";
-import { hasData } from "../../src/server/account-change-parts.ts";
-import { UsageCounts } from "../../src/server/usage/usage-counts.ts";
+import { accountUsage } from "../../src/operation/quotas.ts";
+import { hasData } from "../../src/data/services.ts";
+import { UsageCounts } from "../../src/data/usage-counts.ts";
 import type { Store } from "../../src/store/store.ts";
 import { simBlob, type SimBlob } from "../harness/sim-blob.ts";
 import { readQuotas } from "../harness/sim-service.ts";
@@ -28,6 +28,7 @@ function afterSnapshots({ store }: SimBlob, act: () => Promise<unknown>): Store 
       return result;
     },
     watch: (prefix, onChange) => store.watch(prefix, onChange),
+    raiseSequence: (to) => store.raiseSequence(to),
     close: () => store.close(),
   };
 }
@@ -41,7 +42,7 @@ it("counts earlier bytes exactly, beside writes and deletions", async () => {
   await sim.send({ method: "PUT", path: "/old/x", headers: blockBlob, body: "d".repeat(700) });
   const quotaBytes = 1_000_000;
   const limited = accountsOf([{ ...developmentAccount(), quotaBytes }]);
-  await ensureQuotas(sim.store, limited, hasData);
+  await ensureSettings(sim.store, limited, hasData);
   if (runtime.quotas === undefined) throw new Error("the runtime has no quotas");
   await readQuotas(sim.store, runtime.quotas);
   let writes = 0;
@@ -71,7 +72,7 @@ it("counts once a day, and corrects a counter that is wrong", async () => {
   // As another program would that knows no counters.
   await store.transact(async (tx) => {
     const value = await tx.get(accounts.key("devstoreaccount1"));
-    if (value !== undefined) tx.add(accountUsage(accounts.codec.decode(value).id), 5n);
+    if (value !== undefined) tx.add(accountUsage.key(accounts.codec.decode(value).id), 5n);
   });
   expect(await usageOf(sim)).toEqual({ counter: 1005, counted: 1000 });
   clock.advance(25 * 3_600_000);

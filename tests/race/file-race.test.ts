@@ -4,7 +4,7 @@ import { Records } from "../../src/operation/records.ts";
 import { closeFile } from "../../src/file/filesystem/close.ts";
 import { lockStateOf } from "../../src/file/filesystem/lock.ts";
 import type { FileReference } from "../../src/file/filesystem/file-reference.ts";
-import { readData, writeData } from "../../src/file/locks/access.ts";
+import { Right } from "../../src/file/locks/access.ts";
 import { nodes } from "../../src/file/records.ts";
 import { nodeById, nodeKeyOf } from "../../src/file/share-tree.ts";
 import type { Store, Transaction } from "../../src/store/store.ts";
@@ -34,6 +34,7 @@ class Turns {
       return store.snapshot(work);
     },
     watch: (prefix, onChange) => store.watch(prefix, onChange),
+    raiseSequence: (to) => store.raiseSequence(to),
     close: () => store.close(),
   });
 
@@ -53,6 +54,7 @@ class Turns {
       put: (key, value) => tx.put(key, value),
       delete: (key) => tx.delete(key),
       add: (counter, delta) => tx.add(counter, delta),
+      append: (log, value) => tx.append(log, value),
       peek: (key) => tx.peek(key),
     };
   }
@@ -64,7 +66,7 @@ class Turns {
 
 /** Opens the file exclusively and reads it repeatedly: nothing may change. */
 async function holdAlone(world: SimFile): Promise<"kept" | "changed" | "refused"> {
-  const request = { path: ["f"], access: readData | writeData, share: 0 };
+  const request = { path: ["f"], access: Right.readData | Right.writeData, share: 0 };
   const handle = await world.open("share", request);
   if (typeof handle === "string") return "refused";
   const seen = new Set<bigint | undefined>();

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 
-import { claimFiles } from "../../src/content/claim.ts";
+import { claimFiles } from "../../src/content/open-content.ts";
 import { whole } from "../../src/content/plan.ts";
 import { openS3Files } from "../../src/content/s3/open-s3-files.ts";
 import type { S3Files } from "../../src/content/s3/open-s3-files.ts";
@@ -12,9 +12,9 @@ import {
   readAll,
   testObjects,
   type ContentFixture,
-} from "../../src/content/testing.ts";
+} from "../harness/content-fixture.ts";
 import type { Clock } from "../../src/base/world.ts";
-import { realClock } from "../../src/server/world.ts";
+import { realClock } from "../../src/host/world.ts";
 import { StoreUnavailable } from "../../src/store/store.ts";
 import { openFakeS3, type FakeS3 } from "../harness/fake-s3.ts";
 

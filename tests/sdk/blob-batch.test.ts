@@ -5,8 +5,9 @@ import {
 } from "@azure/storage-blob";
 import { beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { developmentAccountKey, developmentAccountName } from "../../src/account/settings.ts";
-import { accountSas } from "../harness/raw-client.ts";
-import { freshName, testServer } from "../harness/server.ts";
+import { start } from "../../src/index.ts";
+import { accountSas, rawClient } from "../harness/raw-client.ts";
+import { freePorts, freshName, testServer } from "../harness/server.ts";
 
 const held = testServer();
 let service: BlobServiceClient;
@@ -122,6 +123,34 @@ describe("a batch", () => {
       expect(statuses).toEqual(["HTTP/1.1 403", "HTTP/1.1 401"]);
       expect(await container.getBlobClient("b0").exists()).toBe(true);
     });
+  });
+
+  it("runs no part for another account, even with a SAS of it", async () => {
+    await using two = await start({
+      ...freePorts,
+      inMemoryPersistence: true,
+      accounts: {
+        devstoreaccount1: { keys: [developmentAccountKey] },
+        second: { keys: [developmentAccountKey] },
+      },
+    });
+    const url = two.urls.blob ?? "";
+    const first = rawClient(url);
+    const second = rawClient(url, undefined, "second");
+    for (const client of [first, second]) {
+      await client.send({ method: "PUT", path: "/batch?restype=container" });
+      const headers = { "x-ms-blob-type": "BlockBlob" };
+      await client.send({ method: "PUT", path: "/batch/b0", headers, body: "x" });
+    }
+    const part = partOf(`DELETE /second/batch/b0?${accountSas("second")}`, 0);
+    const answer = await first.send({
+      method: "POST",
+      path: here(),
+      headers: { "content-type": "multipart/mixed; boundary=b" },
+      body: `${part}--b--\r\n`,
+    });
+    expect(answer.body.toString()).toContain("HTTP/1.1 403");
+    expect((await second.send({ method: "HEAD", path: "/batch/b0" })).status).toBe(200);
   });
 
   it("accepts only deletes and tier changes", async () => {

@@ -19,6 +19,7 @@ import {
   lockBody,
   notifyBody,
   openFile,
+  read,
   readBody,
   writeBody,
 } from "./wire-messages.ts";
@@ -72,10 +73,24 @@ describe("a compound request", () => {
     mover.end();
   });
 
-  it("does not replace a target that its holder keeps open", async () => {
+  it("replaces a target that its holder keeps open", async () => {
     const [keeper, mover] = [await ready(), await ready()];
     const [source, target] = [await restFile("new"), await restFile("old")];
-    await leasedOpen(keeper, target.name, { state: readAndHandle, key: 3 });
+    const held = await leasedOpen(keeper, target.name, { state: readAndHandle, key: 4 });
+    const elements = sendRename(mover, source.name, target.name, true);
+    await keeper.noticed(1);
+    await acknowledgeLease(keeper, 4, cached.read);
+    expect(await statusesOf(elements)).toEqual(allDone);
+    expect((await target.file.downloadToBuffer()).toString()).toBe("new");
+    expect((await read(keeper, held, 3)).text).toBe("old");
+    keeper.end();
+    mover.end();
+  });
+
+  it("does not replace a target that its holder keeps open without sharing deletion", async () => {
+    const [keeper, mover] = [await ready(), await ready()];
+    const [source, target] = [await restFile("new"), await restFile("old")];
+    await leasedOpen(keeper, target.name, { state: readAndHandle, key: 3, share: 3 });
     const elements = sendRename(mover, source.name, target.name, true);
     await keeper.noticed(1);
     await acknowledgeLease(keeper, 3, cached.read);

@@ -1,20 +1,19 @@
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { accountsOf, developmentAccount } from "../../src/account/settings.ts";
 import { noMeter } from "../../src/protocol/meter.ts";
-import { openDataStores, type DataStores } from "../../src/server/data-stores.ts";
+import { openDataStores, type DataStores } from "../../src/data/data-stores.ts";
 import { resolveOptions } from "../../src/server/options.ts";
-import { services } from "../../src/server/services.ts";
-import { simWorld } from "../../src/server/sim-world.ts";
+import { simWorld } from "../harness/sim-world.ts";
 import { newRequestLimits } from "../../src/server/request-limits.ts";
 import { listenSmb, type SmbEndpoint } from "../../src/server/smb-endpoint.ts";
-import { realEnvironment } from "../../src/server/server-environment.ts";
+import { realEnvironment } from "../../src/host/world.ts";
 import { Status } from "../../src/smb/status.ts";
 import { StoreBusy, StoreClosed, StoreUnavailable, type Store } from "../../src/store/store.ts";
 import { WireClient } from "./wire-client.ts";
 
 const { log } = simWorld(1);
 let trouble: Error | undefined;
-let engines: DataStores;
+let stores: DataStores;
 let endpoint: SmbEndpoint;
 
 /** A store that fails on request. */
@@ -26,6 +25,7 @@ function troubled(real: Store): Store {
     transact: async (work, options) => (check(), real.transact(work, options)),
     snapshot: async (work, options) => (check(), real.snapshot(work, options)),
     watch: (prefix, onChange) => real.watch(prefix, onChange),
+    raiseSequence: (to) => real.raiseSequence(to),
     close: () => real.close(),
   };
 }
@@ -33,14 +33,14 @@ function troubled(real: Store): Store {
 beforeAll(async () => {
   const world = realEnvironment(log);
   const inMemory = { location: undefined, storeUrl: undefined, contentUrl: undefined };
-  engines = await openDataStores({ ...inMemory, memoryBytesMax: 2 ** 20, services, ...world });
+  stores = await openDataStores({ ...inMemory, memoryBytesMax: 2 ** 20, ...world });
   const options = resolveOptions({ port: 0 });
   if (!options.ok) throw new Error(options.problems.join("\n"));
   endpoint = await listenSmb({
     ...world,
     meter: noMeter,
     accounts: accountsOf([developmentAccount()]),
-    engines: { ...engines, store: troubled(engines.store) },
+    stores: { ...stores, store: troubled(stores.store) },
     options: options.value,
     ...newRequestLimits(world.clock),
   });
@@ -48,7 +48,7 @@ beforeAll(async () => {
 afterAll(async () => {
   trouble = undefined;
   await endpoint.stop(0);
-  await engines.close();
+  await stores.close();
 });
 
 it.each<[Error, readonly string[]]>([

@@ -238,7 +238,8 @@ const operations: Readonly<Record<string, Operation<Subject>>> = {
       const other = await restFile();
       await other.file.rename(path, { replaceIfExists: true });
     },
-    refused: ["leased", ...pending, "read-only", ...open],
+    // Other handles keep the replaced file.
+    refused: ["leased", ...pending, "read-only", ...sharingNoDeleting],
     without: ["snapshot"],
   },
   "rename another to its name": {

@@ -1,7 +1,7 @@
-import { encodeContexts, encodeLease } from "../../src/smb/wire/create-contexts.ts";
+import { encodeContexts, encodeLease } from "../../src/smb/wire/create.ts";
 import { Writer } from "../../src/smb/wire/writer.ts";
 import type { Answered, Handle, WireClient } from "./wire-client.ts";
-import { createBody, handleOf } from "./wire-messages.ts";
+import { createBody, handleOf, shareAll } from "./wire-messages.ts";
 
 const byLease = 0xff;
 
@@ -9,12 +9,14 @@ const byLease = 0xff;
 export interface LeaseOptions {
   readonly state: number;
   readonly key: number;
+  /** Share mode of the open; undefined: everything. */
+  readonly share?: number;
 }
 
 export async function leasedOpen(
   client: WireClient,
   name: string,
-  { state, key }: LeaseOptions,
+  { state, key, share = shareAll }: LeaseOptions,
 ): Promise<Handle> {
   const lease = encodeLease({
     key: Buffer.alloc(16, key),
@@ -25,7 +27,7 @@ export async function leasedOpen(
     epoch: 0,
   });
   const contexts = encodeContexts([lease]);
-  return handleOf(await client.ask(5, createBody(name, { oplock: byLease, contexts })));
+  return handleOf(await client.ask(5, createBody(name, { oplock: byLease, share, contexts })));
 }
 
 export function acknowledgeLease(

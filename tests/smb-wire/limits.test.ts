@@ -9,7 +9,7 @@ import {
   pendingBytesMax,
   pendingRequestsMax,
 } from "../../src/smb/limits.ts";
-import { creditsMax } from "../../src/smb/sequence-window.ts";
+import { creditsMax } from "../../src/smb/connection.ts";
 import { Status } from "../../src/smb/status.ts";
 import { freshName, testServer } from "../harness/server.ts";
 import { previousHandle, sendCompound } from "./compound-messages.ts";

@@ -1,5 +1,5 @@
 import { createHmac, randomBytes } from "node:crypto";
-import { passwordHash } from "../../src/smb/ntlm/proof.ts";
+import { passwordHash } from "../../src/smb/ntlm/login.ts";
 import { Writer } from "../../src/smb/wire/writer.ts";
 
 /** NTLM messages of a client, without SPNEGO, which the server does not require. */

@@ -16,6 +16,9 @@ const inputs: readonly AbusiveInput[] = [
   ...otherInputs,
 ];
 
+/** Requests that are sent at the same time share the limit of one. */
+const requestsAtOnce = 8;
+
 /** The shortest of several measurements counts: garbage collection and other processes only add. */
 const runsMax = 5;
 
@@ -29,14 +32,48 @@ beforeAll(async () => {
 afterAll(() => server.stop());
 
 describe(`no request or disconnect blocks the loop for ${stallMillisecondsMax} ms`, () => {
-  it.each(inputs)("$name", { timeout: 900_000 }, async (input) => {
-    let action = await input.prepare(clients);
-    let shortest = Infinity;
-    for (let run = 0; run < runsMax && shortest >= stallMillisecondsMax; run += 1) {
-      if (run > 0 && input.isPreparedAgain === true) action = await input.prepare(clients);
-      const { milliseconds } = await server.measure(action);
-      shortest = Math.min(shortest, milliseconds);
-    }
-    expect(shortest).toBeLessThan(stallMillisecondsMax);
+  it.each(inputs)(
+    `$name, alone and ${requestsAtOnce} at once`,
+    { timeout: 900_000 },
+    async (input) => {
+      const action = await expectNoStall(input, 1);
+      if (input.isPreparedAgain !== true) await expectNoStallOf(() => action, requestsAtOnce);
+    },
+  );
+});
+
+const queriesAtOnce = 60;
+
+describe(`no ${queriesAtOnce} queries at once block it for ${stallMillisecondsMax} ms`, () => {
+  const queries = queryInputs.filter(({ name }) => name.includes("many empty lines"));
+  it.each(queries)("$name", { timeout: 900_000 }, async (input) => {
+    await expectNoStall(input, queriesAtOnce);
   });
 });
+
+type Action = Awaited<ReturnType<AbusiveInput["prepare"]>>;
+
+/** Returns the last action that was prepared. */
+async function expectNoStall(input: AbusiveInput, atOnce: number): Promise<Action> {
+  let action = await input.prepare(clients);
+  await expectNoStallOf(async (run) => {
+    if (run > 0 && input.isPreparedAgain === true) action = await input.prepare(clients);
+    return action;
+  }, atOnce);
+  return action;
+}
+
+async function expectNoStallOf(
+  actionOf: (run: number) => Action | Promise<Action>,
+  atOnce: number,
+): Promise<void> {
+  let shortest = Infinity;
+  for (let run = 0; run < runsMax && shortest >= stallMillisecondsMax; run += 1) {
+    const action = await actionOf(run);
+    const { milliseconds } = await server.measure(() =>
+      Promise.all(Array.from({ length: atOnce }, action)),
+    );
+    shortest = Math.min(shortest, milliseconds);
+  }
+  expect(shortest).toBeLessThan(stallMillisecondsMax);
+}

@@ -1,10 +1,9 @@
 import { readdirSync } from "node:fs";
 import { join } from "node:path";
 import { locks } from "../../src/file/records.ts";
-import { textOfKey } from "../../src/store/key-text.ts";
+import { textOfKey } from "../../src/store/store.ts";
 import { LmdbEngine } from "../../src/store/lmdb/lmdb-engine.ts";
-import { OverlayEngine } from "../../src/store/lmdb/overlay-engine.ts";
-import { volatileRange } from "../../src/store/lmdb/overlay-view.ts";
+import { OverlayEngine, volatileRange } from "../../src/store/lmdb/overlay-engine.ts";
 import type { Random } from "./random.ts";
 
 const firstTag = 0x20;

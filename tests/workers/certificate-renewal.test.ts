@@ -5,8 +5,8 @@ import { connect, type PeerCertificate } from "node:tls";
 import { expect, it } from "vitest";
 import { ticksPerDay } from "../../src/base/ticks.ts";
 import { localCertificate } from "../../src/server/https/certificate-folder.ts";
-import { realClock } from "../../src/server/world.ts";
-import { simWorld } from "../../src/server/sim-world.ts";
+import { realClock } from "../../src/host/world.ts";
+import { simWorld } from "../harness/sim-world.ts";
 import { temporaryFolder } from "../harness/temporary-folder.ts";
 import { startWorkers, type WorkerServer } from "./worker-server.ts";
 

@@ -14,7 +14,7 @@ const folder = temporaryFolder();
 const blockBlob = { "x-ms-blob-type": "BlockBlob" };
 
 it(
-  "loses no acknowledged write if a worker or the commit leader is killed",
+  "loses no acknowledged write if a worker is killed",
   async () => {
     const location = join(folder, "kills");
     const options = { kills: 2, requestsPerKill: 60, clientsPerWorkload: 1, seed: 1 };

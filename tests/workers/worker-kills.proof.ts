@@ -3,9 +3,9 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect, it } from "vitest";
-import { checkFolder } from "../../src/server/folder-check/check-folder.ts";
-import { realClock } from "../../src/server/world.ts";
-import { silentLog } from "../../src/store/silent-log.ts";
+import { checkFolder } from "../../src/commands/folder-check/check-folder.ts";
+import { realClock } from "../../src/host/world.ts";
+import { silentLog } from "../harness/silent-log.ts";
 import { runWorkerKills } from "./worker-kills.ts";
 
 /** Set by `npm run proof` for its long form. */
@@ -22,7 +22,7 @@ it(`1 durable: keeps all writes over ${kills} kills of one of two workers`, asyn
   const folder = await checkFolder({ location, clock: realClock(), log: silentLog });
   const problems = [...result.problems, ...folder.problems];
   const text =
-    `${result.kills} kills of one of 2 workers, commit leader or not, seed ${seed}: ` +
+    `${result.kills} kills of one of 2 workers, seed ${seed}: ` +
     `${result.acknowledgedWrites} acknowledged writes, ${problems.length} lost or torn; ` +
     `${result.continuedWrites} responses between a kill and the replacement`;
   console.log(text);

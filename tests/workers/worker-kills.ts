@@ -38,8 +38,8 @@ class RoundEnded extends Error {
 
 /**
  * Clients of all services write to one server with two workers, and one worker is killed: at first
- * the commit leader, then the other, which has become leader and serves SMB and the admin listener,
- * then one at random. The other worker continues to serve, and every acknowledged write is kept.
+ * the second one, then the first, which serves SMB and the admin listener, then one at random. The
+ * other worker continues to serve, and every acknowledged write is kept.
  */
 export async function runWorkerKills(options: WorkerKillOptions): Promise<WorkerKillResult> {
   const { location, kills, seed, clientsPerWorkload } = options;
@@ -131,10 +131,9 @@ async function checkAfterLoss(
 }
 
 /**
- * Makes the last write of a killed worker visible, if it is executed at all. The leader may
- * commit a batch of a killed follower after the client's connection was closed. If the leader is
- * killed after it has written a commit and before it has announced it to readers, the next commit
- * does so.
+ * Makes the last write of a killed worker visible, if it is executed at all. If a worker is killed
+ * after it has written a commit and before it has announced it to readers, the next commit does
+ * so.
  */
 async function settleWrites(server: WorkerServer): Promise<void> {
   const call = { method: "PUT", path: `${settled}&comp=metadata` };

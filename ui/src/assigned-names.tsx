@@ -10,7 +10,7 @@ import { useCapabilities } from "./permissions.ts";
 import { formatRoute, go } from "./route.ts";
 import { useStore } from "./store.ts";
 
-export interface AssignedNamesProps {
+interface AssignedNamesProps {
   readonly account: string;
   readonly page: string;
   readonly service: ServiceName;

@@ -28,10 +28,6 @@ export function moment(text: string | number | undefined): string {
   return `${day} ${two(date.getHours())}:${two(date.getMinutes())}:${two(date.getSeconds())}`;
 }
 
-export function timeOfDay(milliseconds: number): string {
-  return moment(milliseconds).slice(11);
-}
-
 /** Formats seconds: 95 as `95 s`, 150 as `2 m 30 s`. */
 export function duration(seconds: number): string {
   const whole = Math.max(0, Math.ceil(seconds));

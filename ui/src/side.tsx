@@ -28,7 +28,7 @@ const views: readonly (readonly [IconName, string])[] = [
 
 const themeIcon = { auto: "auto", light: "sun", dark: "moon" } as const;
 
-export interface SideProps {
+interface SideProps {
   readonly page: string;
   readonly account: string | undefined;
 }

@@ -1,7 +1,7 @@
 import { useEffect, useState } from "preact/hooks";
 
 /** A value outside components that notifies them of changes. */
-export interface Store<T> {
+interface Store<T> {
   get(): T;
   set(next: T): void;
   update(change: (present: T) => T): void;

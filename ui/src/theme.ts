@@ -1,6 +1,6 @@
 import { createStore } from "./store.ts";
 
-export type Theme = "auto" | "light" | "dark";
+type Theme = "auto" | "light" | "dark";
 
 const key = "etagere-theme";
 

@@ -1,4 +1,4 @@
-import type { ServiceName } from "../../../src/protocol/service-name.ts";
+import type { ServiceName } from "../../../src/protocol/names.ts";
 import type { PlainMode } from "../plain-modes.ts";
 import type { Client, Target } from "../target.ts";
 

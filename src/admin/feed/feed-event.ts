@@ -2,20 +2,17 @@ import { faultStatus, type ConditionName, type Fault } from "../../protocol/faul
 import type { LeaseAction } from "../../protocol/lease-action.ts";
 import type { Lease, LeaseKind } from "../../protocol/lease.ts";
 import type { Operation } from "../../operation/operation.ts";
-import type { ServiceName } from "../../protocol/service-name.ts";
+import type { ServiceName } from "../../protocol/names.ts";
 import type { SignedName } from "../../operation/service.ts";
 import type { Ticks } from "../../base/ticks.ts";
 import type { Rule } from "../../operation/check.ts";
-import type { Call, Outcome } from "../../operation/execute.ts";
-import { TransactionRejected } from "../../operation/transaction-rejected.ts";
-import type { ActionNeed } from "../../protocol/roles/actions.ts";
+import { TransactionRejected, type Call, type Outcome } from "../../operation/execute.ts";
+import { isRoleCaller, type ActionNeed } from "../../protocol/roles/role.ts";
 import type { Principal } from "../../protocol/principal.ts";
-import { isRoleCaller } from "../../protocol/roles/role-caller.ts";
-import { missingActions } from "../../http/authorise-roles.ts";
+import { missingActions } from "../../http/auth/authorise-call.ts";
 import type { ObservedRequest } from "../../http/observer.ts";
-import type { RequestContext } from "../../http/request-context.ts";
+import type { RequestContext } from "../../http/request/request-context.ts";
 import type { WireRequest } from "../../http/wire.ts";
-import type { WatchedObjects } from "./watched-objects.ts";
 
 /** A request as the event feed keeps it in memory: references to existing objects, without body and
  *  record. It is rendered only when a subscriber or timeline needs it. */
@@ -58,7 +55,7 @@ export interface FeedRefusal {
 }
 
 /** What a request did to a lease. */
-export interface FeedLease {
+interface FeedLease {
   readonly kind: LeaseKind;
   readonly action: LeaseAction;
   readonly id: string | undefined;
@@ -76,7 +73,7 @@ interface EventSource {
 }
 
 /** What becomes of the events of a request. */
-export interface FeedSink {
+interface FeedSink {
   readonly emit: (event: FeedEvent) => void;
   /** The objects whose reads are events. */
   readonly watched: WatchedObjects;
@@ -219,4 +216,46 @@ function actionOf({ input }: Call): LeaseAction | undefined {
 function idIn(action: LeaseAction | undefined): string | undefined {
   if (action === undefined || action.action === "break") return undefined;
   return action.action === "acquire" ? action.proposedId : action.id;
+}
+
+/** An object whose timeline is shown. */
+export interface WatchedObject {
+  readonly service: ServiceName;
+  readonly account: string;
+  readonly place: SignedName;
+}
+
+/** Text that identifies an object. Workers exchange these texts. */
+export function objectKey({ service, account, place }: WatchedObject): string {
+  const { name, path, entity } = place;
+  return JSON.stringify([service, account, name, path, entity?.partitionKey, entity?.rowKey]);
+}
+
+export function isSameObject(left: WatchedObject, right: WatchedObject): boolean {
+  return (
+    left.service === right.service &&
+    left.account === right.account &&
+    left.place.name === right.place.name &&
+    left.place.path === right.place.path &&
+    left.place.entity?.partitionKey === right.place.entity?.partitionKey &&
+    left.place.entity?.rowKey === right.place.entity?.rowKey
+  );
+}
+
+/** The objects whose reads are recorded: those of open timelines. Reads of all other objects cost
+ *  one comparison. */
+export class WatchedObjects {
+  #keys: ReadonlySet<string> = new Set();
+
+  set(keys: readonly string[]): void {
+    this.#keys = new Set(keys);
+  }
+
+  get isEmpty(): boolean {
+    return this.#keys.size === 0;
+  }
+
+  has(object: WatchedObject): boolean {
+    return this.#keys.has(objectKey(object));
+  }
 }

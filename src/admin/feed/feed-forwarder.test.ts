@@ -1,6 +1,6 @@
 import { expect, it } from "vitest";
 import type { ObservedRequest, Observer } from "../../http/observer.ts";
-import { simWorld } from "../../server/sim-world.ts";
+import { simWorld } from "../../../tests/harness/sim-world.ts";
 import { FeedForwarder } from "./feed-forwarder.ts";
 
 /** A rejected request, of which the feed reports one event. */

@@ -1,9 +1,8 @@
 import type { Clock, Log } from "../../base/world.ts";
 import type { ObservedRequest, Observer } from "../../http/observer.ts";
-import { feedEventsOf, type FeedEvent } from "./feed-event.ts";
-import { WatchedObjects } from "./watched-objects.ts";
+import { feedEventsOf, WatchedObjects, type FeedEvent } from "./feed-event.ts";
 
-export interface FeedForwarderOptions {
+interface FeedForwarderOptions {
   readonly observer: Observer;
   readonly clock: Clock;
   readonly log: Log;

@@ -9,12 +9,41 @@ import type { AuthenticatedRequest } from "../request.ts";
 import type { RawRoute } from "../routes.ts";
 import type { Health } from "../views/health.ts";
 import { TimedEvents, type TimedEvent } from "./timed-events.ts";
-import { Ring } from "./ring.ts";
-import { feedEventsOf, type FeedEvent } from "./feed-event.ts";
+import {
+  feedEventsOf,
+  objectKey,
+  WatchedObjects,
+  type FeedEvent,
+  type WatchedObject,
+} from "./feed-event.ts";
 import { renderFeedEvent } from "./render-feed-event.ts";
 import { objectChecks, objectTargetOf } from "../views/object-target.ts";
-import { objectKey, WatchedObjects, type WatchedObject } from "./watched-objects.ts";
 import { eventText, feedKindsCheck, parseKinds, Subscriber, type FeedKind } from "./subscriber.ts";
+
+/** Buffer of the latest items; a new item replaces the oldest. */
+export class Ring<T> {
+  readonly #countMax: number;
+  readonly #items: T[] = [];
+  #next = 0;
+
+  constructor(countMax: number) {
+    this.#countMax = countMax;
+  }
+
+  push(item: T): void {
+    this.#items[this.#next] = item;
+    this.#next = (this.#next + 1) % this.#countMax;
+  }
+
+  /** The items, newest first. */
+  *latest(): IterableIterator<T> {
+    const count = this.#items.length;
+    for (let back = 1; back <= count; back += 1) {
+      const item = this.#items[(this.#next - back + count) % count];
+      if (item !== undefined) yield item;
+    }
+  }
+}
 
 const subscribersMax = 32;
 /** Events that timelines can show. */

@@ -1,11 +1,10 @@
 import { formatHttpDate, formatIso } from "../../base/dates.ts";
 import type { IdentitySettings } from "../../account/identity.ts";
-import type { ActionNeed } from "../../protocol/roles/actions.ts";
-import { rolesGranting } from "../../protocol/roles/role.ts";
-import { formatETag } from "../../protocol/etag.ts";
+import { rolesGranting, type ActionNeed } from "../../protocol/roles/role.ts";
+import { formatETag } from "../../protocol/conditions.ts";
 import { faultMessage, type HandleHolder } from "../../protocol/faults.ts";
 import { isLocked, leaseState, type Lease } from "../../protocol/lease.ts";
-import type { ServiceName } from "../../protocol/service-name.ts";
+import type { ServiceName } from "../../protocol/names.ts";
 import type { Ticks } from "../../base/ticks.ts";
 import type { HttpServices } from "../admin-context.ts";
 import { secondsUntil } from "../views/moments.ts";
@@ -13,7 +12,7 @@ import type { FeedEvent, FeedRefusal } from "./feed-event.ts";
 
 const agentUnitsMax = 200;
 
-export interface RenderContext {
+interface RenderContext {
   readonly httpServices: HttpServices;
   /** For names of principals; undefined without the token service. */
   readonly identity: IdentitySettings | undefined;

@@ -2,7 +2,7 @@ import type { ServerResponse } from "node:http";
 import { ticksPerSecond, type Ticks } from "../../base/ticks.ts";
 import { formatValue, type Check } from "../inputs.ts";
 import type { ResourceName } from "../security/grant.ts";
-import { isSameObject, type WatchedObject } from "./watched-objects.ts";
+import { isSameObject, type WatchedObject } from "./feed-event.ts";
 
 export const feedKinds = ["refused", "lease", "message", "change", "read", "health"] as const;
 export type FeedKind = (typeof feedKinds)[number];
@@ -11,7 +11,7 @@ const eventsPerSecondMax = 200;
 /** Unsent bytes after which a slow subscriber is disconnected. */
 const unsentBytesMax = 1024 * 1024;
 
-export interface SubscriberOptions {
+interface SubscriberOptions {
   readonly kinds: ReadonlySet<FeedKind>;
   /** Whether events of a resource are sent on this stream. */
   readonly sees: (resource: ResourceName) => boolean;

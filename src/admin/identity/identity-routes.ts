@@ -1,20 +1,24 @@
 import type { ServerResponse } from "node:http";
 import { developerPrincipal, type PrincipalSettings } from "../../account/identity.ts";
-import { BodyAborted, BodyTooSlow } from "../../http/request-body.ts";
-import { json, type AdminResponse } from "../admin-response.ts";
+import { BodyAborted, BodyTooSlow } from "../../http/request/request-body.ts";
+import { json, refuse, sendResponse, type AdminResponse } from "../admin-response.ts";
 import type { AdminRequest } from "../request.ts";
-import type { AnyRoute } from "../routes.ts";
-import { FailureLimiter } from "../security/failure-limiter.ts";
+import type { AnyRoute, PathValues } from "../routes.ts";
+import { FailureLimiter, isSameSecret } from "../security/admin-auth.ts";
 import { isCrossSite, isLoopback, isOwnHost } from "../security/same-origin.ts";
-import { isSameSecret } from "../security/same-secret.ts";
-import { readForm } from "./read-form.ts";
-import { discoveryRoutes } from "./discovery-routes.ts";
-import { environmentRoute } from "./environment-route.ts";
 import { identityViewRoute } from "./identity-view.ts";
-import type { IdentityContext } from "./identity-context.ts";
-import { audienceOf, tokenLifeSeconds } from "./token-issuer.ts";
+import {
+  assertionOf,
+  audienceOf,
+  issuerAt,
+  publishedKeys,
+  tokenLifeSeconds,
+  type IdentityContext,
+  type IdentityData,
+} from "./token-issuer.ts";
+import { optional, textCheck } from "../inputs.ts";
 
-export const managedIdentityPath = "/identity/token";
+const managedIdentityPath = "/identity/token";
 const metadataPath = "/metadata/identity/oauth2/token";
 
 /** The token service: managed identities in the forms of App Service and of virtual machines,
@@ -65,8 +69,7 @@ async function serveForm(
     parts.context.log.error({ err: error }, "token request failed");
     answered = oauthError(500, "server_error", "the token could not be issued");
   }
-  response.writeHead(answered.status, answered.headers);
-  response.end(answered.body);
+  sendResponse(answered, response, request.method);
 }
 
 interface Parts {
@@ -179,6 +182,8 @@ async function answerClient(
   request: AdminRequest,
   form: Form,
 ): Promise<AdminResponse> {
+  const foreign = refusePage(request);
+  if (foreign !== undefined) return foreign;
   if (form === undefined) return oauthError(400, "invalid_request", "a form is required");
   const { tenantId } = await context.local.load();
   const [, tenant] = request.path.split("/");
@@ -188,7 +193,7 @@ async function answerClient(
   }
   const isOver = waits(context, failures, request);
   if (isOver !== undefined) return isOver;
-  const principal = clientOf(context, form);
+  const principal = clientOf(context, form, tenantId);
   if (principal === undefined) {
     failures.failed(request.remoteAddress, context.clock.monotonic());
     return oauthError(401, "invalid_client", "unknown client id or wrong secret");
@@ -203,12 +208,17 @@ async function answerClient(
   return json({ token_type: "Bearer", ...lasting, access_token: accessToken });
 }
 
-function clientOf({ identity }: IdentityContext, form: URLSearchParams) {
+const assertionType = "urn:ietf:params:oauth:client-assertion-type:jwt-bearer";
+
+/** The principal whose secret or client assertion the form has. */
+function clientOf({ identity }: IdentityContext, form: URLSearchParams, tenantId: string) {
   const id = form.get("client_id")?.toLowerCase();
-  const secret = form.get("client_secret") ?? "";
   const found = identity().principals.find(({ clientId }) => clientId.toLowerCase() === id);
+  const isAsserted = form.get("client_assertion_type") === assertionType;
+  const given = form.get(isAsserted ? "client_assertion" : "client_secret") ?? "";
   // Compared also for an unknown client, so that the time does not reveal whether it exists.
-  const isRight = isSameSecret(secret, found?.secret ?? "");
+  const secret = found?.secret ?? "";
+  const isRight = isSameSecret(given, isAsserted ? assertionOf(secret, tenantId) : secret);
   return found?.secret !== undefined && isRight ? found : undefined;
 }
 
@@ -221,4 +231,143 @@ function waits(
   if (seconds === 0) return undefined;
   const body = { error: "temporarily_unavailable", error_description: "too many failures" };
   return json(body, 429, { "Retry-After": String(seconds) });
+}
+
+/** `base` is the address of the admin listener with the protocol of the request. */
+type Answer = (data: IdentityData, base: string) => unknown;
+
+/** The documents that clients of an OpenID Connect provider ask for, in the paths of Entra ID. */
+function discoveryRoutes(context: IdentityContext): readonly AnyRoute[] {
+  const route = (path: string, answer: Answer): AnyRoute => ({
+    method: "GET",
+    path,
+    access: "open",
+    answer: (request, values) => answerTenant(context, request, values, answer),
+  });
+  return [
+    route("/:tenant/v2.0/.well-known/openid-configuration", configurationOf),
+    route("/:tenant/.well-known/openid-configuration", configurationOf),
+    route("/:tenant/discovery/v2.0/keys", publishedKeys),
+    {
+      method: "GET",
+      path: "/common/discovery/instance",
+      access: "open",
+      answer: async (request) => json(await instanceOf(context, baseOf(context, request))),
+    },
+  ];
+}
+
+function baseOf(context: IdentityContext, { secure }: AdminRequest): string {
+  return (secure ? context.secureAddress() : undefined) ?? context.address();
+}
+
+async function answerTenant(
+  context: IdentityContext,
+  request: AdminRequest,
+  { tenant }: PathValues,
+  answer: Answer,
+): Promise<AdminResponse> {
+  const data = await context.local.load();
+  if (tenant !== data.tenantId) return refuse(404, "NotFound", "unknown tenant");
+  return json(answer(data, baseOf(context, request)));
+}
+
+function configurationOf({ tenantId }: IdentityData, base: string) {
+  const tenant = `${base}/${tenantId}`;
+  return {
+    issuer: issuerAt(base, tenantId),
+    token_endpoint: `${tenant}/oauth2/v2.0/token`,
+    authorization_endpoint: `${tenant}/oauth2/v2.0/authorize`,
+    jwks_uri: `${tenant}/discovery/v2.0/keys`,
+    response_types_supported: ["token"],
+    grant_types_supported: ["client_credentials"],
+    subject_types_supported: ["pairwise"],
+    id_token_signing_alg_values_supported: ["RS256"],
+    token_endpoint_auth_methods_supported: ["client_secret_post"],
+  };
+}
+
+/** Which hosts belong together, as client libraries ask before they trust an authority. */
+async function instanceOf({ local }: IdentityContext, base: string) {
+  const { tenantId } = await local.load();
+  const { host } = new URL(base);
+  return {
+    tenant_discovery_endpoint: `${base}/${tenantId}/v2.0/.well-known/openid-configuration`,
+    "api-version": "1.1",
+    metadata: [{ preferred_network: host, preferred_cache: host, aliases: [host] }],
+  };
+}
+
+type Variables = Readonly<Record<string, string>>;
+
+/** The variables that `etagere env` prints. They contain secrets: only for the admin token, or on a
+ *  server without a login. With `principal`, those of the client-credentials flow for it. */
+function environmentRoute(context: IdentityContext): AnyRoute {
+  return {
+    method: "GET",
+    path: "/admin/v1/identity/environment",
+    access: "server",
+    query: { principal: optional(textCheck) },
+    answer: async ({ query }) => {
+      const name = query.get("principal") ?? "";
+      if (name !== "") return clientVariables(context, name);
+      return json({ variables: { ...(await managedVariables(context)), ...trustOf(context) } });
+    },
+  };
+}
+
+/** The variables with which libraries trust the certificate authority. */
+function trustOf({ authorityFile: file }: IdentityContext): Variables {
+  if (file === undefined) return {};
+  return { NODE_EXTRA_CA_CERTS: file, REQUESTS_CA_BUNDLE: file, SSL_CERT_FILE: file };
+}
+
+async function managedVariables(context: IdentityContext): Promise<Variables> {
+  const { identity, local, address } = context;
+  const { managedIdentity, principals } = identity();
+  const isDeveloper = principals.includes(developerPrincipal);
+  const secret = managedIdentity?.secret ?? (isDeveloper ? await secretOf(local) : undefined);
+  if (secret === undefined) return {};
+  return { IDENTITY_ENDPOINT: `${address()}/identity/token`, IDENTITY_HEADER: secret };
+}
+
+async function secretOf(local: IdentityContext["local"]): Promise<string> {
+  return (await local.load()).developerSecret;
+}
+
+async function clientVariables(context: IdentityContext, name: string): Promise<AdminResponse> {
+  const { identity, local, secureAddress } = context;
+  const principal = identity().principals.find((each) => each.name === name);
+  if (principal?.secret === undefined) {
+    return refuse(404, "NotFound", "no principal of this name has a secret");
+  }
+  const authority = secureAddress();
+  if (authority === undefined) {
+    return refuse(409, "HttpsRequired", "client libraries need HTTPS: start with --https");
+  }
+  const { tenantId } = await local.load();
+  const assertion = assertionOf(principal.secret, tenantId);
+  const file = await local.writeAssertion(principal.clientId, assertion);
+  const variables = {
+    AZURE_AUTHORITY_HOST: authority,
+    AZURE_TENANT_ID: tenantId,
+    AZURE_CLIENT_ID: principal.clientId,
+    AZURE_CLIENT_SECRET: principal.secret,
+    ...(file !== undefined && { AZURE_FEDERATED_TOKEN_FILE: file }),
+    ...trustOf(context),
+  };
+  return json({ variables });
+}
+
+const formBytesMax = 64 * 1024;
+
+/** Reads a form; undefined if the body is none, too long, or if there is no memory for it. */
+async function readForm({
+  headers,
+  readBytes,
+}: AdminRequest): Promise<URLSearchParams | undefined> {
+  const type = headers["content-type"]?.split(";", 1)[0]?.trim().toLowerCase();
+  const bytes = await readBytes(formBytesMax);
+  if (typeof bytes === "string" || type !== "application/x-www-form-urlencoded") return undefined;
+  return new URLSearchParams(bytes.toString("utf8"));
 }

@@ -1,3 +1,4 @@
+import type { AssignmentInfo, Identity, PrincipalInfo, RoleInfo } from "../api-types.ts";
 import type {
   IdentitySettings,
   IssuerSettings,
@@ -10,7 +11,7 @@ import { json } from "../admin-response.ts";
 import type { CheckedRequest } from "../request.ts";
 import type { Route } from "../routes.ts";
 import type { Grant } from "../security/grant.ts";
-import type { IdentityContext } from "./identity-context.ts";
+import type { IdentityContext } from "./token-issuer.ts";
 
 /** Principals, roles and role assignments, without secrets. */
 export function identityViewRoute({ identity }: Pick<IdentityContext, "identity">): Route {
@@ -23,7 +24,7 @@ export function identityViewRoute({ identity }: Pick<IdentityContext, "identity"
   };
 }
 
-function viewOf(identity: IdentitySettings, request: CheckedRequest): object {
+function viewOf(identity: IdentitySettings, request: CheckedRequest): Identity {
   const { principals, roles, issuers, hasRoles } = identity;
   const assignments = identity.assignments.filter((each) => isShown(each, request));
   const assigned = new Set(assignments.map(({ objectId }) => objectId.toLowerCase()));
@@ -61,7 +62,8 @@ function idsOf({ objectId, groups }: PrincipalSettings): readonly string[] {
   return [objectId, ...groups].map((id) => id.toLowerCase());
 }
 
-function renderPrincipal({ name, objectId, clientId, secret, groups }: PrincipalSettings): object {
+function renderPrincipal(principal: PrincipalSettings): PrincipalInfo {
+  const { name, objectId, clientId, secret, groups } = principal;
   return { name, objectId, clientId, groups, hasSecret: secret !== undefined };
 }
 
@@ -69,20 +71,20 @@ function isBuiltIn({ name }: Role): boolean {
   return builtInRolesByName.has(name.toLowerCase());
 }
 
-function renderRole(role: Role): object {
+function renderRole(role: Role): RoleInfo {
   return { ...role.definition, isBuiltIn: isBuiltIn(role) };
 }
 
 function renderAssignment(
   { objectId, role, account, scope }: RoleAssignment,
   principals: readonly PrincipalSettings[],
-): object {
+): AssignmentInfo {
   const same = (each: PrincipalSettings): boolean =>
     each.objectId.toLowerCase() === objectId.toLowerCase();
   const principal = principals.find(same)?.name;
   return { objectId, principal, role: role.name, account, scope };
 }
 
-function renderIssuer({ issuer, audiences, accounts, claims }: IssuerSettings): object {
+function renderIssuer({ issuer, audiences, accounts, claims }: IssuerSettings) {
   return { issuer, audiences, accounts, claims };
 }

@@ -1,8 +1,10 @@
-import type { PrincipalSettings } from "../../account/identity.ts";
+import { createHmac } from "node:crypto";
+import type { IdentitySettings, PrincipalSettings } from "../../account/identity.ts";
 import { newGuid } from "../../operation/identifiers.ts";
 import { ticksPerSecond, unixEpochTicks } from "../../base/ticks.ts";
-import type { Clock, Random } from "../../base/world.ts";
-import type { LocalIdentity } from "./local-identity.ts";
+import type { Clock, Log, Random } from "../../base/world.ts";
+import type { JWK } from "jose";
+import type { LocalIssuer } from "../../http/auth/tokens/token-verifier.ts";
 
 export const tokenLifeSeconds = 3600;
 
@@ -12,7 +14,7 @@ export interface IssuedToken {
   readonly expiresOn: number;
 }
 
-export interface TokenIssuerOptions {
+interface TokenIssuerOptions {
   readonly identity: LocalIdentity;
   readonly clock: Clock;
   readonly random: Random;
@@ -59,6 +61,12 @@ export class TokenIssuer {
   }
 }
 
+/** What a workload of a principal sends instead of its secret: the content of the file that
+ *  AZURE_FEDERATED_TOKEN_FILE names. It ends with the secret, and does not reveal it. */
+export function assertionOf(secret: string, tenantId: string): string {
+  return createHmac("sha256", secret).update(`client assertion ${tenantId}`).digest("hex");
+}
+
 /** The issuer of the token service at this address. */
 export function issuerAt(base: string, tenantId: string): string {
   return `${base}/${tenantId}/v2.0`;
@@ -76,4 +84,60 @@ export function audienceOf(requested: string): string | undefined {
   const plain = resource.replace(/\/+$/, "");
   if (plain === "https://storage.azure.com" || accountForm.test(plain)) return plain;
   return undefined;
+}
+
+/** The local token service's own data: in the data folder, or in memory without one. */
+export interface LocalIdentity extends LocalIssuer {
+  /** Reads or creates it at the first use: most servers issue no tokens. */
+  load(): Promise<IdentityData>;
+  /** As `load`, with a new key if the newest is too old to sign. */
+  loadForSigning(): Promise<IdentityData>;
+  /** Writes the client assertion of a principal to a file of its own; undefined without a data
+   *  folder. */
+  writeAssertion(clientId: string, assertion: string): Promise<string | undefined>;
+}
+
+export interface IdentityData {
+  /** Part of the issuer's address. */
+  readonly tenantId: string;
+  /** Authorises programs of this user to get tokens of the developer identity. */
+  readonly developerSecret: string;
+  /** The newest key signs; older ones are published until their tokens have expired. */
+  readonly keys: readonly StoredKey[];
+}
+
+export interface StoredKey {
+  readonly id: string;
+  /** Unix seconds. */
+  readonly createdAt: number;
+  readonly privateKey: JWK;
+}
+
+/** The public part of the keys, as a JWK set. */
+export function publishedKeys({ keys }: IdentityData): { readonly keys: readonly JWK[] } {
+  return {
+    keys: keys.map(({ id, privateKey: { kty, n, e } }) => ({
+      kty: kty ?? "RSA",
+      n: n ?? "",
+      e: e ?? "",
+      kid: id,
+      alg: "RS256",
+      use: "sig",
+    })),
+  };
+}
+
+export interface IdentityContext {
+  /** The current principals. */
+  readonly identity: () => IdentitySettings;
+  readonly local: LocalIdentity;
+  readonly issuer: TokenIssuer;
+  readonly clock: Clock;
+  readonly log: Log;
+  /** The address of the admin listener. */
+  readonly address: () => string;
+  /** Its HTTPS address, which client libraries require of an authority; undefined without one. */
+  readonly secureAddress: () => string | undefined;
+  /** The file with the certificate authority that clients must trust; undefined without one. */
+  readonly authorityFile: string | undefined;
 }

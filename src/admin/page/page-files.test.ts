@@ -3,8 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { brotliDecompressSync, gunzipSync } from "node:zlib";
 import { afterAll, expect, it } from "vitest";
-import { PageFiles } from "./page-files.ts";
-import { servePage } from "./serve-page.ts";
+import { PageFiles, servePage } from "./serve-page.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "etagere-page-"));
 afterAll(() => rmSync(folder, { recursive: true, force: true }));

@@ -1,6 +1,10 @@
 import type { AdminResponse } from "../admin-response.ts";
 import type { AdminRequest } from "../request.ts";
-import type { PageFile, PageFiles } from "./page-files.ts";
+import { createHash } from "node:crypto";
+import { readdir, readFile, stat } from "node:fs/promises";
+import { extname, join, relative, sep } from "node:path";
+import { promisify } from "node:util";
+import { brotliCompress, constants, gzip } from "node:zlib";
 
 /** Permits only resources of this server, no inline scripts or styles, and no embedding in
  *  frames. */
@@ -76,3 +80,107 @@ page again.</p>
 </html>
 `,
 };
+
+/** A file of the explorer, ready to be sent. */
+interface PageFile {
+  readonly type: string;
+  readonly etag: string;
+  /** Whether the name contains a hash of the content: then browsers may cache the file for ever. */
+  readonly isHashed: boolean;
+  readonly plain: Uint8Array;
+  /** Compressed when it is first requested, and kept. */
+  compressed(encoding: ContentEncoding): Promise<Uint8Array>;
+}
+
+type ContentEncoding = "br" | "gzip";
+
+const types: Readonly<Record<string, string>> = {
+  ".html": "text/html; charset=utf-8",
+  ".js": "text/javascript; charset=utf-8",
+  ".css": "text/css; charset=utf-8",
+  ".svg": "image/svg+xml",
+  ".png": "image/png",
+  ".ico": "image/x-icon",
+  ".woff2": "font/woff2",
+  ".json": "application/json",
+  ".webmanifest": "application/manifest+json",
+};
+
+const filesMax = 500;
+const fileBytesMax = 4 * 1024 * 1024;
+const startFile = "index.html";
+const hashedName = /-[A-Za-z0-9_-]{8,}\.[a-z0-9]+$/;
+/** Compression level. Levels 10 and 11 take a hundred times longer and save little. */
+const brotliOptions = { params: { [constants.BROTLI_PARAM_QUALITY]: 9 } };
+const compressBrotli = promisify(brotliCompress);
+const compressGzip = promisify(gzip);
+
+/** The files of the explorer, read once per build. */
+export class PageFiles {
+  readonly #folder: string;
+  #builtAt = 0;
+  #files: ReadonlyMap<string, PageFile> = new Map();
+  #loading: Promise<void> | undefined;
+
+  constructor(folder: string) {
+    this.#folder = folder;
+  }
+
+  /** The file for a URL path; undefined if there is none. */
+  async find(path: string): Promise<PageFile | undefined> {
+    const name = path === "/" ? startFile : path.slice(1);
+    if (name === startFile || this.#builtAt === 0) await this.#refresh();
+    return this.#files.get(name);
+  }
+
+  async #refresh(): Promise<void> {
+    const built = await stat(join(this.#folder, startFile)).catch(() => undefined);
+    const builtAt = built?.mtimeMs ?? 0;
+    if (builtAt === this.#builtAt) return;
+    this.#loading ??= this.#load(builtAt).finally(() => {
+      this.#loading = undefined;
+    });
+    await this.#loading;
+  }
+
+  async #load(builtAt: number): Promise<void> {
+    this.#files = builtAt === 0 ? new Map() : await readFiles(this.#folder);
+    this.#builtAt = builtAt;
+  }
+}
+
+async function readFiles(folder: string): Promise<ReadonlyMap<string, PageFile>> {
+  const entries = await readdir(folder, { recursive: true, withFileTypes: true });
+  const files = new Map<string, PageFile>();
+  for (const entry of entries) {
+    const type = types[extname(entry.name)];
+    if (!entry.isFile() || type === undefined || files.size >= filesMax) continue;
+    const path = join(entry.parentPath, entry.name);
+    const plain = await readFile(path);
+    if (plain.length > fileBytesMax) continue;
+    const name = relative(folder, path).split(sep).join("/");
+    files.set(name, prepare(name, type, plain));
+  }
+  return files;
+}
+
+function prepare(name: string, type: string, plain: Uint8Array): PageFile {
+  const digest = createHash("sha256").update(plain).digest("base64url").slice(0, 22);
+  const kept = new Map<ContentEncoding, Promise<Uint8Array>>();
+  return {
+    type,
+    etag: `"${digest}"`,
+    isHashed: hashedName.test(name),
+    plain,
+    // The first page after a start waits only for the files that it needs, one by one.
+    compressed(encoding) {
+      const found = kept.get(encoding) ?? compress(plain, encoding);
+      kept.set(encoding, found);
+      return found;
+    },
+  };
+}
+
+function compress(plain: Uint8Array, encoding: ContentEncoding): Promise<Uint8Array> {
+  return encoding === "br" ? compressBrotli(plain, brotliOptions) : compressGzip(plain);
+}

@@ -1,5 +1,5 @@
 import { parseIso } from "../../base/dates.ts";
-import type { ServiceName } from "../../protocol/service-name.ts";
+import type { ServiceName } from "../../protocol/names.ts";
 import type { Ticks } from "../../base/ticks.ts";
 import { isMissing, oneOf, formatValue, textCheck } from "../inputs.ts";
 import type { JsonObject } from "../request.ts";
@@ -7,7 +7,7 @@ import type { JsonObject } from "../request.ts";
 /** A validated request for a SAS. */
 export type SasRequest = CommonSasFields & (AccountSasFields | ServiceSasFields);
 
-export interface CommonSasFields {
+interface CommonSasFields {
   readonly account: string;
   /** Undefined if a stored access policy has the expiry. */
   readonly minutes: number | undefined;
@@ -17,13 +17,13 @@ export interface CommonSasFields {
   readonly fields: Readonly<Record<string, string>>;
 }
 
-export interface AccountSasFields {
+interface AccountSasFields {
   readonly kind: "account";
   readonly services: string;
   readonly resourceTypes: string;
 }
 
-export interface ServiceSasFields {
+interface ServiceSasFields {
   readonly kind: "service";
   readonly service: ServiceName;
   readonly container: string;
@@ -32,7 +32,7 @@ export interface ServiceSasFields {
   readonly versionId: string | undefined;
 }
 
-export interface InputProblem {
+interface InputProblem {
   readonly problem: string;
 }
 

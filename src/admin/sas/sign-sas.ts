@@ -1,36 +1,44 @@
 import { createSecretKey } from "node:crypto";
 import type { AccountSettings } from "../../account/settings.ts";
 import { formatIso, formatIsoSeconds } from "../../base/dates.ts";
-import type { ServiceName } from "../../protocol/service-name.ts";
+import type { ServiceName } from "../../protocol/names.ts";
 import type { SignableRequest } from "../../protocol/signing/request.ts";
 import {
   accountSasText,
+  delegationSasText,
   serviceSasText,
   type SignedResource,
 } from "../../protocol/signing/sas-text.ts";
-import { ticksPerSecond, type Ticks } from "../../base/ticks.ts";
-import { sign } from "../../http/auth/key-ring.ts";
+import { ticksPerDay, ticksPerSecond, type Ticks } from "../../base/ticks.ts";
+import { sign } from "../../http/auth/shared-key.ts";
 import { reachable } from "../connection-string.ts";
 import { gatewayPath } from "../gateway.ts";
 import type { SasRequest } from "./sas-request.ts";
+import { parseXml, xmlChildText, type XmlElement } from "../../encoding/xml.ts";
+import { element, textElement } from "../../encoding/xml-writer.ts";
+import { delegationKeyDaysMax } from "../../http/auth/delegation-key.ts";
+import type { ViewContext } from "../admin-context.ts";
+import { json, noAccount, refuse, type AdminResponse } from "../admin-response.ts";
+import { callService } from "../call-service.ts";
+import type { CheckedRequest } from "../request.ts";
 
-export interface SignedSas {
+interface SignedSas {
   readonly query: string;
   readonly expiresAt?: string;
   readonly url?: string;
   readonly gatewayUrl?: string;
 }
 
-export interface SigningContext {
+interface SigningContext {
   readonly now: Ticks;
   readonly urls: Readonly<Partial<Record<ServiceName, string>>>;
 }
 
 /** A request for a SAS for one container, share, queue, table or an object in it. */
-export type ResourceSasRequest = Extract<SasRequest, { kind: "service" }>;
+type ResourceSasRequest = Extract<SasRequest, { kind: "service" }>;
 
 /** What a SAS is signed with. */
-export interface Signer {
+interface Signer {
   /** In base64. */
   readonly key: string;
   /** Service version of the SAS. */
@@ -41,7 +49,7 @@ export interface Signer {
 }
 
 /** Service version of the SAS: widely supported, and recent enough for every kind. */
-export const sasVersion = "2024-11-04";
+const sasVersion = "2024-11-04";
 
 /** Creates a SAS with the first key of the account. */
 export function signSas(
@@ -56,7 +64,7 @@ export function signSas(
   return signWith({ key: keys[0], version: sasVersion, fields: {}, textOf }, sasRequest, context);
 }
 
-export function signWith(
+function signWith(
   { key, version, fields, textOf }: Signer,
   sasRequest: SasRequest,
   { now, urls }: SigningContext,
@@ -76,12 +84,12 @@ export function signWith(
 }
 
 /** Undefined if a stored access policy has the expiry. */
-export function expiryOf({ startsAt, minutes }: SasRequest, now: Ticks): Ticks | undefined {
+function expiryOf({ startsAt, minutes }: SasRequest, now: Ticks): Ticks | undefined {
   if (minutes === undefined) return undefined;
   return (startsAt ?? now) + BigInt(Math.ceil(minutes * 60)) * ticksPerSecond;
 }
 
-export function signedResourceOf(sasRequest: ResourceSasRequest): SignedResource {
+function signedResourceOf(sasRequest: ResourceSasRequest): SignedResource {
   const { service, container: name, path, snapshot, versionId } = sasRequest;
   return { service, name, path, snapshotOrVersion: snapshot ?? versionId ?? "" };
 }
@@ -141,4 +149,90 @@ function signable(account: string, query: ReadonlyMap<string, readonly string[]>
     version: undefined,
     header: () => undefined,
   };
+}
+
+/** The service versions of these SAS, from the first on that the service has them. A table has
+ *  none. */
+const versions: Readonly<Partial<Record<ServiceName, string>>> = {
+  blob: sasVersion,
+  queue: "2025-07-05",
+  file: "2025-07-05",
+};
+
+/** Creates a SAS for a principal, which has no account key: with a user delegation key, which the
+ *  service issues if the roles of the principal permit it. */
+export async function signAsPrincipal(
+  context: ViewContext,
+  request: CheckedRequest,
+  sasRequest: SasRequest,
+): Promise<AdminResponse> {
+  if (sasRequest.kind === "account") {
+    return refuse(403, "AccountKeyRequired", "a principal cannot sign for the whole account");
+  }
+  const now = context.clock.wall();
+  const expires = expiryOf(sasRequest, now);
+  const version = versions[sasRequest.service];
+  if (version === undefined) {
+    return refuse(400, "InvalidInput", "service: a SAS for a table needs the account key");
+  }
+  if (expires === undefined || sasRequest.fields["si"] !== undefined) {
+    return refuse(400, "InvalidInput", "identifier: a stored access policy needs the account key");
+  }
+  if (expires > now + BigInt(delegationKeyDaysMax) * ticksPerDay) {
+    const most = `${delegationKeyDaysMax} days from now`;
+    return refuse(400, "InvalidInput", `minutes: a SAS of a principal ends at most ${most}`);
+  }
+  const key = await delegationKeyOf(context, request, sasRequest, {
+    start: formatIsoSeconds(now),
+    expiry: formatIsoSeconds(expires),
+  });
+  if ("refusal" in key) return key.refusal;
+  const textOf = (signed: SignableRequest): string => {
+    const text = delegationSasText(signed, signedResourceOf(sasRequest));
+    if (text === undefined) throw new Error(`no string to sign for ${sasRequest.service}`);
+    return text;
+  };
+  const { urls } = context.facts();
+  return json(signWith({ ...key, version, textOf }, sasRequest, { now, urls }));
+}
+
+interface DelegationKey {
+  readonly key: string;
+  readonly fields: Readonly<Record<string, string>>;
+}
+
+async function delegationKeyOf(
+  context: ViewContext,
+  { accounts, grant }: CheckedRequest,
+  { account, service }: ResourceSasRequest,
+  { start, expiry }: { readonly start: string; readonly expiry: string },
+): Promise<DelegationKey | { readonly refusal: AdminResponse }> {
+  const body = element("KeyInfo", textElement("Start", start) + textElement("Expiry", expiry));
+  const query = { restype: "service", comp: "userdelegationkey" };
+  const call = { accounts, grant, account, path: "", query, headers: {}, body };
+  const reply = await callService(context, service, { ...call, method: "POST" });
+  if (reply === undefined) return { refusal: noAccount(account) };
+  const { status, code, message } = reply;
+  if (status !== 200) return { refusal: refuse(status, code, message) };
+  const root = parseXml(reply.text);
+  if (!root.ok) throw new Error(`${service} returned an invalid user delegation key`);
+  return keyIn(root.value);
+}
+
+/** The parameters of a SAS with the names of a key's fields. */
+const keyFields = {
+  skoid: "SignedOid",
+  sktid: "SignedTid",
+  skt: "SignedStart",
+  ske: "SignedExpiry",
+  sks: "SignedService",
+  skv: "SignedVersion",
+} as const;
+
+function keyIn(root: XmlElement): DelegationKey {
+  const fields = Object.entries(keyFields).map(([parameter, name]) => [
+    parameter,
+    xmlChildText(root, name) ?? "",
+  ]);
+  return { key: xmlChildText(root, "Value") ?? "", fields: Object.fromEntries(fields) };
 }

@@ -3,13 +3,186 @@ import type { Clock, Random } from "../../base/world.ts";
 import { refuse, type AdminResponse } from "../admin-response.ts";
 import type { AdminRequest } from "../request.ts";
 import type { Access } from "../routes.ts";
-import { FailureLimiter } from "./failure-limiter.ts";
 import { serverGrant, type Grant } from "./grant.ts";
-import { LoginLinks } from "./login-links.ts";
 import { isCrossSite, isFromOwnPage, isOwnHost } from "./same-origin.ts";
-import { isSameSecret } from "./same-secret.ts";
-import { sessionCookieOf } from "./session-cookie.ts";
-import { Sessions, type Session } from "./sessions.ts";
+import { createHash, timingSafeEqual } from "node:crypto";
+import { ticksPerSecond, type Ticks } from "../../base/ticks.ts";
+
+/** A login that has not ended. */
+interface Session {
+  readonly grant: Grant;
+  /** The account key of the login; undefined for a grant over the whole server. */
+  readonly key: string | undefined;
+  readonly began: Ticks;
+  /** Without another request the session ends at this time. */
+  readonly expires: Ticks;
+}
+
+const secretBytes = 32;
+const idleTicks = 30n * 60n * ticksPerSecond;
+/** Longest duration of a session, however often it is used. */
+const sessionLifeTicks = 12n * 3600n * ticksPerSecond;
+/** Open sessions; beyond this number the oldest ends. */
+const sessionsMax = 1000;
+const form = /^[0-9a-f]{64}$/;
+
+/** The logins of this process, stored here and not in the cookie: a logout ends every copy of the
+ *  cookie, and a restart ends all sessions. */
+class Sessions {
+  readonly #clock: Clock;
+  readonly #random: Random;
+  /** By digest of the cookie value, so that lookup times reveal nothing about the value. */
+  readonly #byDigest = new Map<string, Session>();
+
+  constructor(clock: Clock, random: Random) {
+    this.#clock = clock;
+    this.#random = random;
+  }
+
+  /** Opens a session and returns its cookie value. */
+  begin({ grant, key }: Pick<Session, "grant" | "key">): string {
+    const value = Buffer.from(this.#random.bytes(secretBytes)).toString("hex");
+    const began = this.#clock.wall();
+    this.#byDigest.set(digestOf(value), { grant, key, began, expires: began + idleTicks });
+    const [oldest] = this.#byDigest.keys();
+    if (this.#byDigest.size > sessionsMax && oldest !== undefined) this.#byDigest.delete(oldest);
+    return value;
+  }
+
+  /** The session of a cookie value, without extending it. */
+  peek(value: string | undefined): Session | undefined {
+    if (value === undefined || !form.test(value)) return undefined;
+    const digest = digestOf(value);
+    const session = this.#byDigest.get(digest);
+    if (session === undefined || this.#clock.wall() < session.expires) return session;
+    this.#byDigest.delete(digest);
+    return undefined;
+  }
+
+  /** The session of a cookie value; the use extends it. */
+  use(value: string | undefined): Session | undefined {
+    const session = this.peek(value);
+    if (session === undefined || value === undefined) return undefined;
+    const idleEnd = this.#clock.wall() + idleTicks;
+    const lifeEnd = session.began + sessionLifeTicks;
+    const renewed = { ...session, expires: idleEnd < lifeEnd ? idleEnd : lifeEnd };
+    this.#byDigest.set(digestOf(value), renewed);
+    return renewed;
+  }
+
+  end(value: string | undefined): void {
+    if (value !== undefined) this.#byDigest.delete(digestOf(value));
+  }
+}
+
+function digestOf(value: string): string {
+  return createHash("sha256").update(value, "utf8").digest("hex");
+}
+
+const tokenBytes = 32;
+const linkLifeTicks = 3600n * ticksPerSecond;
+/** Valid links; beyond this number the oldest becomes invalid. */
+const linksMax = 16;
+
+/** One-time tokens in links that open the explorer. */
+class LoginLinks {
+  readonly #clock: Clock;
+  readonly #random: Random;
+  /** Expiry by digest of the token. */
+  readonly #ends = new Map<string, Ticks>();
+
+  constructor(clock: Clock, random: Random) {
+    this.#clock = clock;
+    this.#random = random;
+  }
+
+  issue(): string {
+    const token = Buffer.from(this.#random.bytes(tokenBytes)).toString("hex");
+    this.#ends.set(digestOf(token), this.#clock.monotonic() + linkLifeTicks);
+    const [oldest] = this.#ends.keys();
+    if (this.#ends.size > linksMax && oldest !== undefined) this.#ends.delete(oldest);
+    return token;
+  }
+
+  /** Uses up a token; returns whether it was valid. */
+  redeem(token: string): boolean {
+    const digest = digestOf(token);
+    const end = this.#ends.get(digest);
+    this.#ends.delete(digest);
+    return end !== undefined && this.#clock.monotonic() < end;
+  }
+}
+
+const cookieName = "etagere-session";
+
+/** The Set-Cookie header of a login. `secure`: whether the page was loaded over HTTPS. */
+export function sessionCookie(value: string, secure: boolean): string {
+  return `${cookieName}=${value}; Path=/; HttpOnly; SameSite=Strict${secure ? "; Secure" : ""}`;
+}
+
+/** The Set-Cookie header that removes the cookie at logout. */
+export function expiredCookie(secure: boolean): string {
+  return `${sessionCookie("", secure)}; Max-Age=0`;
+}
+
+/** The value of the session cookie in a Cookie header; undefined if there is none. */
+export function sessionCookieOf(header: string | undefined): string | undefined {
+  for (const part of (header ?? "").split(";")) {
+    const [name, value] = part.trim().split("=", 2);
+    if (name === cookieName) return value;
+  }
+  return undefined;
+}
+
+/** Compares secrets in constant time, as digests of equal length: neither content nor length is
+ *  revealed. */
+export function isSameSecret(left: string, right: string): boolean {
+  return timingSafeEqual(secretDigestOf(left), secretDigestOf(right));
+}
+
+function secretDigestOf(text: string): Buffer {
+  return createHash("sha256").update(text, "utf8").digest();
+}
+
+/** Failures per address and minute. */
+const failuresMax = 10;
+/** Failures per minute, summed over all addresses: an attacker may use many addresses. */
+const totalFailuresMax = 200;
+/** Bounds memory: beyond this, the address whose last failure is oldest is forgotten. */
+const addressesMax = 1000;
+const windowTicks = 60n * ticksPerSecond;
+
+/** Limits failed logins and token requests. An address with too many failures in the last minute
+ *  must wait. If all addresses together have too many, every address must wait. */
+export class FailureLimiter {
+  /** Times of the latest failures; the address that failed last is at the end. */
+  readonly #byAddress = new Map<string, readonly Ticks[]>();
+  #total: readonly Ticks[] = [];
+
+  /** Whole seconds until the next attempt is accepted; 0 if it is accepted now. */
+  waitSeconds(address: string, now: Ticks): number {
+    const own = waitTicks(this.#byAddress.get(address) ?? [], failuresMax, now);
+    const all = waitTicks(this.#total, totalFailuresMax, now);
+    const longer = own > all ? own : all;
+    return Number((longer + ticksPerSecond - 1n) / ticksPerSecond);
+  }
+
+  failed(address: string, now: Ticks): void {
+    const own = [...(this.#byAddress.get(address) ?? []), now].slice(-failuresMax);
+    this.#byAddress.delete(address);
+    this.#byAddress.set(address, own);
+    this.#total = [...this.#total, now].slice(-totalFailuresMax);
+    const [oldest] = this.#byAddress.keys();
+    if (this.#byAddress.size > addressesMax && oldest !== undefined) this.#byAddress.delete(oldest);
+  }
+}
+
+function waitTicks(failures: readonly Ticks[], countMax: number, now: Ticks): Ticks {
+  const [oldest] = failures;
+  if (oldest === undefined || failures.length < countMax) return 0n;
+  const left = oldest + windowTicks - now;
+  return left > 0n ? left : 0n;
+}
 
 /** How the admin listener is protected. */
 export interface AdminSecurity {
@@ -24,7 +197,7 @@ export interface AdminSecurity {
   readonly localToken: string | undefined;
 }
 
-export interface AdminAuthOptions {
+interface AdminAuthOptions {
   readonly accounts: Accounts;
   readonly clock: Clock;
   readonly random: Random;

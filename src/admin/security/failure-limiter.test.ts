@@ -1,6 +1,6 @@
 import { expect, it } from "vitest";
 import { ticksPerSecond } from "../../base/ticks.ts";
-import { FailureLimiter } from "./failure-limiter.ts";
+import { FailureLimiter } from "./admin-auth.ts";
 
 const second = ticksPerSecond;
 

@@ -1,7 +1,9 @@
-import type { Accounts } from "../../account/settings.ts";
+import type { Capabilities, Permissions } from "../api-types.ts";
+import type { Accounts, AccountSettings } from "../../account/settings.ts";
 import { actionNeedOf } from "../../protocol/roles/action-need.ts";
-import type { ActionNeed } from "../../protocol/roles/actions.ts";
-import type { ServiceName } from "../../protocol/service-name.ts";
+import type { ActionNeed } from "../../protocol/roles/role.ts";
+import type { ServiceName } from "../../protocol/names.ts";
+import type { Permission } from "../../protocol/permission.ts";
 
 /** What a caller administers: the whole server or one account. A principal administers nothing: it
  *  sees what its roles allow. */
@@ -36,7 +38,7 @@ export interface ResourceName {
 export const serverGrant: Grant = { kind: "server" };
 
 /** Whether the caller administers an account. */
-export function covers(grant: Grant, account: string): boolean {
+function covers(grant: Grant, account: string): boolean {
   return grant.kind === "server" || (grant.kind === "account" && grant.account === account);
 }
 
@@ -70,7 +72,7 @@ export function maySee(accounts: Accounts, grant: Grant, resource: ResourceName)
 }
 
 /** Whether the current roles of a principal grant what is needed. */
-export function principalMay(
+function principalMay(
   accounts: Accounts,
   { assigneeIds, isFor }: PrincipalGrant,
   { account, service, name }: ResourceName,
@@ -84,4 +86,58 @@ export function principalMay(
 /** The actions that reading a blob, message, entity or file needs. */
 function readNeed(service: ServiceName): ActionNeed {
   return actionNeedOf(service, { permission: { resourceType: "o", letters: "r" } });
+}
+
+const serviceNames = ["blob", "queue", "table", "file"] as const;
+const scopesMax = 1000;
+/** The letters of writing to contents: Put Blob, Put Message, Update Entity, Put Range. */
+const writeLetters: Readonly<Record<ServiceName, string>> = {
+  blob: "w",
+  queue: "a",
+  table: "u",
+  file: "w",
+};
+
+/** The permissions of a principal, so that a page can show only what it may do. They decide
+ *  nothing: the services check each request. */
+export function permissionsOf(
+  { name: account, roles }: Pick<AccountSettings, "name" | "roles">,
+  { assigneeIds, isFor }: PrincipalGrant,
+): Permissions {
+  const capabilities = (service: ServiceName, name: string | undefined): Capabilities => {
+    const isAccepted = isFor(account, service);
+    const may = (permission: Permission): boolean => {
+      if (!isAccepted) return false;
+      const need: ActionNeed = actionNeedOf(service, { permission });
+      return roles?.allows(assigneeIds, need, { service, name }) ?? true;
+    };
+    return {
+      list: name === undefined && may({ resourceType: "s", letters: "l" }),
+      manage: may({ resourceType: "c", letters: "w" }),
+      read: may({ resourceType: "o", letters: "r" }),
+      write: may({ resourceType: "o", letters: writeLetters[service] }),
+      delete: may({ resourceType: "o", letters: "d" }),
+      sign: name === undefined && may({ resourceType: "s", bearerOnly: true }),
+      process: service === "queue" && may({ resourceType: "o", letters: "p" }),
+      update: service === "queue" && may({ resourceType: "o", letters: "u" }),
+      tag: service === "blob" && may({ resourceType: "o", letters: "t" }),
+    };
+  };
+  const held = roles?.heldBy(assigneeIds) ?? [];
+  const names = new Map(held.flatMap(({ scope }) => (scope ? [[keyOf(scope), scope]] : [])));
+  const scopes = [...names.values()].slice(0, scopesMax);
+  return {
+    services: Object.fromEntries(
+      serviceNames.map((service) => [service, capabilities(service, undefined)]),
+    ) as Permissions["services"],
+    scopes: scopes.map(({ service, name }) => ({
+      service,
+      name,
+      ...capabilities(service, name),
+    })),
+  };
+}
+
+function keyOf({ service, name }: { readonly service: ServiceName; readonly name: string }) {
+  return `${service}/${name}`;
 }

@@ -1,18 +1,18 @@
+import type { LoginMethod } from "../api-types.ts";
 import type { PrincipalSettings } from "../../account/identity.ts";
 import { ticksPerSecond, unixEpochTicks } from "../../base/ticks.ts";
 import type { Clock } from "../../base/world.ts";
 import { acceptToken } from "../../http/auth/tokens/accept-token.ts";
 import type { VerifiedToken } from "../../http/auth/tokens/token-verifier.ts";
-import { oauthMode } from "../../http/target.ts";
+import { oauthMode } from "../../http/request/target.ts";
 import type { BearerPrincipal } from "../../protocol/principal.ts";
-import type { ServiceName } from "../../protocol/service-name.ts";
+import type { ServiceName } from "../../protocol/names.ts";
 import type { HttpServices } from "../admin-context.ts";
-import type { IdentityContext } from "../identity/identity-context.ts";
-import type { IssuedToken } from "../identity/token-issuer.ts";
+import type { IdentityContext, IssuedToken } from "../identity/token-issuer.ts";
 import type { PrincipalGrant } from "./grant.ts";
-import { isSameSecret } from "./same-secret.ts";
+import { isSameSecret } from "./admin-auth.ts";
 
-export interface PrincipalLoginOptions {
+interface PrincipalLoginOptions {
   readonly clock: Clock;
   readonly httpServices: HttpServices;
   readonly identity?: IdentityContext | undefined;
@@ -32,7 +32,7 @@ export class PrincipalLogin {
     this.#options = options;
   }
 
-  get methods(): readonly string[] {
+  get methods(): readonly LoginMethod[] {
     if (this.#tokens === undefined) return [];
     const hasLocal = this.#principals.some(({ secret }) => secret !== undefined);
     return hasLocal ? ["principal", "bearer"] : ["bearer"];

@@ -1,14 +1,20 @@
+import type { LoginMethod, Session } from "../api-types.ts";
 import { formatIso } from "../../base/dates.ts";
 import { json, refuse, type AdminResponse } from "../admin-response.ts";
 import { longTextCheck, optional, textCheck } from "../inputs.ts";
 import type { AdminRequest, CheckedRequest } from "../request.ts";
 import type { Route } from "../routes.ts";
-import type { AdminAuth, Credentials } from "./admin-auth.ts";
+import {
+  expiredCookie,
+  sessionCookie,
+  sessionCookieOf,
+  type AdminAuth,
+  type Credentials,
+} from "./admin-auth.ts";
 import { serverGrant } from "./grant.ts";
 import type { PrincipalLogin } from "./principal-login.ts";
-import { expiredCookie, sessionCookie, sessionCookieOf } from "./session-cookie.ts";
 
-export interface SessionParts {
+interface SessionParts {
   readonly auth: AdminAuth;
   readonly principals: PrincipalLogin;
   /** Whether the server has an admin token. */
@@ -46,13 +52,17 @@ function describe(
   const session = auth.sessionOf(sessionCookieOf(headers.cookie));
   const loginRequired = auth.isLoginRequired;
   const loggedIn = !loginRequired || session !== undefined;
-  const methods = ["key", ...(hasToken ? ["token"] : []), ...principals.methods];
+  const methods: readonly LoginMethod[] = [
+    "key",
+    ...(hasToken ? (["token"] as const) : []),
+    ...principals.methods,
+  ];
   const ends = session && { expiresAt: formatIso(session.expires), ...scopeOf(session) };
-  return json({ loginRequired, loggedIn, methods, ...ends });
+  return json({ loginRequired, loggedIn, methods, ...ends } satisfies Session);
 }
 
 /** The account or the principal of a login. */
-function scopeOf({ grant }: Pick<Credentials, "grant">): object {
+function scopeOf({ grant }: Pick<Credentials, "grant">): Pick<Session, "account" | "principal"> {
   if (grant.kind === "account") return { account: grant.account };
   if (grant.kind === "server") return {};
   return { principal: { name: grant.name, objectId: grant.objectId } };

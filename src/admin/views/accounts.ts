@@ -1,15 +1,17 @@
-import type { AccountSettings } from "../../account/settings.ts";
-import type { ServiceName } from "../../protocol/service-name.ts";
+import type { Account, AccountKeys as KeysView } from "../api-types.ts";
+import type { AccountKeys, AccountSettings } from "../../account/settings.ts";
+import type { ServiceName } from "../../protocol/names.ts";
 import type { ViewContext } from "../admin-context.ts";
-import { json, noAccount, refuse, type AdminResponse } from "../admin-response.ts";
+import { json, noAccount, nothing, refuse, type AdminResponse } from "../admin-response.ts";
 import { connectionStringOf, reachable } from "../connection-string.ts";
 import { gatewayPath } from "../gateway.ts";
 import type { CheckedRequest } from "../request.ts";
 import type { Route } from "../routes.ts";
-import { permissionsOf } from "../security/permissions.ts";
-import { signAsPrincipal } from "../sas/delegation-sas.ts";
+import { permissionsOf } from "../security/grant.ts";
+import { signAsPrincipal, signSas } from "../sas/sign-sas.ts";
 import { parseSasRequest } from "../sas/sas-request.ts";
-import { signSas } from "../sas/sign-sas.ts";
+import type { AccountChangeResult, AccountFaultCode } from "../../account/account-changes.ts";
+import { oneOf, optional, textCheck, type Check } from "../inputs.ts";
 
 export function accountRoutes(context: ViewContext): readonly Route[] {
   const { facts, accountManager } = context;
@@ -28,7 +30,7 @@ export function accountRoutes(context: ViewContext): readonly Route[] {
     const account = accounts.get(name);
     if (account === undefined) return noAccount(name);
     const connectionString = connectionStringOf(account, facts().urls);
-    return json({ account: name, keys: account.keys, connectionString });
+    return json({ account: name, keys: account.keys, connectionString } satisfies KeysView);
   };
   return [
     { method: "GET", path: "/admin/v1/accounts", access: "principal", query: {}, answer: list },
@@ -65,8 +67,10 @@ function createSas(
 type Urls = Readonly<Partial<Record<ServiceName, string>>>;
 
 /** The settings of an account, without its keys. */
-export function renderAccount(account: AccountSettings, urls: Urls) {
-  const { name, keys: _keys, smb: _smb, roles: _roles, settingsRevision, ...settings } = account;
+function renderAccount(account: AccountSettings, urls: Urls): Account {
+  // Subscriptions have secrets, and routes of their own.
+  const { subscriptions: _subscriptions, ...shown } = account;
+  const { name, keys: _keys, smb: _smb, roles: _roles, settingsRevision, ...settings } = shown;
   const source = settingsRevision === undefined ? "configured" : "stored";
   const endpoints: Record<string, string> = {};
   const gateway: Record<string, string> = {};
@@ -75,4 +79,133 @@ export function renderAccount(account: AccountSettings, urls: Urls) {
     gateway[service] = gatewayPath(service as ServiceName, name);
   }
   return { name, source, ...settings, endpoints, gateway };
+}
+
+const statusByCode: Readonly<Record<AccountFaultCode, number>> = {
+  InvalidInput: 400,
+  AccountNotFound: 404,
+  AccountAlreadyExists: 409,
+  AccountIsConfigured: 409,
+  AccountNotEmpty: 409,
+  TooManyAccounts: 409,
+};
+
+const keysCheck: Check = (value) =>
+  Array.isArray(value) && value.length > 0 && value.length <= 2
+    ? value.map((key) => textCheck(key)).find((problem) => problem !== undefined)
+    : "must be a list of one or two keys in base64";
+const flagCheck = optional((value) =>
+  typeof value === "boolean" ? undefined : "must be true or false",
+);
+const objectCheck = optional((value) =>
+  typeof value === "object" && !Array.isArray(value) ? undefined : 'must be { "setting": … }',
+);
+
+/** Routes that create, change and delete stored accounts. Only the admin token permits them: a key
+ *  gives access to the data of an account, not to its management. */
+export function accountChangeRoutes(context: ViewContext): readonly Route[] {
+  const { accountManager } = context;
+  const access = "server";
+  const path = "/admin/v1/accounts";
+  return [
+    {
+      method: "POST",
+      path,
+      access,
+      query: {},
+      body: newAccountChecks,
+      answer: (request) => create(context, request),
+    },
+    {
+      method: "POST",
+      path: `${path}/:name/keys/:number`,
+      access,
+      query: {},
+      body: { key: optional(textCheck) },
+      answer: (request, { name = "", number = "" }) => rotate(context, request, { name, number }),
+    },
+    {
+      method: "POST",
+      path: `${path}/:name/settings`,
+      access,
+      query: {},
+      answer: async (request, { name = "" }) => {
+        const changed = await accountManager.changeSettings(name, request.body);
+        return changed.ok ? answerAccount(context, request, name) : refused(changed);
+      },
+    },
+    {
+      method: "DELETE",
+      path: `${path}/:name`,
+      access,
+      query: { force: optional(oneOf(["true", "false"])) },
+      answer: async ({ query }, { name = "" }) => {
+        const force = query.get("force") === "true";
+        const deleted = await accountManager.delete(name, { force });
+        return deleted.ok ? nothing : refused(deleted);
+      },
+    },
+  ];
+}
+
+const newAccountChecks = {
+  name: textCheck,
+  keys: optional(keysCheck),
+  settings: objectCheck,
+  adopt: flagCheck,
+};
+
+async function create(context: ViewContext, request: CheckedRequest): Promise<AdminResponse> {
+  const { name, keys, settings, adopt } = request.body;
+  const created = await context.accountManager.create({
+    name: name as string,
+    keys: (keys ?? undefined) as AccountKeys | undefined,
+    settings: settings ?? {},
+    adopt: adopt === true,
+  });
+  return answerWithKeys(context, request, created, 201);
+}
+
+async function rotate(
+  context: ViewContext,
+  request: CheckedRequest,
+  { name, number: text }: { readonly name: string; readonly number: string },
+): Promise<AdminResponse> {
+  if (text !== "1" && text !== "2") {
+    return refuse(400, "InvalidInput", `the number of a key is 1 or 2, not ${text}`);
+  }
+  const key = (request.body["key"] || undefined) as string | undefined;
+  const number = text === "1" ? 1 : 2;
+  const rotated = await context.accountManager.rotateKey({ name, number, key });
+  return answerWithKeys(context, request, rotated, 200);
+}
+
+function refused({ code, message }: Extract<AccountChangeResult, { ok: false }>): AdminResponse {
+  return refuse(statusByCode[code], code, message);
+}
+
+/** The account as the server serves it now. It is absent only if another request has deleted it
+ *  meanwhile. */
+function answerAccount(
+  { facts }: ViewContext,
+  { accounts }: CheckedRequest,
+  name: string,
+): AdminResponse {
+  const account = accounts.get(name);
+  return account === undefined ? nothing : json(renderAccount(account, facts().urls));
+}
+
+function answerWithKeys(
+  { facts }: ViewContext,
+  { accounts }: CheckedRequest,
+  result: AccountChangeResult,
+  status: number,
+): AdminResponse {
+  if (!result.ok) return refused(result);
+  const { name, stored } = result.change;
+  const account = accounts.get(name);
+  if (account === undefined || stored === undefined) return nothing;
+  const current = { ...account, keys: stored.keys };
+  const connectionString = connectionStringOf(current, facts().urls);
+  return json({ account: name, keys: stored.keys, connectionString }, status);
 }

@@ -1,4 +1,4 @@
-import type { ServiceName } from "../../protocol/service-name.ts";
+import type { ServiceName } from "../../protocol/names.ts";
 
 /** Counters since the start of the server, of all its processes. */
 export interface Figures {
@@ -28,7 +28,7 @@ export interface WorkerFigures {
   readonly restarts: number;
 }
 
-export interface WorkerFigure {
+interface WorkerFigure {
   readonly pid: number;
   readonly requests: number;
   readonly residentBytes: number;

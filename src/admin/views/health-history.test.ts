@@ -1,6 +1,6 @@
 import { expect, it } from "vitest";
 import { newMetrics } from "../../server/metrics.ts";
-import { simWorld } from "../../server/sim-world.ts";
+import { simWorld } from "../../../tests/harness/sim-world.ts";
 import type { ViewContext } from "../admin-context.ts";
 import { HealthHistory } from "./health-history.ts";
 

@@ -109,7 +109,7 @@ async function* queuesWithin(
   }
 }
 
-export interface StoredMessage {
+interface StoredMessage {
   readonly id: string;
   readonly message: MessageRecord;
 }

@@ -1,11 +1,11 @@
 import { accounts } from "../../account/account-record.ts";
 import { containerNames } from "../../blob/indexes.ts";
-import type { DefinedTable } from "../../encoding/table.ts";
+import type { Table } from "../../encoding/table.ts";
 import type { RecordView } from "../../operation/view.ts";
 import { shareNames } from "../../file/records.ts";
 
 /** Account and name of a container or share. */
-export interface Owner {
+interface Owner {
   readonly account: string;
   readonly name: string;
 }
@@ -55,7 +55,7 @@ export class Names {
   }
 }
 
-type NameTable = DefinedTable<never, { readonly account: bigint; readonly name: string }>;
+type NameTable = Table<never, { readonly account: bigint; readonly name: string }>;
 
 async function accountNames(view: RecordView): Promise<ReadonlyMap<bigint, string>> {
   const names = new Map<bigint, string>();

@@ -1,6 +1,6 @@
 import { faultMessage, type Fault } from "../../protocol/faults.ts";
 import type { Address } from "../../operation/operation.ts";
-import type { ServiceName } from "../../protocol/service-name.ts";
+import type { ServiceName } from "../../protocol/names.ts";
 import type { QueryReader } from "../../operation/service.ts";
 import type { HttpService } from "../../http/http-service.ts";
 import type { HttpServices } from "../admin-context.ts";
@@ -9,7 +9,7 @@ import { formatValue, oneOf, optional, textCheck, type Checks } from "../inputs.
 import type { AuthenticatedRequest } from "../request.ts";
 
 /** The object that a timeline or an event stream is about. */
-export interface ObjectTarget {
+interface ObjectTarget {
   readonly service: ServiceName;
   readonly httpService: HttpService;
   readonly account: string;

@@ -1,3 +1,4 @@
+import type { SmbCache, SmbFile, SmbOpen } from "../api-types.ts";
 import { formatIso } from "../../base/dates.ts";
 import { successor } from "../../encoding/keys.ts";
 import type { RecordView } from "../../operation/view.ts";
@@ -11,13 +12,13 @@ import {
   type Open,
 } from "../../file/locks/lock-state.ts";
 import { isOplockKey } from "../../file/locks/oplock-keys.ts";
-import { locks } from "../../file/records.ts";
+import { locks, displacedParent } from "../../file/records.ts";
 import { nodeById, pathOf } from "../../file/share-tree.ts";
-import type { PageBounds } from "./held-leases.ts";
+import type { PageBounds } from "./leases.ts";
 import { Names } from "./names.ts";
 
-export interface OpenFilePage {
-  readonly files: readonly object[];
+interface OpenFilePage {
+  readonly files: readonly SmbFile[];
   readonly next: Uint8Array | undefined;
 }
 
@@ -33,7 +34,7 @@ export async function openFilePage(
   const names = new Names(view);
   const { start, end } = locks.range([]);
   const from = after === undefined || after.length === 0 ? start : successor(after);
-  const files: object[] = [];
+  const files: SmbFile[] = [];
   const scannedMax = limit + strayEntriesMax;
   let scanned = 0;
   for await (const batch of view.scan(locks, { start: from, end, limit: scannedMax })) {
@@ -52,12 +53,14 @@ export async function openFilePage(
   return { files, next: undefined };
 }
 
-export interface FileTarget {
+interface FileTarget {
   readonly account: string;
   readonly share: string;
   readonly path: string;
   readonly fileId: string;
   readonly isDirectory: boolean;
+  /** Set if a rename has replaced the file while it was open; `path` is then its former name. */
+  readonly isDisplaced?: boolean;
 }
 
 /** Names of a file by the ids of its lock record; undefined if it does not exist any more. */
@@ -69,18 +72,27 @@ export async function fileTargetOf(
 ): Promise<FileTarget | undefined> {
   const owner = await names.share(share);
   const node = owner && (await nodeById(view, share, id));
-  const path = node && (await pathOf(view, share, node));
-  if (owner === undefined || node === undefined || path === undefined) return undefined;
+  if (owner === undefined || node === undefined) return undefined;
+  const isDisplaced = node.parent === displacedParent;
+  // A displaced file has lost its name to another file; its handles can still be closed.
+  const path = isDisplaced ? [node.name] : await pathOf(view, share, node);
+  if (path === undefined) return undefined;
   return {
     account: owner.account,
     share: owner.name,
     path: path.join("/"),
     fileId: String(id),
     isDirectory: node.kind === "directory",
+    ...(isDisplaced && { isDisplaced }),
   };
 }
 
-function renderState({ opens, ranges, caches, deletePending }: LockState): object {
+function renderState({
+  opens,
+  ranges,
+  caches,
+  deletePending,
+}: LockState): Omit<SmbFile, keyof FileTarget> {
   return {
     deletePending,
     openCount: opens.length,
@@ -95,7 +107,7 @@ function renderState({ opens, ranges, caches, deletePending }: LockState): objec
   };
 }
 
-function renderOpen(open: Open): object {
+function renderOpen(open: Open): SmbOpen {
   const { id, session, client, access, share, deleteOnClose, openedAt, disconnectedAt } = open;
   return {
     id: String(id),
@@ -117,7 +129,7 @@ function rightsOf(bits: number): readonly string[] {
   return rights;
 }
 
-function renderCachingGrant({ key, held, breaking }: CachingGrant): object {
+function renderCachingGrant({ key, held, breaking }: CachingGrant): SmbCache {
   return {
     kind: isOplockKey(key) ? "oplock" : "lease",
     key,

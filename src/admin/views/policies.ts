@@ -1,3 +1,4 @@
+import type { PoliciesView, Policy } from "../api-types.ts";
 import {
   parseAccessPolicies,
   policyIdUnitsMax,
@@ -7,7 +8,7 @@ import {
 import { formatIso, parseIso } from "../../base/dates.ts";
 import { parseXml } from "../../encoding/xml.ts";
 import type { StoredPolicy } from "../../protocol/permission.ts";
-import type { ServiceName } from "../../protocol/service-name.ts";
+import type { ServiceName } from "../../protocol/names.ts";
 import type { ViewContext } from "../admin-context.ts";
 import { json, noAccount, refuse, type AdminResponse } from "../admin-response.ts";
 import { callService, type ServiceCall, type ServiceReply } from "../call-service.ts";
@@ -91,7 +92,7 @@ async function read(context: ViewContext, request: CheckedRequest): Promise<Admi
   return json({
     ...(isBlob ? { publicAccess: access, lastModified: reply.headers["Last-Modified"] } : {}),
     policies: policies.value.map(renderPolicy),
-  });
+  } satisfies PoliciesView);
 }
 
 interface PolicyChange extends Target {
@@ -164,7 +165,7 @@ function policyOf({
   };
 }
 
-function renderPolicy({ id, start, expiry, permission }: StoredPolicy): object {
+function renderPolicy({ id, start, expiry, permission }: StoredPolicy): Policy {
   const time = (moment: bigint | undefined) =>
     moment === undefined ? undefined : formatIso(moment);
   return { id, start: time(start), expiry: time(expiry), permission };

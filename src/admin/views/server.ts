@@ -1,5 +1,5 @@
+import type { ServerInfo } from "../api-types.ts";
 import { formatIso } from "../../base/dates.ts";
-import type { ServiceName } from "../../protocol/service-name.ts";
 import type { ViewContext } from "../admin-context.ts";
 import { json } from "../admin-response.ts";
 import type { Route } from "../routes.ts";
@@ -12,8 +12,8 @@ export function serverRoutes(context: ViewContext): readonly Route[] {
     const { version, adminUrl, smbUrl, store, content, urls } = facts();
     const services = Object.fromEntries(
       Object.entries(urls).map(([name, url]) => [name, { url, gateway: `/storage/${name}` }]),
-    ) as Readonly<Partial<Record<ServiceName, object>>>;
-    return json({
+    ) as ServerInfo["services"];
+    const info: ServerInfo = {
       version,
       now: formatIso(clock.wall()),
       startedAt,
@@ -23,7 +23,8 @@ export function serverRoutes(context: ViewContext): readonly Route[] {
       resetAllowed: reset !== undefined,
       services,
       smb: smbUrl === "" ? null : { url: smbUrl },
-    });
+    };
+    return json(info);
   };
   return [{ method: "GET", path: "/admin/v1/server", access: "principal", query: {}, answer }];
 }

@@ -1,3 +1,4 @@
+import type { SmbSession, SmbView } from "../api-types.ts";
 import { formatIso } from "../../base/dates.ts";
 import { encodeBase64 } from "../../base/base64.ts";
 import { Records } from "../../operation/records.ts";
@@ -64,13 +65,14 @@ async function list(
   return runtime.store.snapshot(async (view) => {
     const records = new Records(view, runtime.content);
     const { files, next } = await openFilePage(records, { limit, after: after.key, sees });
-    return json({
+    const shown: SmbView = {
       now: formatIso(view.now),
       url: smb === undefined ? null : facts().smbUrl,
       sessions: sessionsOf(smb, sees).map(renderSession),
       files,
       ...(next === undefined ? {} : { next: encodeBase64(next) }),
-    });
+    };
+    return json(shown);
   });
 }
 
@@ -83,7 +85,7 @@ function sessionsOf(
   return (smb?.sessions() ?? []).filter(isSeen);
 }
 
-function renderSession(session: SessionFacts): object {
+function renderSession(session: SessionFacts): SmbSession {
   const { id, account, clients, dialect, isSigned, isEncrypted, shares, openCount } = session;
   return {
     id: String(id),

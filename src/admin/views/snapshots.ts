@@ -1,4 +1,4 @@
-import { SnapshotError, type SnapshotProblem } from "../../store/saved-states/snapshot-error.ts";
+import { SnapshotError, type SnapshotProblem } from "../../store/saved-states/saved-states.ts";
 import type { ViewContext } from "../admin-context.ts";
 import { json, nothing, refuse, type AdminResponse } from "../admin-response.ts";
 import { textCheck } from "../inputs.ts";

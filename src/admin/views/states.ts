@@ -1,6 +1,6 @@
 import { encodeBase64 } from "../../base/base64.ts";
 import { formatIso } from "../../base/dates.ts";
-import { generations } from "../../blob/records.ts";
+import { generations, type BlobRecord } from "../../blob/records.ts";
 import type { ContainerScope } from "../../blob/resources.ts";
 import { Records } from "../../operation/records.ts";
 import type { ViewContext } from "../admin-context.ts";
@@ -10,8 +10,15 @@ import { countOf, type CheckedRequest } from "../request.ts";
 import type { Route } from "../routes.ts";
 import { parseContinuationKey } from "./continuation-key.ts";
 import { objectChecks, objectTargetOf } from "./object-target.ts";
-import { renderState } from "./render-state.ts";
-import { currentState, generationPage, statesMax } from "./stored-states.ts";
+import type { ContentRef } from "../../content/content-ref.ts";
+import type { Address } from "../../operation/operation.ts";
+import type { ServiceName } from "../../protocol/names.ts";
+import type { LoadedResource } from "../../operation/service.ts";
+import type { Ticks } from "../../base/ticks.ts";
+import type { RecordView } from "../../operation/view.ts";
+import { versions, type VersionRecord } from "../../file/records.ts";
+import type { NodeScope } from "../../file/resources.ts";
+import { etagOf } from "../feed/render-feed-event.ts";
 
 const pageDefault = 200;
 
@@ -61,4 +68,140 @@ async function listStates(context: ViewContext, request: CheckedRequest): Promis
     const next = page.next === undefined ? {} : { next: encodeBase64(page.next) };
     return json({ now: formatIso(view.now), states, ...next });
   });
+}
+
+interface StoredState {
+  readonly at: Ticks;
+  readonly what: "current" | "version" | "snapshot" | "deleted";
+  readonly etag: Ticks | undefined;
+  readonly facts: object;
+}
+
+/** States of a timeline. A further page has as many at most. */
+const statesMax = 1000;
+const generationNames = ["version", "snapshot", "deleted"] as const;
+
+/** The stored states of an object: current, versions, snapshots and soft-deleted ones. */
+export async function storedStates(
+  view: RecordView,
+  { service, address, located }: LoadedTarget,
+): Promise<readonly StoredState[]> {
+  const current = currentState(located.target);
+  if (!located.scope.ok) return current;
+  if (service === "blob" && address.resource === "blob") {
+    const { container, name } = (located.scope.value as ContainerScope).key;
+    return [...current, ...(await generationsOf(view, container, name))];
+  }
+  if (service === "file" && address.resource === "file") {
+    return [...current, ...(await versionsOf(view, located.scope.value as NodeScope))];
+  }
+  return current;
+}
+
+interface LoadedTarget {
+  readonly service: ServiceName;
+  readonly address: Address;
+  readonly located: LoadedResource;
+}
+
+interface AnyStored {
+  readonly etag?: Ticks;
+  readonly content?: ContentRef;
+  readonly versionId?: Ticks | undefined;
+}
+
+function currentState(target: object | undefined): readonly StoredState[] {
+  const record: AnyStored | undefined = target;
+  if (record?.etag === undefined) return [];
+  const { etag, content, versionId } = record;
+  return [{ at: etag, what: "current", etag, facts: factsOf(content, versionId) }];
+}
+
+function factsOf(content: ContentRef | undefined, versionId?: Ticks): object {
+  return {
+    ...(content === undefined ? {} : { contentLength: content.length }),
+    ...(versionId === undefined ? {} : { versionId: formatIso(versionId) }),
+  };
+}
+
+async function generationsOf(
+  view: RecordView,
+  container: bigint,
+  name: string,
+): Promise<readonly StoredState[]> {
+  const { states } = await generationPage(view, { container, name, limit: statesMax });
+  return states;
+}
+
+interface GenerationQuery {
+  readonly container: bigint;
+  readonly name: string;
+  readonly limit: number;
+  /** The `next` of an earlier page. */
+  readonly after?: Uint8Array | undefined;
+}
+
+interface GenerationPage {
+  readonly states: readonly StoredState[];
+  /** The key of the last state; undefined if there are no older ones. */
+  readonly next: Uint8Array | undefined;
+}
+
+/** A page of the versions, snapshots and soft-deleted states of a blob, newest first. */
+async function generationPage(
+  view: RecordView,
+  { container, name, limit, after }: GenerationQuery,
+): Promise<GenerationPage> {
+  const states: StoredState[] = [];
+  const range = generations.range([container, name]);
+  const end = after ?? range.end;
+  let last: Uint8Array | undefined;
+  let next: Uint8Array | undefined;
+  // One more than a page shows whether there are older states.
+  const bounds = { start: range.start, end, reverse: true, limit: limit + 1 };
+  for await (const batch of view.scan(generations, bounds)) {
+    for (const { key, record } of batch) {
+      if (states.length === limit) next = last;
+      else states.push(generationState(key, record));
+      last = key;
+    }
+  }
+  return { states, next };
+}
+
+function generationState(key: Uint8Array, record: BlobRecord): StoredState {
+  const [, , at, kind] = generations.parts(key) as [bigint, string, Ticks, number];
+  const { etag, content, versionId, snapshot, deleted } = record;
+  const what = deleted === undefined ? (generationNames[kind] ?? "version") : "deleted";
+  const facts = {
+    ...factsOf(content, versionId),
+    ...(snapshot === undefined ? {} : { snapshot: formatIso(snapshot) }),
+    ...(deleted === undefined ? {} : { deletedAt: formatIso(deleted.at) }),
+  };
+  return { at: what === "snapshot" ? at : etag, what, etag, facts };
+}
+
+/** Earlier states of a file that share snapshots refer to. */
+async function versionsOf(view: RecordView, { key }: NodeScope): Promise<readonly StoredState[]> {
+  const { share, parent, folded } = key;
+  const range = versions.range([share, parent, folded]);
+  const states: StoredState[] = [];
+  for await (const batch of view.scan(versions, { ...range, reverse: true, limit: statesMax })) {
+    for (const { record } of batch) states.push(versionState(record));
+  }
+  return states;
+}
+
+function versionState({ etag, content }: VersionRecord): StoredState {
+  return { at: etag, what: "snapshot", etag, facts: factsOf(content) };
+}
+
+/** A stored state as the views contain it. */
+export function renderState(
+  { httpServices }: Pick<ViewContext, "httpServices">,
+  service: ServiceName,
+  { at, what, etag, facts }: StoredState,
+): object {
+  const shownETag = etag === undefined ? {} : { etag: etagOf(httpServices, service, etag) };
+  return { at: formatIso(at), what, ...shownETag, ...facts };
 }

@@ -1,12 +1,13 @@
+import type { StoredView } from "../api-types.ts";
 import { usedOfQuota } from "../../account/account-quota.ts";
 import { accounts } from "../../account/account-record.ts";
 import type { AccountSettings } from "../../account/settings.ts";
 import { containers } from "../../blob/records.ts";
-import type { DefinedTable } from "../../encoding/table.ts";
+import type { Table } from "../../encoding/table.ts";
 import { shares } from "../../file/records.ts";
 import { Records } from "../../operation/records.ts";
 import type { RecordView } from "../../operation/view.ts";
-import type { ServiceName } from "../../protocol/service-name.ts";
+import type { ServiceName } from "../../protocol/names.ts";
 import { queues } from "../../queue/records.ts";
 import type { View } from "../../store/store.ts";
 import { tables } from "../../table/records.ts";
@@ -19,7 +20,8 @@ import type { Route } from "../routes.ts";
 /** Names that are counted per service: the cost must not grow with what is stored. */
 const namesCountedMax = 1000;
 
-type NameTable = DefinedTable<{ readonly account: bigint; readonly name: string }, object>;
+type NameCount = StoredView["services"][ServiceName];
+type NameTable = Table<{ readonly account: bigint; readonly name: string }, object>;
 
 const tablesOf: Readonly<Record<ServiceName, NameTable>> = {
   blob: containers as unknown as NameTable,
@@ -50,18 +52,22 @@ async function count(
   return runtime.store.snapshot(async (view) => {
     const records = new Records(view, runtime.content);
     const owner = await records.get(accounts, account);
-    const services: Record<string, object> = {};
+    const services: Partial<Record<ServiceName, NameCount>> = {};
     for (const [service, table] of Object.entries(tablesOf) as [ServiceName, NameTable][]) {
       const isSeen = (name: string): boolean => sees({ service, account, name });
       services[service] = await countNames(records, table, owner?.id, isSeen);
     }
-    return json({ account, services, ...(await quotaOf(view, known.get(account))) });
+    const quota = await quotaOf(view, known.get(account));
+    return json({ account, services: services as StoredView["services"], ...quota });
   });
 }
 
 /** The quota of the account, and the bytes that it uses of it. Without a quota, bytes are not
  *  counted; `usedBytes` is also absent until the bytes of earlier writes are. */
-async function quotaOf(view: View, settings: AccountSettings | undefined): Promise<object> {
+async function quotaOf(
+  view: View,
+  settings: AccountSettings | undefined,
+): Promise<Pick<StoredView, "quotaBytes" | "usedBytes">> {
   if (settings === undefined || settings.quotaBytes === 0) return {};
   const usedBytes = await usedOfQuota(view, settings.name);
   const { quotaBytes } = settings;
@@ -73,7 +79,7 @@ async function countNames(
   table: NameTable,
   owner: bigint | undefined,
   isSeen: (name: string) => boolean,
-): Promise<object> {
+): Promise<NameCount> {
   let scanned = 0;
   let names = 0;
   if (owner === undefined) return { count: 0, isComplete: true };

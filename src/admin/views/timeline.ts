@@ -4,14 +4,12 @@ import { Records } from "../../operation/records.ts";
 import type { ViewContext } from "../admin-context.ts";
 import { json, type AdminResponse } from "../admin-response.ts";
 import type { Feed } from "../feed/feed.ts";
-import type { FeedEvent } from "../feed/feed-event.ts";
+import { isSameObject, type FeedEvent } from "../feed/feed-event.ts";
 import { etagOf } from "../feed/render-feed-event.ts";
-import { isSameObject } from "../feed/watched-objects.ts";
 import type { CheckedRequest } from "../request.ts";
 import type { Route } from "../routes.ts";
 import { objectChecks, objectTargetOf } from "./object-target.ts";
-import { renderState } from "./render-state.ts";
-import { storedStates } from "./stored-states.ts";
+import { renderState, storedStates } from "./states.ts";
 
 const entriesMax = 1000;
 

@@ -1,6 +1,6 @@
 import { expect, it } from "vitest";
 import { noLocks, type LockState, type Open } from "../../file/locks/lock-state.ts";
-import { breakHolders, findCycles, rangeHolders } from "./wait-graph.ts";
+import { breakHolders, findCycles, rangeHolders } from "./waits.ts";
 
 function open(id: bigint, client: string, cacheKey?: string): Open {
   const facts = { owner: "", access: 0, share: 7, deleteOnClose: false, session: 1n };

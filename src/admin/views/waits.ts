@@ -1,24 +1,22 @@
+import type { Holder, Wait, WaitsView } from "../api-types.ts";
 import { formatIso } from "../../base/dates.ts";
 import { ticksPerSecond, type Ticks } from "../../base/ticks.ts";
 import { locks } from "../../file/records.ts";
-import type { CallWait } from "../../operation/call-waits.ts";
 import { Records } from "../../operation/records.ts";
 import type { RecordView } from "../../operation/view.ts";
+import type { Wait as PendingWait } from "../../operation/work.ts";
 import { isLocked } from "../../protocol/lease.ts";
-import type { ServiceName } from "../../protocol/service-name.ts";
-import type { LockWait } from "../../smb/files/lock-waits.ts";
-import { Command } from "../../smb/wire/protocol.ts";
 import type { ViewContext } from "../admin-context.ts";
 import { json, type AdminResponse } from "../admin-response.ts";
 import type { Feed } from "../feed/feed.ts";
-import type { FeedEvent } from "../feed/feed-event.ts";
-import { objectKey } from "../feed/watched-objects.ts";
+import { objectKey, type FeedEvent } from "../feed/feed-event.ts";
 import type { CheckedRequest } from "../request.ts";
 import type { Route } from "../routes.ts";
 import { secondsUntil } from "./moments.ts";
 import { Names } from "./names.ts";
-import { fileTargetOf } from "./open-files.ts";
-import { breakHolders, findCycles, rangeHolders, type Holder } from "./wait-graph.ts";
+import { fileTargetOf, lettersOf } from "./open-files.ts";
+import { overlaps, type ByteSpan } from "../../file/locks/byte-ranges.ts";
+import type { LockState } from "../../file/locks/lock-state.ts";
 
 /** How long after a rejection a client counts as one that tries again. */
 const leaseWaitTicks = 60n * ticksPerSecond;
@@ -37,24 +35,6 @@ export function waitRoutes(context: ViewContext, feed: Feed): readonly Route[] {
   ];
 }
 
-interface Wait {
-  readonly kind: "lock" | "break" | "lease";
-  readonly service: ServiceName;
-  readonly account: string;
-  readonly container: string;
-  readonly path: string;
-  readonly waiter: {
-    readonly client: string;
-    readonly operation: string;
-    readonly agent?: string | undefined;
-  };
-  readonly since: string;
-  readonly seconds: number;
-  /** Rejected requests of a client that tries to get a lease; absent for requests that wait. */
-  readonly attempts?: number;
-  readonly holders: readonly Holder[];
-}
-
 async function list(
   { runtime, smb, httpServices, otherWorkers, clock }: ViewContext,
   feed: Feed,
@@ -62,12 +42,8 @@ async function list(
 ): Promise<AdminResponse> {
   const now = clock.wall();
   const own = httpServices.file?.runtime.waits?.list() ?? [];
-  const calls = [...own, ...((await otherWorkers?.waits()) ?? [])];
-  const requests = (smb?.waits() ?? []).map(({ command, ...wait }) => ({
-    ...wait,
-    operation: commandNames.get(command) ?? `command ${command}`,
-  }));
-  const pending = [...requests, ...calls.map(lockWaitOfCall)].slice(0, waitsMax);
+  const others = (await otherWorkers?.waits()) ?? [];
+  const pending = [...(smb?.waits() ?? []), ...own, ...others].slice(0, waitsMax);
   const locked = await runtime.store.snapshot(async (view) => {
     const records = new Records(view, runtime.content);
     const names = new Names(records);
@@ -85,18 +61,7 @@ async function list(
       waiter: waiter.client,
       holders: holders.map(({ client }) => client),
     }));
-  return json({ now: formatIso(now), waits, cycles: findCycles(edges) });
-}
-
-interface PendingWait extends Omit<LockWait, "command"> {
-  readonly operation: string;
-}
-
-/** A REST request that waits for a break of caching grants: for a change of the lock state of the
- *  file. */
-function lockWaitOfCall({ operation, key, since }: CallWait): PendingWait {
-  const [share, file] = locks.parts(key) as [bigint, bigint];
-  return { share, file, client: restClient, operation, ranges: undefined, since };
+  return json({ now: formatIso(now), waits, cycles: findCycles(edges) } satisfies WaitsView);
 }
 
 /** A waiting REST request has no address: its connection may be that of a gateway. */
@@ -108,18 +73,11 @@ interface LockWaitContext {
   readonly now: Ticks;
 }
 
-const commandNames = new Map<number, string>([
-  [Command.create, "CREATE"],
-  [Command.write, "WRITE"],
-  [Command.lock, "LOCK"],
-  [Command.ioctl, "IOCTL"],
-  [Command.setInfo, "SET_INFO"],
-]);
-
 async function lockWaitOf(
   { records, names, now }: LockWaitContext,
-  { share, file, client, operation, ranges, since }: PendingWait,
+  { key, client = restClient, operation, ranges, since }: PendingWait,
 ): Promise<Wait | undefined> {
+  const [share, file] = locks.parts(key) as [bigint, bigint];
   const target = await fileTargetOf(records, names, share, file);
   const state = await records.get(locks, { share, id: file });
   if (target === undefined || state === undefined) return undefined;
@@ -177,4 +135,82 @@ function leaseWait(
 function leaseHolder(events: readonly FeedEvent[], id: string): Holder {
   const acquired = events.find(({ lease }) => lease?.id === id);
   return { client: acquired?.address ?? "", lease: id, what: `lease ${id}` };
+}
+
+const holdersMax = 20;
+
+/** The handles whose caching grants are being broken. */
+export function breakHolders({ opens, caches }: LockState): readonly Holder[] {
+  return caches
+    .flatMap(({ key, held, breaking }): readonly Holder[] => {
+      if (breaking === undefined) return [];
+      const to = lettersOf(breaking.to) || "none";
+      const what = `caching ${lettersOf(held)}, asked to keep ${to}`;
+      const owners = opens.filter(({ cacheKey }) => cacheKey === key);
+      return owners.map(({ id, client }) => ({ client, open: String(id), what }));
+    })
+    .slice(0, holdersMax);
+}
+
+/** The handles with byte-range locks that overlap the wanted ones. */
+export function rangeHolders(
+  { opens, ranges }: LockState,
+  wanted: readonly ByteSpan[],
+): readonly Holder[] {
+  const clients = new Map(opens.map(({ id, client }) => [id, client]));
+  return ranges
+    .filter((held) => wanted.some((span) => overlaps(held, span)))
+    .map(({ open, offset, length, exclusive }) => ({
+      client: clients.get(open) ?? "",
+      open: String(open),
+      what: `${exclusive ? "exclusive" : "shared"} lock of ${length} bytes at ${offset}`,
+    }))
+    .slice(0, holdersMax);
+}
+
+interface WaitEdge {
+  readonly waiter: string;
+  readonly holders: readonly string[];
+}
+
+/** Groups of clients that wait for each other: none of them can proceed unless a request fails or
+ *  times out. Each group is listed once, in the order in which its clients wait. */
+export function findCycles(edges: readonly WaitEdge[]): readonly (readonly string[])[] {
+  const next = new Map<string, Set<string>>();
+  for (const { waiter, holders } of edges) {
+    const known = next.get(waiter) ?? new Set();
+    for (const holder of holders) if (holder !== waiter) known.add(holder);
+    next.set(waiter, known);
+  }
+  const cycles: string[][] = [];
+  const done = new Set<string>();
+  for (const start of next.keys()) followFrom(start, { next, done, cycles });
+  return cycles;
+}
+
+interface Search {
+  readonly next: ReadonlyMap<string, ReadonlySet<string>>;
+  /** Clients from which everything was followed. */
+  readonly done: Set<string>;
+  readonly cycles: string[][];
+}
+
+/** Follows the edges depth first, without recursion: a chain may be as long as there are waits. */
+function followFrom(start: string, { next, done, cycles }: Search): void {
+  const path: { client: string; left: Iterator<string> }[] = [];
+  const enter = (client: string): void => {
+    path.push({ client, left: (next.get(client) ?? new Set<string>()).values() });
+  };
+  if (!done.has(start)) enter(start);
+  for (let top = path.at(-1); top !== undefined; top = path.at(-1)) {
+    const { value: following, done: isEnd } = top.left.next();
+    if (isEnd === true) {
+      done.add(top.client);
+      path.pop();
+      continue;
+    }
+    const at = path.findIndex(({ client }) => client === following);
+    if (at >= 0) cycles.push(path.slice(at).map(({ client }) => client));
+    else if (!done.has(following)) enter(following);
+  }
 }

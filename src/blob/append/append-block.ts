@@ -1,10 +1,98 @@
+import { append } from "../../content/plan.ts";
+import { inlinePartBytesMax, type ReceivedBody } from "../../content/content-ref.ts";
+import { noBody } from "../../operation/operation.ts";
 import { encryption } from "../../protocol/encryption.ts";
+import { copySource } from "../../protocol/named-resource.ts";
+import { header, integer } from "../../protocol/params.ts";
+import { fail, ok, type Result } from "../../protocol/result.ts";
+import { blobChange } from "../blob-policy.ts";
+import type { BlobRecord } from "../records.ts";
 import { operation } from "../resources.ts";
-import { appendBlockBytesMax, inlinePartBytesMax } from "../shared/limits.ts";
-import { appendPosition, maxSize, appendReply, appendReplyHeaders } from "./append.ts";
+import { encryptionHeaderNames, encryptionHeaders } from "../shared/create-blob.ts";
+import { bodyChecksum, bothChecksums } from "../shared/http-headers.ts";
+import { appendBlockBytesMax, appendedBlocksMax } from "../shared/limits.ts";
+
+/** `x-ms-blob-condition-appendpos`: the length that the blob must have before the append. */
+const appendPosition = header("x-ms-blob-condition-appendpos", integer(0, Number.MAX_SAFE_INTEGER));
+
+/** `x-ms-blob-condition-maxsize`: the length that the blob must not exceed after the append. */
+const maxSize = header("x-ms-blob-condition-maxsize", integer(0, Number.MAX_SAFE_INTEGER));
+
+interface AppendConditions {
+  readonly appendPosition: number | undefined;
+  readonly maxSize?: number | undefined;
+}
+
+/** Checks that the target is an append blob, and the append conditions for an append of `length`
+ *  bytes. */
+function checkAppend(
+  target: BlobRecord,
+  conditions: AppendConditions,
+  length: number,
+): Result<undefined> {
+  if (target.type !== "AppendBlob") return fail("InvalidBlobType");
+  if (target.writtenBy === "dfs") return fail("BlobOperationNotSupported");
+  const currentLength = target.content.length;
+  if (conditions.appendPosition !== undefined && conditions.appendPosition !== currentLength) {
+    return fail("AppendPositionConditionNotMet");
+  }
+  if (conditions.maxSize !== undefined && currentLength + length > conditions.maxSize) {
+    return fail("MaxBlobSizeConditionNotMet");
+  }
+  return ok(undefined);
+}
+
+const appendReplyHeaders = [
+  "Content-MD5",
+  "x-ms-content-crc64",
+  "x-ms-blob-append-offset",
+  "x-ms-blob-committed-block-count",
+  "x-ms-request-server-encrypted",
+  ...encryptionHeaderNames,
+] as const;
+
+interface AppendContext {
+  readonly target: BlobRecord;
+  readonly received: ReceivedBody;
+  readonly input: AppendConditions;
+  readonly version: string;
+}
+
+/** The decision of Append Block and Append Block From URL. */
+function appendReply({ target, received, input, version }: AppendContext) {
+  const allowed = checkAppend(target, input, received.length);
+  if (!allowed.ok) return allowed;
+  if (target.sealed === true) return fail("BlobIsSealed");
+  const count = (target.committedBlockCount ?? 0) + 1;
+  if (count > appendedBlocksMax) return fail("BlockCountExceedsLimit");
+  return {
+    put: { ...target, committedBlockCount: count },
+    content: append(target.content, received),
+    headers: {
+      ...bodyChecksum(received, version),
+      "x-ms-blob-append-offset": String(target.content.length),
+      "x-ms-blob-committed-block-count": String(count),
+      "x-ms-request-server-encrypted": "true",
+      ...encryptionHeaders(target),
+    },
+  };
+}
+
+const policy = { ...blobChange.policy, directories: "reject" } as const;
+
+/** What both operations that append declare. */
+const appending = {
+  ...blobChange,
+  params: { appendPosition, maxSize, encryption },
+  permission: { letters: "aw", resourceType: "o" },
+  ifNoneMatchAny: "ignored",
+  policy,
+  success: { status: 201, headers: appendReplyHeaders },
+} as const;
 
 /** learn.microsoft.com/rest/api/storageservices/append-block */
 export const appendBlock = operation({
+  ...appending,
   name: "Append Block",
   ids: ["AppendBlob_AppendBlock"],
   route: {
@@ -14,7 +102,6 @@ export const appendBlock = operation({
     headers: { "x-ms-copy-source": false },
   },
   since: "2015-02-21",
-  params: { appendPosition, maxSize, encryption },
   body: {
     kind: "content",
     lengthMax: appendBlockBytesMax,
@@ -22,20 +109,57 @@ export const appendBlock = operation({
     md5Always: false,
     nonEmpty: true,
   },
-  permission: { letters: "aw", resourceType: "o" },
-  target: "must-exist",
-  conditions: "write",
   conditionFaults: { outOfRange: "OutOfRangeInput" },
-  lease: "match-if-leased",
-  etag: "renew",
-  effect: "writes",
-  policy: {
-    content: "change",
-    generations: "current",
-    pendingCopy: "reject",
-    clientKey: "match",
-    directories: "reject",
-  },
-  success: { status: 201, headers: appendReplyHeaders },
+  freedBytes: () => 0,
   decide: (context) => appendReply(context),
+});
+
+/** learn.microsoft.com/rest/api/storageservices/append-block-from-url */
+export const appendBlockFromUrl = operation({
+  ...appending,
+  name: "Append Block From URL",
+  ids: ["AppendBlob_AppendBlockFromUrl"],
+  route: {
+    method: "PUT",
+    resource: "blob",
+    query: { comp: "appendblock" },
+    headers: { "x-ms-copy-source": true },
+  },
+  since: "2018-11-09",
+  body: {
+    kind: "source",
+    lengthMax: appendBlockBytesMax,
+    inlineBytesMax: inlinePartBytesMax,
+    style: "range-from-url",
+    range: "x-ms-source-range",
+    md5Always: true,
+    nonEmpty: true,
+  },
+  namedResources: [copySource],
+  decide: (context) => {
+    const reply = appendReply(context);
+    const { received, version } = context;
+    return "fault" in reply
+      ? reply
+      : { ...reply, headers: { ...reply.headers, ...bothChecksums(received, version) } };
+  },
+});
+
+/** Makes an append blob read-only. Idempotent: sealing a sealed blob succeeds.
+ *  learn.microsoft.com/rest/api/storageservices/append-blob-seal */
+export const sealAppendBlob = operation({
+  ...blobChange,
+  name: "Append Blob Seal",
+  ids: ["AppendBlob_Seal"],
+  route: { method: "PUT", resource: "blob", query: { comp: "seal" } },
+  since: "2019-12-12",
+  params: { appendPosition },
+  body: noBody,
+  policy: { ...policy, clientKey: "none" },
+  success: { status: 200, headers: ["x-ms-blob-sealed"] },
+  decide: ({ target, input }) => {
+    const allowed = checkAppend(target, input, 0);
+    if (!allowed.ok) return allowed;
+    return { put: { ...target, sealed: true as const }, headers: { "x-ms-blob-sealed": "true" } };
+  },
 });

@@ -1,4 +1,4 @@
-import { spend, unitsPerIterationMax } from "../../base/loop-share.ts";
+import { unitsPerIterationMax, type LoopShare } from "../../base/loop-share.ts";
 import type { XmlParser } from "../../operation/operation.ts";
 import { fail, ok, type Failure, type Result } from "../../protocol/result.ts";
 import { invalidXmlAt, type XmlElement } from "../../encoding/xml.ts";
@@ -15,11 +15,12 @@ const sources: ReadonlySet<string> = new Set(["Committed", "Uncommitted", "Lates
 
 /** Parses `<BlockList>` with the elements `<Committed>`, `<Uncommitted>` and `<Latest>` in any
  *  order. */
-export const parseBlockList: XmlParser<readonly BlockListEntry[]> = (root) => {
+export const parseBlockList: XmlParser<readonly BlockListEntry[]> = (root, loop) => {
   if (root === undefined || root.name !== "BlockList") return fail("InvalidXmlDocument");
   if (root.children.length > committedBlocksMax) return fail("BlockListTooLong");
   const entries: BlockListEntry[] = [];
-  if (root.children.length > entriesPerIterationMax) return readInSteps(root.children, entries);
+  if (root.children.length > entriesPerIterationMax)
+    return readInSteps(loop, root.children, entries);
   const malformed = readEntries(root.children, entries);
   return malformed ?? ok(entries);
 };
@@ -28,11 +29,12 @@ export const parseBlockList: XmlParser<readonly BlockListEntry[]> = (root) => {
 const entriesPerIterationMax = 4096;
 
 async function readInSteps(
+  loop: LoopShare,
   children: readonly XmlElement[],
   entries: BlockListEntry[],
 ): Promise<Result<readonly BlockListEntry[]>> {
   for (let from = 0; from < children.length; from += entriesPerIterationMax) {
-    await spend(unitsPerIterationMax);
+    await loop.spend(unitsPerIterationMax);
     const malformed = readEntries(children.slice(from, from + entriesPerIterationMax), entries);
     if (malformed !== undefined) return malformed;
   }

@@ -1,4 +1,4 @@
-import { noBody } from "../../operation/operation.ts";
+import { blobRead } from "../blob-policy.ts";
 import { oneOf, query } from "../../protocol/params.ts";
 import { fail } from "../../protocol/result.ts";
 import { element, textElement } from "../../encoding/xml-writer.ts";
@@ -9,25 +9,15 @@ import { committedBlocks, findUpload, stagedBlocks } from "./read-blocks.ts";
 
 /** learn.microsoft.com/rest/api/storageservices/get-block-list */
 export const getBlockList = operation({
+  ...blobRead,
   name: "Get Block List",
   ids: ["BlockBlob_GetBlockList"],
   route: { method: "GET", resource: "blob", query: { comp: "blocklist" } },
   since: "2009-09-19",
   params: { type: query("blocklisttype", oneOf("committed", "uncommitted", "all")) },
-  body: noBody,
-  permission: { letters: "r", resourceType: "o", publicRead: "blob" },
   target: "optional",
   conditions: "tags",
-  lease: "match-if-given",
-  etag: "keep",
-  effect: "reads",
-  policy: {
-    content: "none",
-    generations: "any",
-    pendingCopy: "allow",
-    clientKey: "none",
-    directories: "reject",
-  },
+  policy: { ...blobRead.policy, clientKey: "none", directories: "reject" },
   largeResponse: true,
   success: { status: 200, headers: ["x-ms-blob-content-length"] },
   reads: async (view, { scope, address, target, input }) => {

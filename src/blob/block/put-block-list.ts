@@ -1,30 +1,23 @@
 import { compose } from "../../content/plan.ts";
-import { metadata } from "../../operation/common-params.ts";
-import { emptyContent, type ContentPart } from "../../content/content-ref.ts";
-import { encryption } from "../../protocol/encryption.ts";
-import { spend, unitsPerIterationMax } from "../../base/loop-share.ts";
+import type { ContentPart } from "../../content/content-ref.ts";
+import { unitsPerIterationMax, type LoopShare } from "../../base/loop-share.ts";
 import { fail, ok, type Result } from "../../protocol/result.ts";
 import type { RecordView } from "../../operation/view.ts";
 import {
+  blobCreation,
+  blockBlobParams,
   chooseEncryption,
   compareKeys,
-  encryptionHeaderNames,
-  encryptionHeaders,
-} from "../shared/blob-encryption.ts";
-import { protection } from "../protection/protection.ts";
+  compareScopes,
+  createBlob,
+  serverEncrypted,
+  uploadReplyHeaders,
+} from "../shared/create-blob.ts";
 import type { BlobRecord } from "../records.ts";
 import { operation } from "../resources.ts";
-import { bodyChecksum } from "../shared/checksum-headers.ts";
-import { blobHeaders } from "../shared/http-headers.ts";
-import {
-  blobKey,
-  dropUpload,
-  preservePrevious,
-  nextVersion,
-  versionHeader,
-} from "../shared/overwrite.ts";
-import { tagsHeader } from "../shared/create-params.ts";
-import { blockBlobTier } from "../shared/tier.ts";
+import { blockPermission } from "./stage-block.ts";
+import { bodyChecksum } from "../shared/http-headers.ts";
+import { blobKey, dropCommitted } from "../shared/overwrite.ts";
 import { parseBlockList, type BlockListEntry } from "./block-list-body.ts";
 import {
   committedBlocks,
@@ -42,105 +35,75 @@ interface KeyedPart extends ContentPart {
   /** SHA-256 of the customer-provided key with which the bytes are encrypted; undefined without
    *  one. */
   readonly keySha256: Uint8Array | undefined;
+  /** The scope with which an uncommitted block was sent. */
+  readonly encryptionScope?: string | undefined;
 }
 
 type PartsById = ReadonlyMap<string, KeyedPart>;
 
 /** learn.microsoft.com/rest/api/storageservices/put-block-list */
 export const putBlockList = operation({
+  ...blobCreation,
   name: "Put Block List",
   ids: ["BlockBlob_CommitBlockList"],
   route: { method: "PUT", resource: "blob", query: { comp: "blocklist" } },
   since: "2009-09-19",
-  params: {
-    metadata,
-    headers: blobHeaders,
-    tags: tagsHeader,
-    tier: blockBlobTier,
-    protection,
-    encryption,
-  },
+  params: blockBlobParams,
   body: { kind: "xml", bytesMax: blockListBytesMax, parse: parseBlockList },
-  permission: { letters: "w", resourceType: "o" },
-  target: "may-exist",
-  conditions: "create",
-  lease: "match-if-leased",
-  etag: "renew",
-  effect: "writes",
-  policy: {
-    content: "replace",
-    generations: "current",
-    pendingCopy: "reject",
-    clientKey: "none",
-    directories: "reject",
-  },
-  success: {
-    status: 201,
-    headers: [
-      "Content-MD5",
-      "x-ms-content-crc64",
-      "x-ms-request-server-encrypted",
-      "x-ms-version-id",
-      ...encryptionHeaderNames,
-    ],
-  },
+  permission: blockPermission,
+  policy: { ...blobCreation.policy, event: "PutBlockList" },
+  success: { status: 201, headers: uploadReplyHeaders },
   reads: async (view, { scope, target, input }) => {
     const lookup = await findUpload(view, blobKey({ scope }));
     const uncommitted = await uncommittedParts(view, lookup);
     const committed = await committedParts(view, target);
-    return { lookup, parts: await chooseParts(input.body, { uncommitted, committed }) };
+    const available = { uncommitted: uncommitted.parts, committed };
+    const parts = await chooseParts(view.loop, input.body, available);
+    return { lookup, parts, stagedBytes: uncommitted.bytes };
   },
   lastModifiedOf: ({ lookup }) => lookup.live?.touched,
   decide: (context) => {
-    const { target, input, readResult, newETag, now, received, version } = context;
+    const { target, input, readResult, received, version } = context;
     if (target !== undefined && target.type !== "BlockBlob") return fail("InvalidBlobType");
     if (target?.writtenBy === "dfs") return fail("BlobOperationNotSupported");
     const { parts } = readResult;
     if (!parts.ok) return parts;
     const encryptedWith = chooseEncryption(input.encryption, context.scope.container);
     if (!encryptedWith.ok) return encryptedWith;
-    for (const { keySha256 } of parts.value) {
+    for (const { keySha256, encryptionScope: staged } of parts.value) {
       const fits = compareKeys(keySha256, encryptedWith.value.keySha256);
       if (!fits.ok) return fits;
+      if (staged === undefined) continue;
+      const same = compareScopes(staged, input.encryption, context.scope.container);
+      if (!same.ok) return same;
     }
-    const versionId = nextVersion(context);
-    return {
-      put: {
-        etag: newETag,
-        created: target?.created ?? now,
-        type: "BlockBlob" as const,
-        content: emptyContent,
-        headers: input.headers,
-        metadata: input.metadata,
-        lease: target?.lease,
-        tags: input.tags,
-        tier: input.tier,
-        tierChanged: input.tier === undefined ? undefined : now,
-        versionId,
-        ...input.protection,
-        ...encryptedWith.value,
-      },
+    const { headers, metadata, tags, tier } = input;
+    const blob = { type: "BlockBlob" as const, headers, metadata, tags, tier };
+    return createBlob(context, blob, {
+      encryptedWith: encryptedWith.value,
       content: compose(parts.value),
-      preserve: preservePrevious(context),
-      effects: dropUpload(blobKey(context), readResult.lookup.stored),
-      headers: {
-        ...bodyChecksum(received, version),
-        ...encryptionHeaders(encryptedWith.value),
-        "x-ms-request-server-encrypted": "true",
-        "x-ms-version-id": versionHeader(versionId),
-      },
-    };
+      effects: dropCommitted(blobKey(context), readResult.lookup, readResult.stagedBytes),
+      headers: { ...bodyChecksum(received, version), ...serverEncrypted },
+    });
   },
 });
 
-async function uncommittedParts(view: RecordView, { live }: UploadLookup): Promise<PartsById> {
+interface Uncommitted {
+  readonly parts: PartsById;
+  readonly bytes: number;
+}
+
+async function uncommittedParts(view: RecordView, { live }: UploadLookup): Promise<Uncommitted> {
   const parts = new Map<string, KeyedPart>();
+  let bytes = 0;
   for await (const batch of stagedBlocks(view, live)) {
-    for (const { id, content, keySha256 } of batch) {
-      parts.set(id, { pieces: await piecesOf(view, content), block: id, keySha256 });
+    for (const { id, content, keySha256, encryptionScope } of batch) {
+      bytes += content.length;
+      const pieces = await piecesOf(view, content);
+      parts.set(id, { pieces, block: id, keySha256, encryptionScope });
     }
   }
-  return parts;
+  return { parts, bytes };
 }
 
 async function committedParts(
@@ -166,6 +129,7 @@ const entriesPerIterationMax = 4096;
 
 /** Finds the block of each entry. An id may be repeated, but always with the same list. */
 async function chooseParts(
+  loop: LoopShare,
   entries: readonly BlockListEntry[],
   { uncommitted, committed }: AvailableBlocks,
 ): Promise<Result<readonly KeyedPart[]>> {
@@ -173,7 +137,7 @@ async function chooseParts(
   const chosen: KeyedPart[] = [];
   for (const { from, id } of entries) {
     const isStepDone = chosen.length % entriesPerIterationMax === entriesPerIterationMax - 1;
-    if (isStepDone) await spend(unitsPerIterationMax);
+    if (isStepDone) await loop.spend(unitsPerIterationMax);
     if ((sources.get(id) ?? from) !== from) return fail("InvalidBlockList");
     sources.set(id, from);
     const part =

@@ -1,20 +1,8 @@
 import { mapAwaitable, type Awaitable } from "../../base/awaitable.ts";
 import type { ContentRef, SliceSourceOfLength } from "../../content/content-ref.ts";
-import { encodeTaggedKey } from "../../encoding/keys.ts";
-import { ticksPerDay, type Ticks } from "../../base/ticks.ts";
+import type { Ticks } from "../../base/ticks.ts";
 import type { RecordView } from "../../operation/view.ts";
-import { blocks, uploads, type BlobKey, type UploadRecord } from "../records.ts";
-import { uncommittedLifetimeDays } from "../shared/limits.ts";
-
-// An upload is the set of the uncommitted blocks of one blob. It ends a week after its last block.
-const uploadLifetime = BigInt(uncommittedLifetimeDays) * ticksPerDay;
-const blockCountTag = 0x26;
-
-/** Key of the number of uncommitted blocks of an upload. A counter, so that concurrent Put Block
- *  requests do not conflict. */
-export function blockCounter(upload: bigint): Uint8Array {
-  return encodeTaggedKey(blockCountTag, [upload]);
-}
+import { blocks, uploadEnds, uploads, type BlobKey, type UploadRecord } from "../records.ts";
 
 /** The upload of a blob. */
 export interface UploadLookup {
@@ -35,17 +23,14 @@ export function isLive(upload: UploadRecord, now: Ticks): boolean {
   return now < uploadEnds(upload);
 }
 
-export function uploadEnds({ touched }: UploadRecord): Ticks {
-  return touched + uploadLifetime;
-}
-
 /** An uncommitted block. */
-export interface StagedBlock {
+interface StagedBlock {
   readonly id: string;
   readonly length: number;
   readonly content: ContentRef;
   // SHA-256 of the customer-provided key with which the bytes are encrypted; undefined without one.
   readonly keySha256?: Uint8Array | undefined;
+  readonly encryptionScope?: string | undefined;
 }
 
 /** Reads uncommitted blocks in batches, sorted by id as in the service's listing. */
@@ -55,15 +40,15 @@ export async function* stagedBlocks(
 ): AsyncIterable<readonly StagedBlock[]> {
   if (upload === undefined) return;
   for await (const batch of view.scan(blocks, blocks.range([upload.id]))) {
-    yield batch.map(({ key, record: { content, keySha256 } }) => {
+    yield batch.map(({ key, record: { content, keySha256, encryptionScope } }) => {
       const id = blocks.parts(key)[1] as string;
-      return { id, length: content.length, content, keySha256 };
+      return { id, length: content.length, content, keySha256, encryptionScope };
     });
   }
 }
 
 /** A block of a committed block list, with the slices of its bytes. */
-export interface CommittedBlock {
+interface CommittedBlock {
   readonly id: string;
   readonly length: number;
   readonly pieces: readonly SliceSourceOfLength[];

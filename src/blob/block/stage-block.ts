@@ -1,25 +1,42 @@
 import { whole } from "../../content/plan.ts";
 import { emptyContent, type ReceivedBody } from "../../content/content-ref.ts";
-import { add, put, reclaim, reclaimAt, type Effect } from "../../operation/effects.ts";
+import { add, periodJob, put, reclaimOwned, type Effect } from "../../operation/effects.ts";
 import type { Encryption } from "../../protocol/encryption.ts";
 import { fail } from "../../protocol/result.ts";
+import { overwriteNeed } from "../../protocol/roles/action-need.ts";
 import { ticksPerSecond, type Ticks } from "../../base/ticks.ts";
 import type { RecordView } from "../../operation/view.ts";
 import {
   chooseEncryption,
   encryptionHeaderNames,
   encryptionHeaders,
-} from "../shared/blob-encryption.ts";
-import { blocks, uploads, type BlobKey, type BlobRecord, type UploadRecord } from "../records.ts";
+} from "../shared/create-blob.ts";
+import {
+  blockCount,
+  blocks,
+  uploads,
+  type BlobKey,
+  type BlobRecord,
+  type UploadRecord,
+} from "../records.ts";
 import type { ContainerScope } from "../resources.ts";
-import { bodyChecksum } from "../shared/checksum-headers.ts";
+import { bodyChecksum } from "../shared/http-headers.ts";
 import { uncommittedBlocksMax } from "../shared/limits.ts";
-import { blockCounter, findUpload, uploadEnds, type UploadLookup } from "./read-blocks.ts";
+import { findUpload, type UploadLookup } from "./read-blocks.ts";
 
 /** How exactly the time of the last change of an upload is known. */
 /** An upload's `touched` is not written again within this time, so that concurrent Put Block
  *  requests do not conflict. */
 export const touchIntervalTicks = 3600n * ticksPerSecond;
+
+/** Of the operations on blocks: a SAS that only permits to create suffices for a new blob, a role
+ *  must permit to write. */
+export const blockPermission = {
+  letters: "cw",
+  resourceType: "o",
+  overwrite: true,
+  actions: overwriteNeed,
+} as const;
 
 export const stageReplyHeaders = [
   "Content-MD5",
@@ -45,8 +62,19 @@ export async function readStagingState(
   const staged = await findUpload(view, key);
   const upload = staged.live;
   const block = upload && (await view.get(blocks, { upload: upload.id, id: blockId }));
-  const count = upload === undefined ? 0n : await view.count(blockCounter(upload.id));
+  const count = upload === undefined ? 0n : await view.count(blockCount.key(upload.id));
   return { staged, replaces: block !== undefined, count };
+}
+
+/** The length of the uncommitted block that a new one with the same id replaces. */
+export async function replacedBytes(
+  view: RecordView,
+  key: BlobKey,
+  blockId: string,
+): Promise<number> {
+  const { live: upload } = await findUpload(view, key);
+  const block = upload && (await view.get(blocks, { upload: upload.id, id: blockId }));
+  return block?.content.length ?? 0;
 }
 
 /** What a new uncommitted block depends on. */
@@ -81,9 +109,9 @@ export function stageBlock(
   const options = { now, newId, blockIdLength: blockId.length };
   const opened = openUpload(key, readResult.staged, options);
   const at = { upload: opened.upload.id, id: blockId };
-  const { keySha256 } = encryptedWith.value;
-  const block = put(blocks, at, { content: emptyContent, keySha256 }, whole(received));
-  const counted = readResult.replaces ? [] : [add(blockCounter(opened.upload.id), 1n)];
+  const record = { content: emptyContent, ...encryptedWith.value };
+  const block = put(blocks, at, record, whole(received));
+  const counted = readResult.replaces ? [] : [add(blockCount.key(opened.upload.id), 1n)];
   return {
     effects: [...opened.effects, block, ...counted],
     headers: {
@@ -110,14 +138,7 @@ export function openUpload(key: BlobKey, { stored, live }: UploadLookup, options
     return { upload: live, effects: stale ? [put(uploads, key, touched)] : [] };
   }
   const upload: UploadRecord = { id: newId(), blockIdLength, touched: now };
-  const expiryJob = reclaimAt(
-    uploadEnds(upload),
-    "blob-upload",
-    key.container,
-    key.name,
-    upload.id,
-  );
-  const effects: Effect[] = [put(uploads, key, upload), expiryJob];
-  if (stored !== undefined) effects.push(reclaim("blob-blocks", stored.id));
+  const effects: Effect[] = [put(uploads, key, upload), ...periodJob(uploads, key, upload)];
+  if (stored !== undefined) effects.push(reclaimOwned("upload", stored.id));
   return { upload, effects };
 }

@@ -4,7 +4,7 @@ import {
   parseAccessPolicies,
   renderAccessPolicies,
 } from "../../account/access-policies.ts";
-import { noBody } from "../../operation/operation.ts";
+import { propertiesRead, propertiesChange } from "../../operation/operation.ts";
 import { fail } from "../../protocol/result.ts";
 import { xmlBody } from "../../encoding/xml-body.ts";
 import { operation } from "../resources.ts";
@@ -16,18 +16,13 @@ const query = { restype: "container", comp: "acl" };
 
 /** learn.microsoft.com/rest/api/storageservices/get-container-acl */
 export const getContainerAcl = operation({
+  ...propertiesRead,
   name: "Get Container ACL",
   ids: ["Container_GetAccessPolicy", "Container_GetAccessPolicy_HEAD"],
   route: { method: ["GET", "HEAD"], resource: "container", query },
   since: "2009-09-19",
   params: {},
-  body: noBody,
   permission: { resourceType: "c", sas: "none" },
-  target: "must-exist",
-  conditions: "none",
-  lease: "match-if-given",
-  etag: "keep",
-  effect: "reads",
   success: { status: 200, headers: ["x-ms-blob-public-access"] },
   decide: ({ target }) => ({
     headers: { "x-ms-blob-public-access": target.publicAccess },
@@ -38,6 +33,7 @@ export const getContainerAcl = operation({
 /** Replaces all stored access policies and the public access.
  *  learn.microsoft.com/rest/api/storageservices/set-container-acl */
 export const setContainerAcl = operation({
+  ...propertiesChange,
   name: "Set Container ACL",
   ids: ["Container_SetAccessPolicy"],
   route: { method: "PUT", resource: "container", query },
@@ -45,11 +41,7 @@ export const setContainerAcl = operation({
   params: { publicAccess },
   body: { kind: "xml", bytesMax: accessPoliciesBytesMax, parse: parseAccessPolicies },
   permission: { resourceType: "c", sas: "none" },
-  target: "must-exist",
   conditions: "write",
-  lease: "match-if-given",
-  etag: "renew",
-  effect: "writes",
   success: { status: 200, headers: [] },
   decide: ({ target, input, features }) => {
     if (input.publicAccess !== undefined && !features.publicAccess) {

@@ -3,14 +3,23 @@ import type { Effect } from "../../operation/effects.ts";
 import type { Ticks } from "../../base/ticks.ts";
 import { metadata } from "../../operation/common-params.ts";
 import { noBody } from "../../operation/operation.ts";
-import { boolean, header, text } from "../../protocol/params.ts";
+import { parseScope } from "../../protocol/encryption.ts";
+import { boolean, header, type Param } from "../../protocol/params.ts";
 import { fail } from "../../protocol/result.ts";
 import { blobs } from "../records.ts";
 import { isHierarchical, operation } from "../resources.ts";
 import { inheritedAccess } from "../tree/create-parents.ts";
 import { newDirectory } from "../tree/directory-record.ts";
 import { rootName } from "../tree/find-path.ts";
+import { checkScope } from "../shared/create-blob.ts";
 import { publicAccess } from "./container-acl.ts";
+
+const defaultScopeHeader = "x-ms-default-encryption-scope";
+
+const defaultEncryptionScope: Param<string | undefined> = {
+  sources: [defaultScopeHeader],
+  parse: (reader) => parseScope(reader, defaultScopeHeader),
+};
 
 /** learn.microsoft.com/rest/api/storageservices/create-container */
 export const createContainer = operation({
@@ -21,7 +30,7 @@ export const createContainer = operation({
   params: {
     metadata,
     publicAccess,
-    defaultEncryptionScope: header("x-ms-default-encryption-scope", text),
+    defaultEncryptionScope,
     denyEncryptionScopeOverride: header("x-ms-deny-encryption-scope-override", boolean),
   },
   body: noBody,
@@ -36,8 +45,9 @@ export const createContainer = operation({
     if (input.publicAccess !== undefined && !features.publicAccess) {
       return fail("PublicAccessNotPermitted");
     }
-    const { metadata: pairs, ...rest } = input;
-    const { publicAccess: access, defaultEncryptionScope, denyEncryptionScopeOverride } = rest;
+    const known = checkScope(input.defaultEncryptionScope, features);
+    if (!known.ok) return known;
+    const { metadata: pairs, publicAccess: access } = input;
     const id = newId();
     return {
       ...(isHierarchical(scope) ? { effects: [putRoot(id, newETag, callerId)] } : {}),
@@ -47,8 +57,8 @@ export const createContainer = operation({
         metadata: pairs,
         policies: [],
         publicAccess: access,
-        defaultEncryptionScope,
-        denyEncryptionScopeOverride,
+        defaultEncryptionScope: input.defaultEncryptionScope,
+        denyEncryptionScopeOverride: input.denyEncryptionScopeOverride,
       },
     };
   },

@@ -2,9 +2,8 @@ import type { AccountScope } from "../../account/account-record.ts";
 import { isRecentlyDeleted, keepDeletion } from "../../account/deleted-names.ts";
 import type { DeletedName } from "../../account/deleted-names.ts";
 import { noBody } from "../../operation/operation.ts";
-import { put, reclaim, reclaimAt } from "../../operation/effects.ts";
+import { periodJob, put, reclaimOwned } from "../../operation/effects.ts";
 import { fail } from "../../protocol/result.ts";
-import { ticksPerDay } from "../../base/ticks.ts";
 import { protectionFault } from "../protection/protection.ts";
 import { deletedContainers } from "../records.ts";
 import { operation, type BlobAddress } from "../resources.ts";
@@ -46,12 +45,12 @@ export const deleteContainer = operation({
     const retentionDays = features.containerSoftDeleteDays;
     const reserved = keepDeletion(features, nameOf(scope, address), now);
     if (retentionDays === 0) {
-      return { remove: true, effects: [reclaim("blob-container", target.id), ...reserved] };
+      return { remove: true, effects: [reclaimOwned("container", target.id), ...reserved] };
     }
     const key = { account: scope.account.id, name: address.container, version: now };
     const record = { ...target, lease: undefined, deletedAt: now, retentionDays };
-    const due = now + BigInt(retentionDays) * ticksPerDay;
-    const expiryJob = reclaimAt(due, "blob-deleted-container", key.account, key.name, key.version);
-    return { remove: true, effects: [put(deletedContainers, key, record), expiryJob, ...reserved] };
+    const expiryJob = periodJob(deletedContainers, key, record);
+    const kept = put(deletedContainers, key, record);
+    return { remove: true, effects: [kept, ...expiryJob, ...reserved] };
   },
 });

@@ -1,12 +1,15 @@
 import { otherName } from "../../operation/common-params.ts";
 import { remove } from "../../operation/effects.ts";
+import { invalidQuery } from "../../protocol/faults.ts";
 import { parseGuid } from "../../protocol/guid.ts";
 import { checkLease } from "../../protocol/lease.ts";
-import { noBody } from "../../operation/operation.ts";
+import { noBody, noETag } from "../../operation/operation.ts";
 import { header, required } from "../../protocol/params.ts";
 import { fail } from "../../protocol/result.ts";
 import { containers } from "../records.ts";
 import { operation } from "../resources.ts";
+
+const acceptsLeaseId = "2021-06-08";
 
 /** Moves the record of the container to the new name. Blobs are keyed by the container's id and do
  *  not change. learn.microsoft.com/rest/api/storageservices/rename-container */
@@ -30,9 +33,7 @@ export const renameContainer = operation({
   ],
   permission: { letters: "w", resourceType: "c", sas: "account-only" },
   target: "must-not-exist",
-  conditions: "none",
-  lease: "none",
-  etag: "none",
+  ...noETag,
   effect: "writes",
   success: { status: 200, headers: [] },
   reads: async (view, { scope, input }) => {
@@ -40,7 +41,11 @@ export const renameContainer = operation({
     const record = await view.get(containers, key);
     return record && { key, record };
   },
-  decide: ({ readResult, input, newETag, now }) => {
+  decide: ({ readResult, input, newETag, now, version }) => {
+    // Recorded: version 2021-06-08 accepts the lease id, others do not.
+    if (input.sourceLeaseId !== undefined && version !== acceptsLeaseId) {
+      return invalidQuery("comp", "rename");
+    }
     if (readResult === undefined) return fail("ContainerNotFound");
     const { key, record } = readResult;
     const id = input.sourceLeaseId;

@@ -2,7 +2,7 @@ import { otherName } from "../../operation/common-params.ts";
 import { remove } from "../../operation/effects.ts";
 import { invalidQuery } from "../../protocol/faults.ts";
 import type { SameCredentialsResource } from "../../protocol/named-resource.ts";
-import { noBody } from "../../operation/operation.ts";
+import { noBody, noETag } from "../../operation/operation.ts";
 import { header, required, text } from "../../protocol/params.ts";
 import { fail } from "../../protocol/result.ts";
 import { ticksPerDay } from "../../base/ticks.ts";
@@ -36,9 +36,7 @@ export const restoreContainer = operation({
   namedResources: [deletedContainer],
   permission,
   target: "must-not-exist",
-  conditions: "none",
-  lease: "none",
-  etag: "none",
+  ...noETag,
   effect: "writes",
   success: { status: 201, headers: [] },
   reads: async (view, { scope, input }) => {
@@ -71,9 +69,7 @@ export const restoreNoContainer = operation({
   namedResources: [deletedContainer],
   permission,
   target: "must-exist",
-  conditions: "none",
-  lease: "none",
-  etag: "none",
+  ...noETag,
   effect: "reads",
   success: { status: 201, headers: [] },
   decide: () => invalidQuery("comp", query.comp),

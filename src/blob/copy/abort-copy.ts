@@ -32,6 +32,7 @@ export const abortCopyBlob = operation({
     pendingCopy: "allow",
     clientKey: "none",
     directories: "reject",
+    event: "AbortCopyBlob",
   },
   success: { status: 204, headers: [] },
   decide: ({ target, input, newETag, now }) => {

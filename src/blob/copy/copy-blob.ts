@@ -1,7 +1,8 @@
 import { empty, share } from "../../content/plan.ts";
-import { metadata } from "../../operation/common-params.ts";
+import { metadata, sourceConditions } from "../../operation/common-params.ts";
 import type { Effect } from "../../operation/effects.ts";
 import { isInfinite, isLocked } from "../../protocol/lease.ts";
+import { encryptionScope } from "../../protocol/encryption.ts";
 import { copySource } from "../../protocol/named-resource.ts";
 import { noBody } from "../../operation/operation.ts";
 import { fail, ok, type Result } from "../../protocol/result.ts";
@@ -11,36 +12,24 @@ import { isPageBlobLength } from "../page/page-params.ts";
 import { protection } from "../protection/protection.ts";
 import { uploads, type BlobRecord } from "../records.ts";
 import { operation } from "../resources.ts";
+import { blobKey, dropUpload, type OverwriteContext } from "../shared/overwrite.ts";
 import {
-  blobKey,
-  dropUpload,
-  preservePrevious,
-  nextVersion,
-  versionHeader,
-  type OverwriteContext,
-} from "../shared/overwrite.ts";
-import { tagsHeader } from "../shared/create-params.ts";
-import { archive } from "../tier/rehydration.ts";
-import {
-  copiedRecord,
-  remoteSourceProperties,
-  type CopyOptions,
-  type SourceProperties,
-} from "./copied-record.ts";
-import {
-  anyTier,
-  rehydratePriority,
-  sealBlob,
-  sourceConditions,
-  sourceLeaseId,
-  tagOption,
-} from "./copy-params.ts";
+  blobCreation,
+  chooseEncryption,
+  createBlob,
+  encryptionHeaderNames,
+  tagsHeader,
+} from "../shared/create-blob.ts";
+import { anyTier, archive } from "../tier/rehydration.ts";
+import { copiedBlob, remoteSourceProperties, type CopyOptions } from "./copied-blob.ts";
+import { rehydratePriority, sealBlob, sourceLeaseId, tagOption } from "./copy-params.ts";
 import { checkLocalSource, loadLocalSource, type SourceRequirements } from "./local-source.ts";
 
 /** Copies a blob. A copy within this service shares the content of the source and is complete with
  *  the response. Any other copy continues as a transfer job after the response.
  *  learn.microsoft.com/rest/api/storageservices/copy-blob */
 export const copyBlob = operation({
+  ...blobCreation,
   name: "Copy Blob",
   ids: ["Blob_StartCopyFromURL"],
   route: { method: "PUT", resource: "blob", headers: { "x-ms-copy-source": true } },
@@ -50,6 +39,7 @@ export const copyBlob = operation({
     tags: tagsHeader,
     tagOption,
     tier: anyTier,
+    encryption: encryptionScope,
     priority: rehydratePriority,
     seal: sealBlob,
     sourceConditions,
@@ -58,21 +48,14 @@ export const copyBlob = operation({
   },
   body: noBody,
   namedResources: [copySource],
-  permission: { letters: "cw", resourceType: "o", overwrite: true },
-  target: "may-exist",
-  conditions: "create",
-  conditionFaults: { any: "TargetConditionNotMet" },
-  lease: "match-if-leased",
-  etag: "renew",
-  effect: "writes",
-  policy: {
-    content: "replace",
-    generations: "current",
-    pendingCopy: "reject",
-    clientKey: "none",
-    directories: "reject",
+  // Recorded up to 2021; the newest libraries expect ConditionNotMet.
+  conditionFaults: { any: "TargetConditionNotMet", anyUntil: "2025-11-05" },
+  ifNoneMatchAny: "last",
+  policy: { ...blobCreation.policy, event: "CopyBlob" },
+  success: {
+    status: 202,
+    headers: ["x-ms-copy-id", "x-ms-copy-status", "x-ms-version-id", ...encryptionHeaderNames],
   },
-  success: { status: 202, headers: ["x-ms-copy-id", "x-ms-copy-status", "x-ms-version-id"] },
   reads: async (view, { scope, source }) => ({
     upload: await view.get(uploads, blobKey({ scope })),
     local: await loadLocalSource(view, source),
@@ -83,18 +66,15 @@ export const copyBlob = operation({
     const id = newGuid();
     const copied = copyFrom(context, { id, source, local: readResult.local, input });
     if (!copied.ok) return copied;
-    const { record, content, effects, status } = copied.value;
-    return {
-      put: { ...record, ...input.protection },
+    const encryptedWith = chooseEncryption(input.encryption, context.scope.container);
+    if (!encryptedWith.ok) return encryptedWith;
+    const { blob, content, effects } = copied.value;
+    return createBlob(context, blob, {
+      encryptedWith: encryptedWith.value,
       content,
-      preserve: preservePrevious(context),
       effects: [...dropUpload(blobKey(context), readResult.upload), ...effects],
-      headers: {
-        "x-ms-copy-id": id,
-        "x-ms-copy-status": status,
-        "x-ms-version-id": versionHeader(record.versionId),
-      },
-    };
+      headers: { "x-ms-copy-id": id, "x-ms-copy-status": blob.copy.status },
+    });
   },
 });
 
@@ -125,15 +105,14 @@ function copyWithinServer(
   const { now } = context;
   const allowed = checkLocalSource(original, input, now);
   if (!allowed.ok) return allowed;
-  const record = prepareRecord(context, original, input);
-  if (!record.ok) return record;
+  const blob = copiedBlob(original, input, context);
+  if (!blob.ok) return blob;
   const bytes = original.content.length;
   const state = { id, source: source.url, copiedBytes: bytes, totalBytes: bytes, completed: now };
   return ok({
-    record: { ...record.value, copy: { ...state, status: "success" as const } },
+    blob: { ...blob.value, copy: { ...state, status: "success" as const } },
     content: share(original.content),
     effects: [] as readonly Effect[],
-    status: "success" as const,
   });
 }
 
@@ -156,8 +135,8 @@ function startRemoteCopy(
   if (original.type === "PageBlob" && !isPageBlobLength(totalBytes)) {
     return fail("CannotVerifyCopySource", { status: 400 });
   }
-  const record = prepareRecord(context, original, input);
-  if (!record.ok) return record;
+  const blob = copiedBlob(original, input, context);
+  if (!blob.ok) return blob;
   const { container, name } = blobKey(context);
   const etag = properties.header("etag");
   const job = startTransfer({
@@ -173,19 +152,8 @@ function startRemoteCopy(
   const source = withoutSignature(url);
   const copy = { id, source, status: "pending" as const, copiedBytes: 0, totalBytes };
   return ok({
-    record: { ...record.value, copy },
+    blob: { ...blob.value, copy },
     content: empty(original.type === "PageBlob" ? totalBytes : 0),
     effects: [job] as readonly Effect[],
-    status: "pending" as const,
   });
-}
-
-function prepareRecord(
-  context: OverwriteContext,
-  original: SourceProperties,
-  options: CopyOptions,
-) {
-  const { newETag, now, target } = context;
-  const copyContext = { newETag, now, target, versionId: nextVersion(context) };
-  return copiedRecord(original, options, copyContext);
 }

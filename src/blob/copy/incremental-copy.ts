@@ -3,22 +3,28 @@ import { put } from "../../operation/effects.ts";
 import { copySource } from "../../protocol/named-resource.ts";
 import { noBody } from "../../operation/operation.ts";
 import { fail, ok, type Result } from "../../protocol/result.ts";
+import { unverifiedSource } from "../../protocol/source-conditions.ts";
 import type { CopySource } from "../../operation/source.ts";
 import { parseSnapshotTime } from "../../base/dates.ts";
 import type { Ticks } from "../../base/ticks.ts";
+import { addCleared, clearedSince } from "../page/cleared-ranges.ts";
 import { generations, type BlobRecord } from "../records.ts";
 import { operation, type BlobAddress } from "../resources.ts";
-import { blobKey, preservePrevious, nextVersion, versionHeader } from "../shared/overwrite.ts";
-import { copiedRecord } from "./copied-record.ts";
-import { sourceConditions } from "./copy-params.ts";
-import { checkLocalSource, loadLocalSource, cannotVerifySource } from "./local-source.ts";
+import { blobCreation, chooseEncryption, newBlobRecord } from "../shared/create-blob.ts";
+import { blobKey, preservePrevious, versionHeader } from "../shared/overwrite.ts";
+import { copiedBlob } from "./copied-blob.ts";
+import { sourceConditions } from "../../operation/common-params.ts";
+import { checkLocalSource, loadLocalSource } from "./local-source.ts";
 
+/** The request has no scope and no key: the default scope of the container applies. */
+const noEncryption = { clientKey: undefined, scope: undefined };
 const noOptions = { metadata: [], tags: undefined, tier: undefined };
 
 /** Copies a snapshot of a page blob to the target and takes a snapshot of the target. The content
  *  is shared, so the copy is complete at once; the response says `pending`, as that of the service
  *  does. learn.microsoft.com/rest/api/storageservices/incremental-copy-blob */
 export const incrementalCopyBlob = operation({
+  ...blobCreation,
   name: "Incremental Copy Blob",
   ids: ["PageBlob_CopyIncremental"],
   route: { method: "PUT", resource: "blob", query: { comp: "incrementalcopy" } },
@@ -26,45 +32,37 @@ export const incrementalCopyBlob = operation({
   params: { sourceConditions },
   body: noBody,
   namedResources: [copySource],
-  permission: { letters: "cw", resourceType: "o", overwrite: true },
   namespace: "flat",
-  target: "may-exist",
   conditions: "write",
   conditionFaults: { noETag: "TargetConditionNotMet" },
-  lease: "match-if-leased",
-  etag: "renew",
-  effect: "writes",
-  policy: {
-    content: "replace",
-    generations: "current",
-    pendingCopy: "reject",
-    clientKey: "none",
-    incrementalCopy: true,
-  },
+  policy: { ...blobCreation.policy, event: "CopyBlob", incrementalCopy: true },
   success: { status: 202, headers: ["x-ms-copy-id", "x-ms-copy-status", "x-ms-version-id"] },
   reads: (view, { source }) => loadLocalSource(view, source),
   decide: (context) => {
-    const { target, input, source, readResult, newETag, now, newGuid } = context;
+    const { scope, target, input, source, readResult, newETag, now, newGuid } = context;
     if (source === undefined || readResult === undefined) {
       // Only a blob snapshot of this server can be copied incrementally.
       return fail("CannotVerifyCopySource", { status: 400 });
     }
-    if (!readResult.ok) return cannotVerifySource(readResult);
+    if (!readResult.ok) return unverifiedSource(readResult, context.version);
     const sourceRecord = readResult.value;
     const allowed = checkLocalSource(sourceRecord, input, now);
     if (!allowed.ok) return allowed;
     const follows = checkSnapshotOrder(target, sourceRecord, source);
     if (!follows.ok) return follows;
-    const versionId = nextVersion(context);
-    const prepared = copiedRecord(sourceRecord, noOptions, { newETag, now, target, versionId });
-    if (!prepared.ok) return prepared;
+    const blob = copiedBlob(sourceRecord, noOptions, context);
+    if (!blob.ok) return blob;
+    const encrypted = chooseEncryption(noEncryption, scope.container);
+    if (!encrypted.ok) return encrypted;
     const id = newGuid();
     const bytes = sourceRecord.content.length;
     const state = { id, source: source.url, copiedBytes: bytes, totalBytes: bytes, completed: now };
     const copy = { ...state, status: "success" as const, destinationSnapshot: newETag };
     const lineage = target?.lineage ?? newETag;
-    const record = { ...prepared.value, copy, lineage, incrementalCopy: true as const };
     const content = share(sourceRecord.content);
+    const created = newBlobRecord(context, { ...blob.value, copy, lineage });
+    const cleared = clearedByCopy(target, sourceRecord, newETag);
+    const record = { ...created, ...encrypted.value, cleared, incrementalCopy: true as const };
     const snapshotFields = { lease: undefined, versionId: undefined, snapshot: newETag };
     const key = { ...blobKey(context), at: newETag, kind: "snapshot" as const };
     return {
@@ -75,7 +73,7 @@ export const incrementalCopyBlob = operation({
       headers: {
         "x-ms-copy-id": id,
         "x-ms-copy-status": "pending",
-        "x-ms-version-id": versionHeader(versionId),
+        "x-ms-version-id": versionHeader(created.versionId),
       },
     };
   },
@@ -102,8 +100,19 @@ function checkSnapshotOrder(
   const snapshotTime = (address as BlobAddress).snapshot ?? snapshot;
   const lastSnapshotTime = snapshotOf(last.source);
   return lastSnapshotTime !== undefined && snapshotTime < lastSnapshotTime
-    ? fail("IncrementalCopyOfEarlierVersionSnapshotNotAllowed")
+    ? fail("IncrementalCopyOfEarlierSnapshotNotAllowed")
     : ok(undefined);
+}
+
+/** Pages of the source that were cleared since the copy before; for the target that is now. */
+function clearedByCopy(target: BlobRecord | undefined, source: BlobRecord, now: Ticks) {
+  const last = target?.copy && snapshotOf(target.copy.source);
+  if (target === undefined || last === undefined) return undefined;
+  let { cleared } = target;
+  for (const [from, end] of clearedSince(source.cleared, last)) {
+    cleared = addCleared(cleared, [from, end, now]);
+  }
+  return cleared;
 }
 
 function withoutQuery(url: string): string {

@@ -1,7 +1,6 @@
 import { checkLease } from "../../protocol/lease.ts";
 import type { Conditions } from "../../protocol/conditions.ts";
-import { faultMessage, faultStatus } from "../../protocol/faults.ts";
-import { fail, ok, type Failure, type Result } from "../../protocol/result.ts";
+import { fail, ok, type Result } from "../../protocol/result.ts";
 import { checkSource } from "../../protocol/source-conditions.ts";
 import type { CopySource } from "../../operation/source.ts";
 import type { Ticks } from "../../base/ticks.ts";
@@ -25,13 +24,6 @@ export async function loadLocalSource(
   const record = loaded.target as BlobRecord | undefined;
   if (record?.directory !== undefined) return fail("OperationNotSupportedOnDirectory");
   return record === undefined ? fail("BlobNotFound") : ok(record);
-}
-
-/** The fault of a copy whose source cannot be read, with the status and message of the source's
- *  fault. Some copies do not return the code of that fault. */
-export function cannotVerifySource({ fault }: Failure): Failure {
-  const detail = { status: faultStatus(fault), message: faultMessage(fault) };
-  return fail("CannotVerifyCopySource", detail);
 }
 
 /** What the request demands of the source. */

@@ -1,7 +1,7 @@
 import { expect, it } from "vitest";
 import { emptyContent } from "../../content/content-ref.ts";
 import type { RecordView } from "../../operation/view.ts";
-import type { BlobRecord } from "../records.ts";
+import { blobs, type BlobRecord } from "../records.ts";
 import { blobCopy } from "./transfer.ts";
 
 const waiting: BlobRecord = {
@@ -13,7 +13,11 @@ const waiting: BlobRecord = {
   metadata: [],
   copy: { id: "id", source: "http://a/b", status: "pending", copiedBytes: 0, totalBytes: 512 },
 };
-const view = { now: 2n, get: () => Promise.resolve(waiting) } as unknown as RecordView;
+const view = {
+  now: 2n,
+  get: (table: object) => Promise.resolve(table === blobs ? waiting : undefined),
+  scan: () => [],
+} as unknown as RecordView;
 const job = { id: "id", kind: "blob-copy", scope: [1n, "b"], url: "", headers: {}, length: 512 };
 
 it.each([

@@ -1,8 +1,9 @@
 import { whole } from "../../content/plan.ts";
 import { put } from "../../operation/effects.ts";
-import { nextETag } from "../../protocol/etag.ts";
+import { nextETag } from "../../protocol/conditions.ts";
 import type { TransferHandler, TransferJob } from "../../operation/transfer-handler.ts";
 import type { RecordView } from "../../operation/view.ts";
+import { serverEvents } from "../events.ts";
 import { isPageBlobLength } from "../page/page-params.ts";
 import { blobs, type BlobKey, type BlobRecord } from "../records.ts";
 
@@ -56,6 +57,8 @@ export const blobCopy: TransferHandler = {
     const { length } = end.received;
     const done = { status: "success" as const, copiedBytes: length, totalBytes: length, completed };
     const full = { ...record, etag, copy: { ...copy, ...done } };
-    return [put(blobs, key, full, whole(end.received))];
+    const change = { api: "CopyBlob", before: record, after: full, contentLength: length } as const;
+    const events = await serverEvents(view, key, change);
+    return [put(blobs, key, full, whole(end.received)), ...events];
   },
 };

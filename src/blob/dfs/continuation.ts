@@ -1,10 +1,11 @@
 import { decodeBase64, encodeBase64 } from "../../base/base64.ts";
 import { isListedPath } from "../../protocol/names.ts";
-import { query } from "../../protocol/params.ts";
+import { query, type Param } from "../../protocol/params.ts";
+import { ok } from "../../protocol/result.ts";
 
 /** The position at which a listing continues: a whole path, or the name of an entry of the listed
  *  directory. */
-export interface Place {
+interface Place {
   readonly path: string;
   readonly isEntry: boolean;
 }
@@ -17,12 +18,25 @@ export function continuationOf(path: string): string {
 
 const form = /^-?\d{1,20} ([01]) ([^]+)$/;
 
+/** The token of flat accounts, which Hadoop writes itself to begin a listing at a name: a
+ *  directory, a path and a date in Base64, each with its length. */
+const flatToken = /^2!\d{1,6}!([\w+/]+)(-{0,2})$/;
+const flatForm = /^\d{6}!.*?!\d{6}!([^!]+)!\d{6}![^!]*!$/s;
+
 function placeOf(token: string): Place | undefined {
+  const [, text, padding = ""] = flatToken.exec(token) ?? [];
+  if (text !== undefined) return flatPlaceOf(`${text}${padding.replaceAll("-", "=")}`);
   const bytes = decodeBase64(token);
   if (bytes === undefined) return undefined;
   const [, kind, path = ""] = form.exec(Buffer.from(bytes).toString("utf8")) ?? [];
   if (path === "" || !isListedPath(path)) return undefined;
   return { path, isEntry: kind === "0" };
+}
+
+function flatPlaceOf(encoded: string): Place | undefined {
+  const bytes = decodeBase64(encoded);
+  const [, path = ""] = flatForm.exec(Buffer.from(bytes ?? []).toString("utf8")) ?? [];
+  return path !== "" && isListedPath(path) ? { path, isEntry: false } : undefined;
 }
 
 /** The path in a token; undefined if it is malformed. */
@@ -33,6 +47,16 @@ function pathOf(token: string): string | undefined {
 
 /** The parameter `continuation` of operations that continue with a whole path. */
 export const continuation = query("continuation", pathOf);
+
+/** The parameter `continuation` of Set Access Control Recursive. `path` is undefined if the token
+ *  is malformed: the service then changes nothing and reports a success with counts of 0. */
+export const anyContinuation: Param<{ readonly path: string | undefined } | undefined> = {
+  sources: ["?continuation"],
+  parse: (reader) => {
+    const token = reader.query("continuation");
+    return ok(token === undefined || token === "" ? undefined : { path: pathOf(token) });
+  },
+};
 
 /** The parameter `continuation` of a listing of paths, which may also name an entry. */
 export const listingContinuation = query("continuation", placeOf);

@@ -1,6 +1,6 @@
 import { formatHttpDate, formatIso } from "../../base/dates.ts";
 import type { Dialect, RenderedFault, RequestInfo } from "../../operation/dialect.ts";
-import { formatETag } from "../../protocol/etag.ts";
+import { formatETag } from "../../protocol/conditions.ts";
 import { faultMessage, type Fault, type FaultCode } from "../../protocol/faults.ts";
 import { fail, ok, type Result } from "../../protocol/result.ts";
 

@@ -1,13 +1,13 @@
-import { bareETag } from "../../protocol/etag.ts";
+import { scanNames } from "../../account/declare-listing.ts";
+import { bareETag } from "../../protocol/conditions.ts";
 import { formatHttpDate } from "../../base/dates.ts";
-import { noBody, type Operation } from "../../operation/operation.ts";
+import { noBody, noETag, type Operation } from "../../operation/operation.ts";
 import { nameText } from "../../operation/listing.ts";
 import { resourceNameUnitsMax } from "../../protocol/names.ts";
 import { query } from "../../protocol/params.ts";
 import { createContainer } from "../container/create-container.ts";
 import { deleteContainer } from "../container/delete-container.ts";
-import { getContainerProperties } from "../container/get-container-properties.ts";
-import { setContainerMetadata } from "../container/set-container-metadata.ts";
+import { getContainerProperties, setContainerMetadata } from "../container/container-properties.ts";
 import { containers, type ContainerRecord } from "../records.ts";
 import { operation } from "../resources.ts";
 import { continuation, continuationHeader, continuationOf } from "./continuation.ts";
@@ -99,27 +99,19 @@ export const listFilesystems = operation({
   body: noBody,
   permission: { letters: "l", resourceType: "s", sas: "account-only" },
   target: "must-exist",
-  conditions: "none",
-  lease: "none",
-  etag: "none",
+  ...noETag,
   effect: "reads",
   largeResponse: true,
   success: { status: 200, headers: [continuationHeader] },
   reads: async (view, { scope, input }) => {
     const account = scope.account.id;
     const { prefix = "", continuation: token, maxResults: results = filesystemsMax } = input;
-    // A longer text would not fit into a key.
-    const from = token?.slice(0, resourceNameUnitsMax);
     const limit = Math.min(results, filesystemsMax);
-    const { start, end } = containers.range([account], prefix);
-    const first = from === undefined ? start : containers.prefix([account, from]);
-    const bounds = { start: Buffer.compare(first, start) > 0 ? first : start, end };
-    const found: { readonly name: string; readonly record: ContainerRecord }[] = [];
-    for await (const batch of view.scan(containers, { ...bounds, limit: limit + 1 })) {
-      for (const { key, record } of batch) {
-        found.push({ name: containers.parts(key)[1] as string, record });
-      }
-    }
+    // A longer text would not fit into a key.
+    const bounds = { prefix, from: token?.slice(0, resourceNameUnitsMax) ?? "", limit: limit + 1 };
+    const found = await scanNames(view, containers, account, bounds, ([, name], record) => {
+      return { name: name as string, record };
+    });
     return { shown: found.slice(0, limit), next: found[limit]?.name };
   },
   decide: ({ readResult: { shown, next } }) => {

@@ -1,12 +1,10 @@
-import { splitPath } from "../../namespace/paths.ts";
+import { splitPath } from "../tree/paths.ts";
 import { decodeBase64, encodeBase64 } from "../../base/base64.ts";
 import { invalidHeader, invalidQuery, missingHeader } from "../../protocol/faults.ts";
-import { isHeaderText } from "../../protocol/header-text.ts";
+import { header, integer, isHeaderText, query, text, type Param } from "../../protocol/params.ts";
 import { leaseSeconds, parseLeaseId } from "../../protocol/lease.ts";
 import { checkMetadata } from "../../protocol/metadata.ts";
 import type { Metadata } from "../../protocol/metadata.ts";
-import { header, integer, query, text } from "../../protocol/params.ts";
-import type { Param } from "../../protocol/params.ts";
 import { parseAcl, parsePermissions, parseUmask } from "../../protocol/posix-acl.ts";
 import type { AclEntry } from "../../protocol/posix-acl.ts";
 import { fail, ok } from "../../protocol/result.ts";
@@ -126,7 +124,7 @@ const positionMax = 8 * 1024 ** 4;
 export const position = query("position", integer(0, positionMax));
 
 /** The lease that a request gives to a new path. */
-export interface NewLease {
+interface NewLease {
   readonly id: string;
   readonly seconds: number;
 }
@@ -159,7 +157,7 @@ const resultsMax = 2_147_483_647;
 
 /** The largest number of entries that the client accepts in one page. */
 export const maxResults: Param<number | undefined> = {
-  sources: ["maxResults"],
+  sources: ["?maxResults"],
   parse: (reader) => {
     const given = reader.query("maxresults");
     if (given === undefined || given === "") return ok(undefined);
@@ -184,7 +182,8 @@ const renameSourceHeader = "x-ms-rename-source";
 /** The name that the source gets in the destination, if that is a directory. Undefined in the mode
  *  `legacy`, in which the source takes the place of the directory. */
 export const entryName: Param<string | undefined> = {
-  sources: ["mode"],
+  role: "entry-name",
+  sources: ["?mode"],
   parse: (reader) => {
     const mode = (reader.query("mode") || "posix").toLowerCase();
     if (mode === "legacy") return ok(undefined);
@@ -192,6 +191,13 @@ export const entryName: Param<string | undefined> = {
     const [path = ""] = (reader.header(renameSourceHeader) ?? "").split("?");
     return ok(lastComponent(path) || undefined);
   },
+};
+
+/** The first name of the source, which may be that of the account. */
+export const sourceStart: Param<string | undefined> = {
+  role: "source-start",
+  sources: [renameSourceHeader],
+  parse: (reader) => ok(/^\/?([^/?]*)/.exec(reader.header(renameSourceHeader) ?? "")?.[1]),
 };
 
 function lastComponent(escaped: string): string {

@@ -1,8 +1,7 @@
-import { splitPath } from "../../namespace/paths.ts";
-import { walk, type DirectoryPage, type PageRequest, type WalkEnd } from "../../namespace/walk.ts";
+import { splitPath } from "../tree/paths.ts";
+import { walk, type DirectoryPage, type PageRequest, type WalkEnd } from "../tree/walk.ts";
 import type { RecordView } from "../../operation/view.ts";
-import { blobs, type BlobKey, type BlobRecord } from "../records.ts";
-import { isExpired } from "../shared/expiry.ts";
+import { blobs, isExpired, type BlobKey, type BlobRecord } from "../records.ts";
 import { rootName } from "../tree/find-path.ts";
 
 /** A visited path. */
@@ -13,7 +12,7 @@ export interface WalkedPath {
 }
 
 /** Which paths a walk visits. */
-export interface PathWalk {
+interface PathWalk {
   /** The id of the directory whose entries are visited. */
   readonly root: bigint;
   /** The path of that directory. */
@@ -23,6 +22,8 @@ export interface PathWalk {
   readonly from: string;
   /** The walk visits at most this many paths. */
   readonly limit: number;
+  /** Whether the entries of a visited directory are visited; undefined: always. */
+  readonly mayEnter?: (record: BlobRecord) => boolean;
 }
 
 interface Entry {
@@ -53,7 +54,7 @@ export async function walkPaths(view: RecordView, options: PathWalk): Promise<Wa
     readPage: (request) => readPage(view, request),
     visit: (path, { key, record }) => {
       paths.push({ path, key, record });
-      return undefined;
+      return options.mayEnter?.(record) === false ? "skip" : undefined;
     },
   });
   return { paths, next: end?.path };

@@ -4,7 +4,7 @@ import { formatHttpDate } from "../../base/dates.ts";
 import { ticksPerDay, ticksPerSecond, unixEpochTicks } from "../../base/ticks.ts";
 import { parseXml, type XmlElement } from "../../encoding/xml.ts";
 import type { BlobRecord } from "../records.ts";
-import { arrowRow, blobColumns } from "./arrow-row.ts";
+import { arrowRow, blobColumns } from "./list-blobs-arrow.ts";
 import { renderEntry, type EntryOptions } from "./blob-entry.ts";
 import type { ListEntry } from "./scan-blobs.ts";
 
@@ -88,6 +88,7 @@ const deleted = { at: written, retentionDays: 3 };
 const entries: Readonly<Record<string, ListEntry>> = {
   "a plain blob": blob(plain),
   "a blob that has everything": blob(rich),
+  "a blob of the tier Smart": blob({ ...plain, tier: "Smart", tierChanged: written }),
   "a snapshot": blob({ ...rich, snapshot: written }),
   "an earlier version": blob({ ...rich, superseded: true }),
   "a deleted blob": blob({ ...rich, deleted }),

@@ -1,20 +1,24 @@
 import { encodeBase64 } from "../../base/base64.ts";
 import { formatHttpDate, formatIso } from "../../base/dates.ts";
-import { bareETag } from "../../protocol/etag.ts";
+import { bareETag } from "../../protocol/conditions.ts";
 import type { Features } from "../../protocol/features.ts";
 import type { Tags } from "../../protocol/tags.ts";
 import type { Ticks } from "../../base/ticks.ts";
-import { element, nameElement, plainElement, textElement } from "../../encoding/xml-writer.ts";
+import {
+  element,
+  metadataElement,
+  nameElement,
+  plainElement,
+  textElement,
+} from "../../encoding/xml-writer.ts";
 import { pathElements } from "../tree/path-facts.ts";
 import { copyElements } from "../copy/copy-headers.ts";
 import { protectionHeaders } from "../protection/protection.ts";
 import { lastAccess } from "../read/last-access.ts";
-import type { BlobRecord, Deletion } from "../records.ts";
+import { retentionEnds, type BlobRecord, type Deletion } from "../records.ts";
 import { formatDeletionId } from "../tree/delete-path.ts";
-import { defaultContentType } from "../shared/http-headers.ts";
-import { retentionEnds } from "../shared/soft-delete.ts";
-import { defaultTier } from "../shared/tier.ts";
-import { afterRehydration, tierHeaders } from "../tier/rehydration.ts";
+import { contentTypeOf } from "../shared/http-headers.ts";
+import { afterRehydration, defaultTier, tierHeaders } from "../tier/rehydration.ts";
 import {
   isCurrentVersion,
   isSealed,
@@ -76,7 +80,7 @@ function renderBlob(entry: Extract<ListEntry, { kind: "blob" }>, options: EntryO
   const { name, record, versionsOnly } = entry;
   const { snapshot, deleted } = record;
   const versionId = versionIdOf(record);
-  const metadata = options.metadata ? renderMetadata(record) : "";
+  const metadata = options.metadata ? metadataElement(record.metadata) : "";
   const tags = options.tags && record.tags !== undefined ? renderTags(record.tags) : "";
   return element(
     "Blob",
@@ -107,7 +111,7 @@ function renderProperties(record: BlobRecord, options: EntryOptions): string {
     plainElement("Etag", bareETag(record.etag)) +
     (options.hierarchical ? pathElements(record, options.permissions) : "") +
     plainElement("Content-Length", record.content.length) +
-    textElement("Content-Type", headers.contentType || defaultContentType) +
+    textElement("Content-Type", contentTypeOf(headers)) +
     headerElement("Content-Encoding", headers.contentEncoding) +
     headerElement("Content-Language", headers.contentLanguage) +
     "<Content-CRC64 />" +
@@ -168,7 +172,8 @@ function renderTier(record: BlobRecord): string {
     textElement("AccessTierInferred", headers["x-ms-access-tier-inferred"]) +
     textElement("ArchiveStatus", headers["x-ms-archive-status"]) +
     textElement("RehydratePriority", headers["x-ms-rehydrate-priority"]) +
-    textElement("AccessTierChangeTime", headers["x-ms-access-tier-change-time"])
+    textElement("AccessTierChangeTime", headers["x-ms-access-tier-change-time"]) +
+    textElement("SmartAccessTier", headers["x-ms-smart-access-tier"])
   );
 }
 
@@ -194,16 +199,10 @@ function renderDeletion({ deleted }: BlobRecord, now: Ticks): string {
   );
 }
 
-function renderMetadata({ metadata }: BlobRecord): string {
-  let inner = "";
-  for (const [name, value] of metadata) inner += textElement(name, value);
-  return element("Metadata", inner);
-}
-
 export function renderTags(tags: Tags): string {
   let inner = "";
-  for (const [key, value] of Object.entries(tags)) {
-    inner += element("Tag", textElement("Key", key) + textElement("Value", value));
+  for (const key of Object.keys(tags).toSorted()) {
+    inner += element("Tag", textElement("Key", key) + textElement("Value", tags[key]));
   }
   return element("Tags", element("TagSet", inner));
 }

@@ -48,7 +48,7 @@ export const listParams = {
   startFrom,
 };
 
-export type ListInput = InputOf<typeof listParams>;
+type ListInput = InputOf<typeof listParams>;
 
 /** Which entries a request lists. */
 export function selectionOf(

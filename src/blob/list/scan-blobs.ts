@@ -1,13 +1,19 @@
-import type { RecordView } from "../../operation/view.ts";
-import type { DefinedTable } from "../../encoding/table.ts";
+import type { RecordView, Scanned } from "../../operation/view.ts";
+import type { Table } from "../../encoding/table.ts";
 import { blobNameUnitsMax } from "../../protocol/names.ts";
 import type { AclCaller } from "../../protocol/posix-access.ts";
 import { isLive } from "../block/read-blocks.ts";
 import { ticksMax, type Ticks } from "../../base/ticks.ts";
-import { blobs, generations, uploads, type BlobRecord, type GenerationKey } from "../records.ts";
-import { isExpired } from "../shared/expiry.ts";
-import { generationsOf, isRestorable } from "../shared/soft-delete.ts";
-import { NameCursor } from "./name-cursor.ts";
+import {
+  blobs,
+  generations,
+  isExpired,
+  uploads,
+  type BlobRecord,
+  type GenerationKey,
+} from "../records.ts";
+import { generationsOf, isRestorable } from "../shared/overwrite.ts";
+import { successor } from "../../encoding/keys.ts";
 
 /** Which entries of a container a listing contains. */
 export interface Selection {
@@ -194,7 +200,7 @@ function isVersion({ kind }: GenerationKey): boolean {
 
 function openSource<K, R>(
   view: RecordView,
-  table: DefinedTable<K, R>,
+  table: Table<K, R>,
   selection: Selection,
   list: (name: string, record: R) => ListEntry | undefined | Promise<ListEntry | undefined>,
 ): EntrySource {
@@ -219,7 +225,7 @@ function openSource<K, R>(
 }
 
 export function boundsOf<K, R>(
-  table: DefinedTable<K, R>,
+  table: Table<K, R>,
   { container, prefix, endBefore }: Selection,
 ): { readonly start: Uint8Array; readonly end: Uint8Array } {
   const { start, end } = table.range([container], prefix);
@@ -232,7 +238,7 @@ export function boundsOf<K, R>(
 /** The marker of a record: its name and `base` for a current or uncommitted blob; name, time and
  *  number of the kind (0 to 2) for a generation. Generations of a name are listed before the
  *  current blob. */
-export function markerOf<K, R>(table: DefinedTable<K, R>, key: Uint8Array): readonly string[] {
+export function markerOf<K, R>(table: Table<K, R>, key: Uint8Array): readonly string[] {
   const [, name, ...generation] = table.parts(key);
   const rest = table.tag === generations.tag ? generation.map(String) : ["base"];
   return [name as string, ...rest];
@@ -240,7 +246,7 @@ export function markerOf<K, R>(table: DefinedTable<K, R>, key: Uint8Array): read
 
 /** The key at which a page with this marker starts. */
 export function keyOfMarker<K, R>(
-  table: DefinedTable<K, R>,
+  table: Table<K, R>,
   container: bigint,
   [text = "", at, kind = "0"]: readonly string[],
 ): Uint8Array {
@@ -252,4 +258,88 @@ export function keyOfMarker<K, R>(
   const isGeneration = /^\d{1,19}$/.test(at) && BigInt(at) <= ticksMax && /^[012]$/.test(kind);
   if (!isGeneration) return table.prefix([container, name]);
   return table.prefix([container, name, BigInt(at), Number(kind)]);
+}
+
+/** The key range of a cursor. */
+interface CursorBounds {
+  readonly start: Uint8Array;
+  readonly end: Uint8Array;
+  /** Records per read. Reads start with `batchMin` and double up to `batchMax`; a seek starts again
+   *  with `batchMin`. */
+  readonly batchMin: number;
+  readonly batchMax: number;
+}
+
+/** A cursor over the records of one container in one table, in the order of names. */
+class NameCursor<K, R> {
+  readonly #view: RecordView;
+  readonly #table: Table<K, R>;
+  readonly #bounds: CursorBounds;
+  #start: Uint8Array;
+  #batch: number;
+  #buffer: readonly Scanned<R>[] = [];
+  #at = 0;
+  #exhausted = false;
+  #name: string | undefined;
+
+  constructor(view: RecordView, table: Table<K, R>, bounds: CursorBounds) {
+    this.#view = view;
+    this.#table = table;
+    this.#bounds = bounds;
+    this.#start = bounds.start;
+    this.#batch = bounds.batchMin;
+  }
+
+  /** Whether all buffered records are used and `fill` may find more. */
+  get isDrained(): boolean {
+    return this.#at >= this.#buffer.length && !this.#exhausted;
+  }
+
+  /** The record at the cursor; undefined at the end or if `fill` is needed. */
+  get current(): Scanned<R> | undefined {
+    return this.#buffer[this.#at];
+  }
+
+  /** The name of the record at the cursor. */
+  get name(): string | undefined {
+    const entry = this.#buffer[this.#at];
+    if (entry === undefined) return undefined;
+    this.#name ??= this.#table.parts(entry.key)[1] as string;
+    return this.#name;
+  }
+
+  /** Moves to the next record. */
+  step(): void {
+    this.#at += 1;
+    this.#name = undefined;
+  }
+
+  /** Moves forward to the first key that is not smaller than `start`. */
+  seek(start: Uint8Array): void {
+    while (this.#at < this.#buffer.length) {
+      if (Buffer.compare(this.#buffer[this.#at]!.key, start) >= 0) return;
+      this.step();
+    }
+    if (Buffer.compare(start, this.#start) <= 0) return;
+    this.#start = start;
+    this.#batch = this.#bounds.batchMin;
+    this.#exhausted = Buffer.compare(start, this.#bounds.end) >= 0;
+  }
+
+  /** Reads the next batch of records into the buffer. */
+  async fill(): Promise<void> {
+    const limit = this.#batch;
+    const collected: Scanned<R>[] = [];
+    const bounds = { start: this.#start, end: this.#bounds.end, limit };
+    for await (const batch of this.#view.scan(this.#table, bounds)) {
+      for (const entry of batch) collected.push(entry);
+    }
+    this.#buffer = collected;
+    this.#at = 0;
+    this.#name = undefined;
+    this.#batch = Math.min(limit * 2, this.#bounds.batchMax);
+    const last = collected.at(-1);
+    if (last !== undefined) this.#start = successor(last.key);
+    this.#exhausted = collected.length < limit;
+  }
 }

@@ -1,9 +1,8 @@
+import { blobRead } from "../blob-policy.ts";
 import { parseSnapshotTime } from "../../base/dates.ts";
 import { invalidHeader } from "../../protocol/faults.ts";
-import type { ContentRef } from "../../content/content-ref.ts";
 import { maxResults } from "../../operation/listing.ts";
 import type { SameCredentialsResource } from "../../protocol/named-resource.ts";
-import { noBody } from "../../operation/operation.ts";
 import { query, type Param } from "../../protocol/params.ts";
 import { pageBytes, parseReadRange, type ByteRange, type Span } from "../../protocol/ranges.ts";
 import { fail, ok } from "../../protocol/result.ts";
@@ -14,7 +13,175 @@ import { element, textElement } from "../../encoding/xml-writer.ts";
 import { generations, type BlobKey, type BlobRecord } from "../records.ts";
 import { operation, type BlobAddress } from "../resources.ts";
 import { blobKey } from "../shared/overwrite.ts";
-import { changedPages, validPages, type RangePage } from "./page-ranges.ts";
+import { clearedSince, type ClearedRange } from "./cleared-ranges.ts";
+import type { ContentRef, Slice, SliceSource } from "../../content/content-ref.ts";
+
+/** A range of pages with data (`page`) or, in a diff, of cleared pages (`clear`). */
+interface PageRange extends Span {
+  readonly kind: "page" | "clear";
+}
+
+export interface RangePage {
+  readonly ranges: readonly PageRange[];
+  /** Offset at which the next response starts; undefined if this is the last one. */
+  readonly next: number | undefined;
+}
+
+interface RangeRequest {
+  readonly span: Span;
+  readonly rangesMax: number;
+}
+
+/** Collects ranges up to a limit, joining adjacent ones of the same kind. */
+class Collector {
+  readonly ranges: { kind: "page" | "clear"; from: number; length: number }[] = [];
+  next: number | undefined;
+  readonly #max: number;
+
+  constructor(max: number) {
+    this.#max = max;
+  }
+
+  /** Adds a range; returns false if the limit is reached. */
+  add(kind: "page" | "clear", from: number, to: number): boolean {
+    const last = this.ranges.at(-1);
+    if (last !== undefined && last.kind === kind && last.from + last.length === from) {
+      last.length = to - last.from;
+      return true;
+    }
+    if (this.ranges.length === this.#max) {
+      this.next = from;
+      return false;
+    }
+    this.ranges.push({ kind, from, length: to - from });
+    return true;
+  }
+}
+
+/** Finds the ranges of pages with data. */
+export async function validPages(
+  view: RecordView,
+  content: ContentRef,
+  { span, rangesMax }: RangeRequest,
+): Promise<RangePage> {
+  const collector = new Collector(rangesMax);
+  const end = span.from + span.length;
+  for await (const { at, length } of slicesOf(view, content, span)) {
+    const from = Math.max(at, span.from);
+    if (!collector.add("page", from, Math.min(at + length, end))) break;
+  }
+  return collector;
+}
+
+/** The contents that are compared, and the ranges that were cleared in between, in order. */
+interface Changes {
+  readonly before: ContentRef;
+  readonly after: ContentRef;
+  readonly cleared: readonly ClearedRange[];
+}
+
+/** Returns the pages that changed, in the order of offsets: those that differ, and those that are
+ *  empty in both but were cleared in between. Contents share the slices that were not written in
+ *  between. */
+export async function changedPages(
+  view: RecordView,
+  { before, after, cleared }: Changes,
+  { span, rangesMax }: RangeRequest,
+): Promise<RangePage> {
+  const collector = new Collector(rangesMax);
+  const left = new SliceCursor(slicesOf(view, before, span));
+  const right = new SliceCursor(slicesOf(view, after, span));
+  const end = span.from + span.length;
+  let at = span.from;
+  let range = 0;
+  while (at < end) {
+    const was = await left.at(at);
+    const is = await right.at(at);
+    while (range < cleared.length && cleared[range]![1] <= at) range += 1;
+    const [clearedFrom, clearedEnd] = cleared[range] ?? [Infinity, Infinity];
+    const isCleared = clearedFrom <= at;
+    const to = Math.min(end, was.to, is.to, isCleared ? clearedEnd : clearedFrom);
+    const kind = is.slice === undefined ? "clear" : "page";
+    const isEmptyAgain = is.slice === undefined && isCleared;
+    if ((isEmptyAgain || isChanged(was, is, at)) && !collector.add(kind, at, to)) break;
+    at = to;
+  }
+  return collector;
+}
+
+function isChanged({ slice: was }: PageRangePart, { slice: is }: PageRangePart, at: number) {
+  if (is === undefined || was === undefined) return is !== was;
+  return !isSame(was, is, at);
+}
+
+/** Whether two slices are the same stored bytes. Compaction moves slices to other extents; then the
+ *  checksums of whole slices are compared. */
+function isSame(was: Slice, is: Slice, at: number): boolean {
+  const left = was.source;
+  const right = is.source;
+  if ("bytes" in left || "bytes" in right) return isSameInline(was, is, at);
+  if (left.extent === right.extent) {
+    return left.offset + (at - was.at) === right.offset + (at - is.at);
+  }
+  const whole = was.at === is.at && was.length === is.length;
+  return whole && left.crc64 !== undefined && left.crc64 === right.crc64;
+}
+
+function isSameInline(was: Slice, is: Slice, at: number): boolean {
+  const end = Math.min(was.at + was.length, is.at + is.length);
+  const left = inlineBytes(was.source, at - was.at, end - at);
+  const right = inlineBytes(is.source, at - is.at, end - at);
+  return left !== undefined && right !== undefined && Buffer.compare(left, right) === 0;
+}
+
+function inlineBytes(source: SliceSource, from: number, length: number): Uint8Array | undefined {
+  return "bytes" in source ? source.bytes.subarray(from, from + length) : undefined;
+}
+
+interface PageRangePart {
+  /** The slice at the offset; undefined in a range without data. */
+  readonly slice: Slice | undefined;
+  /** End of the slice, or of the range without data. */
+  readonly to: number;
+}
+
+/** Finds the slice at an offset; offsets must increase. */
+class SliceCursor {
+  readonly #slices: AsyncIterator<Slice>;
+  #current: Slice | undefined;
+  #done = false;
+
+  constructor(slices: AsyncIterable<Slice>) {
+    this.#slices = slices[Symbol.asyncIterator]();
+  }
+
+  async at(offset: number): Promise<PageRangePart> {
+    while (!this.#done && (this.#current === undefined || endOf(this.#current) <= offset)) {
+      const { value, done } = await this.#slices.next();
+      this.#done = done === true;
+      this.#current = this.#done ? undefined : (value as Slice);
+    }
+    const slice = this.#current;
+    if (slice === undefined) return { slice: undefined, to: Infinity };
+    return slice.at > offset ? { slice: undefined, to: slice.at } : { slice, to: endOf(slice) };
+  }
+}
+
+function endOf({ at, length }: Slice): number {
+  return at + length;
+}
+
+async function* slicesOf(
+  view: RecordView,
+  content: ContentRef,
+  { from, length }: Span,
+): AsyncGenerator<Slice> {
+  if (content.kind === "inline") {
+    if (content.length > 0) yield { at: 0, length: content.length, source: content };
+    return;
+  }
+  for await (const batch of view.slices(content, from, length)) yield* batch;
+}
 
 /** Most ranges per response, also without `maxresults`. */
 const rangesMax = 10_000;
@@ -97,6 +264,7 @@ interface PageRangesRead {
 /** Lists the pages with data or, if the request names an earlier snapshot, the pages that changed
  *  since. learn.microsoft.com/rest/api/storageservices/get-page-ranges */
 export const getPageRanges = operation({
+  ...blobRead,
   name: "Get Page Ranges",
   ids: ["PageBlob_GetPageRanges", "PageBlob_GetPageRangesDiff"],
   route: { method: "GET", resource: "blob", query: { comp: "pagelist" } },
@@ -108,19 +276,13 @@ export const getPageRanges = operation({
     marker,
     maxResults,
   },
-  body: noBody,
   namedResources: [
     previousSnapshot("prevsnapshot"),
     previousSnapshot("x-ms-previous-snapshot-url"),
   ],
   permission: readPermission,
   namespace: "flat",
-  target: "must-exist",
-  conditions: "read",
-  lease: "match-if-given",
-  etag: "keep",
-  effect: "reads",
-  policy: { content: "none", generations: "any", pendingCopy: "allow", clientKey: "none" },
+  policy: { ...blobRead.policy, clientKey: "none" },
   largeResponse: true,
   success: { status: 200, headers: ["x-ms-blob-content-length"] },
   reads: async (view, { scope, target, input }): Promise<PageRangesRead> => {
@@ -134,8 +296,8 @@ export const getPageRanges = operation({
       return { page: await validPages(view, target.content, requested), previous };
     }
     if (previous === undefined) return { page: undefined, previous };
-    const laterContents = await snapshotsBetween(view, key, { after: at, target });
-    const contents = [previous.content, ...laterContents, target.content];
+    const cleared = clearedSince(target.cleared, at);
+    const contents = { before: previous.content, after: target.content, cleared };
     return { page: await changedPages(view, contents, requested), previous };
   },
   decide: ({ address, target, input, readResult }) => {
@@ -165,31 +327,6 @@ async function findPrevious(
 ): Promise<BlobRecord | undefined> {
   const found = await view.get(generations, { ...key, at, kind: "snapshot" });
   return found?.deleted === undefined ? found : undefined;
-}
-
-/** Most snapshots that are compared; the service limits a page blob to as many. */
-const snapshotsMax = 100;
-
-/** The contents of the snapshots between the earlier snapshot and the target, oldest first. Each is
- *  compared, to find pages that were written and cleared in between. */
-async function snapshotsBetween(
-  view: RecordView,
-  { container, name }: BlobKey,
-  { after, target }: { readonly after: Ticks; readonly target: BlobRecord },
-): Promise<readonly ContentRef[]> {
-  const { end } = generations.range([container, name]);
-  const start = generations.prefix([container, name, after + 1n]);
-  const contents: ContentRef[] = [];
-  for await (const batch of view.scan(generations, { start, end, limit: snapshotsMax })) {
-    for (const { record } of batch) {
-      const { snapshot, lineage } = record;
-      if (snapshot === undefined || lineage !== target.lineage) continue;
-      if (target.snapshot === undefined || snapshot < target.snapshot) {
-        contents.push(record.content);
-      }
-    }
-  }
-  return contents;
 }
 
 /** The requested range, extended to whole pages. Undefined if it starts after the end. */

@@ -2,7 +2,8 @@ import fc from "fast-check";
 import { expect, it } from "vitest";
 import type { ContentRef, Slice } from "../../content/content-ref.ts";
 import type { RecordView } from "../../operation/view.ts";
-import { changedPages, validPages } from "./page-ranges.ts";
+import { addCleared, type ClearedRange } from "./cleared-ranges.ts";
+import { changedPages, validPages, type RangePage } from "./get-page-ranges.ts";
 
 /** One number for each page: 0 for a hole, else which write it comes from. */
 type Pages = readonly number[];
@@ -56,19 +57,78 @@ it("returns exactly the pages that were written", async () => {
   );
 });
 
-it("returns what changed between the first content and the last, also if changed repeatedly", async () => {
+interface Change {
+  readonly from: number;
+  readonly count: number;
+  readonly clears: boolean;
+}
+
+const changesOf = fc.array(
+  fc.record({
+    from: fc.integer({ min: 0, max: 11 }),
+    count: fc.integer({ min: 1, max: 12 }),
+    clears: fc.boolean(),
+  }),
+  { maxLength: 8 },
+);
+
+/** Applies writes and clears to pages as the operations do, and notes what each page became. */
+function apply(before: Pages, changes: readonly Change[]) {
+  const after = [...before];
+  const kinds = before.map(() => "");
+  let cleared: readonly ClearedRange[] = [];
+  for (const [index, { from, count, clears }] of changes.entries()) {
+    const end = Math.min(from + count, before.length);
+    // Ids of later writes differ from those of the first content.
+    after.fill(clears ? 0 : 10 + index, from, end);
+    kinds.fill(clears ? "clear" : "page", from, end);
+    if (clears) cleared = addCleared(cleared, [from * page, end * page, BigInt(index + 1)]);
+  }
+  return { after, kinds, cleared };
+}
+
+it("returns what changed since, also pages that were written and cleared again", async () => {
   await fc.assert(
-    fc.asyncProperty(fc.array(pagesOf(12), { minLength: 2, maxLength: 4 }), async (states) => {
-      const { ranges } = await changedPages(view, states.map(contentOf), whole);
-      const last = states.at(-1) ?? [];
-      const expected = last.map((write, index) => {
-        const seen = new Set(states.map((pages) => pages[index]));
-        if (seen.size === 1) return "";
-        return write === 0 ? "clear" : "page";
-      });
-      expect(spread(ranges)).toEqual(expected);
+    fc.asyncProperty(pagesOf(12), changesOf, async (first, changes) => {
+      const { after, kinds, cleared } = apply(first, changes);
+      const contents = { before: contentOf(first), after: contentOf(after), cleared };
+      const { ranges } = await changedPages(view, contents, whole);
+      expect(spread(ranges)).toEqual(kinds);
     }),
   );
+});
+
+it("continues a comparison in the order of offsets, pages and cleared pages together", async () => {
+  await fc.assert(
+    fc.asyncProperty(pagesOf(12), changesOf, async (first, changes) => {
+      const { after, cleared } = apply(first, changes);
+      const contents = { before: contentOf(first), after: contentOf(after), cleared };
+      const all = await changedPages(view, contents, whole);
+      const collected: unknown[] = [];
+      let from: number | undefined = 0;
+      while (from !== undefined) {
+        const span = { from, length: 12 * page - from };
+        const part: RangePage = await changedPages(view, contents, { span, rangesMax: 1 });
+        expect(part.ranges.length).toBeLessThanOrEqual(1);
+        collected.push(...part.ranges);
+        from = part.next;
+      }
+      expect(collected).toEqual(all.ranges);
+    }),
+  );
+});
+
+it("keeps a bounded number of cleared ranges, which include all that were cleared", () => {
+  let cleared: readonly ClearedRange[] = [];
+  for (let index = 0; index < 1000; index += 1) {
+    const from = ((index * 37) % 1000) * 2 * page;
+    cleared = addCleared(cleared, [from, from + page, BigInt(index + 1)]);
+  }
+  expect(cleared.length).toBeLessThanOrEqual(64);
+  for (let index = 0; index < 1000; index += 1) {
+    const at = index * 2 * page;
+    expect(cleared.some(([from, end]) => from <= at && at + page <= end)).toBe(true);
+  }
 });
 
 it("continues after a full response at its marker", async () => {

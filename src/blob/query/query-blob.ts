@@ -1,5 +1,6 @@
+import { blobRead } from "../blob-policy.ts";
 import { lastAccessUpdate } from "../read/last-access.ts";
-import { blobProperties, blobPropertyNames } from "../read/blob-properties.ts";
+import { blobPropertyNames, queryProperties } from "../read/blob-properties.ts";
 import { encryption } from "../../protocol/encryption.ts";
 import { fail } from "../../protocol/result.ts";
 import { operation } from "../resources.ts";
@@ -8,28 +9,19 @@ import { parseQueryRequest, queryBytesMax } from "./serialization.ts";
 
 /** learn.microsoft.com/rest/api/storageservices/query-blob-contents */
 export const queryBlob = operation({
+  ...blobRead,
   name: "Query Blob Contents",
   ids: ["Blob_Query"],
   route: { method: "POST", resource: "blob", query: { comp: "query" } },
   since: "2019-12-12",
   params: { encryption },
   body: { kind: "xml", bytesMax: queryBytesMax, parse: parseQueryRequest },
-  permission: { letters: "r", resourceType: "o", publicRead: "blob" },
-  target: "must-exist",
-  conditions: "read",
-  lease: "match-if-given",
-  etag: "keep",
-  effect: "reads",
-  policy: {
-    content: "read",
-    generations: "any",
-    pendingCopy: "allow",
-    clientKey: "match",
-    directories: "reject",
-  },
+  policy: { ...blobRead.policy, content: "read", directories: "reject" },
   success: { status: 200, headers: [...blobPropertyNames, "Content-Range"] },
+  // The query runs while the response is sent, and counts its work as a read does.
+  reads: ({ loop }) => loop,
   decide: (context) => {
-    const { target, address, input, now, features, newGuid } = context;
+    const { target, input, newGuid, readResult: loop } = context;
     if (target.type !== "BlockBlob") return fail("InvalidBlobType");
     const { content, metadata } = target;
     const totalBytes = content.length;
@@ -37,15 +29,13 @@ export const queryBlob = operation({
     return {
       ...lastAccessUpdate(context),
       metadata,
-      headers: [
-        ...blobProperties({ target, address, now, features }),
-        { "Content-Type": "avro/binary" },
-      ],
+      headers: [...queryProperties(context), { "Content-Type": "avro/binary" }],
       body: {
         content,
         from: 0,
         length: totalBytes,
-        transform: (chunks, read) => runQuery({ chunks, read, totalBytes, marker }, input.body),
+        transform: (chunks, read) =>
+          runQuery({ chunks, read, totalBytes, marker, loop }, input.body),
       },
     };
   },

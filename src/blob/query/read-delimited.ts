@@ -1,29 +1,36 @@
-import { spend, unitsPerIterationMax } from "../../base/loop-share.ts";
+import { unitsPerIterationMax, type LoopShare } from "../../base/loop-share.ts";
 import type { Delimited } from "./serialization.ts";
 import { checkRecordFields, checkRecordLength, FatalQueryError, RecordError } from "./records.ts";
 import type { Field, InputRecord } from "./records.ts";
 
 const longRecordUnits = 64 * 1024;
+/** An empty record is no result, but finding it takes time. */
+const unitsPerEmptyRecord = 0.1;
 
 /** Reads records of delimited text. Holds at most one chunk and one incomplete record in memory. */
 export async function* readDelimited(
   chunks: AsyncIterable<Uint8Array>,
   format: Delimited,
+  loop: LoopShare,
 ): AsyncGenerator<InputRecord, void, undefined> {
   let names: readonly string[] | undefined;
   for await (const { text, offset } of readLines(chunks, format)) {
     checkRecordLength(text.length, offset);
     const isLong = text.length > longRecordUnits;
     // Finding the end of a long record, splitting and writing it: one event-loop iteration each.
-    if (isLong) await spend(unitsPerIterationMax);
+    if (isLong) await loop.spend(unitsPerIterationMax);
     const fields = splitFields(text, format);
-    if (isLong) await spend(unitsPerIterationMax);
+    if (isLong) await loop.spend(unitsPerIterationMax);
     checkRecordFields(fields.length, offset);
     if (format.headers && names === undefined) {
       names = fields;
       continue;
     }
     if (text !== "") yield recordOf(fields, names, offset);
+    else {
+      const wait = loop.spend(unitsPerEmptyRecord);
+      if (wait !== undefined) await wait;
+    }
   }
 }
 
@@ -96,7 +103,7 @@ function withoutReturn(text: string, { recordSeparator }: Delimited): string {
   return recordSeparator === "\n" && text.endsWith("\r") ? text.slice(0, -1) : text;
 }
 
-export function splitFields(text: string, format: Delimited): readonly string[] {
+function splitFields(text: string, format: Delimited): readonly string[] {
   const { columnSeparator, quote, escape } = format;
   const plain =
     (quote === "" || !text.includes(quote)) && (escape === "" || !text.includes(escape));

@@ -1,10 +1,11 @@
+import { newLoopShare } from "../../base/loop-share.ts";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { readDelimited } from "./read-delimited.ts";
 import { readJson } from "./read-json.ts";
 import type { InputRecord } from "./records.ts";
 import type { Delimited } from "./serialization.ts";
-import { writeRecord } from "./write-records.ts";
+import { writeRecord } from "./result-pages.ts";
 
 const form: Delimited = {
   type: "delimited",
@@ -43,7 +44,7 @@ describe("delimited text", () => {
             form,
           ),
         );
-        const found = await all(readDelimited(cut(lines.join(""), size), form));
+        const found = await all(readDelimited(cut(lines.join(""), size), form, newLoopShare()));
         expect(found.map(({ values }) => values)).toEqual(rows);
         let offset = 0;
         for (const [index, line] of lines.entries()) {
@@ -55,7 +56,7 @@ describe("delimited text", () => {
   });
 
   it("accepts CRLF as record separator", async () => {
-    const found = await all(readDelimited(cut("a,b\r\nc,d\r\n", 3), form));
+    const found = await all(readDelimited(cut("a,b\r\nc,d\r\n", 3), form, newLoopShare()));
     expect(found.map(({ values }) => values)).toEqual([
       ["a", "b"],
       ["c", "d"],

@@ -40,9 +40,9 @@ export class FatalQueryError extends Error {
 
 /** Limit of this server for the length of a record. It bounds memory and the time of one event-loop
  *  iteration, in which a record is parsed. */
-export const recordUnitsMax = 1024 * 1024;
+const recordUnitsMax = 1024 * 1024;
 /** Limit of this server for the columns, members and elements of a record. */
-export const recordFieldsMax = 16_384;
+const recordFieldsMax = 16_384;
 
 export function checkRecordLength(units: number, offset: number): void {
   if (units > recordUnitsMax) throw tooLarge(offset);

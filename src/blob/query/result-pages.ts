@@ -1,7 +1,126 @@
 import { arrowRow, arrowRows, arrowStart } from "./arrow-columns.ts";
-import type { Field } from "./records.ts";
-import type { Arrow, Serialization } from "./serialization.ts";
-import { writeHeaders, writeRecord } from "./write-records.ts";
+import type { Field, FieldValue } from "./records.ts";
+import type { Arrow, Delimited, Serialization } from "./serialization.ts";
+import { formatIso } from "../../base/dates.ts";
+import { AvroEncoder, avroBlock, avroHeader } from "../../encoding/avro.ts";
+
+/** Formats one result, followed by the record separator. */
+export function writeRecord(fields: readonly Field[], format: Serialization): string {
+  if (format.type === "json") return writeJson(fields) + format.recordSeparator;
+  return (
+    fields.map(({ value }) => writeField(value, format)).join(format.columnSeparator) +
+    format.recordSeparator
+  );
+}
+
+function writeHeaders(fields: readonly Field[], format: Delimited): string {
+  const names = fields.map(({ name }) => writeField(name, format));
+  return names.join(format.columnSeparator) + format.recordSeparator;
+}
+
+/** A JSON object without the null values. */
+function writeJson(fields: readonly Field[]): string {
+  const parts: string[] = [];
+  for (const { name, value } of fields) {
+    if (value !== null) parts.push(`${JSON.stringify(name)}:${jsonOf(value)}`);
+  }
+  return `{${parts.join(",")}}`;
+}
+
+function jsonOf(value: FieldValue): string {
+  return typeof value === "bigint" ? JSON.stringify(formatIso(value)) : JSON.stringify(value);
+}
+
+function writeField(value: FieldValue, format: Delimited): string {
+  const text = plainText(value);
+  const { quote, columnSeparator, recordSeparator } = format;
+  if (quote === "") return text;
+  const needsQuotes =
+    text.includes(columnSeparator) || text.includes(recordSeparator) || text.includes(quote);
+  return needsQuotes ? quote + text.replaceAll(quote, quote + quote) + quote : text;
+}
+
+function plainText(value: FieldValue): string {
+  if (value === null) return "";
+  if (typeof value === "bigint") return formatIso(value);
+  return typeof value === "object" ? JSON.stringify(value) : String(value);
+}
+
+/** The schema of the Avro object container that has the results. */
+const namespace = "com.microsoft.azure.storage.queryBlobContents";
+
+const long = (name: string) => ({ name, type: "long" });
+const string = (name: string) => ({ name, type: "string" });
+const record = (name: string, ...fields: readonly object[]) => ({
+  type: "record",
+  name: `${namespace}.${name}`,
+  fields,
+});
+
+const schema = JSON.stringify([
+  record("resultData", { name: "data", type: "bytes" }),
+  record(
+    "error",
+    { name: "fatal", type: "boolean" },
+    string("name"),
+    string("description"),
+    long("position"),
+  ),
+  record("progress", long("bytesScanned"), long("totalBytes")),
+  record("end", long("totalBytes")),
+]);
+
+export interface QueryError {
+  readonly fatal: boolean;
+  readonly name: string;
+  readonly description: string;
+  readonly position: number;
+}
+
+/** Writes one result stream: each record is a block of its own. */
+export class AvroWriter {
+  readonly #marker: Uint8Array;
+  readonly #encoder = new AvroEncoder();
+
+  constructor(marker: Uint8Array) {
+    this.#marker = marker;
+  }
+
+  header(): Uint8Array {
+    return avroHeader({ "avro.schema": schema }, this.#marker);
+  }
+
+  data(bytes: Uint8Array): Uint8Array {
+    return this.#block(0, (encoder) => encoder.bytes(bytes));
+  }
+
+  error({ fatal, name, description, position }: QueryError): Uint8Array {
+    return this.#block(1, (encoder) => {
+      encoder.boolean(fatal);
+      encoder.text(name);
+      encoder.text(description);
+      encoder.long(position);
+    });
+  }
+
+  progress(bytesScanned: number, totalBytes: number): Uint8Array {
+    return this.#block(2, (encoder) => {
+      encoder.long(bytesScanned);
+      encoder.long(totalBytes);
+    });
+  }
+
+  end(totalBytes: number): Uint8Array {
+    return this.#block(3, (encoder) => encoder.long(totalBytes));
+  }
+
+  /** Writes a block of one record; `branch` is the index of its type in the union of the schema. */
+  #block(branch: number, encode: (encoder: AvroEncoder) => void): Uint8Array {
+    this.#encoder.long(branch);
+    encode(this.#encoder);
+    return avroBlock(1, this.#encoder.take(), this.#marker);
+  }
+}
 
 /** Buffer of results in the requested format. */
 export interface ResultPage {

@@ -1,3 +1,4 @@
+import { newLoopShare } from "../../base/loop-share.ts";
 import { describe, expect, it } from "vitest";
 import { tableFromIPC } from "apache-arrow";
 import { parseXml } from "../../encoding/xml.ts";
@@ -45,7 +46,8 @@ async function ask(blob: string, sql: string, forms = ""): Promise<readonly Fram
   const read = async function* (from: number, length: number) {
     yield bytes.subarray(from, from + length);
   };
-  const queried = { chunks: read(0, bytes.length), read, totalBytes: bytes.length, marker };
+  const parts = { chunks: read(0, bytes.length), read, totalBytes: bytes.length, marker };
+  const queried = { ...parts, loop: newLoopShare() };
   for await (const chunk of runQuery(queried, request.value)) {
     chunks.push(Uint8Array.from(chunk));
   }

@@ -1,16 +1,89 @@
-import { spend, unitsPerIterationMax } from "../../base/loop-share.ts";
-import { Aggregation } from "./aggregates.ts";
-import { AvroWriter, type QueryError } from "./avro.ts";
-import { columnNames } from "./column-names.ts";
-import { evaluate, isTrue } from "./evaluate.ts";
+import { unitsPerIterationMax, type LoopShare } from "../../base/loop-share.ts";
+import {
+  ArrowPage,
+  AvroWriter,
+  TextPage,
+  type QueryError,
+  type ResultPage,
+} from "./result-pages.ts";
+import { evaluate, isTrue, type Lookup } from "./evaluate.ts";
 import type { RangeFile } from "./parquet/column-cursor.ts";
 import { readParquet } from "./parquet/read-parquet.ts";
 import { isOrdinal, readDelimited } from "./read-delimited.ts";
 import { readJson } from "./read-json.ts";
 import { FatalQueryError, RecordError, type Field, type InputRecord } from "./records.ts";
 import type { QueryRequest } from "./serialization.ts";
-import type { Projection } from "./sql-tree.ts";
-import { ArrowPage, TextPage, type ResultPage } from "./result-pages.ts";
+import type { Aggregate, Expression, Projection, Query } from "./sql-tree.ts";
+import { numberOf, type SqlValue } from "./values.ts";
+
+/** Computes aggregates record by record, in constant memory. */
+class Aggregation {
+  readonly #accumulators: readonly Accumulator[];
+
+  constructor(aggregates: readonly Aggregate[]) {
+    this.#accumulators = aggregates.map((aggregate) => new Accumulator(aggregate));
+  }
+
+  add(lookup: Lookup): void {
+    for (const accumulator of this.#accumulators) accumulator.add(lookup);
+  }
+
+  fields(): readonly Field[] {
+    return this.#accumulators.map((accumulator, index) => accumulator.field(index));
+  }
+}
+
+class Accumulator {
+  readonly #aggregate: Aggregate;
+  #count = 0;
+  #sum = 0;
+  #extreme: number | string | undefined;
+
+  constructor(aggregate: Aggregate) {
+    this.#aggregate = aggregate;
+  }
+
+  add(lookup: Lookup): void {
+    const { name, of } = this.#aggregate;
+    const value: SqlValue = of === undefined ? true : evaluate(of, lookup);
+    if (value === null) return;
+    if (name === "SUM" || name === "AVG") this.#sum += numberOf(value);
+    if (name === "MIN" || name === "MAX") this.#compare(value, name === "MIN");
+    this.#count += 1;
+  }
+
+  #compare(value: SqlValue, smaller: boolean): void {
+    const candidate = typeof value === "string" ? numberIfNumeric(value) : numberOf(value);
+    const best = this.#extreme;
+    if (best === undefined) this.#extreme = candidate;
+    else if (smaller ? candidate < best : candidate > best) this.#extreme = candidate;
+  }
+
+  field(index: number): Field {
+    const { name, alias } = this.#aggregate;
+    return { name: alias ?? `_${index + 1}`, value: this.#result(name) };
+  }
+
+  #result(name: Aggregate["name"]): SqlValue {
+    switch (name) {
+      case "COUNT":
+        return this.#count;
+      case "SUM":
+        return this.#count === 0 ? null : this.#sum;
+      case "AVG":
+        return this.#count === 0 ? null : this.#sum / this.#count;
+      case "MIN":
+      case "MAX":
+        return this.#extreme ?? null;
+    }
+  }
+}
+
+/** Delimited text has no types: a text that looks like a number is compared as one. */
+function numberIfNumeric(text: string): number | string {
+  const number = Number(text);
+  return text.trim() === "" || Number.isNaN(number) ? text : number;
+}
 
 const resultUnitsMax = 64 * 1024;
 const progressEveryBytes = 4 * 1024 * 1024;
@@ -21,7 +94,7 @@ const pieceBytesMax = 64 * 1024;
 const unitsPerRecord = 0.1;
 const unitsPerCharacter = 0.005;
 
-export interface QueriedBlob {
+interface QueriedBlob {
   /** All bytes in order. */
   readonly chunks: AsyncIterable<Uint8Array>;
   /** Reads a range; a chunk is valid until the next one is requested. */
@@ -29,6 +102,7 @@ export interface QueriedBlob {
   readonly totalBytes: number;
   /** Sync marker of the Avro container. */
   readonly marker: Uint8Array;
+  readonly loop: LoopShare;
 }
 
 /** Executes a query in one pass over the blob, or over the columns of a Parquet file that it needs.
@@ -37,7 +111,7 @@ export async function* runQuery(
   blob: QueriedBlob,
   request: QueryRequest,
 ): AsyncGenerator<Uint8Array, void, undefined> {
-  const { totalBytes, marker } = blob;
+  const { totalBytes, marker, loop } = blob;
   const avro = new AvroWriter(marker);
   const meter = new Meter(blob);
   yield avro.header();
@@ -48,7 +122,7 @@ export async function* runQuery(
   try {
     for await (const record of recordsOf(meter, request)) {
       const problem = results.take(record);
-      const wait = spend(units);
+      const wait = loop.spend(units);
       if (wait !== undefined) await wait;
       if (problem !== undefined) results.addError(problem, record.offset);
       if (results.isFull) yield* results.flush(avro);
@@ -78,7 +152,7 @@ function recordsOf(meter: Meter, { input, query }: QueryRequest): AsyncIterable<
     case "json":
       return readJson(meter.chunks(), query.from);
     case "delimited":
-      return readDelimited(meter.chunks(), input);
+      return readDelimited(meter.chunks(), input, meter.loop);
     case "parquet":
       return readParquet(meter, columnNames(query));
   }
@@ -97,6 +171,10 @@ class Meter implements RangeFile {
     return this.#blob.totalBytes;
   }
 
+  get loop(): LoopShare {
+    return this.#blob.loop;
+  }
+
   /** A copy of a range. */
   async read(from: number, length: number): Promise<Uint8Array> {
     const bytes = Buffer.alloc(length);
@@ -104,7 +182,7 @@ class Meter implements RangeFile {
     for await (const chunk of this.#blob.read(from, length)) {
       bytes.set(chunk, at);
       at += chunk.length;
-      await spend(unitsPerIterationMax);
+      await this.loop.spend(unitsPerIterationMax);
     }
     this.bytes = Math.min(this.bytes + at, this.#blob.totalBytes);
     return bytes.subarray(0, at);
@@ -116,7 +194,7 @@ class Meter implements RangeFile {
         const piece = chunk.subarray(from, from + pieceBytesMax);
         this.bytes += piece.length;
         yield piece;
-        await spend(unitsPerIterationMax);
+        await this.loop.spend(unitsPerIterationMax);
       }
     }
   }
@@ -227,4 +305,47 @@ function nameOf({ of, alias }: Projection, index: number): string {
   const last =
     of.kind === "column" ? of.path.findLast((step) => typeof step === "string") : undefined;
   return alias ?? (last === undefined || isOrdinal(last) ? `_${index + 1}` : last);
+}
+
+/** The columns that a query needs, in lower case; undefined if it needs all. A column in a
+ *  structure counts as the structure. */
+function columnNames({ selection, where }: Query): ReadonlySet<string> | undefined {
+  const names = new Set<string>();
+  if (where !== undefined) addNames(where, names);
+  switch (selection.kind) {
+    case "all":
+      return undefined;
+    case "columns":
+      for (const { of } of selection.columns) addNames(of, names);
+      return names;
+    case "aggregates":
+      for (const { of } of selection.aggregates) if (of !== undefined) addNames(of, names);
+      return names;
+  }
+}
+
+function addNames(expression: Expression, names: Set<string>): void {
+  switch (expression.kind) {
+    case "literal":
+      return;
+    case "column":
+      names.add(String(expression.path[0]).toLowerCase());
+      return;
+    case "binary":
+      addNames(expression.left, names);
+      addNames(expression.right, names);
+      return;
+    case "call":
+      for (const each of expression.given) addNames(each, names);
+      return;
+    case "in":
+      addNames(expression.of, names);
+      for (const each of expression.among) addNames(each, names);
+      return;
+    case "unary":
+    case "null-test":
+    case "cast":
+    case "like":
+      addNames(expression.of, names);
+  }
 }

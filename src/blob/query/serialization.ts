@@ -18,13 +18,13 @@ export interface Delimited {
   readonly headers: boolean;
 }
 
-export interface JsonLines {
+interface JsonLines {
   readonly type: "json";
   readonly recordSeparator: string;
 }
 
 /** A format that only the queried blob can have. */
-export interface Parquet {
+interface Parquet {
   readonly type: "parquet";
 }
 

@@ -4,7 +4,7 @@ export type SqlToken =
   | { readonly kind: "name" | "string" | "symbol"; readonly text: string }
   | { readonly kind: "number"; readonly value: number };
 
-export const expressionUnitsMax = 256 * 1024;
+const expressionUnitsMax = 256 * 1024;
 /** Limit of this server. It also bounds the depth of the expression tree, because each operator of
  *  a chain adds a level. */
 const tokensMax = 4000;

@@ -19,7 +19,7 @@ export type Expression =
   | { readonly kind: "call"; readonly name: ScalarName; readonly given: readonly Expression[] };
 
 export const comparisons = ["=", "<>", "<", "<=", ">", ">="] as const;
-export const arithmetics = ["+", "-", "*", "/", "%", "^", "&", "|"] as const;
+const arithmetics = ["+", "-", "*", "/", "%", "^", "&", "|"] as const;
 export type Comparison = (typeof comparisons)[number];
 export type Arithmetic = (typeof arithmetics)[number];
 export type BinaryOperator = Comparison | Arithmetic | "and" | "or";
@@ -40,7 +40,7 @@ export const scalarNames = [
 export type ScalarName = (typeof scalarNames)[number];
 
 export const aggregateNames = ["COUNT", "SUM", "AVG", "MIN", "MAX"] as const;
-export type AggregateName = (typeof aggregateNames)[number];
+type AggregateName = (typeof aggregateNames)[number];
 
 export interface Projection {
   readonly of: Expression;

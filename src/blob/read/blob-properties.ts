@@ -8,11 +8,11 @@ import { copyHeaderNames, copyHeaders } from "../copy/copy-headers.ts";
 import { protectionHeaderNames, protectionHeaders } from "../protection/protection.ts";
 import type { BlobAddress } from "../resources.ts";
 import { renderHttpHeaders } from "../shared/http-headers.ts";
-import { leaseHeaderNames, leaseHeaders } from "../../protocol/lease-headers.ts";
-import { pathHeaderNames, pathHeaders } from "../tree/path-facts.ts";
+import { leaseHeaderNames, leaseHeaders } from "../../protocol/lease.ts";
+import { pathHeaderNames, pathHeaders, resourceType } from "../tree/path-facts.ts";
 import { lastAccess } from "./last-access.ts";
 
-export const typeHeaderNames = [
+const typeHeaderNames = [
   "x-ms-blob-sequence-number",
   "x-ms-blob-committed-block-count",
   "x-ms-blob-sealed",
@@ -20,7 +20,7 @@ export const typeHeaderNames = [
 ] as const;
 
 /** Headers that only blobs of some types have. */
-export function typeHeaders(target: BlobRecord) {
+function typeHeaders(target: BlobRecord) {
   const { type, sequenceNumber = 0n, committedBlockCount = 0, sealed, expiresAt } = target;
   return {
     "x-ms-blob-sequence-number": type === "PageBlob" ? String(sequenceNumber) : undefined,
@@ -57,17 +57,43 @@ export const blobPropertyNames = [
 ] as const;
 
 /** What the property headers of a blob depend on. */
-export interface BlobReadContext {
+interface BlobReadContext {
   readonly target: BlobRecord;
   readonly address: BlobAddress;
   readonly now: Ticks;
+  readonly version: string;
   readonly features: Features;
 }
 
 /** The property headers without that of the MD5, whose name depends on whether the whole blob is
  *  read. */
-export function blobProperties({ target, address, now, features }: BlobReadContext) {
-  const isBase = address.snapshot === undefined && address.versionId === undefined;
+export function blobProperties(context: BlobReadContext) {
+  const { target, address, now, version, features } = context;
+  const groups = commonProperties(context);
+  if (features.hierarchicalNamespace === true) groups.push(pathHeaders(target, version));
+  if (isBase(address)) groups.push(leaseHeaders(target.lease, now));
+  return groups;
+}
+
+/** The first version in which queries on hierarchical accounts return no lease headers. */
+const unleasedQueriesSince = "2021-08-06";
+
+/** The property headers of a query. Recorded on hierarchical accounts: without owner, group and
+ *  permissions. */
+export function queryProperties(context: BlobReadContext) {
+  const { target, version, features } = context;
+  if (features.hierarchicalNamespace !== true) return blobProperties(context);
+  const groups = commonProperties(context);
+  groups.push({ "x-ms-resource-type": resourceType(target) });
+  if (version < unleasedQueriesSince) groups.push(leaseHeaders(target.lease, context.now));
+  return groups;
+}
+
+function isBase({ snapshot, versionId }: BlobAddress): boolean {
+  return snapshot === undefined && versionId === undefined;
+}
+
+function commonProperties({ target, address, features }: BlobReadContext) {
   const versionId = address.snapshot === undefined ? target.versionId : undefined;
   const current = versionId !== undefined && target.superseded !== true;
   const tags = target.tags === undefined ? 0 : Object.keys(target.tags).length;
@@ -87,8 +113,6 @@ export function blobProperties({ target, address, now, features }: BlobReadConte
     },
     typeHeaders(target),
   ];
-  if (features.hierarchicalNamespace === true) groups.push(pathHeaders(target));
-  if (isBase) groups.push(leaseHeaders(target.lease, now));
   if (target.copy !== undefined) groups.push(copyHeaders(target));
   if ((target.immutability ?? target.legalHold) !== undefined)
     groups.push(protectionHeaders(target));

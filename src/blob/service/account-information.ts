@@ -1,4 +1,4 @@
-import { noBody } from "../../operation/operation.ts";
+import { noBody, noETag } from "../../operation/operation.ts";
 import { operation } from "../resources.ts";
 
 /** Azure accepts this request on the URL of the account, of a container and of a blob, which need
@@ -17,12 +17,16 @@ function declareAccountInformation(id: string, resource: "service" | "container"
     params: {},
     body: noBody,
     permission: { resourceType: "sco", notFoundIfAnonymous: true },
-    target: "optional",
-    conditions: "none",
-    lease: "none",
-    etag: "none",
+    target: "ignored",
+    ...noETag,
     effect: "reads",
-    policy: { content: "none", generations: "any", pendingCopy: "allow", clientKey: "none" },
+    policy: {
+      content: "none",
+      generations: "any",
+      pendingCopy: "allow",
+      clientKey: "none",
+      event: "none",
+    },
     success: {
       status: 200,
       headers: ["x-ms-sku-name", "x-ms-account-kind", "x-ms-is-hns-enabled"],

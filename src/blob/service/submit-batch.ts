@@ -1,3 +1,4 @@
+import { noETag } from "../../operation/operation.ts";
 import { ok, type Result } from "../../protocol/result.ts";
 import { operation } from "../resources.ts";
 
@@ -29,9 +30,7 @@ function declareBatch(ids: readonly string[], query: Readonly<Record<string, str
     namedResources: [{ kind: "parts", credentials: "own" }],
     permission: { resourceType: "sco", sas: "account-only" },
     target: "must-exist",
-    conditions: "none",
-    lease: "none",
-    etag: "none",
+    ...noETag,
     effect: "reads",
     success: { status: 202, headers: [] },
     decide: ({ input }) => ({ body: { batch: input.body } }),
@@ -60,9 +59,7 @@ export const submitContainerBatch = operation({
   namedResources: [{ kind: "parts", credentials: "own" }],
   permission: { resourceType: "co" },
   target: "must-exist",
-  conditions: "none",
-  lease: "none",
-  etag: "none",
+  ...noETag,
   effect: "reads",
   success: { status: 202, headers: [] },
   decide: ({ input, address }) => ({

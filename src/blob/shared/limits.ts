@@ -1,11 +1,5 @@
 const mebibyte = 1024 * 1024;
 
-/** Content up to this size is stored in the record of the blob. */
-export const inlineBlobBytesMax = 4096;
-/** Blocks, appends and pages up to this size are stored in their records. Smaller than for whole
- *  blobs, because a blob may have many of them. */
-export const inlinePartBytesMax = 256;
-
 /** Limit of the service for the body of Put Blob. */
 export function putBlobBytesMax(version: string): number {
   if (version >= "2019-12-12") return 5000 * mebibyte;

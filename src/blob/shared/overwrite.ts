@@ -1,16 +1,24 @@
 import { formatIso } from "../../base/dates.ts";
-import { put, reclaim, remove, type Effect } from "../../operation/effects.ts";
+import { periodJob, put, reclaimOwned, remove, type Effect } from "../../operation/effects.ts";
 import type { Features } from "../../protocol/features.ts";
 import type { Ticks } from "../../base/ticks.ts";
 import {
+  blobs,
   generations,
+  isExpired,
+  retentionEnds,
   uploads,
   type BlobKey,
   type BlobRecord,
+  type Deletion,
+  type GenerationKey,
   type UploadRecord,
 } from "../records.ts";
+import type { UploadLookup } from "../block/read-blocks.ts";
 import type { BlobAddress, ContainerScope } from "../resources.ts";
-import { softDelete, retentionDays } from "./soft-delete.ts";
+import type { AccountRecord } from "../../account/account-record.ts";
+import type { RecordView } from "../../operation/view.ts";
+import { mapAwaitable, type Awaitable } from "../../base/awaitable.ts";
 
 /** What a decision to replace or delete a blob depends on. */
 export interface OverwriteContext {
@@ -77,7 +85,105 @@ export function hasBlocks(upload: UploadRecord): boolean {
 
 /** Removes the uncommitted blocks of a blob whose content is replaced or deleted. */
 export function dropUpload(key: BlobKey, upload: UploadRecord | undefined): readonly Effect[] {
+  return dropBlocks(key, upload, undefined);
+}
+
+/** Removes the uncommitted blocks that become the content of their blob, or are left out of it. The
+ *  bytes count as those of the blob alone, although the records are removed later. */
+export function dropCommitted(
+  key: BlobKey,
+  { stored, live }: UploadLookup,
+  stagedBytes: number,
+): readonly Effect[] {
+  // The blocks of an upload that has ended are not read, so their bytes are not known.
+  return dropBlocks(key, stored, live === undefined ? undefined : stagedBytes);
+}
+
+function dropBlocks(
+  key: BlobKey,
+  upload: UploadRecord | undefined,
+  freedBytes: number | undefined,
+): readonly Effect[] {
   if (upload === undefined) return noEffects;
   const removed = remove(uploads, key);
-  return hasBlocks(upload) ? [removed, reclaim("blob-blocks", upload.id)] : [removed];
+  return hasBlocks(upload) ? [removed, reclaimOwned("upload", upload.id, freedBytes)] : [removed];
+}
+
+/** How long deleted blobs can be restored, in days; undefined without soft delete. */
+export function retentionDays(account: AccountRecord): number | undefined {
+  const policy = account.properties.blob?.deleteRetention;
+  return policy?.enabled === true ? policy.days : undefined;
+}
+
+/** Whether Undelete Blob can restore a state. Depends on the time alone, whether or not the reclaim
+ *  job has run. */
+export function isRestorable({ deleted }: BlobRecord, now: Ticks): boolean {
+  return deleted !== undefined && now < retentionEnds(deleted);
+}
+
+/** Stores a soft-deleted state, and the reclaim job that removes it after the retention time. */
+export function softDelete(key: GenerationKey, record: BlobRecord, deleted: Deletion): Effect[] {
+  const kept = { ...record, lease: undefined, deleted };
+  return [put(generations, key, kept), ...periodJob(generations, key, kept)];
+}
+
+/** A snapshot, earlier version or soft-deleted state of a blob. */
+export interface Generation {
+  readonly key: GenerationKey;
+  readonly record: BlobRecord;
+}
+
+const kinds = ["version", "snapshot", "deleted"] as const;
+
+/** Reads all generations of a blob, oldest first. */
+export async function generationsOf(
+  view: RecordView,
+  key: BlobKey,
+): Promise<readonly Generation[]> {
+  const found: Generation[] = [];
+  const bounds = generations.range([key.container, key.name]);
+  for await (const batch of view.scan(generations, bounds)) {
+    for (const { key: encoded, record } of batch) {
+      const [, , at, kind] = generations.parts(encoded);
+      const named = kinds[Number(kind)] ?? "version";
+      found.push({ key: { ...key, at: at as Ticks, kind: named }, record });
+    }
+  }
+  return found;
+}
+
+/** Finds the current blob, or the snapshot or version that the address names; undefined if it does
+ *  not exist, has expired or is soft-deleted. */
+export function findBlob(
+  view: RecordView,
+  key: BlobKey,
+  { snapshot, versionId }: Pick<BlobAddress, "snapshot" | "versionId">,
+): Awaitable<BlobRecord | undefined> {
+  if (snapshot !== undefined)
+    return findGeneration(view, { ...key, at: snapshot, kind: "snapshot" });
+  return mapAwaitable(view.get(blobs, key), (stored) => {
+    const current = stored === undefined || isExpired(stored, view.now) ? undefined : stored;
+    if (versionId === undefined || current?.versionId === versionId) return current;
+    return findGeneration(view, { ...key, at: versionId, kind: "version" });
+  });
+}
+
+function findGeneration(view: RecordView, key: GenerationKey): Awaitable<BlobRecord | undefined> {
+  return mapAwaitable(view.get(generations, key), (found) =>
+    found?.deleted === undefined ? found : undefined,
+  );
+}
+
+/** Whether Undelete Blob would restore the snapshot or version that the address names. */
+export function isSoftDeleted(
+  view: RecordView,
+  { container, name }: BlobKey,
+  { snapshot }: BlobAddress,
+  at: Ticks,
+): Awaitable<boolean> {
+  const kind = snapshot === undefined ? "version" : "snapshot";
+  return mapAwaitable(
+    view.get(generations, { container, name, at, kind }),
+    (found) => found !== undefined && isRestorable(found, view.now),
+  );
 }

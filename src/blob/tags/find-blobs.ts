@@ -1,19 +1,15 @@
 import { formatMarker, marker, maxResults, pageSize, wordSet } from "../../operation/listing.ts";
-import { noBody } from "../../operation/operation.ts";
+import { noBody, noETag } from "../../operation/operation.ts";
 import type { Reply } from "../../operation/reply.ts";
 import { query, required, text as anyText, type Param } from "../../protocol/params.ts";
 import { ok } from "../../protocol/result.ts";
-import {
-  parseTagSearch,
-  type TagSearch,
-  type TagSearchOptions,
-} from "../../protocol/tag-search.ts";
+import { parseTagSearch, type TagSearch, type TagSearchOptions } from "../../protocol/tags.ts";
 import type { RecordView } from "../../operation/view.ts";
 import { newXmlBody } from "../../encoding/xml-body.ts";
 import { element, escapeText, nameElement, textElement } from "../../encoding/xml-writer.ts";
 import { renderTags } from "../list/blob-entry.ts";
 import { containers } from "../records.ts";
-import { operation } from "../resources.ts";
+import { isHierarchical, operation } from "../resources.ts";
 import { searchTags, type SearchPage, type TaggedBlob } from "./search-tags.ts";
 
 /** The parsed filter and its text, which the response repeats. */
@@ -47,6 +43,7 @@ interface Input {
 interface SearchScope {
   readonly account: bigint;
   readonly container: { readonly id: bigint; readonly name: string } | undefined;
+  readonly isHierarchical: boolean;
 }
 
 const noMatches: SearchPage = { blobs: [], next: undefined };
@@ -66,19 +63,17 @@ export const findBlobsByTags = operation({
   params: paramsOf({ takesContainer: true }),
   body: noBody,
   permission: { letters: "f", resourceType: "so", sas: "account-only" },
-  namespace: "flat",
   target: "must-exist",
-  conditions: "none",
-  lease: "none",
-  etag: "none",
+  ...noETag,
   effect: "reads",
   success: { status: 200, headers: [] },
-  reads: async (view, { target, input }) => {
+  reads: async (view, { target, input, scope }) => {
     const name = input.where.container;
-    if (name === undefined) return find(view, input, { account: target.id, container: undefined });
+    const all = { account: target.id, container: undefined, isHierarchical: isHierarchical(scope) };
+    if (name === undefined) return find(view, input, all);
     const container = await view.get(containers, { account: target.id, name });
     if (container === undefined) return noMatches;
-    return find(view, input, { account: target.id, container: { id: container.id, name } });
+    return find(view, input, { ...all, container: { id: container.id, name } });
   },
   decide: ({ input, readResult, endpoint }) => render(input, readResult, endpoint),
 });
@@ -96,16 +91,17 @@ export const findBlobsByTagsInContainer = operation({
   params: paramsOf({ takesContainer: false }),
   body: noBody,
   permission: { letters: "f", resourceType: "co" },
-  namespace: "flat",
   target: "must-exist",
-  conditions: "none",
-  lease: "none",
-  etag: "none",
+  ...noETag,
   effect: "reads",
   success: { status: 200, headers: [] },
   reads: async (view, { scope, target, input, address }) => {
     const name = address.container;
-    return find(view, input, { account: scope.account.id, container: { id: target.id, name } });
+    return find(view, input, {
+      account: scope.account.id,
+      container: { id: target.id, name },
+      isHierarchical: isHierarchical(scope),
+    });
   },
   decide: ({ input, readResult, endpoint }) => render(input, readResult, endpoint),
 });

@@ -1,9 +1,10 @@
+import { newLoopShare } from "../../base/loop-share.ts";
 import { describe, expect, it } from "vitest";
 import { emptyContent } from "../../content/content-ref.ts";
 import type { RecordView } from "../../operation/view.ts";
 import type { ContentStore } from "../../content/content.ts";
 import { Records } from "../../operation/records.ts";
-import { manualClock } from "../../store/manual-clock.ts";
+import { manualClock } from "../../../tests/harness/manual-clock.ts";
 import { openMemoryStore } from "../../store/memory/open-memory-store.ts";
 import type { Store } from "../../store/store.ts";
 import { containerNames, tagEntries } from "../indexes.ts";
@@ -46,6 +47,7 @@ function counted(view: RecordView) {
   const counter = { read: 0 };
   const counting: RecordView = {
     now: view.now,
+    loop: view.loop,
     get: (table, key) => {
       counter.read += 1;
       return view.get(table, key);
@@ -69,8 +71,11 @@ const equal = (name: string, value: string) =>
 
 function search(store: Store, terms: readonly ReturnType<typeof equal>[]) {
   return store.snapshot(async (state) => {
-    const { counting, counter } = counted(new Records(state, {} as ContentStore));
-    const request = { account, container: undefined, terms, from: undefined, limit: 5000 };
+    const { counting, counter } = counted(
+      new Records(state, { loop: newLoopShare() } as ContentStore),
+    );
+    const place = { account, container: undefined, isHierarchical: false };
+    const request = { ...place, terms, from: undefined, limit: 5000 };
     const { blobs: found } = await searchTags(counting, request);
     return { found: found.length, read: counter.read };
   });

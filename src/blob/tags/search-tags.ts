@@ -1,16 +1,26 @@
-import { decodeKey } from "../../encoding/key-decoding.ts";
-import { encodeKey } from "../../encoding/keys.ts";
-import type { DefinedTable } from "../../encoding/table.ts";
-import type { TagComparison, Tags } from "../../protocol/tags.ts";
+import {
+  decodeKey,
+  encodeKey,
+  successor,
+  type KeyBounds,
+  type KeyPart,
+} from "../../encoding/keys.ts";
+import type { Table } from "../../encoding/table.ts";
+import { compareTag, type TagComparison, type Tags } from "../../protocol/tags.ts";
 import type { RecordView } from "../../operation/view.ts";
-import { allTags, containerNames, containerTags } from "../indexes.ts";
-import type { EmptyRecord, TagKey } from "../indexes.ts";
-import { findBlob } from "../shared/find-blob.ts";
-import { matchedTags, planSearch, valueBounds } from "./search-plan.ts";
-import { TagCursor } from "./tag-cursor.ts";
+import {
+  allTags,
+  containerNames,
+  containerTags,
+  type EmptyRecord,
+  type TagKey,
+} from "../indexes.ts";
+import { joinPath } from "../tree/paths.ts";
+import { pathOfDirectory } from "../tree/path-of-directory.ts";
+import { findBlob } from "../shared/overwrite.ts";
 
 /** A search for blobs by their tags. */
-export interface Search {
+interface Search {
   readonly account: bigint;
   /** The container to search in; undefined for all containers of the account. */
   readonly container: { readonly id: bigint; readonly name: string } | undefined;
@@ -19,6 +29,8 @@ export interface Search {
    *  the start. */
   readonly from: string | undefined;
   readonly limit: number;
+  /** Whether blobs are keyed by the id of their directory instead of the container. */
+  readonly isHierarchical: boolean;
 }
 
 export interface TaggedBlob {
@@ -42,7 +54,7 @@ type Cursor = TagCursor<TagKey, EmptyRecord>;
 /** Reads one page of the blobs whose tags satisfy all terms. */
 export async function searchTags(view: RecordView, search: Search): Promise<SearchPage> {
   const cursors = openCursors(view, search);
-  const names = new ContainerNames(view, search);
+  const parents = new Parents(view, search);
   const blobs: TaggedBlob[] = [];
   for (;;) {
     const suffix = await nextCommonSuffix(cursors);
@@ -51,23 +63,30 @@ export async function searchTags(view: RecordView, search: Search): Promise<Sear
       return { blobs, next: Buffer.from(suffix).toString("base64") };
     }
     const position = positionOf(suffix, search);
-    const container = await names.of(position.container);
-    if (container === undefined) {
+    const parent = await parents.of(position.container);
+    if (parent === undefined) {
       for (const cursor of cursors) cursor.seek(position.pastContainer);
       continue;
     }
     const found = await matching(view, search, position);
-    if (found !== undefined) blobs.push({ container, name: position.name, tags: found });
+    const name = joinPath(parent.path, position.name);
+    if (found !== undefined) blobs.push({ container: parent.container, name, tags: found });
     cursors[0]?.step();
   }
+}
+
+/** The container whose own index is searched. Undefined for the index of all containers, which is
+ *  also that of all directories. */
+function indexedContainer({ container, isHierarchical }: Search): Search["container"] {
+  return isHierarchical ? undefined : container;
 }
 
 function openCursors(view: RecordView, search: Search): readonly Cursor[] {
   const plan = planSearch(search.terms);
   if (plan === undefined) return [];
-  const { container, from } = search;
-  const table: DefinedTable<TagKey, EmptyRecord> =
-    container === undefined ? allTags : containerTags;
+  const { from } = search;
+  const container = indexedContainer(search);
+  const table: Table<TagKey, EmptyRecord> = container === undefined ? allTags : containerTags;
   const above = container === undefined ? [] : [container.id];
   const paths =
     plan.walk === "join" ? plan.equals.map((pair) => [...above, ...pair]) : [[...above, plan.tag]];
@@ -115,7 +134,8 @@ interface IndexPosition {
 
 /** Decodes a key suffix: `[container,] name` for a join; in a scan of values it starts with the
  *  value. */
-function positionOf(suffix: Uint8Array, { container }: Search): IndexPosition {
+function positionOf(suffix: Uint8Array, search: Search): IndexPosition {
+  const container = indexedContainer(search);
   const parts = decodeKey(suffix);
   const name = parts.at(-1) as string;
   if (container !== undefined) {
@@ -140,31 +160,181 @@ async function matching(
   return record?.tags === undefined ? undefined : matchedTags(terms, record.tags);
 }
 
-/** Names of containers by id, which are read once. Undefined for containers that are deleted or
- *  belong to other accounts. */
-class ContainerNames {
+/** Where the blobs of an index entry are. */
+interface Parent {
+  readonly container: string;
+  /** The path of their directory; empty for the root directory and on flat accounts. */
+  readonly path: string;
+}
+
+/** Containers and directories by id, which are read once. Undefined for those that are deleted, or
+ *  that the search does not include. */
+class Parents {
   readonly #view: RecordView;
   readonly #search: Search;
-  readonly #known = new Map<bigint, string | undefined>();
+  readonly #known = new Map<bigint, Parent | undefined>();
 
   constructor(view: RecordView, search: Search) {
     this.#view = view;
     this.#search = search;
   }
 
-  async of(id: bigint): Promise<string | undefined> {
-    const { container } = this.#search;
-    if (container !== undefined) return container.name;
+  async of(id: bigint): Promise<Parent | undefined> {
     if (!this.#known.has(id)) this.#known.set(id, await this.#find(id));
     return this.#known.get(id);
   }
 
-  async #find(id: bigint): Promise<string | undefined> {
+  async #find(id: bigint): Promise<Parent | undefined> {
+    const { container: searched, isHierarchical } = this.#search;
+    const flat = { container: id, names: [] };
+    const { container, names } = isHierarchical ? await pathOfDirectory(this.#view, id) : flat;
+    if (searched !== undefined && searched.id !== container) return undefined;
+    const name = searched?.name ?? (await this.#nameOf(container));
+    return name === undefined ? undefined : { container: name, path: names.join("/") };
+  }
+
+  async #nameOf(id: bigint): Promise<string | undefined> {
     for await (const batch of this.#view.scan(containerNames, containerNames.range([id]))) {
       for (const { record } of batch) {
         if (record.account === this.#search.account) return record.name;
       }
     }
     return undefined;
+  }
+}
+
+/** How a search uses the tag index. `join`: a merge join of all terms `tag = value`. `values`: a
+ *  scan of the values of one tag, if no term is an equality. All terms are checked again on the
+ *  found blob. */
+type SearchPlan =
+  | { readonly walk: "join"; readonly equals: readonly (readonly [tag: string, value: string])[] }
+  | { readonly walk: "values"; readonly tag: string; readonly terms: readonly TagComparison[] };
+
+/** Chooses how to search; undefined without terms. */
+function planSearch(terms: readonly TagComparison[]): SearchPlan | undefined {
+  const equals = new Map<string, readonly [string, string]>();
+  for (const { name, operator, value } of terms) {
+    if (operator === "=") equals.set(`${name}\u0000${value}`, [name, value]);
+  }
+  if (equals.size > 0) return { walk: "join", equals: [...equals.values()] };
+  const tag = terms[0]?.name;
+  if (tag === undefined) return undefined;
+  return { walk: "values", tag, terms: terms.filter(({ name }) => name === tag) };
+}
+
+interface ValueRange {
+  readonly range: (parts: readonly KeyPart[]) => KeyBounds;
+  readonly prefix: (parts: readonly KeyPart[]) => Uint8Array;
+}
+
+/** The range of index keys with the values of one tag that can satisfy the terms. `above` is the
+ *  start of the key, up to the tag. */
+function valueBounds(
+  table: ValueRange,
+  above: readonly KeyPart[],
+  terms: readonly TagComparison[],
+): KeyBounds {
+  let { start, end } = table.range(above);
+  for (const { operator, value } of terms) {
+    const at = table.range([...above, value]);
+    if (operator === ">=") start = later(start, at.start);
+    if (operator === ">") start = later(start, at.end);
+    if (operator === "<") end = earlier(end, at.start);
+    if (operator === "<=") end = earlier(end, at.end);
+  }
+  return { start, end };
+}
+
+function later(left: Uint8Array, right: Uint8Array): Uint8Array {
+  return Buffer.compare(left, right) >= 0 ? left : right;
+}
+
+function earlier(left: Uint8Array, right: Uint8Array): Uint8Array {
+  return Buffer.compare(left, right) <= 0 ? left : right;
+}
+
+/** The tags that the search names, with their values; undefined if a term is not satisfied. */
+function matchedTags(terms: readonly TagComparison[], tags: Tags): Tags | undefined {
+  const matched: Record<string, string> = {};
+  for (const term of terms) {
+    if (!Object.hasOwn(tags, term.name)) return undefined;
+    const value = tags[term.name] ?? "";
+    if (!compareTag(value, term)) return undefined;
+    matched[term.name] = value;
+  }
+  return matched;
+}
+
+// Number of keys per read: starts with the first and doubles up to the second.
+const batchMin = 16;
+const batchMax = 1024;
+
+/** A cursor over a range of a tag index. It compares the rests of keys after `prefix` (tag and
+ *  value), so that cursors over different tags can be joined. */
+class TagCursor<K, R> {
+  readonly #view: RecordView;
+  readonly #table: Table<K, R>;
+  readonly #prefix: Uint8Array;
+  readonly #end: Uint8Array;
+  #start: Uint8Array;
+  #batch = batchMin;
+  #keys: readonly Uint8Array[] = [];
+  #at = 0;
+  #exhausted = false;
+  /** Number of index entries that were read or skipped. */
+  examined = 0;
+
+  constructor(
+    view: RecordView,
+    table: Table<K, R>,
+    prefix: Uint8Array,
+    bounds: { readonly start: Uint8Array; readonly end: Uint8Array },
+  ) {
+    this.#view = view;
+    this.#table = table;
+    this.#prefix = prefix;
+    this.#start = bounds.start;
+    this.#end = bounds.end;
+  }
+
+  /** The rest of the current key; undefined at the end. */
+  async suffix(): Promise<Uint8Array | undefined> {
+    if (this.#at >= this.#keys.length) await this.#fill();
+    return this.#keys[this.#at]?.subarray(this.#prefix.length);
+  }
+
+  step(): void {
+    this.#at += 1;
+    this.examined += 1;
+  }
+
+  /** Moves to the first key whose rest is not smaller. If that is not buffered, the next read
+   *  starts there. */
+  seek(suffix: Uint8Array): void {
+    const wanted = Buffer.concat([this.#prefix, suffix]);
+    this.examined += 1;
+    while (this.#at < this.#keys.length) {
+      if (Buffer.compare(this.#keys[this.#at]!, wanted) >= 0) return;
+      this.#at += 1;
+    }
+    if (Buffer.compare(wanted, this.#start) <= 0) return;
+    this.#start = wanted;
+    this.#batch = batchMin;
+  }
+
+  async #fill(): Promise<void> {
+    this.#keys = [];
+    this.#at = 0;
+    if (this.#exhausted || Buffer.compare(this.#start, this.#end) >= 0) return;
+    const keys: Uint8Array[] = [];
+    const bounds = { start: this.#start, end: this.#end, limit: this.#batch };
+    for await (const found of this.#view.scan(this.#table, bounds)) {
+      for (const { key } of found) keys.push(key);
+    }
+    this.#keys = keys;
+    this.#exhausted = keys.length < this.#batch;
+    const last = keys.at(-1);
+    if (last !== undefined) this.#start = successor(last);
+    this.#batch = Math.min(this.#batch * 2, batchMax);
   }
 }

@@ -1,6 +1,29 @@
 import { operation } from "../resources.ts";
 import { putAddressed } from "../shared/generation.ts";
-import { parseTagsBody, tagsBytesMax } from "./tags-body.ts";
+import { invalidXmlNode, missingXmlNode } from "../../protocol/faults.ts";
+import { fail, type Result } from "../../protocol/result.ts";
+import { checkTags, type Tags } from "../../protocol/tags.ts";
+import { invalidXmlAt, xmlChild, xmlChildText, type XmlElement } from "../../encoding/xml.ts";
+
+/** Limit of this server for the request body. */
+const tagsBytesMax = 64 * 1024;
+
+/** Parses `<Tags><TagSet><Tag><Key/><Value/></Tag>…</TagSet></Tags>`; an empty set removes all
+ *  tags. */
+function parseTagsBody(root: XmlElement | undefined): Result<Tags> {
+  if (root === undefined) return fail("InvalidXmlDocument");
+  if (root.name !== "Tags") return invalidXmlAt(root.start, "");
+  const set = xmlChild(root, "TagSet");
+  if (set === undefined) return missingXmlNode("TagSet");
+  const pairs: (readonly [string, string])[] = [];
+  for (const tag of set.children) {
+    if (tag.name !== "Tag") return invalidXmlNode(tag.name, tag.text);
+    const key = xmlChildText(tag, "Key");
+    if (key === undefined) return missingXmlNode("Key");
+    pairs.push([key, xmlChildText(tag, "Value") ?? ""]);
+  }
+  return checkTags(pairs);
+}
 
 /** Replaces all tags of a blob or a version. The ETag does not change.
  *  learn.microsoft.com/rest/api/storageservices/set-blob-tags */
@@ -12,13 +35,19 @@ export const setBlobTags = operation({
   params: {},
   body: { kind: "xml", bytesMax: tagsBytesMax, parse: parseTagsBody },
   permission: { letters: "t", resourceType: "o" },
-  namespace: "flat",
   target: "must-exist",
   conditions: "tags",
   lease: "match-if-leased",
   etag: "none",
   effect: "writes",
-  policy: { content: "none", generations: "versions", pendingCopy: "reject", clientKey: "none" },
+  policy: {
+    content: "none",
+    generations: "versions",
+    pendingCopy: "reject",
+    clientKey: "none",
+    directories: "reject",
+    event: "SetBlobTags",
+  },
   success: { status: 204, headers: [] },
   decide: (context) => {
     const { target, input } = context;

@@ -1,7 +1,54 @@
 import { formatHttpDate } from "../../base/dates.ts";
 import { ticksPerSecond, type Ticks } from "../../base/ticks.ts";
 import type { BlobRecord, Rehydration } from "../records.ts";
-import { defaultTier } from "../shared/tier.ts";
+import { invalidHeader } from "../../protocol/faults.ts";
+import { header, oneOf, type Param } from "../../protocol/params.ts";
+import type { Version } from "../../protocol/versions.ts";
+
+const tierHeader = "x-ms-access-tier";
+
+/** The tier in which the service chooses between Hot, Cool and Cold by the last access. */
+const smart = "Smart";
+/** The first version with the tier Smart. */
+const smartSince: Version = "2026-06-06";
+
+/** The tiers of block blobs. */
+export const blockTiers = ["Hot", "Cool", "Cold", "Archive", smart] as const;
+export const pageTiers = [
+  "P4",
+  "P6",
+  "P10",
+  "P15",
+  "P20",
+  "P30",
+  "P40",
+  "P50",
+  "P60",
+  "P70",
+  "P80",
+] as const;
+
+type BlockTier = (typeof blockTiers)[number];
+export type Tier = BlockTier | (typeof pageTiers)[number];
+
+function tierParam<T extends string>(tiers: readonly T[]): Param<T | undefined> {
+  const param = header(tierHeader, oneOf(...tiers));
+  return {
+    sources: param.sources,
+    parse: (reader) => {
+      const parsed = param.parse(reader);
+      const isTooNew = parsed.ok && parsed.value === smart && reader.version < smartSince;
+      return isTooNew ? invalidHeader(tierHeader, smart) : parsed;
+    },
+  };
+}
+
+/** `x-ms-access-tier` of an operation that creates a block blob. */
+export const blockBlobTier = tierParam<BlockTier>(blockTiers);
+/** `x-ms-access-tier` of an operation that knows the type of the blob only later. */
+export const anyTier = tierParam<Tier>([...blockTiers, ...pageTiers]);
+
+export const defaultTier = "Hot";
 
 export const archive = "Archive";
 
@@ -29,11 +76,12 @@ export const tierHeaderNames = [
   "x-ms-access-tier",
   "x-ms-access-tier-inferred",
   "x-ms-access-tier-change-time",
+  "x-ms-smart-access-tier",
   "x-ms-archive-status",
   "x-ms-rehydrate-priority",
 ] as const;
 
-export type TierHeaders = Partial<Record<(typeof tierHeaderNames)[number], string | undefined>>;
+type TierHeaders = Partial<Record<(typeof tierHeaderNames)[number], string | undefined>>;
 
 /** The tier headers. A tier that was never set is returned as inferred, another one with the time
  *  of its change. */
@@ -46,11 +94,13 @@ export function tierHeaders({ type, tier, tierChanged, rehydration }: BlobRecord
     "x-ms-access-tier": tier,
     "x-ms-access-tier-change-time":
       tierChanged === undefined ? undefined : formatHttpDate(tierChanged),
+    // Only accounts with last access tracking know when a blob was read, so it stays Hot.
+    "x-ms-smart-access-tier": tier === smart ? defaultTier : undefined,
     "x-ms-archive-status": rehydration && archiveStatus(rehydration),
     "x-ms-rehydrate-priority": rehydration?.priority,
   };
 }
 
-export function archiveStatus({ to }: Rehydration): string {
+function archiveStatus({ to }: Rehydration): string {
   return `rehydrate-pending-to-${to.toLowerCase()}`;
 }

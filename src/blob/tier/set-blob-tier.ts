@@ -5,14 +5,12 @@ import { fail } from "../../protocol/result.ts";
 import type { BlobRecord } from "../records.ts";
 import { operation } from "../resources.ts";
 import { putAddressed } from "../shared/generation.ts";
-import { blockTiers, pageTiers } from "../shared/tier.ts";
-import { archive, beginRehydration } from "./rehydration.ts";
-
-type Tier = (typeof blockTiers)[number] | (typeof pageTiers)[number];
+import { anyTier, archive, beginRehydration, pageTiers, type Tier } from "./rehydration.ts";
+import type { Version } from "../../protocol/versions.ts";
 
 const tierHeader = "x-ms-access-tier";
 /** The first version with the tier Cold. */
-const coldSince = "2021-12-02";
+const coldSince: Version = "2021-12-02";
 
 /** Changes the access tier of a blob. A change from Archive is a rehydration: it takes hours (202),
  *  and is not possible for snapshots and versions. Other changes take effect at once. The ETag does
@@ -23,7 +21,7 @@ export const setBlobTier = operation({
   route: { method: "PUT", resource: "blob", query: { comp: "tier" } },
   since: "2017-04-17",
   params: {
-    tier: required(header(tierHeader, oneOf(...blockTiers, ...pageTiers))),
+    tier: required(anyTier),
     priority: header("x-ms-rehydrate-priority", oneOf("High", "Standard")),
   },
   body: noBody,
@@ -40,6 +38,7 @@ export const setBlobTier = operation({
     pendingCopy: "reject",
     clientKey: "none",
     directories: "reject",
+    event: "SetBlobTier",
   },
   success: { status: 200, headers: [] },
   decide: (context) => {

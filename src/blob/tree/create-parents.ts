@@ -3,6 +3,7 @@ import type { Effect } from "../../operation/effects.ts";
 import { fail, ok } from "../../protocol/result.ts";
 import type { Result } from "../../protocol/result.ts";
 import type { CreationContext, PreparedScope, RecordCreation } from "../../operation/service.ts";
+import type { BlobPolicy } from "../blob-policy.ts";
 import { blobs } from "../records.ts";
 import type { BlobKey, BlobRecord } from "../records.ts";
 import type { ContainerScope } from "../resources.ts";
@@ -55,19 +56,29 @@ export function inheritedAccess(
   return newPathAccess({ kind, ...owners, mode: undefined, umask: defaultUmask, parent });
 }
 
-/** Sets owner, group and ACL of a written record that has none: those of the record that it
- *  replaces or, if the path is new, those inherited from the parent directory. Hierarchical
- *  accounts only. */
+/** Sets owner, group and ACL of a written record: those of the record that it replaces or, if the
+ *  path is new and the request sets none, those inherited from the parent directory. A request that
+ *  replaces a path needs only write permission on it, so it never changes who may access the path.
+ *  Hierarchical accounts only. */
 export function completeAccess(
   written: object,
-  { scope, before, callerId }: RecordCreation,
+  { operation, scope, before, callerId }: RecordCreation,
 ): object {
   const { account, ancestors } = scope as ContainerScope;
+  if (account.hierarchicalNamespace !== true) return written;
   const record = written as BlobRecord;
-  if (account.hierarchicalNamespace !== true || record.posix !== undefined) return written;
+  const replaced = before as BlobRecord | undefined;
+  const { content } = operation.policy as BlobPolicy;
+  // Recorded: with the account key or a SAS, permissions in the request apply.
+  const setsAccess = callerId === undefined && record.posix !== undefined;
+  const keepsAccess = replaced !== undefined && content === "replace" && !setsAccess;
+  if (keepsAccess) return withAccess(record, replaced);
+  if (record.posix !== undefined) return record;
+  if (replaced !== undefined) return withAccess(record, replaced);
   const kind = record.directory === undefined ? "file" : "directory";
-  const posix =
-    (before as BlobRecord | undefined)?.posix ??
-    (before === undefined ? inheritedAccess(kind, ancestors.at(-1)?.posix, callerId) : undefined);
-  return posix === undefined ? written : { ...record, posix };
+  return withAccess(record, { posix: inheritedAccess(kind, ancestors.at(-1)?.posix, callerId) });
+}
+
+function withAccess(record: BlobRecord, { posix }: Pick<BlobRecord, "posix">): BlobRecord {
+  return record.posix === posix ? record : { ...record, posix };
 }

@@ -1,17 +1,21 @@
-import { splitPath } from "../../namespace/paths.ts";
+import { splitPath } from "./paths.ts";
 import type { Effect } from "../../operation/effects.ts";
 import type { RecordView } from "../../operation/view.ts";
 import { ticksMax, type Ticks } from "../../base/ticks.ts";
 import { fileTimeStart } from "../../protocol/deleted-version.ts";
-import { blobs, type BlobRecord, type GenerationKey, type UploadRecord } from "../records.ts";
+import {
+  blobs,
+  isExpired,
+  type BlobRecord,
+  type GenerationKey,
+  type UploadRecord,
+} from "../records.ts";
 import type { BlobAddress, ContainerScope } from "../resources.ts";
-import { isExpired } from "../shared/expiry.ts";
-import { dropUpload } from "../shared/overwrite.ts";
-import { retentionDays, softDelete } from "../shared/soft-delete.ts";
+import { dropUpload, retentionDays, softDelete } from "../shared/overwrite.ts";
 import { reclaimBelow } from "./move-path.ts";
 
 /** A path to delete. */
-export interface PathDeletion {
+interface PathDeletion {
   readonly scope: ContainerScope;
   readonly address: BlobAddress;
   readonly target: BlobRecord;

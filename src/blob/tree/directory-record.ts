@@ -5,13 +5,13 @@ import type { PosixAccess } from "../../protocol/posix-acl.ts";
 import type { BlobRecord, HttpHeaders } from "../records.ts";
 
 /** Name of the metadata pair by which clients of the Blob API recognise a directory. */
-export const folderMark = "hdi_isfolder";
+const folderMark = "hdi_isfolder";
 
 const folderPair = [folderMark, "true"] as const;
 const noHeaders: HttpHeaders = {};
 
 /** The fields of a new directory. */
-export interface NewDirectory {
+interface NewDirectory {
   readonly id: bigint;
   readonly etag: Ticks;
   readonly now: Ticks;
@@ -34,8 +34,9 @@ export function newDirectory(fields: NewDirectory): BlobRecord {
   };
 }
 
-export function isDirectory({ directory }: BlobRecord): boolean {
-  return directory !== undefined;
+/** The record that stands for a directory of a flat account that is only a prefix of names. */
+export function prefixDirectory(etag: Ticks): BlobRecord {
+  return { ...newDirectory({ id: 0n, etag, now: etag }), directory: undefined };
 }
 
 /** Whether metadata marks a blob as a directory: clients of the Blob API create one so. */

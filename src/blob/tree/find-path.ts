@@ -1,9 +1,8 @@
 import { mapAwaitable, type Awaitable } from "../../base/awaitable.ts";
-import { resolveParents, type Tree } from "../../namespace/resolve.ts";
-import { splitPath } from "../../namespace/paths.ts";
+import { resolveParents, type Tree } from "./resolve.ts";
+import { splitPath } from "./paths.ts";
 import type { RecordView } from "../../operation/view.ts";
-import { blobs, type BlobKey, type BlobRecord } from "../records.ts";
-import { isExpired } from "../shared/expiry.ts";
+import { blobs, isExpired, type BlobKey, type BlobRecord } from "../records.ts";
 
 /** Where a path of a container is stored. On flat accounts the whole name, with its slashes, is one
  *  key. */
@@ -24,7 +23,7 @@ const noDirectory = 0n;
 /** The name under which the root directory of a container is stored, with the container's id. */
 export const rootName = "";
 
-/** The tree of directories as `namespace/resolve.ts` reads it. */
+/** The tree of directories as `blob/tree/resolve.ts` reads it. */
 export function blobTree(view: RecordView): Tree<BlobRecord> {
   return {
     lookup: (container, name) =>

@@ -1,4 +1,4 @@
-import { splitPath } from "../../namespace/paths.ts";
+import { splitPath } from "./paths.ts";
 import type { RecordView } from "../../operation/view.ts";
 import { executeBit, grants, mayAccess, readBit } from "../../protocol/posix-access.ts";
 import type { AclCaller } from "../../protocol/posix-access.ts";
@@ -9,7 +9,7 @@ import { accessOf } from "./path-facts.ts";
 const listBits = readBit | executeBit;
 
 /** A listing of a directory, or of everything below it. */
-export interface DirectoryListing {
+interface DirectoryListing {
   readonly container: bigint;
   /** The path of the directory. */
   readonly directory: string;

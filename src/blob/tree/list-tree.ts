@@ -1,13 +1,13 @@
-import { comparePaths, splitPath } from "../../namespace/paths.ts";
-import { resolveParents } from "../../namespace/resolve.ts";
-import { walk, type DirectoryPage, type PageRequest, type Position } from "../../namespace/walk.ts";
+import { comparePaths, splitPath } from "./paths.ts";
+import { resolveParents } from "./resolve.ts";
+import { walk, type DirectoryPage, type PageRequest, type Position } from "./walk.ts";
 import type { RecordView } from "../../operation/view.ts";
 import type { AclCaller } from "../../protocol/posix-access.ts";
 import { scanBlobs, type ListEntry, type Page, type Selection } from "../list/scan-blobs.ts";
-import { blobTree } from "./find-path.ts";
+import { blobTree, findPath } from "./find-path.ts";
 import { mayEnter, mayList } from "./list-access.ts";
 
-export interface TreeEntry {
+interface TreeEntry {
   /** The last name of the path. */
   readonly name: string;
   // The id of the entry if it is a directory; undefined for a file.
@@ -36,7 +36,7 @@ export async function listTree(
   const listing = { container, directory: rootPath, from: from[0] };
   const isListable = caller === undefined || (await mayList(view, listing, caller));
   if (!isListable) return { next: undefined, isDenied: true };
-  if (selection.onlyDeleted) return scanBlobs(view, { ...selection, delimiter: "" }, emit);
+  if (selection.onlyDeleted) return listDeleted(view, selection, emit);
   const [fromPath = "", ...fromRest] = from;
   const rootNames = splitPath(rootPath);
   const start = relativeTo(rootNames, splitPath(fromPath));
@@ -63,6 +63,29 @@ export async function listTree(
     },
   });
   return { next: next && [next.path, ...next.rest], isDenied };
+}
+
+/** Lists soft-deleted paths. A limited caller must be able to list every directory that a path was
+ *  in; one that does not exist any more has no list that could permit it. */
+async function listDeleted(
+  view: RecordView,
+  selection: Selection,
+  emit: (entry: ListEntry) => void,
+): Promise<Page> {
+  const { container, caller } = selection;
+  const listed: ListEntry[] = [];
+  const page = await scanBlobs(view, { ...selection, delimiter: "" }, (entry) => {
+    listed.push(entry);
+  });
+  if (caller !== undefined) {
+    for (const { name } of listed) {
+      const { ancestors, missingParents } = await findPath(view, container, name);
+      const isShown = ancestors.every((each) => mayEnter(each, caller));
+      if (missingParents.length > 0 || !isShown) return { next: undefined, isDenied: true };
+    }
+  }
+  for (const entry of listed) emit(entry);
+  return page;
 }
 
 function mayEnterListed(listed: ListEntry, caller: AclCaller): boolean {
@@ -94,7 +117,7 @@ function relativeTo(
 const afterRoot: Position = ["\u0000"];
 
 /** A part of a directory: what is in it, and beside it what was asked for of its past. */
-export async function readDirectory(
+async function readDirectory(
   view: RecordView,
   selection: Selection,
   { directory, namePrefix, from, limit }: PageRequest,

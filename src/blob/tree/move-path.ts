@@ -1,9 +1,8 @@
-import { put, reclaim, reclaimAt, remove, type Effect } from "../../operation/effects.ts";
-import { uploadEnds } from "../block/read-blocks.ts";
+import { periodJob, put, reclaimOwned, remove, type Effect } from "../../operation/effects.ts";
 import { blobs, uploads, type BlobKey, type BlobRecord, type UploadRecord } from "../records.ts";
 import { dropUpload } from "../shared/overwrite.ts";
 
-export interface PathMove {
+interface PathMove {
   readonly from: BlobKey;
   readonly to: BlobKey;
   readonly record: BlobRecord;
@@ -17,7 +16,7 @@ export interface PathMove {
 export function movePath(move: PathMove): readonly Effect[] {
   const { from, to, record, upload, replacedUpload } = move;
   if (from.container === to.container && from.name === to.name) return [];
-  const { expiresAt, directory } = record;
+  const { directory } = record;
   const added = put(blobs, to, record);
   const removed = remove(blobs, from);
   return [
@@ -26,21 +25,15 @@ export function movePath(move: PathMove): readonly Effect[] {
     ...(directory === undefined ? [added, removed] : [removed, added]),
     ...dropUpload(to, replacedUpload),
     ...(upload === undefined ? [] : moveUpload(from, to, upload)),
-    ...(expiresAt === undefined
-      ? []
-      : [reclaimAt(expiresAt, "blob-expiry", to.container, to.name)]),
+    ...periodJob(blobs, to, record),
   ];
 }
 
 function moveUpload(from: BlobKey, to: BlobKey, upload: UploadRecord): readonly Effect[] {
-  return [
-    remove(uploads, from),
-    put(uploads, to, upload),
-    reclaimAt(uploadEnds(upload), "blob-upload", to.container, to.name, upload.id),
-  ];
+  return [remove(uploads, from), put(uploads, to, upload), ...periodJob(uploads, to, upload)];
 }
 
 /** What is below a directory that no path leads to any more is removed in bounded steps. */
 export function reclaimBelow({ directory }: BlobRecord): readonly Effect[] {
-  return directory === undefined ? [] : [reclaim("blob-directory", directory)];
+  return directory === undefined ? [] : [reclaimOwned("container", directory)];
 }

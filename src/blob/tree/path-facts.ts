@@ -27,17 +27,22 @@ export const pathHeaderNames = [
   "x-ms-owner",
   "x-ms-group",
   "x-ms-permissions",
+  "x-ms-acl",
   "x-ms-encryption-context",
 ] as const;
 
+/** The first version in which reads return the access control list. */
+const aclSince = "2024-05-04";
+
 /** What reads of a hierarchical account add to the headers of a blob. */
-export function pathHeaders(record: BlobRecord) {
+export function pathHeaders(record: BlobRecord, version: string) {
   const access = accessOf(record);
   return {
     "x-ms-resource-type": resourceType(record),
     "x-ms-owner": access.owner,
     "x-ms-group": access.group,
     "x-ms-permissions": formatPermissions(access),
+    "x-ms-acl": version >= aclSince ? formatAcl(access) : undefined,
     "x-ms-encryption-context": record.encryptionContext,
   };
 }

@@ -3,7 +3,7 @@ import { blobNameUnitsMax } from "../../protocol/names.ts";
 import { directoryNames } from "../indexes.ts";
 import { rootName } from "./find-path.ts";
 
-export interface DirectoryPath {
+interface DirectoryPath {
   readonly container: bigint;
   readonly names: readonly string[];
 }

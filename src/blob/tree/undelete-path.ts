@@ -1,22 +1,25 @@
 import { formatHttpDate } from "../../base/dates.ts";
-import { splitPath } from "../../namespace/paths.ts";
-import { reclaimAt, remove } from "../../operation/effects.ts";
+import { splitPath } from "./paths.ts";
+import { periodJob, remove } from "../../operation/effects.ts";
 import { invalidHeader } from "../../protocol/faults.ts";
+import { directoryChange } from "../../protocol/authorise.ts";
+import { mayAccess, type AclCaller } from "../../protocol/posix-access.ts";
 import type { SameCredentialsResource } from "../../protocol/named-resource.ts";
 import type { Param } from "../../protocol/params.ts";
 import { fail, ok, type Failure } from "../../protocol/result.ts";
 import type { RecordView } from "../../operation/view.ts";
 import type { Ticks } from "../../base/ticks.ts";
-import { generations, type BlobRecord, type GenerationKey } from "../records.ts";
+import { blobs, generations, type BlobRecord, type GenerationKey } from "../records.ts";
 import type { BlobAddress, ContainerScope } from "../resources.ts";
-import { generationsOf, isRestorable } from "../shared/soft-delete.ts";
+import { generationsOf, isRestorable } from "../shared/overwrite.ts";
 import { deletedPathKey, parseDeletionId } from "./delete-path.ts";
-import { resourceType } from "./path-facts.ts";
+import { findPath } from "./find-path.ts";
+import { accessOf, resourceType } from "./path-facts.ts";
 
 const sourceHeader = "x-ms-undelete-source";
 const sourceForm = /^([^?]*)\?deletionid=(\d+)$/i;
 
-export interface UndeleteSource {
+interface UndeleteSource {
   /** As it was called; undefined for the path of the request. */
   readonly path: string | undefined;
   readonly at: Ticks;
@@ -59,9 +62,23 @@ export const namedDeletedPath: SameCredentialsResource<
   },
 };
 
-export interface DeletedPath {
+interface DeletedPath {
   readonly key: GenerationKey;
   readonly record: BlobRecord;
+}
+
+/** Whether access control lists permit a caller to restore a path from where it was deleted: the
+ *  same as renaming it from there. A directory that does not exist any more permits nothing. */
+export async function mayRestoreFrom(
+  view: RecordView,
+  { container }: ContainerScope,
+  path: string,
+  caller: AclCaller,
+): Promise<boolean> {
+  const { ancestors, missingParents } = await findPath(view, container.id, path);
+  if (missingParents.length > 0) return false;
+  const access = { ancestors: ancestors.map(accessOf), target: undefined };
+  return mayAccess(access, caller, directoryChange);
 }
 
 /** The deleted state that a request names; without a deletion id the last one of its path. */
@@ -97,12 +114,9 @@ export function undeletePath(
 
 function restored(to: ContainerScope["key"], { key, record }: DeletedPath) {
   const put = { ...record, deleted: undefined };
-  const { expiresAt } = put;
-  const term =
-    expiresAt === undefined ? [] : [reclaimAt(expiresAt, "blob-expiry", to.container, to.name)];
   return {
     put,
-    effects: [remove(generations, key), ...term],
+    effects: [remove(generations, key), ...periodJob(blobs, to, put)],
     headers: {
       "x-ms-resource-type": resourceType(record),
       "x-ms-creation-time": formatHttpDate(record.created),

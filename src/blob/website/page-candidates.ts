@@ -2,7 +2,7 @@ import type { StaticWebsite } from "../../account/service-properties.ts";
 
 export const websiteContainer = "$web";
 
-export interface PageCandidate {
+interface PageCandidate {
   readonly name: string;
   /** Whether this is the error document, which is returned with 404. */
   readonly missing: boolean;

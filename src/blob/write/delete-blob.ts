@@ -7,18 +7,17 @@ import { generations, uploads, type BlobRecord, type UploadRecord } from "../rec
 import { isHierarchical, operation } from "../resources.ts";
 import { deletePath, deletionHeaderNames, isDirectoryEmpty } from "../tree/delete-path.ts";
 import { checkProtection } from "../protection/protection.ts";
-import {
-  softDelete,
-  generationsOf,
-  isRestorable,
-  retentionDays,
-  type Generation,
-} from "../shared/soft-delete.ts";
+import { checkTierConditions, tierConditions } from "../tier/tier-conditions.ts";
 import {
   becomesVersion,
   blobKey,
   dropUpload,
+  generationsOf,
+  isRestorable,
   preservePrevious,
+  retentionDays,
+  softDelete,
+  type Generation,
   type OverwriteContext,
 } from "../shared/overwrite.ts";
 
@@ -48,26 +47,35 @@ const deleteSnapshots: typeof snapshotsHeader = {
   },
 };
 
-/** Deletes a blob, with or without its snapshots, or only the snapshot that the address names.
- *  learn.microsoft.com/rest/api/storageservices/delete-blob */
-export const deleteBlob = operation({
+/** What the three forms of Delete Blob declare. */
+const deletion = {
   name: "Delete Blob",
-  ids: ["Blob_Delete"],
-  route: { method: "DELETE", resource: "blob" },
-  since: "2009-09-19",
-  params: {
-    snapshots: deleteSnapshots,
-  },
+  params: { snapshots: deleteSnapshots, tierConditions },
   body: noBody,
-  permission: { letters: "d", resourceType: "o" },
-  target: "optional",
   conditions: "write",
   lease: "match-if-leased",
   etag: "none",
   effect: "writes",
   isDeletion: true,
   mayBeBatched: true,
-  policy: { content: "remove", generations: "any", pendingCopy: "reject", clientKey: "none" },
+  policy: {
+    content: "remove",
+    generations: "any",
+    pendingCopy: "reject",
+    clientKey: "none",
+    event: "DeleteBlob",
+  },
+} as const;
+
+/** Deletes a blob, with or without its snapshots, or only the snapshot that the address names.
+ *  learn.microsoft.com/rest/api/storageservices/delete-blob */
+export const deleteBlob = operation({
+  ...deletion,
+  ids: ["Blob_Delete"],
+  route: { method: "DELETE", resource: "blob" },
+  since: "2009-09-19",
+  permission: { letters: "d", resourceType: "o" },
+  target: "optional",
   success: { status: 202, headers: deletionHeaderNames },
   reads: async (view, { scope, address, target }): Promise<DeletionReads> => {
     if (address.snapshot !== undefined) return { upload: undefined, generations: [] };
@@ -118,21 +126,12 @@ export const deleteBlob = operation({
 /** Deletes an earlier version. It has its own permission letter (`x`), because no later write can
  *  restore a deleted version. learn.microsoft.com/rest/api/storageservices/delete-blob */
 export const deleteBlobVersion = operation({
-  name: "Delete Blob",
+  ...deletion,
   ids: [],
   route: { method: "DELETE", resource: "blob", query: { versionid: true } },
   since: "2019-12-12",
-  params: { snapshots: deleteSnapshots },
-  body: noBody,
   permission: { letters: "x", resourceType: "o" },
   target: "must-exist",
-  conditions: "write",
-  lease: "match-if-leased",
-  etag: "none",
-  effect: "writes",
-  isDeletion: true,
-  mayBeBatched: true,
-  policy: { content: "remove", generations: "any", pendingCopy: "reject", clientKey: "none" },
   success: { status: 202, headers: ["x-ms-delete-type-permanent"] },
   decide: (context) => {
     const { target } = context;
@@ -145,24 +144,16 @@ export const deleteBlobVersion = operation({
 /** Removes a soft-deleted snapshot or version before its retention time ends, if the account allows
  *  it. learn.microsoft.com/rest/api/storageservices/delete-blob */
 export const deleteBlobPermanently = operation({
-  name: "Delete Blob",
+  ...deletion,
   ids: [],
   route: { method: "DELETE", resource: "blob", query: { deletetype: "permanent" } },
   since: "2020-02-10",
-  params: {},
-  body: noBody,
   permission: { letters: "y", resourceType: "o" },
   target: "optional",
-  conditions: "write",
   lease: "match-if-given",
-  etag: "none",
-  effect: "writes",
-  isDeletion: true,
-  mayBeBatched: true,
-  policy: { content: "remove", generations: "any", pendingCopy: "reject", clientKey: "none" },
   success: { status: 202, headers: ["x-ms-delete-type-permanent"] },
   reads: (view, { scope }) => generationsOf(view, blobKey({ scope })),
-  decide: ({ address, readResult, scope, now, target }) => {
+  decide: ({ address, input, readResult, scope, now, target }) => {
     const policy = scope.account.properties.blob?.deleteRetention;
     if (policy?.allowPermanentDelete !== true) return fail("PermanentDeleteIsOff");
     const at = address.snapshot ?? address.versionId;
@@ -171,6 +162,8 @@ export const deleteBlobPermanently = operation({
       // The second code: the state exists, but is not soft-deleted.
       return fail(target === undefined ? "BlobNotFound" : "PermanentDeleteNotEnabled");
     }
+    const verdict = checkTierConditions(input.tierConditions, found.record);
+    if (!verdict.ok) return verdict;
     return { effects: [remove(generations, found.key)], headers: deleteType(false) };
   },
 });

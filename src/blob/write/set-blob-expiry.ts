@@ -1,10 +1,11 @@
 import { parseHttpDate } from "../../base/dates.ts";
-import { reclaimAt } from "../../operation/effects.ts";
+import { periodJob } from "../../operation/effects.ts";
 import { invalidHeader, missingHeader } from "../../protocol/faults.ts";
 import { noBody } from "../../operation/operation.ts";
 import { header, oneOf, required, text } from "../../protocol/params.ts";
 import { ok, type Result } from "../../protocol/result.ts";
 import { ticksMax, ticksPerMillisecond, type Ticks } from "../../base/ticks.ts";
+import { blobs } from "../records.ts";
 import { operation } from "../resources.ts";
 import { blobKey } from "../shared/overwrite.ts";
 
@@ -41,6 +42,7 @@ export const setBlobExpiry = operation({
     pendingCopy: "reject",
     clientKey: "none",
     directories: "reject",
+    event: "none",
   },
   success: { status: 200, headers: [] },
   decide: (context) => {
@@ -49,14 +51,13 @@ export const setBlobExpiry = operation({
     if (!expiry.ok) return expiry;
     const expiresAt = expiry.value;
     const put = { ...target, expiresAt };
-    if (expiresAt === undefined) return { put };
-    const { container, name } = blobKey(context);
-    return { put, effects: [reclaimAt(expiresAt, "blob-expiry", container, name)] };
+    return { put, effects: periodJob(blobs, blobKey(context), put) };
   },
 });
 
 /** The expiry time of a request; undefined for `NeverExpire`. Relative times are in milliseconds. A
- *  time that is not in the future is a fault. */
+ *  time that is not in the future is a fault, except relative to the creation: the blob then
+ *  expires at once. */
 export function expiryOf(
   option: Option,
   given: string | undefined,
@@ -68,7 +69,8 @@ export function expiryOf(
   if (given === undefined) return missingHeader(timeHeader);
   const start = option === "RelativeToNow" ? now : created;
   const moment = option === "Absolute" ? parseHttpDate(given) : after(start, given);
-  if (moment === undefined || moment <= now || moment > ticksMax) {
+  const mayBePast = option === "RelativeToCreation";
+  if (moment === undefined || (moment <= now && !mayBePast) || moment > ticksMax) {
     return invalidHeader(timeHeader, given);
   }
   return ok(moment);

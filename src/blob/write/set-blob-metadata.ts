@@ -1,8 +1,9 @@
+import { blobChange } from "../blob-policy.ts";
 import { metadata } from "../../operation/common-params.ts";
 import { encryption } from "../../protocol/encryption.ts";
 import type { Metadata } from "../../protocol/metadata.ts";
 import { noBody } from "../../operation/operation.ts";
-import { encryptionHeaderNames, encryptionHeaders } from "../shared/blob-encryption.ts";
+import { encryptionHeaderNames, encryptionHeaders } from "../shared/create-blob.ts";
 import type { BlobRecord } from "../records.ts";
 import { operation } from "../resources.ts";
 import { withFolderMark } from "../tree/directory-record.ts";
@@ -10,19 +11,14 @@ import { preservePrevious, nextVersion, versionHeader } from "../shared/overwrit
 
 /** Replaces all metadata. learn.microsoft.com/rest/api/storageservices/set-blob-metadata */
 export const setBlobMetadata = operation({
+  ...blobChange,
   name: "Set Blob Metadata",
   ids: ["Blob_SetMetadata"],
   route: { method: "PUT", resource: "blob", query: { comp: "metadata" } },
   since: "2009-09-19",
   params: { metadata, encryption },
   body: noBody,
-  permission: { letters: "w", resourceType: "o" },
-  target: "must-exist",
-  conditions: "write",
-  lease: "match-if-leased",
-  etag: "renew",
-  effect: "writes",
-  policy: { content: "change", generations: "current", pendingCopy: "reject", clientKey: "match" },
+  policy: { ...blobChange.policy, event: "SetBlobMetadata" },
   success: {
     status: 200,
     headers: ["x-ms-request-server-encrypted", "x-ms-version-id", ...encryptionHeaderNames],

@@ -28,6 +28,7 @@ export const snapshotBlob = operation({
     pendingCopy: "reject",
     clientKey: "match",
     directories: "reject",
+    event: "SnapshotBlob",
   },
   success: {
     status: 201,

@@ -1,17 +1,17 @@
 import { put, remove, type Effect } from "../../operation/effects.ts";
-import { noBody } from "../../operation/operation.ts";
+import { noBody, noETag } from "../../operation/operation.ts";
 import { fail } from "../../protocol/result.ts";
 import { generations } from "../records.ts";
 import { isHierarchical, operation } from "../resources.ts";
 import {
   findDeletedPath,
+  mayRestoreFrom,
   namedDeletedPath,
   undeleteHeaderNames,
   undeletePath,
   undeleteSource,
 } from "../tree/undelete-path.ts";
-import { generationsOf, isRestorable, type Generation } from "../shared/soft-delete.ts";
-import { blobKey } from "../shared/overwrite.ts";
+import { blobKey, generationsOf, isRestorable, type Generation } from "../shared/overwrite.ts";
 
 /** Restores a soft-deleted blob and all its soft-deleted snapshots and versions. The ETag does not
  *  change. learn.microsoft.com/rest/api/storageservices/undelete-blob */
@@ -25,18 +25,28 @@ export const undeleteBlob = operation({
   namedResources: [namedDeletedPath],
   permission: { letters: "w", resourceType: "o" },
   target: "optional",
-  conditions: "none",
-  lease: "none",
-  etag: "none",
+  ...noETag,
   effect: "writes",
-  policy: { content: "none", generations: "current", pendingCopy: "reject", clientKey: "none" },
+  policy: {
+    content: "none",
+    generations: "current",
+    pendingCopy: "reject",
+    clientKey: "none",
+    event: "UndeleteBlob",
+  },
   success: { status: 200, headers: undeleteHeaderNames },
-  reads: async (view, { scope, address, input }) => {
+  reads: async (view, { scope, address, input, aclCaller }) => {
     if (!isHierarchical(scope)) return { kept: await generationsOf(view, blobKey({ scope })) };
     const path = await findDeletedPath(view, scope, address, input.source);
-    return { kept: [], path };
+    const from = input.source?.path;
+    const isDenied =
+      aclCaller !== undefined &&
+      from !== undefined &&
+      !(await mayRestoreFrom(view, scope, from, aclCaller));
+    return { kept: [], path, isDenied };
   },
   decide: ({ target, scope, readResult, now }) => {
+    if (readResult.isDenied === true) return fail("AuthorizationPermissionMismatch");
     if (isHierarchical(scope)) return undeletePath(scope, target, readResult.path);
     const waiting = readResult.kept.filter(({ record }) => isRestorable(record, now));
     const known = readResult.kept.some(({ record }) => record.deleted === undefined);

@@ -1,7 +1,7 @@
 import type { ContentRef, Slice } from "../content-ref.ts";
 import type { Key } from "../../store/store.ts";
-import type { Node } from "../node.ts";
-import { bytesByExtent, endOf } from "../slices.ts";
+import type { Node } from "../tree/node.ts";
+import { bytesByExtent, endOf } from "../tree/slices.ts";
 import { nodeOwnerKey, ownerDigest, recordOwnerKey } from "../tables.ts";
 
 /** Expected values of an extent, derived from the references to it. */

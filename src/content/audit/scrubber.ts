@@ -1,10 +1,10 @@
-import { decodeKey } from "../../encoding/key-decoding.ts";
+import { decodeKey } from "../../encoding/keys.ts";
 import type { AnyTable } from "../../encoding/table.ts";
 import type { Log } from "../../base/world.ts";
 import type { Key, Store, View } from "../../store/store.ts";
 import type { ContentReader, ContentStore } from "../content.ts";
 import type { ContentRef, Slice } from "../content-ref.ts";
-import type { ExtentFiles } from "../extent-files.ts";
+import type { ExtentFiles } from "../extents/extent-files.ts";
 import { StoredBytes } from "./stored-bytes.ts";
 
 export interface ScrubberOptions {
@@ -15,7 +15,7 @@ export interface ScrubberOptions {
   readonly log: Log;
 }
 
-export interface ScrubStep {
+interface ScrubStep {
   readonly bytes: number;
   readonly problems: number;
   /** Whether all content was verified since the last time. */

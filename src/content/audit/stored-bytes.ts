@@ -1,7 +1,7 @@
 import type { Slice } from "../content-ref.ts";
-import { crcOfRange } from "../copy-ranges.ts";
-import type { ExtentFiles } from "../extent-files.ts";
-import { ExtentFileCache } from "../extent-file-cache.ts";
+import { crcOfRange } from "../tree/copy-ranges.ts";
+import type { ExtentFiles } from "../extents/extent-files.ts";
+import { ExtentFileCache } from "../extents/extent-file-cache.ts";
 
 /** Reads the bytes of slices and verifies their checksums. */
 export class StoredBytes {

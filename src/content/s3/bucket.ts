@@ -11,14 +11,14 @@ import type { BucketLocation } from "./bucket-location.ts";
 import { canonicalQuery, encodeStrictly, sha256Hex, signedHeaders } from "./signature.ts";
 import type { Credentials } from "./signature.ts";
 
-export interface BucketOptions extends BucketLocation {
+interface BucketOptions extends BucketLocation {
   readonly credentials: Credentials;
   /** Called when the credentials were rejected, for example after a session expired. */
   readonly renewCredentials?: (() => Promise<Credentials>) | undefined;
   readonly clock: Clock;
 }
 
-export interface BucketRequest {
+interface BucketRequest {
   readonly method: "GET" | "PUT" | "DELETE";
   /** Key of the object; `undefined` for the bucket itself. */
   readonly key?: string;
@@ -27,7 +27,7 @@ export interface BucketRequest {
   readonly body?: Uint8Array;
 }
 
-export interface BucketResponse {
+interface BucketResponse {
   readonly status: number;
   readonly body: Buffer;
 }

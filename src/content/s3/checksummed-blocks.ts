@@ -7,7 +7,7 @@ const checksumBytes = 4;
 const storedBlockBytes = blockBytes + checksumBytes;
 
 /** Length of an object with `length` bytes of data. */
-export function storedLength(length: number): number {
+function storedLength(length: number): number {
   return length + checksumBytes * Math.ceil(length / blockBytes);
 }
 

@@ -1,15 +1,119 @@
 import type { Clock } from "../../base/world.ts";
-import type { ExtentFile, ExtentFiles } from "../extent-files.ts";
+import { ExtentTooShort, type ExtentFile, type ExtentFiles } from "../extents/extent-files.ts";
 import { BlockCache } from "./block-cache.ts";
-import { claimBucket } from "./bucket-claim.ts";
-import { parseBucketLocation } from "./bucket-location.ts";
-import type { BucketDefaults } from "./bucket-location.ts";
+import { parseBucketLocation, type BucketDefaults } from "./bucket-location.ts";
 import { Bucket } from "./bucket.ts";
-import { ExtentParts } from "./extent-parts.ts";
 import { PartReader } from "./part-reader.ts";
-import { PartUploads } from "./part-uploads.ts";
-import { listExtentFolders, listParts, removeParts } from "./parts.ts";
+import {
+  listExtentFolders,
+  listParts,
+  partBytesMax,
+  partKey,
+  removeParts,
+  type Part,
+} from "./parts.ts";
 import type { Credentials } from "./signature.ts";
+import { encodeBlocks } from "./checksummed-blocks.ts";
+
+/** Reads of at least this many bytes are watched for sequential access. */
+const longReadBytes = 512 * 1024;
+const readAheadBytes = 2 * 1024 * 1024;
+/** Concurrent sequential reads that are recognised. */
+const endsMax = 16;
+
+/** Where the parts of all extents are stored, and their reader. */
+export interface ExtentLocator {
+  readonly bucket: Bucket;
+  readonly prefix: string;
+  readonly reader: PartReader;
+}
+
+/** The known parts of an extent. No byte of an extent is written twice, so known parts stay valid,
+ *  and only unknown ones must be listed. */
+export class ExtentParts {
+  readonly #locator: ExtentLocator;
+  readonly #extent: bigint;
+  /** Ordered by offset. */
+  #parts: Part[] = [];
+  /** End offsets of recent long reads: a read that continues at one of them is sequential, so the
+   *  following blocks are read ahead. */
+  readonly #ends: number[] = [];
+
+  constructor(locator: ExtentLocator, extent: bigint) {
+    this.#locator = locator;
+    this.#extent = extent;
+  }
+
+  add(part: Part): void {
+    const index = this.#lastBefore(part.offset) + 1;
+    if (this.#parts[index - 1]?.offset !== part.offset) this.#parts.splice(index, 0, part);
+  }
+
+  /** Fills all of `bytes`. */
+  async read(bytes: Uint8Array, position: number): Promise<void> {
+    const parts = this.#covering(position, bytes.length) ?? (await this.#lookUp(bytes, position));
+    const end = position + bytes.length;
+    if (bytes.length >= longReadBytes) this.#readAhead(position, end);
+    await Promise.all(
+      parts.map(async (part) => {
+        const from = Math.max(part.offset, position);
+        const to = Math.min(part.offset + part.length, end);
+        const target = bytes.subarray(from - position, to - position);
+        await this.#locator.reader.read(this.#extent, part, from - part.offset, target);
+      }),
+    );
+  }
+
+  /** Reads ahead after a sequential read, within the known part. */
+  #readAhead(position: number, end: number): void {
+    const follows = this.#ends.indexOf(position);
+    if (follows >= 0) this.#ends.splice(follows, 1);
+    this.#ends.push(end);
+    if (this.#ends.length > endsMax) this.#ends.shift();
+    const [next] = (follows >= 0 ? this.#covering(end, 1) : undefined) ?? [];
+    if (next === undefined) return;
+    const length = Math.min(readAheadBytes, next.offset + next.length - end);
+    this.#locator.reader.readAhead(this.#extent, next, end - next.offset, length);
+  }
+
+  async #lookUp(bytes: Uint8Array, position: number): Promise<readonly Part[]> {
+    const end = position + bytes.length;
+    const bounds = { from: position - partBytesMax, to: end };
+    const { bucket, prefix } = this.#locator;
+    for (const part of await listParts(bucket, prefix, this.#extent, bounds)) {
+      this.add(part);
+    }
+    const found = this.#covering(position, bytes.length);
+    if (found === undefined) throw new ExtentTooShort(`extent has a gap before offset ${end}`);
+    return found;
+  }
+
+  /** The parts that cover a range; `undefined` if one is unknown. */
+  #covering(position: number, length: number): readonly Part[] | undefined {
+    const found: Part[] = [];
+    let at = position;
+    for (let index = this.#lastBefore(position); at < position + length; index += 1) {
+      const part = this.#parts[index];
+      if (part === undefined || part.offset > at || part.offset + part.length <= at) {
+        return undefined;
+      }
+      found.push(part);
+      at = part.offset + part.length;
+    }
+    return found;
+  }
+
+  /** Index of the last part that begins at or before `position`; -1 if there is none. */
+  #lastBefore(position: number): number {
+    let [low, high] = [0, this.#parts.length];
+    while (low < high) {
+      const middle = (low + high) >>> 1;
+      if ((this.#parts[middle]?.offset ?? Infinity) <= position) low = middle + 1;
+      else high = middle;
+    }
+    return low - 1;
+  }
+}
 
 export interface S3FilesOptions extends BucketDefaults {
   /** `s3://bucket/prefix?endpoint=https://…&region=…&cache=…` */
@@ -88,4 +192,133 @@ function readableFile(known: ExtentParts): ExtentFile {
     sync: () => Promise.resolve(),
     close: () => Promise.resolve(),
   };
+}
+
+/** Format of the objects. Increased when older releases can no longer read them. */
+const formatVersion = 1;
+const ownerKey = "owner";
+
+/** Marks the bucket as that of one store: extents of two stores have the same names and must not
+ *  share a prefix. The object contains the store's id and the format of the objects. */
+export async function claimBucket(bucket: Bucket, storeId: string): Promise<void> {
+  const found = await read(bucket);
+  if (found === undefined) {
+    const body = Buffer.from(JSON.stringify({ format: formatVersion, store: storeId }));
+    await bucket.send({ method: "PUT", key: ownerKey, body }, [200]);
+  }
+  // Read again after the write: another store may have written at the same time.
+  const { store, format } = found ?? (await read(bucket)) ?? {};
+  if (format !== formatVersion) {
+    throw new Error(`the bucket has format ${format}; this release supports ${formatVersion}`);
+  }
+  if (store !== storeId) {
+    throw new Error(
+      "the bucket prefix belongs to another store; use a separate prefix for each store",
+    );
+  }
+}
+
+interface Owner {
+  readonly store?: string;
+  readonly format?: number;
+}
+
+async function read(bucket: Bucket): Promise<Owner | undefined> {
+  const { status, body } = await bucket.send({ method: "GET", key: ownerKey }, [200, 404]);
+  return status === 404 ? undefined : (JSON.parse(body.toString("utf8")) as Owner);
+}
+
+/** Concurrent uploads per extent; further writes wait, which bounds memory. */
+const concurrentUploadsMax = 8;
+
+/** Contiguous bytes that are not uploaded yet. */
+interface UploadBuffer {
+  readonly offset: number;
+  readonly chunks: Uint8Array[];
+  length: number;
+}
+
+/** Collects the bytes written to an extent into parts. A full part is uploaded at once, the others
+ *  at the next flush. Adjacent ones are merged, so that many small bodies become one object. */
+export class PartUploads {
+  readonly #bucket: Bucket;
+  readonly #extent: bigint;
+  readonly #known: ExtentParts;
+  /** By their end offset, at which the next bytes are appended. */
+  readonly #buffers = new Map<number, UploadBuffer>();
+  readonly #running = new Set<Promise<void>>();
+  #uploads = 0;
+  readonly #slotQueue: (() => void)[] = [];
+
+  constructor(bucket: Bucket, extent: bigint, known: ExtentParts) {
+    this.#bucket = bucket;
+    this.#extent = extent;
+    this.#known = known;
+  }
+
+  async write(bytes: Uint8Array, position: number): Promise<void> {
+    for (let from = 0; from < bytes.length;) {
+      const at = position + from;
+      const buffer = this.#buffers.get(at) ?? { offset: at, chunks: [], length: 0 };
+      this.#buffers.delete(at);
+      const count = Math.min(bytes.length - from, partBytesMax - buffer.length);
+      // A copy: the caller reuses its buffer.
+      buffer.chunks.push(new Uint8Array(bytes.subarray(from, from + count)));
+      buffer.length += count;
+      from += count;
+      if (buffer.length < partBytesMax) this.#buffers.set(at + count, buffer);
+      else {
+        // Not awaited: the next part is filled meanwhile, and `flush` throws the error.
+        void this.#upload(buffer).catch(() => undefined);
+        await this.#waitForSlot();
+      }
+    }
+  }
+
+  /** Resolves when everything written before the call is stored. */
+  async flush(): Promise<void> {
+    const buffers = [...this.#buffers.values()].toSorted((a, b) => a.offset - b.offset);
+    this.#buffers.clear();
+    const joined: UploadBuffer[] = [];
+    for (const next of buffers) {
+      const last = joined.at(-1);
+      const isAdjacent = last !== undefined && last.offset + last.length === next.offset;
+      if (isAdjacent && last.length + next.length <= partBytesMax) {
+        last.chunks.push(...next.chunks);
+        last.length += next.length;
+      } else joined.push(next);
+    }
+    for (const buffer of joined) void this.#upload(buffer).catch(() => undefined);
+    const results = await Promise.allSettled(this.#running);
+    for (const result of results) if (result.status === "rejected") throw result.reason;
+  }
+
+  /** A failed upload stays in `#running`, so that all later flushes of this extent fail. */
+  #upload({ offset, length, chunks }: UploadBuffer): Promise<void> {
+    const part = { offset, length };
+    const running = this.#send(part, chunks).then(() => {
+      this.#known.add(part);
+      return void this.#running.delete(running);
+    });
+    this.#running.add(running);
+    return running;
+  }
+
+  async #send(part: Part, chunks: readonly Uint8Array[]): Promise<void> {
+    this.#uploads += 1;
+    try {
+      const key = partKey(this.#extent, part);
+      const bytes = chunks.length === 1 && chunks[0] ? chunks[0] : Buffer.concat(chunks);
+      await this.#bucket.send({ method: "PUT", key, body: encodeBlocks(key, bytes) }, [200]);
+    } finally {
+      this.#uploads -= 1;
+      this.#slotQueue.shift()?.();
+    }
+  }
+
+  /** Resolves when another upload may start. */
+  async #waitForSlot(): Promise<void> {
+    if (this.#uploads < concurrentUploadsMax) return;
+    await new Promise<void>((resolve) => this.#slotQueue.push(resolve));
+  }
 }

@@ -1,4 +1,4 @@
-import { ContentDamaged } from "../extent-files.ts";
+import { ContentDamaged } from "../extents/extent-files.ts";
 import type { BlockCache } from "./block-cache.ts";
 import type { Bucket } from "./bucket.ts";
 import { partKey, type Part } from "./parts.ts";

@@ -15,7 +15,7 @@ const pagesMax = 1_000;
 const removalsAtOnce = 16;
 const extentsFolder = "extents/";
 
-export function folderOf(extent: bigint): string {
+function folderOf(extent: bigint): string {
   return `${extentsFolder}${extent.toString(16).padStart(16, "0")}/`;
 }
 

@@ -8,7 +8,7 @@ export interface Credentials {
   readonly sessionToken?: string | undefined;
 }
 
-export interface UnsignedRequest {
+interface UnsignedRequest {
   readonly method: string;
   readonly host: string;
   /** With percent-encoded segments. */
@@ -18,7 +18,7 @@ export interface UnsignedRequest {
   readonly bodyDigest: string;
 }
 
-export interface SigningContext {
+interface SigningContext {
   readonly credentials: Credentials;
   readonly region: string;
   /** As `20130524T000000Z`. */

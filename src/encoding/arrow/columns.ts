@@ -1,6 +1,6 @@
 /** The type of a cell by kind of column. Times count from 1970-01-01. A decimal is the number of
  *  its digits without the decimal point. */
-export interface CellKinds {
+interface CellKinds {
   readonly text: string;
   readonly boolean: boolean;
   readonly uint64: number | bigint;

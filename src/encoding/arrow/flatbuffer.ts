@@ -4,7 +4,7 @@ export type FlatField =
   | { readonly bytes: 1 | 2 | 4 | 8; readonly value: number | bigint }
   | { readonly to: FlatNode };
 
-export type FlatNode = FlatTable | FlatText | FlatTables | FlatStructs;
+type FlatNode = FlatTable | FlatText | FlatTables | FlatStructs;
 
 /** A table: fields by slot. An undefined field has the default of the schema. */
 export interface FlatTable {
@@ -12,18 +12,18 @@ export interface FlatTable {
   readonly fields: readonly (FlatField | undefined)[];
 }
 
-export interface FlatText {
+interface FlatText {
   readonly kind: "text";
   readonly text: string;
 }
 
-export interface FlatTables {
+interface FlatTables {
   readonly kind: "tables";
   readonly items: readonly FlatTable[];
 }
 
 /** Structs of 64-bit numbers, one after the other. */
-export interface FlatStructs {
+interface FlatStructs {
   readonly kind: "structs";
   readonly items: readonly (readonly number[])[];
 }

@@ -49,7 +49,7 @@ export function schemaMessage(
 }
 
 /** Where the columns of a record batch are in its body. */
-export interface BatchLayout {
+interface BatchLayout {
   readonly rows: number;
   /** Length and number of nulls of every column. */
   readonly nodes: readonly (readonly [length: number, nulls: number])[];

@@ -1,3 +1,4 @@
+import { newLoopShare } from "../../base/loop-share.ts";
 import { tableFromIPC, type Table } from "apache-arrow";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
@@ -14,7 +15,7 @@ const columns = {
 } as const;
 
 function write(rows: readonly Row<typeof columns>[], metadata = {}): Promise<Uint8Array> {
-  return writeArrowStream({ columns, required: ["Name"], rows, metadata });
+  return writeArrowStream(newLoopShare(), { columns, required: ["Name"], rows, metadata });
 }
 
 async function read(rows: readonly Row<typeof columns>[], metadata = {}): Promise<Table> {

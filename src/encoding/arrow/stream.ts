@@ -1,4 +1,4 @@
-import { spend, unitsPerIterationMax } from "../../base/loop-share.ts";
+import { unitsPerIterationMax, type LoopShare } from "../../base/loop-share.ts";
 import { encodeColumn, type ColumnBytes, type Columns, type Row } from "./columns.ts";
 import { writeFlatBuffer, type FlatTable } from "./flatbuffer.ts";
 import { batchMessage, schemaMessage, type SchemaColumn } from "./schema.ts";
@@ -6,7 +6,7 @@ import { batchMessage, schemaMessage, type SchemaColumn } from "./schema.ts";
 export const arrowStreamType = "application/vnd.apache.arrow.stream";
 
 /** The rows of a stream with one record batch. */
-export interface ArrowTable<C extends Columns> {
+interface ArrowTable<C extends Columns> {
   readonly columns: C;
   /** Names of the columns without nulls, which are present even if there are no rows. */
   readonly required: readonly (keyof C)[];
@@ -23,6 +23,7 @@ const endOfArrowStream = new Uint8Array([...continuation, 0, 0, 0, 0]);
 /** Writes a stream with one record batch. Columns without values are omitted: reading them takes
  *  time, and some readers reject columns that they do not know. */
 export async function writeArrowStream<C extends Columns>(
+  loop: LoopShare,
   table: ArrowTable<C>,
 ): Promise<Uint8Array> {
   const { rows, metadata } = table;
@@ -35,7 +36,7 @@ export async function writeArrowStream<C extends Columns>(
     present.push({ name, kind, nullable });
     encoded.push(encodeColumn(kind, cells));
     // A column of metadata may have 40 MB: yield to the event loop after each column.
-    if (rows.length >= rowsAtOnceMax) await spend(unitsPerIterationMax);
+    if (rows.length >= rowsAtOnceMax) await loop.spend(unitsPerIterationMax);
   }
   const schema = arrowSchema(present, metadata);
   return Buffer.concat([schema, arrowBatch(rows.length, encoded), endOfArrowStream]);

@@ -45,7 +45,7 @@ export const abortCopyFile = fileOperation({
     if (copy?.status !== "pending") return fail("NoPendingCopyOperation");
     if (copy.id !== input.copyId) return fail("CopyIdMismatch");
     const aborted = { ...copy, status: "aborted" as const, completed: now };
-    const next = { ...target, etag: newETag, copy: aborted, allocated: 0 };
+    const next = { ...target, etag: newETag, copy: aborted, allocated: 0, counted: 0 };
     const revised = updateNode(scope, { target, next, content: empty(0) });
     return { ...revised, effects: [...revised.effects, dropTransfer(copy.id)] };
   },

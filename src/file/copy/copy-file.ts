@@ -1,20 +1,34 @@
 import { empty, share as shareContent } from "../../content/plan.ts";
-import { metadata } from "../../operation/common-params.ts";
+import { metadata, sourceConditions } from "../../operation/common-params.ts";
 import { emptyContent, type ContentPlan } from "../../content/content-ref.ts";
-import type { Effect } from "../../operation/effects.ts";
+import { put, type Effect } from "../../operation/effects.ts";
 import { copySource } from "../../protocol/named-resource.ts";
 import { noBody } from "../../operation/operation.ts";
+import { missingHeader } from "../../protocol/faults.ts";
 import { fail, ok, type Result } from "../../protocol/result.ts";
-import { withoutSignature, type CopySource } from "../../operation/source.ts";
+import type { Conditions } from "../../protocol/conditions.ts";
+import { checkSource } from "../../protocol/source-conditions.ts";
+import {
+  withoutSignature,
+  type CopySource,
+  type FetchedProperties,
+} from "../../operation/source.ts";
 import type { RecordView } from "../../operation/view.ts";
 import { startTransfer } from "../../operation/transfer.ts";
-import { permissions, type CopyState } from "../records.ts";
+import {
+  permissions,
+  type CopyState,
+  type HttpHeaders,
+  type NodeRecord,
+  type PermissionRecord,
+} from "../records.ts";
 import { checkFileAccess, fileOperation, wholeFile } from "../file-operation.ts";
 import { readAccess, replaceAccess } from "../locks/file-access.ts";
 import type { NodeScope } from "../resources.ts";
-import { isReadOnly } from "../shared/attributes.ts";
+import { archiveAttribute, isReadOnly } from "../shared/attributes.ts";
 import { loadLocalSource } from "../shared/local-source.ts";
 import { fileBytesMax } from "../shared/limits.ts";
+import { shareBytes } from "../counted-bytes.ts";
 import { fitsQuota, quotaExceeded, usedBytes } from "../shared/quota.ts";
 import { putNode } from "../shared/node-replies.ts";
 import {
@@ -22,21 +36,156 @@ import {
   keepsTrailingDots,
   permissionActions,
   smbProperties,
+  type SmbInput,
 } from "../shared/smb-params.ts";
-import { readInheritedSddl } from "../shared/smb-properties.ts";
 import {
-  copiedNode,
-  remoteSourceProperties,
-  localSourceProperties,
-  type SourceProperties,
-} from "./copied-node.ts";
-import {
-  ignoresReadOnly,
-  modeMode,
-  ownerMode,
-  permissionMode,
-  setsArchive,
-} from "./copy-params.ts";
+  readInheritedSddl,
+  resolveSmbProperties,
+  type SmbProperties,
+} from "../shared/smb-properties.ts";
+import { decodeBase64 } from "../../base/base64.ts";
+import type { Metadata } from "../../protocol/metadata.ts";
+import type { Ticks } from "../../base/ticks.ts";
+import { defaultContentType } from "../shared/http-headers.ts";
+import { boolean, header, oneOf } from "../../protocol/params.ts";
+
+/** Properties that a copy takes from its source. */
+interface SourceProperties {
+  readonly headers: HttpHeaders;
+  readonly metadata: Metadata;
+  /** SMB properties of a source in the File service of this server; absent for any other source. */
+  readonly smb?: SmbProperties;
+  /** Security descriptor of the source; undefined if it has none, or a well-known one, which is not
+   *  stored. */
+  readonly permission?: PermissionRecord | undefined;
+}
+
+/** `override` takes the value of the request, as absence does. */
+type CopyMode = "source" | "override" | undefined;
+
+/** The parameters of Copy File that decide which properties the target gets. */
+interface CopyOptions {
+  readonly metadata: Metadata;
+  readonly smb: SmbInput;
+  readonly permissionMode: CopyMode;
+  /** For the mode and for owner and group in NFS shares. */
+  readonly modeMode: CopyMode;
+  readonly ownerMode: CopyMode;
+  readonly setsArchive: boolean | undefined;
+}
+
+interface CopyTarget {
+  readonly scope: NodeScope;
+  readonly target: NodeRecord | undefined;
+  readonly newETag: Ticks;
+  readonly freshId: bigint;
+  /** Security descriptor of the parent directory (`readInheritedSddl`), in SDDL. */
+  readonly inherited: string | undefined;
+}
+
+/** The record of the target of a copy, without its content and copy state. */
+function copiedNode(
+  original: SourceProperties,
+  options: CopyOptions,
+  { scope, target, newETag, freshId, inherited }: CopyTarget,
+): Result<{ readonly node: NodeRecord; readonly effects: readonly Effect[] }> {
+  const { share, parent, name } = scope;
+  const input = resolveSourceKeyword(options, original);
+  const location = { share, kind: "file", parent, present: undefined, now: newETag } as const;
+  const resolved = resolveSmbProperties({ ...location, parentSddl: inherited, input });
+  if (!resolved.ok) return resolved;
+  const { properties, effects } = resolved.value;
+  const archived =
+    options.setsArchive === false
+      ? properties.attributes & ~archiveAttribute
+      : properties.attributes | (options.setsArchive === true ? archiveAttribute : 0);
+  const kept = copyPermission(share.id, properties.permissionKey, options, original);
+  return ok({
+    effects: [...effects, ...kept],
+    node: {
+      id: target?.id ?? freshId,
+      parent: parent.id,
+      name,
+      kind: "file",
+      etag: newETag,
+      since: share.epoch,
+      ...properties,
+      attributes: archived,
+      metadata: options.metadata.length > 0 ? options.metadata : original.metadata,
+      headers: original.headers,
+      lease: target?.lease,
+    },
+  });
+}
+
+/** Replaces the keyword `source` by the properties of the source. A remote source has no SMB
+ *  properties: then the keyword stays and has the effect of an absent value. */
+function resolveSourceKeyword(
+  { smb, permissionMode, modeMode, ownerMode }: CopyOptions,
+  original: SourceProperties,
+): SmbInput {
+  const source = original.smb;
+  if (source === undefined) return smb;
+  const key = source.permissionKey;
+  return {
+    ...smb,
+    attributes: smb.attributes === "source" ? source.attributes : smb.attributes,
+    created: smb.created === "source" ? source.created : smb.created,
+    lastWrite: smb.lastWrite === "source" ? source.lastWrite : smb.lastWrite,
+    change: smb.change === "source" ? source.change : smb.change,
+    permission: permissionMode === "source" && key !== undefined ? { key } : smb.permission,
+    posix: {
+      mode: modeMode === "source" ? source.posix?.mode : smb.posix.mode,
+      owner: ownerMode === "source" ? source.posix?.owner : smb.posix.owner,
+      group: ownerMode === "source" ? source.posix?.group : smb.posix.group,
+    },
+  };
+}
+
+/** Security descriptors are stored per share, so the one of the source is stored again in the share
+ *  of the target. */
+function copyPermission(
+  share: bigint,
+  key: string | undefined,
+  { permissionMode }: CopyOptions,
+  { permission }: SourceProperties,
+): readonly Effect[] {
+  if (permissionMode !== "source" || permission === undefined || key === undefined) return [];
+  return [put(permissions, { share, key }, permission)];
+}
+
+function localSourceProperties(
+  node: NodeRecord,
+  permission: PermissionRecord | undefined,
+): SourceProperties {
+  return { headers: node.headers ?? {}, metadata: node.metadata, smb: node, permission };
+}
+
+const md5Bytes = 16;
+
+/** Properties of a source outside the File service of this server, from the headers of its
+ *  response. */
+function remoteSourceProperties(fetched: FetchedProperties): SourceProperties {
+  const md5 = decodeBase64(fetched.header("content-md5") ?? "");
+  return {
+    headers: {
+      contentType: fetched.header("content-type") ?? defaultContentType,
+      contentEncoding: fetched.header("content-encoding"),
+      contentLanguage: fetched.header("content-language"),
+      cacheControl: fetched.header("cache-control"),
+      contentDisposition: fetched.header("content-disposition"),
+      contentMd5: md5?.length === md5Bytes ? md5 : undefined,
+    },
+    metadata: fetched.metadata,
+  };
+}
+
+/** Whether a property of the target comes from the source or from the request (`override`). */
+const permissionMode = header("x-ms-file-permission-copy-mode", oneOf("source", "override"));
+const ignoresReadOnly = header("x-ms-file-copy-ignore-readonly", boolean);
+const setsArchive = header("x-ms-file-copy-set-archive", boolean);
+const modeMode = header("x-ms-file-mode-copy-mode", oneOf("source", "override"));
+const ownerMode = header("x-ms-file-owner-copy-mode", oneOf("source", "override"));
 
 /** A copy of a file in this server shares the stored bytes and is complete in the response. The
  *  bytes of any other source are transferred after the response.
@@ -48,6 +197,7 @@ export const copyFile = fileOperation({
   since: "2015-02-21",
   params: {
     metadata,
+    sourceConditions,
     permissionMode,
     ignoresReadOnly,
     setsArchive,
@@ -77,11 +227,14 @@ export const copyFile = fileOperation({
   success: { status: 202, headers: ["x-ms-copy-id", "x-ms-copy-status"] },
   reads: async (view, { scope, source, input }) => ({
     used: await usedBytes(view, scope.share),
-    localSource: await loadSource(view, source, input.keepsSourceTrailingDots),
+    localSource: await loadSource(view, source, input),
     inherited: await readInheritedSddl(view, scope, input.smb),
   }),
   decide: ({ target, scope, address, input, readResult, source, newETag, now, newGuid, newId }) => {
     if (source === undefined) throw new Error("Copy File names a source");
+    if (input.permissionMode === "override" && input.smb.permission === undefined) {
+      return missingHeader("x-ms-file-permission");
+    }
     const readOnly = target !== undefined && isReadOnly(target);
     if (readOnly && input.ignoresReadOnly !== true) return fail("ReadOnlyAttribute");
     const id = newGuid();
@@ -89,9 +242,9 @@ export const copyFile = fileOperation({
     const plan = planCopy(readResult.localSource, { scope, copying });
     if ("wait" in plan) return plan;
     if (!plan.ok) return plan;
-    const { original, content, copy, allocated, effects } = plan.value;
-    const delta = allocated - (target?.allocated ?? 0);
-    if (!fitsQuota(scope.share, readResult.used, delta)) return quotaExceeded;
+    const { original, content, copy, allocated, length, effects } = plan.value;
+    const grown = length - (target === undefined ? 0 : shareBytes(target));
+    if (!fitsQuota(scope.share, readResult.used, grown)) return quotaExceeded;
     const copyTarget = {
       scope,
       target,
@@ -101,7 +254,7 @@ export const copyFile = fileOperation({
     };
     const copied = copiedNode(original, input, copyTarget);
     if (!copied.ok) return copied;
-    const next = { ...copied.value.node, content: emptyContent, allocated, copy };
+    const next = { ...copied.value.node, content: emptyContent, allocated, counted: length, copy };
     const placed = putNode(scope, { target, next, content });
     return {
       ...placed,
@@ -111,14 +264,21 @@ export const copyFile = fileOperation({
   },
 });
 
+interface SourceInput {
+  readonly keepsSourceTrailingDots: boolean | undefined;
+  readonly sourceConditions: Conditions;
+}
+
 async function loadSource(
   view: RecordView,
   source: CopySource | undefined,
-  keepsDots: boolean | undefined,
+  { keepsSourceTrailingDots: keepsDots, sourceConditions: conditions }: SourceInput,
 ) {
   const localSource = await loadLocalSource(view, source, { keepsTrailingDots: keepsDots });
   if (localSource === undefined || !localSource.ok) return localSource;
   const { scope, node } = localSource.value;
+  const met = checkSource(conditions, node, "copy");
+  if (!met.ok) return met;
   const key = node.permissionKey;
   const permission =
     key === undefined ? undefined : await view.get(permissions, { share: scope.share.id, key });
@@ -141,6 +301,7 @@ interface CopyPlan {
   readonly content: ContentPlan;
   readonly copy: CopyState;
   readonly allocated: number;
+  readonly length: number;
   readonly effects: readonly Effect[];
 }
 
@@ -174,6 +335,7 @@ function copyWithinServer(
     content: shareContent(content),
     copy: { id, source: source.url, status: "success", progress, completed: now },
     allocated,
+    length: content.length,
     effects: reading.effects,
   };
   return ok(plan);
@@ -204,6 +366,7 @@ function copyLater(
     content: empty(length),
     copy: { id, source: withoutSignature(url), status: "pending", progress: `0/${length}` },
     allocated: length,
+    length,
     effects: [job],
   });
 }

@@ -1,6 +1,6 @@
 import { empty, whole } from "../../content/plan.ts";
 import { put, type Effect } from "../../operation/effects.ts";
-import { nextETag } from "../../protocol/etag.ts";
+import { nextETag } from "../../protocol/conditions.ts";
 import type { TransferHandler, TransferJob } from "../../operation/transfer-handler.ts";
 import type { RecordView } from "../../operation/view.ts";
 import {
@@ -11,6 +11,7 @@ import {
   type NodeRecord,
   type ShareRecord,
 } from "../records.ts";
+import { shareBytes } from "../counted-bytes.ts";
 import { keepForSnapshots, useBytes } from "../shared/node-replies.ts";
 import { nodeById, nodeKeyOf } from "../share-tree.ts";
 
@@ -52,7 +53,8 @@ export const fileCopy: TransferHandler = {
     const { copy } = pending;
     const completed = view.now;
     if (end.ended === "failed") {
-      return endCopy(pending, { copy: { ...copy, status: "failed", completed }, allocated: 0 });
+      const failed = { ...copy, status: "failed" as const, completed };
+      return endCopy(pending, { copy: failed, allocated: 0, counted: 0 });
     }
     const { length } = end.received;
     const done = {
@@ -61,19 +63,23 @@ export const fileCopy: TransferHandler = {
       progress: `${length}/${length}`,
       completed,
     };
-    return endCopy(pending, { copy: done, allocated: length }, whole(end.received));
+    return endCopy(
+      pending,
+      { copy: done, allocated: length, counted: length },
+      whole(end.received),
+    );
   },
 };
 
 function endCopy(
   { share, key, node }: PendingCopy,
-  change: { readonly copy: CopyState; readonly allocated: number },
+  change: { readonly copy: CopyState; readonly allocated: number; readonly counted: number },
   content = empty(0),
 ): readonly Effect[] {
   const etag = nextETag(change.copy.completed ?? node.etag, node.etag);
   return [
     ...keepForSnapshots({ share, key }, node),
     put(nodes, key, { ...node, ...change, etag, since: share.epoch }, content),
-    ...useBytes(share.id, change.allocated - (node.allocated ?? 0)),
+    ...useBytes(share.id, change.counted - shareBytes(node)),
   ];
 }

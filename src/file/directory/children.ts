@@ -1,5 +1,5 @@
 import { compareKeys, encodeKey, successor } from "../../encoding/keys.ts";
-import type { DefinedTable } from "../../encoding/table.ts";
+import type { Table } from "../../encoding/table.ts";
 import type { RecordView, Scanned } from "../../operation/view.ts";
 import { nodes, versions, type NodeRecord } from "../records.ts";
 import type { ShareTree } from "../share-tree.ts";
@@ -36,7 +36,7 @@ export async function childrenOf(
 /** Key bounds of the requested entries. The record of the root directory has the empty name in
  *  itself as parent, so the bounds start after it. */
 function boundsOf<K, R>(
-  table: DefinedTable<K, R>,
+  table: Table<K, R>,
   { share }: ShareTree,
   { directory, prefix, from }: ChildrenRequest,
 ) {
@@ -107,7 +107,7 @@ type Kept = NodeRecord & { readonly until: number };
 
 async function* entriesOf<K, R extends NodeRecord>(
   view: RecordView,
-  table: DefinedTable<K, R>,
+  table: Table<K, R>,
   bounds: { readonly start: Uint8Array; readonly end: Uint8Array },
 ): AsyncGenerator<Entry, undefined> {
   for await (const batch of view.scan(table, bounds)) {
@@ -116,6 +116,6 @@ async function* entriesOf<K, R extends NodeRecord>(
   return undefined;
 }
 
-function nameOf<K, R>(table: DefinedTable<K, R>, { key }: Scanned<R>): string {
+function nameOf<K, R>(table: Table<K, R>, { key }: Scanned<R>): string {
   return table.parts(key)[2] as string;
 }

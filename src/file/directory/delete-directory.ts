@@ -1,4 +1,4 @@
-import { noBody } from "../../operation/operation.ts";
+import { noBody, noETag } from "../../operation/operation.ts";
 import type { RecordView } from "../../operation/view.ts";
 import { nodes } from "../records.ts";
 import { fileOperation } from "../file-operation.ts";
@@ -18,9 +18,7 @@ export const deleteDirectory = fileOperation({
   body: noBody,
   permission: { letters: "d", resourceType: "o" },
   target: "must-exist",
-  conditions: "none",
-  lease: "none",
-  etag: "none",
+  ...noETag,
   fileAccess: removeAccess,
   effect: "writes",
   isDeletion: true,

@@ -1,5 +1,5 @@
 import { metadata } from "../../operation/common-params.ts";
-import { noBody } from "../../operation/operation.ts";
+import { noBody, propertiesChange } from "../../operation/operation.ts";
 import { fileOperation } from "../file-operation.ts";
 import { presenceAccess, writeAccess } from "../locks/file-access.ts";
 import { updateNode } from "../shared/node-replies.ts";
@@ -29,6 +29,7 @@ export const getDirectoryMetadata = fileOperation({
 /** Replaces all metadata of the directory.
  *  learn.microsoft.com/rest/api/storageservices/set-directory-metadata */
 export const setDirectoryMetadata = fileOperation({
+  ...propertiesChange,
   name: "Set Directory Metadata",
   ids: ["Directory_SetMetadata"],
   route: { method: "PUT", resource: "directory", query },
@@ -36,12 +37,8 @@ export const setDirectoryMetadata = fileOperation({
   params: { metadata, keepsTrailingDots },
   body: noBody,
   permission: { letters: "w", resourceType: "o" },
-  target: "must-exist",
-  conditions: "none",
   lease: "none",
-  etag: "renew",
   fileAccess: writeAccess,
-  effect: "writes",
   success: { status: 200, headers: ["x-ms-request-server-encrypted"] },
   decide: ({ target, scope, input, newETag }) => ({
     ...updateNode(scope, {

@@ -1,14 +1,15 @@
-import { spend } from "../../base/loop-share.ts";
 import { PagedText } from "../../encoding/paged-text.ts";
 import type { RecordView, Scanned } from "../../operation/view.ts";
 import { resolveHardLinks } from "../link/hard-link-names.ts";
-import { nodes, type NodeRecord } from "../records.ts";
+import { locks, nodes, type NodeRecord } from "../records.ts";
 import type { ShareTree } from "../share-tree.ts";
 import { childrenOf, currentBounds, type ChildrenRequest } from "./children.ts";
-import { optionBits, renderEntry, type EntryOptions } from "./directory-entry.ts";
-import { findDeletePending } from "./delete-pending-files.ts";
+import { formatHttpDate, formatIso } from "../../base/dates.ts";
+import { bareETag } from "../../protocol/conditions.ts";
+import { element, nameElement, textElement } from "../../encoding/xml-writer.ts";
+import { formatAttributes } from "../shared/attributes.ts";
 
-export interface DirectoryPage {
+interface DirectoryPage {
   readonly entries: PagedText;
   /** Case-folded name of the first entry of the next page; undefined on the last page. */
   readonly next: string | undefined;
@@ -32,7 +33,7 @@ export async function directoryPage(
   const shown = await resolveHardLinks(view, tree, children.slice(0, wanted.limit));
   const entries = new PagedText();
   for (const { node } of shown) {
-    const wait = spend(1);
+    const wait = view.loop.spend(1);
     if (wait !== undefined) await wait;
     if ((await isDeletePending?.(node.id)) === true) continue;
     entries.append(renderEntry(node, options));
@@ -78,4 +79,83 @@ async function renderHardLink(
 ): Promise<string> {
   const [child] = await resolveHardLinks(view, tree, [{ folded: "", node: record }]);
   return renderEntry(child?.node ?? record, options);
+}
+
+/** If more files of a share are open, the lock state of each listed file is read instead of those
+ *  of all open files. */
+const openFilesScannedMax = 4096;
+
+/** Whether the file with this id is delete-pending. */
+type IsDeletePending = (id: bigint) => Promise<boolean> | boolean;
+
+/** Finds the delete-pending files of a share, which listings omit. Undefined if there are none.
+ *  The cost is limited by the number of open files and by `openFilesScannedMax`; a share snapshot
+ *  has none. */
+async function findDeletePending(
+  view: RecordView,
+  { share, epoch }: ShareTree,
+): Promise<IsDeletePending | undefined> {
+  if (epoch !== undefined) return undefined;
+  const deletePending = new Set<bigint>();
+  let scanned = 0;
+  const bounds = { ...locks.range([share]), limit: openFilesScannedMax + 1 };
+  for await (const batch of view.scan(locks, bounds)) {
+    scanned += batch.length;
+    for (const { key, record } of batch) {
+      if (record.deletePending) deletePending.add(locks.parts(key)[1] as bigint);
+    }
+  }
+  if (scanned > openFilesScannedMax) {
+    return async (id) => (await view.get(locks, { share, id }))?.deletePending === true;
+  }
+  return deletePending.size === 0 ? undefined : (id) => deletePending.has(id);
+}
+
+/** The values of the `include` parameter of List Directories and Files. */
+type Detail = "timestamps" | "etag" | "attributes" | "permissionkey";
+
+interface EntryOptions {
+  readonly include: ReadonlySet<Detail>;
+  readonly version: string;
+}
+
+const details: readonly Detail[] = ["timestamps", "etag", "attributes", "permissionkey"];
+/** The version from which entries have a `FileId`. */
+const idsSince = "2020-10-02";
+
+/** One bit per listing option that changes the rendered entry; part of the key of the cache of
+ *  rendered entries. */
+function optionBits({ include, version }: EntryOptions): number {
+  const choices = [...details.map((detail) => include.has(detail)), version >= idsSince];
+  return choices.reduce((bits, choice) => bits * 2 + (choice ? 1 : 0), 0);
+}
+
+/** The XML element of one entry in a directory listing. */
+function renderEntry(node: NodeRecord, { include, version }: EntryOptions): string {
+  const isDirectory = node.kind === "directory";
+  const length = isDirectory ? "" : textElement("Content-Length", node.content?.length ?? 0);
+  const times = include.has("timestamps") ? renderTimes(node) : "";
+  const etag = include.has("etag") ? textElement("Etag", `"${bareETag(node.etag)}"`) : "";
+  return element(
+    isDirectory ? "Directory" : "File",
+    nameElement("Name", node.name) +
+      (version >= idsSince ? textElement("FileId", node.id) : "") +
+      element("Properties", length + times + etag) +
+      (include.has("attributes")
+        ? textElement("Attributes", formatAttributes(node.attributes))
+        : "") +
+      (include.has("permissionkey") ? textElement("PermissionKey", node.permissionKey) : ""),
+  );
+}
+
+/** Reads do not update the last access time. Unless a client has set it, the last write time is
+ *  sent. */
+function renderTimes({ created, lastAccess, lastWrite, change, etag }: NodeRecord): string {
+  return (
+    textElement("CreationTime", formatIso(created)) +
+    textElement("LastAccessTime", formatIso(lastAccess ?? lastWrite)) +
+    textElement("LastWriteTime", formatIso(lastWrite)) +
+    textElement("ChangeTime", formatIso(change)) +
+    textElement("Last-Modified", formatHttpDate(etag))
+  );
 }

@@ -1,4 +1,4 @@
-import { noBody } from "../../operation/operation.ts";
+import { noBody, propertiesChange } from "../../operation/operation.ts";
 import { rootId } from "../records.ts";
 import { fileOperation } from "../file-operation.ts";
 import { presenceAccess, writeAccess } from "../locks/file-access.ts";
@@ -41,6 +41,7 @@ export const getDirectoryProperties = fileOperation({
 /** Properties that the request leaves out do not change.
  *  learn.microsoft.com/rest/api/storageservices/set-directory-properties */
 export const setDirectoryProperties = fileOperation({
+  ...propertiesChange,
   name: "Set Directory Properties",
   ids: ["Directory_SetProperties"],
   route: {
@@ -55,12 +56,8 @@ export const setDirectoryProperties = fileOperation({
   },
   body: noBody,
   permission: { letters: "w", resourceType: "o", furtherActions: permissionActions },
-  target: "must-exist",
-  conditions: "none",
   lease: "none",
-  etag: "renew",
   fileAccess: writeAccess,
-  effect: "writes",
   success: { status: 200, headers: [...smbHeaderNames, "x-ms-request-server-encrypted"] },
   reads: (view, { scope, input, target }) => readInheritedSddl(view, scope, input.smb, target),
   decide: ({ target, scope, input, newETag, version, readResult }) => {

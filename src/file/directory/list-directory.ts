@@ -7,7 +7,7 @@ import {
   prefix,
   wordSet,
 } from "../../operation/listing.ts";
-import { noBody } from "../../operation/operation.ts";
+import { noBody, noETag } from "../../operation/operation.ts";
 import { boolean, header } from "../../protocol/params.ts";
 import { xmlListBody } from "../../encoding/xml-body.ts";
 import { nameElement, startTag, textElement } from "../../encoding/xml-writer.ts";
@@ -39,9 +39,7 @@ export const listDirectory = fileOperation({
   body: noBody,
   permission: { letters: "l", resourceType: "co" },
   target: "must-exist",
-  conditions: "none",
-  lease: "none",
-  etag: "none",
+  ...noETag,
   fileAccess: presenceAccess,
   effect: "reads",
   largeResponse: true,

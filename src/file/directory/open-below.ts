@@ -1,4 +1,3 @@
-import { spend } from "../../base/loop-share.ts";
 import type { RecordView } from "../../operation/view.ts";
 import type { LockState } from "../locks/lock-state.ts";
 import { locks, nodeLocations, rootId } from "../records.ts";
@@ -28,7 +27,7 @@ export async function openBelow(
   for await (const batch of view.scan(locks, locks.range([share]))) {
     for (const entry of batch) {
       const id = locks.parts(entry.key)[1] as bigint;
-      const wait = spend(1);
+      const wait = view.loop.spend(1);
       if (wait !== undefined) await wait;
       if (!(await isBelow(view, { share, file: id, directory }, notBelow))) continue;
       found.push({ id, state: entry.record });

@@ -1,7 +1,6 @@
-import type { Runtime } from "../../operation/execute.ts";
+import { runOnce, type Attempt, type Runtime } from "../../operation/work.ts";
 import { rootId } from "../records.ts";
 import { nodeById } from "../share-tree.ts";
-import { readSnapshot } from "./background-transaction.ts";
 
 /** A directory on the path to a file; the root has the name "". */
 export interface Ancestor {
@@ -19,7 +18,7 @@ export function ancestorsOf(
   share: bigint,
   directory: bigint,
 ): Promise<readonly Ancestor[]> {
-  return readSnapshot(runtime, async (view) => {
+  const find = async ({ records: view }: Attempt) => {
     const steps: Ancestor[] = [];
     let at = directory;
     for (let depth = 0; at !== rootId && depth < depthMax; depth += 1) {
@@ -30,5 +29,6 @@ export function ancestorsOf(
     }
     steps.unshift({ id: rootId, name: "" });
     return steps;
-  });
+  };
+  return runOnce(runtime, { effect: "reads", attempt: find });
 }

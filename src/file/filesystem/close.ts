@@ -1,4 +1,4 @@
-import type { Runtime } from "../../operation/execute.ts";
+import type { Runtime } from "../../operation/work.ts";
 import type { RecordView } from "../../operation/view.ts";
 import { hasChildren } from "../directory/delete-directory.ts";
 import { closeHandles } from "../handle/close-handles.ts";
@@ -23,7 +23,7 @@ export interface CloseResult {
 }
 
 /** Handles of one file to close. */
-export interface CloseRequest {
+interface CloseRequest {
   readonly reference: FileReference;
   readonly handles: ReadonlySet<bigint>;
 }
@@ -44,7 +44,7 @@ interface LoadedHandles {
  * delete-pending file with its last handle. All handles are closed in one transaction, because each
  * close changes the same lock record.
  */
-export const closeOperation: SmbOperation<
+const closeOperation: SmbOperation<
   CloseRequest,
   LoadedHandles,
   NodeRecord | undefined,

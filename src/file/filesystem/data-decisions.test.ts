@@ -1,12 +1,24 @@
 import { describe, expect, it } from "vitest";
 import { noLocks, type LockState } from "../locks/lock-state.ts";
 import { rootId } from "../records.ts";
-import { contentOf, testDirectory, testFile, testLease, testLocks } from "../testing.ts";
+import {
+  contentOf,
+  testDirectory,
+  testFile,
+  testLease,
+  testLocks,
+} from "../../../tests/harness/file-decisions.ts";
 import { lockOperation, unlockOperation } from "./lock.ts";
 import { readOperation } from "./read.ts";
 import { deletePendingOperation, setBasicOperation } from "./set-info.ts";
-import { cachedBy, handle, kindOf, loadedFile, lockedBy } from "./testing.ts";
-import { newId, now, own, reference, rangeLock } from "./testing.ts";
+import {
+  cachedBy,
+  handle,
+  kindOf,
+  loadedFile,
+  lockedBy,
+} from "../../../tests/harness/handle-decisions.ts";
+import { newId, now, own, reference, rangeLock } from "../../../tests/harness/handle-decisions.ts";
 import { resizeOperation, writeOperation, zeroOperation } from "./write.ts";
 
 describe("bytes that other clients have locked or cached", () => {

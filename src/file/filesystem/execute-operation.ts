@@ -1,17 +1,12 @@
-import type { Awaitable } from "../../base/awaitable.ts";
 import type { Ticks } from "../../base/ticks.ts";
 import type { ContentReader } from "../../content/content.ts";
-import { applyEffects } from "../../operation/apply.ts";
 import type { Effect } from "../../operation/effects.ts";
-import type { Runtime } from "../../operation/execute.ts";
 import { newId } from "../../operation/identifiers.ts";
-import { QuotaExceeded, settleUsage } from "../../operation/quotas.ts";
-import { Records } from "../../operation/records.ts";
-import type { UsageChange } from "../../operation/usage.ts";
+import { QuotaExceeded } from "../../operation/quotas.ts";
+import type { WaitDecision } from "../../operation/reply.ts";
 import type { RecordView } from "../../operation/view.ts";
-import type { Transaction, View } from "../../store/store.ts";
-import type { Done, FaultDecision, FileDecision, FileWait, Failed } from "./file-result.ts";
-import type { FileWaitDecision } from "./file-result.ts";
+import { runOnce, type Attempt, type Runtime, type WaitOutcome } from "../../operation/work.ts";
+import type { Done, FaultDecision, FileDecision, Failed } from "./file-result.ts";
 
 /** Input of the checks and of `reads` of an operation. */
 export interface LoadedContext<Request, Loaded> {
@@ -29,7 +24,7 @@ export interface FileDecisionContext<Request, Loaded, Seen> extends LoadedContex
 
 /** The result of a check. If it passes and `decide` returns a reply, its effects are applied with
  *  those of the reply: breaks of caching grants that the access starts. */
-export type CheckDecision = readonly Effect[] | FaultDecision | FileWaitDecision;
+export type CheckDecision = readonly Effect[] | FaultDecision | WaitDecision;
 
 /** The declaration of one file operation of SMB. */
 export interface SmbOperation<Request, Loaded, Seen, Value> {
@@ -51,49 +46,31 @@ export interface SmbOperation<Request, Loaded, Seen, Value> {
   readonly decide: (context: FileDecisionContext<Request, Loaded, Seen>) => FileDecision<Value>;
 }
 
-export interface DoneReading<T> extends Done<T> {
+interface DoneReading<T> extends Done<T> {
   /** Reads the content of the reply; undefined if the reply has none. The caller must close
    *  it. */
   readonly reader: ContentReader | undefined;
 }
 
-export type OperationOutcome<T> = DoneReading<T> | Failed | FileWait;
+type OperationOutcome<T> = DoneReading<T> | Failed | WaitOutcome;
 
 /** Runs one operation in one transaction: load, check, read, decide, apply effects. An operation
  *  that only reads runs on a store snapshot. */
-export function executeOperation<Request, Loaded extends object, Seen, Value>(
+export async function executeOperation<Request, Loaded extends object, Seen, Value>(
   runtime: Runtime,
   operation: SmbOperation<Request, Loaded, Seen, Value>,
   request: Request,
 ): Promise<OperationOutcome<Value>> {
-  const { store } = runtime;
-  if (operation.effect === "reads") {
-    return store.snapshot((view) => attempt(runtime, operation, request, view));
-  }
-  return write(runtime, operation, request);
-}
-
-async function write<Request, Loaded extends object, Seen, Value>(
-  runtime: Runtime,
-  operation: SmbOperation<Request, Loaded, Seen, Value>,
-  request: Request,
-): Promise<OperationOutcome<Value>> {
-  const { store, quotas } = runtime;
-  const { account, mayUseReserve } = operation;
-  const transaction = { request: {}, isExempt: mayUseReserve === true };
-  const work = async (tx: Transaction): Promise<OperationOutcome<Value>> => {
-    const usage = quotas?.usageOf(account?.(request));
-    const outcome = await attempt(runtime, operation, request, tx, usage);
-    if (usage !== undefined) await settleUsage(quotas, tx, usage, transaction);
-    return outcome;
-  };
+  const { effect, mayUseReserve } = operation;
   try {
-    return await store.transact(work, mayUseReserve && { mayUseReserve: true });
+    return await runOnce<OperationOutcome<Value>>(runtime, {
+      effect,
+      mayUseReserve,
+      attempt: (attempt) => runOperation(attempt, operation, request),
+    });
   } catch (error) {
     if (error instanceof QuotaExceeded) return failed({ fault: "disk-full" });
     throw error;
-  } finally {
-    quotas?.release(transaction.request);
   }
 }
 
@@ -108,22 +85,19 @@ export async function executeAtOnce<Request, Loaded extends object, Seen, Value>
   return outcome;
 }
 
-async function attempt<Request, Loaded extends object, Seen, Value>(
-  runtime: Runtime,
+async function runOperation<Request, Loaded extends object, Seen, Value>(
+  attempt: Attempt,
   operation: SmbOperation<Request, Loaded, Seen, Value>,
   request: Request,
-  view: View | Transaction,
-  usage?: UsageChange,
 ): Promise<OperationOutcome<Value>> {
-  const { content, random } = runtime;
-  const records = new Records(view, content);
+  const { runtime, records, now, tx } = attempt;
+  if (tx !== undefined) attempt.usage = runtime.quotas?.usageOf(operation.account?.(request));
   const loaded = await operation.load(records, request);
   if ("fault" in loaded) return failed(loaded);
-  const { now } = view;
   const context = { now, request, loaded };
   const checked = operation.check?.(context) ?? noEffects;
   if ("fault" in checked) return failed(checked);
-  if ("wait" in checked) return wait(runtime, view, checked);
+  if ("wait" in checked) return wait(attempt, checked);
   const { reads } = operation;
   const readResult = (reads === undefined ? undefined : await reads(records, context)) as Seen;
   const decision = operation.decide({
@@ -131,41 +105,26 @@ async function attempt<Request, Loaded extends object, Seen, Value>(
     request,
     loaded,
     readResult,
-    newId: () => newId(random),
+    newId: () => newId(runtime.random),
   });
-  if ("wait" in decision) return wait(runtime, view, decision);
+  if ("wait" in decision) return wait(attempt, decision);
   const { effects = noEffects } = decision;
   if ("fault" in decision) {
-    if (effects.length > 0) await apply(runtime, view, effects, usage);
+    await attempt.apply(effects);
     return failed(decision);
   }
-  const all = checked.length === 0 ? effects : [...checked, ...effects];
-  if (all.length > 0) await apply(runtime, view, all, usage);
-  const reader = decision.content && content.open(view, decision.content);
+  await attempt.apply(checked.length === 0 ? effects : [...checked, ...effects]);
+  const reader = decision.content && runtime.content.open(attempt.view, decision.content);
   return { kind: "done", value: decision.value, reader };
 }
 
 const noEffects: readonly Effect[] = [];
 
-async function wait(
-  runtime: Runtime,
-  view: View | Transaction,
-  { wait: { file }, effects }: FileWaitDecision,
-): Promise<FileWait> {
-  if (effects.length > 0) await apply(runtime, view, effects);
-  return { kind: "wait", file };
+async function wait(attempt: Attempt, decision: WaitDecision): Promise<WaitOutcome> {
+  await attempt.apply(decision.effects);
+  return { kind: "wait", ...decision };
 }
 
 function failed({ fault }: FaultDecision): Failed {
   return { kind: "fault", fault };
-}
-
-function apply(
-  { content, origin }: Runtime,
-  view: View | Transaction,
-  effects: readonly Effect[],
-  usage?: UsageChange,
-): Awaitable<void> {
-  if (!("put" in view)) throw new Error("an operation that reads has effects");
-  return applyEffects(content, view, effects, view.now, { origin, usage });
 }

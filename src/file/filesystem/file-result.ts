@@ -1,7 +1,9 @@
 import type { ContentRef } from "../../content/content-ref.ts";
 import type { Effect } from "../../operation/effects.ts";
+import type { WaitDecision } from "../../operation/reply.ts";
+import type { WaitOutcome } from "../../operation/work.ts";
 
-/** Why an operation on a file failed. SMB maps it to an NTSTATUS (`smb/files/status-of.ts`). */
+/** Why an operation on a file failed. SMB maps it to an NTSTATUS (`smb/status.ts`). */
 export type FileFault =
   | "access-denied"
   | "cannot-delete"
@@ -29,7 +31,7 @@ export type FileFault =
 
 /** What `decide` of an operation returns: a reply, a fault or a wait. The effects of all three are
  *  applied in the transaction that decided. */
-export type FileDecision<T> = FileReply<T> | FaultDecision | FileWaitDecision;
+export type FileDecision<T> = FileReply<T> | FaultDecision | WaitDecision;
 
 /** The operation succeeds. */
 export interface FileReply<T> {
@@ -47,37 +49,22 @@ export interface FaultDecision {
   readonly effects?: readonly Effect[];
 }
 
-/** The operation must wait for a client to acknowledge a break. It runs again when the lock state
- *  of the file with the id `file` changes or the break times out. */
-export interface FileWaitDecision {
-  readonly wait: { readonly file: bigint };
-  readonly effects: readonly Effect[];
-}
+/** What the caller of an operation gets after the transaction. */
+export type FileOutcome<T> = FileResult<T> | WaitOutcome;
 
-/* What the caller of an operation gets after the transaction: `Done`, `Failed` or `FileWait`. */
-
-export interface Failed {
-  readonly kind: "fault";
-  readonly fault: FileFault;
-}
+/** The outcome of an operation that never waits. */
+export type FileResult<T> = Done<T> | Failed;
 
 export interface Done<T> {
   readonly kind: "done";
   readonly value: T;
 }
 
+export interface Failed {
+  readonly kind: "fault";
+  readonly fault: FileFault;
+}
+
 export function done<T>(value: T): Done<T> {
   return { kind: "done", value };
 }
-
-/** The operation waits for breaks of caching grants: run it again when the lock state of `file`
- *  changes or a break expires. */
-export interface FileWait {
-  readonly kind: "wait";
-  /** The id of the file whose lock state to watch. */
-  readonly file: bigint;
-}
-
-/** The outcome of an operation that never waits. */
-export type FileResult<T> = Done<T> | Failed;
-export type FileResultOrWait<T> = FileResult<T> | FileWait;

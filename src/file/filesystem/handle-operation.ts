@@ -1,9 +1,12 @@
 import { mapAwaitable, type Awaitable } from "../../base/awaitable.ts";
+import { ticksFromSeconds, type Ticks } from "../../base/ticks.ts";
 import type { Effect } from "../../operation/effects.ts";
 import { put, remove } from "../../operation/effects.ts";
+import type { WaitDecision } from "../../operation/reply.ts";
 import type { RecordView } from "../../operation/view.ts";
 import { isLocked } from "../../protocol/lease.ts";
 import type { Span } from "../../protocol/ranges.ts";
+import { breakSecondsMax } from "../locks/caching.ts";
 import { checkDataAccess, type AccessCheck, type DataAccess } from "../locks/file-access.ts";
 import { isIdle, noLocks, type LockState } from "../locks/lock-state.ts";
 import { locks, shares, type NodeKey, type NodeRecord, type ShareRecord } from "../records.ts";
@@ -11,7 +14,7 @@ import { nodeById, nodeKeyOf, resolvePath } from "../share-tree.ts";
 import type { CheckDecision, FileDecisionContext, LoadedContext } from "./execute-operation.ts";
 import type { SmbOperation } from "./execute-operation.ts";
 import type { FileReference, ShareAddress } from "./file-reference.ts";
-import type { FaultDecision, FileDecision, FileFault, FileWaitDecision } from "./file-result.ts";
+import type { FaultDecision, FileDecision, FileFault } from "./file-result.ts";
 
 /** A request on an open handle. */
 export interface HandleRequest {
@@ -80,13 +83,13 @@ export function putLocks(share: bigint, file: bigint, state: LockState): Effect 
 type Context<Request> = LoadedContext<Request, LoadedFile>;
 
 /** How an operation through a handle accesses the data of its file. */
-export interface HandleAccess<Request> extends DataAccess {
+interface HandleAccess<Request> extends DataAccess {
   /** The bytes that the operation touches; absent if it touches none. */
   readonly range?: (context: Context<Request>) => Span;
 }
 
 /** The declaration of an operation through a handle, from which `load` and `check` are derived. */
-export interface HandleOperationSpec<Request extends HandleRequest, Seen, Value> {
+interface HandleOperationSpec<Request extends HandleRequest, Seen, Value> {
   readonly name: string;
   readonly effect: "reads" | "writes";
   /** Whether the operation may run on a file of a share snapshot, which has no lock state;
@@ -106,7 +109,7 @@ export interface HandleOperationSpec<Request extends HandleRequest, Seen, Value>
   readonly decide: (context: FileDecisionContext<Request, LoadedFile, Seen>) => FileDecision<Value>;
 }
 
-export type HandleOperation<Request, Seen, Value> = SmbOperation<Request, LoadedFile, Seen, Value>;
+type HandleOperation<Request, Seen, Value> = SmbOperation<Request, LoadedFile, Seen, Value>;
 
 /** Declares an operation on the file of an open handle. */
 export function handleOperation<Request extends HandleRequest, Value, Seen = undefined>(
@@ -159,7 +162,7 @@ function checkHandleAccess<Request extends HandleRequest>(
   const span = access.range?.(context);
   const bytes = span && { offset: BigInt(span.from), length: BigInt(span.length) };
   const check = checkDataAccess(held, access, { now, span: bytes, handle: request.handle });
-  if (check.kind !== "pass") return stopFor(check, share.id, node.id);
+  if (check.kind !== "pass") return stopFor(check, { share: share.id, id: node.id, now });
   return check.keysToNotify.length === 0 ? [] : [putLocks(share.id, node.id, check.state)];
 }
 
@@ -168,11 +171,22 @@ function checkHandleAccess<Request extends HandleRequest>(
  *  wait for it, so waiting operations that wrote it would wake each other endlessly. */
 export function stopFor(
   check: Exclude<AccessCheck, { readonly kind: "pass" }>,
-  share: bigint,
-  file: bigint,
-): FaultDecision | FileWaitDecision {
+  file: WaitedFile,
+): FaultDecision | WaitDecision {
   if (check.kind === "fault") return { fault: check.fault };
   const { state, keysToNotify } = check;
-  const effects = keysToNotify.length === 0 ? [] : [putLocks(share, file, state)];
-  return { wait: { file }, effects };
+  return waitFor(file, keysToNotify.length === 0 ? [] : [putLocks(file.share, file.id, state)]);
+}
+
+/** The file whose lock state an operation waits for. */
+interface WaitedFile {
+  readonly share: bigint;
+  readonly id: bigint;
+  readonly now: Ticks;
+}
+
+/** Waits for a change of the lock state of a file, at the longest until a break has timed out. */
+export function waitFor({ share, id, now }: WaitedFile, effects: readonly Effect[]): WaitDecision {
+  const until = now + ticksFromSeconds(breakSecondsMax + 1);
+  return { wait: { key: locks.key({ share, id }), until }, effects };
 }

@@ -1,6 +1,6 @@
 import type { Ticks } from "../../base/ticks.ts";
-import type { Runtime } from "../../operation/execute.ts";
-import { accountUsage, type AccountQuota } from "../../operation/usage.ts";
+import type { Runtime } from "../../operation/work.ts";
+import { accountUsage, type AccountQuota } from "../../operation/quotas.ts";
 import type { RecordView } from "../../operation/view.ts";
 import type { LockState } from "../locks/lock-state.ts";
 import { nodes, permissions, type NodeRecord, type ShareRecord } from "../records.ts";
@@ -30,12 +30,12 @@ const readsRecord = {
   fileAccess: "none",
 } as const;
 
-export const fileInfoOperation = handleOperation<HandleRequest, FileInfo, readonly string[]>({
+const fileInfoOperation = handleOperation<HandleRequest, FileInfo, readonly string[]>({
   ...readsRecord,
   name: "query information",
   handle: "must-be-open",
   reads: async (view, { request: { reference }, loaded: { share, node } }) =>
-    reference.snapshot?.path ?? (await pathOf(view, share.id, node)) ?? [],
+    reference.snapshot?.path ?? (await pathOf(view, share.id, node)) ?? [node.name],
   decide: ({ loaded: { share, node, locks }, readResult: path }) => ({
     value: { share, node, locks, path },
   }),
@@ -71,7 +71,7 @@ interface LoadedSpace {
 
 /** Reports a share as a volume of the size of its quota, with at most the free bytes of its
  *  account. */
-export const spaceOperation: SmbOperation<SpaceRequest, LoadedSpace, undefined, VolumeSpace> = {
+const spaceOperation: SmbOperation<SpaceRequest, LoadedSpace, undefined, VolumeSpace> = {
   name: "query volume size",
   effect: "reads",
   load: async (view, address) => {
@@ -104,10 +104,10 @@ async function accountFree(
   { account, quota }: SpaceRequest,
 ): Promise<bigint | undefined> {
   if (quota?.isCounted !== true) return undefined;
-  return BigInt(quota.quotaBytes) - (await view.count(accountUsage(account)));
+  return BigInt(quota.quotaBytes) - (await view.count(accountUsage.key(account)));
 }
 
-export const securityOperation = handleOperation<HandleRequest, string, string>({
+const securityOperation = handleOperation<HandleRequest, string, string>({
   ...readsRecord,
   name: "query security",
   handle: "unchecked",

@@ -1,12 +1,12 @@
-import type { Runtime } from "../../operation/execute.ts";
+import type { Runtime } from "../../operation/work.ts";
 import { acknowledgeBreak, type AcknowledgeResult } from "../locks/caching.ts";
 import { lockRanges, unlockRanges, type ByteSpan, type LockRequest } from "../locks/byte-ranges.ts";
 import { checkDataAccess, handleAccess } from "../locks/file-access.ts";
 import type { LockState } from "../locks/lock-state.ts";
 import { executeAtOnce, executeOperation, type SmbOperation } from "./execute-operation.ts";
 import type { FileReference } from "./file-reference.ts";
-import type { FileResult, FileResultOrWait } from "./file-result.ts";
-import { isOpen, loadLocks, putLocks, stopFor } from "./handle-operation.ts";
+import type { FileResult, FileOutcome } from "./file-result.ts";
+import { isOpen, loadLocks, putLocks, stopFor, waitFor } from "./handle-operation.ts";
 import type { HandleRequest } from "./handle-operation.ts";
 
 /** An operation that reads and writes only the lock state, not the file record. */
@@ -31,8 +31,10 @@ const loadAnyLocks: Load<{ readonly reference: FileReference }> = async (view, {
   locks: await loadLocks(view, reference.share.id, reference.file),
 });
 
-export interface LockRangesRequest extends HandleRequest {
+interface LockRangesRequest extends HandleRequest {
   readonly ranges: readonly LockRequest[];
+  /** Waits until the ranges are free instead of failing. */
+  readonly waits?: boolean;
 }
 
 /** Locks all ranges or none: a fault or a wait locks nothing. */
@@ -40,28 +42,32 @@ export const lockOperation: LockOperation<LockRangesRequest, undefined> = {
   name: "lock",
   effect: "writes",
   load: loadOpenLocks,
-  decide: ({ request: { reference, handle, ranges }, loaded: { locks }, now }) => {
+  decide: ({ request: { reference, handle, ranges, waits }, loaded: { locks }, now }) => {
     const share = reference.share.id;
     const outcome = lockRanges(locks, handle, ranges);
-    if (!outcome.ok) return { fault: outcome.refusal };
+    const file = { share, id: reference.file, now };
+    if (!outcome.ok) {
+      const mayWait = waits === true && outcome.refusal === "lock-not-granted";
+      return mayWait ? waitFor(file, []) : { fault: outcome.refusal };
+    }
     const access = checkDataAccess(outcome.state, handleAccess.lock, { now, handle });
     if (access.kind === "pass") {
       return { value: undefined, effects: [putLocks(share, reference.file, access.state)] };
     }
     if (access.kind === "fault") return { fault: access.fault };
     const unlocked = { ...access.state, ranges: locks.ranges };
-    return stopFor({ ...access, state: unlocked }, share, reference.file);
+    return stopFor({ ...access, state: unlocked }, file);
   },
 };
 
 export function lockFile(
   runtime: Runtime,
   request: LockRangesRequest,
-): Promise<FileResultOrWait<undefined>> {
+): Promise<FileOutcome<undefined>> {
   return executeOperation(runtime, lockOperation, request);
 }
 
-export interface UnlockRangesRequest extends HandleRequest {
+interface UnlockRangesRequest extends HandleRequest {
   readonly ranges: readonly ByteSpan[];
 }
 
@@ -88,7 +94,7 @@ export function unlockFile(
 /** `done`, or why the acknowledgement was not valid. */
 export type Acknowledgement = "done" | Extract<AcknowledgeResult, string>;
 
-export interface AcknowledgeRequest {
+interface AcknowledgeRequest {
   readonly reference: FileReference;
   /** Key of the caching grant. */
   readonly key: string;
@@ -97,7 +103,7 @@ export interface AcknowledgeRequest {
 }
 
 /** Applies a client's acknowledgement of a break. */
-export const acknowledgeOperation: LockOperation<AcknowledgeRequest, Acknowledgement> = {
+const acknowledgeOperation: LockOperation<AcknowledgeRequest, Acknowledgement> = {
   name: "acknowledge break",
   effect: "writes",
   load: loadAnyLocks,

@@ -1,13 +1,26 @@
 import { describe, expect, it } from "vitest";
-import { deleteAccess, readAttributes, writeData } from "../locks/access.ts";
+import { Right } from "../locks/access.ts";
 import { noLocks, type LockState } from "../locks/lock-state.ts";
 import { rootId, type NodeRecord } from "../records.ts";
-import { testDirectory, testFile, testLease, testLocks, testOpen, testShare } from "../testing.ts";
+import {
+  testDirectory,
+  testFile,
+  testLease,
+  testLocks,
+  testOpen,
+  testShare,
+} from "../../../tests/harness/file-decisions.ts";
 import type { FileOpenRequest } from "./file-open-request.ts";
 import { openOperation, openSnapshotOperation } from "./open.ts";
 import { renameOperation, type RenameDestination } from "./rename.ts";
-import { cachedBy, handle, key, kindOf, loadedFile } from "./testing.ts";
-import { newId, now, other, reference } from "./testing.ts";
+import {
+  cachedBy,
+  handle,
+  key,
+  kindOf,
+  loadedFile,
+} from "../../../tests/harness/handle-decisions.ts";
+import { newId, now, other, reference } from "../../../tests/harness/handle-decisions.ts";
 
 describe("a rename", () => {
   const parent = testDirectory({ id: 2n });
@@ -53,8 +66,32 @@ describe("a rename", () => {
       "sharing-violation",
     ],
     [
-      "over an open file",
+      "over a file whose handles share deletion",
       { target: { ...taken(target), targetLocks: opened() }, replaces: true },
+      "reply",
+    ],
+    [
+      "over a file with a handle that does not share deletion",
+      { target: { ...taken(target), targetLocks: opened({ ...other, share: 3 }) }, replaces: true },
+      "access-denied",
+    ],
+    [
+      "over a file with such a handle for attributes",
+      {
+        target: {
+          ...taken(target),
+          targetLocks: opened({ ...other, access: Right.readAttributes, share: 3 }),
+        },
+        replaces: true,
+      },
+      "access-denied",
+    ],
+    [
+      "over a delete-pending file",
+      {
+        target: { ...taken(target), targetLocks: testLocks([other], { deletePending: true }) },
+        replaces: true,
+      },
       "access-denied",
     ],
     [
@@ -90,7 +127,7 @@ describe("a rename", () => {
     ],
     [
       "into a directory that is open for deletion",
-      { target: { parentLocks: opened({ ...other, access: deleteAccess }) } },
+      { target: { parentLocks: opened({ ...other, access: Right.delete }) } },
       "sharing-violation",
     ],
     [
@@ -146,7 +183,7 @@ describe("an open", () => {
   const directory = testDirectory();
   const readOnly = testFile({ attributes: 1 });
   const hidden = testFile({ attributes: 2 });
-  const writes = { open: { access: writeData } };
+  const writes = { open: { access: Right.writeData } };
   const pending = testLocks([other], { deletePending: true });
   const by = (disposition: FileOpenRequest["disposition"]) => ({ request: { disposition } });
   it.each([
@@ -192,7 +229,10 @@ describe("an open", () => {
     ],
     [
       "of attributes beside one that does not share",
-      open(file, { locks: testLocks([{ ...other, share: 0 }]), open: { access: readAttributes } }),
+      open(file, {
+        locks: testLocks([{ ...other, share: 0 }]),
+        open: { access: Right.readAttributes },
+      }),
       "reply",
     ],
     ["of a file cached for writing", open(file, { locks: cachedBy(2n, 7) }), "wait"],

@@ -1,6 +1,6 @@
 import { emptyContent } from "../../content/content-ref.ts";
 import type { Ticks } from "../../base/ticks.ts";
-import { nextETag } from "../../protocol/etag.ts";
+import { nextETag } from "../../protocol/conditions.ts";
 import type { Effect } from "../../operation/effects.ts";
 import { defaultContentType } from "../shared/http-headers.ts";
 import { archiveAttribute, directoryAttribute } from "../shared/attributes.ts";
@@ -65,6 +65,7 @@ export function newNode({
         content: emptyContent,
         headers: { contentType: defaultContentType },
         allocated: 0,
+        counted: 0,
       };
   return { node, effects: permission.effects };
 }
@@ -86,6 +87,7 @@ export function replacedNode(
     attributes: (attributes & settableAttributes) | archiveAttribute,
     permissionKey: permission?.key ?? node.permissionKey,
     allocated: 0,
+    counted: 0,
   };
   return { node: next, effects: permission?.effects ?? [] };
 }

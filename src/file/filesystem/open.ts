@@ -1,7 +1,7 @@
 import { empty } from "../../content/plan.ts";
 import type { Effect } from "../../operation/effects.ts";
-import type { Runtime } from "../../operation/execute.ts";
-import { appendData, deleteAccess, writeData } from "../locks/access.ts";
+import type { Runtime } from "../../operation/work.ts";
+import { Right } from "../locks/access.ts";
 import { decideOpen } from "../locks/opens.ts";
 import { noLocks, type LockState, type Open } from "../locks/lock-state.ts";
 import { isLeasedAgainst } from "../node/lease-rules.ts";
@@ -12,8 +12,8 @@ import { resolvePath, type ResolvedPath } from "../share-tree.ts";
 import { executeOperation } from "./execute-operation.ts";
 import type { FileDecisionContext, SmbOperation } from "./execute-operation.ts";
 import { dispositions, OpenAction, type FileOpenRequest } from "./file-open-request.ts";
-import type { FileDecision, FileFault, FileResultOrWait } from "./file-result.ts";
-import { loadLocks, loadShare, putLocks } from "./handle-operation.ts";
+import type { FileDecision, FileFault, FileOutcome } from "./file-result.ts";
+import { loadLocks, loadShare, putLocks, waitFor } from "./handle-operation.ts";
 import { newNode, replacedNode } from "./new-node.ts";
 import { addEntry, changeNode } from "./node-effects.ts";
 
@@ -27,7 +27,7 @@ export interface OpenResult {
 }
 
 /** Access mask with every right of a file (FILE_ALL_ACCESS). */
-export const fullAccess = 0x001f_01ff;
+const fullAccess = 0x001f_01ff;
 /** An open that overwrites a file must request these attributes if the file has them, as on
  *  Windows. */
 const hiddenOrSystem = 0x6;
@@ -102,7 +102,7 @@ export const openSnapshotOperation: SmbOperation<
     if (present === "replace") return { fault: "read-only-snapshot" };
     const fault = refuseExisting(request, target);
     if (fault !== undefined) return { fault };
-    const writing = writeData | appendData | deleteAccess;
+    const writing = Right.writeData | Right.appendData | Right.delete;
     if ((request.open.access & writing) !== 0) return { fault: "access-denied" };
     const access = grantedAccess(request, target) & ~writing;
     const open: Open = { ...request.open, access, openedAt: now };
@@ -113,7 +113,7 @@ export const openSnapshotOperation: SmbOperation<
 export function openFile(
   runtime: Runtime,
   request: FileOpenRequest,
-): Promise<FileResultOrWait<OpenResult>> {
+): Promise<FileOutcome<OpenResult>> {
   return request.epoch === undefined
     ? executeOperation(runtime, openOperation, request)
     : executeOperation(runtime, openSnapshotOperation, request);
@@ -157,7 +157,7 @@ function openExisting(context: Context, node: NodeRecord): FileDecision<OpenResu
   const access = grantedAccess(request, node);
   const open: Open = { ...request.open, access, openedAt: now };
   // An open that replaces the bytes is checked as a write, even if it requests no write access.
-  const checked = replaces ? { ...open, access: access | writeData } : open;
+  const checked = replaces ? { ...open, access: access | Right.writeData } : open;
   if (isLeasedAgainst(node, checked.access, now)) return { fault: "sharing-violation" };
   const decision = decideOpen(locks, {
     open: checked,
@@ -170,7 +170,7 @@ function openExisting(context: Context, node: NodeRecord): FileDecision<OpenResu
     // Stored only if a client must be notified; see `stopFor`.
     const isChanged = decision.keysToNotify.length > 0;
     const effects = isChanged ? [putLocks(share.id, node.id, decision.state)] : noEffects;
-    return { wait: { file: node.id }, effects };
+    return waitFor({ share: share.id, id: node.id, now }, effects);
   }
   const state = replaces ? withRequestedAccess(decision.state, open) : decision.state;
   const file = { share, key: resolved.key, node };
@@ -196,7 +196,7 @@ function actionOf({ disposition }: FileOpenRequest, replaces: boolean): number {
 
 /** The fault of an open of an existing file that follows from the request and the file alone, not
  *  from other handles. Undefined if there is none. */
-export function refuseExisting(
+function refuseExisting(
   request: Pick<FileOpenRequest, "disposition" | "wants" | "attributes"> & {
     readonly open: Pick<Open, "access" | "deleteOnClose">;
   },
@@ -210,7 +210,7 @@ export function refuseExisting(
   if (replaces && isDirectory) return "name-collision";
   if (isReadOnly(node) && request.open.deleteOnClose) return "cannot-delete";
   if (isReadOnly(node) && !isDirectory) {
-    const writes = (request.open.access & (writeData | appendData)) !== 0;
+    const writes = (request.open.access & (Right.writeData | Right.appendData)) !== 0;
     if (writes || replaces) return "access-denied";
   }
   const hidden = node.attributes & hiddenOrSystem;
@@ -220,7 +220,7 @@ export function refuseExisting(
 /** The rights that MAXIMUM_ALLOWED grants; a read-only file excludes writes. */
 export function maximalAccess(node: NodeRecord | undefined): number {
   const excludesWrites = node?.kind === "file" && isReadOnly(node);
-  return excludesWrites ? fullAccess & ~(writeData | appendData) : fullAccess;
+  return excludesWrites ? fullAccess & ~(Right.writeData | Right.appendData) : fullAccess;
 }
 
 function grantedAccess(request: FileOpenRequest, node: NodeRecord | undefined): number {

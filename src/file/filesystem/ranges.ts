@@ -1,18 +1,18 @@
 import { emptyContent, type Slice } from "../../content/content-ref.ts";
 import type { Span } from "../../protocol/ranges.ts";
-import type { Runtime } from "../../operation/execute.ts";
+import type { Runtime } from "../../operation/work.ts";
 import { sectorsOf, slicesOf, intervalsOf, type Interval } from "../range/range-list.ts";
 import { executeAtOnce, type LoadedContext } from "./execute-operation.ts";
 import type { FileResult } from "./file-result.ts";
 import { handleOperation, type HandleRequest, type LoadedFile } from "./handle-operation.ts";
 
-export interface WrittenRangesRequest extends HandleRequest {
+interface WrittenRangesRequest extends HandleRequest {
   readonly span: Span;
 }
 
 /** Reports which parts of a span were written and not cleared, rounded to whole sectors as in List
  *  Ranges. */
-export const writtenRangesOperation = handleOperation<
+const writtenRangesOperation = handleOperation<
   WrittenRangesRequest,
   readonly Interval[],
   readonly Slice[]

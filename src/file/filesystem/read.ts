@@ -1,12 +1,12 @@
 import { emptyContent } from "../../content/content-ref.ts";
 import type { ContentReader } from "../../content/content.ts";
-import type { Runtime } from "../../operation/execute.ts";
+import type { Runtime } from "../../operation/work.ts";
 import { handleAccess } from "../locks/file-access.ts";
 import { executeAtOnce } from "./execute-operation.ts";
 import { done, type FileResult } from "./file-result.ts";
 import { handleOperation, type HandleRequest } from "./handle-operation.ts";
 
-export interface FileReadRequest extends HandleRequest {
+interface FileReadRequest extends HandleRequest {
   readonly from: number;
   readonly length: number;
 }

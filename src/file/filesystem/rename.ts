@@ -1,24 +1,29 @@
-import type { Runtime } from "../../operation/execute.ts";
+import type { Runtime } from "../../operation/work.ts";
 import type { RecordView } from "../../operation/view.ts";
-import { nextETag } from "../../protocol/etag.ts";
+import { nextETag } from "../../protocol/conditions.ts";
 import { hasChildren } from "../directory/delete-directory.ts";
 import { openBelow, type OpenedFile } from "../directory/open-below.ts";
-import { checkDataAccess, handleAccess } from "../locks/file-access.ts";
+import {
+  checkAccess,
+  checkDataAccess,
+  displaceAccess,
+  handleAccess,
+} from "../locks/file-access.ts";
 import { noLocks, type LockState } from "../locks/lock-state.ts";
-import { checkSharing } from "../locks/share-modes.ts";
 import { rootId, type NodeRecord } from "../records.ts";
+import { displaceFile } from "../rename/displace.ts";
 import { moveNode } from "../rename/move.ts";
 import { refuseRename, type RenameRefusal } from "../rename/rename-rules.ts";
 import { nodeById, resolvePath, type ResolvedPath } from "../share-tree.ts";
 import { executeOperation, type FileDecisionContext } from "./execute-operation.ts";
-import type { FaultDecision, FileFault, FileReply, FileResultOrWait } from "./file-result.ts";
-import type { FileWaitDecision } from "./file-result.ts";
-import { handleOperation, loadLocks, putLocks, stopFor } from "./handle-operation.ts";
+import type { FaultDecision, FileFault, FileReply, FileOutcome } from "./file-result.ts";
+import type { WaitDecision } from "../../operation/reply.ts";
+import { handleOperation, loadLocks, putLocks, stopFor, waitFor } from "./handle-operation.ts";
 import type { HandleRequest, LoadedFile } from "./handle-operation.ts";
 import { entriesChanged, removeNode } from "./node-effects.ts";
 
 /** A rename through a handle, to a path in the same share. */
-export interface FileRenameRequest extends HandleRequest {
+interface FileRenameRequest extends HandleRequest {
   readonly path: readonly string[];
   /** Whether an existing file with the new name is replaced. */
   readonly replaces: boolean;
@@ -46,7 +51,7 @@ export interface RenameDestination {
 }
 
 type Context = FileDecisionContext<FileRenameRequest, LoadedFile, RenameDestination | undefined>;
-type Stop = FaultDecision | FileWaitDecision;
+type Stop = FaultDecision | WaitDecision;
 
 /** Renames a file or directory. Only the key of its own record changes, because handles and
  *  children refer to it by its id. */
@@ -80,7 +85,7 @@ export const renameOperation = handleOperation<
 export function renameFile(
   runtime: Runtime,
   request: FileRenameRequest,
-): Promise<FileResultOrWait<RenameResult>> {
+): Promise<FileOutcome<RenameResult>> {
   return executeOperation(runtime, renameOperation, request);
 }
 
@@ -126,7 +131,7 @@ function checkRules(
   if (refusal === undefined) return undefined;
   if (refusal.why === "cached-below") {
     const effects = refusal.changedLocks.map(({ id, state }) => putLocks(share.id, id, state));
-    return { wait: { file: refusal.file }, effects };
+    return waitFor({ share: share.id, id: refusal.file, now }, effects);
   }
   // The Linux client maps `directory-not-empty` to ENOTEMPTY, as POSIX requires, but
   // `access-denied` to EACCES.
@@ -151,26 +156,25 @@ const renameFaults: Readonly<Record<Exclude<RenameRefusal["why"], "cached-below"
 function checkSource({ request, loaded, now }: Context): Stop | undefined {
   const { share, node, locks } = loaded;
   const check = checkDataAccess(locks, handleAccess.remove, { now, handle: request.handle });
-  return check.kind === "pass" ? undefined : stopFor(check, share.id, node.id);
+  return check.kind === "pass" ? undefined : stopFor(check, { share: share.id, id: node.id, now });
 }
 
-/** Rejects replacing an open file. Waits first for clients to close handles that they keep only for
- *  caching. */
+/** Rejects replacing a file with a handle that does not share deletion, or a delete-pending one.
+ *  Waits first for clients to close handles that they keep only for caching. */
 function checkTarget(
   { loaded: { share }, now }: Context,
   { resolved: { target }, targetLocks }: RenameDestination,
 ): Stop | undefined {
   if (target === undefined) return undefined;
-  const conflict = checkSharing(targetLocks, { access: 0, share: 0, exclusive: true, now });
-  if (conflict === undefined) return undefined;
-  const { opens: violators, breaking } = conflict;
-  if (breaking === undefined) return { fault: "access-denied" };
-  return stopFor({ kind: "wait", ...breaking, violators }, share.id, target.id);
+  const check = checkAccess(targetLocks, displaceAccess, { now });
+  if (check.kind === "pass") return undefined;
+  if (check.kind === "fault") return { fault: "access-denied" };
+  return stopFor(check, { share: share.id, id: target.id, now });
 }
 
 function move(
   { request: { path }, loaded, now }: Context,
-  { resolved: { parent, target, key: to }, previousParent }: RenameDestination,
+  { resolved: { parent, target, key: to }, targetLocks: held, previousParent }: RenameDestination,
 ): FileReply<RenameResult> {
   const { share, node, key: from } = loaded;
   const newETag = nextETag(now, node.etag);
@@ -182,8 +186,11 @@ function move(
     change: newETag,
     since: share.epoch,
   };
+  const replaced = target && { share, key: to, node: target, held };
+  const isOpen = held.opens.length > 0;
+  const replacing = isOpen ? displaceFile : removeNode;
   const effects = [
-    ...(target === undefined ? [] : removeNode({ share, key: to, node: target })),
+    ...(replaced === undefined ? [] : replacing(replaced, now)),
     ...moveNode({ share, from, node, to, replaced: undefined, next }),
     ...entriesChanged(share, parent, now),
     ...(previousParent === undefined ? [] : entriesChanged(share, previousParent, now)),

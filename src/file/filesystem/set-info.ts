@@ -1,14 +1,14 @@
 import type { Ticks } from "../../base/ticks.ts";
-import type { Runtime } from "../../operation/execute.ts";
-import { nextETag } from "../../protocol/etag.ts";
+import type { Runtime } from "../../operation/work.ts";
+import { nextETag } from "../../protocol/conditions.ts";
 import { hasChildren } from "../directory/delete-directory.ts";
 import { checkDataAccess, handleAccess } from "../locks/file-access.ts";
 import { deleteFaultOrder, refuseDelete, type DeleteFault } from "../node/delete-rules.ts";
-import type { NodeRecord } from "../records.ts";
+import { displacedParent, type NodeRecord } from "../records.ts";
 import { directoryAttribute } from "../shared/attributes.ts";
 import { storePermission } from "../shared/smb-properties.ts";
 import { executeAtOnce, executeOperation } from "./execute-operation.ts";
-import type { FileFault, FileResult, FileResultOrWait } from "./file-result.ts";
+import type { FileFault, FileResult, FileOutcome } from "./file-result.ts";
 import { handleOperation, putLocks, stopFor } from "./handle-operation.ts";
 import type { HandleRequest } from "./handle-operation.ts";
 import { sddlOf } from "./info.ts";
@@ -64,13 +64,13 @@ export function setBasicInfo(
   return executeAtOnce(runtime, setBasicOperation, request);
 }
 
-export interface SetSecurityRequest extends HandleRequest {
+interface SetSecurityRequest extends HandleRequest {
   /** Computes the new security descriptor from the current one; both in SDDL. */
   readonly revise: (present: string) => string;
 }
 
 /** Sets the security descriptor. The value of the reply is the record before the change. */
-export const setSecurityOperation = handleOperation<SetSecurityRequest, NodeRecord, string>({
+const setSecurityOperation = handleOperation<SetSecurityRequest, NodeRecord, string>({
   ...changesRecord,
   name: "set security",
   reads: (view, { loaded }) => sddlOf(view, loaded),
@@ -90,7 +90,7 @@ export function setSecurity(
   return executeAtOnce(runtime, setSecurityOperation, request);
 }
 
-export interface DeletePendingRequest extends HandleRequest {
+interface DeletePendingRequest extends HandleRequest {
   readonly isPending: boolean;
 }
 
@@ -107,11 +107,14 @@ export const deletePendingOperation = handleOperation<DeletePendingRequest, unde
   decide: ({ request, loaded: { share, node, locks }, now, readResult }) => {
     const mark = (deletePending: boolean, state = locks) =>
       putLocks(share.id, node.id, { ...state, deletePending });
+    // A displaced file has no name that it could keep.
+    const keepsNothing = node.parent === displacedParent && !request.isPending;
+    if (keepsNothing) return { fault: "access-denied" };
     if (!request.isPending) return { value: undefined, effects: [mark(false)] };
     const fault = refuseDelete({ node, hasChildren: readResult }, deleteFaultOrder.overSmb);
     if (fault !== undefined) return { fault: deleteFaults[fault] };
     const access = checkDataAccess(locks, handleAccess.remove, { now, handle: request.handle });
-    if (access.kind !== "pass") return stopFor(access, share.id, node.id);
+    if (access.kind !== "pass") return stopFor(access, { share: share.id, id: node.id, now });
     return { value: undefined, effects: [mark(true, access.state)] };
   },
 });
@@ -125,6 +128,6 @@ const deleteFaults: Readonly<Record<DeleteFault, FileFault>> = {
 export function setDeletePending(
   runtime: Runtime,
   request: DeletePendingRequest,
-): Promise<FileResultOrWait<undefined>> {
+): Promise<FileOutcome<undefined>> {
   return executeOperation(runtime, deletePendingOperation, request);
 }

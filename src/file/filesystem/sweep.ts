@@ -1,12 +1,10 @@
-import type { Runtime } from "../../operation/execute.ts";
+import { runOnce, type Attempt, type Runtime, type Work } from "../../operation/work.ts";
 import type { RecordView } from "../../operation/view.ts";
 import { hasChildren } from "../directory/delete-directory.ts";
 import { closeHandles } from "../handle/close-handles.ts";
 import { decideClose } from "../locks/opens.ts";
 import { locks, shares, type ShareRecord } from "../records.ts";
 import { nodeById } from "../share-tree.ts";
-import { readSnapshot, writeTransaction } from "./background-transaction.ts";
-import type { BackgroundTransaction } from "./background-transaction.ts";
 import { loadLocks, putLocks } from "./handle-operation.ts";
 import { entriesChanged } from "./node-effects.ts";
 import { sweepWatchedShares } from "./watching.ts";
@@ -27,14 +25,18 @@ export async function sweepHandles(
   runtime: Runtime,
   isAlive: (owner: string) => boolean,
 ): Promise<number> {
-  const files = await readSnapshot(runtime, (view) => filesToSweep(view, isAlive));
+  const files = await runOnce(runtime, {
+    effect: "reads",
+    attempt: ({ records }) => filesToSweep(records, isAlive),
+  });
   for (let at = 0; at < files.length; at += concurrentFilesMax) {
     const batch = files.slice(at, at + concurrentFilesMax);
-    const sweep = (file: OpenFile) => (work: BackgroundTransaction) =>
-      sweepFile(work, file, isAlive);
-    await Promise.all(
-      batch.map((file) => writeTransaction(runtime, sweep(file), { mayUseReserve: true })),
-    );
+    const sweep = (file: OpenFile): Work<void> => ({
+      effect: "writes",
+      mayUseReserve: true,
+      attempt: (attempt) => sweepFile(attempt, file, isAlive),
+    });
+    await Promise.all(batch.map((file) => runOnce(runtime, sweep(file))));
   }
   await sweepWatchedShares(runtime, isAlive);
   return files.length;
@@ -57,18 +59,18 @@ async function filesToSweep(
 }
 
 async function sweepFile(
-  work: BackgroundTransaction,
+  attempt: Attempt,
   { share: shareId, file }: OpenFile,
   isAlive: (owner: string) => boolean,
 ): Promise<void> {
-  const { view, now } = work;
+  const { records: view, now } = attempt;
   const before = await loadLocks(view, shareId, file);
   const ended = before.opens.filter(({ owner }) => !isAlive(owner));
   const handles = new Set(ended.map(({ id }) => id));
   const node = await nodeById(view, shareId, file);
   if (node === undefined) {
     const { state } = decideClose(before, handles, { mayDelete: false });
-    await work.apply([putLocks(shareId, file, state)]);
+    await attempt.apply([putLocks(shareId, file, state)]);
     return;
   }
   const isDirectory = node.kind === "directory";
@@ -87,7 +89,8 @@ async function sweepFile(
   const parent = isDeleted ? await nodeById(view, shareId, node.parent) : undefined;
   const touched =
     share === undefined || parent === undefined ? [] : entriesChanged(share, parent, now);
-  await work.apply([...effects, ...touched], owner?.account);
+  attempt.usage = attempt.runtime.quotas?.usageOf(owner?.account);
+  await attempt.apply([...effects, ...touched]);
 }
 
 interface OwnedShare {

@@ -2,8 +2,9 @@ import { describe, expect, it } from "vitest";
 import { put, remove } from "../../operation/effects.ts";
 import { emptyContent } from "../../content/content-ref.ts";
 import { applyEffects } from "../../operation/apply.ts";
-import type { Runtime } from "../../operation/execute.ts";
-import { manualClock } from "../../store/manual-clock.ts";
+import { newLoopShare } from "../../base/loop-share.ts";
+import type { Runtime } from "../../operation/work.ts";
+import { manualClock } from "../../../tests/harness/manual-clock.ts";
 import { openMemoryStore } from "../../store/memory/open-memory-store.ts";
 import { noticeOf, notices, watchedShares } from "../notices.ts";
 import { nodes, type NodeRecord } from "../records.ts";
@@ -27,7 +28,10 @@ const node: NodeRecord = {
 };
 
 /** All contents are empty here. */
-const content = { applyPlan: async () => emptyContent } as unknown as Runtime["content"];
+const content = {
+  applyPlan: async () => emptyContent,
+  loop: newLoopShare(),
+} as unknown as Runtime["content"];
 
 function newRuntime(): Runtime {
   const clock = manualClock();

@@ -1,28 +1,26 @@
 import { put, remove } from "../../operation/effects.ts";
 import type { Ticks } from "../../base/ticks.ts";
-import type { Runtime } from "../../operation/execute.ts";
+import { runOnce, type Attempt, type Runtime } from "../../operation/work.ts";
 import { notices, watchedShares, type Notice } from "../notices.ts";
-import { writeTransaction, readSnapshot } from "./background-transaction.ts";
-import type { BackgroundTransaction } from "./background-transaction.ts";
 
 /** Starts change notification: from now on, each change in the share by another process stores a
  *  notice for the process `owner`. */
 export function watchShare(runtime: Runtime, share: bigint, owner: string): Promise<void> {
-  return writeTransaction(runtime, async (work) => {
-    const owners = await ownersOf(work, share);
+  return write(runtime, async (attempt) => {
+    const owners = await ownersOf(attempt, share);
     if (owners.includes(owner)) return;
-    await work.apply([put(watchedShares, { share }, { owners: [...owners, owner] })]);
+    await attempt.apply([put(watchedShares, { share }, { owners: [...owners, owner] })]);
   });
 }
 
 /** Ends change notification for a process, and deletes its remaining notices. */
 export async function unwatchShare(runtime: Runtime, share: bigint, owner: string): Promise<void> {
-  await writeTransaction(runtime, async (work) => {
-    const present = await ownersOf(work, share);
+  await write(runtime, async (attempt) => {
+    const present = await ownersOf(attempt, share);
     const owners = present.filter((each) => each !== owner);
     const key = { share };
     if (owners.length === present.length) return;
-    await work.apply([
+    await attempt.apply([
       owners.length === 0 ? remove(watchedShares, key) : put(watchedShares, key, { owners }),
     ]);
   });
@@ -33,8 +31,12 @@ export async function unwatchShare(runtime: Runtime, share: bigint, owner: strin
   }
 }
 
-async function ownersOf(work: BackgroundTransaction, share: bigint): Promise<readonly string[]> {
-  return (await work.view.get(watchedShares, { share }))?.owners ?? [];
+function write<T>(runtime: Runtime, attempt: (attempt: Attempt) => Promise<T>): Promise<T> {
+  return runOnce(runtime, { effect: "writes", attempt });
+}
+
+async function ownersOf({ records }: Attempt, share: bigint): Promise<readonly string[]> {
+  return (await records.get(watchedShares, { share }))?.owners ?? [];
 }
 
 export interface DatedNotice extends Notice {
@@ -52,15 +54,15 @@ export function readNotices(
   share: bigint,
   owner: string,
 ): Promise<readonly DatedNotice[]> {
-  return writeTransaction(runtime, async (work) => {
+  return write(runtime, async (attempt) => {
     const taken: DatedNotice[] = [];
     const bounds = { ...notices.range([share, owner]), limit: noticesMax };
-    for await (const batch of work.view.scan(notices, bounds)) {
+    for await (const batch of attempt.records.scan(notices, bounds)) {
       for (const { key, record } of batch) {
         taken.push({ ...record, at: notices.parts(key)[2] as Ticks });
       }
     }
-    await work.apply(
+    await attempt.apply(
       taken.map(({ at, node, action }) => remove(notices, { share, owner, at, node, action })),
     );
     return taken;
@@ -75,16 +77,17 @@ export async function sweepWatchedShares(
   runtime: Runtime,
   isAlive: (owner: string) => boolean,
 ): Promise<void> {
-  const dead = await readSnapshot(runtime, async (view) => {
+  const findDead = async ({ records }: Attempt) => {
     const found: { share: bigint; owner: string }[] = [];
     const bounds = { ...watchedShares.range([]), limit: sharesMax };
-    for await (const batch of view.scan(watchedShares, bounds)) {
+    for await (const batch of records.scan(watchedShares, bounds)) {
       for (const { key, record } of batch) {
         const share = watchedShares.parts(key)[0] as bigint;
         for (const owner of record.owners) if (!isAlive(owner)) found.push({ share, owner });
       }
     }
     return found;
-  });
+  };
+  const dead = await runOnce(runtime, { effect: "reads", attempt: findDead });
   for (const { share, owner } of dead) await unwatchShare(runtime, share, owner);
 }

@@ -1,28 +1,40 @@
-import { emptyContent, type ReceivedBody } from "../../content/content-ref.ts";
-import type { Runtime } from "../../operation/execute.ts";
+import { oneChunk } from "../../content/content.ts";
+import {
+  emptyContent,
+  type ReceivedBody,
+  inlinePartBytesMax,
+  inlineWholeBytesMax,
+} from "../../content/content-ref.ts";
+import type { Runtime } from "../../operation/work.ts";
 import type { RecordView } from "../../operation/view.ts";
-import { nextETag } from "../../protocol/etag.ts";
+import { nextETag } from "../../protocol/conditions.ts";
 import type { Span } from "../../protocol/ranges.ts";
 import { handleAccess } from "../locks/file-access.ts";
-import { coveredBytes } from "../range/covered.ts";
-import { changedFile, clearBytes, cutSpan, resizeContent } from "../range/write-rules.ts";
-import { writeBytes, type WriteTime } from "../range/write-rules.ts";
+import {
+  changedFile,
+  clearBytes,
+  coveredBytes,
+  cutSpan,
+  resizeContent,
+  writeBytes,
+  type WriteTime,
+} from "../range/write-rules.ts";
 import type { NodeRecord } from "../records.ts";
-import { fileBytesMax, inlineRangeBytesMax } from "../shared/limits.ts";
-import { usedBytes } from "../shared/quota.ts";
+import { fileBytesMax } from "../shared/limits.ts";
+import { fitsQuota, readUsed } from "../shared/quota.ts";
 import { executeOperation, type LoadedContext } from "./execute-operation.ts";
-import type { FileResultOrWait } from "./file-result.ts";
+import type { FileOutcome } from "./file-result.ts";
 import { handleOperation, type HandleRequest, type LoadedFile } from "./handle-operation.ts";
 import { changeNode } from "./node-effects.ts";
 
 /** A request that changes the content of a file. */
-export interface ChangeRequest extends HandleRequest {
+interface ChangeRequest extends HandleRequest {
   /** Whether the change leaves the last write time as it is, because the client has set it through
    *  this handle. */
   readonly keepsLastWrite: boolean;
 }
 
-export interface FileWriteRequest extends ChangeRequest {
+interface FileWriteRequest extends ChangeRequest {
   /** Offset of the first byte; `end` appends. */
   readonly at: number | "end";
   readonly bytes: Uint8Array;
@@ -42,7 +54,7 @@ const changesFile = {
 export const writeOperation = handleOperation<
   ReceivedWrite,
   NodeRecord,
-  { readonly used: bigint; readonly covered: number }
+  { readonly used: bigint | undefined; readonly covered: number }
 >({
   ...changesFile,
   name: "write",
@@ -53,22 +65,16 @@ export const writeOperation = handleOperation<
   fileAccess: { ...handleAccess.write, range: writtenSpan },
   reads: async (view, context) => ({
     covered: await coveredBytesOf(view, context, writtenSpan(context)),
-    used: await usedBytes(view, context.loaded.share),
+    used: await readUsed(view, context.loaded.share, grownBytes(context)),
   }),
   decide: (context) => {
     const { loaded, request, readResult } = context;
     const { share, node } = loaded;
+    const { used, covered } = readResult;
+    if (!fitsQuota(share, used, grownBytes(context))) return { fault: "disk-full" };
     const { from: at } = writtenSpan(context);
     const time = timeOf(context);
-    const written = writeBytes({
-      share,
-      node,
-      at,
-      received: request.received,
-      ...readResult,
-      ...time,
-    });
-    if (written === "disk-full") return { fault: "disk-full" };
+    const written = writeBytes({ node, at, received: request.received, covered, ...time });
     const next = { ...written.next, etag: time.newETag };
     return { value: node, effects: changeNode(loaded, next, written.content) };
   },
@@ -78,6 +84,12 @@ function writtenSpan({ request, loaded }: Context<FileWriteRequest>): Span {
   const { at, bytes } = request;
   const from = at === "end" ? (loaded.node.content?.length ?? 0) : at;
   return { from, length: bytes.length };
+}
+
+/** How much longer a write makes the file; 0 or less if it ends inside. */
+function grownBytes(context: Context<FileWriteRequest>): number {
+  const { from, length } = writtenSpan(context);
+  return from + length - (context.loaded.node.content?.length ?? 0);
 }
 
 function coveredBytesOf(
@@ -98,12 +110,12 @@ function timeOf({ request, loaded, now }: Context<ChangeRequest>): WriteTime {
 export async function writeFile(
   runtime: Runtime,
   request: FileWriteRequest,
-): Promise<FileResultOrWait<NodeRecord>> {
+): Promise<FileOutcome<NodeRecord>> {
   const { bytes } = request;
-  const received = await runtime.content.receive(once(bytes), {
+  const received = await runtime.content.receive(oneChunk(bytes), {
     length: bytes.length,
     lengthMax: bytes.length,
-    inlineBytesMax: endsNearStart(request) ? inlineStartBytesMax : inlineRangeBytesMax,
+    inlineBytesMax: endsNearStart(request) ? inlineWholeBytesMax : inlinePartBytesMax,
     md5: false,
     crc64: false,
   });
@@ -114,26 +126,23 @@ export async function writeFile(
   }
 }
 
-/** A write that ends within this many bytes of the start of the file is stored in the record: one
- *  flush, of the record, instead of two, of extent and record. */
-const inlineStartBytesMax = 4096;
-
+/** Whether the file up to the end of the write may be stored in the record, as a whole body is. */
 function endsNearStart({ at, bytes }: FileWriteRequest): boolean {
-  return at !== "end" && at + bytes.length <= inlineStartBytesMax;
+  return at !== "end" && at + bytes.length <= inlineWholeBytesMax;
 }
 
-async function* once(bytes: Uint8Array): AsyncGenerator<Uint8Array> {
-  yield bytes;
-}
-
-export interface FileResizeRequest extends ChangeRequest {
+interface FileResizeRequest extends ChangeRequest {
   /** The new length, or a function that derives it from the current one. */
   readonly length: number | ((present: number) => number);
 }
 
 /** Truncates the file or extends it by a hole, which reads as zeros. The value of the reply is the
  *  record before the change. */
-export const resizeOperation = handleOperation<FileResizeRequest, NodeRecord, number>({
+export const resizeOperation = handleOperation<
+  FileResizeRequest,
+  NodeRecord,
+  { readonly used: bigint | undefined; readonly cutOff: number }
+>({
   ...changesFile,
   name: "resize",
   validate: (context) => (newLength(context) > fileBytesMax ? "too-large" : undefined),
@@ -146,15 +155,25 @@ export const resizeOperation = handleOperation<FileResizeRequest, NodeRecord, nu
       return { from, length: Math.max(wanted, present) - from };
     },
   },
-  reads: (view, context) =>
-    coveredBytesOf(view, context, cutSpan(context.loaded.node, newLength(context))),
+  reads: async (view, context) => {
+    const { share, node } = context.loaded;
+    const length = newLength(context);
+    return {
+      cutOff: await coveredBytesOf(view, context, cutSpan(node, length)),
+      used: await readUsed(view, share, length - (node.content?.length ?? 0)),
+    };
+  },
   decide: (context) => {
-    const { loaded, readResult: cutOff } = context;
-    const { node } = loaded;
-    const content = resizeContent(node, newLength(context));
+    const { loaded, readResult } = context;
+    const { share, node } = loaded;
+    const length = newLength(context);
+    const content = resizeContent(node, length);
     if (content === undefined) return { value: node };
+    const grown = length - (node.content?.length ?? 0);
+    if (!fitsQuota(share, readResult.used, grown)) return { fault: "disk-full" };
     const time = timeOf(context);
-    const next = { ...changedFile(node, time, -cutOff), etag: time.newETag };
+    const change = { length, allocated: -readResult.cutOff };
+    const next = { ...changedFile(node, time, change), etag: time.newETag };
     return { value: node, effects: changeNode(loaded, next, content) };
   },
 });
@@ -166,11 +185,11 @@ function newLength({ request: { length }, loaded: { node } }: Context<FileResize
 export function resizeFile(
   runtime: Runtime,
   request: FileResizeRequest,
-): Promise<FileResultOrWait<NodeRecord>> {
+): Promise<FileOutcome<NodeRecord>> {
   return executeOperation(runtime, resizeOperation, request);
 }
 
-export interface FileZeroRequest extends ChangeRequest {
+interface FileZeroRequest extends ChangeRequest {
   readonly span: Span;
 }
 
@@ -201,6 +220,6 @@ function zeroedSpan({ request: { span }, loaded: { node } }: Context<FileZeroReq
 export function zeroFile(
   runtime: Runtime,
   request: FileZeroRequest,
-): Promise<FileResultOrWait<NodeRecord>> {
+): Promise<FileOutcome<NodeRecord>> {
   return executeOperation(runtime, zeroOperation, request);
 }

@@ -1,6 +1,12 @@
 import { describe, expect, it } from "vitest";
 import { locks, nodes, rootId } from "../records.ts";
-import { testDirectory, testFile, testLocks, testOpen, testShare } from "../testing.ts";
+import {
+  testDirectory,
+  testFile,
+  testLocks,
+  testOpen,
+  testShare,
+} from "../../../tests/harness/file-decisions.ts";
 import { closeHandles, type CloseHandlesRequest } from "./close-handles.ts";
 
 const one = testOpen({ id: 1n });

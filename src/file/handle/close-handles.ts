@@ -23,7 +23,7 @@ export interface CloseHandlesRequest {
 }
 
 /** The effects of the close, and what became of the file. */
-export interface CloseHandlesResult {
+interface CloseHandlesResult {
   readonly effects: readonly Effect[];
   /** The file was deleted with its last handle. */
   readonly isDeleted: boolean;
@@ -53,7 +53,7 @@ export function closeHandles(shareId: bigint, closing: CloseHandlesRequest): Clo
 }
 
 /** The effects that delete a file or directory. */
-export function removeFile(share: ShareRecord, node: NodeRecord): readonly Effect[] {
+function removeFile(share: ShareRecord, node: NodeRecord): readonly Effect[] {
   const key = nodeKeyOf(share.id, node);
   const { preserve, effects } = deleteNode({ share, key }, node);
   return [...preserve, remove(nodes, key), ...effects];

@@ -1,6 +1,6 @@
 import type { Effect } from "../../operation/effects.ts";
 import { formatMarker, marker } from "../../operation/listing.ts";
-import { noBody } from "../../operation/operation.ts";
+import { noBody, noETag } from "../../operation/operation.ts";
 import { boolean, header, required } from "../../protocol/params.ts";
 import type { RecordView } from "../../operation/view.ts";
 import { hasChildren } from "../directory/delete-directory.ts";
@@ -38,9 +38,7 @@ export const forceCloseHandles = fileOperation({
   body: noBody,
   permission: { letters: "w", resourceType: "co" },
   target: "must-exist",
-  conditions: "none",
-  lease: "none",
-  etag: "none",
+  ...noETag,
   fileAccess: presenceAccess,
   effect: "writes",
   acceptsSnapshot: true,

@@ -1,6 +1,6 @@
 import { formatHttpDate } from "../../base/dates.ts";
 import { formatMarker, marker, maxResults, pageSize } from "../../operation/listing.ts";
-import { noBody } from "../../operation/operation.ts";
+import { noBody, noETag } from "../../operation/operation.ts";
 import { boolean, header } from "../../protocol/params.ts";
 import { xmlBody } from "../../encoding/xml-body.ts";
 import { element, nameElement, textElement } from "../../encoding/xml-writer.ts";
@@ -26,9 +26,7 @@ export const listHandles = fileOperation({
   body: noBody,
   permission: { letters: "l", resourceType: "co" },
   target: "must-exist",
-  conditions: "none",
-  lease: "none",
-  etag: "none",
+  ...noETag,
   fileAccess: presenceAccess,
   effect: "reads",
   success: { status: 200, headers: [] },

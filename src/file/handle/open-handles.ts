@@ -1,4 +1,3 @@
-import { spend } from "../../base/loop-share.ts";
 import type { RecordView } from "../../operation/view.ts";
 import type { LockState, Open } from "../locks/lock-state.ts";
 import { locks, rootId, type NodeRecord } from "../records.ts";
@@ -12,7 +11,7 @@ export interface OpenedNode {
   readonly state: LockState;
 }
 
-export interface HandleScan {
+interface HandleScan {
   /** Whether to include the files below the target, if that is a directory. */
   readonly recursive: boolean;
   /** Id of the first file to examine; 0 for all. */
@@ -43,14 +42,17 @@ export async function* openedNodes(
   const { end } = locks.range([share]);
   for await (const batch of view.scan(locks, { start: locks.key({ share, id: from }), end })) {
     for (const entry of batch) {
-      const wait = spend(unitsPerFile);
+      const wait = view.loop.spend(unitsPerFile);
       if (wait !== undefined) await wait;
       const { record: state } = entry;
       if (!isWanted(state)) continue;
       const node = await nodeById(view, share, locks.parts(entry.key)[1] as bigint);
-      const path = node && (await pathOf(view, share, node));
-      if (node === undefined || path === undefined) continue;
-      if (target.id === rootId || isWithin(path, scope.components)) yield { node, path, state };
+      if (node === undefined) continue;
+      const path = await pathOf(view, share, node);
+      // A displaced file has no path; its handles are shown for the root, so that they can be
+      // closed.
+      if (target.id === rootId) yield { node, path: path ?? [node.name], state };
+      else if (path && isWithin(path, scope.components)) yield { node, path, state };
     }
   }
 }

@@ -1,7 +1,9 @@
+import { nodeCreation } from "../shared/create-node.ts";
 import { put } from "../../operation/effects.ts";
 import { parseFilePath } from "../../protocol/file-names.ts";
 import { invalidHeader, invalidQuery } from "../../protocol/faults.ts";
-import { noBody } from "../../operation/operation.ts";
+import { parseGuid } from "../../protocol/guid.ts";
+import { checkLease, isLocked } from "../../protocol/lease.ts";
 import { checked, header, required, text } from "../../protocol/params.ts";
 import { fail, ok } from "../../protocol/result.ts";
 import { nodes } from "../records.ts";
@@ -27,12 +29,12 @@ const linkedPath = checked(required(header(targetFileHeader, text)), (value) => 
  *  the others in `links`. Each of these is a record with the id of the file in `linkTo`
  *  (`hard-link-names.ts`). learn.microsoft.com/rest/api/storageservices/create-hard-link */
 export const createHardLink = fileOperation({
+  ...nodeCreation,
   name: "Create Hard Link",
   ids: ["File_CreateHardLink"],
   route: { method: "PUT", resource: "file", query: { restype: "hardlink" } },
   since: "2025-05-05",
-  params: { linkedPath, keepsTrailingDots },
-  body: noBody,
+  params: { linkedPath, leaseId: header("x-ms-lease-id", parseGuid), keepsTrailingDots },
   // The credentials of the request must also permit writing the linked file: its record changes,
   // and its content becomes reachable under the new name.
   namedResources: [
@@ -46,25 +48,22 @@ export const createHardLink = fileOperation({
       }),
     },
   ],
-  permission: { letters: "cw", resourceType: "o" },
-  target: "must-not-exist",
-  conditions: "none",
-  lease: "none",
-  etag: "renew",
-  fileAccess: "none",
-  effect: "writes",
   success: { status: 201, headers: [...smbHeaderNames] },
   reads: async (view, { scope, input }) => {
     const path = parseFilePath(input.linkedPath, { keepsTrailingDots: true });
     return path.ok ? resolvePath(view, { share: scope.share.id }, path.value) : undefined;
   },
-  decide: ({ scope, readResult, newETag, newId, version }) => {
+  decide: ({ scope, input, readResult, now, newETag, newId, version }) => {
     const { share, key, parent } = scope;
     if (share.settings.protocol !== "NFS") return invalidQuery("restype", "hardlink");
     const file = readResult?.target;
     if (readResult === undefined || file === undefined) return fail("ResourceNotFound");
     if (file.kind === "directory") return fail("ResourceTypeMismatch");
-    const { links = [] } = file;
+    const { links = [], lease } = file;
+    if (isLocked(lease, now)) {
+      const allowed = checkLease(lease, input.leaseId, "match-if-leased", "file", now);
+      if (!allowed.ok) return allowed;
+    }
     if (links.length >= linksMax) return fail("InvalidInput");
     const location = { parent: key.parent, folded: key.folded };
     const next = { ...file, change: newETag, links: [...links, location], since: share.epoch };
@@ -79,6 +78,7 @@ export const createHardLink = fileOperation({
         since: share.epoch,
         content: undefined,
         allocated: undefined,
+        counted: undefined,
         lease: undefined,
         links: undefined,
         linkTo: file.id,

@@ -5,9 +5,8 @@ import { checked, header, required, text } from "../../protocol/params.ts";
 import { fail, ok } from "../../protocol/result.ts";
 import { fileOperation } from "../file-operation.ts";
 import { propertiesAccess } from "../locks/file-access.ts";
-import { putNode } from "../shared/node-replies.ts";
+import { createdHeaderNames, createNode, nodeCreation } from "../shared/create-node.ts";
 import { keepsTrailingDots, smbProperties } from "../shared/smb-params.ts";
-import { resolveSmbProperties, smbHeaderNames, smbHeaders } from "../shared/smb-properties.ts";
 
 /** Limit of this server on the length of the link text, in UTF-16 code units. */
 const linkUnitsMax = 4096;
@@ -28,6 +27,7 @@ const query = { restype: "symboliclink" };
 /** Creates a symbolic link; on NFS shares only.
  *  learn.microsoft.com/rest/api/storageservices/create-symbolic-link */
 export const createSymbolicLink = fileOperation({
+  ...nodeCreation,
   name: "Create Symbolic Link",
   ids: ["File_CreateSymbolicLink"],
   route: { method: "PUT", resource: "file", query },
@@ -38,44 +38,12 @@ export const createSymbolicLink = fileOperation({
     smb: smbProperties({ words: ["now"], requiredOnce: false }),
     keepsTrailingDots,
   },
-  body: noBody,
-  permission: { letters: "cw", resourceType: "o" },
-  target: "must-not-exist",
-  conditions: "none",
-  lease: "none",
-  etag: "renew",
-  fileAccess: "none",
-  effect: "writes",
-  success: { status: 201, headers: [...smbHeaderNames, "x-ms-request-server-encrypted"] },
-  decide: ({ scope, input, newETag, newId, version }) => {
-    const { share, parent, name } = scope;
-    if (share.settings.protocol !== "NFS") return invalidQuery("restype", "symboliclink");
-    const resolved = resolveSmbProperties({
-      share,
-      kind: "symlink",
-      parent,
-      input: input.smb,
-      present: undefined,
-      now: newETag,
-    });
-    if (!resolved.ok) return resolved;
-    const next = {
-      id: newId(),
-      parent: parent.id,
-      name,
-      kind: "symlink" as const,
-      etag: newETag,
-      since: share.epoch,
-      ...resolved.value.properties,
-      metadata: input.metadata,
-      linkText: input.linkText,
-    };
-    const placed = putNode(scope, { target: undefined, next });
-    return {
-      ...placed,
-      effects: [...placed.effects, ...resolved.value.effects],
-      headers: { ...smbHeaders(next, version), "x-ms-request-server-encrypted": "true" },
-    };
+  success: { status: 201, headers: createdHeaderNames },
+  decide: (context) => {
+    const { scope, input } = context;
+    if (scope.share.settings.protocol !== "NFS") return invalidQuery("restype", "symboliclink");
+    const fields = { linkText: input.linkText };
+    return createNode(context, { kind: "symlink", permission: {}, fields });
   },
 });
 

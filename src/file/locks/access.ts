@@ -1,13 +1,27 @@
-/** Bits of an SMB access mask ([MS-SMB2] 2.2.13.1) that share modes and caching depend on. */
-export const readData = 0x1;
-export const writeData = 0x2;
-export const appendData = 0x4;
-export const readAttributes = 0x80;
-export const writeAttributes = 0x100;
-export const executeFile = 0x20;
-export const deleteAccess = 0x1_0000;
-export const readControl = 0x2_0000;
-export const synchronize = 0x10_0000;
+/** Bits of an access mask ([MS-SMB2] 2.2.13.1). */
+export const Right = {
+  readData: 0x1,
+  writeData: 0x2,
+  appendData: 0x4,
+  execute: 0x20,
+  readAttributes: 0x80,
+  writeAttributes: 0x100,
+  delete: 0x1_0000,
+  readControl: 0x2_0000,
+  writeDac: 0x4_0000,
+  writeOwner: 0x8_0000,
+  synchronize: 0x10_0000,
+  systemSecurity: 0x100_0000,
+  maximumAllowed: 0x200_0000,
+} as const;
+
+/** Generic rights: all, execute, write, read, and the rights of files that they stand for. */
+export const genericRights = [
+  [0x1000_0000, 0x1f_01ff],
+  [0x2000_0000, 0x12_00a0],
+  [0x4000_0000, 0x12_0116],
+  [0x8000_0000, 0x12_0089],
+] as const;
 
 /** Bits of a share mode: the access that an open permits to other opens. */
 export const shareRead = 1;
@@ -18,14 +32,14 @@ export const shareAll = shareRead | shareWrite | shareDelete;
 /** Which of reading, writing and deleting an access mask contains, in the bits of a share mode, so
  *  that both can be compared. */
 export function dataAccess(access: number): number {
-  const reads = (access & (readData | executeFile)) !== 0 ? shareRead : 0;
-  const writes = (access & (writeData | appendData)) !== 0 ? shareWrite : 0;
-  const deletes = (access & deleteAccess) !== 0 ? shareDelete : 0;
+  const reads = (access & (Right.readData | Right.execute)) !== 0 ? shareRead : 0;
+  const writes = (access & (Right.writeData | Right.appendData)) !== 0 ? shareWrite : 0;
+  const deletes = (access & Right.delete) !== 0 ? shareDelete : 0;
   return reads | writes | deletes;
 }
 
-const attributeBits = readAttributes | writeAttributes | synchronize;
-const statBits = attributeBits | readControl;
+const attributeBits = Right.readAttributes | Right.writeAttributes | Right.synchronize;
+const statBits = attributeBits | Right.readControl;
 
 /** Whether an open may only access attributes or read the security descriptor (stat open): it
  *  conflicts with no share mode and breaks no SMB lease. */

@@ -15,7 +15,7 @@ export const breakSecondsMax = 35;
 
 /** Which caching rights of other clients each kind of access revokes (`loses`), and for which of
  *  these it waits until the client has acknowledged the break (`waitsFor`). */
-export const breakTriggers = {
+const breakTriggers = {
   open: { loses: cacheWrite, waitsFor: cacheWrite },
   overwrite: {
     loses: cacheRead | cacheWrite | cacheHandle,
@@ -30,7 +30,7 @@ export const breakTriggers = {
 export type BreakTrigger = keyof typeof breakTriggers;
 
 /** The lock state with the breaks that were started. */
-export interface BreakResult {
+interface BreakResult {
   readonly state: LockState;
   /** Keys of the grants whose clients must be notified. */
   readonly keysToNotify: readonly string[];

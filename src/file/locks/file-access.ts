@@ -1,9 +1,9 @@
 import type { Ticks } from "../../base/ticks.ts";
-import { deleteAccess, readData, shareAll, shareRead, writeData } from "./access.ts";
+import { Right, shareAll, shareRead } from "./access.ts";
 import { lockingRanges, type ByteSpan } from "./byte-ranges.ts";
 import { breakCaches, type BreakTrigger } from "./caching.ts";
 import type { LockState, Open } from "./lock-state.ts";
-import { checkSharing } from "./share-modes.ts";
+import { checkSharing, type Exclusion } from "./share-modes.ts";
 
 /** How an operation accesses a file that clients may have open, locked or cached. */
 export interface DataAccess {
@@ -22,8 +22,8 @@ export interface FileAccess extends DataAccess {
   readonly access: number;
   /** SMB share mode, compared with the access masks of the handles that are open. */
   readonly share: number;
-  /** Fails while any handle is open, whatever its share mode. */
-  readonly exclusive?: true;
+  /** Replaces the comparison of access masks and share modes: fails while such a handle is open. */
+  readonly exclusive?: Exclusion;
 }
 
 /** For operations that only need the file to exist: they fail only for a delete-pending file. */
@@ -38,10 +38,14 @@ export const presenceAccess: FileAccess = {
  *  later length or write time. */
 export const propertiesAccess: FileAccess = { ...presenceAccess, breaks: "read" };
 
-export const readAccess: FileAccess = { ...propertiesAccess, access: readData, bytes: "reads" };
+export const readAccess: FileAccess = {
+  ...propertiesAccess,
+  access: Right.readData,
+  bytes: "reads",
+};
 
 export const writeAccess: FileAccess = {
-  access: writeData,
+  access: Right.writeData,
   share: shareAll,
   breaks: "write",
   bytes: "writes",
@@ -49,24 +53,30 @@ export const writeAccess: FileAccess = {
 
 export const replaceAccess: FileAccess = {
   ...writeAccess,
-  access: writeData | deleteAccess,
+  access: Right.writeData | Right.delete,
   breaks: "overwrite",
 };
 
 /** For renaming a file, which keeps its handles. */
 export const moveAccess: FileAccess = {
-  access: deleteAccess,
+  access: Right.delete,
   share: shareAll,
   breaks: "remove",
   bytes: undefined,
 };
 
 /** For deleting, and for renaming a directory: Azure Files documents that it must not be open. */
-export const removeAccess: FileAccess = { ...moveAccess, exclusive: true };
+export const removeAccess: FileAccess = { ...moveAccess, exclusive: "any-open" };
+
+/** For replacing a file by a rename: handles that share deletion keep it as a displaced file. */
+export const displaceAccess: FileAccess = {
+  ...moveAccess,
+  exclusive: "open-without-share-delete",
+};
 
 /** For acquiring an Azure lease, which excludes writers and deleters as long as it is held. */
 export const leaseAccess: FileAccess = {
-  access: readData | writeData | deleteAccess,
+  access: Right.readData | Right.writeData | Right.delete,
   share: shareRead,
   breaks: undefined,
   bytes: undefined,

@@ -49,7 +49,7 @@ export const cacheHandle = 2;
 export const cacheWrite = 4;
 
 /** A running break. */
-export interface Break {
+interface Break {
   /** The caching rights that the client may keep. */
   readonly to: number;
   readonly askedAt: Ticks;

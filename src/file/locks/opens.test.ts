@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { ticksFromSeconds } from "../../base/ticks.ts";
-import { deleteAccess, readAttributes, readData, writeData } from "./access.ts";
+import { Right } from "./access.ts";
 import { acknowledgeBreak, breakSecondsMax } from "./caching.ts";
 import { noLocks, type LockState, type Open } from "./lock-state.ts";
 import { oplockKey } from "./oplock-keys.ts";
@@ -10,7 +10,7 @@ function open(id: bigint, more: Partial<Open> = {}): Open {
   return {
     id,
     owner: "test",
-    access: readData | writeData,
+    access: Right.readData | Right.writeData,
     share: 7,
     deleteOnClose: false,
     session: 1n,
@@ -55,7 +55,7 @@ describe("leases", () => {
   }
 
   it("are not broken by an open without data access", () => {
-    const asked = { open: open(2n, { access: readAttributes }), ...plain };
+    const asked = { open: open(2n, { access: Right.readAttributes }), ...plain };
     expect(decideOpen(withLease(7), asked)).toMatchObject({ kind: "granted", keysToNotify: [] });
   });
 
@@ -132,7 +132,7 @@ describe("closing", () => {
   it("deletes a delete-pending file with the last handle", () => {
     let state = granted(noLocks, {
       ...plain,
-      open: open(1n, { access: deleteAccess, deleteOnClose: true }),
+      open: open(1n, { access: Right.delete, deleteOnClose: true }),
     });
     state = granted(state, { ...plain, open: open(2n) });
     const first = decideClose(state, new Set([1n]), { mayDelete: true });

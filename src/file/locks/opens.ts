@@ -13,7 +13,7 @@ import { isOplockKey } from "./oplock-keys.ts";
 import { checkSharing } from "./share-modes.ts";
 
 /** An open to add to a lock state. */
-export interface OpenRequest {
+interface OpenRequest {
   readonly open: Open;
   /** Whether the open discards the bytes of the file, as overwrite and supersede do. */
   readonly overwrites: boolean;
@@ -21,12 +21,12 @@ export interface OpenRequest {
   readonly now: Ticks;
 }
 
-export type OpenRefusal = "delete-pending" | "sharing-violation" | "too-many-opens";
+type OpenRefusal = "delete-pending" | "sharing-violation" | "too-many-opens";
 
 /** `wait`: breaks of caching grants are running. The caller stores `state` if `keysToNotify` is not
  *  empty, notifies the clients with these keys, and decides again when the lock state changes or a
  *  break expires. */
-export type OpenOutcome =
+type OpenOutcome =
   | {
       readonly kind: "granted";
       readonly state: LockState;
@@ -99,7 +99,7 @@ function breakBatchOplocks(state: LockState, { open, overwrites, now }: OpenRequ
 }
 
 /** The lock state after handles were closed. */
-export interface CloseOutcome {
+interface CloseOutcome {
   readonly state: LockState;
   /** Whether the file must be deleted: it is delete-pending and no handle is left. */
   readonly deletesFile: boolean;

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { ticksFromSeconds } from "../../base/ticks.ts";
-import { deleteAccess, readAttributes, readData, writeData } from "./access.ts";
+import { Right } from "./access.ts";
 import { acknowledgeBreak } from "./caching.ts";
 import { noLocks, type LockState, type Open } from "./lock-state.ts";
 import { decideFileAccess, flushSecondsMax } from "./rest-access.ts";
@@ -16,7 +16,7 @@ import { setFileProperties } from "../node/set-file-properties.ts";
 import { listRanges } from "../range/list-ranges.ts";
 import { clearRange, putRange } from "../range/put-range.ts";
 
-const everything = readData | writeData | deleteAccess;
+const everything = Right.readData | Right.writeData | Right.delete;
 
 function held(access: number, share: number, more: Partial<LockState> = {}): LockState {
   const open: Open = {
@@ -88,19 +88,19 @@ describe("a REST operation against an SMB open", () => {
   });
 
   it("fails for any handle if it deletes, even one without data access", () => {
-    const decision = decide(held(readAttributes, 7), deleteFile, { now: 0n });
+    const decision = decide(held(Right.readAttributes, 7), deleteFile, { now: 0n });
     expect(decision).toMatchObject({ failure: { fault: { code: "SharingViolation" } } });
   });
 
   it("fails while the file is delete-pending", () => {
-    const decision = decide(held(readData, 7, { deletePending: true }), getFile, {
+    const decision = decide(held(Right.readData, 7, { deletePending: true }), getFile, {
       now: 0n,
     });
     expect(decision).toMatchObject({ failure: { fault: { code: "DeletePending" } } });
   });
 
   it("acquires a lease beside readers, not beside writers", () => {
-    const kinds = [readData, writeData, deleteAccess].map(
+    const kinds = [Right.readData, Right.writeData, Right.delete].map(
       (access) => decide(held(access, 7), leaseFile, { now: 0n }).kind,
     );
     expect(kinds).toEqual(["pass", "refused", "refused"]);
@@ -182,7 +182,9 @@ describe("a REST operation against caches", () => {
   ];
   for (const [operation, bits, waits, left] of cases) {
     it(`${operation.name} on ${bits} ${waits ? "waits" : "passes"}, leaves ${left}`, () => {
-      const locks = held(readAttributes, 7, { caches: [{ key: "lease", held: bits, epoch: 1 }] });
+      const locks = held(Right.readAttributes, 7, {
+        caches: [{ key: "lease", held: bits, epoch: 1 }],
+      });
       const decision = decide(locks, operation, { now: 5n });
       if (decision.kind === "refused") throw new Error("not refused");
       expect(decision.kind).toBe(waits ? "wait" : "pass");
@@ -197,7 +199,7 @@ describe("a REST operation against caches", () => {
   }
 
   it("fails after 30 s without an acknowledgement", () => {
-    const locks = held(readData, 7, { caches: [{ key: "lease", held: 7, epoch: 1 }] });
+    const locks = held(Right.readData, 7, { caches: [{ key: "lease", held: 7, epoch: 1 }] });
     const first = decide(locks, getFile, { now: 0n });
     if (first.kind !== "wait") throw new Error("it waits");
     const now = ticksFromSeconds(flushSecondsMax);

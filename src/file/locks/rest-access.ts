@@ -13,7 +13,7 @@ import { noLocks, type LockState, type Open } from "./lock-state.ts";
  *  oldest break. */
 export const flushSecondsMax = 30;
 
-export type FileAccessDecision =
+type FileAccessDecision =
   | { readonly kind: "pass"; readonly state: LockState }
   /** Breaks are running: store the state, and decide again when the lock state changes or at
    *  `until`. */

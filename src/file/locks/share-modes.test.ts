@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { deleteAccess, readAttributes, readData, writeData } from "./access.ts";
+import { Right } from "./access.ts";
 import { noLocks, type Open } from "./lock-state.ts";
 import { decideOpen } from "./opens.ts";
 
@@ -9,9 +9,9 @@ const modes = [...Array(8).keys()].map((bits) =>
 );
 
 function open(access: string, share: string, id: bigint): Open {
-  const masks = { r: readData, w: writeData, d: deleteAccess };
+  const masks = { r: Right.readData, w: Right.writeData, d: Right.delete };
   const bits = { r: 1, w: 2, d: 4 };
-  let mask = access === "" ? readAttributes : 0;
+  let mask = access === "" ? Right.readAttributes : 0;
   let shared = 0;
   for (const letter of letters) {
     if (access.includes(letter)) mask |= masks[letter];

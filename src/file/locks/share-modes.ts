@@ -1,9 +1,9 @@
 import type { Ticks } from "../../base/ticks.ts";
-import { dataAccess } from "./access.ts";
+import { dataAccess, shareDelete } from "./access.ts";
 import { breakCaches } from "./caching.ts";
 import type { LockState, Open } from "./lock-state.ts";
 
-export interface SharingRequest {
+interface SharingRequest {
   /** SMB access mask. */
   readonly access: number;
   /** SMB share mode. */
@@ -26,8 +26,22 @@ export function sharingConflicts({ opens }: LockState, request: SharingRequest):
 
 const none: readonly Open[] = [];
 
+/** Which opens a request conflicts with, whatever their access: all, or those that do not share
+ *  deletion. */
+export type Exclusion = "any-open" | "open-without-share-delete";
+
+function conflictsWith(
+  state: LockState,
+  request: SharingRequest & { readonly exclusive?: Exclusion },
+): readonly Open[] {
+  const { exclusive } = request;
+  if (exclusive === undefined) return sharingConflicts(state, request);
+  if (exclusive === "any-open") return state.opens;
+  return state.opens.filter(({ share }) => (share & shareDelete) === 0);
+}
+
 /** The opens that a request conflicts with. */
-export interface SharingConflict {
+interface SharingConflict {
   readonly opens: readonly Open[];
   /** Set if clients may keep these handles only for caching: their handle caching is broken, so
    *  that they close such handles, and the request waits. Undefined if the conflict is final. */
@@ -45,14 +59,13 @@ export interface SharingConflict {
 export function checkSharing(
   state: LockState,
   request: SharingRequest & {
-    /** Conflicts with every open, whatever its share mode. */
-    readonly exclusive?: true;
+    readonly exclusive?: Exclusion;
     readonly ownKey?: string | undefined;
     readonly now: Ticks;
   },
 ): SharingConflict | undefined {
   const { ownKey, now } = request;
-  const opens = request.exclusive === true ? state.opens : sharingConflicts(state, request);
+  const opens = conflictsWith(state, request);
   if (opens.length === 0) return undefined;
   const only = new Set(opens.flatMap(({ cacheKey }) => cacheKey ?? []));
   const { waitingSince: since, ...broken } = breakCaches(state, "violation", { ownKey, now, only });

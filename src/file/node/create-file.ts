@@ -1,33 +1,27 @@
+import { encodeBase64 } from "../../base/base64.ts";
 import { metadata } from "../../operation/common-params.ts";
-import { invalidHeader } from "../../protocol/faults.ts";
-import { noBody } from "../../operation/operation.ts";
-import { checked, header, integer, required } from "../../protocol/params.ts";
+import { header, oneOf, required } from "../../protocol/params.ts";
 import { fail, ok } from "../../protocol/result.ts";
-import { empty } from "../../content/plan.ts";
-import { emptyContent } from "../../content/content-ref.ts";
+import { startingWith } from "../../content/plan.ts";
+import { emptyContent, inlinePartBytesMax } from "../../content/content-ref.ts";
+import { nodeBytes, shareBytes } from "../counted-bytes.ts";
+import type { NodeRecord } from "../records.ts";
 import { fileOperation, wholeFile } from "../file-operation.ts";
 import { replaceAccess } from "../locks/file-access.ts";
 import { isReadOnly } from "../shared/attributes.ts";
 import { defaultContentType, fileHeaders } from "../shared/http-headers.ts";
-import { fileBytesMax } from "../shared/limits.ts";
-import { putNode } from "../shared/node-replies.ts";
+import { rangeBytesMax } from "../shared/limits.ts";
+import { fitsQuota, quotaExceeded, readUsed } from "../shared/quota.ts";
+import { createdHeaderNames, createNode } from "../shared/create-node.ts";
+import { fileLength } from "../shared/range-params.ts";
 import { keepsTrailingDots, smbProperties } from "../shared/smb-params.ts";
-import {
-  readInheritedSddl,
-  resolveSmbProperties,
-  smbHeaderNames,
-  smbHeaders,
-} from "../shared/smb-properties.ts";
+import { readCreationSddl } from "../shared/smb-properties.ts";
 
-const length = checked(
-  required(header("x-ms-content-length", integer(0, Number.MAX_SAFE_INTEGER))),
-  (value) => {
-    const fits = value <= fileBytesMax;
-    return fits ? ok(value) : invalidHeader("x-ms-content-length", String(value));
-  },
-);
+/** The first x-ms-version whose Create File takes the content of the file. */
+const contentSince = "2026-02-06";
 
-/** Creates a file of zeros, or replaces an existing file.
+/** Creates a file, or replaces an existing one. The body, if there is one, becomes the start of the
+ *  content; the rest of the file is zeros. Both happen in one transaction, as one short open.
  *  learn.microsoft.com/rest/api/storageservices/create-file */
 export const createFile = fileOperation({
   name: "Create File",
@@ -39,13 +33,23 @@ export const createFile = fileOperation({
   },
   since: "2015-02-21",
   params: {
-    length,
+    length: required(fileLength),
     headers: fileHeaders,
     metadata,
-    smb: smbProperties({ words: ["now", "none"], requiredOnce: true }),
+    smb: smbProperties({ words: ["now", "none"], requiredOnce: true, creates: true }),
     keepsTrailingDots,
+    // Links and directories have operations of their own; other types cannot be created.
+    type: header("x-ms-file-file-type", oneOf("Regular")),
   },
-  body: noBody,
+  body: {
+    kind: "content",
+    lengthMax: () => rangeBytesMax,
+    inlineBytesMax: inlinePartBytesMax,
+    md5Always: true,
+    nonEmpty: false,
+    optional: true,
+    since: contentSince,
+  },
   permission: { letters: "cw", resourceType: "o", overwrite: true },
   target: "may-exist",
   conditions: "none",
@@ -56,41 +60,44 @@ export const createFile = fileOperation({
     range: wholeFile,
   },
   effect: "writes",
-  success: { status: 201, headers: [...smbHeaderNames, "x-ms-request-server-encrypted"] },
-  reads: (view, { scope, input }) => readInheritedSddl(view, scope, input.smb),
-  decide: ({ target, scope, input, newETag, newId, version, readResult }) => {
-    const { share, parent } = scope;
+  success: { status: 201, headers: [...createdHeaderNames, "Content-MD5"] },
+  freedBytes: (_view, { target }) => (target === undefined ? 0 : nodeBytes(target)),
+  checkBodyLength: async (view, { scope, target, input }, bodyBytes) => {
+    if (bodyBytes > input.length) return fail("InvalidRange");
+    const grown = grownBytes(target, input.length);
+    const used = await readUsed(view, scope.share, grown);
+    return fitsQuota(scope.share, used, grown) ? ok(undefined) : quotaExceeded;
+  },
+  reads: async (view, { scope, target, input }) => ({
+    sddl: await readCreationSddl(view, scope, input.smb),
+    used: await readUsed(view, scope.share, grownBytes(target, input.length)),
+  }),
+  decide: (context) => {
+    const { target, scope, input, received, readResult } = context;
     if (target !== undefined && isReadOnly(target)) return fail("ReadOnlyAttribute");
-    const resolved = resolveSmbProperties({
-      share,
-      kind: "file",
-      parent,
-      parentSddl: readResult,
-      input: input.smb,
-      present: undefined,
-      now: newETag,
-    });
-    if (!resolved.ok) return resolved;
+    if (received.length > input.length) return fail("InvalidRange");
+    const grown = grownBytes(target, input.length);
+    if (!fitsQuota(scope.share, readResult.used, grown)) return quotaExceeded;
     const { contentType = defaultContentType, ...others } = input.headers ?? {};
-    const next = {
-      id: target?.id ?? newId(),
-      parent: parent.id,
-      name: scope.name,
-      kind: "file" as const,
-      etag: newETag,
-      since: share.epoch,
-      ...resolved.value.properties,
-      metadata: input.metadata,
-      headers: { ...others, contentType },
-      content: emptyContent,
-      lease: target?.lease,
-      allocated: 0,
-    };
-    const placed = putNode(scope, { target, next, content: empty(input.length) });
-    return {
-      ...placed,
-      effects: [...placed.effects, ...resolved.value.effects],
-      headers: { ...smbHeaders(next, version), "x-ms-request-server-encrypted": "true" },
-    };
+    const created = createNode(context, {
+      kind: "file",
+      permission: { ...readResult.sddl, creates: true },
+      fields: {
+        headers: { ...others, contentType },
+        content: emptyContent,
+        lease: target?.lease,
+        allocated: received.length,
+        counted: input.length,
+      },
+      content: startingWith(received, input.length),
+    });
+    if ("fault" in created) return created;
+    const md5 = received.md5 && encodeBase64(received.md5);
+    return { ...created, headers: { ...created.headers, "Content-MD5": md5 } };
   },
 });
+
+/** How much longer the file is than the one that it replaces. */
+function grownBytes(target: NodeRecord | undefined, wanted: number): number {
+  return wanted - (target === undefined ? 0 : shareBytes(target));
+}

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
-import { appendData, deleteAccess, readAttributes, readData, writeData } from "../locks/access.ts";
+import { Right } from "../locks/access.ts";
 import { rootId } from "../records.ts";
-import { testDirectory, testFile, testLease } from "../testing.ts";
+import { testDirectory, testFile, testLease } from "../../../tests/harness/file-decisions.ts";
 import { deleteFaultOrder, refuseDelete } from "./delete-rules.ts";
 import { isLeasedAgainst } from "./lease-rules.ts";
 
@@ -29,11 +29,11 @@ describe("deleting", () => {
 
 describe("a REST lease excludes an SMB open", () => {
   it.each([
-    ["to read", readData, false],
-    ["to read attributes", readAttributes, false],
-    ["to write", writeData, true],
-    ["to append", appendData, true],
-    ["to delete", deleteAccess, true],
+    ["to read", Right.readData, false],
+    ["to read attributes", Right.readAttributes, false],
+    ["to write", Right.writeData, true],
+    ["to append", Right.appendData, true],
+    ["to delete", Right.delete, true],
   ])("%s: %#", (_, access, expected) => {
     expect(isLeasedAgainst(testFile({ lease: testLease }), access, 5n)).toBe(expected);
     expect(isLeasedAgainst(testFile(), access, 5n)).toBe(false);

@@ -3,7 +3,7 @@ import { rootId, type NodeRecord } from "../records.ts";
 import { isReadOnly } from "../shared/attributes.ts";
 
 /** What the decision about a deletion depends on. */
-export interface DeleteFacts {
+interface DeleteFacts {
   readonly node: NodeRecord;
   /** Whether this is a directory with entries. */
   readonly hasChildren: boolean;

@@ -1,5 +1,5 @@
 import { metadata } from "../../operation/common-params.ts";
-import { noBody } from "../../operation/operation.ts";
+import { noBody, propertiesRead, propertiesChange } from "../../operation/operation.ts";
 import { fail } from "../../protocol/result.ts";
 import { fileOperation } from "../file-operation.ts";
 import { propertiesAccess, writeAccess } from "../locks/file-access.ts";
@@ -9,19 +9,14 @@ import { keepsTrailingDots } from "../shared/smb-params.ts";
 
 /** learn.microsoft.com/rest/api/storageservices/get-file-metadata */
 export const getFileMetadata = fileOperation({
+  ...propertiesRead,
   name: "Get File Metadata",
   ids: ["File_GetMetadata_GET", "File_GetMetadata_HEAD"],
   route: { method: ["GET", "HEAD"], resource: "file", query: { comp: "metadata" } },
   since: "2015-02-21",
   params: { keepsTrailingDots },
-  body: noBody,
   permission: { letters: "r", resourceType: "o" },
-  target: "must-exist",
-  conditions: "none",
-  lease: "match-if-given",
-  etag: "keep",
   fileAccess: propertiesAccess,
-  effect: "reads",
   success: { status: 200, headers: [] },
   decide: ({ target }) => ({ metadata: target.metadata }),
 });
@@ -29,6 +24,7 @@ export const getFileMetadata = fileOperation({
 /** Replaces all metadata of the file.
  *  learn.microsoft.com/rest/api/storageservices/set-file-metadata */
 export const setFileMetadata = fileOperation({
+  ...propertiesChange,
   name: "Set File Metadata",
   ids: ["File_SetMetadata"],
   route: { method: "PUT", resource: "file", query: { comp: "metadata" } },
@@ -36,12 +32,8 @@ export const setFileMetadata = fileOperation({
   params: { metadata, keepsTrailingDots },
   body: noBody,
   permission: { letters: "w", resourceType: "o" },
-  target: "must-exist",
-  conditions: "none",
   lease: "match-if-leased",
-  etag: "renew",
   fileAccess: writeAccess,
-  effect: "writes",
   success: { status: 200, headers: ["x-ms-request-server-encrypted"] },
   decide: ({ target, scope, input, newETag }) => {
     if ((target.attributes & readOnlyAttribute) !== 0) return fail("ReadOnlyAttribute");

@@ -1,6 +1,12 @@
 import { emptyContent } from "../../content/content-ref.ts";
 import { invalidHeader } from "../../protocol/faults.ts";
-import { noBody } from "../../operation/operation.ts";
+import { propertiesRead } from "../../operation/operation.ts";
+import {
+  replyBody,
+  structuredHeaders,
+  structuredNames,
+  wantsStructured,
+} from "../../operation/structured-reply.ts";
 import { boolean, header } from "../../protocol/params.ts";
 import { clipRange } from "../../protocol/ranges.ts";
 import { fail } from "../../protocol/result.ts";
@@ -9,10 +15,62 @@ import { propertiesAccess, readAccess } from "../locks/file-access.ts";
 import { rangeChecksumBytesMax } from "../shared/limits.ts";
 import { readRange } from "../shared/range-params.ts";
 import { keepsTrailingDots } from "../shared/smb-params.ts";
-import { fileProperties, filePropertyNames } from "./file-properties.ts";
+import { formatHttpDate } from "../../base/dates.ts";
+import type { Ticks } from "../../base/ticks.ts";
+import type { CopyState, NodeRecord } from "../records.ts";
+import type { FileAddress } from "../file-address.ts";
+import { httpHeaderNames, renderHttpHeaders } from "../shared/http-headers.ts";
+import { leaseHeaderNames, leaseHeaders } from "../../protocol/lease.ts";
+import { smbHeaderNames, smbHeaders } from "../shared/smb-properties.ts";
+
+/** Names of the headers that `fileProperties` returns. */
+const filePropertyNames = [
+  ...httpHeaderNames,
+  ...leaseHeaderNames,
+  ...smbHeaderNames,
+  "x-ms-type",
+  "x-ms-server-encrypted",
+  "x-ms-copy-id",
+  "x-ms-copy-source",
+  "x-ms-copy-status",
+  "x-ms-copy-progress",
+  "x-ms-copy-completion-time",
+] as const;
+
+interface FilePropertiesContext {
+  readonly target: NodeRecord;
+  readonly address: FileAddress;
+  readonly version: string;
+  readonly now: Ticks;
+}
+
+/** Headers of Get File and Get File Properties. A file in a share snapshot has no lease headers. */
+function fileProperties({ target, address, version, now }: FilePropertiesContext) {
+  return {
+    ...renderHttpHeaders(target.headers ?? {}),
+    ...(address.snapshot === undefined ? leaseHeaders(target.lease, now) : {}),
+    ...smbHeaders(target, version),
+    ...copyHeaders(target.copy),
+    "x-ms-type": "File",
+    "x-ms-server-encrypted": "true",
+  };
+}
+
+function copyHeaders(copy: CopyState | undefined) {
+  if (copy === undefined) return {};
+  return {
+    "x-ms-copy-id": copy.id,
+    "x-ms-copy-source": copy.source,
+    "x-ms-copy-status": copy.status,
+    "x-ms-copy-progress": copy.progress,
+    "x-ms-copy-completion-time":
+      copy.completed === undefined ? undefined : formatHttpDate(copy.completed),
+  };
+}
 
 /** learn.microsoft.com/rest/api/storageservices/get-file */
 export const getFile = fileOperation({
+  ...propertiesRead,
   name: "Get File",
   ids: ["File_Download"],
   route: { method: "GET", resource: "file" },
@@ -20,14 +78,10 @@ export const getFile = fileOperation({
   params: {
     range: readRange,
     rangeMd5: header("x-ms-range-get-content-md5", boolean),
+    wantsStructured,
     keepsTrailingDots,
   },
-  body: noBody,
   permission: { letters: "r", resourceType: "o" },
-  target: "must-exist",
-  conditions: "none",
-  lease: "match-if-given",
-  etag: "keep",
   fileAccess: {
     ...readAccess,
     range: ({ range }, { content = emptyContent }) => {
@@ -36,19 +90,31 @@ export const getFile = fileOperation({
       return byteSpan(first, Math.min(last, end) - first + 1);
     },
   },
-  effect: "reads",
   success: {
     status: 200,
-    headers: [...filePropertyNames, "Accept-Ranges", "Content-Range", "x-ms-content-md5"],
+    headers: [
+      ...filePropertyNames,
+      "Accept-Ranges",
+      "Content-Range",
+      "x-ms-content-md5",
+      ...structuredNames,
+    ],
   },
   decide: ({ target, address, input, version, now }) => {
     const { content = emptyContent, metadata } = target;
     const { range: asked, rangeMd5 } = input;
     const properties = fileProperties({ target, address, version, now });
     const headers = { ...properties, "Accept-Ranges": "bytes" };
+    // A request for the MD5 of the range takes precedence: its bytes are sent unchanged.
+    const isStructured = input.wantsStructured === true && rangeMd5 !== true;
     if (asked === undefined) {
       if (rangeMd5 === true) return invalidHeader("x-ms-range-get-content-md5", "true");
-      return { metadata, headers, body: { content, from: 0, length: content.length } };
+      const { length } = content;
+      return {
+        metadata,
+        headers: [headers, ...structuredHeaders(isStructured, length)],
+        body: replyBody({ content, from: 0, length }, isStructured),
+      };
     }
     const span = clipRange(asked, content.length);
     if (span === undefined) {
@@ -58,35 +124,34 @@ export const getFile = fileOperation({
       return invalidHeader("x-ms-range-get-content-md5", "true");
     }
     const last = span.from + span.length - 1;
+    const checksum = rangeMd5 === true ? ("md5" as const) : undefined;
     return {
       status: 206,
       metadata,
-      headers: {
-        ...headers,
-        "Content-MD5": undefined,
-        "x-ms-content-md5": headers["Content-MD5"],
-        "Content-Range": `bytes ${span.from}-${last}/${content.length}`,
-      },
-      body: { content, ...span, checksum: rangeMd5 === true ? ("md5" as const) : undefined },
+      headers: [
+        {
+          ...headers,
+          "Content-MD5": undefined,
+          "x-ms-content-md5": headers["Content-MD5"],
+          "Content-Range": `bytes ${span.from}-${last}/${content.length}`,
+        },
+        ...structuredHeaders(isStructured, span.length),
+      ],
+      body: replyBody({ content, ...span, checksum }, isStructured),
     };
   },
 });
 
 /** learn.microsoft.com/rest/api/storageservices/get-file-properties */
 export const getFileProperties = fileOperation({
+  ...propertiesRead,
   name: "Get File Properties",
   ids: ["File_GetProperties"],
   route: { method: "HEAD", resource: "file" },
   since: "2015-02-21",
   params: { keepsTrailingDots },
-  body: noBody,
   permission: { letters: "r", resourceType: "o" },
-  target: "must-exist",
-  conditions: "none",
-  lease: "match-if-given",
-  etag: "keep",
   fileAccess: propertiesAccess,
-  effect: "reads",
   success: { status: 200, headers: [...filePropertyNames, "Content-Length"] },
   decide: ({ target, address, version, now }) => ({
     metadata: target.metadata,

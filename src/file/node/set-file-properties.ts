@@ -1,16 +1,15 @@
 import { emptyContent } from "../../content/content-ref.ts";
-import { invalidHeader } from "../../protocol/faults.ts";
-import { noBody } from "../../operation/operation.ts";
-import { checked, header, integer } from "../../protocol/params.ts";
-import { fail, ok } from "../../protocol/result.ts";
+import { noBody, propertiesChange } from "../../operation/operation.ts";
+import { fail } from "../../protocol/result.ts";
 import { byteSpan, fileOperation } from "../file-operation.ts";
 import { writeAccess } from "../locks/file-access.ts";
-import { coveredBytes } from "../range/covered.ts";
-import { cutSpan, resizeContent } from "../range/write-rules.ts";
+import { coveredBytes, cutSpan, resizeContent } from "../range/write-rules.ts";
+import type { NodeRecord } from "../records.ts";
 import { isReadOnly } from "../shared/attributes.ts";
 import { fileHeaders } from "../shared/http-headers.ts";
-import { fileBytesMax } from "../shared/limits.ts";
+import { fitsQuota, quotaExceeded, readUsed } from "../shared/quota.ts";
 import { updateNode } from "../shared/node-replies.ts";
+import { fileLength } from "../shared/range-params.ts";
 import { keepsTrailingDots, permissionActions, smbProperties } from "../shared/smb-params.ts";
 import {
   readInheritedSddl,
@@ -19,43 +18,39 @@ import {
   smbHeaders,
 } from "../shared/smb-properties.ts";
 
-const length = checked(
-  header("x-ms-content-length", integer(0, Number.MAX_SAFE_INTEGER)),
-  (value) => {
-    const fits = value === undefined || value <= fileBytesMax;
-    return fits ? ok(value) : invalidHeader("x-ms-content-length", String(value));
-  },
-);
+/** How much longer a request makes the file; 0 or less if it does not. */
+function grownBytes({ content = emptyContent }: NodeRecord, wanted = content.length): number {
+  return wanted - content.length;
+}
 
-/** If the request has any of the HTTP headers, it replaces all of them. A length truncates or
- *  extends the file. learn.microsoft.com/rest/api/storageservices/set-file-properties */
+/** The HTTP headers of the request replace all of the file's. Only a request that has none of them
+ *  and a length leaves them as they are (recorded). A length truncates or extends the file.
+ *  learn.microsoft.com/rest/api/storageservices/set-file-properties */
 export const setFileProperties = fileOperation({
+  ...propertiesChange,
   name: "Set File Properties",
   ids: ["File_SetHTTPHeaders"],
   route: { method: "PUT", resource: "file", query: { comp: "properties" } },
   since: "2015-02-21",
   params: {
-    length,
+    length: fileLength,
     headers: fileHeaders,
     smb: smbProperties({ words: ["now", "preserve", "none"], requiredOnce: true }),
     keepsTrailingDots,
   },
   body: noBody,
   permission: { letters: "w", resourceType: "o", furtherActions: permissionActions },
-  target: "must-exist",
-  conditions: "none",
   lease: "match-if-leased",
-  etag: "renew",
   fileAccess: {
     ...writeAccess,
     range: ({ length: wanted }, { content = emptyContent }) =>
       wanted === undefined ? undefined : byteSpan(wanted, content.length - wanted),
   },
-  effect: "writes",
   success: { status: 200, headers: [...smbHeaderNames, "x-ms-request-server-encrypted"] },
   reads: async (view, { target, scope, input }) => {
     const { content = emptyContent } = target;
     return {
+      used: await readUsed(view, scope.share, grownBytes(target, input.length)),
       cutOff: await coveredBytes(view, content, cutSpan(target, input.length ?? content.length)),
       inherited: await readInheritedSddl(view, scope, input.smb, target),
     };
@@ -80,13 +75,17 @@ export const setFileProperties = fileOperation({
       now: newETag,
     });
     if (!resolved.ok) return resolved;
+    const grown = grownBytes(target, input.length);
+    if (!fitsQuota(share, readResult.used, grown)) return quotaExceeded;
     const { content = emptyContent, headers, allocated = 0 } = target;
-    const resized = resizeContent(target, input.length ?? content.length);
+    const wanted = input.length ?? content.length;
+    const resized = resizeContent(target, wanted);
     const next = {
       ...target,
       ...resolved.value.properties,
-      headers: input.headers ?? headers,
+      headers: input.headers ?? (input.length === undefined ? {} : headers),
       allocated: allocated - readResult.cutOff,
+      counted: wanted,
     };
     const plan = resized === undefined ? {} : { content: resized };
     const revised = updateNode(scope, { target, next, ...plan });

@@ -1,30 +1,86 @@
 import { emptyContent } from "../../content/content-ref.ts";
 import { parseSnapshotTime } from "../../base/dates.ts";
-import { noBody } from "../../operation/operation.ts";
+import { maxResults } from "../../operation/listing.ts";
+import { propertiesRead } from "../../operation/operation.ts";
 import { boolean, header, query } from "../../protocol/params.ts";
 import { clipRange, type ByteRange, type Span } from "../../protocol/ranges.ts";
 import { fail } from "../../protocol/result.ts";
 import { xmlBody } from "../../encoding/xml-body.ts";
 import { element, textElement } from "../../encoding/xml-writer.ts";
-import { shareSnapshots } from "../records.ts";
+import { shareSnapshots, versions, type NodeRecord } from "../records.ts";
 import { fileOperation, wholeFile } from "../file-operation.ts";
 import { readAccess } from "../locks/file-access.ts";
 import { readRange } from "../shared/range-params.ts";
 import { keepsTrailingDots } from "../shared/smb-params.ts";
-import { nodeAt } from "./previous-node.ts";
 import {
+  intervalsOf,
   sameBytes,
   sectorsOf,
   slicesOf,
-  intervalsOf,
   subtract,
   type Interval,
 } from "./range-list.ts";
+import type { RecordView } from "../../operation/view.ts";
+import type { NodeScope } from "../resources.ts";
+import { findNode, resolvePath } from "../share-tree.ts";
+
+interface SnapshotQuery {
+  readonly epoch: number;
+  /** Whether to find the file by its id if it was renamed since the snapshot. */
+  readonly followsRenames: boolean;
+}
+
+/** The record of a file in a share snapshot: what has the same path there or, with
+ *  `followsRenames`, what has the same id. `renamed` if the file had another path there and renames
+ *  are not followed; undefined if there was no such file. */
+async function nodeAt(
+  view: RecordView,
+  { share, components, key }: NodeScope,
+  target: NodeRecord,
+  { epoch, followsRenames }: SnapshotQuery,
+): Promise<NodeRecord | "renamed" | undefined> {
+  const resolved = await resolvePath(view, { share: share.id, epoch }, components);
+  if (resolved.target?.id === target.id) return resolved.target;
+  const inPlace = await findNode(view, key, epoch);
+  const same =
+    inPlace?.id === target.id ? inPlace : await findById(view, share.id, target.id, epoch);
+  if (followsRenames) return same;
+  return same === undefined ? resolved.target : "renamed";
+}
+
+/** At most this many stored versions of a share are examined, for a file that was created or
+ *  renamed since the snapshot. */
+const versionsScannedMax = 100_000;
+
+async function findById(
+  view: RecordView,
+  share: bigint,
+  id: bigint,
+  epoch: number,
+): Promise<NodeRecord | undefined> {
+  const bounds = { ...versions.range([share]), limit: versionsScannedMax };
+  for await (const batch of view.scan(versions, bounds)) {
+    for (const { record } of batch) {
+      if (record.id === id && record.since <= epoch && record.until >= epoch) return record;
+    }
+  }
+  return undefined;
+}
+
+/** The first x-ms-version whose response is a page, with `marker` and `maxresults`; earlier ones
+ *  list all ranges and ignore both. */
+const pagesSince = "2026-10-06";
+/** Most ranges of a page, also without `maxresults`. */
+const rangesMax = 10_000;
+
+/** The offset of the first range of a page. */
+const marker = query("marker", (text) => (/^\d{1,15}$/.test(text) ? Number(text) : undefined));
 
 /** Lists the ranges that were written and not cleared or, with `prevsharesnapshot`, the ranges that
  *  were written or cleared since that snapshot.
  *  learn.microsoft.com/rest/api/storageservices/list-ranges */
 export const listRanges = fileOperation({
+  ...propertiesRead,
   name: "List Ranges",
   ids: ["File_GetRangeList"],
   route: { method: "GET", resource: "file", query: { comp: "rangelist" } },
@@ -33,9 +89,10 @@ export const listRanges = fileOperation({
     range: readRange,
     previous: query("prevsharesnapshot", parseSnapshotTime),
     followsRenames: header("x-ms-file-support-rename", boolean),
+    marker,
+    maxResults,
     keepsTrailingDots,
   },
-  body: noBody,
   namedResources: [
     {
       kind: "same-credentials",
@@ -46,48 +103,46 @@ export const listRanges = fileOperation({
     },
   ],
   permission: { letters: "r", resourceType: "o" },
-  target: "must-exist",
-  conditions: "none",
-  lease: "match-if-given",
-  etag: "keep",
   fileAccess: {
     ...readAccess,
     range: wholeFile,
   },
-  effect: "reads",
   largeResponse: true,
   success: { status: 200, headers: ["x-ms-content-length"] },
   reads: async (view, { scope, target, input }) => {
     const { content = emptyContent } = target;
     const span = spanOf(input.range, content.length);
     const present = await slicesOf(view, content, span);
-    if (input.previous === undefined) return { present, missing: false, since: 0 };
+    if (input.previous === undefined) return { present, span };
     const key = { share: scope.share.id, at: input.previous };
     const snapshot = await view.get(shareSnapshots, key);
-    if (snapshot === undefined) return { present, missing: true, since: 0 };
+    if (snapshot === undefined) return { present, span, missing: "ShareNotFound" as const };
     const { followsRenames = false } = input;
     const then = await nodeAt(view, scope, target, { epoch: snapshot.epoch, followsRenames });
+    if (then === "renamed") return { present, span, missing: "PreviousSnapshotNotFound" as const };
     const earlier = then?.content ?? emptyContent;
-    const previous = await slicesOf(view, earlier, spanOf(input.range, earlier.length));
-    return { present, missing: false, previous, since: snapshot.epoch };
+    const earlierSpan = spanOf(input.range, earlier.length);
+    const slices = await slicesOf(view, earlier, earlierSpan);
+    return { present, span, previous: { slices, span: earlierSpan, since: snapshot.epoch } };
   },
-  decide: ({ target, readResult }) => {
-    if (readResult.missing) return fail("ShareNotFound");
+  decide: ({ target, input, readResult, version }) => {
+    const { present, span, missing, previous } = readResult;
+    if (missing !== undefined) return fail(missing);
     const length = target.content?.length ?? 0;
-    const now = intervalsOf(readResult.present);
-    const held = sectorsOf(now, Infinity);
-    if (readResult.previous === undefined) return reply(length, held, []);
-    const changed = sectorsOf(
-      subtract(now, sameBytes(readResult.present, readResult.previous)),
-      Infinity,
-    );
-    const noted = (target.cleared ?? []).filter(({ epoch }) => epoch > readResult.since);
-    const lost = [...intervalsOf(readResult.previous), ...noted];
+    const now = intervalsOf(present);
+    const held = sectorsOf(now, length);
+    const page = { length, input, isPaged: version >= pagesSince };
+    if (previous === undefined) return reply(rangesIn(held, span), page);
+    const changed = sectorsOf(subtract(now, sameBytes(present, previous.slices)), length);
+    const noted = (target.cleared ?? []).filter(({ epoch }) => epoch > previous.since);
+    const lost = [...intervalsOf(previous.slices), ...noted];
+    const wider = previous.span.length > span.length ? previous.span : span;
     const then = sectorsOf(
       lost.toSorted((left, right) => left.from - right.from),
-      Infinity,
+      wider.from + wider.length,
     );
-    return reply(length, changed, subtract(then, held));
+    const cleared = rangesIn(subtract(then, held), wider, "ClearRange");
+    return reply([...rangesIn(changed, span), ...cleared], page);
   },
 });
 
@@ -96,16 +151,47 @@ function spanOf(asked: ByteRange | undefined, length: number): Span {
   return asked === undefined ? whole : (clipRange(asked, length) ?? { from: 0, length: 0 });
 }
 
+interface ListedRange extends Interval {
+  readonly name: "Range" | "ClearRange";
+}
+
+/** The parts of intervals inside a span. */
+function rangesIn(
+  intervals: readonly Interval[],
+  { from, length }: Span,
+  name: ListedRange["name"] = "Range",
+): readonly ListedRange[] {
+  const end = from + length;
+  return intervals
+    .filter((interval) => interval.to > from && interval.from < end)
+    .map((interval) => ({
+      name,
+      from: Math.max(interval.from, from),
+      to: Math.min(interval.to, end),
+    }));
+}
+
+interface RangePage {
+  /** Length of the file. */
+  readonly length: number;
+  readonly input: { readonly marker: number | undefined; readonly maxResults: number | undefined };
+  /** Whether the response has a NextMarker. */
+  readonly isPaged: boolean;
+}
+
 /** The response: ranges and cleared ranges in one list, ordered by offset. */
-function reply(length: number, ranges: readonly Interval[], cleared: readonly Interval[]) {
-  const all = [
-    ...ranges.map((interval) => ({ name: "Range", ...interval })),
-    ...cleared.map((interval) => ({ name: "ClearRange", ...interval })),
-  ].toSorted((left, right) => left.from - right.from);
+function reply(ranges: readonly ListedRange[], { length, input, isPaged }: RangePage) {
+  const ordered = ranges.toSorted((left, right) => left.from - right.from);
+  const start = isPaged ? (input.marker ?? 0) : 0;
+  const rest = ordered.filter(({ to }) => to > start);
+  const count = isPaged ? Math.min(input.maxResults ?? rangesMax, rangesMax) : rest.length;
   let inner = "";
-  for (const { name, from, to } of all) {
-    inner += element(name, textElement("Start", from) + textElement("End", to - 1));
+  for (const { name, from, to } of rest.slice(0, count)) {
+    // Ranges that were joined since the last page continue at the marker.
+    const first = Math.max(from, start);
+    inner += element(name, textElement("Start", first) + textElement("End", to - 1));
   }
+  if (isPaged) inner += textElement("NextMarker", rest[count]?.from ?? "");
   return {
     body: xmlBody(element("Ranges", inner)),
     headers: { "x-ms-content-length": String(length) },

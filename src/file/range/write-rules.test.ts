@@ -1,27 +1,22 @@
 import { describe, expect, it } from "vitest";
-import { contentOf, testFile, testShare } from "../testing.ts";
+import { contentOf, testFile, testShare } from "../../../tests/harness/file-decisions.ts";
 import { clearBytes, cutSpan, resizeContent, writeBytes } from "./write-rules.ts";
 
-const quota = 1024n ** 3n;
 const node = testFile({ content: contentOf(1000), allocated: 1000 });
 
-describe("a write of 100 bytes counts against the quota", () => {
-  /** Bytes of the share before, bytes written in this range before, allocated bytes after. */
-  const cases = [
-    [0n, 0, 1100],
-    [0n, 40, 1060],
-    [0n, 100, 1000],
-    [quota - 100n, 0, 1100],
-    [quota - 99n, 0, "disk-full"],
-    [quota - 99n, 1, 1099],
-    [quota, 100, 1000],
-    [quota + 5n, 100, 1000],
-  ] as const;
-  it.each(cases)("used %d, overwritten %d: %s", (used, covered, expected) => {
+describe("a write of 100 bytes to a file of 1000", () => {
+  /** Offset, bytes written in this range before; allocated and counted bytes after. */
+  it.each([
+    [0, 0, 1100, 1000],
+    [0, 40, 1060, 1000],
+    [0, 100, 1000, 1000],
+    [950, 50, 1050, 1050],
+    [2000, 0, 1100, 2100],
+  ])("at %d, overwriting %d: allocated %d, counted %d", (at, covered, allocated, counted) => {
     const received = { length: 100, pieces: [] };
     const time = { newETag: 20n, lastWrite: "now" } as const;
-    const written = writeBytes({ share: testShare, node, at: 0, received, used, covered, ...time });
-    expect(written === "disk-full" ? written : written.next.allocated).toBe(expected);
+    const { next } = writeBytes({ node, at, received, covered, ...time });
+    expect(next).toMatchObject({ allocated, counted });
   });
 });
 

@@ -1,10 +1,35 @@
 import type { Ticks } from "../../base/ticks.ts";
-import { emptyContent, type ContentPlan, type ReceivedBody } from "../../content/content-ref.ts";
+import {
+  emptyContent,
+  type ContentEdit,
+  type ContentPlan,
+  type ContentRef,
+  type ReceivedBody,
+} from "../../content/content-ref.ts";
 import { edit, resize, write } from "../../content/plan.ts";
+import type { RecordView } from "../../operation/view.ts";
 import type { Span } from "../../protocol/ranges.ts";
-import { fitsQuota } from "../shared/quota.ts";
-import type { NodeRecord, ShareRecord } from "../records.ts";
-import { clearEdits, withCleared } from "./clear-range.ts";
+import type { ClearedRange, NodeRecord, ShareRecord } from "../records.ts";
+import { sectorBytes } from "../shared/limits.ts";
+
+/** How many bytes of a span were written and not cleared. A write subtracts them, so that the quota
+ *  counts no byte twice. */
+export async function coveredBytes(
+  view: RecordView,
+  content: ContentRef,
+  { from, length }: Span,
+): Promise<number> {
+  if (length <= 0) return 0;
+  let covered = 0;
+  for await (const slices of view.slices(content, from, length)) {
+    for (const slice of slices) {
+      const start = Math.max(slice.at, from);
+      const end = Math.min(slice.at + slice.length, from + length);
+      covered += Math.max(0, end - start);
+    }
+  }
+  return covered;
+}
 
 /** The times of a write. `preserve` leaves the last write time as it is; the change time always
  *  changes. */
@@ -20,30 +45,31 @@ export interface WrittenFile {
 }
 
 /** A write of received bytes to a file. */
-export interface RangeWrite extends WriteTime {
-  readonly share: ShareRecord;
+interface RangeWrite extends WriteTime {
   readonly node: NodeRecord;
   /** Offset of the first byte. The file grows if the last byte lies beyond its end. */
   readonly at: number;
   readonly received: ReceivedBody;
-  /** Bytes that all files of the share use. */
-  readonly used: bigint;
-  /** How many bytes of the range were written before (`coveredBytes`); they count against the quota
+  /** How many bytes of the range were written before (`coveredBytes`); they are allocated
    *  already. */
   readonly covered: number;
 }
 
 /** The record and content of a file after Put Range or SMB WRITE. */
-export function writeBytes(request: RangeWrite): WrittenFile | "disk-full" {
-  const { share, node, at, received, used, covered } = request;
-  const delta = received.length - covered;
-  if (!fitsQuota(share, used, delta)) return "disk-full";
-  const content = write(node.content ?? emptyContent, at, received);
-  return { next: changedFile(node, request, delta), content };
+export function writeBytes(request: RangeWrite): WrittenFile {
+  const { node, at, received, covered } = request;
+  const { content: present = emptyContent } = node;
+  const length = Math.max(present.length, at + received.length);
+  const change = { length, allocated: received.length - covered };
+  return {
+    next: changedFile(node, request, change),
+    content: write(present, at, received),
+  };
 }
 
 /** A range of a file to clear. */
-export interface RangeClear extends WriteTime, Pick<RangeWrite, "share" | "node" | "covered"> {
+interface RangeClear extends WriteTime, Pick<RangeWrite, "node" | "covered"> {
+  readonly share: ShareRecord;
   readonly span: Span;
 }
 
@@ -52,8 +78,10 @@ export interface RangeClear extends WriteTime, Pick<RangeWrite, "share" | "node"
 export function clearBytes(request: RangeClear): WrittenFile {
   const { share, node, span, covered } = request;
   const { edits, written } = clearEdits(span);
-  const content = edit(node.content ?? emptyContent, ...edits);
-  const changed = changedFile(node, request, written - covered);
+  const { content: present = emptyContent } = node;
+  const content = edit(present, ...edits);
+  const change = { length: present.length, allocated: written - covered };
+  const changed = changedFile(node, request, change);
   return { next: { ...changed, cleared: withCleared(share, node, span) }, content };
 }
 
@@ -72,13 +100,67 @@ export function cutSpan({ content = emptyContent }: NodeRecord, length: number):
   return { from, length: content.length - from };
 }
 
-/** The record after a change of the content that allocates `delta` more bytes; negative if it frees
- *  bytes. */
+/** A change of the content of a file. */
+interface ContentChange {
+  /** The new length of the file. */
+  readonly length: number;
+  /** How many more bytes are allocated; negative if bytes are freed. */
+  readonly allocated: number;
+}
+
+/** The record after a change of the content. */
 export function changedFile(
   node: NodeRecord,
   { newETag, lastWrite: asked }: WriteTime,
-  delta: number,
+  { length, allocated }: ContentChange,
 ): NodeRecord {
   const lastWrite = asked === "preserve" ? node.lastWrite : newETag;
-  return { ...node, lastWrite, change: newETag, allocated: (node.allocated ?? 0) + delta };
+  return {
+    ...node,
+    lastWrite,
+    change: newETag,
+    allocated: (node.allocated ?? 0) + allocated,
+    counted: length,
+  };
+}
+
+/** The edits of the content that clear a range. */
+interface ClearEdits {
+  readonly edits: readonly ContentEdit[];
+  /** Bytes that are stored as zeros, which count against the quota. */
+  readonly written: number;
+}
+
+/** Clears whole sectors and writes zeros into partial ones. For example, `bytes=100-2000` clears
+ *  the sectors from 512 to 1535, and writes zeros from 100 to 511 and from 1536 to 2000. */
+function clearEdits({ from, length }: Span): ClearEdits {
+  const end = from + length;
+  const first = Math.ceil(from / sectorBytes) * sectorBytes;
+  const last = Math.floor(end / sectorBytes) * sectorBytes;
+  if (last <= first) return { edits: [zeros(from, length)], written: length };
+  const edits: ContentEdit[] = [{ edit: "clear", at: first, length: last - first }];
+  if (from < first) edits.push(zeros(from, first - from));
+  if (last < end) edits.push(zeros(last, end - last));
+  return { edits, written: length - (last - first) };
+}
+
+/** Length of the list in a file record. Of ranges that are dropped from the list, List Ranges still
+ *  reports the parts that had bytes. */
+const clearedMax = 256;
+
+/** The cleared ranges of a file with one more. List Ranges with `prevsharesnapshot` reports them
+ *  even if they had no bytes. Undefined if the share has no snapshot. */
+function withCleared(
+  share: ShareRecord,
+  { cleared = [] }: NodeRecord,
+  { from, length }: Span,
+): readonly ClearedRange[] | undefined {
+  if (share.newestSnapshot === 0) return undefined;
+  return [...cleared, { from, to: from + length, epoch: share.epoch }].slice(-clearedMax);
+}
+
+/** A write of zeros. It is shorter than two sectors, so it is stored inline. */
+function zeros(at: number, length: number): ContentEdit {
+  const pieces = [{ length, source: { bytes: new Uint8Array(length) } }];
+  return { edit: "write", at, part: { pieces } };
 }

@@ -1,3 +1,4 @@
+import type { Ticks } from "../../base/ticks.ts";
 import { put, remove, type Effect } from "../../operation/effects.ts";
 import { deleteHardLink, moveHardLink, moveToHardLink } from "../link/hard-link-names.ts";
 import {
@@ -9,11 +10,13 @@ import {
 } from "../records.ts";
 import type { NodeScope } from "../resources.ts";
 import type { LocalSource } from "../shared/local-source.ts";
+import { shareBytes } from "../counted-bytes.ts";
 import { keepForSnapshots, deleteNode, useBytes } from "../shared/node-replies.ts";
 import type { HardLink } from "../share-tree.ts";
+import { displaceFile } from "./displace.ts";
 
 /** A rename of one name of a file over REST. */
-export interface NameMove {
+interface NameMove {
   readonly source: LocalSource;
   /** The scope of the new name. */
   readonly scope: NodeScope;
@@ -23,17 +26,19 @@ export interface NameMove {
   readonly targetLink: HardLink | undefined;
   /** The record of the renamed file after the rename. */
   readonly next: NodeRecord;
+  readonly now: Ticks;
 }
 
 /** Moves one name of a file. A replaced file with several names (hard links) loses only this one.
  *  If both names belong to the same file, nothing changes, as on POSIX systems. */
-export function moveName({ source, scope, target, targetLink, next }: NameMove): readonly Effect[] {
+export function moveName(move: NameMove): readonly Effect[] {
+  const { source, scope, target, next } = move;
   const { share, hardLink } = scope;
   const to = hardLink?.key ?? scope.key;
   const from = source.scope.hardLink?.key ?? source.scope.key;
   const isSameFile = target?.id === source.node.id;
   if (isSameFile && !isSameKey(from, to)) return [];
-  const cleared = isSameFile || target === undefined ? [] : clearName(scope, target, targetLink);
+  const cleared = isSameFile || target === undefined ? [] : clearName(move, target);
   const replaced = isSameFile || cleared !== undefined ? undefined : target;
   const named = { ...next, parent: to.parent, name: scope.components.at(-1) ?? "" };
   const moved =
@@ -46,15 +51,17 @@ export function moveName({ source, scope, target, targetLink, next }: NameMove):
   return [...(cleared ?? []), ...moved];
 }
 
-/** The effects that take the new name from a file with several names. Undefined if the file has
- *  only this name, and is deleted instead. */
+/** The effects that take the new name from a file with several names, or with open handles.
+ *  Undefined if the file has only this name and no handle, and is deleted instead. */
 function clearName(
-  scope: NodeScope,
+  { scope, targetLink, now }: NameMove,
   target: NodeRecord,
-  targetLink: HardLink | undefined,
 ): readonly Effect[] | undefined {
-  if (scope.hardLink !== undefined) return deleteHardLink(scope, target, scope.hardLink);
-  return targetLink === undefined ? undefined : moveToHardLink(scope, target, targetLink);
+  const { share, key, locks: held, hardLink } = scope;
+  if (hardLink !== undefined) return deleteHardLink(scope, target, hardLink);
+  if (targetLink !== undefined) return moveToHardLink(scope, target, targetLink);
+  const isOpen = held !== undefined && held.opens.length > 0;
+  return isOpen ? displaceFile({ share, key, node: target, held }, now) : undefined;
 }
 
 function removeReplaced(at: { share: ShareRecord; key: NodeKey }, node: NodeRecord) {
@@ -67,7 +74,7 @@ function isSameKey(one: NodeKey, other: NodeKey): boolean {
 }
 
 /** The move of a file node from one key to another. */
-export interface NodeMove {
+interface NodeMove {
   readonly share: ShareRecord;
   readonly from: NodeKey;
   readonly node: NodeRecord;
@@ -90,6 +97,6 @@ export function moveNode({ share, from, node, to, replaced, next }: NodeMove): r
     put(nodes, to, { ...next, since: share.epoch }),
     ...(staysPut ? [] : [remove(nodes, from)]),
     put(nodeLocations, { share: share.id, id: node.id }, { parent: to.parent, folded: to.folded }),
-    ...useBytes(share.id, -(other?.allocated ?? 0)),
+    ...useBytes(share.id, other === undefined ? 0 : -shareBytes(other)),
   ];
 }

@@ -2,7 +2,7 @@ import { checkLease } from "../../protocol/lease.ts";
 import type { Failure } from "../../protocol/result.ts";
 import type { Ticks } from "../../base/ticks.ts";
 import type { OpenedFile } from "../directory/open-below.ts";
-import { deleteAccess, shareRead, shareWrite } from "../locks/access.ts";
+import { Right, shareRead, shareWrite } from "../locks/access.ts";
 import { breakCaches } from "../locks/caching.ts";
 import { noLocks, type LockState, type Open } from "../locks/lock-state.ts";
 import { sharingConflicts } from "../locks/share-modes.ts";
@@ -51,7 +51,7 @@ export interface CachedBelow {
 
 /** A rename is checked against the opens of the new parent directory like an open with delete
  *  access that permits others to read and write. */
-const moving = { access: deleteAccess, share: shareRead | shareWrite };
+const moving = { access: Right.delete, share: shareRead | shareWrite };
 
 /** Why a rename is not allowed; undefined if it is allowed. Includes leases, and handles of the new
  *  parent directory and below the source. Handles of the source and of the target are checked by

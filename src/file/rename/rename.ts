@@ -17,7 +17,7 @@ import { firstHardLink } from "../link/hard-link-names.ts";
 import { locks, rootId } from "../records.ts";
 import type { NodeRecord } from "../records.ts";
 import { checkFileAccess, fileOperation } from "../file-operation.ts";
-import { moveAccess, removeAccess } from "../locks/file-access.ts";
+import { displaceAccess, moveAccess, removeAccess } from "../locks/file-access.ts";
 import { deletePending, flushSecondsMax, faultWithHolders } from "../locks/rest-access.ts";
 import type { NodeScope } from "../resources.ts";
 import { loadLocalSource } from "../shared/local-source.ts";
@@ -51,7 +51,8 @@ const params = {
 };
 
 /** Renames a file or directory within a share, in one transaction whose cost does not depend on the
- *  number of files below a directory. With `replaces`, a file that has the new name is deleted.
+ *  number of files below a directory. With `replaces`, a file that has the new name is deleted; if
+ *  it is open, at its last close.
  *  learn.microsoft.com/rest/api/storageservices/rename-file */
 function declareRename(kind: "file" | "directory") {
   const isFile = kind === "file";
@@ -72,7 +73,7 @@ function declareRename(kind: "file" | "directory") {
     conditions: "none",
     lease: "none",
     etag: "renew",
-    fileAccess: removeAccess,
+    fileAccess: displaceAccess,
     effect: "writes",
     success: { status: 200, headers: [...smbHeaderNames, "x-ms-request-server-encrypted"] },
     reads: async (view, { source, input, scope, target }) => {
@@ -104,7 +105,7 @@ function declareRename(kind: "file" | "directory") {
       const renamed = renamedNode(localSource.node, { scope, inherited }, input, newETag);
       if (!renamed.ok) return renamed;
       const { next, effects } = renamed.value;
-      const moved = moveName({ source: localSource, scope, target, targetLink, next });
+      const moved = moveName({ source: localSource, scope, target, targetLink, next, now });
       return {
         etag: newETag,
         effects: [...moved, ...effects, ...moving.effects],

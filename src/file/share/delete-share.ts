@@ -1,12 +1,12 @@
 import { reserveName } from "../../account/deleted-names.ts";
-import { put, reclaim, reclaimAt, remove } from "../../operation/effects.ts";
+import { periodJob, put, reclaim, reclaimOwned, remove } from "../../operation/effects.ts";
 import { invalidQuery } from "../../protocol/faults.ts";
 import { formatIso } from "../../base/dates.ts";
 import { isLocked } from "../../protocol/lease.ts";
 import { noBody } from "../../operation/operation.ts";
 import { header, oneOf } from "../../protocol/params.ts";
 import { fail } from "../../protocol/result.ts";
-import { ticksFromSeconds, ticksPerDay, type Ticks } from "../../base/ticks.ts";
+import { ticksFromSeconds, type Ticks } from "../../base/ticks.ts";
 import {
   deletedShares,
   shares,
@@ -18,8 +18,8 @@ import {
 import { operation } from "../resources.ts";
 import { snapshotsOf } from "./snapshots.ts";
 
-/** How long a repeated deletion of a share with `x-ms-delete-snapshots` succeeds. This is about the
- *  time that the service takes to delete a share. */
+/** How long a repeated deletion of a share succeeds. This is about the time that the service takes
+ *  to delete a share. */
 const deletingSeconds = 30;
 
 /** Deletes a share or one of its snapshots. The name of a share is free at once, unless the account
@@ -50,7 +50,7 @@ export const deleteShare = operation({
     return tombstone !== undefined && view.now < tombstone.until ? "just-deleted" : "unknown";
   },
   decide: ({ target, scope, address, input, readResult, features, now }) => {
-    if (readResult === "just-deleted" && input.snapshots !== undefined) return {};
+    if (readResult === "just-deleted") return {};
     if (scope.current === undefined || typeof readResult === "string") return fail("ShareNotFound");
     if (target === undefined) return fail("ShareSnapshotNotFound");
     const { snapshot } = address;
@@ -62,26 +62,26 @@ export const deleteShare = operation({
       const effects = [
         remove(shareSnapshots, { share: id, at: snapshot }),
         put(shares, key, withoutSnapshot(scope.current, readResult, epoch)),
-        reclaim("file-snapshot", id, BigInt(epoch)),
+        reclaim("file-snapshot", [id, BigInt(epoch)]),
       ];
       return { effects };
     }
     const fault = keptBySnapshots(readResult, input.snapshots, now);
     if (fault !== undefined) return fault;
     const retentionDays = features.shareSoftDeleteDays;
-    const until = now + ticksFromSeconds(deletingSeconds);
+    const mark = { until: now + ticksFromSeconds(deletingSeconds) };
     const marks = [
-      put(shareTombstones, key, { until }),
-      reclaimAt(until, "file-tombstone", key.account, key.name),
+      put(shareTombstones, key, mark),
+      ...periodJob(shareTombstones, key, mark),
       ...reserveName(features, { ...key, service: "file" }, now),
     ];
     if (retentionDays === 0)
-      return { remove: true, effects: [...marks, reclaim("file-share", id)] };
+      return { remove: true, effects: [...marks, reclaimOwned("share", id)] };
     const record = { ...target, lease: undefined, deletedAt: now, retentionDays };
-    const due = now + BigInt(retentionDays) * ticksPerDay;
-    const term = reclaimAt(due, "file-deleted-share", key.account, key.name, now);
-    const kept = put(deletedShares, { ...key, version: now }, record);
-    return { remove: true, effects: [...marks, kept, term] };
+    const deletedKey = { ...key, version: now };
+    const kept = put(deletedShares, deletedKey, record);
+    const term = periodJob(deletedShares, deletedKey, record);
+    return { remove: true, effects: [...marks, kept, ...term] };
   },
 });
 

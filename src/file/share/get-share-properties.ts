@@ -1,9 +1,9 @@
 import { formatHttpDate } from "../../base/dates.ts";
-import { noBody } from "../../operation/operation.ts";
+import { propertiesRead } from "../../operation/operation.ts";
 import type { Ticks } from "../../base/ticks.ts";
 import type { ShareRecord } from "../records.ts";
 import { operation } from "../resources.ts";
-import { leaseHeaderNames, leaseHeaders } from "../../protocol/lease-headers.ts";
+import { leaseHeaderNames, leaseHeaders } from "../../protocol/lease.ts";
 import {
   defaultTier,
   isPremium,
@@ -15,18 +15,13 @@ import {
 
 /** learn.microsoft.com/rest/api/storageservices/get-share-properties */
 export const getShareProperties = operation({
+  ...propertiesRead,
   name: "Get Share Properties",
   ids: ["Share_GetProperties"],
   route: { method: ["GET", "HEAD"], resource: "share", query: { restype: "share" } },
   since: "2015-02-21",
   params: {},
-  body: noBody,
   permission: { letters: "r", resourceType: "c", sas: "account-only" },
-  target: "must-exist",
-  conditions: "none",
-  lease: "match-if-given",
-  etag: "keep",
-  effect: "reads",
   success: {
     status: 200,
     headers: [
@@ -51,7 +46,7 @@ export const getShareProperties = operation({
       "x-ms-share-provisioned-egress-mbps",
     ],
   },
-  decide: ({ target, now }) => ({
+  decide: ({ target, now, version }) => ({
     metadata: target.metadata,
     headers: {
       ...leaseHeaders(target.lease, now),
@@ -60,6 +55,7 @@ export const getShareProperties = operation({
       "x-ms-has-legal-hold": "false",
       ...(isPremium(target) ? premiumHeaders(target) : standardHeaders(target, now)),
       ...chosenHeaders(target),
+      "x-ms-enable-smb-directory-lease": text(directoryLease(target, version)),
     },
   }),
 });
@@ -91,10 +87,17 @@ function premiumHeaders(share: ShareRecord) {
   };
 }
 
+/** The first version that is known to report the default (tests of the official Go library). */
+const directoryLeaseSince = "2026-06-06";
+
+function directoryLease({ settings }: ShareRecord, version: string): boolean | undefined {
+  const isDefault = settings.protocol !== "NFS" && version >= directoryLeaseSince;
+  return settings.directoryLease ?? (isDefault || undefined);
+}
+
 /** Headers that are sent only if the setting was set explicitly. */
 function chosenHeaders({ settings }: ShareRecord) {
   return {
-    "x-ms-enable-smb-directory-lease": text(settings.directoryLease),
     "x-ms-share-paid-bursting-enabled": text(settings.paidBursting),
     "x-ms-share-paid-bursting-max-bandwidth-mibps": text(settings.paidBurstingMibps),
     "x-ms-share-paid-bursting-max-iops": text(settings.paidBurstingIops),

@@ -1,16 +1,16 @@
 import { invalidHeader } from "../../protocol/faults.ts";
-import { noBody } from "../../operation/operation.ts";
-import { checked, header, oneOf, required, text } from "../../protocol/params.ts";
+import { noBody, noETag } from "../../operation/operation.ts";
+import { checked, header, required, text } from "../../protocol/params.ts";
 import { fail, ok, type Result } from "../../protocol/result.ts";
 import { permissions } from "../records.ts";
 import { operation } from "../resources.ts";
 import { isSddl, permissionKeyForm, wellKnownSddl } from "../shared/sddl.ts";
+import { permissionFormat } from "../shared/smb-params.ts";
 import { storePermission } from "../shared/smb-properties.ts";
 import { sddlFromBinary, sddlToBinary } from "../shared/sddl-binary.ts";
 import { createPermissionNeed, getPermissionNeed } from "../../protocol/roles/action-need.ts";
 
 const query = { restype: "share", comp: "filepermission" };
-const formatParam = header("x-ms-file-permission-format", oneOf("sddl", "binary"));
 /** Length of the request body. */
 const permissionBytesMax = 32 * 1024;
 
@@ -21,13 +21,16 @@ export const createPermission = operation({
   ids: ["Share_CreatePermission"],
   route: { method: "PUT", resource: "share", query },
   since: "2019-02-02",
-  params: { format: formatParam },
+  params: { format: permissionFormat },
   body: { kind: "bytes", bytesMax: permissionBytesMax, parse: parseBody },
-  permission: { letters: "w", resourceType: "c", actions: createPermissionNeed },
+  permission: {
+    letters: "w",
+    resourceType: "c",
+    actions: createPermissionNeed,
+    needsIntent: true,
+  },
   target: "must-exist",
-  conditions: "none",
-  lease: "none",
-  etag: "none",
+  ...noETag,
   effect: "writes",
   success: { status: 201, headers: ["x-ms-file-permission-key"] },
   decide: ({ target, input }) => {
@@ -69,13 +72,11 @@ export const getPermission = operation({
   ids: ["Share_GetPermission"],
   route: { method: "GET", resource: "share", query },
   since: "2019-02-02",
-  params: { key, format: formatParam },
+  params: { key, format: permissionFormat },
   body: noBody,
-  permission: { letters: "r", resourceType: "c", actions: getPermissionNeed },
+  permission: { letters: "r", resourceType: "c", actions: getPermissionNeed, needsIntent: true },
   target: "must-exist",
-  conditions: "none",
-  lease: "none",
-  etag: "none",
+  ...noETag,
   effect: "reads",
   success: { status: 200, headers: [] },
   reads: (view, { target, input }) => view.get(permissions, { share: target.id, key: input.key }),

@@ -1,4 +1,4 @@
-import { noBody } from "../../operation/operation.ts";
+import { noBody, propertiesChange } from "../../operation/operation.ts";
 import { operation } from "../resources.ts";
 import { defaultTier, quota, settings } from "./share-settings.ts";
 
@@ -6,6 +6,7 @@ import { defaultTier, quota, settings } from "./share-settings.ts";
  *  accepted and only prevents further writes.
  *  learn.microsoft.com/rest/api/storageservices/set-share-properties */
 export const setShareProperties = operation({
+  ...propertiesChange,
   name: "Set Share Properties",
   ids: ["Share_SetProperties"],
   route: {
@@ -17,11 +18,6 @@ export const setShareProperties = operation({
   params: { quota, settings },
   body: noBody,
   permission: { letters: "w", resourceType: "c", sas: "account-only" },
-  target: "must-exist",
-  conditions: "none",
-  lease: "match-if-given",
-  etag: "renew",
-  effect: "writes",
   success: { status: 200, headers: [] },
   decide: ({ target, input, newETag }) => {
     const present = target.settings.tier ?? defaultTier;

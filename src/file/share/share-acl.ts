@@ -3,7 +3,7 @@ import {
   parseAccessPolicies,
   renderAccessPolicies,
 } from "../../account/access-policies.ts";
-import { noBody } from "../../operation/operation.ts";
+import { propertiesRead, propertiesChange } from "../../operation/operation.ts";
 import { xmlBody } from "../../encoding/xml-body.ts";
 import { operation } from "../resources.ts";
 
@@ -11,18 +11,13 @@ const query = { restype: "share", comp: "acl" };
 
 /** learn.microsoft.com/rest/api/storageservices/get-share-acl */
 export const getShareAcl = operation({
+  ...propertiesRead,
   name: "Get Share ACL",
   ids: ["Share_GetAccessPolicy"],
   route: { method: ["GET", "HEAD"], resource: "share", query },
   since: "2015-02-21",
   params: {},
-  body: noBody,
   permission: { resourceType: "c", sas: "none" },
-  target: "must-exist",
-  conditions: "none",
-  lease: "match-if-given",
-  etag: "keep",
-  effect: "reads",
   success: { status: 200, headers: [] },
   decide: ({ target }) => ({ body: xmlBody(renderAccessPolicies(target.policies)) }),
 });
@@ -30,6 +25,7 @@ export const getShareAcl = operation({
 /** Replaces all stored access policies.
  *  learn.microsoft.com/rest/api/storageservices/set-share-acl */
 export const setShareAcl = operation({
+  ...propertiesChange,
   name: "Set Share ACL",
   ids: ["Share_SetAccessPolicy"],
   route: { method: "PUT", resource: "share", query },
@@ -37,11 +33,6 @@ export const setShareAcl = operation({
   params: {},
   body: { kind: "xml", bytesMax: accessPoliciesBytesMax, parse: parseAccessPolicies },
   permission: { resourceType: "c", sas: "none" },
-  target: "must-exist",
-  conditions: "none",
-  lease: "match-if-given",
-  etag: "renew",
-  effect: "writes",
   success: { status: 200, headers: [] },
   decide: ({ target, input }) => ({ put: { ...target, policies: input.body } }),
 });

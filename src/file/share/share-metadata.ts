@@ -1,23 +1,18 @@
 import { metadata } from "../../operation/common-params.ts";
-import { noBody } from "../../operation/operation.ts";
+import { noBody, propertiesRead, propertiesChange } from "../../operation/operation.ts";
 import { operation } from "../resources.ts";
 
 const query = { restype: "share", comp: "metadata" };
 
 /** learn.microsoft.com/rest/api/storageservices/get-share-metadata */
 export const getShareMetadata = operation({
+  ...propertiesRead,
   name: "Get Share Metadata",
   ids: ["Share_GetMetadata_GET", "Share_GetMetadata_HEAD"],
   route: { method: ["GET", "HEAD"], resource: "share", query },
   since: "2015-02-21",
   params: {},
-  body: noBody,
   permission: { letters: "r", resourceType: "c", sas: "account-only" },
-  target: "must-exist",
-  conditions: "none",
-  lease: "match-if-given",
-  etag: "keep",
-  effect: "reads",
   success: { status: 200, headers: [] },
   decide: ({ target }) => ({ metadata: target.metadata }),
 });
@@ -25,6 +20,7 @@ export const getShareMetadata = operation({
 /** Replaces all metadata of the share.
  *  learn.microsoft.com/rest/api/storageservices/set-share-metadata */
 export const setShareMetadata = operation({
+  ...propertiesChange,
   name: "Set Share Metadata",
   ids: ["Share_SetMetadata"],
   route: { method: "PUT", resource: "share", query },
@@ -32,11 +28,6 @@ export const setShareMetadata = operation({
   params: { metadata },
   body: noBody,
   permission: { letters: "w", resourceType: "c", sas: "account-only" },
-  target: "must-exist",
-  conditions: "none",
-  lease: "match-if-given",
-  etag: "renew",
-  effect: "writes",
   success: { status: 200, headers: [] },
   decide: ({ target, input }) => ({ put: { ...target, metadata: input.metadata } }),
 });

@@ -29,13 +29,15 @@ const nothing = new Uint8Array(0);
 export function encodeDescriptor(descriptor: SecurityDescriptor, asked = allParts): Uint8Array {
   const { owner, group, access, audit } = descriptor;
   const has = (part: number): boolean => (asked & part) !== 0;
+  // In the order of the service: the lists before the SIDs. The number is the place of the offset
+  // in the header.
   const parts = [
-    has(SecurityPart.owner) ? encodeSid(owner) : nothing,
-    has(SecurityPart.group) ? encodeSid(group) : nothing,
-    has(SecurityPart.audit) && audit !== undefined ? encodeList(audit) : nothing,
-    has(SecurityPart.access) ? encodeList(access) : nothing,
-  ];
-  const total = parts.reduce((sum, part) => sum + part.length, headerBytes);
+    [2, has(SecurityPart.audit) && audit !== undefined ? encodeList(audit) : nothing],
+    [3, has(SecurityPart.access) ? encodeList(access) : nothing],
+    [0, has(SecurityPart.owner) ? encodeSid(owner) : nothing],
+    [1, has(SecurityPart.group) ? encodeSid(group) : nothing],
+  ] as const;
+  const total = parts.reduce((sum, [, part]) => sum + part.length, headerBytes);
   const bytes = new Uint8Array(total);
   const view = new DataView(bytes.buffer);
   bytes[0] = 1;
@@ -43,12 +45,20 @@ export function encodeDescriptor(descriptor: SecurityDescriptor, asked = allPart
   const auditControl = has(SecurityPart.audit) ? auditControlOf(descriptor) : 0;
   view.setUint16(2, selfRelative | accessControl | auditControl, true);
   let at = headerBytes;
-  for (const [index, part] of parts.entries()) {
+  for (const [index, part] of parts) {
     if (part.length === 0) continue;
     view.setUint32(4 + index * 4, at, true);
     bytes.set(part, at);
     at += part.length;
   }
+  return bytes;
+}
+
+/** Marks a descriptor without an audit list as one with a null list, as the service writes
+ *  `S:NO_ACCESS_CONTROL`. */
+export function withNullAudit(bytes: Uint8Array): Uint8Array {
+  const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+  view.setUint16(2, view.getUint16(2, true) | auditPresent, true);
   return bytes;
 }
 

@@ -1,5 +1,5 @@
 import { decodeBase64, encodeBase64 } from "../../base/base64.ts";
-import type { Param } from "../../protocol/params.ts";
+import type { Param, ParamReader } from "../../protocol/params.ts";
 import { fail, ok } from "../../protocol/result.ts";
 import type { HttpHeaders } from "../records.ts";
 
@@ -7,6 +7,7 @@ import type { HttpHeaders } from "../records.ts";
 export const fileHeaders: Param<HttpHeaders | undefined> = {
   sources: [
     "x-ms-content-type",
+    "Content-Type",
     "x-ms-content-encoding",
     "x-ms-content-language",
     "x-ms-content-md5",
@@ -20,7 +21,7 @@ export const fileHeaders: Param<HttpHeaders | undefined> = {
     // any length.
     if (md5Text !== undefined && contentMd5 === undefined) return fail("InvalidMd5");
     const headers: HttpHeaders = {
-      contentType: reader.header("x-ms-content-type"),
+      contentType: reader.header("x-ms-content-type") ?? contentTypeOf(reader),
       contentEncoding: reader.header("x-ms-content-encoding"),
       contentLanguage: reader.header("x-ms-content-language"),
       contentMd5,
@@ -31,6 +32,14 @@ export const fileHeaders: Param<HttpHeaders | undefined> = {
     return ok(named ? headers : undefined);
   },
 };
+
+/** The first x-ms-version that ignores Content-Type. Recorded: 2018-11-09 and 2019-02-02 take it
+ *  for the type of the file. */
+const ownTypeSince = "2019-07-07";
+
+function contentTypeOf(reader: ParamReader): string | undefined {
+  return reader.version < ownTypeSince ? reader.header("content-type") || undefined : undefined;
+}
 
 /** Names of the headers that `renderHttpHeaders` returns. */
 export const httpHeaderNames = [

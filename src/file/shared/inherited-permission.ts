@@ -7,14 +7,14 @@ import { inheritedSddl } from "./inherited-sddl.ts";
 import { fileInRootPermissionKey, keyOfText, rootPermissionKey, wellKnownSddl } from "./sddl.ts";
 
 /** Key of the security descriptor that a new file gets. */
-export interface NodePermission {
+interface NodePermission {
   readonly key: string;
   /** Stores the security descriptor; empty if it is already stored or well known. */
   readonly effects: readonly Effect[];
 }
 
 /** A new file or directory and its parent. */
-export interface Inheritance {
+interface Inheritance {
   readonly share: ShareRecord;
   readonly parent: NodeRecord;
   readonly kind: NodeKind;

@@ -1,3 +1,4 @@
+import { genericRights } from "../locks/access.ts";
 import { formatSddl, parseSddl, type AccessEntry } from "./security-descriptor.ts";
 import { aceFlagWords, sidWords } from "./security-words.ts";
 
@@ -19,14 +20,6 @@ function bit<T>(words: Readonly<Record<string, T>>, word: string): T {
   return value;
 }
 
-/** Generic rights and the rights of files that they stand for ([MS-SMB2] 2.2.13.1). */
-const genericRights = [
-  [0x1000_0000, 0x1f_01ff],
-  [0x2000_0000, 0x12_00a0],
-  [0x4000_0000, 0x12_0116],
-  [0x8000_0000, 0x12_0089],
-] as const;
-
 /** The security descriptor that a child inherits, in SDDL. Undefined if `parent` is malformed or
  *  has no entry that a child of this kind inherits. */
 export function inheritedSddl(parent: string, kind: "directory" | "file"): string | undefined {
@@ -40,6 +33,20 @@ export function inheritedSddl(parent: string, kind: "directory" | "file"): strin
     access: { isProtected: false, autoInherited: false, entries },
     audit: undefined,
   });
+}
+
+/** The security descriptor that a new file gets if the request has one. Recorded: it differs from
+ *  the one of the request, which Set Properties and Rename store as it is. Windows does not mark it
+ *  as inherited, and replaces generic rights ([MS-DTYP] 2.5.3.4). A descriptor that cannot be
+ *  parsed stays as it is. */
+export function createdSddl(sddl: string): string {
+  const descriptor = parseSddl(withoutAudit(sddl));
+  if (descriptor === undefined) return sddl;
+  const entries = descriptor.access.entries.map((entry) =>
+    (entry.flags & inheritOnly) === 0 ? { ...entry, mask: specific(entry.mask) } : entry,
+  );
+  const access = { ...descriptor.access, autoInherited: false, entries };
+  return formatSddl({ ...descriptor, access });
 }
 
 /** Removes the marker of an absent audit list, which descriptors set by clients end with

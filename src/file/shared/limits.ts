@@ -7,9 +7,6 @@ export const fileBytesMax = 4 * 1024 * gibibyte;
 export const rangeBytesMax = 4 * mebibyte;
 /** Azure's limit of a range whose MD5 is requested with it. */
 export const rangeChecksumBytesMax = 4 * mebibyte;
-/** A written range of up to this many bytes is stored in the record of the file, a larger one in an
- *  extent. Small, because a file may consist of many ranges. */
-export const inlineRangeBytesMax = 256;
 /** Unit in which ranges are listed and freed. */
 export const sectorBytes = 512;
 

@@ -1,8 +1,10 @@
 import type { ContentPlan } from "../../content/content-ref.ts";
 import { add, put, remove, type Effect } from "../../operation/effects.ts";
+import { shareBytes } from "../counted-bytes.ts";
 import {
+  displacedParent,
   nodeLocations,
-  usageCounter,
+  shareUsage,
   versionEnds,
   versions,
   type NodeKey,
@@ -17,12 +19,13 @@ interface NodeWriteTarget {
 }
 
 /** The effects that store a version of a record before it changes or is removed. Empty if no
- *  snapshot shows the record. */
+ *  snapshot shows the record; none shows a displaced file. */
 export function keepForSnapshots(
   { share, key }: NodeWriteTarget,
   target: NodeRecord | undefined,
 ): readonly Effect[] {
   if (target === undefined || target.since > share.newestSnapshot) return nothing;
+  if (key.parent === displacedParent) return nothing;
   const until = share.newestSnapshot;
   const at = { ...key, since: target.since };
   const version = { ...target, lease: undefined, until };
@@ -36,11 +39,12 @@ export function updateNode(
   { share, key }: NodeWriteTarget,
   { target, next, content }: { target: NodeRecord; next: NodeRecord; content?: ContentPlan },
 ) {
+  const changed: NodeRecord = { ...next, since: share.epoch };
   return {
-    put: { ...next, since: share.epoch },
+    put: changed,
     ...(content === undefined ? {} : { content }),
     preserve: keepForSnapshots({ share, key }, target),
-    effects: useBytes(share.id, (next.allocated ?? 0) - (target.allocated ?? 0)),
+    effects: useBytes(share.id, shareBytes(next) - shareBytes(target)),
   };
 }
 
@@ -57,8 +61,9 @@ export function putNode(
     readonly content?: ContentPlan;
   },
 ) {
+  const changed: NodeRecord = { ...next, since: share.epoch };
   return {
-    put: { ...next, since: share.epoch },
+    put: changed,
     ...(content === undefined ? {} : { content }),
     preserve: keepForSnapshots({ share, key }, target),
     effects: [
@@ -67,7 +72,7 @@ export function putNode(
         { share: share.id, id: next.id },
         { parent: key.parent, folded: key.folded },
       ),
-      ...useBytes(share.id, (next.allocated ?? 0) - (target?.allocated ?? 0)),
+      ...useBytes(share.id, shareBytes(next) - (target === undefined ? 0 : shareBytes(target))),
     ],
   };
 }
@@ -79,12 +84,12 @@ export function deleteNode({ share, key }: NodeWriteTarget, target: NodeRecord) 
     preserve: keepForSnapshots({ share, key }, target),
     effects: [
       remove(nodeLocations, { share: share.id, id: target.id }),
-      ...useBytes(share.id, -(target.allocated ?? 0)),
+      ...useBytes(share.id, -shareBytes(target)),
     ],
   };
 }
 
 /** The effect that adds to the bytes in use of a share; `delta` may be negative. */
 export function useBytes(share: bigint, delta: number): readonly Effect[] {
-  return delta === 0 ? nothing : [add(usageCounter(share), BigInt(delta))];
+  return delta === 0 ? nothing : [add(shareUsage.key(share), BigInt(delta))];
 }

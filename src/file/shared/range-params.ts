@@ -1,4 +1,5 @@
 import { missingHeader } from "../../protocol/faults.ts";
+import { checked, header, integer } from "../../protocol/params.ts";
 import type { Param, ParamReader } from "../../protocol/params.ts";
 import {
   parseReadRange,
@@ -6,7 +7,14 @@ import {
   type ByteRange,
   type Span,
 } from "../../protocol/ranges.ts";
-import { ok } from "../../protocol/result.ts";
+import { fail, ok } from "../../protocol/result.ts";
+import { fileBytesMax } from "./limits.ts";
+
+/** The length that a file gets. A negative one has a fault of its own. */
+export const fileLength = checked(
+  header("x-ms-content-length", integer(-Number.MAX_SAFE_INTEGER, fileBytesMax)),
+  (value) => (value !== undefined && value < 0 ? fail("OutOfRangeInput") : ok(value)),
+);
 
 /** `x-ms-range` if it is sent, else `Range`. A malformed value means no range: the other header is
  *  not tried. */

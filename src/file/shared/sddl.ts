@@ -1,7 +1,7 @@
 /** Length of a security descriptor in SDDL (security descriptor definition language), the form in
  *  which permissions are stored; in UTF-16 code units. */
 
-export const sddlUnitsMax = 8 * 1024;
+const sddlUnitsMax = 8 * 1024;
 
 const sid = "(?:S-1(?:-(?:\\d{1,20}|0x[0-9a-fA-F]{1,16})){2,16}|[A-Z]{2})";
 const aces = "(?:\\([^()]{1,1024}\\)){0,2000}";

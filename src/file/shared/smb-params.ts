@@ -1,12 +1,13 @@
 import { parseIso } from "../../base/dates.ts";
 import { invalidHeader, missingHeader } from "../../protocol/faults.ts";
-import { boolean, header, type Param, type ParamReader } from "../../protocol/params.ts";
+import { boolean, header, oneOf, type Param, type ParamReader } from "../../protocol/params.ts";
 import { fail, ok, type Result } from "../../protocol/result.ts";
 import { changePermissionNeed } from "../../protocol/roles/action-need.ts";
-import type { ActionNeed } from "../../protocol/roles/actions.ts";
+import type { ActionNeed } from "../../protocol/roles/role.ts";
 import type { Ticks } from "../../base/ticks.ts";
 import { parseAttributes } from "./attributes.ts";
 import { isSddl, permissionKeyForm } from "./sddl.ts";
+import { sddlFromBinary } from "./sddl-binary.ts";
 
 /** The SMB and POSIX properties in a request; undefined if the request has no such header. */
 export interface SmbInput {
@@ -16,6 +17,9 @@ export interface SmbInput {
   readonly change: Ticks | Keyword | undefined;
   readonly permission: PermissionInput | undefined;
   readonly posix: PosixInput;
+  /** `x-ms-file-property-semantics: Restore`: a new file gets the attributes of the request and no
+   *  others. Only a request with a permission can have it. */
+  readonly restores?: true;
 }
 
 /** Keywords that may replace the value of a property: the current time, the current value, the
@@ -50,6 +54,7 @@ const sources = [
   "x-ms-file-last-write-time",
   "x-ms-file-change-time",
   "x-ms-file-permission",
+  "x-ms-file-permission-format",
   "x-ms-file-permission-key",
   "x-ms-mode",
   "x-ms-owner",
@@ -61,12 +66,19 @@ interface SmbParamOptions {
   readonly words: readonly Keyword[];
   /** Whether the versions in `required` require the properties for this operation. */
   readonly requiredOnce: boolean;
+  /** Whether the operation creates a file, so that it has `x-ms-file-property-semantics`. */
+  readonly creates?: true;
 }
 
+const semanticsHeader = "x-ms-file-property-semantics";
+/** The first x-ms-version that has it; earlier ones ignore it. */
+const semanticsSince = "2026-02-06";
+
 /** The parameter that reads all SMB and POSIX properties of a request. */
-export function smbProperties({ words, requiredOnce }: SmbParamOptions): Param<SmbInput> {
+export function smbProperties(options: SmbParamOptions): Param<SmbInput> {
+  const { words, requiredOnce, creates } = options;
   return {
-    sources,
+    sources: creates === true ? [...sources, semanticsHeader] : sources,
     parse: (reader) => {
       const { version } = reader;
       const needed = requiredOnce && version >= required.from && version < required.before;
@@ -82,6 +94,8 @@ export function smbProperties({ words, requiredOnce }: SmbParamOptions): Param<S
       if (!permission.ok) return permission;
       const posix = readPosix(reader);
       if (!posix.ok) return posix;
+      const restores = creates === true ? readRestores(reader) : isNew;
+      if (!restores.ok) return restores;
       return ok({
         attributes: attributes.value,
         created: created.value,
@@ -89,6 +103,7 @@ export function smbProperties({ words, requiredOnce }: SmbParamOptions): Param<S
         change: change.value,
         permission: permission.value,
         posix: posix.value,
+        ...(restores.value && typeof permission.value === "object" ? { restores: true } : {}),
       });
     },
   };
@@ -120,10 +135,28 @@ function readPermission(reader: ParamReader): Result<PermissionInput | undefined
       ? ok({ key })
       : invalidHeader("x-ms-file-permission-key", key);
   }
+  const format = permissionFormat.parse(reader);
+  if (!format.ok) return format;
   if (text === undefined) return ok(undefined);
   const word = text.toLowerCase();
   if (word === "inherit" || word === "preserve") return ok(word);
-  return isSddl(text) ? ok({ sddl: text }) : fail("FileInvalidPermission");
+  const sddl = format.value === "binary" ? sddlFromBinary(text) : text;
+  return sddl !== undefined && isSddl(sddl) ? ok({ sddl }) : fail("FileInvalidPermission");
+}
+
+/** The form of a security descriptor in a request; SDDL if the header is absent. */
+export const permissionFormat = header("x-ms-file-permission-format", oneOf("sddl", "binary"));
+
+const isNew = ok(false);
+
+/** Whether the request restores a file instead of creating a new one. Without a permission the
+ *  service takes `Restore` for `New`. */
+function readRestores(reader: ParamReader): Result<boolean> {
+  const text = reader.version < semanticsSince ? "" : reader.header(semanticsHeader);
+  if (text === undefined || text === "") return isNew;
+  const word = text.toLowerCase();
+  if (word !== "new" && word !== "restore") return invalidHeader(semanticsHeader, text);
+  return ok(word === "restore");
 }
 
 const modeForm = /^[0-7]{3,4}$/;

@@ -1,4 +1,4 @@
-import type { Awaitable } from "../../base/awaitable.ts";
+import { mapAwaitable, type Awaitable } from "../../base/awaitable.ts";
 import { formatIso } from "../../base/dates.ts";
 import { put, type Effect } from "../../operation/effects.ts";
 import { unsupportedHeader } from "../../protocol/faults.ts";
@@ -15,7 +15,8 @@ import {
 } from "../records.ts";
 import { archiveAttribute, directoryAttribute, formatAttributes } from "./attributes.ts";
 import { inheritPermission, readParentSddl } from "./inherited-permission.ts";
-import { normalSddl, permissionKeyOf } from "./sddl.ts";
+import { createdSddl } from "./inherited-sddl.ts";
+import { normalSddl, permissionKeyOf, wellKnownSddl } from "./sddl.ts";
 import type { PermissionInput, PosixInput, SmbInput, Keyword } from "./smb-params.ts";
 
 /** The SMB properties of a file or directory. */
@@ -32,6 +33,10 @@ export interface SmbPropertyChange {
   /** Security descriptor of the parent (`readInheritedSddl`), if the permission may be
    *  inherited. */
   readonly parentSddl?: string | undefined;
+  /** For a new file: the security descriptor of the key in the request (`readCreationSddl`). */
+  readonly keySddl?: string | undefined;
+  /** Whether a permission in the request is one for a new file (`createdSddl`). */
+  readonly creates?: true;
   readonly input: SmbInput;
   /** The record before the change, whose values are kept where the request has none; undefined for
    *  a new file. */
@@ -40,7 +45,7 @@ export interface SmbPropertyChange {
   readonly now: Ticks;
 }
 
-export interface ResolvedSmbProperties {
+interface ResolvedSmbProperties {
   readonly properties: SmbProperties;
   readonly effects: readonly Effect[];
 }
@@ -56,7 +61,7 @@ export function resolveSmbProperties(
   const { key, effects } = resolvePermission(share, input.permission, propertyChange);
   return ok({
     properties: {
-      attributes: resolveAttributes(input.attributes, kind, present?.attributes),
+      attributes: resolveAttributes(input, kind, present?.attributes),
       created: resolveTime(input.created, present?.created, now),
       lastWrite: resolveTime(input.lastWrite, present?.lastWrite, now),
       // Unlike the other times, the change time is not kept: every change of the file sets it.
@@ -80,14 +85,39 @@ export function readInheritedSddl(
   return isKept || typeof permission === "object" ? undefined : readParentSddl(view, share, parent);
 }
 
-/** A new file gets the archive attribute, and so does an existing one with the keyword `none`. A
- *  directory always has the directory attribute. */
+/** The descriptors that the permission of a new file depends on. */
+interface CreationSddl {
+  readonly parentSddl?: string | undefined;
+  readonly keySddl?: string | undefined;
+}
+
+/** Reads the security descriptor of the parent if a new file will inherit from it, or that of the
+ *  key in the request. */
+export function readCreationSddl(
+  view: RecordView,
+  scope: Pick<SmbPropertyChange, "share" | "parent">,
+  input: SmbInput,
+): Awaitable<CreationSddl> {
+  const { permission } = input;
+  if (typeof permission !== "object") {
+    const parentSddl = readInheritedSddl(view, scope, input);
+    return mapAwaitable(parentSddl, (sddl) => ({ parentSddl: sddl }));
+  }
+  if (!("key" in permission)) return {};
+  const { key } = permission;
+  const found = view.get(permissions, { share: scope.share.id, key });
+  return mapAwaitable(found, (record) => ({ keySddl: record?.sddl ?? wellKnownSddl(key) }));
+}
+
+/** A new file gets the archive attribute unless it is restored, and so does an existing one with
+ *  the keyword `none`. A directory always has the directory attribute. */
 function resolveAttributes(
-  requested: number | Keyword | undefined,
+  { attributes: requested, restores }: SmbInput,
   kind: NodeKind,
   present: number | undefined,
 ): number {
   const implied = kind === "directory" ? directoryAttribute : 0;
+  if (restores === true) return (typeof requested === "number" ? requested : 0) | implied;
   if (typeof requested === "number") {
     return (
       requested | implied | (kind === "directory" || present !== undefined ? 0 : archiveAttribute)
@@ -109,9 +139,13 @@ function resolveTime(
 function resolvePermission(
   share: ShareRecord,
   requested: PermissionInput | undefined,
-  { kind, parent, parentSddl: sddl, present }: SmbPropertyChange,
+  { kind, parent, parentSddl: sddl, present, creates, keySddl, input }: SmbPropertyChange,
 ): { readonly key: string | undefined; readonly effects: readonly Effect[] } {
   if (typeof requested === "object") {
+    const given = "key" in requested ? keySddl : requested.sddl;
+    if (creates === true && input.restores !== true && given !== undefined) {
+      return storePermission(share.id, createdSddl(given));
+    }
     return "key" in requested
       ? { key: requested.key, effects: [] }
       : storePermission(share.id, requested.sddl);

@@ -2,15 +2,99 @@ import type { AccountKeys } from "../../account/settings.ts";
 import {
   authenticationFailed,
   malformedAuthorization,
+  tokenRejected,
 } from "../../protocol/authentication-faults.ts";
-import { anonymousPrincipal, type Principal } from "../../protocol/principal.ts";
+import {
+  anonymousPrincipal,
+  type BearerPrincipal,
+  type Principal,
+} from "../../protocol/principal.ts";
 import { fail, ok, type Result } from "../../protocol/result.ts";
 import { queryText } from "../../protocol/signing/request.ts";
-import { authenticateBearer } from "./bearer.ts";
-import { KeyRings } from "./key-ring.ts";
+import { authenticateSharedKey, KeyRings } from "./shared-key.ts";
 import type { AuthOptions, AuthRequest } from "./request.ts";
 import { authenticateSas, hasSas } from "./sas.ts";
-import { authenticateSharedKey } from "./shared-key.ts";
+import { authenticateSession } from "./session.ts";
+import { ticksPerSecond, unixEpochTicks } from "../../base/ticks.ts";
+import { readClaims, type Claims } from "./claims.ts";
+import {
+  acceptToken,
+  expired,
+  isAudience,
+  notYetValid,
+  wrongAudience,
+  wrongIssuer,
+} from "./tokens/accept-token.ts";
+
+/** The first version with bearer tokens. */
+const bearerSince = "2017-11-09";
+
+/** Issuers of Entra ID in its public, national and test clouds, with the tenant id in the path. For
+ *  the first form Azurite compares only the host, and tests use any path. */
+const issuerForms: readonly RegExp[] = [
+  /^https:\/\/sts\.(windows\.net|chinacloudapi\.cn|microsoftonline\.de)\//,
+  /^https:\/\/sts\.windows-ppe\.net(\/|$)/,
+  /^https:\/\/login\.(microsoftonline\.(com|us|de)|chinacloudapi\.cn)\/[^/]+\/v2\.0$/,
+  /^https:\/\/login\.partner\.microsoftonline\.cn\/[^/]+\/v2\.0$/,
+];
+
+/** `--oauth` decides whether the signature of the token must have been verified. */
+function authenticateBearer(
+  request: AuthRequest,
+  token: string,
+  options: AuthOptions,
+): Result<BearerPrincipal> {
+  const isVerified = request.token !== undefined && request.token.refusal === undefined;
+  // A verified token is well formed, and reading its claims again costs more than all other checks.
+  const claims = isVerified ? undefined : readClaims(token);
+  if (claims === undefined && !isVerified) return malformedAuthorization();
+  const refused = (detail: string) => tokenRejected(request.service, request.version, detail);
+  if (options.oauth === undefined)
+    return refused("Bearer tokens are not accepted by this account.");
+  if (request.version === undefined || request.version < bearerSince) {
+    return authenticationFailed("Authentication scheme Bearer is not supported in this version.");
+  }
+  if (!request.secure) {
+    return authenticationFailed("Authentication scheme Bearer is only supported over HTTPS.");
+  }
+  const isUnverified = options.oauth === "basic" && claims !== undefined;
+  const checked = isUnverified ? unverified(claims, request) : verifyBearer(request);
+  if (typeof checked === "string") return refused(checked);
+  return ok(checked);
+}
+
+/** Checks only the claims, not the signature: no request to Entra ID is needed. Returns the
+ *  objection to a token that is not accepted. */
+function unverified(claims: Claims, request: AuthRequest): BearerPrincipal | string {
+  const objection = objectionTo(claims, request);
+  if (objection !== undefined) return objection;
+  const { oid: objectId = "", tid: tenantId = "", groups } = claims;
+  return { kind: "bearer", objectId, tenantId, ...(groups && { groups }) };
+}
+
+/** Checks what depends on the request and on the time; the signature is verified already. */
+function verifyBearer(request: AuthRequest): BearerPrincipal | string {
+  const { token, account, service } = request;
+  if (token === undefined) return "Signature validation failed.";
+  if (token.refusal !== undefined) return token.refusal;
+  return acceptToken(token, { account, service, now: unixSeconds(request) });
+}
+
+function unixSeconds({ wallNow }: AuthRequest): number {
+  return Number((wallNow - unixEpochTicks) / ticksPerSecond);
+}
+
+function objectionTo(claims: Claims, request: AuthRequest): string | undefined {
+  const now = unixSeconds(request);
+  if (claims.exp === undefined || claims.exp <= now) return expired;
+  if (claims.nbf !== undefined && claims.nbf > now) return notYetValid;
+  if (!isIssuer(claims.iss ?? "")) return wrongIssuer;
+  return isAudience(claims.aud ?? "", request) ? undefined : wrongAudience;
+}
+
+function isIssuer(issuer: string): boolean {
+  return issuerForms.some((form) => form.test(issuer));
+}
 
 const anonymous = ok(anonymousPrincipal);
 
@@ -29,6 +113,9 @@ export class Authenticator {
     const scheme = authorization.slice(0, Math.max(space, 0)).toLowerCase();
     const credentials = authorization.slice(space + 1).trim();
     if (scheme === "bearer") return authenticateBearer(request, credentials, options);
+    if (scheme === "session") {
+      return authenticateSession(request, this.#rings.of(request.account, keys), credentials);
+    }
     if (scheme !== "sharedkey" && scheme !== "sharedkeylite") return malformedAuthorization();
     if (!options.sharedKeyAllowed) return fail("KeyBasedAuthenticationNotPermitted");
     const ring = this.#rings.of(request.account, keys);

@@ -1,10 +1,10 @@
 import { createSecretKey, type KeyObject } from "node:crypto";
 import { formatIsoSeconds } from "../../base/dates.ts";
 import type { Ticks } from "../../base/ticks.ts";
-import { sign } from "./key-ring.ts";
+import { sign } from "./shared-key.ts";
 
 /** The fields of a user delegation key. Its value is derived from them and from the account key. */
-export interface DelegationKeyFields {
+interface DelegationKeyFields {
   readonly objectId: string;
   readonly tenantId: string;
   readonly start: Ticks;

@@ -1,4 +1,4 @@
-import type { ServiceName } from "../../protocol/service-name.ts";
+import type { ServiceName } from "../../protocol/names.ts";
 import type { SignableRequest } from "../../protocol/signing/request.ts";
 import type { VersionPolicy } from "../../protocol/versions.ts";
 import type { Ticks } from "../../base/ticks.ts";

@@ -46,7 +46,7 @@ export function mandatory(name: string): Failure {
 }
 
 /** The parsed fields that all kinds of token have. */
-export interface CommonFields {
+interface CommonFields {
   readonly version: string;
   readonly start: Ticks | undefined;
   readonly expiry: Ticks | undefined;
@@ -115,6 +115,8 @@ export function directoryOf(path: string, depthText: string): Result<string> {
   if (!/^\d{1,3}$/.test(depthText)) return fail("QueryParameterSddInvalid");
   const segments = path.split("/");
   const depth = Number(depthText);
-  if (depth > segments.length) return fail("QueryParameterSddInvalid");
+  // The path is not in the directory that the token was signed for.
+  if (depth > segments.length)
+    return authenticationFailed("The path is above the signed directory");
   return ok(segments.slice(0, depth).join("/"));
 }

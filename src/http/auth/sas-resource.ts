@@ -6,7 +6,7 @@ import type { AuthRequest } from "./request.ts";
 import { directoryOf, mandatory, notWellFormed } from "./sas-fields.ts";
 
 /** The resource that a token is for, as its string to sign contains it. */
-export interface TokenResource extends SasResource {
+interface TokenResource extends SasResource {
   /** The id of the snapshot or version; empty if the token is for neither. */
   readonly snapshotOrVersion: string;
 }

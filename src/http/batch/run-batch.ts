@@ -3,21 +3,22 @@ import type { FaultCode } from "../../protocol/faults.ts";
 import { fail, ok, type Result } from "../../protocol/result.ts";
 import { newGuid } from "../../operation/identifiers.ts";
 import { locationOptions, type HttpService } from "../http-service.ts";
-import { parseEmbeddedRequest, wireRequestOf } from "../embedded-http.ts";
-import { locate } from "../location.ts";
-import { boundaryOf, parseMultipart, type Part } from "../multipart.ts";
+import { parseEmbeddedRequest, wireRequestOf } from "./embedded-http.ts";
+import { locate } from "../request/target.ts";
+import { boundaryOf, headerLines, parseMultipart, type Part } from "./multipart.ts";
 import { renderFault, type Envelope } from "../render.ts";
-import type { Router } from "../routing.ts";
-import type { WireResponse, WireRequest } from "../wire.ts";
-import { renderSubResponse, renderSubResponses } from "./sub-responses.ts";
+import type { Router } from "../request/routing.ts";
+import { bufferBody, type WireRequest, type WireResponse } from "../wire.ts";
+import { STATUS_CODES } from "node:http";
+import { byteOrderMark, xmlDeclaration } from "../../encoding/xml-writer.ts";
 
 /** Limit of the service. */
-export const batchPartsMax = 256;
+const batchPartsMax = 256;
 /** Parts of one batch that run at the same time. */
 const partsAtOnceMax = 16;
 
 /** A batch and what its parts are executed with. */
-export interface BatchRun {
+interface BatchRun {
   readonly http: HttpService;
   /** The request of the whole batch. */
   readonly request: WireRequest;
@@ -26,7 +27,7 @@ export interface BatchRun {
   readonly serve: (http: HttpService, request: WireRequest) => Promise<WireResponse>;
 }
 
-export interface BatchResponse {
+interface BatchResponse {
   readonly type: string;
   readonly bytes: Uint8Array;
 }
@@ -115,4 +116,65 @@ function responseOf({ http }: BatchRun, parts: readonly Uint8Array[]): BatchResp
     type: `multipart/mixed; boundary=${boundary}`,
     bytes: renderSubResponses(boundary, parts),
   };
+}
+
+const crlf = "\r\n";
+
+/** Headers that follow those of the operation; this is their order in all recorded
+ *  sub-responses. */
+const trailingNames = [
+  "x-ms-request-id",
+  "x-ms-version",
+  "x-ms-client-request-id",
+  "Content-Length",
+  "Content-Type",
+  "Server",
+] as const;
+
+/** Renders one sub-response of a Blob Batch, without boundaries. It has no date, and no length if
+ *  it has no body. */
+export function renderSubResponse(reply: WireResponse, contentId: string | undefined): Uint8Array {
+  if (reply.body?.kind === "stream") throw new Error("a sub-response must not be a stream");
+  const content = reply.body === undefined ? "" : bufferBody(reply.body);
+  const body = withLineBreak(Buffer.from(content));
+  const { Date: _date, "Content-Length": _length, ...rest } = reply.headers;
+  const named: Record<string, string> = { ...rest };
+  if (body.length > 0) named["Content-Length"] = String(body.length);
+  const headers: Record<string, string> = {};
+  for (const name in named) if (!isTrailing(name)) headers[name] = named[name]!;
+  for (const name of trailingNames) {
+    const value = named[name];
+    if (value !== undefined) headers[name] = value;
+  }
+  const around = contentId === undefined ? "" : `Content-ID: ${contentId}${crlf}`;
+  const reason = reply.reason ?? STATUS_CODES[reply.status] ?? "";
+  const start =
+    `Content-Type: application/http${crlf}${around}${crlf}` +
+    `HTTP/1.1 ${reply.status} ${reason}${crlf}${headerLines(headers)}${crlf}`;
+  return body.length === 0 ? Buffer.from(start) : Buffer.concat([Buffer.from(start), body, ending]);
+}
+
+const ending = Buffer.from(crlf);
+
+function isTrailing(name: string): boolean {
+  return (trailingNames as readonly string[]).includes(name);
+}
+
+const declaration = Buffer.from(byteOrderMark + xmlDeclaration);
+
+/** In a batch, the service writes a line feed after the XML declaration (all 23 recorded
+ *  faults). */
+function withLineBreak(body: Buffer): Buffer {
+  const isXml = body.subarray(0, declaration.length).equals(declaration);
+  if (!isXml) return body;
+  return Buffer.concat([declaration, Buffer.from("\n"), body.subarray(declaration.length)]);
+}
+
+/** Renders the body of the response to a batch. The empty line that ends the headers of a
+ *  sub-response without a body is also the line break before the next boundary, because the Java
+ *  client library counts the lines. There is no line break after the last boundary. */
+export function renderSubResponses(boundary: string, parts: readonly Uint8Array[]): Uint8Array {
+  const delimiter = Buffer.from(`--${boundary}${crlf}`);
+  const chunks = parts.flatMap((part) => [delimiter, part]);
+  return Buffer.concat([...chunks, Buffer.from(`--${boundary}--`)]);
 }

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { byteOrderMark, xmlDeclaration } from "../../encoding/xml-writer.ts";
-import { renderSubResponse, renderSubResponses } from "./sub-responses.ts";
+import { renderSubResponse, renderSubResponses } from "./run-batch.ts";
 
 const common = { Server: "S/1.0", "x-ms-request-id": "7", "x-ms-version": "v", Date: "today" };
 const error = `${byteOrderMark}${xmlDeclaration}<Error/>`;

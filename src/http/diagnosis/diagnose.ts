@@ -1,7 +1,7 @@
 import { faultMessage, type Fault } from "../../protocol/faults.ts";
 import { queryText } from "../../protocol/signing/request.ts";
 import type { HttpService } from "../http-service.ts";
-import { authRequestOf, identifyTarget, locateRequest } from "../target.ts";
+import { authRequestOf, identifyTarget, locateRequest } from "../request/target.ts";
 import type { WireRequest } from "../wire.ts";
 import { sasTextOf } from "./sas-mistakes.ts";
 import { elementsForLog, withoutSecrets } from "./secrets.ts";
@@ -9,7 +9,7 @@ import { sharedKeyMistakes } from "./shared-key-mistakes.ts";
 import { explainSignature, type SignatureReport } from "./signature-checks.ts";
 
 /** Why a request was rejected. Only for the debug log. */
-export interface Diagnosis {
+interface Diagnosis {
   readonly reason: string;
   /** The property, header, query parameter or XML element that is at fault. */
   readonly about?: string;

@@ -31,7 +31,7 @@ const kinds = [
 
 type Text = (request: SignableRequest) => string;
 
-export interface SasText {
+interface SasText {
   readonly text: string;
   readonly mistakes: Iterable<Mistake>;
 }

@@ -1,8 +1,8 @@
-import type { ServiceName } from "../../protocol/service-name.ts";
-import { canonicalResource } from "../../protocol/signing/canonical-resource.ts";
+import type { ServiceName } from "../../protocol/names.ts";
 import {
-  stringToSignVariants,
+  canonicalResource,
   sharedKeyText,
+  stringToSignVariants,
   type SharedKeyScheme,
 } from "../../protocol/signing/shared-key.ts";
 import { knownVersions, latestVersion, oldestVersion } from "../../protocol/versions.ts";

@@ -1,6 +1,6 @@
 import { createSecretKey } from "node:crypto";
 import { developmentAccountKey, type AccountKeys } from "../../account/settings.ts";
-import { isSignedBy } from "../auth/key-ring.ts";
+import { isSignedBy } from "../auth/shared-key.ts";
 
 /** A known mistake of clients and the string to sign that results from it. */
 export type Mistake = readonly [difference: string, text: string];

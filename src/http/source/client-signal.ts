@@ -1,5 +1,5 @@
 import { setMaxListeners } from "node:events";
-import { BodyAborted } from "../request-body.ts";
+import { BodyAborted } from "../request/request-body.ts";
 import type { ClientConnection, WireRequest } from "../wire.ts";
 
 /** One signal per connection, created with the first copy source: few requests have one, and a

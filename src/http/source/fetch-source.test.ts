@@ -1,8 +1,8 @@
 import { EventEmitter } from "node:events";
 import { expect, it, vi } from "vitest";
 import type { SourceBody } from "../../operation/source.ts";
-import { once, openContentFixture, pattern } from "../../content/testing.ts";
-import { BodyAborted } from "../request-body.ts";
+import { once, openContentFixture, pattern } from "../../../tests/harness/content-fixture.ts";
+import { BodyAborted } from "../request/request-body.ts";
 import type { WireRequest } from "../wire.ts";
 import { SourceUnreachable, type SourceReader, type SourceResponse } from "./source-reader.ts";
 import { fetchSource } from "./fetch-source.ts";

@@ -1,33 +1,46 @@
 import type { ReceivedBody } from "../../content/content-ref.ts";
 import { invalidHeader } from "../../protocol/faults.ts";
-import { namesNoETag } from "../../protocol/conditions.ts";
-import { parseETagList } from "../../protocol/etag.ts";
+import { namesNoETag, parseETagList } from "../../protocol/conditions.ts";
 import { parseReadRange } from "../../protocol/ranges.ts";
 import { fail, ok, type Result } from "../../protocol/result.ts";
+import { cannotVerifySource } from "../../protocol/source-conditions.ts";
 import { withoutSignature, type CopySource, type SourceBody } from "../../operation/source.ts";
 import { BodyTooLarge, type ContentStore } from "../../content/content.ts";
-import { BodyLengthMismatch } from "../../content/receive.ts";
-import { tooLarge } from "../body.ts";
-import { compare, needsMd5, parseChecksums } from "../body-checksums.ts";
+import { BodyLengthMismatch } from "../../content/body/receive.ts";
+import {
+  clientKeyOf,
+  compare,
+  encryptingContent,
+  mayHold,
+  needsMd5,
+  parseChecksums,
+  streamedBytesMax,
+  tooLarge,
+} from "../request/body.ts";
 import type { WireRequest } from "../wire.ts";
 import { clientSignal, requireClient, whileConnected } from "./client-signal.ts";
 import { fetchedPropertiesOf } from "./fetched-properties.ts";
-import { readSourceTags } from "./source-tags.ts";
 import {
   ask,
-  type SourceResponse,
   type SourceReader,
   type SourceRequest,
+  type SourceResponse,
 } from "./source-reader.ts";
 import { parseSourceUrl, sourceHeaders } from "./source-url.ts";
+import { checkTags, type Tags } from "../../protocol/tags.ts";
+import { parseXml, xmlChild, xmlChildText } from "../../encoding/xml.ts";
+import { precheck, type Call, type Outcome } from "../../operation/execute.ts";
+import { serverBusy } from "../limits/server-busy.ts";
+import type { HttpService } from "../http-service.ts";
+import type { PreparedCall } from "../request/prepare.ts";
 
 /** The bytes of a source, stored as content, and its properties. */
-export interface FetchedSource {
+interface FetchedSource {
   readonly received: ReceivedBody;
   readonly source: CopySource;
 }
 
-export interface SourceParts {
+interface SourceParts {
   readonly read: SourceReader;
   readonly content: ContentStore;
 }
@@ -52,7 +65,8 @@ export async function fetchSource(
   const answer = await ask(read, asked.value);
   try {
     requireClient(asked.value.signal);
-    if (answer.status >= 300) return sourceFault(answer, body, asked.value);
+    const usable = judge(answer, body, asked.value, version);
+    if (!usable.ok) return usable;
     const md5 = body.md5Always || needsMd5(expected.value, version);
     const received = await receive(content, answer, body.lengthMax(version), {
       inlineBytesMax: body.inlineBytesMax,
@@ -103,23 +117,60 @@ function sourceRequest(
   return ok({ url: url.value, method: "GET", headers, host, remoteAddress, secure, signal });
 }
 
+/** Checks that a source can be read, without its bytes: for a request that fails in any case, but
+ *  with the fault of the source if there is one. */
+async function judgeSource(
+  read: SourceReader,
+  request: WireRequest,
+  body: SourceBody,
+  version: string,
+): Promise<Result<void>> {
+  const asked = sourceRequest(request, body, version);
+  if (!asked.ok) return asked;
+  const answer = await ask(read, asked.value);
+  answer.close();
+  requireClient(asked.value.signal);
+  return judge(answer, body, asked.value, version);
+}
+
+function judge(
+  answer: SourceResponse,
+  body: SourceBody,
+  asked: SourceRequest,
+  version: string,
+): Result<void> {
+  if (answer.status >= 300) return sourceFault(answer, body, asked, version);
+  const { "x-ms-blob-type": type = "BlockBlob" } = answer.headers;
+  // Recorded.
+  if (body.onlyBlockBlobs !== true || type === "BlockBlob") return ok(undefined);
+  return fail("CannotVerifyCopySource", { status: 409 });
+}
+
 /** The fault of a source that responded with an error. Recorded: it has the status of the source
  *  and, except for pages and appends, its message. */
 function sourceFault(
   { status, reason, failure, headers }: SourceResponse,
   { style }: SourceBody,
   asked: SourceRequest,
+  version: string,
 ): Result<never> {
-  if (status < 400) return fail("CannotVerifyCopySource", { status: status === 304 ? 304 : 409 });
-  const unmet = headers["x-ms-error-code"] === "ConditionNotMet";
+  const code = headers["x-ms-error-code"];
+  const error = { status, code, message: reason };
+  if (status < 400) {
+    return cannotVerifySource(error, version, { status: status === 304 ? 304 : 409 });
+  }
+  const unmet = code === "ConditionNotMet";
   const ifMatch = parseETagList(asked.headers["if-match"] ?? "");
   if (style === "blob-from-url" && unmet && namesNoETag(ifMatch)) {
     return fail("SourceConditionNotMet");
   }
   if (failure !== undefined) return fail("CannotVerifyCopySource", { status, subject: failure });
-  if (style === "range-from-url" || reason === "")
-    return fail("CannotVerifyCopySource", { status });
-  return fail("CannotVerifyCopySource", { status, message: reason });
+  const isOwnMessage = style === "range-from-url" || reason === "";
+  return cannotVerifySource(
+    error,
+    version,
+    isOwnMessage ? { status } : { status, message: reason },
+  );
 }
 
 interface ReceiveOptions {
@@ -149,4 +200,80 @@ async function receive(
     }
     throw error;
   }
+}
+
+const tagsBytesMax = 64 * 1024;
+
+/** Reads the tags of the source with a second request, if the copy asks for them; otherwise
+ *  undefined. */
+async function readSourceTags(
+  read: SourceReader,
+  { headers }: WireRequest,
+  asked: SourceRequest,
+): Promise<Tags | undefined> {
+  if (headers["x-ms-copy-source-tag-option"]?.toUpperCase() !== "COPY") return undefined;
+  const url = new URL(asked.url);
+  url.search += `${url.search === "" ? "?" : "&"}comp=tags`;
+  const { range: _range, ...kept } = asked.headers;
+  const answer = await ask(read, { ...asked, url, headers: kept });
+  try {
+    return answer.status === 200 ? parseTags(await collect(answer.body)) : undefined;
+  } finally {
+    answer.close();
+  }
+}
+
+async function collect(body: AsyncIterable<Uint8Array>): Promise<Uint8Array> {
+  const chunks: Uint8Array[] = [];
+  let length = 0;
+  for await (const chunk of body) {
+    length += chunk.length;
+    if (length > tagsBytesMax) break;
+    chunks.push(Uint8Array.from(chunk));
+  }
+  return Buffer.concat(chunks);
+}
+
+function parseTags(bytes: Uint8Array): Tags | undefined {
+  const document = parseXml(bytes);
+  const set = document.ok ? xmlChild(document.value, "TagSet") : undefined;
+  const pairs = set?.children.map(
+    (tag) => [xmlChildText(tag, "Key") ?? "", xmlChildText(tag, "Value") ?? ""] as const,
+  );
+  const tags = checkTags(pairs ?? []);
+  return tags.ok && pairs !== undefined && pairs.length > 0 ? tags.value : undefined;
+}
+
+function hasChecksum({ headers }: WireRequest): boolean {
+  const md5 = headers["x-ms-source-content-md5"];
+  return (md5 ?? headers["x-ms-source-content-crc64"]) !== undefined;
+}
+
+/** Whether an `If-None-Match: *` failed that is checked after the source. */
+function isLast({ operation, conditions }: Call, outcome: Outcome): boolean {
+  const isAny = conditions.ifNoneMatch === "*" && operation.ifNoneMatchAny === "last";
+  if (!isAny || outcome.kind !== "fault") return false;
+  return outcome.fault.detail?.failedCondition === "If-None-Match";
+}
+
+/** Fetches the bytes of a source body, after the checks of the target have passed. */
+export async function receiveSource(
+  { runtime, sources }: HttpService,
+  request: WireRequest,
+  call: Call,
+  body: SourceBody,
+): Promise<PreparedCall> {
+  const rejection = await precheck(runtime, call);
+  // Recorded: the fault of a wrong source checksum takes precedence over faults of the target.
+  if (rejection !== undefined && !hasChecksum(request)) {
+    if (!isLast(call, rejection)) return { call, outcome: rejection };
+    const judged = await judgeSource(sources.read, request, body, call.version);
+    return judged.ok ? { call, outcome: rejection } : judged;
+  }
+  if (!mayHold(request, streamedBytesMax)) return serverBusy;
+  const key = clientKeyOf(call.operation, call.input);
+  const content = encryptingContent(runtime.content, key, runtime.random);
+  const parts = { read: sources.read, content };
+  const fetched = await fetchSource(parts, request, body, call.version);
+  return fetched.ok ? ok({ ...call, ...fetched.value }) : fetched;
 }

@@ -1,6 +1,6 @@
 import { networkInterfaces } from "node:os";
 import { describe, expect, it } from "vitest";
-import type { ServiceName } from "../../protocol/service-name.ts";
+import type { ServiceName } from "../../protocol/names.ts";
 import { OwnEndpoints } from "./own-endpoints.ts";
 
 const ports = { blob: 10_000, queue: 10_001, table: 10_002, file: 10_003 } as const;

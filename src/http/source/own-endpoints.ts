@@ -1,11 +1,11 @@
 import { networkInterfaces } from "node:os";
-import type { ServiceName } from "../../protocol/service-name.ts";
+import type { ServiceName } from "../../protocol/names.ts";
 import type { WireResponse, WireRequest } from "../wire.ts";
 import { directFormOf } from "./address-forms.ts";
 import { hostNameOf, portOf, serviceOfName } from "./own-names.ts";
 
 /** The address of a listener of this server. */
-export interface Endpoint {
+interface Endpoint {
   /** The configured host: a name or an address. */
   readonly host: string;
   /** The resolved address. */

@@ -1,4 +1,4 @@
-import type { ServiceName } from "../../protocol/service-name.ts";
+import type { ServiceName } from "../../protocol/names.ts";
 import type { CopyRequester } from "./own-endpoints.ts";
 
 /** The cloud URL of the development account. Azure CLI derives the URL of a source from the account

@@ -1,17 +1,17 @@
-import { authoriseByAcl } from "../../protocol/authorise-acl.ts";
+import { authoriseByAcl, authoriseWithRecord } from "../../protocol/authorise.ts";
 import { authoriseCoverage, authoriseReach } from "../../protocol/authorise-named.ts";
-import { authoriseWithRecord } from "../../protocol/authorise.ts";
-import { faultMessage, faultStatus } from "../../protocol/faults.ts";
 import type { LinkedResource } from "../../protocol/named-resource.ts";
 import type { Permission } from "../../protocol/permission.ts";
 import type { AclCaller } from "../../protocol/posix-access.ts";
 import { anonymousPrincipal, type Principal } from "../../protocol/principal.ts";
 import { fail, ok, type Failure, type Result } from "../../protocol/result.ts";
-import { isRoleCaller, listCallerOf, listedUserOf } from "../../protocol/roles/role-caller.ts";
-import type { Service } from "../../operation/service.ts";
-import { withoutSignature, type CopySource, type SourceAccess } from "../../operation/source.ts";
+import { cannotVerifySource, unverifiedSource } from "../../protocol/source-conditions.ts";
+import { isRoleCaller, listCallerOf, listedUserOf } from "../../protocol/roles/role.ts";
+import type { AccountPlace, Service } from "../../operation/service.ts";
+import { withoutSignature } from "../../operation/source.ts";
+import type { CopySource, OwnSource, SourceAccess } from "../../operation/source.ts";
 import type { Ticks } from "../../base/ticks.ts";
-import { locate, type Location, type LocationOptions } from "../location.ts";
+import { locate, type Location, type LocationOptions } from "../request/target.ts";
 import type { WireRequest } from "../wire.ts";
 import { clientSignal, requireClient } from "./client-signal.ts";
 import { wireRequestOf } from "./source-readers.ts";
@@ -37,7 +37,7 @@ export interface NamingParts {
 type RoleCheck = (permission: Permission, name: string) => boolean;
 
 /** The request that names the source. */
-export interface SourceContext {
+interface SourceContext {
   readonly account: string;
   readonly principal: Principal;
   readonly version: string;
@@ -45,6 +45,7 @@ export interface SourceContext {
   readonly linked: LinkedResource;
   /** The service URL that the client used. */
   readonly endpoint: string;
+  readonly accountPlace: AccountPlace;
 }
 
 /** Resolves `x-ms-copy-source` to a record of this service, or to a source that must be fetched. */
@@ -53,30 +54,27 @@ export async function resolveSource(
   request: WireRequest,
   context: SourceContext,
 ): Promise<Result<CopySource>> {
-  const isBelowAccount = context.linked.below === "account";
-  const parsed = isBelowAccount
-    ? parseSourcePath(request, context.linked.parameter, context.endpoint)
-    : parseSourceUrl(request, context.version, context.linked.parameter);
+  const { below, parameter } = context.linked;
+  if (below === "account") return sourceBelowAccount(parts, request, context);
+  const parsed = parseSourceUrl(request, context.version, parameter);
   if (!parsed.ok) return parsed;
   const url = parsed.value;
-  const host = request.headers["host"] ?? "";
-  const headers = sourceHeaders(request, context.version);
-  const { remoteAddress, secure } = request;
   const { sources } = parts;
-  const service = isBelowAccount ? parts.service.name : sources.serviceOf(url, host);
-  const signal = clientSignal(request);
-  const common = { url, headers, host, remoteAddress, secure, service, signal };
-  const asked = { ...common, method: "HEAD" } as const;
+  const service = sources.serviceOf(url, request.headers["host"] ?? "");
+  const asked = sourceRequestOf(request, context, url, service);
+  const { signal, remoteAddress, secure } = asked;
   if (service === parts.service.name) return ownSource(parts, asked, context);
   const answer = await ask(sources.read, asked);
   answer.close();
   requireClient(signal);
   const { status, reason, failure } = answer;
+  const code = answer.headers["x-ms-error-code"];
   if (failure !== undefined) return fail("CannotVerifyCopySource", { status, subject: failure });
   if (status === 412 || status === 304) return fail("SourceConditionNotMet");
   if (status >= 300) {
     const reported = status >= 400 ? status : 409;
-    return fail("CannotVerifyCopySource", { status: reported, ...(reason && { message: reason }) });
+    const detail = { status: reported, ...(reason && { message: reason }) };
+    return cannotVerifySource({ status, code, message: reason }, context.version, detail);
   }
   // The URL keeps its signature, because the bytes will be fetched with it.
   const otherService = service && { service, remoteAddress, secure };
@@ -88,11 +86,41 @@ export async function resolveSource(
   });
 }
 
+function sourceRequestOf(
+  request: WireRequest,
+  { version }: SourceContext,
+  url: URL,
+  service: SourceRequest["service"],
+) {
+  const { remoteAddress, secure } = request;
+  const host = request.headers["host"] ?? "";
+  const headers = sourceHeaders(request, version);
+  const signal = clientSignal(request);
+  return { url, headers, host, remoteAddress, secure, service, signal, method: "HEAD" } as const;
+}
+
+/** Resolves a path below the account. If it can be read in two ways, the result has both: what
+ *  exists decides, in the transaction. */
+async function sourceBelowAccount(
+  parts: NamingParts,
+  request: WireRequest,
+  context: SourceContext,
+): Promise<Result<CopySource>> {
+  const urls = parseSourcePath(request.headers[context.linked.parameter] ?? "", context);
+  if (!urls.ok) return urls;
+  const resolve = (url: URL) =>
+    ownSource(parts, sourceRequestOf(request, context, url, parts.service.name), context);
+  const [first, second] = await Promise.all(urls.value.map(resolve));
+  if (first === undefined) return fail("InvalidSourceUri");
+  if (second?.ok !== true) return first;
+  return first.ok ? ok({ ...first.value, alternative: second.value }) : second;
+}
+
 async function ownSource(
   parts: NamingParts,
   asked: SourceRequest,
   context: SourceContext,
-): Promise<Result<CopySource>> {
+): Promise<Result<OwnSource>> {
   const source = wireRequestOf({ ...asked, method: "GET" });
   const location = locate(source, parts.locating);
   if (!location.ok) return malformed(location, context);
@@ -100,7 +128,8 @@ async function ownSource(
   // The credentials of the request say nothing about other accounts, which `..` would lead to.
   const isOutside = context.linked.below === "account" && account !== context.account;
   if (isOutside) return fail("InvalidSourceUri");
-  if (!parts.locating.isAccount(account)) return cannotVerify(fail("ResourceNotFound"));
+  if (!parts.locating.isAccount(account))
+    return unverifiedSource(fail("ResourceNotFound"), context.version);
   const address = parts.service.identify(path, query);
   if (!address.ok) return malformed(address, context);
   const principal = await principalOf(parts, source, location.value, context);
@@ -187,17 +216,7 @@ function malformed(failure: Failure, { linked }: SourceContext): Failure {
 
 /** The fault of a source that cannot be read. A rename returns the source's own fault, as if the
  *  client had requested the source. */
-function unverified(failure: Result<unknown>, { linked }: SourceContext): Result<never> {
+function unverified(failure: Result<unknown>, { linked, version }: SourceContext): Result<never> {
   if (failure.ok) throw new Error("a fault was expected");
-  return linked.below === "account" ? failure : cannotVerify(failure);
-}
-
-function cannotVerify(failure: Result<unknown>): Result<never> {
-  if (failure.ok)
-    throw new Error("source conditions passed although the source responded with 304 or 412");
-  const { fault } = failure;
-  return fail("CannotVerifyCopySource", {
-    status: faultStatus(fault),
-    message: faultMessage(fault),
-  });
+  return linked.below === "account" ? failure : unverifiedSource(failure, version);
 }

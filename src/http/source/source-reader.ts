@@ -1,5 +1,5 @@
 import type { Metadata } from "../../protocol/metadata.ts";
-import type { ServiceName } from "../../protocol/service-name.ts";
+import type { ServiceName } from "../../protocol/names.ts";
 
 /** A request for the source of a copy, to this server or to another one. */
 export interface SourceRequest {

@@ -1,11 +1,15 @@
-import type { ServiceName } from "../../protocol/service-name.ts";
+import { oneChunk } from "../../content/content.ts";
+import { parseHttpDate } from "../../base/dates.ts";
+import { checkRead, parseConditions, parseETag } from "../../protocol/conditions.ts";
+import { faultMessage, faultStatus, type Fault } from "../../protocol/faults.ts";
+import type { ServiceName } from "../../protocol/names.ts";
 import { bufferBody, type WireResponse, type WireRequest } from "../wire.ts";
 import { metadataIn } from "./fetched-properties.ts";
 import type { OwnEndpoints } from "./own-endpoints.ts";
 import type { SourceResponse, SourceReader, SourceRequest, Sources } from "./source-reader.ts";
 
 /** What copy sources are read with. `remote` reads those outside this server. */
-export interface SourceParts {
+interface SourceParts {
   readonly service: ServiceName;
   readonly endpoints: OwnEndpoints;
   readonly remote: SourceReader;
@@ -33,7 +37,36 @@ function sourceReader(
   return async (request) => {
     const service = request.service ?? serviceOf(request.url, request.host);
     const serve = service && endpoints.serverOf(service);
-    return serve === undefined ? remote(request) : responseOf(await serve(wireRequestOf(request)));
+    if (serve === undefined) return remote(request);
+    const response = responseOf(await serve(wireRequestOf(request)));
+    // The operations of other services that read a source check its conditions themselves.
+    return service === "file" ? checkConditions(request, response) : response;
+  };
+}
+
+/** Checks the conditions of a request for a file: Get File has none, but a copy whose condition is
+ *  ignored would lose an update. The response has the ETag of the state whose bytes it has. */
+function checkConditions({ headers }: SourceRequest, response: SourceResponse): SourceResponse {
+  const etag = parseETag(response.headers["etag"] ?? "");
+  if (response.status >= 300 || etag === undefined) return response;
+  const conditions = parseConditions({ header: (name) => headers[name] });
+  const lastModified = parseHttpDate(response.headers["last-modified"] ?? "");
+  const target = { etag, ...(lastModified !== undefined && { lastModified }) };
+  const verdict = conditions.ok ? checkRead(conditions.value, target) : conditions;
+  if (verdict === "not-modified") return rejected(response, { status: 304 });
+  return verdict.ok ? response : rejected(response, verdict.fault);
+}
+
+function rejected(response: SourceResponse, fault: Fault | { readonly status: 304 }) {
+  response.close();
+  const isFault = "code" in fault;
+  return {
+    status: isFault ? faultStatus(fault) : fault.status,
+    reason: isFault ? faultMessage(fault) : "",
+    headers: isFault ? { "x-ms-error-code": fault.code } : {},
+    metadata: [],
+    body: nothing(),
+    close: () => {},
   };
 }
 
@@ -66,9 +99,5 @@ function responseOf({ status, reason = "", headers, body }: WireResponse): Sourc
   }
   const held = body === undefined ? "" : bufferBody(body);
   const bytes = typeof held === "string" ? Buffer.from(held) : held;
-  return { ...answer, body: once(bytes), close: () => {} };
-}
-
-async function* once(bytes: Uint8Array): AsyncGenerator<Uint8Array> {
-  if (bytes.length > 0) yield bytes;
+  return { ...answer, body: oneChunk(bytes), close: () => {} };
 }

@@ -1,3 +1,4 @@
+import type { AccountPlace } from "../../operation/service.ts";
 import { invalidHeader, missingHeader } from "../../protocol/faults.ts";
 import { copySource } from "../../protocol/named-resource.ts";
 import { fail, ok, type Result } from "../../protocol/result.ts";
@@ -26,44 +27,70 @@ export function parseSourceUrl(
   return url !== null && known ? ok(url) : invalidHeader(name, text);
 }
 
-/** Parses a path below the account, such as `/filesystem/path?signature`. With path-style URLs the
- *  JavaScript client library omits the account in the request URL of a rename and adds it to the
- *  source header instead. */
-export function parseSourcePath(
-  { headers, target }: WireRequest,
-  name: string,
-  endpoint: string,
-): Result<URL> {
-  const text = headers[name] ?? "";
-  if (text === "" || text.length > urlUnitsMax) return fail("InvalidSourceUri");
-  const account = `${URL.parse(endpoint)?.pathname ?? "/"}/`;
-  const hasAccount = !target.startsWith(account) && text.startsWith(account);
-  const path = hasAccount ? text.slice(account.length - 1) : text;
-  const url = URL.parse(endpoint + (path.startsWith("/") ? path : `/${path}`));
-  return url === null ? fail("InvalidSourceUri") : ok(url);
+/** A path that may start with the name of the account. */
+interface BelowAccount {
+  /** The service URL that the client used. */
+  readonly endpoint: string;
+  readonly account: string;
+  readonly accountPlace: AccountPlace;
 }
 
-const conditionNames = ["if-match", "if-none-match", "if-modified-since", "if-unmodified-since"];
+/** Parses a path below the account, such as `/filesystem/path?signature`, also if its slashes are
+ *  escaped. With path-style URLs the Go and JavaScript client libraries start it with the account,
+ *  which may also be the name of a filesystem: both readings are returned then, the likelier one
+ *  first. The JavaScript library omits the account in the URL of the request instead. */
+export function parseSourcePath(
+  text: string,
+  { endpoint, account, accountPlace }: BelowAccount,
+): Result<readonly URL[]> {
+  if (text === "" || text.length > urlUnitsMax) return fail("InvalidSourceUri");
+  const path = text.replace(leadingSlashes, "");
+  const slash = path.startsWith(account) ? leadingSlashes.exec(path.slice(account.length)) : null;
+  const below = slash === null ? undefined : path.slice(account.length + slash[0].length);
+  const whole = below !== undefined && accountPlace === "elsewhere" ? [] : [path];
+  const readings = below === undefined || accountPlace === "host" ? whole : [...whole, below];
+  const urls = readings
+    .map((each) => URL.parse(`${endpoint}/${each}`))
+    .filter((url) => url !== null);
+  return urls.length === 0 ? fail("InvalidSourceUri") : ok(urls);
+}
+
+const leadingSlashes = /^(?:\/|%2f)+/i;
+
+/** Headers of a copy, and the header of the request for the source that each becomes. */
+const forwardedHeaders = {
+  "x-ms-source-if-match": "if-match",
+  "x-ms-source-if-none-match": "if-none-match",
+  "x-ms-source-if-modified-since": "if-modified-since",
+  "x-ms-source-if-unmodified-since": "if-unmodified-since",
+  "x-ms-source-if-tags": "x-ms-if-tags",
+  "x-ms-source-allow-trailing-dot": "x-ms-allow-trailing-dot",
+  "x-ms-source-encryption-key": "x-ms-encryption-key",
+  "x-ms-source-encryption-key-sha256": "x-ms-encryption-key-sha256",
+  "x-ms-source-encryption-algorithm": "x-ms-encryption-algorithm",
+} as const;
+
+/** All headers that are read to find the source of a copy and to fetch its bytes. */
+export const sourceHeaderNames: readonly string[] = [
+  ...Object.keys(forwardedHeaders),
+  copySource.parameter,
+  "x-ms-copy-source-authorization",
+  "x-ms-file-request-intent",
+];
 
 /** The headers of the request for the source: source conditions, and the credentials of the
  *  source. */
 export function sourceHeaders({ headers }: WireRequest, version: string): Record<string, string> {
   const sent: Record<string, string> = { "x-ms-version": version };
-  for (const name of conditionNames) {
-    const value = headers[`x-ms-source-${name}`];
-    if (value !== undefined && value !== "") sent[name] = value;
+  for (const [name, becomes] of Object.entries(forwardedHeaders)) {
+    const value = headers[name];
+    if (value !== undefined && value !== "") sent[becomes] = value;
   }
-  const keepsDots = headers["x-ms-source-allow-trailing-dot"];
-  if (keepsDots !== undefined) sent["x-ms-allow-trailing-dot"] = keepsDots;
   const authorization = headers["x-ms-copy-source-authorization"];
   if (authorization !== undefined) {
     sent["authorization"] = authorization;
     const intent = headers["x-ms-file-request-intent"];
     if (intent !== undefined) sent["x-ms-file-request-intent"] = intent;
-  }
-  for (const part of ["key", "key-sha256", "algorithm"]) {
-    const value = headers[`x-ms-source-encryption-${part}`];
-    if (value !== undefined) sent[`x-ms-encryption-${part}`] = value;
   }
   return sent;
 }

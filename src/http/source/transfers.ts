@@ -1,3 +1,4 @@
+import { inlineWholeBytesMax } from "../../content/content-ref.ts";
 import type { Clock, Log } from "../../base/world.ts";
 import {
   claimTransfer,
@@ -11,7 +12,7 @@ import { transferJobs, type StoredTransfer } from "../../operation/transfer-jobs
 import type { SourceResponse, SourceReader } from "./source-reader.ts";
 
 /** What transfers run with. */
-export interface TransferParts extends TransferStore {
+interface TransferParts extends TransferStore {
   readonly read: SourceReader;
   readonly clock: Clock;
   readonly log: Log;
@@ -33,7 +34,6 @@ const pollMilliseconds = 5000;
 const progressBytes = 16 * 1024 * 1024;
 /** Limit of the length of a source: that of the largest blob. */
 const transferBytesMax = 200 * 1024 ** 4;
-const inlineBytesMax = 4096;
 const sourceFailed = '"Copy failed when reading the source."';
 
 /** Thrown if the target no longer waits for the bytes, or if the server stops. */
@@ -72,7 +72,7 @@ export function runTransfers(parts: TransferParts): Transfers {
       later();
     });
   };
-  const unwatch = parts.store.watch(transferJobs.prefix([]), wake);
+  const unwatch = parts.store.watch(transferJobs.prefix([]), wake, { isBackground: true });
   wake();
   later();
   return {
@@ -150,7 +150,7 @@ async function receiveAndEnd(
   const received = await parts.content.receive(watched(parts, job, answer), {
     ...(Number.isSafeInteger(announced) ? { length: announced } : {}),
     lengthMax: transferBytesMax,
-    inlineBytesMax,
+    inlineBytesMax: inlineWholeBytesMax,
     md5: false,
     crc64: true,
   });

@@ -1,9 +1,8 @@
-import type { ServiceName } from "../service-name.ts";
-import type { ActionNeed } from "./actions.ts";
-import type { Role } from "./role.ts";
+import type { ServiceName } from "../names.ts";
+import type { ActionNeed, Role } from "./role.ts";
 
 /** The container, queue, table or share that a role assignment is limited to. */
-export interface AssignmentScope {
+interface AssignmentScope {
   readonly service: ServiceName;
   readonly name: string;
 }

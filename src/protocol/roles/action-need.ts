@@ -1,9 +1,9 @@
 import type { Permission } from "../permission.ts";
-import type { ServiceName } from "../service-name.ts";
-import { either, every, nothingNeeded, storageAction, type ActionNeed } from "./actions.ts";
+import type { ServiceName } from "../names.ts";
+import { either, every, nothingNeeded, storageAction, type ActionNeed } from "./role.ts";
 
 /** The fields of an operation's declaration that its actions follow from. */
-export interface ActionSource {
+interface ActionSource {
   readonly permission: Permission;
   readonly effect?: "reads" | "writes" | undefined;
   readonly lease?: string | undefined;

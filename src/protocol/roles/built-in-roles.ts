@@ -1,6 +1,5 @@
-import type { ServiceName } from "../service-name.ts";
-import { storageAction } from "./actions.ts";
-import type { RoleDefinition } from "./role.ts";
+import type { ServiceName } from "../names.ts";
+import { storageAction, type RoleDefinition } from "./role.ts";
 
 /** Azure's built-in roles for the data of storage accounts.
  *  learn.microsoft.com/azure/role-based-access-control/built-in-roles/storage */

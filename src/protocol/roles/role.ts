@@ -1,4 +1,47 @@
-import { actionPattern, isDataAction, type ActionNeed } from "./actions.ts";
+import type { AclCaller } from "../posix-access.ts";
+import type { Principal } from "../principal.ts";
+import type { AccessRules, RoleTarget } from "./access-rules.ts";
+
+/* Actions: Azure's names of what a role may grant, as in its role definitions. */
+
+const prefix = "Microsoft.Storage/storageAccounts/";
+
+/** The actions that an operation needs: alternatives, of which one must be granted completely.
+ *  `[[]]` needs nothing, `[]` is never granted. Get Messages: `[[process], [delete, read]]`. */
+export type ActionNeed = readonly (readonly string[])[];
+
+/** The full name of an action: `blobServices/containers/read`, for example, with the prefix of all
+ *  storage actions. */
+export function storageAction(name: string): string {
+  return prefix + name;
+}
+
+/** The need of all these actions together. */
+export function every(...names: readonly string[]): ActionNeed {
+  return [names.map(storageAction)];
+}
+
+/** The need of at least one of these actions. */
+export function either(...names: readonly string[]): ActionNeed {
+  return names.map((name) => [storageAction(name)]);
+}
+
+export const nothingNeeded: ActionNeed = [[]];
+
+const dataForms = ["/blobs/", "/messages/", "/entities/", "/files/", "filebackupsemantics/"];
+
+/** Whether a role grants the action by `dataActions` instead of `actions`: it concerns what a
+ *  container, queue, table or share contains. */
+function isDataAction(action: string): boolean {
+  const lower = action.toLowerCase();
+  return dataForms.some((form) => lower.includes(form));
+}
+
+/** Converts an action of a role definition to a regular expression; `*` stands for any text. */
+function actionPattern(pattern: string): RegExp {
+  const parts = pattern.split("*").map((part) => part.replaceAll(/[.*+?^${}()|[\]\\]/g, "\\$&"));
+  return new RegExp(`^${parts.join(".*")}$`, "i");
+}
 
 /** A role definition in Azure's form. `*` in an action stands for any text. */
 export interface RoleDefinition {
@@ -55,4 +98,46 @@ export function rolesGranting(need: ActionNeed, roles: readonly Role[]): readonl
   const grantsAll = (role: Role): boolean =>
     need.some((actions) => actions.every((action) => role.grants(action)));
   return roles.filter(grantsAll).map(({ name }) => name);
+}
+
+/** A caller whose roles limit what it may do: it sent a bearer token, or a SAS signed with a user
+ *  delegation key. */
+export type RoleCaller = Extract<Principal, { readonly objectId: string }>;
+
+export function isRoleCaller(principal: Principal): principal is RoleCaller {
+  return principal.kind === "bearer" || principal.kind === "delegation-sas";
+}
+
+/** The object ids whose role assignments apply to the caller: its own and those of its groups. A
+ *  SAS contains no groups. */
+export function assigneeIdsOf(caller: RoleCaller): readonly string[] {
+  const { objectId } = caller;
+  const groups = caller.kind === "bearer" ? caller.groups : undefined;
+  return groups === undefined || groups.length === 0 ? [objectId] : [objectId, ...groups];
+}
+
+/** The caller whose access control lists may permit what its roles do not. */
+export function listCallerOf(caller: RoleCaller): AclCaller {
+  const groups = caller.kind === "bearer" ? caller.groups : undefined;
+  return { objectId: caller.objectId, groups: groups ?? [] };
+}
+
+/** The user whom access control lists limit whatever roles the signer of its SAS has; undefined if
+ *  the caller is no such user. */
+export function listedUserOf(caller: RoleCaller): AclCaller | undefined {
+  if (caller.kind !== "delegation-sas" || caller.agent === undefined) return undefined;
+  const { objectId, isAuthorised } = caller.agent;
+  return isAuthorised ? undefined : { objectId, groups: [] };
+}
+
+/** Whether roles permit the request. True without rules, and for callers that have no roles
+ *  (account key, other SAS, anonymous): for these, other checks decide. */
+export function rolesAllow(
+  rules: AccessRules | undefined,
+  principal: Principal,
+  need: ActionNeed,
+  target: RoleTarget,
+): boolean {
+  if (rules === undefined || !isRoleCaller(principal)) return true;
+  return rules.allows(assigneeIdsOf(principal), need, target);
 }

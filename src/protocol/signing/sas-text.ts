@@ -1,4 +1,4 @@
-import type { ServiceName } from "../service-name.ts";
+import type { ServiceName } from "../names.ts";
 import { queryText, type SignableRequest } from "./request.ts";
 
 /** The strings to sign of shared access signatures, by the token's `sv`.
@@ -100,11 +100,12 @@ function boundHeaders(request: SignableRequest): string {
   return text;
 }
 
-/** The query parameters that the SAS requires with exactly these values (`srq`). */
+/** The query parameters that the SAS requires with exactly these values (`srq`). Names are signed
+ *  as the list has them, and found whatever their case is. */
 function boundQuery(request: SignableRequest): string {
   let text = "";
   for (const name of namesIn(queryText(request, "srq"))) {
-    text += `\n${name}:${queryText(request, name)}`;
+    text += `\n${name}:${queryText(request, name.toLowerCase())}`;
   }
   return text;
 }

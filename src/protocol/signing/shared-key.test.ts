@@ -1,7 +1,12 @@
 import { describe, expect, test } from "vitest";
 import { requestOf, type WireRequest } from "../../../tests/auth/request-of.ts";
-import { asciiOrder, serviceOrder } from "./header-order.ts";
-import { stringToSignVariants, sharedKeyText, type SharedKeyScheme } from "./shared-key.ts";
+import {
+  asciiOrder,
+  serviceOrder,
+  sharedKeyText,
+  stringToSignVariants,
+  type SharedKeyScheme,
+} from "./shared-key.ts";
 
 function text(wire: WireRequest, scheme: SharedKeyScheme = "SharedKey"): string {
   return sharedKeyText(requestOf(wire), wire.service ?? "blob", scheme, stringToSignVariants[0]!);

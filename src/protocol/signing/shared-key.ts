@@ -1,8 +1,58 @@
-import type { ServiceName } from "../service-name.ts";
-import { canonicalHeaders } from "./canonical-headers.ts";
-import { canonicalResource, canonicalResourceLite } from "./canonical-resource.ts";
-import { asciiOrder, serviceOrder, type HeaderOrder } from "./header-order.ts";
+import type { ServiceName } from "../names.ts";
 import type { SignableRequest } from "./request.ts";
+
+/** Compares header names for sorting before signing. */
+type HeaderOrder = (left: string, right: string) => number;
+
+const byWeight = "!#$%&*.^_`|~+0123456789abcdefghijklmnopqrstuvwxyz";
+const asciiCount = 128;
+/** Weight of a character by its code; 0: ignored in the comparison. */
+const weights = new Uint8Array(asciiCount);
+for (let index = 0; index < byWeight.length; index += 1) {
+  weights[byWeight.charCodeAt(index)] = index + 1;
+}
+
+/** The order of the service: punctuation before digits and letters; hyphens are ignored unless the
+ *  names are otherwise equal. So `x-ms-meta-ab` comes before `x-ms-meta-a-c`, unlike in ASCII
+ *  order. */
+export const serviceOrder: HeaderOrder = (left, right) => {
+  let i = 0;
+  let j = 0;
+  while (i < left.length || j < right.length) {
+    const leftWeight = i < left.length ? weightAt(left, i) : -1;
+    const rightWeight = j < right.length ? weightAt(right, j) : -1;
+    if (leftWeight === 0) i += 1;
+    else if (rightWeight === 0) j += 1;
+    else if (leftWeight !== rightWeight) return leftWeight - rightWeight;
+    else {
+      i += 1;
+      j += 1;
+    }
+  }
+  return byFirstHyphen(left, right);
+};
+
+/** The order that some client libraries use. */
+export const asciiOrder: HeaderOrder = (left, right) => (left < right ? -1 : left > right ? 1 : 0);
+
+/** Compares names that differ only in hyphens: the name whose first extra hyphen comes later is
+ *  first. */
+function byFirstHyphen(left: string, right: string): number {
+  const length = Math.max(left.length, right.length);
+  for (let index = 0; index < length; index += 1) {
+    if (left[index] === right[index]) continue;
+    return isWeightless(left, index) ? 1 : -1;
+  }
+  return 0;
+}
+
+function isWeightless(text: string, index: number): boolean {
+  return index < text.length && weightAt(text, index) === 0;
+}
+
+function weightAt(text: string, index: number): number {
+  return weights[text.charCodeAt(index)] ?? 0;
+}
 
 /** The two schemes of Shared Key.
  *  learn.microsoft.com/rest/api/storageservices/authorize-with-shared-key */
@@ -10,7 +60,7 @@ export type SharedKeyScheme = "SharedKey" | "SharedKeyLite";
 
 /** A variant of the string to sign, because client libraries differ in details. */
 // The order of the `x-ms-` headers.
-export interface StringToSignVariant {
+interface StringToSignVariant {
   readonly order: HeaderOrder;
   /** Whether Content-Language is signed before Content-Encoding, as one library does. */
   readonly languageFirst: boolean;
@@ -83,4 +133,97 @@ function contentLength(request: SignableRequest): string {
   const length = signed(request, "content-length");
   const zeroCounts = request.version !== undefined && request.version < emptyLengthSince;
   return length === "0" && !zeroCounts ? "" : length;
+}
+
+/** From this version on, a header with an empty value is signed like any other. */
+const emptyHeadersSince = "2016-05-31";
+
+/** The part of a string to sign with the `x-ms-` headers: one line `name:value` for each, sorted
+ *  with `order`. */
+function canonicalHeaders(request: SignableRequest, order: HeaderOrder): string {
+  const { rawHeaders, version } = request;
+  const keepsEmpty = version === undefined || version >= emptyHeadersSince;
+  const lines: SignedHeader[] = [];
+  for (let index = 0; index + 1 < rawHeaders.length; index += 2) {
+    const rawName = rawHeaders[index] ?? "";
+    if (!isSigned(rawName)) continue;
+    const value = (rawHeaders[index + 1] ?? "").trim();
+    if (value === "" && !keepsEmpty) continue;
+    lines.push({ name: rawName.toLowerCase(), value });
+  }
+  lines.sort((left, right) => order(left.name, right.name));
+  let text = "";
+  for (const { name, value } of lines) text += `${name}:${value}\n`;
+  return text;
+}
+
+interface SignedHeader {
+  readonly name: string;
+  readonly value: string;
+}
+
+/** The name of an `x-ms-` header that occurs twice; undefined if there is none. Such a request is
+ *  rejected, because it is unknown which value was signed. */
+export function repeatedSignedHeader(rawHeaders: readonly string[]): string | undefined {
+  const seen = new Set<string>();
+  for (let index = 0; index < rawHeaders.length; index += 2) {
+    const rawName = rawHeaders[index] ?? "";
+    if (!isSigned(rawName)) continue;
+    const name = rawName.toLowerCase();
+    if (seen.has(name)) return name;
+    seen.add(name);
+  }
+  return undefined;
+}
+
+/** Whether the name starts with `x-ms-`, in any case. Compares character codes to avoid a
+ *  lower-case copy of every name: most headers are not signed. */
+function isSigned(name: string): boolean {
+  return (
+    name.length > 5 &&
+    (name.charCodeAt(0) | 0x20) === 0x78 &&
+    name.charCodeAt(1) === 0x2d &&
+    (name.charCodeAt(2) | 0x20) === 0x6d &&
+    (name.charCodeAt(3) | 0x20) === 0x73 &&
+    name.charCodeAt(4) === 0x2d
+  );
+}
+
+/** The part of a string to sign with account, path and query: the path as sent, then every query
+ *  parameter in a line. A path-style URL contains the account, which therefore occurs twice:
+ *  `/devstoreaccount1/devstoreaccount1/photos\ncomp:list\nrestype:container`. */
+export function canonicalResource(request: SignableRequest): string {
+  let text = `/${request.account}${request.rawPath === "" ? "/" : request.rawPath}`;
+  const parameters = grouped(request.query);
+  const names = [...parameters.keys()];
+  if (names.length > 1) names.sort();
+  for (const name of names) text += `\n${name}:${joined(parameters.get(name) ?? [])}`;
+  return text;
+}
+
+/** As `canonicalResource`, in the older format, which tables use too: of the query only `comp` is
+ *  signed. */
+function canonicalResourceLite(request: SignableRequest): string {
+  const path = `/${request.account}${request.rawPath === "" ? "/" : request.rawPath}`;
+  const comp = request.query.get("comp")?.[0];
+  return comp === undefined ? path : `${path}?comp=${comp}`;
+}
+
+/** Merges names that differ only in case. A query without such names is not copied. */
+function grouped(
+  query: ReadonlyMap<string, readonly string[]>,
+): ReadonlyMap<string, readonly string[]> {
+  let lowerAlready = true;
+  for (const name of query.keys()) if (name !== name.toLowerCase()) lowerAlready = false;
+  if (lowerAlready) return query;
+  const groups = new Map<string, readonly string[]>();
+  for (const [name, values] of query) {
+    const lower = name.toLowerCase();
+    groups.set(lower, [...(groups.get(lower) ?? []), ...values]);
+  }
+  return groups;
+}
+
+function joined(values: readonly string[]): string {
+  return values.length === 1 ? (values[0] ?? "") : values.toSorted().join(",");
 }

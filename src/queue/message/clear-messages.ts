@@ -1,5 +1,5 @@
-import { reclaim } from "../../operation/effects.ts";
-import { noBody } from "../../operation/operation.ts";
+import { reclaimOwned } from "../../operation/effects.ts";
+import { noBody, noETag } from "../../operation/operation.ts";
 import { operation } from "../resources.ts";
 
 /** Takes constant time: messages are keyed by the queue's id, so a new id empties the queue. A
@@ -14,14 +14,12 @@ export const clearMessages = operation({
   body: noBody,
   permission: { letters: "d", resourceType: "o", sas: "account-only" },
   target: "must-exist",
-  conditions: "none",
-  lease: "none",
-  etag: "none",
+  ...noETag,
   effect: "writes",
   isDeletion: true,
   success: { status: 204, headers: [] },
   decide: ({ target, newId }) => ({
     put: { ...target, id: newId() },
-    effects: [reclaim("queue-messages", target.id)],
+    effects: [reclaimOwned("queue", target.id)],
   }),
 });

@@ -1,4 +1,4 @@
-import { noBody } from "../../operation/operation.ts";
+import { noBody, noETag } from "../../operation/operation.ts";
 import { operation } from "../resources.ts";
 import { removeMessage } from "./message-effects.ts";
 import { popReceipt } from "./message-params.ts";
@@ -17,9 +17,7 @@ export const deleteMessage = operation({
   // Not `must-exist`: a malformed pop receipt is reported before a missing message
   // (`checkPopReceipt`).
   target: "optional",
-  conditions: "none",
-  lease: "none",
-  etag: "none",
+  ...noETag,
   effect: "writes",
   isDeletion: true,
   success: { status: 204, headers: [] },

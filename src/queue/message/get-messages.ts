@@ -1,4 +1,4 @@
-import { noBody } from "../../operation/operation.ts";
+import { noBody, noETag } from "../../operation/operation.ts";
 import { ticksFromSeconds } from "../../base/ticks.ts";
 import { operation } from "../resources.ts";
 import { readQueueHead } from "./queue-head.ts";
@@ -18,9 +18,7 @@ export const getMessages = operation({
   body: noBody,
   permission: { letters: "p", resourceType: "o" },
   target: "must-exist",
-  conditions: "none",
-  lease: "none",
-  etag: "none",
+  ...noETag,
   effect: "writes",
   mayUseReserve: true,
   runInBatch: true,

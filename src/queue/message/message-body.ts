@@ -4,7 +4,7 @@ import { ok, type Result } from "../../protocol/result.ts";
 import { xmlChildText, type XmlElement } from "../../encoding/xml.ts";
 
 /** Limit of a message text, in bytes of UTF-8. */
-export const messageBytesMax = 64 * 1024;
+const messageBytesMax = 64 * 1024;
 /** Upper bound of the growth of a text by XML escapes. */
 const escapeFactorMax = 8;
 export const messageBodyBytesMax = escapeFactorMax * messageBytesMax;

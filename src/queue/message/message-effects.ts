@@ -1,35 +1,27 @@
-import { add, put, reclaimAt, remove, type Effect } from "../../operation/effects.ts";
-import { ticksMax, ticksPerSecond, type Ticks } from "../../base/ticks.ts";
+import { add, periodJob, put, remove, type Effect } from "../../operation/effects.ts";
+import { ticksMax, type Ticks } from "../../base/ticks.ts";
 import {
   expiries,
-  messageCounter,
+  messageCount,
   messages,
   visibilityIndex,
   type MessageRecord,
 } from "../records.ts";
-
-/** Messages of a queue that expire in the same minute share one reclaim job. */
-const sweepTicks = 60n * ticksPerSecond;
-
-/** When the reclaim job of a message that expires then is due. */
-export function sweepAfter(expires: Ticks): Ticks {
-  return expires - (expires % sweepTicks) + sweepTicks;
-}
 
 export function insertMessage(queue: bigint, id: string, message: MessageRecord): Effect[] {
   const { expires, visibleAt } = message;
   const effects = [
     put(messages, { queue, id }, message),
     put(visibilityIndex, { queue, visibleAt, id }, { expires }),
-    add(messageCounter(queue), 1n),
+    add(messageCount.key(queue), 1n),
   ];
   if (expires === ticksMax) return effects;
-  const sweep = reclaimAt(sweepAfter(expires), "queue-expired", queue);
-  return [...effects, put(expiries, { queue, expires, id }, {}), sweep];
+  const sweep = periodJob(messages, { queue, id }, message);
+  return [...effects, put(expiries, { queue, expires, id }, {}), ...sweep];
 }
 
 /** A message before and after a change of its visibility. */
-export interface MessageUpdate {
+interface MessageUpdate {
   readonly queue: bigint;
   readonly id: string;
   readonly from: MessageRecord;
@@ -60,7 +52,7 @@ export function removeMessage(
   const effects = [
     remove(messages, { queue, id }),
     remove(visibilityIndex, { queue, visibleAt, id }),
-    add(messageCounter(queue), -1n),
+    add(messageCount.key(queue), -1n),
   ];
   return expires === ticksMax ? effects : [...effects, remove(expiries, { queue, expires, id })];
 }

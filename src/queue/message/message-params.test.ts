@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { parseQueueParam } from "./testing.ts";
+import { parseQueueParam } from "../../../tests/harness/queue-params.ts";
 import {
   lifetime,
   messageCount,

@@ -10,13 +10,13 @@ const oldVisibilitySecondsMax = 7200;
 const int32Max = 2_147_483_647;
 
 /** Limit of the service for `numofmessages`. */
-export const messagesPerGetMax = 32;
+const messagesPerGetMax = 32;
 /** Visibility timeout of messages that Get Messages returns if the request has none. */
 export const defaultVisibilitySeconds = 30;
 /** Value of `messagettl` for a message that never expires. */
 export const neverExpires = -1;
 
-export interface NumberRange {
+interface NumberRange {
   readonly min: number;
   readonly max: number;
 }
@@ -65,7 +65,7 @@ export const updateVisibilityTimeout = required(visibilityTimeout);
 
 export const popReceipt = required(query("popreceipt", text));
 
-export interface Lifetime {
+interface Lifetime {
   readonly visibilitySeconds: number;
   readonly timeToLiveSeconds: number;
 }

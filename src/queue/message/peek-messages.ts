@@ -1,4 +1,4 @@
-import { noBody } from "../../operation/operation.ts";
+import { noBody, noETag } from "../../operation/operation.ts";
 import { operation } from "../resources.ts";
 import { readQueueHead } from "./queue-head.ts";
 import { messageCount } from "./message-params.ts";
@@ -14,9 +14,7 @@ export const peekMessages = operation({
   body: noBody,
   permission: { letters: "r", resourceType: "o" },
   target: "must-exist",
-  conditions: "none",
-  lease: "none",
-  etag: "none",
+  ...noETag,
   effect: "reads",
   success: { status: 200, headers: ["Cache-Control"] },
   reads: (view, { target, input }) => readQueueHead(view, target.id, input.count ?? 1),

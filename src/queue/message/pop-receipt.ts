@@ -20,7 +20,7 @@ export function popReceiptOf({
   return scratch.toString("base64");
 }
 
-export interface AddressedMessage {
+interface AddressedMessage {
   /** Undefined if the queue has no such message. */
   readonly target: MessageRecord | undefined;
   readonly address: Pick<QueueAddress, "message">;
@@ -28,16 +28,18 @@ export interface AddressedMessage {
 
 /**
  * Returns the message if `receipt` is its latest one, also after its visibility timeout has passed.
- * Order of the faults, as recorded from the service: an id that is no GUID is 404 with any receipt;
- * a malformed receipt is 400 whether the message exists or not; then the message must exist.
+ * Order of the faults, as recorded from the service: a receipt that is not Base64 is 400; an id
+ * that is no GUID is 404; a receipt of another length is 400 whether the message exists or not;
+ * then the message must exist.
  */
 export function checkPopReceipt(
   { target, address }: AddressedMessage,
   receipt: string,
 ): Result<MessageRecord> {
   if (target !== undefined && receipt === popReceiptOf(target)) return ok(target);
-  if (address.message === "") return fail("MessageNotFound");
-  if (decodeBase64(receipt)?.length !== receiptBytes) {
+  const decoded = decodeBase64(receipt);
+  if (decoded !== undefined && address.message === "") return fail("MessageNotFound");
+  if (decoded?.length !== receiptBytes) {
     return invalidQuery("popreceipt", receipt, "Invalid pop receipt format");
   }
   return fail(target === undefined ? "MessageNotFound" : "PopReceiptMismatch");

@@ -1,3 +1,4 @@
+import { noETag } from "../../operation/operation.ts";
 import { ticksFromSeconds, ticksMax, type Ticks } from "../../base/ticks.ts";
 import { operation } from "../resources.ts";
 import { messageBodyBytesMax, parseNewMessage } from "./message-body.ts";
@@ -16,9 +17,7 @@ export const putMessage = operation({
   body: { kind: "xml", bytesMax: messageBodyBytesMax, parse: parseNewMessage },
   permission: { letters: "a", resourceType: "o" },
   target: "must-exist",
-  conditions: "none",
-  lease: "none",
-  etag: "none",
+  ...noETag,
   effect: "writes",
   success: { status: 201, headers: [] },
   decide: ({ target, input, now, newGuid }) => {

@@ -8,7 +8,7 @@ import { messageIdOfBytes } from "./message-id.ts";
 import type { IdentifiedMessage } from "./message-xml.ts";
 
 /** The first visible messages of a queue. */
-export interface QueueHead {
+interface QueueHead {
   /** In order of their next-visible time. */
   readonly visible: readonly IdentifiedMessage[];
   /** Expired messages that the scan skipped. Get Messages removes them. */

@@ -1,3 +1,4 @@
+import { noETag } from "../../operation/operation.ts";
 import { formatHttpDate } from "../../base/dates.ts";
 import { outOfRangeQuery } from "../../protocol/faults.ts";
 import { ticksFromSeconds, wholeSeconds } from "../../base/ticks.ts";
@@ -18,9 +19,7 @@ export const updateMessage = operation({
   body: { kind: "xml", bytesMax: messageBodyBytesMax, parse: parseMessageUpdate },
   permission: { letters: "u", resourceType: "o" },
   target: "optional",
-  conditions: "none",
-  lease: "none",
-  etag: "none",
+  ...noETag,
   effect: "writes",
   success: { status: 204, headers: ["x-ms-popreceipt", "x-ms-time-next-visible"] },
   decide: ({ target, scope, address, input, now }) => {

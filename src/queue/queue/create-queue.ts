@@ -1,6 +1,6 @@
 import { metadata } from "../../operation/common-params.ts";
 import type { Metadata } from "../../protocol/metadata.ts";
-import { noBody } from "../../operation/operation.ts";
+import { noBody, noETag } from "../../operation/operation.ts";
 import { fail } from "../../protocol/result.ts";
 import { operation } from "../resources.ts";
 
@@ -15,9 +15,7 @@ export const createQueue = operation({
   body: noBody,
   permission: { letters: "cw", resourceType: "c", sas: "account-only" },
   target: "may-exist",
-  conditions: "none",
-  lease: "none",
-  etag: "none",
+  ...noETag,
   effect: "writes",
   success: { status: 201, headers: [] },
   decide: ({ target, input, newId }) => {

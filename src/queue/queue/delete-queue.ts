@@ -1,6 +1,6 @@
 import { reserveName } from "../../account/deleted-names.ts";
-import { reclaim } from "../../operation/effects.ts";
-import { noBody } from "../../operation/operation.ts";
+import { reclaimOwned } from "../../operation/effects.ts";
+import { noBody, noETag } from "../../operation/operation.ts";
 import { readAllVisibility } from "../message/queue-head.ts";
 import { removeMessage } from "../message/message-effects.ts";
 import { operation } from "../resources.ts";
@@ -21,9 +21,7 @@ export const deleteQueue = operation({
   body: noBody,
   permission: { letters: "d", resourceType: "c", sas: "account-only" },
   target: "must-exist",
-  conditions: "none",
-  lease: "none",
-  etag: "none",
+  ...noETag,
   effect: "writes",
   isDeletion: true,
   success: { status: 204, headers: [] },
@@ -32,7 +30,7 @@ export const deleteQueue = operation({
     const removals = readResult?.flatMap((entry) => removeMessage(target.id, entry)) ?? [];
     const name = { account: scope.account.id, service: "queue", name: address.queue } as const;
     const reserved = reserveName(features, name, now);
-    const effects = [...removals, reclaim("queue-messages", target.id), ...reserved];
+    const effects = [...removals, reclaimOwned("queue", target.id), ...reserved];
     return { remove: true, effects };
   },
 });

@@ -3,7 +3,7 @@ import {
   accessPoliciesWithin,
   renderAccessPolicies,
 } from "../../account/access-policies.ts";
-import { noBody } from "../../operation/operation.ts";
+import { noBody, noETag } from "../../operation/operation.ts";
 import { xmlBody } from "../../encoding/xml-body.ts";
 import { operation } from "../resources.ts";
 
@@ -20,9 +20,7 @@ export const getQueueAcl = operation({
   body: noBody,
   permission: { resourceType: "c", sas: "none" },
   target: "must-exist",
-  conditions: "none",
-  lease: "none",
-  etag: "none",
+  ...noETag,
   effect: "reads",
   success: { status: 200, headers: ["Cache-Control"] },
   decide: ({ target }) => ({
@@ -42,9 +40,7 @@ export const setQueueAcl = operation({
   body: { kind: "xml", bytesMax: accessPoliciesBytesMax, parse: parseQueuePolicies },
   permission: { resourceType: "c", sas: "none" },
   target: "must-exist",
-  conditions: "none",
-  lease: "none",
-  etag: "none",
+  ...noETag,
   effect: "writes",
   success: { status: 204, headers: [] },
   decide: ({ target, input }) => ({ put: { ...target, policies: input.body } }),

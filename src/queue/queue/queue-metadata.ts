@@ -1,6 +1,6 @@
 import { metadata } from "../../operation/common-params.ts";
-import { noBody } from "../../operation/operation.ts";
-import { messageCounter } from "../records.ts";
+import { noBody, noETag } from "../../operation/operation.ts";
+import { messageCount } from "../records.ts";
 import { operation } from "../resources.ts";
 
 const query = { comp: "metadata" };
@@ -16,12 +16,10 @@ export const getQueueMetadata = operation({
   body: noBody,
   permission: { letters: "r", resourceType: "c" },
   target: "must-exist",
-  conditions: "none",
-  lease: "none",
-  etag: "none",
+  ...noETag,
   effect: "reads",
   success: { status: 200, headers: ["Cache-Control", "x-ms-approximate-messages-count"] },
-  reads: (view, { target }) => view.count(messageCounter(target.id)),
+  reads: (view, { target }) => view.count(messageCount.key(target.id)),
   decide: ({ target, readResult }) => ({
     metadata: target.metadata,
     headers: { "Cache-Control": "no-cache", "x-ms-approximate-messages-count": String(readResult) },
@@ -38,9 +36,7 @@ export const setQueueMetadata = operation({
   body: noBody,
   permission: { letters: "w", resourceType: "c", sas: "account-only" },
   target: "must-exist",
-  conditions: "none",
-  lease: "none",
-  etag: "none",
+  ...noETag,
   effect: "writes",
   success: { status: 204, headers: [] },
   decide: ({ target, input }) => ({ put: { ...target, metadata: input.metadata } }),

@@ -1,12 +1,56 @@
-import type { Log } from "../../base/world.ts";
-import { readCertificate, type Certificate, type CertificateOptions } from "../certificate.ts";
+import type { Clock, Log, Random } from "../../base/world.ts";
+import { readFile } from "node:fs/promises";
+import { createSecureContext } from "node:tls";
+import { localCertificate } from "./certificate-folder.ts";
+import type { Options } from "../options.ts";
+import { messageOf, StartRefused } from "../../host/start-refused.ts";
+
+type Certificate =
+  | { readonly cert: Buffer; readonly key: Buffer }
+  | { readonly pfx: Buffer; readonly passphrase: string };
+
+interface CertificateOptions {
+  readonly options: Options;
+  /** Undefined stores everything in memory. */
+  readonly location: string | undefined;
+  readonly clock: Clock;
+  readonly random: Random;
+}
+
+/** Reads the certificate of `--cert` or `--https`; undefined without one, then HTTP is served. */
+async function readCertificate(given: CertificateOptions): Promise<Certificate | undefined> {
+  const { options, location, clock, random } = given;
+  const { cert, key, pwd, https } = options;
+  if (https && location !== undefined) return localCertificate({ location, clock, random });
+  if (cert === undefined) return undefined;
+  const certificate =
+    key === undefined
+      ? { pfx: await read("cert", cert), passphrase: pwd ?? "" }
+      : { cert: await read("cert", cert), key: await read("key", key) };
+  try {
+    // Checks the certificate at start, where the error can name the file, not at the first
+    // handshake.
+    createSecureContext(certificate);
+  } catch (error) {
+    throw new StartRefused([`cert: ${cert} cannot be used: ${messageOf(error)}`], error);
+  }
+  return certificate;
+}
+
+async function read(name: string, path: string): Promise<Buffer> {
+  try {
+    return await readFile(path);
+  } catch (error) {
+    throw new StartRefused([`${name}: cannot be read: ${messageOf(error)}`], error);
+  }
+}
 
 /** Time between two checks whether the certificate of `--https` must be renewed, or was renewed by
  *  another process on the data folder. Much shorter than the time for which a certificate is still
  *  valid when it is renewed. */
 export const certificateCheckMilliseconds = 12 * 3600 * 1000;
 
-export interface ServedCertificateOptions extends CertificateOptions {
+interface ServedCertificateOptions extends CertificateOptions {
   readonly log: Log;
 }
 

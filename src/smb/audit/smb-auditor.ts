@@ -1,29 +1,130 @@
 import type { Connection } from "../connection.ts";
 import type { FileHandle } from "../files/file-handle.ts";
-import { decodeRename } from "../files/set-classes.ts";
+import { decodeRename } from "../files/information-classes.ts";
 import { decodeClientToken } from "../spnego/tokens.ts";
 import { decodeAuthenticate, MessageType, typeOfMessage } from "../ntlm/messages.ts";
 import type { Request } from "../request.ts";
 import type { SmbResponse } from "../response.ts";
-import { resolveAccess } from "../files/access.ts";
-import type { Session } from "../session.ts";
-import { Status } from "../status.ts";
-import type { TreeConnect } from "../tree.ts";
+import { Right } from "../../file/locks/access.ts";
+import { has, resolveAccess } from "../files/access.ts";
+import type { Session, TreeConnect } from "../session.ts";
+import { nameOfStatus, Status, type NtStatus } from "../status.ts";
 import { decodeCreate } from "../wire/create.ts";
 import { headerBytes } from "../wire/header.ts";
 import { Command } from "../wire/protocol.ts";
 import { decodeSetInfo, InfoType } from "../wire/query.ts";
-import { decodeSessionSetup } from "../wire/session-setup.ts";
-import { decodeTreeConnect } from "../wire/tree-connect.ts";
-import {
-  accessWords,
-  resourceOf,
-  setInfoNames,
-  statusName,
-  type SmbAudit,
-  type WriteSmbAudit,
-} from "./audit-entry.ts";
-import { HandleCounts } from "./handle-counts.ts";
+import { decodeSessionSetup, decodeTreeConnect } from "../wire/session.ts";
+import { decodeIoctl } from "../wire/ioctl.ts";
+
+/** A line of the audit log about SMB. */
+interface SmbAudit {
+  readonly operation: string;
+  /** `/account/share/path`, as far as they are known. */
+  readonly resource: string;
+  /** Name of the NTSTATUS, for example `STATUS_ACCESS_DENIED`. */
+  readonly status: string;
+  readonly who: object;
+  /** Remote address and port. */
+  readonly client: string;
+  /** Further fields of the operation. */
+  readonly details?: object | undefined;
+}
+
+export type WriteSmbAudit = (entry: SmbAudit) => void;
+
+/** Longer resources are cut. */
+const resourceUnitsMax = 2048;
+
+function resourceOf(account: string, share?: string, path: readonly string[] = []): string {
+  const parts = [account, share ?? "", ...path].filter((part) => part !== "");
+  return `/${parts.join("/")}`.slice(0, resourceUnitsMax);
+}
+
+/** `accessDenied` is `STATUS_ACCESS_DENIED`. */
+function statusName(status: NtStatus): string {
+  const name = nameOfStatus(status);
+  return `STATUS_${name.replaceAll(/[A-Z]/g, (letter) => `_${letter}`).toUpperCase()}`;
+}
+
+const accessNames: readonly (readonly [number, string])[] = [
+  [Right.readData, "read"],
+  [Right.writeData | Right.appendData, "write"],
+  [Right.execute, "execute"],
+  [Right.delete, "delete"],
+  [Right.writeAttributes, "attributes"],
+  [Right.writeDac | Right.writeOwner, "security"],
+];
+
+/** What an access mask permits beside reading attributes. */
+function accessWords(access: number): readonly string[] {
+  return accessNames.flatMap(([rights, name]) => (has(access, rights) ? [name] : []));
+}
+
+/** The names of the information classes that SET_INFO changes ([MS-FSCC] 2.4). */
+const setInfoNames: Readonly<Record<number, string>> = {
+  4: "attributes",
+  10: "rename",
+  13: "delete",
+  14: "position",
+  16: "mode",
+  19: "allocation",
+  20: "length",
+};
+
+/** The number of bytes in a READ or WRITE response ([MS-SMB2] 2.2.20, 2.2.22). */
+const bytesOffset = headerBytes + 4;
+/** FSCTL_SRV_COPYCHUNK and FSCTL_SRV_COPYCHUNK_WRITE. */
+const copyCodes: ReadonlySet<number> = new Set([0x0014_40f2, 0x0014_80f2]);
+/** Bytes from the end of a copy response at which the number of copied bytes is. */
+const copiedFromEnd = 4;
+
+const commandNames: Readonly<Record<number, string>> = {
+  [Command.read]: "READ",
+  [Command.write]: "WRITE",
+  [Command.lock]: "LOCK",
+  [Command.ioctl]: "IOCTL",
+};
+
+/** What was done through one handle. */
+class HandleCounts {
+  #readBytes = 0;
+  #writtenBytes = 0;
+  #locks = 0;
+  /** Numbers of rejected requests, by command and status. */
+  readonly #rejected = new Map<string, number>();
+
+  add({ header: { command }, message }: Request, response: SmbResponse): void {
+    const name = commandNames[command];
+    if (name === undefined) return;
+    const { status } = response;
+    if (status !== Status.success) {
+      // The end of a file is found by reading up to it.
+      if (status === Status.endOfFile) return;
+      const key = `${name} ${statusName(status)}`;
+      this.#rejected.set(key, (this.#rejected.get(key) ?? 0) + 1);
+      return;
+    }
+    if (command === Command.read) this.#readBytes += response.message.readUInt32LE(bytesOffset);
+    if (command === Command.write) this.#writtenBytes += response.message.readUInt32LE(bytesOffset);
+    if (command === Command.lock) this.#locks += 1;
+    if (command === Command.ioctl) this.#writtenBytes += copiedBytes(message, response);
+  }
+
+  details(): object {
+    return {
+      readBytes: this.#readBytes,
+      writtenBytes: this.#writtenBytes,
+      ...(this.#locks > 0 && { locks: this.#locks }),
+      ...(this.#rejected.size > 0 && { rejected: Object.fromEntries(this.#rejected) }),
+    };
+  }
+}
+
+function copiedBytes(message: Buffer, { message: response }: SmbResponse): number {
+  const code = decodeIoctl(message)?.code;
+  if (code === undefined || !copyCodes.has(code)) return 0;
+  return response.readUInt32LE(response.length - copiedFromEnd);
+}
 
 /** What a request refers to, noted before its handler runs: LOGOFF ends its session. */
 interface RequestTarget {

@@ -1,10 +1,9 @@
 import { describe, expect, it } from "vitest";
-import { cmac, cmacKey } from "./cmac.ts";
+import { cmac, cmacKey, signerOf } from "./signing.ts";
 import { encryptorOf } from "./encryption.ts";
 import { deriveKey } from "./key-derivation.ts";
 import { md4 } from "./md4.ts";
 import { Rc4 } from "./rc4.ts";
-import { signerOf } from "./signing.ts";
 
 const hex = (text: string): Buffer => Buffer.from(text, "hex");
 

@@ -25,7 +25,7 @@ const gcmNonceBytes = 12;
 const ccmNonceBytes = 11;
 const authentication = { authTagLength: tagBytes };
 
-export interface EncryptorOptions {
+interface EncryptorOptions {
   readonly sessionId: bigint;
   readonly cipher: number;
   readonly keys: SessionKeys;

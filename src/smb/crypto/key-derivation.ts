@@ -10,7 +10,7 @@ export interface SessionKeys {
   readonly incoming: Buffer;
 }
 
-export interface KeyOptions {
+interface KeyOptions {
   readonly dialect: number;
   readonly cipher: number;
   readonly sessionKey: Buffer;

@@ -3,10 +3,44 @@ import { cacheRead, type CachingGrant, type LockState } from "../../file/locks/l
 import type { Ticks } from "../../base/ticks.ts";
 import { locks } from "../../file/records.ts";
 import type { SmbServerState } from "../server.ts";
-import { OplockLevel } from "../wire/protocol.ts";
-import { encodeLeaseBreak, encodeOplockBreak } from "../wire/oplock-break.ts";
+import { Command, notificationMessageId, OplockLevel } from "../wire/protocol.ts";
+import { encodeLeaseBreak, encodeOplockBreak } from "../wire/locking.ts";
 import type { FileHandle } from "./file-handle.ts";
-import { sendNotification, connectionForLease } from "./notification.ts";
+import { newResponse } from "../response.ts";
+import type { Connection } from "../connection.ts";
+import { Status } from "../status.ts";
+import { encodeHeader } from "../wire/header.ts";
+
+/** The connection for the notification of an SMB lease break: the oldest one of the client, or one
+ *  of the session of the handle if the session requires encryption, whose key no other connection
+ *  has. */
+function connectionForLease({
+  connection: preferred,
+  session,
+}: FileHandle): Connection | undefined {
+  const connection = session.connectionFor(preferred);
+  if (connection === undefined || session.requiresEncryption) return connection;
+  return connection.server.clientConnections.oldestAuthenticated(connection) ?? connection;
+}
+
+/** Sends a break notification. It is not signed, because its MessageId is always -1. */
+function sendNotification({ session }: FileHandle, connection: Connection, body: Buffer): void {
+  const { message } = newResponse(body);
+  const { encryptor, requiresEncryption } = session;
+  encodeHeader(message, {
+    creditCharge: 0,
+    status: Status.success,
+    command: Command.oplockBreak,
+    credits: 0,
+    flags: 0,
+    messageId: notificationMessageId,
+    asyncId: undefined,
+    treeId: 0,
+    sessionId: 0n,
+  });
+  const mustEncrypt = encryptor !== undefined && requiresEncryption;
+  connection.send(mustEncrypt ? encryptor.encrypt([message]) : [message]);
+}
 
 /** A caching grant of a client of this process, as the client was last notified of it. */
 interface GrantHolder {

@@ -4,14 +4,14 @@ import { oplockKey } from "../../file/locks/oplock-keys.ts";
 import type { Connection } from "../connection.ts";
 import type { TreeRequest } from "../request.ts";
 import { Status, type NtStatus } from "../status.ts";
-import type { CreateRequest } from "../wire/create.ts";
 import {
   ContextName,
   decodeLease,
   encodeLease,
   type CreateContext,
+  type CreateRequest,
   type LeaseContext,
-} from "../wire/create-contexts.ts";
+} from "../wire/create.ts";
 import { Dialect, OplockLevel } from "../wire/protocol.ts";
 import { CreateOption } from "./create-rules.ts";
 import type { HandleCachingGrant } from "./file-handle.ts";
@@ -85,7 +85,7 @@ function isValidState(state: number): boolean {
 }
 
 /** The oplock or SMB lease in a CREATE response. */
-export interface GrantedCaching {
+interface GrantedCaching {
   readonly level: number;
   readonly held: number;
   readonly grant: HandleCachingGrant | undefined;

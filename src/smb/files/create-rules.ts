@@ -1,7 +1,11 @@
 import { Status, type NtStatus } from "../status.ts";
 import { resolveAccess } from "./access.ts";
-import type { CreateRequest } from "../wire/create.ts";
-import { ContextName } from "../wire/create-contexts.ts";
+import { ContextName, type CreateContext, type CreateRequest } from "../wire/create.ts";
+import { maximalAccess } from "../../file/filesystem/open.ts";
+import type { FileReference } from "../../file/filesystem/file-reference.ts";
+import type { NodeRecord } from "../../file/records.ts";
+import { Writer } from "../wire/writer.ts";
+import { indexNumberOf } from "./information-classes.ts";
 
 /** Validation of a CREATE request that needs no stored state ([MS-SMB2] 3.3.5.9). */
 
@@ -40,4 +44,25 @@ export function checkCreate(create: CreateRequest): NtStatus | undefined {
   const attributes = contexts.find(({ name }) => name === ContextName.extendedAttributes);
   if (attributes !== undefined && attributes.data.length > 0) return Status.easNotSupported;
   return undefined;
+}
+
+/** The contexts of a CREATE response that depend only on the file: maximal access and on-disk
+ *  id. */
+export function factContexts(
+  create: CreateRequest,
+  reference: FileReference,
+  node: NodeRecord,
+): readonly CreateContext[] {
+  const contexts: CreateContext[] = [];
+  for (const { name } of create.contexts) {
+    if (name === ContextName.maximalAccess) {
+      const data = new Writer(8).u32(Status.success).u32(maximalAccess(node)).finish();
+      contexts.push({ name, data });
+    } else if (name === ContextName.diskId) {
+      const index = indexNumberOf(node, reference.share.id);
+      const data = new Writer(32).u64(index).u64(reference.share.id).zeros(16).finish();
+      contexts.push({ name, data });
+    }
+  }
+  return contexts;
 }

@@ -1,7 +1,7 @@
 import type { NodeRecord } from "../../file/records.ts";
 import { writeTimes } from "../wire/file-facts.ts";
 import { Writer } from "../wire/writer.ts";
-import { factsOf, indexNumberOf } from "./facts.ts";
+import { factsOf, indexNumberOf } from "./information-classes.ts";
 
 /** A directory entry. The entries `.` and `..` have other names than their file nodes. */
 export interface NamedNode {
@@ -63,4 +63,21 @@ export function encodeEntry(infoClass: number, { name, node }: NamedNode, share:
     .u32(bytes.length);
   entryClass.tail(writer, indexNumberOf(node, share));
   return writer.bytes(bytes).finish();
+}
+
+/** Position of a QUERY_DIRECTORY enumeration. */
+export interface Listing {
+  readonly pattern: string;
+  /** How many of the entries `.` and `..`, which come first, were returned. */
+  dots: 0 | 1 | 2;
+  /** Case-folded name at which the enumeration continues. */
+  from: string;
+  isFinished: boolean;
+  /** Whether a response had entries; then the end is STATUS_NO_MORE_FILES, else
+   *  STATUS_NO_SUCH_FILE. */
+  hasShown: boolean;
+}
+
+export function newListing(pattern: string): Listing {
+  return { pattern, dots: 0, from: "", isFinished: false, hasShown: false };
 }

@@ -1,16 +1,23 @@
 import { cacheHandle } from "../../file/locks/lock-state.ts";
 import { fileInfo } from "../../file/filesystem/info.ts";
 import { foldName } from "../../file/shared/fold.ts";
-import { newResponse, errorResponse, type SmbResponse } from "../response.ts";
+import { errorResponse, newResponse, type SmbResponse } from "../response.ts";
 import type { TreeRequest } from "../request.ts";
 import { Status } from "../status.ts";
-import { encodeCreateResponse, type CreateRequest } from "../wire/create.ts";
-import { encodeDurable, type DurableContext } from "../wire/durable-contexts.ts";
-import { ContextName, decodeLease, type CreateContext } from "../wire/create-contexts.ts";
+import {
+  ContextName,
+  decodeLease,
+  encodeCreateResponse,
+  encodeDurable,
+  type CreateContext,
+  type CreateRequest,
+  type DurableContext,
+} from "../wire/create.ts";
 import { grantedCaching, leaseKeyOf } from "./caching-choice.ts";
-import { factsOf } from "./facts.ts";
+import { factsOf } from "./information-classes.ts";
 import type { Durability, FileHandle } from "./file-handle.ts";
 import type { ParsedPath } from "./path.ts";
+import type { SmbServerState } from "../server.ts";
 
 // How long a durable handle stays open without a connection.
 /** Version 2, if the client requests no time. */
@@ -125,4 +132,59 @@ function isSameOpen(
 
 function isSamePath(left: readonly string[], right: readonly string[]): boolean {
   return left.map(foldName).join("\\") === right.map(foldName).join("\\");
+}
+
+/** Durable handles without a connection, of all clients. Beyond this, handles of a lost connection
+ *  are closed at once. */
+const durablesMax = 4096;
+
+interface DisconnectedHandle {
+  readonly handle: FileHandle;
+  readonly account: string;
+  readonly cancel: () => void;
+}
+
+/** Durable handles whose connection was lost, until a reconnect or their time-out. */
+export class DurableHandles {
+  readonly #server: SmbServerState;
+  readonly #disconnected = new Map<bigint, DisconnectedHandle>();
+
+  constructor(server: SmbServerState) {
+    this.#server = server;
+  }
+
+  /** Keeps the handle of a lost connection for a reconnect. False if it is not durable or the limit
+   *  is reached; then the caller closes it. */
+  keep(handle: FileHandle): boolean {
+    const { durable, session } = handle;
+    if (durable === undefined || this.#disconnected.size >= durablesMax) return false;
+    const { persistent } = handle.id;
+    const cancel = this.#server.world.clock.after(durable.milliseconds, () => {
+      if (this.#disconnected.delete(persistent)) this.#server.closeInBackground([handle]);
+    });
+    this.#disconnected.set(persistent, { handle, account: session.account, cancel });
+    return true;
+  }
+
+  find(persistent: bigint): FileHandle | undefined {
+    return this.#disconnected.get(persistent)?.handle;
+  }
+
+  accountOf(persistent: bigint): string | undefined {
+    return this.#disconnected.get(persistent)?.account;
+  }
+
+  /** Called when the handle is reconnected or closed: stops its time-out. */
+  remove({ id }: FileHandle): void {
+    this.#disconnected.get(id.persistent)?.cancel();
+    this.#disconnected.delete(id.persistent);
+  }
+
+  /** Closes all durable handles without a connection, when the server stops. */
+  async closeAll(): Promise<void> {
+    const disconnected = Array.from(this.#disconnected.values());
+    this.#disconnected.clear();
+    for (const { cancel } of disconnected) cancel();
+    await this.#server.handleCloser.close(disconnected.map(({ handle }) => handle));
+  }
 }

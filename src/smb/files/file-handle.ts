@@ -1,10 +1,9 @@
 import type { FileReference } from "../../file/filesystem/file-reference.ts";
 import type { FileId } from "../response.ts";
 import type { Connection } from "../connection.ts";
-import type { Session } from "../session.ts";
-import type { TreeConnect } from "../tree.ts";
+import type { Session, TreeConnect } from "../session.ts";
 import type { DirectoryWatch } from "./directory-watch.ts";
-import type { Listing } from "./listing.ts";
+import type { Listing } from "./directory-entry.ts";
 
 /** An open file or directory of an SMB client. The lock record of the file has the same open under
  *  `id.persistent`. */
@@ -56,7 +55,7 @@ export interface HandleCachingGrant {
 }
 
 /** What the client sent to identify its SMB lease ([MS-SMB2] 2.2.13.2.10). */
-export interface LeaseIdentity {
+interface LeaseIdentity {
   readonly key: Buffer;
   readonly version: 1 | 2;
   readonly parentKey: Buffer;

@@ -1,9 +1,9 @@
-import { errorResponse, type SmbResponse, type FileId } from "../response.ts";
+import { errorResponse, type FileId, type SmbResponse } from "../response.ts";
 import type { Handle } from "../handle.ts";
-import type { TreeRequest } from "../request.ts";
+import type { RequestLifetime, TreeRequest } from "../request.ts";
 import { Status } from "../status.ts";
-import { countRequest } from "./channel-sequence.ts";
 import type { FileHandle } from "./file-handle.ts";
+import { Command, Dialect, HeaderFlag } from "../wire/protocol.ts";
 
 /** The handle that a request names or, if it is a related request of a compound, inherits from the
  *  request before it. Otherwise the error response. */
@@ -32,4 +32,44 @@ export function findFile(request: TreeRequest, named: FileId): FileHandle | SmbR
   const found = findHandle(request, named);
   if (isResponse(found) || found.kind === "file") return found;
   return errorResponse(Status.invalidDeviceRequest);
+}
+
+/** ChannelSequence is a 16-bit number that wraps: differences from here on count as negative. */
+const half = 0x8000;
+const modifyingCommands: ReadonlySet<number> = new Set([
+  Command.write,
+  Command.setInfo,
+  Command.ioctl,
+]);
+
+/**
+ * Counts a request as running on its handle until it is handled. Returns false if the request must
+ * fail with STATUS_FILE_NOT_AVAILABLE ([MS-SMB2] 3.3.5.2.10). A client that loses a channel
+ * increments its ChannelSequence and replays, over another channel, the requests without a
+ * response. A late request from the lost channel could overwrite a later change, and so could a
+ * replay whose original is still running: both fail.
+ */
+function countRequest({ header, connection, lifetime }: TreeRequest, handle: FileHandle): boolean {
+  if (connection.dialect < Dialect.v300) return true;
+  const modifies = modifyingCommands.has(header.command);
+  const ahead = (header.channelSequence - handle.channelSequence) & 0xffff;
+  if (ahead >= half) return !modifies;
+  if (ahead > 0) {
+    handle.channelSequence = header.channelSequence;
+    handle.pendingOlderRequests += handle.pendingRequests;
+    handle.pendingRequests = 0;
+  }
+  const isReplay = (header.flags & HeaderFlag.replay) !== 0;
+  if (isReplay && modifies && handle.pendingOlderRequests > 0) return false;
+  count(lifetime, handle);
+  return true;
+}
+
+function count(lifetime: RequestLifetime, handle: FileHandle): void {
+  const sequence = handle.channelSequence;
+  handle.pendingRequests += 1;
+  lifetime.whenHandled = () => {
+    if (handle.channelSequence === sequence) handle.pendingRequests -= 1;
+    else handle.pendingOlderRequests -= 1;
+  };
 }

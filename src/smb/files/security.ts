@@ -10,7 +10,7 @@ import {
   type SecurityDescriptor,
 } from "../../file/shared/security-descriptor.ts";
 import { Status, type NtStatus } from "../status.ts";
-import { ContextName, type CreateContext } from "../wire/create-contexts.ts";
+import { ContextName, type CreateContext } from "../wire/create.ts";
 
 /** The security descriptor of a CREATE in SDDL, the form in which it is stored. Undefined if the
  *  request has none; a status if it is malformed. */

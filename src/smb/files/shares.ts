@@ -1,10 +1,10 @@
 import { accounts } from "../../account/account-record.ts";
-import type { Runtime } from "../../operation/execute.ts";
+import type { Runtime } from "../../operation/work.ts";
 import { Records } from "../../operation/records.ts";
 import type { ShareAddress } from "../../file/filesystem/file-reference.ts";
 import { shares } from "../../file/records.ts";
 
-export interface NamedShare {
+interface NamedShare {
   readonly name: string;
   readonly id: bigint;
 }

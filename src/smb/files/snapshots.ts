@@ -1,12 +1,11 @@
 import { ticksPerSecond, truncateToSecond, type Ticks } from "../../base/ticks.ts";
-import type { Runtime } from "../../operation/execute.ts";
+import type { Runtime } from "../../operation/work.ts";
 import { Records } from "../../operation/records.ts";
 import { shareSnapshots, type ShareSnapshotRecord } from "../../file/records.ts";
-import { ticksOfFileTime } from "../file-time.ts";
+import { ticksOfFileTime } from "../wire/file-facts.ts";
 import { Status, type NtStatus } from "../status.ts";
-import type { TreeConnect } from "../tree.ts";
-import { ContextName } from "../wire/create-contexts.ts";
-import type { CreateRequest } from "../wire/create.ts";
+import type { TreeConnect } from "../session.ts";
+import { ContextName, type CreateRequest } from "../wire/create.ts";
 import type { ParsedPath } from "./path.ts";
 
 /** Azure's limit per share. */

@@ -3,7 +3,7 @@ import { Writer } from "../wire/writer.ts";
 
 /** The three messages of NTLM ([MS-NLMP] 2.2.1). */
 
-export const ntlmSignature = Buffer.from("NTLMSSP\0", "latin1");
+const ntlmSignature = Buffer.from("NTLMSSP\0", "latin1");
 export const MessageType = { negotiate: 1, challenge: 2, authenticate: 3 } as const;
 
 export const NtlmFlag = {
@@ -49,7 +49,7 @@ const challengeFixedBytes = 56;
 const targetName = { computer: 1, domain: 2, dnsComputer: 3, dnsDomain: 4, time: 7, end: 0 };
 const version = Buffer.from([6, 1, 0, 0, 0, 0, 0, 15]);
 
-export interface ChallengeOptions {
+interface ChallengeOptions {
   readonly clientFlags: number;
   readonly challenge: Uint8Array;
   readonly serverName: string;

@@ -1,6 +1,6 @@
 import { createHmac } from "node:crypto";
 import { describe, expect, it } from "vitest";
-import { passwordHash, proveSession } from "./proof.ts";
+import { passwordHash, proveSession } from "./login.ts";
 
 const hex = (text: string): Buffer => Buffer.from(text, "hex");
 

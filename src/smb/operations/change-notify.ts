@@ -1,10 +1,10 @@
 import { newResponse, errorResponse, type SmbResponse } from "../response.ts";
 import { transactBytesMax } from "../limits.ts";
-import { coversBytes } from "../credit-charge.ts";
-import { has, Right } from "../files/access.ts";
+import { coversBytes, type TreeRequest } from "../request.ts";
+import { Right } from "../../file/locks/access.ts";
+import { has } from "../files/access.ts";
 import { DirectoryWatch, type NotifyResult } from "../files/directory-watch.ts";
 import { findFile, isResponse } from "../files/lookup.ts";
-import type { TreeRequest } from "../request.ts";
 import { Status } from "../status.ts";
 import { decodeChangeNotify, encodeDataResponse } from "../wire/query.ts";
 

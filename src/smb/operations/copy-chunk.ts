@@ -1,12 +1,12 @@
 import { readFile } from "../../file/filesystem/read.ts";
 import { writeFile } from "../../file/filesystem/write.ts";
 import { newResponse } from "../response.ts";
-import { has, Right } from "../files/access.ts";
+import { Right } from "../../file/locks/access.ts";
+import { has } from "../files/access.ts";
 import type { FileHandle } from "../files/file-handle.ts";
-import { statusOf } from "../files/status-of.ts";
+import { Status, statusOf, type NtStatus } from "../status.ts";
 import { statusOfWait, waitForLocks } from "../files/wait-for-locks.ts";
 import type { TreeRequest } from "../request.ts";
-import { Status, type NtStatus } from "../status.ts";
 import { encodeIoctlResponse, type IoctlRequest } from "../wire/ioctl.ts";
 import { Reader } from "../wire/reader.ts";
 import { Writer } from "../wire/writer.ts";
@@ -158,8 +158,6 @@ async function copyOne(
   if (available < length) return Status.invalidViewSize;
   const { reference, id, keepsLastWrite } = target;
   const request = { reference, handle: id.persistent, keepsLastWrite, at: Number(to), bytes };
-  const outcome = await waitForLocks(server, reference.share.id, { lifetime }, () =>
-    writeFile(runtime, request),
-  );
+  const outcome = await waitForLocks(server, { lifetime }, () => writeFile(runtime, request));
   return outcome.kind === "done" ? undefined : statusOfWait(outcome);
 }

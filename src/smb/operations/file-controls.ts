@@ -2,13 +2,13 @@ import { formatIso } from "../../base/dates.ts";
 import { writtenRanges } from "../../file/filesystem/ranges.ts";
 import { zeroFile } from "../../file/filesystem/write.ts";
 import { newResponse } from "../response.ts";
-import { has, Right } from "../files/access.ts";
+import { Right } from "../../file/locks/access.ts";
+import { has } from "../files/access.ts";
 import type { FileHandle } from "../files/file-handle.ts";
 import { listSnapshots } from "../files/snapshots.ts";
-import { statusOf } from "../files/status-of.ts";
+import { Status, statusOf } from "../status.ts";
 import { statusOfWait, waitForLocks } from "../files/wait-for-locks.ts";
 import type { TreeRequest } from "../request.ts";
-import { Status } from "../status.ts";
 import { encodeIoctlResponse, type IoctlRequest } from "../wire/ioctl.ts";
 import { Writer } from "../wire/writer.ts";
 import type { ControlResult } from "./ioctl.ts";
@@ -57,7 +57,7 @@ export async function zeroData(
   const { reference, id, keepsLastWrite } = handle;
   const span = { from: Number(from), length: Number(beyond - from) };
   const zeroing = { reference, handle: id.persistent, keepsLastWrite, span };
-  const outcome = await waitForLocks(server, reference.share.id, { lifetime }, () =>
+  const outcome = await waitForLocks(server, { lifetime }, () =>
     zeroFile(server.world.runtime, zeroing),
   );
   return outcome.kind === "done" ? Buffer.alloc(0) : statusOfWait(outcome);

@@ -1,21 +1,53 @@
 import type { Handler, Request, SessionRequest, TreeRequest } from "../request.ts";
 import { Command } from "../wire/protocol.ts";
 import { changeNotify } from "./change-notify.ts";
-import { close, flush } from "./close.ts";
 import { create } from "./create.ts";
-import { echo } from "./echo.ts";
 import { ioctl } from "./ioctl.ts";
 import { lock } from "./lock.ts";
-import { logoff } from "./logoff.ts";
+import { logoff, sessionSetup } from "./session-setup.ts";
 import { negotiate } from "./negotiate.ts";
 import { oplockBreak } from "./oplock-break.ts";
 import { queryDirectory } from "./query-directory.ts";
 import { queryInfo } from "./query-info.ts";
-import { read } from "./read.ts";
-import { sessionSetup } from "./session-setup.ts";
+import { read, write } from "./read-write.ts";
 import { setInfo } from "./set-info.ts";
 import { treeConnect, treeDisconnect } from "./tree-connect.ts";
-import { write } from "./write.ts";
+import { emptyResponse, errorResponse, newResponse, type SmbResponse } from "../response.ts";
+import { Right } from "../../file/locks/access.ts";
+import { has } from "../files/access.ts";
+import { factsOf } from "../files/information-classes.ts";
+import { findFile, findHandle, isResponse } from "../files/lookup.ts";
+import { closeFileHandles } from "../handle-closer.ts";
+import { Status } from "../status.ts";
+import { decodeClose, decodeFlush, encodeCloseResponse } from "../wire/io.ts";
+
+/** ECHO: clients send it to test the connection. */
+function echo(): SmbResponse {
+  return emptyResponse();
+}
+
+async function close(request: TreeRequest): Promise<SmbResponse> {
+  const asked = decodeClose(request.message);
+  if (asked === undefined) return errorResponse(Status.invalidParameter);
+  const handle = findHandle(request, asked.fileId);
+  if (isResponse(handle)) return handle;
+  request.session.handles.delete(handle.id.volatile);
+  if (handle.kind === "pipe") return newResponse(encodeCloseResponse(undefined));
+  const { node } = await closeFileHandles(request.connection.server, [handle]);
+  const facts = asked.wantsFacts && node !== undefined ? factsOf(node) : undefined;
+  return newResponse(encodeCloseResponse(facts));
+}
+
+const flushRights = Right.writeData | Right.appendData;
+
+/** FLUSH has no effect: every write is durable before its response. */
+function flush(request: TreeRequest): SmbResponse {
+  const fileId = decodeFlush(request.message);
+  if (fileId === undefined) return errorResponse(Status.invalidParameter);
+  const handle = findFile(request, fileId);
+  if (isResponse(handle)) return handle;
+  return has(handle.access, flushRights) ? emptyResponse() : errorResponse(Status.accessDenied);
+}
 
 /** The handler of a command, and what must exist before it runs. */
 export type CommandDeclaration =

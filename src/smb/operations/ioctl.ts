@@ -1,17 +1,107 @@
-import { newResponse, errorResponse, type SmbResponse } from "../response.ts";
+import { disconnect, errorResponse, newResponse, type SmbResponse } from "../response.ts";
 import { transactBytesMax } from "../limits.ts";
-import { coversBytes } from "../credit-charge.ts";
+import { coversBytes, type TreeRequest } from "../request.ts";
 import type { FileHandle } from "../files/file-handle.ts";
 import { findFile, findHandle, isResponse } from "../files/lookup.ts";
-import type { TreeRequest } from "../request.ts";
 import { Status, type NtStatus } from "../status.ts";
 import { decodeIoctl, encodeIoctlResponse, type IoctlRequest } from "../wire/ioctl.ts";
 import { Writer } from "../wire/writer.ts";
 import { copyChunks, resumeKey } from "./copy-chunk.ts";
 import { allocatedRanges, enumerateSnapshots, zeroData } from "./file-controls.ts";
-import { networkInterfaces } from "./network-interfaces.ts";
 import { callPipe, takeFromPipe } from "./pipe.ts";
-import { validateNegotiate } from "./validate-negotiate.ts";
+import { Dialect } from "../wire/protocol.ts";
+import { Reader } from "../wire/reader.ts";
+import { isIPv4, isIPv6 } from "node:net";
+import { isNoFile } from "../wire/header.ts";
+
+const dialectsMax = 64;
+const answerBytes = 24;
+
+/** FSCTL_VALIDATE_NEGOTIATE_INFO: the client repeats its NEGOTIATE in a signed message. If the two
+ *  differ, an attacker changed the first, and the connection is closed. */
+function validateNegotiate(
+  { connection }: TreeRequest,
+  { input, outputBytesMax }: IoctlRequest,
+): ControlResult {
+  const { negotiated, server } = connection;
+  if (negotiated === undefined || negotiated.dialect === Dialect.v311) return disconnect;
+  const reader = new Reader(input);
+  const capabilities = reader.u32();
+  const guid = reader.bytes(16);
+  const securityMode = reader.u16();
+  const count = reader.u16();
+  if (count > dialectsMax) return disconnect;
+  const dialects = Array.from({ length: count }, () => reader.u16());
+  if (!reader.intact) return disconnect;
+  if (outputBytesMax < answerBytes) return Status.invalidParameter;
+  const isSame =
+    capabilities === negotiated.clientCapabilities &&
+    guid.equals(negotiated.clientGuid) &&
+    securityMode === negotiated.clientSecurityMode &&
+    dialects.join() === negotiated.clientDialects.join();
+  if (!isSame) return disconnect;
+  return new Writer(answerBytes)
+    .u32(negotiated.capabilities)
+    .bytes(server.guid)
+    .u16(server.securityMode)
+    .u16(negotiated.dialect)
+    .finish();
+}
+
+const entryBytes = 152;
+const addressBytes = 128;
+const interfaceIndex = 1;
+/** The link speed that is reported; the real one is not known. */
+const bitsPerSecond = 10_000_000_000n;
+const internetFamily = 2;
+const internet6Family = 0x17;
+const mappedPrefix = "::ffff:";
+
+/** FSCTL_QUERY_NETWORK_INTERFACE_INFO ([MS-SMB2] 2.2.32.5): lists only the address that the client
+ *  is connected to, because the server may not listen on others. */
+function networkInterfaces(
+  { connection: { dialect, localAddress } }: TreeRequest,
+  { fileId, outputBytesMax }: IoctlRequest,
+): ControlResult {
+  if (dialect < Dialect.v300) return Status.notSupported;
+  if (!isNoFile(fileId)) return Status.invalidParameter;
+  if (outputBytesMax < entryBytes) return Status.bufferTooSmall;
+  const head = new Writer(entryBytes).u32(0).u32(interfaceIndex).u32(0).u32(0).u64(bitsPerSecond);
+  return head.bytes(socketAddress(localAddress)).finish();
+}
+
+function socketAddress(text: string): Buffer {
+  const plain = text.startsWith(mappedPrefix) ? text.slice(mappedPrefix.length) : text;
+  const writer = new Writer(addressBytes);
+  if (isIPv4(plain)) {
+    writer
+      .u16(internetFamily)
+      .u16(0)
+      .bytes(Buffer.from(plain.split(".").map(Number)));
+  } else {
+    const address = isIPv6(plain) ? bytesOfIPv6(plain) : Buffer.alloc(16);
+    writer.u16(internet6Family).u16(0).u32(0).bytes(address);
+  }
+  return writer.zeros(addressBytes - writer.length).finish();
+}
+
+const groupsMax = 8;
+
+/** The 16 bytes of an IPv6 address. It comes from the system, so it is well-formed. A zone is left
+ *  out, because it is valid only on this machine. */
+function bytesOfIPv6(text: string): Buffer {
+  const [left = "", right] = text.split("%", 1)[0]!.split("::");
+  const groupsOf = (part: string): number[] =>
+    part === "" ? [] : part.split(":").map((group) => Number.parseInt(group, 16));
+  const head = groupsOf(left);
+  const tail = right === undefined ? [] : groupsOf(right);
+  const gap = Math.max(0, groupsMax - head.length - tail.length);
+  const writer = new Writer(16);
+  for (const group of [...head, ...Array<number>(gap).fill(0), ...tail]) {
+    writer.u8(group >> 8).u8(group & 0xff);
+  }
+  return writer.finish();
+}
 
 /** The output of a control, the status of its failure, or a complete response. */
 export type ControlResult = Buffer | NtStatus | SmbResponse;

@@ -1,15 +1,14 @@
 import { lockFile, unlockFile } from "../../file/filesystem/lock.ts";
-import type { FileResultOrWait } from "../../file/filesystem/file-result.ts";
 import type { LockRequest } from "../../file/locks/byte-ranges.ts";
 import { emptyResponse, errorResponse, type SmbResponse } from "../response.ts";
-import { has, Right } from "../files/access.ts";
+import { Right } from "../../file/locks/access.ts";
+import { has } from "../files/access.ts";
 import type { FileHandle } from "../files/file-handle.ts";
 import { findFile, isResponse } from "../files/lookup.ts";
-import { statusOf } from "../files/status-of.ts";
+import { Status, statusOf, type NtStatus } from "../status.ts";
 import { waitForLocks } from "../files/wait-for-locks.ts";
 import type { TreeRequest } from "../request.ts";
-import { Status, type NtStatus } from "../status.ts";
-import { decodeLock, LockFlag, type LockElement } from "../wire/lock.ts";
+import { decodeLock, LockFlag, type LockElement } from "../wire/locking.ts";
 import { Capability } from "../wire/protocol.ts";
 
 const lockingRights = Right.readData | Right.writeData | Right.appendData;
@@ -87,19 +86,16 @@ function checkElements(elements: readonly LockElement[]): NtStatus | undefined {
 }
 
 async function lockAll(
-  { connection: { server }, tree, lifetime, session }: TreeRequest,
+  { connection: { server }, lifetime, session }: TreeRequest,
   handle: FileHandle,
   ranges: readonly LockRequest[],
   waits: boolean,
 ): Promise<SmbResponse> {
   const { reference, id } = handle;
-  const request = { reference, handle: id.persistent, ranges };
-  const attempt = async (): Promise<FileResultOrWait<undefined>> => {
-    const outcome = await lockFile(server.world.runtime, request);
-    const isTaken = outcome.kind === "fault" && outcome.fault === "lock-not-granted";
-    return waits && isTaken ? { kind: "wait", file: reference.file } : outcome;
-  };
-  const outcome = await waitForLocks(server, tree.shareId, { lifetime, ranges }, attempt);
+  const request = { reference, handle: id.persistent, ranges, waits };
+  const outcome = await waitForLocks(server, { lifetime, ranges }, () =>
+    lockFile(server.world.runtime, request),
+  );
   switch (outcome.kind) {
     case "done":
       return emptyResponse();

@@ -2,7 +2,7 @@ import { createHash } from "node:crypto";
 import { newResponse, disconnect, errorResponse, type SmbResponse } from "../response.ts";
 import type { Connection, NegotiatedParameters } from "../connection.ts";
 import { transactBytesMax } from "../limits.ts";
-import { fileTimeOf } from "../file-time.ts";
+import { fileTimeOf } from "../wire/file-facts.ts";
 import type { Request } from "../request.ts";
 import { encodeOffer } from "../spnego/tokens.ts";
 import { Status, type NtStatus } from "../status.ts";

@@ -10,7 +10,7 @@ import {
   encodeLeaseBreakResponse,
   encodeOplockBreak,
   type BreakAcknowledgement,
-} from "../wire/oplock-break.ts";
+} from "../wire/locking.ts";
 import { OplockLevel } from "../wire/protocol.ts";
 
 /** OPLOCK_BREAK: a client acknowledges the break of an oplock or SMB lease. */

@@ -1,8 +1,7 @@
 import { newResponse, errorResponse, type SmbResponse } from "../response.ts";
 import { listShares } from "../files/shares.ts";
-import { handlePdu } from "../pipe/rpc.ts";
+import { handlePdu, pipeBytesMax, pipeNames, type PipeHandle } from "../pipe/rpc.ts";
 import { callShareService } from "../pipe/share-service.ts";
-import { pipeBytesMax, pipeNames, type PipeHandle } from "../pipe/pipe-handle.ts";
 import type { TreeRequest } from "../request.ts";
 import { Status } from "../status.ts";
 import { encodeCreateResponse, type CreateRequest } from "../wire/create.ts";

@@ -2,17 +2,21 @@ import { listDirectory } from "../../file/filesystem/list.ts";
 import type { NodeRecord } from "../../file/records.ts";
 import { newResponse, errorResponse, type SmbResponse } from "../response.ts";
 import { transactBytesMax } from "../limits.ts";
-import { coversBytes } from "../credit-charge.ts";
-import { has, Right } from "../files/access.ts";
-import { encodeEntry, entryBytesMin, type NamedNode } from "../files/directory-entry.ts";
+import { coversBytes, type TreeRequest } from "../request.ts";
+import { Right } from "../../file/locks/access.ts";
+import { has } from "../files/access.ts";
+import {
+  encodeEntry,
+  entryBytesMin,
+  newListing,
+  type Listing,
+  type NamedNode,
+} from "../files/directory-entry.ts";
 import type { FileHandle } from "../files/file-handle.ts";
-import { newListing, type Listing } from "../files/listing.ts";
 import { findFile, isResponse } from "../files/lookup.ts";
-import { statusOf } from "../files/status-of.ts";
+import { Status, statusOf } from "../status.ts";
 import { isPattern, matches } from "../files/wildcard.ts";
 import { foldName } from "../../file/shared/fold.ts";
-import type { TreeRequest } from "../request.ts";
-import { Status } from "../status.ts";
 import {
   decodeQueryDirectory,
   DirectoryFlag,

@@ -1,16 +1,14 @@
 import { fileInfo, securityOf, volumeSpaceOf } from "../../file/filesystem/info.ts";
 import { newResponse, errorResponse, type SmbResponse } from "../response.ts";
 import { transactBytesMax } from "../limits.ts";
-import { coversBytes } from "../credit-charge.ts";
-import { has, Right } from "../files/access.ts";
-import { fileClasses, mayQuery } from "../files/file-classes.ts";
+import { coversBytes, type TreeRequest } from "../request.ts";
+import { Right } from "../../file/locks/access.ts";
+import { has } from "../files/access.ts";
+import { fileClasses, mayQuery, volumeClasses } from "../files/information-classes.ts";
 import type { FileHandle } from "../files/file-handle.ts";
 import { findFile, isResponse } from "../files/lookup.ts";
 import { descriptorBytes } from "../files/security.ts";
-import { statusOf } from "../files/status-of.ts";
-import { volumeClasses } from "../files/volume-classes.ts";
-import type { TreeRequest } from "../request.ts";
-import { Status } from "../status.ts";
+import { Status, statusOf } from "../status.ts";
 import {
   decodeQueryInfo,
   encodeDataResponse,

@@ -1,18 +1,29 @@
-import { newResponse, errorResponse, type SmbResponse } from "../response.ts";
-import { Channel } from "../channel.ts";
-import type { Connection } from "../connection.ts";
-import { sessionsMax } from "../limits.ts";
-import { fileTimeOf } from "../file-time.ts";
+import { emptyResponse, errorResponse, newResponse, type SmbResponse } from "../response.ts";
+import { Channel, Session } from "../session.ts";
+import type { Connection, NegotiatedParameters } from "../connection.ts";
+import { channelsMax, sessionsMax } from "../limits.ts";
+import { fileTimeOf } from "../wire/file-facts.ts";
 import { Login, type LoginStep } from "../ntlm/login.ts";
-import type { Request } from "../request.ts";
-import { Session } from "../session.ts";
+import type { Request, SessionRequest } from "../request.ts";
 import { endSession, removeChannel } from "../session-end.ts";
 import { Status, type NtStatus } from "../status.ts";
-import { Cipher, SessionFlag } from "../wire/protocol.ts";
-import { decodeSessionSetup, encodeSessionSetupResponse } from "../wire/session-setup.ts";
-import { bindChannel, errorSigner } from "./channel-binding.ts";
+import {
+  Cipher,
+  Dialect,
+  HeaderFlag,
+  SecurityMode,
+  SessionFlag,
+  SigningAlgorithm,
+} from "../wire/protocol.ts";
+import {
+  decodeSessionSetup,
+  encodeSessionSetupResponse,
+  type SessionSetupRequest,
+} from "../wire/session.ts";
 import { extendHash } from "./negotiate.ts";
-import { beginSession, finishBinding } from "./session-keys.ts";
+import { encryptorOf } from "../crypto/encryption.ts";
+import { deriveSessionKeys, type SessionKeys } from "../crypto/key-derivation.ts";
+import { signerOf, type Signer } from "../crypto/signing.ts";
 
 const challengeBytes = 8;
 
@@ -121,4 +132,119 @@ async function discardLogin(channel: Channel): Promise<void> {
   const isJoining = session.isValid && !channel.isValid;
   if (isJoining) await removeChannel(connection.server, channel);
   else await endSession(connection.server, session, "close");
+}
+
+type CompletedLogin = Extract<LoginStep, { step: "done" }>;
+
+/** Completes the first login of a session: derives its keys, and replaces the previous session of
+ *  the client. */
+async function beginSession(
+  channel: Channel,
+  asked: SessionSetupRequest,
+  { account, sessionKey }: CompletedLogin,
+): Promise<void> {
+  const { session, connection } = channel;
+  const { dialect, cipher, clientSecurityMode } = session.negotiated;
+  const keys = setChannelKeys(channel, sessionKey);
+  session.account = account.name;
+  session.signer = channel.signer;
+  if (dialect >= Dialect.v300 && cipher !== Cipher.none) {
+    session.encryptor = encryptorOf({ sessionId: session.id, cipher, keys });
+  }
+  session.requiresEncryption = account.smb.requireEncryption;
+  const modes = asked.securityMode | clientSecurityMode | connection.server.securityMode;
+  session.signingRequired = (modes & SecurityMode.signingRequired) !== 0;
+  session.isValid = true;
+  channel.isValid = true;
+  await replacePrevious(connection, session, asked.previousSessionId);
+  // Waits until the handles of earlier sessions of the account are closed, so that they do not
+  // conflict with new opens.
+  await connection.server.backgroundWork.awaitAccount(session.account);
+  // The connection, and with it the session, may have ended meanwhile.
+  if (session.isValid) connection.server.sessions.set(session.id, session);
+}
+
+/** Completes the binding of a channel. It gets only a signing key: the encryption keys belong to
+ *  the session. */
+function finishBinding(channel: Channel, sessionKey: Buffer): void {
+  setChannelKeys(channel, sessionKey);
+  channel.isValid = true;
+}
+
+function setChannelKeys(channel: Channel, sessionKey: Buffer): SessionKeys {
+  const { connection, preauthHash } = channel;
+  const { negotiated } = connection;
+  if (negotiated === undefined) throw new Error("a session is set up after the negotiation");
+  const { dialect, cipher, signingAlgorithm } = negotiated;
+  const keys = deriveSessionKeys({ dialect, cipher, sessionKey, preauthHash });
+  channel.signer = signerOf(keys.signing, dialect, signingAlgorithm);
+  connection.hasAuthenticated = true;
+  return keys;
+}
+
+/** Ends the session that a client names as its previous one when it reconnects, if it has the same
+ *  account. */
+async function replacePrevious(
+  { server }: Connection,
+  session: Session,
+  previousId: bigint,
+): Promise<void> {
+  const previous = server.sessions.get(previousId);
+  if (previous === undefined || previous === session) return;
+  if (previous.account === session.account) await endSession(server, previous, "keep-durable");
+}
+
+/** Ends the session. The response is still signed with its key. Durable handles stay open for a
+ *  reconnect. */
+export async function logoff({ connection, session }: SessionRequest): Promise<SmbResponse> {
+  const signer = connection.channels.get(session.id)?.signer;
+  await endSession(connection.server, session, "keep-durable");
+  return { ...emptyResponse(), signer };
+}
+
+/** Binds a channel to a session of another connection ([MS-SMB2] 3.3.5.5). */
+function bindChannel(request: Request): Channel | NtStatus {
+  const { connection, header } = request;
+  const session = connection.server.sessions.get(header.sessionId);
+  if (session === undefined) return Status.userSessionDeleted;
+  const wrong = checkBinding(request, session);
+  if (wrong !== undefined) return wrong;
+  const begun = connection.channels.get(session.id);
+  if (begun !== undefined) return begun.isValid ? Status.requestNotAccepted : begun;
+  if (session.channels.size >= channelsMax || connection.channels.size >= sessionsMax) {
+    return Status.insufficientResources;
+  }
+  const channel = new Channel(session, connection);
+  session.channels.add(channel);
+  connection.channels.set(session.id, channel);
+  return channel;
+}
+
+/** The status of a binding that is not allowed. Clients can observe the order of the checks. An
+ *  unsigned request is rejected, because only a signature with the key of the session proves the
+ *  right to bind. */
+function checkBinding({ connection, header }: Request, session: Session): NtStatus | undefined {
+  const here = connection.negotiated;
+  if (here === undefined) return Status.requestNotAccepted;
+  const there = session.negotiated;
+  if (algorithmOf(here) !== algorithmOf(there)) {
+    if (algorithmOf(there) === SigningAlgorithm.aesGmac) return Status.requestOutOfSequence;
+    if (algorithmOf(here) === SigningAlgorithm.aesGmac) return Status.notSupported;
+  }
+  if (here.dialect < Dialect.v300) return Status.requestNotAccepted;
+  const isSigned = (header.flags & HeaderFlag.signed) !== 0;
+  const isAlike = here.dialect === there.dialect && here.cipher === there.cipher;
+  return isSigned && isAlike ? undefined : Status.invalidParameter;
+}
+
+/** The signing algorithm in use: only dialect 3.1.1 negotiates it. */
+function algorithmOf({ dialect, signingAlgorithm }: NegotiatedParameters): number {
+  if (dialect === Dialect.v311) return signingAlgorithm;
+  return dialect >= Dialect.v300 ? SigningAlgorithm.aesCmac : SigningAlgorithm.hmacSha256;
+}
+
+/** The signer of an error response: that of the session if the request was signed. */
+export function errorSigner({ connection, header }: Request): Signer | undefined {
+  const isSigned = (header.flags & HeaderFlag.signed) !== 0;
+  return isSigned ? connection.signerOf(header.sessionId) : undefined;
 }

@@ -4,24 +4,24 @@ import {
   setSecurity,
   type BasicInfoChange,
 } from "../../file/filesystem/set-info.ts";
-import { done, type FileResultOrWait } from "../../file/filesystem/file-result.ts";
+import { done, type FileOutcome } from "../../file/filesystem/file-result.ts";
 import { renameFile, type RenameResult } from "../../file/filesystem/rename.ts";
 import { resizeFile } from "../../file/filesystem/write.ts";
-import type { Runtime } from "../../operation/execute.ts";
+import type { Runtime } from "../../operation/work.ts";
 import type { NodeRecord } from "../../file/records.ts";
 import { newResponse, errorResponse, type SmbResponse } from "../response.ts";
-import { coversBytes } from "../credit-charge.ts";
-import { has, Right } from "../files/access.ts";
+import { coversBytes, type TreeRequest } from "../request.ts";
+import { Right } from "../../file/locks/access.ts";
+import { has } from "../files/access.ts";
 import { nameChange, modification, type FileChange } from "../files/change-dispatcher.ts";
 import { ChangeAction, ChangeFilter } from "../files/directory-watch.ts";
-import { decodeBasic, decodeRename } from "../files/set-classes.ts";
+import { decodeBasic, decodeRename } from "../files/information-classes.ts";
 import type { FileHandle } from "../files/file-handle.ts";
 import { findFile, isResponse } from "../files/lookup.ts";
 import { parsePath } from "../files/path.ts";
 import { mergeDescriptor } from "../files/security.ts";
 import { SecurityPart } from "../../file/shared/descriptor-bytes.ts";
 import { statusOfWait, waitForLocks } from "../files/wait-for-locks.ts";
-import type { TreeRequest } from "../request.ts";
 import { Status, type NtStatus } from "../status.ts";
 import {
   decodeSetInfo,
@@ -32,7 +32,7 @@ import {
 
 /** The operation that a SET_INFO runs, or the status of an invalid or complete request. The
  *  operation returns the changes to report to directory watches. */
-type SetStep = NtStatus | ((runtime: Runtime) => Promise<FileResultOrWait<readonly FileChange[]>>);
+type SetStep = NtStatus | ((runtime: Runtime) => Promise<FileOutcome<readonly FileChange[]>>);
 type Setter = (handle: FileHandle, data: Buffer, request: TreeRequest) => SetStep;
 
 /** The supported information classes, by number ([MS-FSCC] 2.4). */
@@ -65,9 +65,7 @@ export async function setInfo(request: TreeRequest): Promise<SmbResponse> {
   }
   const { connection, tree, lifetime } = request;
   const { server } = connection;
-  const outcome = await waitForLocks(server, tree.shareId, { lifetime }, () =>
-    step(server.world.runtime),
-  );
+  const outcome = await waitForLocks(server, { lifetime }, () => step(server.world.runtime));
   if (outcome.kind === "done") {
     server.changeDispatcher.publish(tree.shareId, outcome.value);
     return newResponse(encodeSetInfoResponse());
@@ -119,19 +117,16 @@ function filterOf({ created, lastWrite, attributes }: BasicInfoChange): number {
   );
 }
 
-type ChangesOutcome = Promise<FileResultOrWait<readonly FileChange[]>>;
+type ChangesOutcome = Promise<FileOutcome<readonly FileChange[]>>;
 
-async function changed(
-  work: Promise<FileResultOrWait<NodeRecord>>,
-  filter: number,
-): ChangesOutcome {
+async function changed(work: Promise<FileOutcome<NodeRecord>>, filter: number): ChangesOutcome {
   const outcome = await work;
   return outcome.kind === "done" ? done([modification(outcome.value, filter)]) : outcome;
 }
 
 /** Reports a move within a directory as a rename, and a move between directories as removed and
  *  added. */
-async function renamed(work: Promise<FileResultOrWait<RenameResult>>): ChangesOutcome {
+async function renamed(work: Promise<FileOutcome<RenameResult>>): ChangesOutcome {
   const outcome = await work;
   if (outcome.kind !== "done") return outcome;
   const { before, after } = outcome.value;

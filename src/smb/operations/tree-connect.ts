@@ -4,9 +4,9 @@ import type { FileHandle } from "../files/file-handle.ts";
 import type { SessionRequest, TreeRequest } from "../request.ts";
 import { treesMax } from "../limits.ts";
 import { Status } from "../status.ts";
-import type { TreeConnect } from "../tree.ts";
+import type { TreeConnect } from "../session.ts";
 import { ShareType } from "../wire/protocol.ts";
-import { decodeTreeConnect, encodeTreeConnectResponse } from "../wire/tree-connect.ts";
+import { decodeTreeConnect, encodeTreeConnectResponse } from "../wire/session.ts";
 
 const pipeShare = "ipc$";
 const sharePath = /^\\\\[^\\]+\\([^\\]+)$/;

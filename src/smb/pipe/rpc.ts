@@ -1,5 +1,7 @@
 import { Reader } from "../wire/reader.ts";
 import { Writer } from "../wire/writer.ts";
+import type { FileId } from "../response.ts";
+import type { TreeConnect } from "../session.ts";
 
 /** DCE/RPC over a named pipe ([MS-RPCE] 2.2.2): bind and request, enough for srvsvc. */
 
@@ -12,7 +14,7 @@ const operationUnknown = 0x1c01_0002;
 const transferSyntax = Buffer.from("045d888aeb1cc9119fe808002b10486002000000", "hex");
 
 /** Runs an operation by number; undefined if it is unknown. */
-export type Procedures = (operation: number, input: Buffer) => Promise<Buffer | undefined>;
+type Procedures = (operation: number, input: Buffer) => Promise<Buffer | undefined>;
 
 /** Returns the reply to one PDU; undefined if the PDU is malformed. */
 export async function handlePdu(
@@ -100,3 +102,21 @@ function pduOf(type: number, callId: number, body: Buffer, flags: number): Buffe
     .bytes(body)
     .finish();
 }
+
+/** An open named pipe: a WRITE carries a request PDU, a READ returns its reply. */
+export interface PipeHandle {
+  readonly kind: "pipe";
+  readonly id: FileId;
+  readonly tree: TreeConnect;
+  readonly name: string;
+  /** Reply bytes not read yet. */
+  pending: Buffer;
+  /** Whether a READ ended inside the first fragment of `pending`, of which `fragmentBytesLeft`
+   *  bytes remain. */
+  isMidFragment: boolean;
+  fragmentBytesLeft: number;
+}
+
+export const pipeNames: ReadonlySet<string> = new Set(["srvsvc"]);
+/** Unread reply bytes of one pipe. */
+export const pipeBytesMax = 1024 * 1024;

@@ -10,7 +10,7 @@ const noSuchShare = 2310;
 const textUnitsMax = 1024;
 const referent = 0x0002_0000;
 
-export interface ShareEntry {
+interface ShareEntry {
   readonly name: string;
   readonly comment: string;
 }

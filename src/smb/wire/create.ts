@@ -1,8 +1,6 @@
 import type { FileId } from "../response.ts";
-import { decodeContexts, encodeContexts, type CreateContext } from "./create-contexts.ts";
-import { headerBytes } from "./header.ts";
+import { headerBytes, readFileId, writeFileId } from "./header.ts";
 import { Reader } from "./reader.ts";
-import { writeFileId } from "./file-id.ts";
 import { Writer } from "./writer.ts";
 import { writeTimes, type FileFacts } from "./file-facts.ts";
 
@@ -47,7 +45,7 @@ export function decodeCreate(message: Buffer): CreateRequest | undefined {
   return reader.checked({ oplock, impersonation, ...fixed });
 }
 
-export interface CreateResponse {
+interface CreateResponse {
   readonly oplock: number;
   readonly action: number;
   readonly facts: FileFacts;
@@ -70,4 +68,183 @@ export function encodeCreateResponse(response: CreateResponse): Buffer {
     .bytes(contextBytes);
   if (contextBytes.length === 0) writer.zeros(1);
   return writer.finish();
+}
+
+/** A create context of a CREATE request or response ([MS-SMB2] 2.2.13.2). */
+export interface CreateContext {
+  /** 4 ASCII characters, or the 16 bytes of a GUID as Latin-1. */
+  readonly name: string;
+  readonly data: Buffer;
+}
+
+export const ContextName = {
+  extendedAttributes: "ExtA",
+  securityDescriptor: "SecD",
+  durable: "DHnQ",
+  durableReconnect: "DHnC",
+  durable2: "DH2Q",
+  durable2Reconnect: "DH2C",
+  maximalAccess: "MxAc",
+  diskId: "QFid",
+  allocation: "AlSi",
+  timewarp: "TWrp",
+  lease: "RqLs",
+} as const;
+
+const contextsMax = 64;
+const nameBytesMin = 4;
+const headBytes = 16;
+
+export function decodeContexts(bytes: Buffer): readonly CreateContext[] | undefined {
+  const contexts: CreateContext[] = [];
+  for (let at = 0; at < bytes.length && contexts.length < contextsMax;) {
+    const entry = bytes.subarray(at);
+    const reader = new Reader(entry);
+    const next = reader.u32();
+    const nameOffset = reader.u16();
+    const nameLength = reader.u16();
+    reader.skip(2);
+    const dataOffset = reader.u16();
+    const dataLength = reader.u32();
+    const name = reader.bytesAt(nameOffset, nameLength).toString("latin1");
+    const data = reader.bytesAt(dataOffset, dataLength);
+    if (!reader.intact || nameLength < nameBytesMin) return undefined;
+    contexts.push({ name, data });
+    if (next === 0) return contexts;
+    if (next % 8 !== 0 || next < headBytes) return undefined;
+    at += next;
+  }
+  return bytes.length === 0 ? contexts : undefined;
+}
+
+export function encodeContexts(contexts: readonly CreateContext[]): Buffer {
+  const writer = new Writer();
+  for (const [index, { name, data }] of contexts.entries()) {
+    const start = writer.length;
+    const dataAt = Math.ceil((headBytes + name.length) / 8) * 8;
+    writer
+      .u32(0)
+      .u16(headBytes)
+      .u16(name.length)
+      .u16(0)
+      .u16(data.length === 0 ? 0 : dataAt)
+      .u32(data.length)
+      .bytes(Buffer.from(name, "latin1"))
+      .align(8)
+      .bytes(data);
+    if (index < contexts.length - 1) writer.align(8).setU32(start, writer.length - start);
+  }
+  return writer.finish();
+}
+
+/** SMB2_CREATE_REQUEST_LEASE and its version 2 ([MS-SMB2] 2.2.13.2.8, 2.2.13.2.10). */
+export interface LeaseContext {
+  readonly key: Buffer;
+  readonly state: number;
+  readonly flags: number;
+  readonly version: 1 | 2;
+  readonly parentKey: Buffer;
+  readonly epoch: number;
+}
+
+const leaseBytes = 32;
+const lease2Bytes = 52;
+
+export function decodeLease(data: Buffer): LeaseContext | undefined {
+  if (data.length !== leaseBytes && data.length !== lease2Bytes) return undefined;
+  const reader = new Reader(data);
+  const key = Buffer.from(reader.bytes(16));
+  const state = reader.u32();
+  const flags = reader.u32();
+  reader.skip(8);
+  if (data.length === leaseBytes) {
+    return { key, state, flags, version: 1, parentKey: Buffer.alloc(16), epoch: 0 };
+  }
+  const parentKey = Buffer.from(reader.bytes(16));
+  return { key, state, flags, version: 2, parentKey, epoch: reader.u16() };
+}
+
+export function encodeLease(lease: LeaseContext): CreateContext {
+  const writer = new Writer().bytes(lease.key).u32(lease.state).u32(lease.flags).u64(0n);
+  if (lease.version === 2) writer.bytes(lease.parentKey).u16(lease.epoch).u16(0);
+  return { name: ContextName.lease, data: writer.finish() };
+}
+
+/** Request for a durable handle, or its reconnect; versions 1 and 2 ([MS-SMB2] 2.2.13.2). */
+export type DurableContext =
+  | { readonly kind: "request"; readonly version: 1 }
+  | {
+      readonly kind: "request";
+      readonly version: 2;
+      readonly milliseconds: number;
+      readonly flags: number;
+      readonly createGuid: string;
+    }
+  | { readonly kind: "reconnect"; readonly version: 1; readonly fileId: FileId }
+  | {
+      readonly kind: "reconnect";
+      readonly version: 2;
+      readonly fileId: FileId;
+      readonly createGuid: string;
+    };
+
+const names: ReadonlySet<string> = new Set([
+  ContextName.durable,
+  ContextName.durableReconnect,
+  ContextName.durable2,
+  ContextName.durable2Reconnect,
+]);
+
+/** The durable context of a CREATE; undefined if there is none. Contexts that exclude each other
+ *  are `malformed`, too. */
+export function decodeDurable(
+  contexts: readonly CreateContext[],
+): DurableContext | "malformed" | undefined {
+  const found = contexts.filter(({ name }) => names.has(name));
+  const hasVersion2 = found.some(({ name }) => name === ContextName.durable2);
+  const [first] = found;
+  if (first === undefined) return undefined;
+  if (found.length > 1) {
+    // A version 1 request next to a version 1 reconnect is ignored ([MS-SMB2] 3.3.5.9.7).
+    const reconnect = found.find(({ name }) => name === ContextName.durableReconnect);
+    const others = found.filter((context) => context !== reconnect);
+    const mayIgnore = others.every(({ name }) => name === ContextName.durable);
+    if (reconnect === undefined || !mayIgnore || hasVersion2) return "malformed";
+    return decodeOne(reconnect);
+  }
+  return decodeOne(first);
+}
+
+function decodeOne({ name, data }: CreateContext): DurableContext | "malformed" {
+  const reader = new Reader(data);
+  const context = read(name, reader);
+  return reader.intact ? context : "malformed";
+}
+
+function read(name: string, reader: Reader): DurableContext {
+  switch (name) {
+    case ContextName.durable:
+      reader.skip(16);
+      return { kind: "request", version: 1 };
+    case ContextName.durableReconnect:
+      return { kind: "reconnect", version: 1, fileId: readFileId(reader) };
+    case ContextName.durable2: {
+      const milliseconds = reader.u32();
+      const flags = reader.u32();
+      reader.skip(8);
+      const createGuid = reader.bytes(16).toString("hex");
+      return { kind: "request", version: 2, milliseconds, flags, createGuid };
+    }
+    default: {
+      const fileId = readFileId(reader);
+      const createGuid = reader.bytes(16).toString("hex");
+      return { kind: "reconnect", version: 2, fileId, createGuid };
+    }
+  }
+}
+
+export function encodeDurable(version: 1 | 2, milliseconds: number): CreateContext {
+  if (version === 1) return { name: ContextName.durable, data: Buffer.alloc(8) };
+  const data = new Writer(8).u32(milliseconds).u32(0).finish();
+  return { name: ContextName.durable2, data };
 }

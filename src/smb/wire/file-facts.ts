@@ -1,4 +1,5 @@
 import type { Writer } from "./writer.ts";
+import type { Ticks } from "../../base/ticks.ts";
 
 /** Times (FILETIME), sizes (bytes) and attributes of a file, which several responses contain. */
 export interface FileFacts {
@@ -23,4 +24,15 @@ export const noFacts: FileFacts = {
 
 export function writeTimes(writer: Writer, facts: FileFacts): Writer {
   return writer.u64(facts.created).u64(facts.accessed).u64(facts.written).u64(facts.changed);
+}
+
+/** FILETIME counts 100 ns from 1601, `Ticks` from the year 1. */
+const fileTimeEpochTicks = 504_911_232_000_000_000n;
+
+export function fileTimeOf(ticks: Ticks): bigint {
+  return ticks <= fileTimeEpochTicks ? 0n : ticks - fileTimeEpochTicks;
+}
+
+export function ticksOfFileTime(fileTime: bigint): Ticks {
+  return fileTime + fileTimeEpochTicks;
 }

@@ -1,9 +1,12 @@
 import { HeaderFlag } from "./protocol.ts";
+import type { FileId } from "../response.ts";
+import type { Reader } from "./reader.ts";
+import type { Writer } from "./writer.ts";
 
 /** The 64-byte header of a request ([MS-SMB2] 2.2.1). */
 export interface Header {
   readonly creditCharge: number;
-  /** Exists from dialect 3.0 on; see files/channel-sequence.ts. */
+  /** Exists from dialect 3.0 on; see files/lookup.ts. */
   readonly channelSequence: number;
   readonly command: number;
   readonly creditRequest: number;
@@ -40,7 +43,7 @@ export function decodeHeader(message: Buffer): Header | undefined {
   };
 }
 
-export interface ResponseHeader {
+interface ResponseHeader {
   readonly creditCharge: number;
   readonly status: number;
   readonly command: number;
@@ -73,4 +76,19 @@ export function encodeHeader(message: Buffer, header: ResponseHeader): void {
   }
   message.writeBigUInt64LE(header.sessionId, 40);
   message.fill(0, 48, headerBytes);
+}
+
+export function readFileId(reader: Reader): FileId {
+  return { persistent: reader.u64(), volatile: reader.u64() };
+}
+
+export function writeFileId(writer: Writer, { persistent, volatile }: FileId): Writer {
+  return writer.u64(persistent).u64(volatile);
+}
+
+const allOnes = 0xffff_ffff_ffff_ffffn;
+
+/** Whether this is the FileId of requests without a file, such as some IOCTLs. */
+export function isNoFile({ persistent, volatile }: FileId): boolean {
+  return persistent === allOnes && volatile === allOnes;
 }

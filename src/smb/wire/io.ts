@@ -1,7 +1,6 @@
 import type { FileId } from "../response.ts";
-import { readFileId } from "./file-id.ts";
+import { headerBytes, readFileId } from "./header.ts";
 import { noFacts, writeTimes, type FileFacts } from "./file-facts.ts";
-import { headerBytes } from "./header.ts";
 import { Reader } from "./reader.ts";
 import { Writer } from "./writer.ts";
 
@@ -12,9 +11,9 @@ const closeResponseStructureSize = 60;
 const ioStructureSize = 49;
 const ioResponseStructureSize = 17;
 const readDataOffset = 80;
-export const wantsFacts = 1;
+const wantsFacts = 1;
 
-export interface CloseRequest {
+interface CloseRequest {
   readonly wantsFacts: boolean;
   readonly fileId: FileId;
 }

@@ -1,6 +1,5 @@
 import type { FileId } from "../response.ts";
-import { readFileId, writeFileId } from "./file-id.ts";
-import { headerBytes } from "./header.ts";
+import { headerBytes, readFileId, writeFileId } from "./header.ts";
 import { Reader } from "./reader.ts";
 import { Writer } from "./writer.ts";
 

@@ -40,8 +40,10 @@ export function decodeNegotiate(message: Buffer): NegotiateRequest | undefined {
   if (!isSizeValid || dialectCount === 0 || dialectCount > dialectsMax) return undefined;
   const dialects = Array.from({ length: dialectCount }, () => reader.u16());
   if (!reader.intact) return undefined;
+  const { position } = reader;
   const fields = { securityMode, capabilities, clientGuid, dialects };
   if (!dialects.includes(Dialect.v311)) return { ...fields, contexts: [] };
+  if (contextOffset < position) return undefined;
   const contexts = decodeContexts(message, contextOffset, contextCount);
   return contexts === undefined ? undefined : { ...fields, contexts };
 }
@@ -75,7 +77,7 @@ export function decodeAlgorithms(data: Buffer, hasSalt: boolean): readonly numbe
   return reader.checked(choices);
 }
 
-export interface NegotiateResponse {
+interface NegotiateResponse {
   readonly securityMode: number;
   readonly dialect: number;
   readonly serverGuid: Uint8Array;

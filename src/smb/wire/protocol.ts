@@ -22,6 +22,18 @@ export const Command = {
   oplockBreak: 0x12,
 } as const;
 
+const commandNames: ReadonlyMap<number, string> = new Map(
+  Object.entries(Command).map(([name, number]) => [
+    number,
+    name.replaceAll(/[A-Z]/g, (letter) => `_${letter}`).toUpperCase(),
+  ]),
+);
+
+/** The name of a command in [MS-SMB2], for example SET_INFO. */
+export function commandNameOf(command: number): string {
+  return commandNames.get(command) ?? `command ${command}`;
+}
+
 export const Dialect = {
   v202: 0x0202,
   v210: 0x0210,

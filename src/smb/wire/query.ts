@@ -1,6 +1,5 @@
 import type { FileId } from "../response.ts";
-import { readFileId } from "./file-id.ts";
-import { headerBytes } from "./header.ts";
+import { headerBytes, readFileId } from "./header.ts";
 import { Reader } from "./reader.ts";
 import { Writer } from "./writer.ts";
 
@@ -32,7 +31,7 @@ export function decodeQueryDirectory(message: Buffer): QueryDirectoryRequest | u
   return isSizeValid ? reader.checked(request) : undefined;
 }
 
-export interface ChangeNotifyRequest {
+interface ChangeNotifyRequest {
   readonly watchesTree: boolean;
   readonly outputBytesMax: number;
   readonly fileId: FileId;

@@ -80,11 +80,12 @@ export class Reader {
     return this.bytes(byteCount).toString("utf16le");
   }
 
-  /** The bytes at an offset from the start of the message. With length 0 the offset is not
+  /** The bytes at an offset from the start of the message. They must be after the fields that were
+   *  read: a client must not have the header taken for data. With length 0 the offset is not
    *  checked. */
   bytesAt(offset: number, length: number): Buffer {
     if (length === 0) return nothing;
-    if (offset < 0 || offset + length > this.#bytes.length) {
+    if (offset < this.#at || offset + length > this.#bytes.length) {
       this.#intact = false;
       return nothing;
     }

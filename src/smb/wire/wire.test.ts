@@ -1,23 +1,26 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { splitCompound } from "../compound-elements.ts";
+import { splitCompound } from "../compound-request.ts";
 import { parsePath } from "../files/path.ts";
 import { mergeDescriptor } from "../files/security.ts";
-import { decodeBasic, decodeRename } from "../files/set-classes.ts";
+import { decodeBasic, decodeRename } from "../files/information-classes.ts";
 import { matches } from "../files/wildcard.ts";
 import { claimsMic, decodeAuthenticate, hasValidPairs } from "../ntlm/messages.ts";
 import { handlePdu } from "../pipe/rpc.ts";
 import { callShareService } from "../pipe/share-service.ts";
 import { decodeClientToken, encodeOffer } from "../spnego/tokens.ts";
 import { Framer, framePrefix } from "../framing.ts";
-import { decodeContexts, decodeLease, encodeContexts } from "./create-contexts.ts";
-import { decodeCreate } from "./create.ts";
-import { decodeDurable } from "./durable-contexts.ts";
+import {
+  decodeContexts,
+  decodeCreate,
+  decodeDurable,
+  decodeLease,
+  encodeContexts,
+} from "./create.ts";
 import { decodeClose, decodeFlush, decodeRead, decodeWrite } from "./io.ts";
 import { decodeIoctl } from "./ioctl.ts";
-import { decodeLock } from "./lock.ts";
+import { decodeBreak, decodeLock } from "./locking.ts";
 import { decodeAlgorithms, decodeNegotiate, decodeSmb1Negotiate } from "./negotiate.ts";
-import { decodeBreak } from "./oplock-break.ts";
 import {
   decodeChangeNotify,
   decodeQueryDirectory,
@@ -25,8 +28,7 @@ import {
   decodeSetInfo,
 } from "./query.ts";
 import { Reader } from "./reader.ts";
-import { decodeSessionSetup } from "./session-setup.ts";
-import { decodeTreeConnect } from "./tree-connect.ts";
+import { decodeSessionSetup, decodeTreeConnect } from "./session.ts";
 
 const decoders = {
   decodeNegotiate,
@@ -163,5 +165,83 @@ describe("Framer", () => {
 describe("encodeOffer", () => {
   it("contains the NTLM mechanism id", () => {
     expect(encodeOffer().toString("hex")).toContain("2b06010401823702020a");
+  });
+});
+
+/** A request whose buffer is named by an offset and a length: where these are in the message, their
+ *  sizes, and the end of its fixed part. */
+const buffers = [
+  { name: "WRITE", decode: decodeWrite, size: 49, offset: [2, 2], length: [4, 4], end: 112 },
+  {
+    name: "QUERY_INFO",
+    decode: decodeQueryInfo,
+    size: 41,
+    offset: [8, 2],
+    length: [12, 4],
+    end: 104,
+  },
+  { name: "SET_INFO", decode: decodeSetInfo, size: 33, offset: [8, 2], length: [4, 4], end: 96 },
+  {
+    name: "QUERY_DIRECTORY",
+    decode: decodeQueryDirectory,
+    size: 33,
+    offset: [24, 2],
+    length: [26, 2],
+    end: 96,
+  },
+  { name: "IOCTL", decode: decodeIoctl, size: 57, offset: [24, 4], length: [28, 4], end: 116 },
+  {
+    name: "CREATE (name)",
+    decode: decodeCreate,
+    size: 57,
+    offset: [44, 2],
+    length: [46, 2],
+    end: 120,
+  },
+  {
+    name: "SESSION_SETUP",
+    decode: decodeSessionSetup,
+    size: 25,
+    offset: [12, 2],
+    length: [14, 2],
+    end: 88,
+  },
+  {
+    name: "TREE_CONNECT",
+    decode: decodeTreeConnect,
+    size: 9,
+    offset: [4, 2],
+    length: [6, 2],
+    end: 72,
+  },
+] as const;
+
+describe("the buffer of a request", () => {
+  it.each(buffers)("$name: is after its fixed part", ({ decode, size, offset, length, end }) => {
+    const headerBytes = 64;
+    const decodeAt = (at: number, count: number): unknown => {
+      const message = Buffer.alloc(256);
+      message.writeUInt16LE(size, headerBytes);
+      message.writeUIntLE(at, headerBytes + offset[0], offset[1]);
+      message.writeUIntLE(count, headerBytes + length[0], length[1]);
+      return decode(message);
+    };
+    for (const at of [0, 1, headerBytes, end - 1]) expect(decodeAt(at, 8)).toBeUndefined();
+    expect(decodeAt(256 - 4, 8)).toBeUndefined();
+    expect(decodeAt(end, 8)).toBeDefined();
+    expect(decodeAt(0, 0)).toBeDefined();
+  });
+
+  it("NEGOTIATE: has its contexts after the dialects", () => {
+    const decodeAt = (at: number): unknown => {
+      const message = Buffer.alloc(256);
+      message.writeUInt16LE(36, 64);
+      message.writeUInt16LE(1, 66);
+      message.writeUInt32LE(at, 92);
+      message.writeUInt16LE(0x0311, 100);
+      return decodeNegotiate(message);
+    };
+    for (const at of [0, 64, 101]) expect(decodeAt(at)).toBeUndefined();
+    expect(decodeAt(104)).toBeDefined();
   });
 });

@@ -5,10 +5,9 @@ import { join } from "node:path";
 import { afterEach, beforeEach, expect, it } from "vitest";
 
 import type { Clock } from "../../base/world.ts";
-import { manualClock } from "../manual-clock.ts";
-import { silentLog } from "../silent-log.ts";
-import { awaitLocation } from "./await-location.ts";
-import { StoreInUse } from "./location.ts";
+import { manualClock } from "../../../tests/harness/manual-clock.ts";
+import { silentLog } from "../../../tests/harness/silent-log.ts";
+import { awaitLocation, StoreInUse } from "./location.ts";
 
 let location = "";
 const markerPath = (): string => join(location, "open", "other.json");

@@ -1,7 +1,7 @@
 import { expect, it } from "vitest";
 
-import { manualClock } from "../manual-clock.ts";
-import { silentLog } from "../silent-log.ts";
+import { manualClock } from "../../../tests/harness/manual-clock.ts";
+import { silentLog } from "../../../tests/harness/silent-log.ts";
 import { checkReadersRegularly } from "./open-lmdb-store.ts";
 
 it("continues to check for killed readers after a check has failed", () => {

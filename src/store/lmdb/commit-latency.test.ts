@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
-import { manualClock } from "../manual-clock.ts";
-import { CommitLatency, fastTicksMax, writeTicksMax } from "./commit-latency.ts";
+import { manualClock } from "../../../tests/harness/manual-clock.ts";
+import { CommitLatency, fastTicksMax, writeTicksMax } from "./lmdb-engine.ts";
 
 function commits(latency: CommitLatency, count: number, ticks: bigint, writes = 0): void {
   for (let left = count; left > 0; left -= 1) latency.end(latency.begin() - ticks, writes);

@@ -1,4 +1,18 @@
-import { fchmodSync, fstatSync, openSync } from "node:fs";
+import {
+  existsSync,
+  fchmodSync,
+  fstatSync,
+  linkSync,
+  openSync,
+  readSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+  writeSync,
+} from "node:fs";
+import type { Log } from "../../base/world.ts";
+import { StoreFull, StoreUnavailable } from "../store.ts";
+import type { EngineBatch, EngineReader, EngineWrite } from "../engine.ts";
 
 const groupAndOthers = 0o077;
 
@@ -14,4 +28,386 @@ export function openDataFile(path: string): number {
     // protects it; if it does not, the server has logged that.
   }
   return descriptor;
+}
+
+const headerBytes = 8192;
+const readerBytes = 64;
+
+/** Creates the lock file with all its blocks allocated. The library would create it sparse, map it
+ *  and write through the mapping: on a full disk the first write to a hole ends the process with
+ *  SIGBUS. */
+export function ensureLockFile(dataPath: string, readersMax: number): void {
+  const path = `${dataPath}-lock`;
+  if (existsSync(path)) return;
+  // The file gets its name only when it is complete, because another process may open it at once.
+  const draft = `${path}.${process.pid}`;
+  try {
+    const bytes = Buffer.alloc(headerBytes + readersMax * readerBytes);
+    writeFileSync(draft, bytes, { mode: 0o600 });
+    linkSync(draft, path);
+  } catch (error) {
+    if (!existsSync(path)) throw error;
+  } finally {
+    rmSync(draft, { force: true });
+  }
+}
+
+/** Removes a sparse lock file of an earlier release. Only while no process uses it. */
+export function removeSparseLockFile(dataPath: string): void {
+  const path = `${dataPath}-lock`;
+  const found = statSync(path, { throwIfNoEntry: false });
+  if (found !== undefined && found.blocks * 512 < found.size) rmSync(path, { force: true });
+}
+
+interface FileIdentityOptions {
+  readonly path: string;
+  /** Descriptor of the open data file. */
+  readonly descriptor: number;
+  readonly log: Log | undefined;
+}
+
+/** Detects that a data file was deleted, moved or replaced under its path. Later commits to it
+ *  would be lost with the process, although flushed. Checked after a commit and before its
+ *  acknowledgement. */
+export class FileIdentityCheck {
+  readonly #options: FileIdentityOptions;
+  #inode: number;
+  #isLost = false;
+
+  constructor(options: FileIdentityOptions) {
+    this.#options = options;
+    this.#inode = fstatSync(options.descriptor).ino;
+  }
+
+  /** Whether the last check found another file, or none, under the path. */
+  get isLost(): boolean {
+    return this.#isLost;
+  }
+
+  check(): void {
+    const found = statSync(this.#options.path, { throwIfNoEntry: false });
+    if (found?.ino === this.#inode) this.#isLost = false;
+    else this.#compare();
+  }
+
+  /** Compares the file under the path with the open one. Reads the inode of both, because some
+   *  network file systems change that of an open file. */
+  #compare(): void {
+    const { path, descriptor, log } = this.#options;
+    const found = statSync(path, { throwIfNoEntry: false });
+    const own = fstatSync(descriptor);
+    if (found !== undefined && found.ino === own.ino && found.dev === own.dev) {
+      this.#inode = own.ino;
+      this.#isLost = false;
+      return;
+    }
+    if (!this.#isLost) {
+      const message =
+        "data file was deleted or replaced; rejecting writes until restored or restarted";
+      log?.error({ path }, message);
+    }
+    this.#isLost = true;
+    throw new StoreUnavailable(`${path} was deleted or replaced while it was open`);
+  }
+}
+
+/** Page size of the data files, chosen so that keys of 4,000 bytes fit. */
+export const pageBytes = 8192;
+/** Header of every page: page number, transaction, key size, flags, bounds. */
+const pageHeaderBytes = 24;
+
+const metaCount = 2;
+const metaBytes = 160;
+const magic = 0xbeefc0de;
+const noRoot = 2n ** 64n - 1n;
+
+/** Fields of the newer of the two meta pages of an LMDB file. */
+interface FileMeta {
+  /** First page that was never used. */
+  readonly nextPage: number;
+  /** Depth of the tree of records. */
+  readonly depth: number;
+  readonly branchPages: number;
+  readonly leafPages: number;
+  /** Root of the tree of free pages; `undefined` if it is empty. */
+  readonly freeRoot: number | undefined;
+  /** The last committed transaction. */
+  readonly transaction: number;
+}
+
+/** Reads the meta pages. Must run under the write lock; otherwise they may change meanwhile.
+ *  Offsets: `MDB_meta` of lmdb 3.5. */
+export function readMeta(descriptor: number): FileMeta {
+  const buffer = Buffer.alloc(metaBytes);
+  let latest: FileMeta | undefined;
+  for (let index = 0; index < metaCount; index += 1) {
+    const read = readSync(descriptor, buffer, 0, metaBytes, index * pageBytes);
+    const isMeta = read === metaBytes && buffer.readUInt32LE(24) === magic;
+    if (!isMeta || buffer.readUInt32LE(48) !== pageBytes) {
+      throw new Error(`meta page ${index} of the store file has an unknown layout`);
+    }
+    const transaction = Number(buffer.readBigUInt64LE(152));
+    if (latest === undefined || transaction > latest.transaction)
+      latest = decoded(buffer, transaction);
+  }
+  if (latest === undefined) throw new Error("the store file has no meta page");
+  return latest;
+}
+
+function decoded(buffer: Buffer, transaction: number): FileMeta {
+  const root = buffer.readBigUInt64LE(88);
+  return {
+    nextPage: Number(buffer.readBigUInt64LE(144)) + 1,
+    depth: buffer.readUInt16LE(102),
+    branchPages: Number(buffer.readBigUInt64LE(104)),
+    leafPages: Number(buffer.readBigUInt64LE(112)),
+    freeRoot: root === noRoot ? undefined : Number(root),
+    transaction,
+  };
+}
+
+/** Pages read per count: enough for half a million free pages. */
+const pagesReadMax = 512;
+
+const branchFlag = 0x01;
+const leafFlag = 0x02;
+const ownPagesFlag = 0x01;
+const nodeHeaderBytes = 8;
+const transactionBytes = 8;
+const numberBytes = 8;
+
+/** Counts the free pages that a commit can use before the file must grow: those freed by
+ *  transactions below `oldest`, which no reader can see. A lower bound. Called under the write lock
+ *  when the disk is full. The tree of free pages maps a transaction to `[count, entry…]`; an entry
+ *  is a page, 0, or the negative length of a run whose first page follows. */
+export function countFreePages(descriptor: number, meta: FileMeta, oldest: number): number {
+  if (meta.freeRoot === undefined) return 0;
+  const pagesToRead = [meta.freeRoot];
+  let free = 0;
+  for (let reads = 0; reads < pagesReadMax; reads += 1) {
+    const number = pagesToRead.pop();
+    if (number === undefined) break;
+    const page = readPages(descriptor, number, 1);
+    const flags = page.readUInt16LE(18);
+    const count = page.readUInt16LE(20) >> 1;
+    for (let index = 0; index < count; index += 1) {
+      const node = page.readUInt16LE(pageHeaderBytes + 2 * index) + pageHeaderBytes;
+      if ((flags & branchFlag) !== 0) pagesToRead.push(childOf(page, node));
+      else if ((flags & leafFlag) !== 0) free += freedBy(descriptor, page, node, oldest);
+    }
+  }
+  return free;
+}
+
+function childOf(page: Buffer, node: number): number {
+  return page.readUInt32LE(node) + page.readUInt16LE(node + 4) * 2 ** 32;
+}
+
+function freedBy(descriptor: number, page: Buffer, node: number, oldest: number): number {
+  const data = node + nodeHeaderBytes + page.readUInt16LE(node + 6);
+  const transaction = Number(page.readBigUInt64LE(data - transactionBytes));
+  if (transaction >= oldest) return 0;
+  const bytes = page.readUInt32LE(node);
+  if ((page.readUInt16LE(node + 4) & ownPagesFlag) === 0) {
+    return pagesOf(page.subarray(data, data + bytes));
+  }
+  const first = Number(page.readBigUInt64LE(data));
+  const own = readPages(descriptor, first, Math.ceil((bytes + pageHeaderBytes) / pageBytes));
+  return pagesOf(own.subarray(pageHeaderBytes, pageHeaderBytes + bytes));
+}
+
+function pagesOf(entries: Buffer): number {
+  const last = Math.min(Number(entries.readBigInt64LE(0)), entries.length / numberBytes - 1);
+  let pages = 0;
+  for (let index = 1; index <= last; index += 1) {
+    const entry = Number(entries.readBigInt64LE(index * numberBytes));
+    if (entry > 0) pages += 1;
+    else if (entry < 0) {
+      pages -= entry;
+      index += 1;
+    }
+  }
+  return pages;
+}
+
+function readPages(descriptor: number, first: number, count: number): Buffer {
+  const pages = Buffer.allocUnsafeSlow(count * pageBytes);
+  const read = readSync(descriptor, pages, 0, pages.length, first * pageBytes);
+  if (read !== pages.length) throw new Error(`page ${first} is beyond the end of the store file`);
+  return pages;
+}
+
+interface PageReserveOptions {
+  readonly descriptor: number;
+  /** Whether some pages are reserved for transactions that free space. If not, every transaction
+   *  may use all pages. */
+  readonly keepsReserve: boolean;
+  /** Returns the oldest transaction that a reader of any process sees; `undefined` without
+   *  readers. */
+  readonly oldestReader: () => number | undefined;
+}
+
+/** Smallest reserve, 4 MiB: enough for a few of the largest batches of deletes. */
+const reservePagesMin = 512;
+const reservePagesMax = 4096;
+const reserveShare = 32;
+/** Pages by which the file grows at a time: 2 to 16 MiB. */
+const aheadPagesMin = 256;
+const aheadPagesMax = 2048;
+const aheadShare = 4;
+/** Unit of `stat.blocks`. */
+const blockBytes = 512;
+const zeros = Buffer.alloc(128 * pageBytes);
+
+const noSpaceCodes: ReadonlySet<unknown> = new Set(["ENOSPC", "EDQUOT", "EFBIG"]);
+
+/** Prevents the library from meeting a full disk: lmdb 3.5 overruns its heap when a page cannot be
+ *  written (docs/adr/013-full-disk.md). Before a commit the file is extended with zeros, so that it
+ *  owns the blocks for all pages that the commit needs in the worst case; if that fails, the commit
+ *  is rejected. A part of the space is reserved for transactions that free space, because in a
+ *  copy-on-write tree these take space first. The library ignores the pages after the last used
+ *  one. */
+export class PageReserve {
+  readonly #options: PageReserveOptions;
+  #meta: FileMeta;
+  /** Pages that commits may use before the file must be examined again. */
+  #room = 0;
+  #sequence = -1;
+
+  constructor(options: PageReserveOptions) {
+    this.#options = options;
+    this.#meta = readMeta(options.descriptor);
+  }
+
+  /** Reserves the pages for a batch, or throws `StoreFull`. Must run under the write lock, before
+   *  anything is written. */
+  admit(batch: EngineBatch, current: EngineReader): void {
+    // Commits of other processes show in the sequence or in the commit priority.
+    const isKnown = current.sequence === this.#sequence && current.priorityOwner === 0;
+    const demand = demandOf(batch.writes, this.#meta);
+    const kept = this.#reservedPages(batch);
+    if (!isKnown || demand.pages + kept > this.#room) this.#makeRoom(batch);
+    else this.#room -= demand.pages;
+    this.#sequence = batch.sequence;
+  }
+
+  #reservedPages({ mayUseReserve }: EngineBatch): number {
+    if (mayUseReserve === true || !this.#options.keepsReserve) return 0;
+    return clamp(this.#meta.nextPage / reserveShare, reservePagesMin, reservePagesMax);
+  }
+
+  #makeRoom(batch: EngineBatch): void {
+    const { descriptor } = this.#options;
+    this.#meta = readMeta(descriptor);
+    const { nextPage } = this.#meta;
+    const demand = demandOf(batch.writes, this.#meta);
+    const needed = demand.pages + this.#reservedPages(batch);
+    let end = this.#fileEnd(nextPage);
+    if (end < nextPage + needed) {
+      const ahead = clamp(nextPage / aheadShare, aheadPagesMin, aheadPagesMax);
+      end = this.#write(end, nextPage + needed + ahead);
+    }
+    this.#room = end - nextPage;
+    if (this.#room < needed) this.#useFreePages(demand, needed);
+    this.#room -= demand.pages;
+  }
+
+  /** The page at which the file ends. Fills the holes that a copy of the file may have where zeros
+   *  were written. */
+  #fileEnd(nextPage: number): number {
+    const { size, blocks } = fstatSync(this.#options.descriptor);
+    const end = Math.floor(size / pageBytes);
+    const mayHaveHoles = this.#sequence < 0 && blocks * blockBytes < size;
+    return mayHaveHoles && nextPage < end ? this.#write(nextPage, end) : end;
+  }
+
+  /** Adds free pages to the room, which the library uses before new ones. Counts only 3/4 of them,
+   *  because some may be unusable. */
+  #useFreePages({ together }: PageDemand, needed: number): void {
+    const { descriptor, oldestReader } = this.#options;
+    const { transaction } = this.#meta;
+    const oldest = Math.min(oldestReader() ?? transaction, transaction);
+    const free = Math.floor((countFreePages(descriptor, this.#meta, oldest) * 3) / 4);
+    const isEnough = together <= this.#room && needed <= this.#room + free;
+    if (!isEnough) {
+      const room = this.#room;
+      this.#room = 0;
+      throw new StoreFull(
+        `disk full: the commit needs ${needed} pages, ${room} are allocated and ${free} are free`,
+      );
+    }
+    this.#room += free;
+  }
+
+  /** Writes zeros up to page `end`, or as far as the disk allows. Returns the page at which the
+   *  file ends. */
+  #write(start: number, end: number): number {
+    let position = start * pageBytes;
+    const target = end * pageBytes;
+    try {
+      while (position < target) {
+        const length = Math.min(zeros.length, target - position);
+        position += writeSync(this.#options.descriptor, zeros, 0, length, position);
+      }
+    } catch (error) {
+      if (!(error instanceof Error && "code" in error && noSpaceCodes.has(error.code))) throw error;
+    }
+    return Math.floor(position / pageBytes);
+  }
+}
+
+function clamp(value: number, min: number, max: number): number {
+  return Math.ceil(Math.min(Math.max(value, min), max));
+}
+
+/** An LMDB node (header, key, value) that is larger gets its own overflow pages. */
+const nodeBytesMax = pageBytes / 2 - 64;
+/** Pages for split roots, the tree of free pages and the state record. */
+const pagesAlways = 32;
+/** The library rewrites at most 75,000 entries of its free list, 8 bytes each. */
+const listPagesMax = 160;
+const listEntriesPerPage = 512;
+/** A branch page that was split takes at least this many bytes of keys before the next split. */
+const splitBytesMin = 2048;
+const branchEntryBytes = 10;
+
+/** Pages that a commit needs in the worst case. */
+interface PageDemand {
+  readonly pages: number;
+  /** Pages that must be contiguous: scattered free pages cannot serve them. */
+  readonly together: number;
+}
+
+/** Computes the worst case. A write copies one page per level, a delete also a neighbour of each to
+ *  merge with; no page is copied twice in a commit. A put may split its leaf. A branch page is
+ *  split if it was full, and again when keys have filled its halves. */
+export function demandOf(writes: readonly EngineWrite[], meta: FileMeta): PageDemand {
+  let together = 0;
+  let leaves = 1;
+  let keyBytes = 0;
+  for (const { key, value } of writes) {
+    leaves += value === undefined ? 2 : 1;
+    if (value === undefined) continue;
+    keyBytes += key.length + branchEntryBytes;
+    const bytes = key.length + value.length;
+    if (bytes > nodeBytesMax) together += Math.ceil(bytes / pageBytes) + 1;
+  }
+  const splits = writes.length + 1;
+  const branches = Math.min(leaves * meta.depth, meta.branchPages);
+  const branchSplits = branches + keyBytes / splitBytesMin + meta.depth;
+  const copies = Math.min(leaves, meta.leafPages) + branches;
+  const list = Math.min(meta.nextPage / listEntriesPerPage, listPagesMax);
+  const freed = (copies + together) / listEntriesPerPage;
+  const pages = copies + splits + branchSplits + together + list + freed + pagesAlways;
+  return { pages: Math.ceil(pages), together };
+}
+
+/** Returns the lowest transaction of the library's list of readers, which has one line of process,
+ *  thread and transaction for each; undefined without readers. */
+export function oldestReaderOf(list: string): number | undefined {
+  const transactions = list
+    .split("\n")
+    .map((line) => Number(line.trim().split(/\s+/)[2] ?? ""))
+    .filter((transaction) => transaction > 0);
+  return transactions.length === 0 ? undefined : Math.min(...transactions);
 }

@@ -4,7 +4,7 @@ import { join } from "node:path";
 
 import { afterAll, describe, expect, it, vi } from "vitest";
 
-import { manualClock } from "../manual-clock.ts";
+import { manualClock } from "../../../tests/harness/manual-clock.ts";
 import type { EngineBatch, EngineReader } from "../engine.ts";
 import { LmdbEngine } from "./lmdb-engine.ts";
 

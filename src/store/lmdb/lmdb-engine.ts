@@ -1,33 +1,148 @@
 import { closeSync } from "node:fs";
-
-import { open } from "lmdb";
-import type { RootDatabase, Transaction as ReadTransaction } from "lmdb";
-
-import type { Engine, EngineBatch, EngineReader, EngineView, ScanBounds } from "../engine.ts";
-import type { VersionedEntry } from "../engine.ts";
-import { keyOfText, textOfKey, type KeyText } from "../key-text.ts";
-import type { Ticks } from "../../base/ticks.ts";
-import type { Clock, Log } from "../../base/world.ts";
-import { StoreBusy, StoreUnavailable } from "../store.ts";
-import type { Key } from "../store.ts";
-import { copyBytes } from "../../encoding/slabs.ts";
-import { CommitLatency } from "./commit-latency.ts";
-import { openDataFile } from "./data-file.ts";
-import { FileIdentityCheck } from "./file-identity-check.ts";
-import { pageBytes } from "./file-meta.ts";
-import { ensureLockFile } from "./lock-file.ts";
-import { oldestReaderOf } from "./oldest-reader.ts";
-import { PageReserve } from "./page-reserve.ts";
+import { open, type RootDatabase, type Transaction as ReadTransaction } from "lmdb";
+import type {
+  Engine,
+  EngineBatch,
+  EngineReader,
+  EngineView,
+  EngineWrite,
+  ScanBounds,
+  VersionedEntry,
+} from "../engine.ts";
 import {
-  decodeState,
-  encodeState,
-  ScannedEntry,
-  copyEntry,
-  stateKey,
-  withRevision,
-} from "./versioned-value.ts";
+  keyOfText,
+  StoreBusy,
+  StoreUnavailable,
+  textOfKey,
+  type Key,
+  type KeyText,
+  type Value,
+} from "../store.ts";
+import { ticksPerMillisecond, type Ticks } from "../../base/ticks.ts";
+import type { Clock, Log } from "../../base/world.ts";
+import { copyBytes } from "../../encoding/slabs.ts";
+import {
+  ensureLockFile,
+  FileIdentityCheck,
+  oldestReaderOf,
+  openDataFile,
+  pageBytes,
+  PageReserve,
+} from "./data-file.ts";
 
-export interface LmdbEngineOptions {
+/** Every stored value is preceded by its revision: 8 bytes, little-endian. */
+const revisionBytes = 8;
+/** Key of the state record. No table key starts with `00`; these keys belong to the store
+ *  itself. */
+const stateKey = new Uint8Array([0, 1]);
+/** Revision of a delete that concerns only one file of a store, and changes none of its keys. */
+export const noRevision = 0;
+/** After the state the record has 256 numbers: for each first byte of keys, the sequence of the
+ *  last commit that changed such a key. Earlier releases have written none. */
+const changesOffset = revisionBytes + 20;
+const changeBytes = 8;
+const stateBytes = changesOffset + 256 * changeBytes;
+const twoToThe32 = 0x1_0000_0000;
+
+interface StoredState {
+  readonly sequence: number;
+  readonly ticks: Ticks;
+  readonly clockOffset: Ticks;
+  readonly priorityOwner: number;
+}
+
+/** An entry of a scan, whose key is computed on demand: most callers never read it. */
+class ScannedEntry implements VersionedEntry {
+  readonly text: KeyText;
+  readonly value: Value;
+  readonly revision: number;
+
+  constructor(text: KeyText, stored: Uint8Array) {
+    const { buffer, byteOffset, length } = stored;
+    this.text = text;
+    this.value = new Uint8Array(buffer, byteOffset + revisionBytes, length - revisionBytes);
+    this.revision = readRevision(stored);
+  }
+
+  get key(): Key {
+    return keyOfText(this.text);
+  }
+}
+
+/** Copies an entry from the library's buffer, which the next read overwrites. */
+function copyEntry(key: Key, text: KeyText, stored: Uint8Array): VersionedEntry {
+  return { key, text, value: copyBytes(stored, revisionBytes), revision: readRevision(stored) };
+}
+
+function withRevision(value: Value, revision: number): Uint8Array {
+  const stored = Buffer.allocUnsafe(revisionBytes + value.length);
+  writeRevision(stored, revision);
+  stored.set(value, revisionBytes);
+  return stored;
+}
+
+/** Encodes the state record, which every batch writes: the new state and the changed keys. */
+function encodeState(
+  { sequence, ticks, clockOffset, priorityOwner }: StoredState,
+  before: Uint8Array | undefined,
+  writes: readonly EngineWrite[],
+): Uint8Array {
+  const stored = Buffer.allocUnsafe(stateBytes);
+  if (before?.length === stateBytes) stored.set(before);
+  else {
+    // Without a record of changes every key may have changed up to the present state.
+    const latest = before === undefined ? 0 : readRevision(before);
+    for (let at = changesOffset; at < stateBytes; at += changeBytes)
+      stored.writeDoubleLE(latest, at);
+  }
+  for (const { text, revision } of writes) {
+    const at = changesOffset + changeBytes * text.charCodeAt(0);
+    if (revision !== noRevision) stored.writeDoubleLE(sequence, at);
+  }
+  writeRevision(stored, sequence);
+  stored.writeBigUInt64LE(ticks, revisionBytes);
+  stored.writeBigInt64LE(clockOffset, revisionBytes + 8);
+  stored.writeUInt32LE(priorityOwner, revisionBytes + 16);
+  return stored;
+}
+
+function decodeState(stored: Uint8Array | undefined): StoredState {
+  if (stored === undefined) return { sequence: 0, ticks: 0n, clockOffset: 0n, priorityOwner: 0 };
+  const view = new DataView(stored.buffer, stored.byteOffset, stored.length);
+  return {
+    sequence: readRevision(stored),
+    ticks: view.getBigUint64(revisionBytes, true),
+    clockOffset: view.getBigInt64(revisionBytes + 8, true),
+    priorityOwner: view.getUint32(revisionBytes + 16, true),
+  };
+}
+
+/** Whether keys with a first byte were changed after a sequence, by the state record. */
+function changesOf(
+  stored: Uint8Array | undefined,
+  sequence: number,
+): (firstByte: number) => boolean {
+  if (stored === undefined) return () => false;
+  if (stored.length !== stateBytes) return () => true;
+  const changes = new DataView(stored.slice().buffer, changesOffset);
+  return (firstByte) => changes.getFloat64(changeBytes * firstByte, true) > sequence;
+}
+
+function readRevision(stored: Uint8Array): number {
+  return readUint32(stored, 0) + readUint32(stored, 4) * twoToThe32;
+}
+
+function readUint32(bytes: Uint8Array, at: number): number {
+  const low = (bytes[at] ?? 0) | ((bytes[at + 1] ?? 0) << 8) | ((bytes[at + 2] ?? 0) << 16);
+  return low + (bytes[at + 3] ?? 0) * 0x100_0000;
+}
+
+function writeRevision(stored: Buffer, revision: number): void {
+  stored.writeUInt32LE(revision % twoToThe32, 0);
+  stored.writeUInt32LE(Math.floor(revision / twoToThe32), 4);
+}
+
+interface LmdbEngineOptions {
   readonly path: string;
   /** Whether the file is never flushed: for data that is lost with the boot. */
   readonly noSync: boolean;
@@ -217,7 +332,9 @@ export class LmdbEngine implements Engine {
       if (value === undefined) void database.remove(key);
       else void database.put(key, withRevision(value, revision));
     }
-    void database.put(stateKey, encodeState({ sequence, ticks, clockOffset, priorityOwner }));
+    const state = { sequence, ticks, clockOffset, priorityOwner };
+    const before = readBinary(database, stateKey, {});
+    void database.put(stateKey, encodeState(state, before, writes));
     return writes.length;
   }
 }
@@ -247,17 +364,17 @@ class LmdbView implements EngineView {
     return stored === undefined ? undefined : copyEntry(key, text, stored);
   }
 
+  changedSince(sequence: number): (firstByte: number) => boolean {
+    return changesOf(this.#binary(stateKey), sequence);
+  }
+
   close(): void {
     if (this.#isOpen) this.#options.transaction?.done();
     this.#isOpen = false;
   }
 
-  /** Reads a value; valid until the next read, because the library uses one buffer for all
-   *  values. */
   #binary(key: Key): Uint8Array | undefined {
-    const shared = (this.#database as BinaryReader).getBinaryFast(key, this.#options);
-    if (shared === undefined) return undefined;
-    return new Uint8Array(shared.buffer, shared.byteOffset, shared.length);
+    return readBinary(this.#database, key, this.#options);
   }
 
   scan({ start, end, reverse }: ScanBounds, countMax: number): VersionedEntry[] {
@@ -271,6 +388,13 @@ class LmdbView implements EngineView {
     }
     return found;
   }
+}
+
+/** Reads a value; valid until the next read, because the library uses one buffer for all values. */
+function readBinary(database: Database, key: Key, options: ReadOptions): Uint8Array | undefined {
+  const shared = (database as BinaryReader).getBinaryFast(key, options);
+  if (shared === undefined) return undefined;
+  return new Uint8Array(shared.buffer, shared.byteOffset, shared.length);
 }
 
 /** The library rejects with an error whose `commitError` is a promise of the cause. */
@@ -295,5 +419,38 @@ function capture<T>(run: () => T): Captured<T> {
     return { value: run() };
   } catch (error) {
     return { error };
+  }
+}
+
+/** Average above which commits count as slow: 3 ms. */
+export const fastTicksMax = 3n * ticksPerMillisecond;
+/** Allowance for each write of a batch: 20 µs. */
+export const writeTicksMax = ticksPerMillisecond / 50n;
+/** Weight of the latest commit in the average is 1/8: a single delayed commit has little effect. */
+const averagedCommits = 8;
+
+/** Decides whether commits may block the event loop. Handing a commit to another thread and being
+ *  woken by it costs more than flushing it to a fast disk: synchronous commits are 40 % faster with
+ *  one connection (docs/bench/README.md). With a slow disk, or while another process holds the
+ *  write lock, blocking would delay all readers of the process. */
+export class CommitLatency {
+  readonly #clock: Clock;
+  #averageTicks = 0;
+
+  constructor(clock: Clock) {
+    this.#clock = clock;
+  }
+
+  get isFast(): boolean {
+    return this.#averageTicks <= Number(fastTicksMax);
+  }
+
+  begin(): Ticks {
+    return this.#clock.monotonic();
+  }
+
+  end(startedAt: Ticks, writes: number): void {
+    const elapsed = this.#clock.monotonic() - startedAt - BigInt(writes) * writeTicksMax;
+    this.#averageTicks += (Math.max(0, Number(elapsed)) - this.#averageTicks) / averagedCommits;
   }
 }

@@ -4,14 +4,13 @@ import { join } from "node:path";
 
 import { afterAll, describe, expect, it } from "vitest";
 
-import { storeConformance } from "../conformance.ts";
-import { k, put, read } from "../conformance/store-steps.ts";
-import { manualClock } from "../manual-clock.ts";
-import type { ManualClock } from "../manual-clock.ts";
-import { silentLog } from "../silent-log.ts";
+import { storeConformance } from "../../../tests/harness/store/conformance.ts";
+import { k, put, read } from "../../../tests/harness/store/store-steps.ts";
+import { manualClock } from "../../../tests/harness/manual-clock.ts";
+import type { ManualClock } from "../../../tests/harness/manual-clock.ts";
+import { silentLog } from "../../../tests/harness/silent-log.ts";
 import type { Store } from "../store.ts";
-import { setClockOffset } from "../time.ts";
-import { TransactionalStore } from "../transactional-store.ts";
+import { setClockOffset, TransactionalStore } from "../transactional-store.ts";
 import { LmdbEngine } from "./lmdb-engine.ts";
 import { openLmdbStore } from "./open-lmdb-store.ts";
 

@@ -4,8 +4,8 @@ import { join } from "node:path";
 
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 
-import { manualClock } from "../manual-clock.ts";
-import { identifyProcess } from "../process-identity.ts";
+import { manualClock } from "../../../tests/harness/manual-clock.ts";
+import { identifyProcess } from "../processes.ts";
 import { StoreInUse, StoreTooNew, claimLocation, formatVersion } from "./location.ts";
 
 let location = "";

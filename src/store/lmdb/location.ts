@@ -1,11 +1,19 @@
-import { mkdirSync, readFileSync, readdirSync, rmSync, statSync } from "node:fs";
-import { renameSync, truncateSync, writeFileSync } from "node:fs";
+import {
+  mkdirSync,
+  readFileSync,
+  readdirSync,
+  rmSync,
+  statSync,
+  renameSync,
+  truncateSync,
+  writeFileSync,
+} from "node:fs";
 import { hostname } from "node:os";
 import { dirname, join } from "node:path";
 
-import type { Clock } from "../../base/world.ts";
-import { identifyProcess, isAlive, processNamespace } from "../process-identity.ts";
-import type { ProcessIdentity } from "../process-identity.ts";
+import type { Clock, Log } from "../../base/world.ts";
+import { identifyProcess, isAlive, processNamespace } from "../processes.ts";
+import type { ProcessIdentity } from "../processes.ts";
 
 /** Version of the data format. Increased when older releases can no longer read the data. */
 export const formatVersion = 2;
@@ -28,7 +36,7 @@ export class StoreInUse extends Error {
   }
 }
 
-export interface LocationOptions {
+interface LocationOptions {
   readonly location: string;
   readonly clock: Clock;
   readonly format?: number;
@@ -36,7 +44,7 @@ export interface LocationOptions {
   readonly namespace?: string;
 }
 
-export interface Location {
+interface Location {
   /** Whether no other process had the location open at the time of the claim. */
   readonly isExclusive: boolean;
   release(): void;
@@ -51,7 +59,7 @@ interface LocationUser extends ProcessIdentity {
 }
 
 /** A marker file that was not touched for this long belongs to no running process. */
-export const silenceSecondsMax = 30;
+const silenceSecondsMax = 30;
 const heartbeatMilliseconds = 5_000;
 const namesMax = 10_000;
 const noSpaceCodes: ReadonlySet<unknown> = new Set(["ENOSPC", "EDQUOT"]);
@@ -230,4 +238,38 @@ function readText(path: string): string | undefined {
   } catch {
     return undefined;
   }
+}
+
+const pauseMilliseconds = 1_000;
+/** Longer than the time after which a marker file expires. */
+const triesMax = silenceSecondsMax + 10;
+
+/** Claims a location, waiting for the marker file of a process that was killed in another container
+ *  or on another machine: it looks like that of a running process until it has not been touched for
+ *  `silenceSecondsMax`. As soon as the file is touched, the location is known to be in use and the
+ *  claim fails. */
+export async function awaitLocation(options: LocationOptions, log: Log): Promise<Location> {
+  let firstTouched: number | undefined;
+  for (let tries = 1; ; tries += 1) {
+    try {
+      return claimLocation(options);
+    } catch (error) {
+      if (!(error instanceof StoreInUse) || error.markerPath === undefined) throw error;
+      const touched = statSync(error.markerPath, { throwIfNoEntry: false })?.mtimeMs;
+      const isUsed =
+        firstTouched !== undefined && touched !== undefined && touched !== firstTouched;
+      if (isUsed || tries >= triesMax) throw error;
+      firstTouched ??= touched;
+      if (tries === 1) {
+        const { location } = options;
+        const message = "location may be in use; waiting up to 30 s for its marker file to expire";
+        log.warn({ err: error, location, marker: error.markerPath }, message);
+      }
+      await pause(options.clock);
+    }
+  }
+}
+
+function pause(clock: Clock): Promise<void> {
+  return new Promise((resolve) => void clock.after(pauseMilliseconds, resolve));
 }

@@ -1,24 +1,19 @@
-import { readdirSync, rmSync } from "node:fs";
-import { join } from "node:path";
+import { readdirSync, rmSync, existsSync, linkSync } from "node:fs";
+import { join, dirname } from "node:path";
 
 import type { Meter } from "../../protocol/meter.ts";
 import type { Ticks } from "../../base/ticks.ts";
 import type { Clock, Log } from "../../base/world.ts";
-import type { SetCommitRole } from "../commit-role.ts";
-import type { KeyText } from "../key-text.ts";
-import { makePrivateFolder } from "../private-folder.ts";
-import type { RestoreRules } from "../saved-states/restore-rules.ts";
+import { makePrivateFolder, syncFolder } from "../folders.ts";
+import type { RestoreRules } from "../saved-states/saved-states.ts";
 import type { Key, Store } from "../store.ts";
-import { setClockOffset } from "../time.ts";
-import { TransactionalStore } from "../transactional-store.ts";
+import { setClockOffset, TransactionalStore } from "../transactional-store.ts";
 import { LmdbEngine } from "./lmdb-engine.ts";
-import { awaitLocation } from "./await-location.ts";
-import { removeSparseLockFile } from "./lock-file.ts";
-import { ensureStoreFile } from "./new-store-file.ts";
-import { isAheadOf, OverlayEngine } from "./overlay-engine.ts";
-import { isVolatile, volatileRange } from "./overlay-view.ts";
+import { awaitLocation } from "./location.ts";
+import { removeSparseLockFile } from "./data-file.ts";
+import { isAheadOf, OverlayEngine, volatileRange } from "./overlay-engine.ts";
 
-export interface LmdbStoreOptions {
+interface LmdbStoreOptions {
   /** The store's own folder; created if missing. */
   readonly location: string;
   readonly clock: Clock;
@@ -36,18 +31,13 @@ export interface LmdbStoreOptions {
   readonly restoreRules?: RestoreRules;
 }
 
-/** A store whose commits may be shared with other processes. */
-export interface LmdbStore extends Store {
-  readonly setCommitRole: SetCommitRole;
-}
-
 const readersCheckMilliseconds = 30_000;
 
 /** Opens the store in a folder, which contains `format`, `open/` (a marker file per process, see
  *  `location.ts`) and `store.mdb`. Volatile keys are in a second file, `ephemeral-<boot>.mdb`; an
  *  ephemeral store has only that one. It is never flushed, so a loss of power may corrupt it: such
  *  files of earlier boots are removed without being opened. */
-export async function openLmdbStore(options: LmdbStoreOptions): Promise<LmdbStore> {
+export async function openLmdbStore(options: LmdbStoreOptions): Promise<Store> {
   const { location, clock, log, ephemeral = false } = options;
   makePrivateFolder(location, log);
   const claim = await awaitLocation({ location, clock }, log);
@@ -67,28 +57,11 @@ export async function openLmdbStore(options: LmdbStoreOptions): Promise<LmdbStor
       claim.release();
     };
     const closing = { open: () => engine.open(), commit: engine.commit.bind(engine), close };
-    const isVolatileKey = volatileKeysOf(options);
-    const store = new TransactionalStore({
-      ...options,
-      engine: closing,
-      isVolatile: isVolatileKey,
-    });
-    return store;
+    return new TransactionalStore({ ...options, engine: closing });
   } catch (error) {
     claim.release();
     throw error;
   }
-}
-
-/** Which keys need no flush; an ephemeral store flushes nothing. */
-function volatileKeysOf({
-  ephemeral,
-  volatilePrefix,
-}: LmdbStoreOptions): ((text: KeyText) => boolean) | undefined {
-  if (ephemeral === true) return () => true;
-  if (volatilePrefix === undefined) return undefined;
-  const range = volatileRange(volatilePrefix);
-  return (text) => isVolatile(range, text);
 }
 
 /** Adds the file of volatile keys. It is discarded if it was written after commits that the durable
@@ -141,4 +114,33 @@ function removeEarlierBoots(location: string, currentName: string): void {
     const isEarlier = name.startsWith("ephemeral-") && !name.startsWith(currentName);
     if (isEarlier) rmSync(join(location, name), { force: true });
   }
+}
+
+/** Creates a store file that appears under its name only when complete and flushed. The library
+ *  writes the first pages of a new file in place; after a loss of power in between it could never
+ *  be opened again. If several processes do this at once, the file of one of them gets the name. */
+async function ensureStoreFile(path: string): Promise<void> {
+  if (existsSync(path)) return;
+  const draft = `${path}.${process.pid}`;
+  removeDraft(draft);
+  const engine = new LmdbEngine({ path: draft, noSync: false });
+  await engine.commit(({ sequence, ticks }) => ({
+    sequence,
+    ticks,
+    writes: [],
+    mayUseReserve: true,
+  }));
+  await engine.close();
+  try {
+    linkSync(draft, path);
+  } catch (error) {
+    if (!existsSync(path)) throw error;
+  }
+  removeDraft(draft);
+  syncFolder(dirname(path));
+}
+
+function removeDraft(draft: string): void {
+  rmSync(draft, { force: true });
+  rmSync(`${draft}-lock`, { force: true });
 }

@@ -5,9 +5,17 @@ import { join } from "node:path";
 import fc from "fast-check";
 import { afterAll, describe, expect, it } from "vitest";
 
-import { below, bytes, k, put, read, text, values } from "../conformance/store-steps.ts";
-import { manualClock } from "../manual-clock.ts";
-import { silentLog } from "../silent-log.ts";
+import {
+  below,
+  bytes,
+  k,
+  put,
+  read,
+  text,
+  values,
+} from "../../../tests/harness/store/store-steps.ts";
+import { manualClock } from "../../../tests/harness/manual-clock.ts";
+import { silentLog } from "../../../tests/harness/silent-log.ts";
 import type { Store } from "../store.ts";
 import { LmdbEngine } from "./lmdb-engine.ts";
 import { openLmdbStore } from "./open-lmdb-store.ts";

@@ -4,14 +4,12 @@ import { join } from "node:path";
 
 import { afterAll, describe, expect, it, vi } from "vitest";
 
-import { bytes, k } from "../conformance/store-steps.ts";
+import { bytes, k } from "../../../tests/harness/store/store-steps.ts";
 import type { EngineBatch, EngineReader, EngineWrite } from "../engine.ts";
-import { textOfKey } from "../key-text.ts";
-import { StoreBusy } from "../store.ts";
+import { textOfKey, StoreBusy } from "../store.ts";
 import type { Key } from "../store.ts";
 import { LmdbEngine } from "./lmdb-engine.ts";
-import { OverlayEngine } from "./overlay-engine.ts";
-import { volatileRange } from "./overlay-view.ts";
+import { OverlayEngine, volatileRange } from "./overlay-engine.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "overlaid-files-"));
 afterAll(() => rmSync(folder, { recursive: true }));

@@ -5,12 +5,15 @@ import { open } from "lmdb";
 import { afterAll, describe, expect, it } from "vitest";
 
 import type { EngineBatch, EngineReader, EngineWrite } from "../engine.ts";
-import { textOfKey } from "../key-text.ts";
-import { pageBytes, readMeta } from "./file-meta.ts";
-import { countFreePages } from "./free-pages.ts";
+import { textOfKey } from "../store.ts";
+import {
+  countFreePages,
+  demandOf,
+  pageBytes,
+  readMeta,
+  removeSparseLockFile,
+} from "./data-file.ts";
 import { LmdbEngine } from "./lmdb-engine.ts";
-import { removeSparseLockFile } from "./lock-file.ts";
-import { demandOf } from "./page-reserve.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "page-reserve-"));
 afterAll(() => rmSync(folder, { recursive: true }));

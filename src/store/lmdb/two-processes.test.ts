@@ -5,11 +5,19 @@ import { join } from "node:path";
 
 import { afterAll, describe, expect, it } from "vitest";
 
-import { expectSerialOrder } from "../conformance/serial-order.ts";
-import { secondProcess } from "../conformance/start-second-process.ts";
-import { below, bytes, increment, k, put, read, values } from "../conformance/store-steps.ts";
-import { manualClock } from "../manual-clock.ts";
-import { silentLog } from "../silent-log.ts";
+import { expectSerialOrder } from "../../../tests/harness/store/queue-steps.ts";
+import { secondProcess } from "../../../tests/harness/store/start-second-process.ts";
+import {
+  below,
+  bytes,
+  increment,
+  k,
+  put,
+  read,
+  values,
+} from "../../../tests/harness/store/store-steps.ts";
+import { manualClock } from "../../../tests/harness/manual-clock.ts";
+import { silentLog } from "../../../tests/harness/silent-log.ts";
 import type { Store } from "../store.ts";
 import { openLmdbStore } from "./open-lmdb-store.ts";
 
@@ -133,13 +141,36 @@ describe("two processes at one location", () => {
       calls += 1;
     });
     await start("put", location, "watched").ended;
-    clock.advance(50);
+    clock.advance(20);
     await Promise.resolve();
     expect(calls).toBe(1);
     clock.advance(500);
     await Promise.resolve();
     expect(calls).toBe(1);
     await store.close();
+  });
+
+  it("do not call watchers of other tables after each other's commits", async () => {
+    const location = join(folder, "tables");
+    const clock = manualClock();
+    const [store, other] = [await open(location, clock), await open(location, clock)];
+    const calls: string[] = [];
+    store.watch(new Uint8Array([0x41]), () => void calls.push("a"));
+    store.watch(new Uint8Array([0x42, 1]), () => void calls.push("b"));
+    const write = (to: Store, ...key: readonly number[]): Promise<void> =>
+      to.transact((tx) => tx.put(new Uint8Array(key), new Uint8Array(1)));
+    await write(other, 0x41, 1);
+    await write(store, 0x43);
+    expect(calls).toEqual(["a"]);
+    await write(other, 0x42, 9);
+    clock.advance(20);
+    await Promise.resolve();
+    expect(calls).toEqual(["a", "b"]);
+    await write(store, 0x42, 9);
+    clock.advance(20);
+    await Promise.resolve();
+    expect(calls).toEqual(["a", "b"]);
+    await Promise.all([store.close(), other.close()]);
   });
 
   it("keep acknowledged writes when one of them is killed", async () => {

@@ -1,13 +1,14 @@
 import type { Meter } from "../../protocol/meter.ts";
 import type { Ticks } from "../../base/ticks.ts";
 import type { Clock, Log } from "../../base/world.ts";
-import type { RestoreRules } from "../saved-states/restore-rules.ts";
+import type { RestoreRules } from "../saved-states/saved-states.ts";
 import type { Store } from "../store.ts";
-import { setClockOffset } from "../time.ts";
-import { TransactionalStore } from "../transactional-store.ts";
-import { memoryEngine } from "./memory-engine.ts";
+import { setClockOffset, TransactionalStore } from "../transactional-store.ts";
+import type { Engine, EngineBatch, EngineReader, EngineView, VersionedEntry } from "../engine.ts";
+import { Edit, emptyTree, treeDelete, treeGet, treePut, treeScan } from "../tree.ts";
+import type { TreeNode } from "../tree.ts";
 
-export interface MemoryStoreOptions {
+interface MemoryStoreOptions {
   readonly clock: Clock;
   /** Logs exceptions of watchers. */
   readonly log?: Log;
@@ -23,4 +24,63 @@ export function openMemoryStore(options: MemoryStoreOptions): Store {
   // The memory engine commits synchronously.
   void setClockOffset(engine, options.clock, true);
   return new TransactionalStore({ ...options, engine });
+}
+
+interface State {
+  readonly root: TreeNode<VersionedEntry>;
+  readonly sequence: number;
+  readonly ticks: Ticks;
+  readonly clockOffset: Ticks;
+  readonly priorityOwner: number;
+}
+
+/** An engine in memory. It copies the bytes it is given, which are parts of shared slabs. A
+ *  snapshot is a reference to a root of the tree. */
+export function memoryEngine(): Engine {
+  let state: State = {
+    root: emptyTree(),
+    sequence: 0,
+    ticks: 0n,
+    clockOffset: 0n,
+    priorityOwner: 0,
+  };
+  return {
+    open: () => viewOf(state),
+    commit(decide) {
+      const batch = decide(viewOf(state));
+      if (batch !== undefined) state = apply(state, batch);
+      return Promise.resolve();
+    },
+    close: () => Promise.resolve(),
+  };
+}
+
+function viewOf(state: State): EngineView & EngineReader {
+  return {
+    sequence: state.sequence,
+    ticks: state.ticks,
+    clockOffset: state.clockOffset,
+    priorityOwner: state.priorityOwner,
+    get: (_key, text) => treeGet(state.root, text),
+    scan: (bounds, countMax) => treeScan(state.root, bounds, countMax),
+    close: () => undefined,
+  };
+}
+
+function apply(state: State, batch: EngineBatch): State {
+  const edit = new Edit();
+  let root = state.root;
+  for (const { key, text, value, revision } of batch.writes) {
+    root =
+      value === undefined
+        ? treeDelete(root, text, edit)
+        : treePut(root, text, { key: key.slice(), text, value: value.slice(), revision }, edit);
+  }
+  const {
+    sequence,
+    ticks,
+    clockOffset = state.clockOffset,
+    priorityOwner = state.priorityOwner,
+  } = batch;
+  return { root, sequence, ticks, clockOffset, priorityOwner };
 }

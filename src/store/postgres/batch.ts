@@ -3,14 +3,14 @@ import type { QueryConfig } from "pg";
 import type { Ticks } from "../../base/ticks.ts";
 import type { Attempt } from "../attempt.ts";
 import type { Change } from "../write-set.ts";
-import { encodeCounter } from "../counter.ts";
-import { latestTicks } from "../queued-transaction.ts";
-import { bigintArray, byteaArray } from "./binary-array.ts";
-import { boundOf, rowKey } from "./row-key.ts";
-import type { RowKey } from "./row-key.ts";
+import { numberPart } from "../logs.ts";
+import { encodeCounter } from "../store.ts";
+import { latestTicks } from "../committer.ts";
+import { bigintArray, byteaArray, boundOf, rowKey } from "./rows.ts";
+import type { RowKey } from "./rows.ts";
 
 /** Node and number of a batch, by which the database recognises a batch that is sent again. */
-export interface BatchIdentity {
+interface BatchIdentity {
   readonly node: string;
   readonly number: number;
 }
@@ -28,7 +28,7 @@ export interface BatchRow {
   readonly lost: readonly string[];
 }
 
-const writeKinds = { put: 0, delete: 1, add: 2 } as const;
+const writeKinds = { put: 0, delete: 1, add: 2, append: 3 } as const;
 const nothing = new Uint8Array(0);
 
 /** The call that commits any number of transactions, which are numbered from 1. */
@@ -99,7 +99,7 @@ function dependencyColumns(attempts: readonly Attempt[]): Buffer[] {
 function writeColumns(attempts: readonly Attempt[]): Buffer[] {
   const writes = attempts.flatMap(({ changes }, index) =>
     changes.all().map((change) => ({
-      ...rowKey(change.key),
+      ...columnsOf(change),
       transactionIndex: index + 1,
       kind: writeKinds[change.kind],
       value: valueOf(change),
@@ -115,7 +115,14 @@ function writeColumns(attempts: readonly Attempt[]): Buffer[] {
   ];
 }
 
+/** The key of an appended entry is its head, the sequence that the database inserts, and its
+ *  tail. */
+function columnsOf(change: Change): RowKey {
+  if (change.kind !== "append") return rowKey(change.key);
+  return { head: change.key, tail: numberPart(change.number), digest: nothing };
+}
+
 function valueOf(change: Change): Uint8Array {
-  if (change.kind === "put") return change.value;
+  if (change.kind === "put" || change.kind === "append") return change.value;
   return change.kind === "add" ? encodeCounter(change.delta) : nothing;
 }

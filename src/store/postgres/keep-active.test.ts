@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import type { StateView } from "../engine.ts";
-import { manualClock } from "../manual-clock.ts";
-import { keepActive } from "./keep-active.ts";
+import { manualClock } from "../../../tests/harness/manual-clock.ts";
+import { keepActive } from "./state-pool.ts";
 
 const noWork = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
 

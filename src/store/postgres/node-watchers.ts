@@ -1,17 +1,16 @@
 import type { Client } from "pg";
 
 import type { Clock, Log } from "../../base/world.ts";
-import { textOfKey } from "../key-text.ts";
-import type { KeyText } from "../key-text.ts";
-import type { Key, Unwatch } from "../store.ts";
-import type { NodeCommit } from "./postgres-committer.ts";
+import type { Committed } from "../committer.ts";
+import { textOfKey } from "../store.ts";
+import type { KeyText, Key, Unwatch } from "../store.ts";
 
 interface Watcher {
   readonly prefix: KeyText;
   readonly onChange: () => void;
 }
 
-export interface NodeWatchersOptions {
+interface NodeWatchersOptions {
   readonly clock: Clock;
   readonly log: Log;
   readonly node: string;
@@ -50,11 +49,12 @@ export class NodeWatchers {
     };
   }
 
-  committed({ previous, sequence, texts }: NodeCommit): void {
+  committed({ previous, sequence, writes }: Committed): void {
     const isExternal = previous > this.#lastSequence;
     this.#lastSequence = Math.max(this.#lastSequence, sequence);
     for (const watcher of this.#watchers) {
-      if (isExternal || texts.some((text) => text.startsWith(watcher.prefix))) this.#call(watcher);
+      const hasMatch = writes.some(({ text }) => text.startsWith(watcher.prefix));
+      if (isExternal || hasMatch) this.#call(watcher);
     }
   }
 

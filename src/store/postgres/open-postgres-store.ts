@@ -5,12 +5,12 @@ import { addressesOf } from "./addresses.ts";
 import { openConnections } from "./connections.ts";
 import { DatabaseTime } from "./database-time.ts";
 import { Prefetcher } from "./prefetcher.ts";
-import { ReadCache } from "./read-cache.ts";
-import { migrate } from "./migrate.ts";
+import { ReadCache } from "./read-plans.ts";
+import { migrate } from "./schema.ts";
 import { PostgresStore } from "./postgres-store.ts";
 import { StatePool } from "./state-pool.ts";
 
-export interface PostgresStoreLocation {
+interface PostgresStoreLocation {
   /** `postgres://user:password@host:port,host:port/database`. The parameters `schema` and
    *  `connections` are Etagere's, the others are passed to the driver. */
   readonly url: string;

@@ -2,11 +2,11 @@ import type { Meter } from "../../protocol/meter.ts";
 import type { Ticks } from "../../base/ticks.ts";
 import type { Clock, Log } from "../../base/world.ts";
 import { Attempt } from "../attempt.ts";
-import type { Awaitable, StateReader } from "../engine.ts";
+import { Committer, runAttempt, type WorkResult } from "../committer.ts";
+import type { Awaitable } from "../../base/awaitable.ts";
+import type { StateReader } from "../engine.ts";
 import { OpenViews } from "../open-views.ts";
-import { runAttempt } from "../queued-transaction.ts";
-import type { WorkResult } from "../queued-transaction.ts";
-import { snapshotView } from "../snapshot-view.ts";
+import { snapshotView } from "../layered-scan.ts";
 import { StoreClosed, StoreUnavailable } from "../store.ts";
 import type {
   Key,
@@ -17,22 +17,22 @@ import type {
   Unwatch,
   View,
 } from "../store.ts";
-import { storeTime } from "../time.ts";
 import {
   attemptsMaxDefault,
   closedMessage,
   emptyState,
   snapshotAgeMaxDefault,
+  storeTime,
 } from "../transactional-store.ts";
 import type { Connections } from "./connections.ts";
 import type { Prefetcher } from "./prefetcher.ts";
-import { keepActive } from "./keep-active.ts";
+import { keepActive } from "./state-pool.ts";
 import { NodeWatchers } from "./node-watchers.ts";
-import { PostgresCommitter } from "./postgres-committer.ts";
+import { DatabaseCommits } from "./database-commits.ts";
 import type { StatePool } from "./state-pool.ts";
 import { asUnavailable } from "./unavailable.ts";
 
-export interface PostgresStoreOptions {
+interface PostgresStoreOptions {
   readonly connections: Connections;
   readonly states: StatePool;
   readonly prefetcher: Prefetcher;
@@ -46,6 +46,9 @@ export interface PostgresStoreOptions {
   readonly sequence: number;
   readonly snapshotAgeMax?: Ticks;
 }
+
+/** Time limit of a retry, longer than the timeout of database queries. */
+const attemptMillisecondsMax = 20_000;
 
 type Work = (tx: Transaction) => Awaitable<unknown>;
 
@@ -63,7 +66,7 @@ export class PostgresStore implements Store {
   readonly #nextTicks: (reader: StateReader) => Ticks;
   readonly #views: OpenViews;
   readonly #watchers: NodeWatchers;
-  readonly #committer: PostgresCommitter;
+  readonly #committer: Committer;
   #closing: Promise<void> | undefined;
   readonly #node: string;
   #isFenced = false;
@@ -84,16 +87,19 @@ export class PostgresStore implements Store {
       newListener: () => connections.newListener(),
       latestSequence: () => this.#latestSequence(),
     });
-    this.#committer = new PostgresCommitter({
-      ...options,
-      pool: connections.writers,
+    this.#committer = new Committer({
+      commits: new DatabaseCommits({
+        ...options,
+        pool: connections.writers,
+        onFenced: () => this.#markFenced(options.log),
+      }),
+      clock,
       nextTicks: this.#nextTicks,
+      attemptMillisecondsMax,
       onCommitted: (commit) => {
-        const { sequence, previous, conflicts } = commit;
-        options.meter?.commit({ transactions: sequence - previous, conflicts });
+        options.meter?.commit(commit);
         this.#watchers.committed(commit);
       },
-      onFenced: () => this.#markFenced(options.log),
     });
   }
 
@@ -143,6 +149,16 @@ export class PostgresStore implements Store {
     } finally {
       endActivity?.();
       view.close();
+    }
+  }
+
+  async raiseSequence(to: number): Promise<void> {
+    this.#checkOpen();
+    const text = "UPDATE state SET sequence = GREATEST(sequence, $1) WHERE only_row = 1";
+    try {
+      await this.#connections.writers.query(text, [to]);
+    } catch (error) {
+      throw asUnavailable(error);
     }
   }
 

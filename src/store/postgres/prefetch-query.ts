@@ -1,9 +1,8 @@
 import type { QueryConfig } from "pg";
 
-import { bigintArray, byteaArray } from "./binary-array.ts";
+import { bigintArray, byteaArray, boundOf, rowKey } from "./rows.ts";
 import { databaseTicks } from "./database-time.ts";
-import type { PlannedRange, ReadPlan } from "./read-recorder.ts";
-import { boundOf, rowKey } from "./row-key.ts";
+import type { PlannedRange, ReadPlan } from "./read-plans.ts";
 
 /** One row (kind 0) has the sequence, the latest ticks and the database's clock. The others are
  *  entries: requested by key (1), in a range (2), or the record that an index entry in a range

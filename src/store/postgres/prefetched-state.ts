@@ -1,8 +1,7 @@
 import type { ScanBounds, VersionedEntry, StateReader } from "../engine.ts";
-import type { KeyText } from "../key-text.ts";
-import type { Key } from "../store.ts";
+import type { KeyText, Key } from "../store.ts";
 import type { PrefetchRow } from "./prefetch-query.ts";
-import type { PlannedRange, ReadPlan } from "./read-recorder.ts";
+import type { PlannedRange, ReadPlan } from "./read-plans.ts";
 import { plainBytes, entryOf } from "./rows.ts";
 import type { StateHeader } from "./shared-snapshot.ts";
 

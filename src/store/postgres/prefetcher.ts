@@ -1,7 +1,7 @@
 import type { Pool } from "pg";
 
 import type { Clock } from "../../base/world.ts";
-import type { Awaitable } from "../engine.ts";
+import type { Awaitable } from "../../base/awaitable.ts";
 import type { View } from "../store.ts";
 import { lookupsMax } from "./connections.ts";
 import type { DatabaseTime } from "./database-time.ts";
@@ -9,13 +9,11 @@ import { prefetchQuery } from "./prefetch-query.ts";
 import type { PrefetchRow } from "./prefetch-query.ts";
 import { prefetchResultOf, PrefetchedState } from "./prefetched-state.ts";
 import type { PrefetchResult } from "./prefetched-state.ts";
-import type { ReadCache } from "./read-cache.ts";
-import { planReads } from "./read-recorder.ts";
-import type { ReadPlan } from "./read-recorder.ts";
-import { mergeSequential, mergeConcurrent } from "./merge-read-plans.ts";
+import type { ReadCache, ReadPlan } from "./read-plans.ts";
+import { planReads, mergeSequential, mergeConcurrent } from "./read-plans.ts";
 import { asUnavailable, isTransient } from "./unavailable.ts";
 
-export interface PrefetcherOptions {
+interface PrefetcherOptions {
   readonly pool: Pool;
   readonly clock: Clock;
   readonly time: DatabaseTime;

@@ -1,11 +1,9 @@
 import type { QueryConfig } from "pg";
 
 import type { ScanBounds, VersionedEntry } from "../engine.ts";
-import { textOfKey } from "../key-text.ts";
-import type { KeyText } from "../key-text.ts";
-import type { Key } from "../store.ts";
-import { byteaArray } from "./binary-array.ts";
-import { boundOf, keyOfRow, rowKey } from "./row-key.ts";
+import { textOfKey, keyOfText } from "../store.ts";
+import type { KeyText, Key } from "../store.ts";
+import { createHash } from "node:crypto";
 
 /** Named statements are planned once per connection. */
 const getText = `SELECT w.place, e.stamp, e.value
@@ -71,4 +69,80 @@ export function entryOf([head, tail, stamp, value]: ScanRow): VersionedEntry {
 /** Converts a Buffer to a plain Uint8Array, as the `Store` interface requires. */
 export function plainBytes(buffer: Buffer): Uint8Array {
   return new Uint8Array(buffer.buffer, buffer.byteOffset, buffer.length);
+}
+
+/** Arrays in PostgreSQL's binary format: the text format would double every byte. */
+const byteaType = 17;
+const bigintType = 20;
+const headerBytes = 20;
+const bigintBytes = 8;
+
+export function byteaArray(items: readonly Uint8Array[]): Buffer {
+  let length = headerBytes;
+  for (const item of items) length += 4 + item.length;
+  const array = withHeader(length, byteaType, items.length);
+  let at = headerBytes;
+  for (const item of items) {
+    array.writeInt32BE(item.length, at);
+    array.set(item, at + 4);
+    at += 4 + item.length;
+  }
+  return array;
+}
+
+export function bigintArray(items: readonly number[]): Buffer {
+  const entryBytes = 4 + bigintBytes;
+  const array = withHeader(headerBytes + entryBytes * items.length, bigintType, items.length);
+  for (const [index, item] of items.entries()) {
+    const at = headerBytes + index * entryBytes;
+    array.writeInt32BE(bigintBytes, at);
+    array.writeBigInt64BE(BigInt(item), at + 4);
+  }
+  return array;
+}
+
+/** Header: one dimension, no nulls, element type, element count, lower bound 1. */
+function withHeader(length: number, type: number, count: number): Buffer {
+  const array = Buffer.allocUnsafe(length);
+  const words = [1, 0, type, count, 1];
+  for (const [index, word] of words.entries()) array.writeInt32BE(word, 4 * index);
+  return array;
+}
+
+/**
+ * A key as columns. An index entry has room for about 2,700 bytes and a key may have 4,000, so the
+ * bytes beyond `headBytesMax` are stored in `tail`, outside the index, and their digest makes the
+ * row unique. Keys compare as the pairs (head, tail) do: a non-empty tail follows a full head.
+ *
+ * Example: a key of 2,300 bytes has a head of 2,000, a tail of 300 and a digest of 32 bytes; a
+ * shorter key has only a head.
+ */
+export interface RowKey {
+  readonly head: Uint8Array;
+  readonly tail: Uint8Array;
+  readonly digest: Uint8Array;
+}
+
+const headBytesMax = 2000;
+const none = new Uint8Array(0);
+
+export function rowKey(key: Key): RowKey {
+  if (key.length <= headBytesMax) return { head: key, tail: none, digest: none };
+  const tail = key.subarray(headBytesMax);
+  const digest = createHash("sha256").update(tail).digest();
+  return { head: key.subarray(0, headBytesMax), tail, digest };
+}
+
+/** Columns of a range bound, which need not be a storable key and may be longer. */
+export function boundOf(text: KeyText): Pick<RowKey, "head" | "tail"> {
+  const key = keyOfText(text);
+  return { head: key.subarray(0, headBytesMax), tail: key.subarray(headBytesMax) };
+}
+
+function keyOfRow(head: Uint8Array, tail: Uint8Array): Key {
+  if (tail.length === 0) return head;
+  const key = new Uint8Array(head.length + tail.length);
+  key.set(head);
+  key.set(tail, head.length);
+  return key;
 }

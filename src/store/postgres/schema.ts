@@ -1,9 +1,10 @@
-import { notifyCommit } from "./postgres-specifics.ts";
+import { notifyCommit, schemaLock } from "./postgres-specifics.ts";
+import type pg from "pg";
 
 /** A step of the schema: step `n` leads from version `n` to `n + 1`. Nodes of earlier versions keep
  *  running during a rolling upgrade if they can work with the new schema; `oldestReader` is the
  *  oldest version that can. */
-export interface Migration {
+interface Migration {
   readonly oldestReader: number;
   readonly statements: readonly string[];
 }
@@ -27,7 +28,7 @@ const tables = [
 export const fencedCode = "EG001";
 const outOfOrderCode = "EG002";
 
-/** Counters have 8 bytes, signed, little-endian (`counter.ts`). */
+/** Counters have 8 bytes, signed, little-endian (`store.ts`). */
 const counters = [
   `CREATE FUNCTION counter_of(value bytea) RETURNS bigint LANGUAGE sql IMMUTABLE AS $$
      SELECT get_byte(value, 0)::bigint | (get_byte(value, 1)::bigint << 8)
@@ -47,8 +48,9 @@ const counters = [
  *  sets with the revision that was read (0 if absent). `range_*` are the ranges of the read sets: a
  *  range is unchanged if it has as many entries as when it was read, and none with a later
  *  revision. `lean_*` are dependencies: transaction `lean_tx` has read uncommitted changes of
- *  `lean_on`. Kinds of writes: 0 put, 1 delete, 2 add. */
-const commitBatch = `CREATE FUNCTION commit_batch(
+ *  `lean_on`. Kinds of writes: 0 put, 1 delete, 2 add, 3 append: the key is the head, the sequence
+ *  of the transaction and the tail (`logs.ts`). */
+const commitBatch = `CREATE OR REPLACE FUNCTION commit_batch(
     batch_node text, batch_number bigint, batch_ticks bigint, batch_size bigint,
     read_tx bigint[], read_head bytea[], read_digest bytea[], read_stamp bigint[],
     range_tx bigint[], range_start_head bytea[], range_start_tail bytea[],
@@ -123,6 +125,14 @@ const commitBatch = `CREATE FUNCTION commit_batch(
         ON CONFLICT (head, digest) DO UPDATE SET stamp = excluded.stamp,
           value = counter_bytes(counter_of(e.value) + counter_of(excluded.value));
     END IF;
+    IF 3 = ANY (write_kind) THEN
+      INSERT INTO entry (head, digest, tail, stamp, value)
+        SELECT w.head || '\\x28'::bytea || int8send(sequence_before + w.tx) || w.tail, '', '',
+            sequence_before + w.tx, w.value
+          FROM unnest(write_tx, write_kind, write_head, write_tail, write_value)
+            AS w(tx, kind, head, tail, value)
+          WHERE w.kind = 3 AND NOT w.tx = ANY (lost);
+    END IF;
     UPDATE state SET sequence = sequence_before + batch_size,
         ticks = GREATEST(ticks, batch_ticks) WHERE only_row = 1;
     INSERT INTO batch AS b VALUES (batch_node, batch_number, sequence_before, lost, now())
@@ -141,4 +151,87 @@ const giveUp = `CREATE FUNCTION give_up(lost_node text) RETURNS void LANGUAGE pl
 
 export const migrations: readonly Migration[] = [
   { oldestReader: 1, statements: [...tables, ...counters, commitBatch, giveUp] },
+  // Appends to logs.
+  { oldestReader: 1, statements: [commitBatch] },
 ];
+
+const schemaNames = /^[a-z_][a-z0-9_]{0,40}$/;
+
+/** Timeout of one step of the schema. A step on a large table takes long, and nodes that start
+ *  meanwhile wait for it. */
+const stepMillisecondsMax = 600_000;
+
+interface MigrateOptions {
+  readonly pool: pg.Pool;
+  readonly schema: string;
+  /** Number of servers: each try connects to the next one. */
+  readonly triesMax: number;
+  readonly steps?: readonly Migration[];
+}
+
+/** Creates the schema or upgrades an older one: one node at a time, in one transaction. */
+export async function migrate(options: MigrateOptions): Promise<void> {
+  const { pool, schema, triesMax, steps = migrations } = options;
+  if (!schemaNames.test(schema)) {
+    throw new Error(
+      `schema: must consist of a-z, 0-9 and _, at most 41 characters, got "${schema}"`,
+    );
+  }
+  const client = await connect(pool, triesMax);
+  try {
+    await client.query("BEGIN");
+    await client.query(`SET LOCAL statement_timeout = ${stepMillisecondsMax}`);
+    // A second node waits here and then finds the schema up to date.
+    await client.query(withLongTimeout(schemaLock(schema)));
+    await client.query(withLongTimeout(`CREATE SCHEMA IF NOT EXISTS ${schema}`));
+    await client.query(
+      "CREATE TABLE IF NOT EXISTS format (version bigint NOT NULL, oldest_reader bigint NOT NULL)",
+    );
+    await bringUpToDate(client, schema, steps);
+    await client.query("COMMIT");
+    client.release();
+  } catch (error) {
+    client.release(true);
+    throw error;
+  }
+}
+
+/** Overrides the driver's timeout, which is meant for short queries. */
+function withLongTimeout(text: string): pg.QueryConfig & { query_timeout: number } {
+  return { text, query_timeout: stepMillisecondsMax };
+}
+
+async function connect(pool: pg.Pool, triesMax: number): Promise<pg.PoolClient> {
+  for (let tries = 1; ; tries += 1) {
+    try {
+      return await pool.connect();
+    } catch (error) {
+      if (tries >= triesMax) throw error;
+    }
+  }
+}
+
+async function bringUpToDate(
+  client: pg.PoolClient,
+  schema: string,
+  steps: readonly Migration[],
+): Promise<void> {
+  const { rows } = await client.query<{ version: string; oldest_reader: string }>(
+    "SELECT version, oldest_reader FROM format",
+  );
+  const [found] = rows;
+  if (found !== undefined && Number(found.oldest_reader) > steps.length) {
+    throw new Error(
+      `schema ${schema} has format ${found.version}; ` +
+        `this release supports ${steps.length}: upgrade this node`,
+    );
+  }
+  const version = Number(found?.version ?? 0);
+  for (const step of steps.slice(version)) {
+    for (const statement of step.statements) await client.query(withLongTimeout(statement));
+  }
+  const last = steps.at(-1);
+  if (version >= steps.length || last === undefined) return;
+  await client.query("DELETE FROM format");
+  await client.query("INSERT INTO format VALUES ($1, $2)", [steps.length, last.oldestReader]);
+}

@@ -2,9 +2,8 @@ import type { PoolClient } from "pg";
 
 import type { Ticks } from "../../base/ticks.ts";
 import type { ScanBounds, VersionedEntry, StateView } from "../engine.ts";
-import type { KeyText } from "../key-text.ts";
-import type { Key } from "../store.ts";
-import type { ReadCache } from "./read-cache.ts";
+import type { KeyText, Key } from "../store.ts";
+import type { ReadCache } from "./read-plans.ts";
 import { getQuery, entriesOf, scanQuery, entryOf } from "./rows.ts";
 import type { GetRow, ScanRow, PlannedKey } from "./rows.ts";
 import { asUnavailable } from "./unavailable.ts";
@@ -15,7 +14,7 @@ export interface StateHeader {
   readonly clockOffset: Ticks;
 }
 
-export interface SharedSnapshotOptions {
+interface SharedSnapshotOptions {
   readonly client: PoolClient;
   readonly header: StateHeader;
   readonly readCache: ReadCache;

@@ -5,10 +5,11 @@ import type { StateView } from "../engine.ts";
 import { databaseTicks } from "./database-time.ts";
 import type { DatabaseTime } from "./database-time.ts";
 import { beginSnapshotRead } from "./postgres-specifics.ts";
-import type { ReadCache } from "./read-cache.ts";
+import type { ReadCache } from "./read-plans.ts";
 import { SharedSnapshot } from "./shared-snapshot.ts";
 import type { StateHeader } from "./shared-snapshot.ts";
 import { asUnavailable } from "./unavailable.ts";
+import { textOfKey } from "../store.ts";
 
 const headerQuery = `SELECT sequence, ticks, ${databaseTicks} AS clock FROM state`;
 const beginReading = `${beginSnapshotRead}; ${headerQuery}`;
@@ -23,7 +24,7 @@ interface HeaderRow {
   readonly clock: string;
 }
 
-export interface StatePoolOptions {
+interface StatePoolOptions {
   readonly pool: Pool;
   readonly clock: Clock;
   readonly time: DatabaseTime;
@@ -117,4 +118,30 @@ export class StatePool {
       clockOffset: time.clockOffset,
     };
   }
+}
+
+/** A third of `idle_in_transaction_session_timeout`. */
+const pauseMilliseconds = 30_000;
+/** A key that need not exist. */
+const anyKey = Uint8Array.of(1);
+
+/** Reads a key from time to time, so that the database does not end the transaction of a view that
+ *  is kept for long, for example while the content of a blob is exported. Returns a function that
+ *  ends it. */
+export function keepActive(view: StateView, clock: Clock): () => void {
+  let isEnded = false;
+  let cancel = (): void => undefined;
+  const wait = (): void => {
+    if (!isEnded) cancel = clock.after(pauseMilliseconds, () => void read());
+  };
+  const read = async (): Promise<void> => {
+    // The user of the view gets the error when it reads.
+    await Promise.resolve(view.get(anyKey, textOfKey(anyKey))).catch(() => undefined);
+    wait();
+  };
+  wait();
+  return () => {
+    isEnded = true;
+    cancel();
+  };
 }

@@ -4,13 +4,11 @@ import { join } from "node:path";
 import fc from "fast-check";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { openLmdbStore } from "../lmdb/open-lmdb-store.ts";
-import { manualClock } from "../manual-clock.ts";
+import { manualClock } from "../../../tests/harness/manual-clock.ts";
 import { openMemoryStore } from "../memory/open-memory-store.ts";
-import { silentLog } from "../silent-log.ts";
+import { silentLog } from "../../../tests/harness/silent-log.ts";
 import type { Key, Store } from "../store.ts";
-import type { RestoreRules } from "./restore-rules.ts";
-import { plainRestore } from "./restore-rules.ts";
-import type { SavedStates } from "./saved-states.ts";
+import { plainRestore, type RestoreRules, type SavedStates } from "./saved-states.ts";
 
 interface TestStore {
   readonly store: Store;

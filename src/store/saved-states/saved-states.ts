@@ -1,38 +1,289 @@
-import type { Engine, EngineBatch, EngineReader, EngineWrite } from "../engine.ts";
-import type { Committed } from "../group-writer.ts";
-import { textOfKey } from "../key-text.ts";
-import type { KeyText } from "../key-text.ts";
-import type { Key } from "../store.ts";
-import { restoreBatch } from "./restore-batch.ts";
-import type { RestoreRules } from "./restore-rules.ts";
-import {
-  newestWrite,
-  readLog,
-  readStates,
-  readUndo,
-  savedStatesMax,
-  stateRemoval,
-  stateWrite,
-  undoRemoval,
-  undoWrite,
-  withUndo,
-  type NumberedState,
-  type SavedState,
-} from "./undo-log.ts";
+import type { Engine, EngineBatch, EngineReader, EngineWrite, VersionedEntry } from "../engine.ts";
+import type { Committed } from "../committer.ts";
+import { keyOfText, textOfKey, type Key, type KeyText, type Value } from "../store.ts";
+import { recordCodec } from "../../encoding/record.ts";
+import type { Ticks } from "../../base/ticks.ts";
 
-export interface SavedStatesOptions {
+/**
+ * The undo log of saved states. All its keys begin with `00`, so no transaction reads them.
+ *
+ * - `00 04 n`: the saved state with the number n, counted from 1 in the order of saving.
+ * - `00 05 n key`: the value that a key had before its first change after saved state n and before
+ *   saved state n + 1.
+ * - `00 06`: the greatest n; absent if there is no saved state. Every commit reads it.
+ *
+ * The value of a key in saved state n is in the first log from n upwards that has the key, or else
+ * the current value. Example: with the states 1 and 2, a key that was `a`, became `b` between them
+ * and `c` afterwards has `a` in log 1 and `b` in log 2.
+ */
+interface SavedState {
+  readonly name: string;
+  /** Sequence of the state. */
+  readonly sequence: number;
+  readonly savedAt: Ticks;
+}
+
+interface NumberedState extends SavedState {
+  readonly number: number;
+}
+
+/** The value of a key in a saved state; undefined if it was absent. */
+interface UndoEntry {
+  readonly text: KeyText;
+  readonly before: Value | undefined;
+}
+
+const codec = recordCodec<SavedState>({ version: 1 });
+const statePrefix = "\u0000\u0004";
+const undoPrefix = "\u0000\u0005";
+const newestText = "\u0000\u0006";
+const newestKey = keyOfText(newestText);
+const numberUnits = 4;
+const wasAbsent = 0;
+const wasPresent = 1;
+const pageEntriesMax = 1000;
+const savedStatesMax = 1000;
+const numberMax = 2 ** 31;
+
+/** The first byte of all keys that belong to the store itself. */
+const reservedText = "\u0000";
+
+/** Number of the newest saved state; 0 if there is none. */
+function newestNumber(current: EngineReader): number {
+  const stored = current.get(newestKey, newestText)?.value;
+  return stored === undefined ? 0 : Buffer.from(stored).readUInt32BE(0);
+}
+
+/** Adds to a batch the undo entries of the keys that it changes for the first time since the newest
+ *  saved state. Without saved states the batch is returned unchanged. */
+function withUndo(
+  batch: EngineBatch,
+  current: EngineReader,
+  isExcluded: (text: KeyText) => boolean,
+): EngineBatch {
+  const number = newestNumber(current);
+  if (number === 0) return batch;
+  const entries: EngineWrite[] = [];
+  for (const { key, text } of batch.writes) {
+    if (text.startsWith(reservedText) || isExcluded(text)) continue;
+    const undoText = logPrefix(number) + text;
+    const undoKey = keyOfText(undoText);
+    if (current.get(undoKey, undoText) !== undefined) continue;
+    const before = current.get(key, text)?.value;
+    entries.push(put(undoText, encodeBefore(before), batch.sequence));
+  }
+  return entries.length === 0 ? batch : { ...batch, writes: [...batch.writes, ...entries] };
+}
+
+/** The saved states, oldest first. */
+function readStates(current: EngineReader): readonly NumberedState[] {
+  const bounds = { start: statePrefix, end: undoPrefix, reverse: false };
+  return current.scan(bounds, savedStatesMax).map(({ text, value }) => ({
+    ...codec.decode(value),
+    number: Buffer.from(text.slice(statePrefix.length), "latin1").readUInt32BE(0),
+  }));
+}
+
+/** The entries of one log, in pages. */
+function* readLog(current: EngineReader, number: number): Generator<UndoEntry> {
+  const prefix = logPrefix(number);
+  const end = logPrefix(number + 1);
+  for (let start = prefix; ;) {
+    const page = current.scan({ start, end, reverse: false }, pageEntriesMax);
+    for (const entry of page) yield undoEntry(entry, prefix.length);
+    const last = page.at(-1);
+    if (last === undefined || page.length < pageEntriesMax) return;
+    start = `${last.text}\u0000`;
+  }
+}
+
+/** The entry of a key in one log. */
+function readUndo(current: EngineReader, number: number, text: KeyText): UndoEntry | undefined {
+  const undoText = logPrefix(number) + text;
+  const found = current.get(keyOfText(undoText), undoText);
+  return found && undoEntry(found, undoText.length - text.length);
+}
+
+function stateWrite(state: NumberedState, revision: number): EngineWrite {
+  const { number, name, sequence, savedAt } = state;
+  return put(stateText(number), codec.encode({ name, sequence, savedAt }), revision);
+}
+
+function stateRemoval(number: number, revision: number): EngineWrite {
+  return removal(stateText(number), revision);
+}
+
+function newestWrite(number: number, revision: number): EngineWrite {
+  return number === 0
+    ? removal(newestText, revision)
+    : put(newestText, bytesOfNumber(number), revision);
+}
+
+function undoWrite(number: number, entry: UndoEntry, revision: number): EngineWrite {
+  return put(logPrefix(number) + entry.text, encodeBefore(entry.before), revision);
+}
+
+function undoRemoval(number: number, text: KeyText, revision: number): EngineWrite {
+  return removal(logPrefix(number) + text, revision);
+}
+
+function undoEntry({ text, value }: VersionedEntry, prefixUnits: number): UndoEntry {
+  const before = value[0] === wasPresent ? value.subarray(1) : undefined;
+  return { text: text.slice(prefixUnits), before };
+}
+
+function encodeBefore(before: Value | undefined): Value {
+  if (before === undefined) return Uint8Array.of(wasAbsent);
+  const bytes = new Uint8Array(1 + before.length);
+  bytes[0] = wasPresent;
+  bytes.set(before, 1);
+  return bytes;
+}
+
+function stateText(number: number): KeyText {
+  return statePrefix + textOfNumber(number);
+}
+
+function logPrefix(number: number): KeyText {
+  return undoPrefix + textOfNumber(number);
+}
+
+function textOfNumber(number: number): KeyText {
+  return Buffer.from(bytesOfNumber(number)).toString("latin1");
+}
+
+function bytesOfNumber(number: number): Uint8Array {
+  if (number >= numberMax) throw new RangeError(`saved state number ${number} is too large`);
+  const bytes = Buffer.alloc(numberUnits);
+  bytes.writeUInt32BE(number);
+  return new Uint8Array(bytes);
+}
+
+function put(text: KeyText, value: Value, revision: number): EngineWrite {
+  return { key: keyOfText(text), text, value, revision };
+}
+
+function removal(text: KeyText, revision: number): EngineWrite {
+  return { key: keyOfText(text), text, value: undefined, revision };
+}
+
+/** Keys that one restore changes. All are in one commit, so that each request sees either state
+ *  completely. */
+const changedKeysMax = 5_000_000;
+const clearedKeysMax = 1_000_000;
+
+/** The commit that restores the saved state with this number. If it is the newest one, its undo
+ *  entries are removed where the key has its value again; the rest of the log stays the exact
+ *  difference. If it is not, the restore is a change like any other, so later saved states can
+ *  still be restored. */
+function restoreBatch(current: EngineReader, number: number, rules: RestoreRules): EngineBatch {
+  const sequence = current.sequence + 1;
+  const changed = changedSince(current, number);
+  const adapted = rules.adapt([...changed.values()], { current, sequence });
+  // An unchanged key keeps its revision, so that transactions that have read it do not conflict.
+  const isDifferent = ({ key, text, value }: RestoreWrite): boolean =>
+    !isSame((changed.get(text) ?? { now: current.get(key, text)?.value }).now, value);
+  const differing = adapted.filter(isDifferent);
+  const writes = [...differing, ...clearing(current, rules.cleared)].map(
+    ({ key, text, value }): EngineWrite => ({ key, text, value, revision: sequence }),
+  );
+  const isNewest = number === newestNumber(current);
+  // All changes since the newest state are in its log already.
+  const needsNoEntry = (text: KeyText): boolean =>
+    rules.excluded.has(text.charCodeAt(0)) || (isNewest && changed.has(text));
+  const batch = withUndo({ sequence, ticks: current.ticks, writes }, current, needsNoEntry);
+  if (!isNewest) return batch;
+  const after = new Map(writes.map(({ text, value }) => [text, value]));
+  const done = [...changed.values()].filter(({ text, now, before }) =>
+    isSame(after.has(text) ? after.get(text) : now, before),
+  );
+  const removals = done.map(({ text }) => undoRemoval(number, text, sequence));
+  return { ...batch, writes: [...batch.writes, ...removals] };
+}
+
+function changedSince(current: EngineReader, number: number): ReadonlyMap<KeyText, ChangedKey> {
+  const changed = new Map<KeyText, ChangedKey>();
+  for (const state of readStates(current)) {
+    if (state.number < number) continue;
+    for (const { text, before } of readLog(current, state.number)) {
+      if (changed.has(text)) continue;
+      if (changed.size >= changedKeysMax) {
+        throw new RangeError(`more than ${changedKeysMax} keys have changed since the saved state`);
+      }
+      const key = keyOfText(text);
+      changed.set(text, { key, text, now: current.get(key, text)?.value, before });
+    }
+  }
+  return changed;
+}
+
+function clearing(current: EngineReader, prefixes: readonly Key[]): readonly RestoreWrite[] {
+  const found = prefixes.flatMap((prefix): readonly VersionedEntry[] => {
+    const start = textOfKey(prefix);
+    const last = start.charCodeAt(start.length - 1);
+    const end = start.slice(0, -1) + String.fromCharCode(last + 1);
+    return current.scan({ start, end, reverse: false }, clearedKeysMax);
+  });
+  return found.map(({ key, text }) => ({ key, text, value: undefined }));
+}
+
+function isSame(left: Value | undefined, right: Value | undefined): boolean {
+  if (left === undefined || right === undefined) return left === right;
+  return Buffer.compare(left, right) === 0;
+}
+
+/** A key that has changed since a saved state. */
+export interface ChangedKey {
+  readonly key: Key;
+  readonly text: KeyText;
+  readonly now: Value | undefined;
+  /** The value in the saved state. */
+  readonly before: Value | undefined;
+}
+
+/** What a restore writes; an undefined value deletes the key. */
+export interface RestoreWrite {
+  readonly key: Key;
+  readonly text: KeyText;
+  readonly value: Value | undefined;
+}
+
+/** Which keys a restore treats differently, because they describe something outside the store. */
+export interface RestoreRules {
+  /** First bytes of keys that are neither logged nor restored. */
+  readonly excluded: ReadonlySet<number>;
+  /** Prefixes of keys that a restore deletes: what they describe ends with it. */
+  readonly cleared: readonly Key[];
+  /** The writes for the changed keys. A key without a write keeps its value. */
+  adapt(changed: readonly ChangedKey[], state: RestoreState): readonly RestoreWrite[];
+}
+
+interface RestoreState {
+  readonly current: EngineReader;
+  /** Sequence of the commit that restores. */
+  readonly sequence: number;
+}
+
+/** Restores every key to its value. */
+export const plainRestore: RestoreRules = {
+  excluded: new Set(),
+  cleared: [],
+  adapt: (changed) => changed.map(({ key, text, before }) => ({ key, text, value: before })),
+};
+
+interface SavedStatesOptions {
   readonly engine: Engine;
   readonly rules: RestoreRules;
   readonly onCommitted: (commit: Committed) => void;
 }
 
-export type SaveResult = "saved" | "name taken" | "too many";
+type SaveResult = "saved" | "name taken" | "too many";
 
 /** Estimate for the engine: larger commits run on a thread. */
 const manyWrites = 1000;
 
 /** Saved states of a store: named states to which it can be restored. A saved state is kept as the
- *  former values of the keys that were changed since (`undo-log.ts`), so saving costs nothing, and
+ *  former values of the keys that were changed since, so saving costs nothing, and
  *  restoring costs in proportion to the changes. Works across processes and restarts, because every
  *  commit reads the number of the newest saved state under the engine's write lock. */
 export class SavedStates {
@@ -178,4 +429,22 @@ function isInAny(current: EngineReader, numbers: readonly number[], key: Key): b
     if (isPresent) return true;
   }
   return false;
+}
+
+export type SnapshotProblem =
+  | "InvalidSnapshotName"
+  | "SnapshotAlreadyExists"
+  | "SnapshotNotFound"
+  | "TooManySnapshots"
+  | "SnapshotsNotSupported";
+
+/** A snapshot could not be saved, restored or deleted; nothing was changed. */
+export class SnapshotError extends Error {
+  override readonly name = "SnapshotError";
+  readonly code: SnapshotProblem;
+
+  constructor(code: SnapshotProblem, message: string) {
+    super(message);
+    this.code = code;
+  }
 }

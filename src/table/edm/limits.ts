@@ -4,13 +4,13 @@ import { edm, type EdmType, type EdmValue, type Property } from "./edm.ts";
 /** Limit of the service per entity, without PartitionKey, RowKey and Timestamp. */
 export const propertiesMax = 252;
 /** Limit of the service, in UTF-16 code units. */
-export const propertyNameUnitsMax = 255;
+const propertyNameUnitsMax = 255;
 /** Limit of the service per property value; a string counts 2 bytes per UTF-16 code unit. */
-export const valueBytesMax = 64 * 1024;
+const valueBytesMax = 64 * 1024;
 /** Limit of the service for each of PartitionKey and RowKey, in UTF-16 code units. */
 export const keyUnitsMax = 512;
 /** Limit of the service per entity, computed as in `checkEntity`. */
-export const entityBytesMax = 1024 * 1024;
+const entityBytesMax = 1024 * 1024;
 /** Limit of a request body. Larger than that of the entity, because of the syntax and escapes of
  *  JSON. */
 export const entityBodyBytesMax = 4 * 1024 * 1024;

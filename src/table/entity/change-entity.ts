@@ -1,39 +1,127 @@
-import type { EntityKeys } from "../../protocol/entity-range.ts";
+import type { EntityKeys } from "../../protocol/principal.ts";
 import { missingHeader } from "../../protocol/faults.ts";
-import { fail, ok, type Failure, type Result } from "../../protocol/result.ts";
+import { timeout } from "../../operation/common-params.ts";
+import { fail, type Failure, type Result } from "../../protocol/result.ts";
 import type { Ticks } from "../../base/ticks.ts";
 import type { Property } from "../edm/edm.ts";
 import { checkEntity, checkKey } from "../edm/limits.ts";
-import { odataHeaders } from "../odata-headers.ts";
-import { keysOf } from "../resources.ts";
+import type { HeaderGroup } from "../../operation/reply.ts";
+import {
+  odataHeaderNames,
+  odataHeaders,
+  preferNoContent,
+  unconditional,
+} from "../odata-headers.ts";
+import { representation } from "../representation.ts";
+import { keysOf, operation } from "../resources.ts";
 import type { TableAddress } from "../path.ts";
 import { entityRecord, type EntityRecord } from "../stored/entity-record.ts";
+import { entityBody } from "./body.ts";
 import type { EntityInput } from "./entity-input.ts";
 
 interface ChangeContext {
   readonly address: TableAddress;
   readonly target: EntityRecord | undefined;
   readonly newETag: Ticks;
-  readonly input: { readonly body: EntityInput };
+  readonly version: string;
+  readonly input: {
+    readonly body: EntityInput;
+    readonly prefer: "return-no-content" | undefined;
+  };
 }
+
+const changeReplyHeaders = [...odataHeaderNames, "Preference-Applied"] as const;
 
 /** The reply of an operation that changes an entity. */
 interface ChangeReply {
   readonly put: EntityRecord;
-  readonly headers: typeof odataHeaders;
+  readonly headers: readonly HeaderGroup<(typeof changeReplyHeaders)[number]>[];
+}
+
+/** What the four operations declare. */
+const change = {
+  body: entityBody,
+  lease: "none",
+  etag: "renew",
+  effect: "writes",
+  success: { status: 204, headers: changeReplyHeaders },
+} as const;
+
+/** The operations with If-Match: they change an entity that exists. */
+const conditionalChange = {
+  ...change,
+  since: "2009-09-19",
+  params: { representation, prefer: preferNoContent, timeout },
+  permission: { letters: "u", resourceType: "o" },
+  target: "must-exist",
+  conditions: "match",
+  conditionFaults: { any: "UpdateConditionNotSatisfied" },
+} as const;
+
+const upsertSince = "2011-08-18";
+
+/** The operations without If-Match: they create or change unconditionally; the last writer wins. */
+const upsert = {
+  ...change,
+  since: upsertSince,
+  params: { representation, prefer: preferNoContent, unconditional, timeout },
+  permission: { letters: "au", needsEveryLetter: true, resourceType: "o" },
+  target: "may-exist",
+  conditions: "none",
+} as const;
+
+const replaceMethod = "PUT";
+const mergeMethods = ["MERGE", "PATCH"] as const;
+
+/** learn.microsoft.com/rest/api/storageservices/update-entity2 */
+export const updateEntity = operation({
+  ...conditionalChange,
+  name: "Update Entity",
+  ids: ["Table_UpdateEntity"],
+  route: { method: replaceMethod, resource: "entity", headers: { "if-match": true } },
+  decide: replaceProperties,
+});
+
+/** learn.microsoft.com/rest/api/storageservices/merge-entity */
+export const mergeEntity = operation({
+  ...conditionalChange,
+  name: "Merge Entity",
+  ids: ["Table_MergeEntity"],
+  route: { method: mergeMethods, resource: "entity", headers: { "if-match": true } },
+  decide: mergeProperties,
+});
+
+/** learn.microsoft.com/rest/api/storageservices/insert-or-replace-entity */
+export const insertOrReplaceEntity = operation({
+  ...upsert,
+  name: "Insert Or Replace Entity",
+  ids: ["Table_InsertOrReplaceEntity"],
+  route: { method: replaceMethod, resource: "entity", headers: { "if-match": false } },
+  decide: (context) => checkUpsert(context) ?? replaceProperties(context),
+});
+
+/** learn.microsoft.com/rest/api/storageservices/insert-or-merge-entity */
+export const insertOrMergeEntity = operation({
+  ...upsert,
+  name: "Insert Or Merge Entity",
+  ids: ["Table_InsertOrMergeEntity"],
+  route: { method: mergeMethods, resource: "entity", headers: { "if-match": false } },
+  decide: (context) => checkUpsert(context) ?? mergeProperties(context),
+});
+
+/** Update and Merge Entity without If-Match fail in versions that do not have Insert Or Replace
+ *  Entity and Insert Or Merge Entity. */
+function checkUpsert({ version }: ChangeContext): Failure | undefined {
+  return version < upsertSince ? missingHeader("If-Match") : undefined;
 }
 
 /** Replaces all properties by those of the body. */
-export function replaceProperties({
-  address,
-  newETag,
-  input,
-}: ChangeContext): ChangeReply | Failure {
-  return changeReply(keysOf(address), input.body, newETag, input.body.properties);
+function replaceProperties({ address, newETag, input }: ChangeContext): ChangeReply | Failure {
+  return changeReply(keysOf(address), input, newETag, input.body.properties);
 }
 
 /** Sets the properties of the body and keeps the others. */
-export function mergeProperties({
+function mergeProperties({
   address,
   target,
   newETag,
@@ -42,14 +130,17 @@ export function mergeProperties({
   const merged = new Map<string, Property>();
   for (const property of target?.properties ?? []) merged.set(property[0], property);
   for (const property of input.body.properties) merged.set(property[0], property);
-  return changeReply(keysOf(address), input.body, newETag, [...merged.values()]);
+  return changeReply(keysOf(address), input, newETag, [...merged.values()]);
 }
+
+const plainHeaders = [odataHeaders];
+const noContentHeaders = [odataHeaders, { "Preference-Applied": "return-no-content" }];
 
 /** Sorts the properties by name: after an update the service returns them in that order
  *  (recorded). */
 function changeReply(
   keys: EntityKeys,
-  body: EntityInput,
+  { body, prefer }: ChangeContext["input"],
   newETag: Ticks,
   properties: readonly Property[],
 ): ChangeReply | Failure {
@@ -58,7 +149,8 @@ function changeReply(
   const fits = checkEntity(keys, properties);
   if (!fits.ok) return fits;
   const sorted = properties.toSorted(([one], [other]) => (one < other ? -1 : 1));
-  return { put: entityRecord(newETag, sorted), headers: odataHeaders };
+  const put = entityRecord(newETag, sorted);
+  return { put, headers: prefer === undefined ? plainHeaders : noContentHeaders };
 }
 
 /** The body may repeat the keys of the address but not change them. */
@@ -67,12 +159,4 @@ function checkKeys(keys: EntityKeys, body: EntityInput): Result<undefined> {
   if ((body.rowKey ?? keys.rowKey) !== keys.rowKey) return fail("InvalidInput");
   const partition = checkKey("PartitionKey", keys.partitionKey);
   return partition.ok ? checkKey("RowKey", keys.rowKey) : partition;
-}
-
-const upsertVersionMin = "2011-08-18";
-
-/** Update and Merge Entity without If-Match fail in versions that do not have Insert Or Replace
- *  Entity and Insert Or Merge Entity. */
-export function checkUpsert(version: string): Result<undefined> {
-  return version < upsertVersionMin ? missingHeader("If-Match") : ok(undefined);
 }

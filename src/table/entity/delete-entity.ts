@@ -1,5 +1,5 @@
 import { timeout } from "../../operation/common-params.ts";
-import { noBody } from "../../operation/operation.ts";
+import { noBody, noETag } from "../../operation/operation.ts";
 import { fail } from "../../protocol/result.ts";
 import { odataHeaderNames, odataHeaders } from "../odata-headers.ts";
 import { representation } from "../representation.ts";
@@ -36,9 +36,7 @@ export const rejectDeleteBelowTable = operation({
   body: noBody,
   permission: { letters: "d", resourceType: "o" },
   target: "optional",
-  conditions: "none",
-  lease: "none",
-  etag: "none",
+  ...noETag,
   effect: "writes",
   isDeletion: true,
   success: { status: 204, headers: [] },

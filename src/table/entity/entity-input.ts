@@ -7,6 +7,8 @@ import { checkKey, checkPropertyName, checkValue, propertiesMax } from "../edm/l
 export interface EntityInput {
   readonly partitionKey: string | undefined;
   readonly rowKey: string | undefined;
+  /** Whether a key is annotated with another type than Edm.String. Only inserts reject it. */
+  readonly hasTypedKey: boolean;
   readonly properties: readonly Property[];
 }
 
@@ -15,6 +17,12 @@ export interface EntityInput {
 export function malformedEntity(subject?: string): Failure {
   const message = "An error occurred while processing this request.";
   return fail("InvalidInput", subject === undefined ? { message } : { message, subject });
+}
+
+type KeyName = "PartitionKey" | "RowKey";
+
+export function isKeyName(name: string): name is KeyName {
+  return name === "PartitionKey" || name === "RowKey";
 }
 
 const added = ok(undefined);
@@ -31,6 +39,7 @@ export class EntityBuilder {
   #propertyCount = 0;
   #partitionKey: string | undefined;
   #rowKey: string | undefined;
+  #hasTypedKey = false;
 
   start(): void {
     // Drops elements of earlier entities: their strings would keep whole request bodies in memory.
@@ -41,13 +50,20 @@ export class EntityBuilder {
     this.#propertyCount = 0;
     this.#partitionKey = undefined;
     this.#rowKey = undefined;
+    this.#hasTypedKey = false;
+  }
+
+  /** Adds a key with the text of a value of another type. */
+  addTypedKey(name: KeyName, text: string): Result<undefined> {
+    this.#hasTypedKey = true;
+    return this.add(name, { type: edm.string, value: text });
   }
 
   /** `value` is undefined for a property that is null. */
   add(name: string, value: TypedValue | undefined): Result<undefined> {
     if (!this.#isNew(name)) return fail("DuplicatePropertiesSpecified");
     if (name === "Timestamp") return added;
-    if (name === "PartitionKey" || name === "RowKey") return this.#addKey(name, value);
+    if (isKeyName(name)) return this.#addKey(name, value);
     const named = checkPropertyName(name);
     if (!named.ok || value === undefined) return named;
     const fits = checkValue(value.type, value.value);
@@ -73,9 +89,9 @@ export class EntityBuilder {
     return true;
   }
 
-  #addKey(name: "PartitionKey" | "RowKey", value: TypedValue | undefined): Result<undefined> {
+  #addKey(name: KeyName, value: TypedValue | undefined): Result<undefined> {
     if (value === undefined) return added;
-    if (value.type !== edm.string) return malformedEntity();
+    if (value.type !== edm.string) return fail("InvalidInput");
     if (name === "PartitionKey") this.#partitionKey = value.value;
     else this.#rowKey = value.value;
     return checkKey(name, value.value);
@@ -85,6 +101,7 @@ export class EntityBuilder {
     return {
       partitionKey: this.#partitionKey,
       rowKey: this.#rowKey,
+      hasTypedKey: this.#hasTypedKey,
       properties: this.#properties.slice(0, this.#propertyCount),
     };
   }

@@ -36,7 +36,8 @@ export const insertEntity = operation({
   decide: ({ address, scope, input, newETag, account, endpoint }) => {
     const { keys } = address;
     if (keys === undefined) return fail("PropertiesNeedValue");
-    const { properties } = input.body;
+    const { properties, hasTypedKey } = input.body;
+    if (hasTypedKey) return fail("InvalidInput");
     const fits = checkEntity(keys, properties);
     if (!fits.ok) return fits;
     const record = entityRecord(newETag, properties);

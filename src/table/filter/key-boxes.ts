@@ -8,7 +8,7 @@ export interface KeySpan {
   readonly high?: Bound;
 }
 
-export interface Bound {
+interface Bound {
   readonly key: string;
   readonly included: boolean;
 }
@@ -20,7 +20,7 @@ export interface Box {
 }
 
 /** Limit of boxes per filter. Beyond it, scanning and filtering is cheaper than more ranges. */
-export const boxesMax = 64;
+const boxesMax = 64;
 
 const allKeys: readonly Box[] = [{ partitions: {}, rows: {} }];
 
@@ -122,7 +122,7 @@ function spanOf(comparison: Comparison, key: string): KeySpan {
 }
 
 /** The keys that are in both ranges; undefined if the ranges do not overlap. */
-export function intersect(one: KeySpan, other: KeySpan): KeySpan | undefined {
+function intersect(one: KeySpan, other: KeySpan): KeySpan | undefined {
   const low = tighter(one.low, other.low, (key, than) => key > than);
   const high = tighter(one.high, other.high, (key, than) => key < than);
   if (low !== undefined && high !== undefined) {

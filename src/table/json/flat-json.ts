@@ -1,13 +1,13 @@
 /** A number as text: `1.0` is a Double, `1` an Int32, and neither may lose digits. */
-export interface JsonNumber {
+interface JsonNumber {
   readonly number: string;
 }
 
 export type JsonScalar = string | boolean | null | JsonNumber;
-export type JsonMember = readonly [name: string, value: JsonScalar];
+type JsonMember = readonly [name: string, value: JsonScalar];
 
 /** Limit of members per object: an entity has at most 255 properties, and as many annotations. */
-export const jsonMembersMax = 2_000;
+const jsonMembersMax = 2_000;
 
 /** Parses one JSON object of scalars, the form of entities and tables. Returns undefined for any
  *  other text. Keeps duplicate members, so that the caller can report them. */

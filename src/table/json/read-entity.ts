@@ -2,7 +2,8 @@ import { withSubject } from "../../protocol/faults.ts";
 import { ok, type Result } from "../../protocol/result.ts";
 import { edm, edmTypeOf, type EdmType, type TypedValue } from "../edm/edm.ts";
 import { parseDouble, parseInt32, parseValue } from "../edm/parse-value.ts";
-import { EntityBuilder, malformedEntity, type EntityInput } from "../entity/entity-input.ts";
+import { EntityBuilder, isKeyName, malformedEntity } from "../entity/entity-input.ts";
+import type { EntityInput } from "../entity/entity-input.ts";
 import { FlatJsonParser, type JsonScalar } from "./flat-json.ts";
 
 const annotation = "@odata.type";
@@ -25,7 +26,14 @@ export function readJsonEntity(text: string): Result<EntityInput> {
     const name = names[index]!;
     if (name.startsWith("odata.") || name.includes("@")) continue;
     const type = types === noTypes ? undefined : types.get(name);
-    const value = name === timestamp ? undefined : parseJsonValue(type, values[index]!);
+    const sent = values[index]!;
+    const isTypedKey = type !== undefined && type !== edm.string && isKeyName(name);
+    if (isTypedKey && typeof sent === "string") {
+      const added = builder.addTypedKey(name, sent);
+      if (!added.ok) return withSubject(added, `property ${name}`);
+      continue;
+    }
+    const value = name === timestamp ? undefined : parseJsonValue(type, sent);
     if (value === "malformed") return malformedEntity(`property ${name}`);
     const added = builder.add(name, value);
     if (!added.ok) return withSubject(added, `property ${name}`);

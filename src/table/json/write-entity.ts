@@ -1,5 +1,5 @@
 import { encodeBase64 } from "../../base/base64.ts";
-import type { EntityKeys } from "../../protocol/entity-range.ts";
+import type { EntityKeys } from "../../protocol/principal.ts";
 import type { TextBytes } from "../../encoding/text-bytes.ts";
 import type { Rendered } from "../../operation/view.ts";
 import type { Ticks } from "../../base/ticks.ts";

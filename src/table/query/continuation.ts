@@ -1,5 +1,5 @@
 import { decodeBase64, encodeBase64 } from "../../base/base64.ts";
-import type { EntityKeys } from "../../protocol/entity-range.ts";
+import type { EntityKeys } from "../../protocol/principal.ts";
 import type { Param } from "../../protocol/params.ts";
 import { resourceNameUnitsMax } from "../../protocol/names.ts";
 import { fail, ok } from "../../protocol/result.ts";

@@ -1,4 +1,4 @@
-import type { EntityKeys } from "../../protocol/entity-range.ts";
+import type { EntityKeys } from "../../protocol/principal.ts";
 import { decodeKeyText } from "../key-text.ts";
 import { entities } from "../records.ts";
 

@@ -4,7 +4,7 @@ import { parseFilter } from "../filter/parse-filter.ts";
 import type { Filter } from "../filter/tree.ts";
 
 /** Limit of the service for one page. */
-export const pageRowsMax = 1000;
+const pageRowsMax = 1000;
 /** Most properties in `$select`. */
 const selectedMax = 255;
 

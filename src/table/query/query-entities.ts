@@ -1,5 +1,5 @@
 import { timeout } from "../../operation/common-params.ts";
-import { noBody } from "../../operation/operation.ts";
+import { noBody, noETag } from "../../operation/operation.ts";
 import { fail } from "../../protocol/result.ts";
 import { odataHeaderNames, odataHeaders } from "../odata-headers.ts";
 import { representation } from "../representation.ts";
@@ -19,9 +19,7 @@ export const queryEntities = operation({
   body: noBody,
   permission: { letters: "r", resourceType: "o" },
   target: "optional",
-  conditions: "none",
-  lease: "none",
-  etag: "none",
+  ...noETag,
   effect: "reads",
   largeResponse: true,
   success: {

@@ -1,32 +1,32 @@
-import type { EntityKeys } from "../../protocol/entity-range.ts";
-import { spend } from "../../base/loop-share.ts";
-import type { RecordView } from "../../operation/view.ts";
+import type { EntityKeys, EntityRange } from "../../protocol/principal.ts";
+import type { RecordView, Rendered, Scanned } from "../../operation/view.ts";
 import { edm, type TypedValue } from "../edm/edm.ts";
-import { matches, countComparisons, type PropertyReader } from "../filter/evaluate.ts";
-import { keyBoxes } from "../filter/key-boxes.ts";
+import { countComparisons, matches, type PropertyReader } from "../filter/evaluate.ts";
+import { keyBoxes, type Box } from "../filter/key-boxes.ts";
 import { residualFilter } from "../filter/residual-filter.ts";
 import type { Filter } from "../filter/tree.ts";
 import type { Row } from "../json/write-entity.ts";
 import { entities } from "../records.ts";
 import { EntityRecord } from "../stored/entity-record.ts";
 import { KeyReader } from "./key-reader.ts";
-import { ScannedRow } from "./scanned-row.ts";
-import { keyRanges, type ScanScope } from "./key-ranges.ts";
+import { compareKeys, successor, type KeyBounds } from "../../encoding/keys.ts";
+import { keyUnitsMax } from "../edm/limits.ts";
+import { encodeKeyText } from "../key-text.ts";
 
 /** What a page of entities contains: the matches of `filter`, at most `limit`. */
-export interface Selection extends Omit<ScanScope, "boxes"> {
+interface Selection extends Omit<ScanScope, "boxes"> {
   readonly filter: Filter | undefined;
   readonly limit: number;
 }
 
-export interface Page {
+interface Page {
   readonly rows: readonly Row[];
   /** Keys of the first entity of the next page; undefined at the end. */
   readonly next: EntityKeys | undefined;
 }
 
 /** Entities that one page scans. A page that finds fewer matches ends early with a continuation. */
-export const scannedRowsMax = 20_000;
+const scannedRowsMax = 20_000;
 
 /** Reads one page of one state, in key order. Scans only the key ranges that the filter
  *  can match. */
@@ -50,7 +50,7 @@ export async function scanEntities(view: RecordView, selection: Selection): Prom
         row = new ScannedRow(view, keys, batch[index]!);
         if (scanned >= scannedRowsMax) return { rows, next: row };
         scanned += 1;
-        if (unitsPerRow >= 1) await spend(unitsPerRow);
+        if (unitsPerRow >= 1) await view.loop.spend(unitsPerRow);
         if (residual !== undefined && !matches(residual, readProperty)) continue;
         if (rows.length >= limit) return { rows, next: row };
         rows.push(row);
@@ -70,7 +70,7 @@ const unitsPerComparison = 0.02;
 const noRow: Row = { partitionKey: "", rowKey: "", record: new EntityRecord(new Uint8Array()) };
 
 /** Keys and Timestamp are not stored as properties. */
-export function propertyOf(row: Row, name: string): TypedValue | undefined {
+function propertyOf(row: Row, name: string): TypedValue | undefined {
   switch (name) {
     case "PartitionKey":
       return { type: edm.string, value: row.partitionKey };
@@ -80,5 +80,127 @@ export function propertyOf(row: Row, name: string): TypedValue | undefined {
       return { type: edm.dateTime, value: row.record.etag };
     default:
       return row.record.find(name);
+  }
+}
+
+/** What determines the key ranges of a page of entities. */
+interface ScanScope {
+  readonly table: bigint;
+  readonly boxes: readonly Box[];
+  /** First entity of the page; undefined for the first page. */
+  readonly from: EntityKeys | undefined;
+  /** The key range of the caller's SAS; undefined without one. */
+  readonly within: EntityRange | undefined;
+}
+
+/** Returns the key ranges that a page scans, in order and without overlap. */
+function keyRanges({ table, boxes, from, within }: ScanScope): readonly KeyBounds[] {
+  if (within !== undefined && Object.values(within).some(exceedsKeyLimit)) return [];
+  const firstKey = from && entities.key({ table, ...from });
+  const ranges: KeyBounds[] = [];
+  for (const box of boxes) {
+    let { start, end } = boxBounds(table, box);
+    if (firstKey !== undefined && compareKeys(start, firstKey) < 0) start = firstKey;
+    if (within !== undefined) {
+      const allowed = boxBounds(table, signedBox(within));
+      if (compareKeys(start, allowed.start) < 0) ({ start } = allowed);
+      if (compareKeys(end, allowed.end) > 0) ({ end } = allowed);
+    }
+    if (compareKeys(start, end) < 0) ranges.push({ start, end });
+  }
+  return merge(ranges.toSorted((one, other) => compareKeys(one.start, other.start)));
+}
+
+/** A SAS may name keys longer than an entity can have; such a range contains nothing. */
+function exceedsKeyLimit(key: string | undefined): boolean {
+  return key !== undefined && key.length > keyUnitsMax;
+}
+
+/** The smallest key range that contains a box. It may contain keys outside the box; the filter
+ *  rejects those. */
+function boxBounds(table: bigint, { partitions, rows }: Box): KeyBounds {
+  const whole = entities.range([table]);
+  const { low, high } = partitions;
+  return {
+    start: low === undefined ? whole.start : lowest(table, low, rows.low),
+    end: high === undefined ? whole.end : highest(table, high, rows.high),
+  };
+}
+
+type Bound = NonNullable<Box["partitions"]["low"]>;
+
+function lowest(table: bigint, partition: Bound, row: Bound | undefined): Uint8Array {
+  const part = encodeKeyText(partition.key);
+  if (!partition.included) return entities.range([table, part]).end;
+  if (row === undefined) return entities.prefix([table, part]);
+  const key = entities.prefix([table, part, encodeKeyText(row.key)]);
+  return row.included ? key : successor(key);
+}
+
+function highest(table: bigint, partition: Bound, row: Bound | undefined): Uint8Array {
+  const part = encodeKeyText(partition.key);
+  if (!partition.included) return entities.prefix([table, part]);
+  if (row === undefined) return entities.range([table, part]).end;
+  const key = entities.prefix([table, part, encodeKeyText(row.key)]);
+  return row.included ? successor(key) : key;
+}
+
+/** Both bounds of a SAS are inclusive pairs of partition key and row key. */
+function signedBox(range: EntityRange): Box {
+  const bound = (key: string | undefined) =>
+    key === undefined ? undefined : { key, included: true };
+  const span = (low: Bound | undefined, high: Bound | undefined) => ({
+    ...(low === undefined ? {} : { low }),
+    ...(high === undefined ? {} : { high }),
+  });
+  return {
+    partitions: span(bound(range.startPartitionKey), bound(range.endPartitionKey)),
+    rows: span(bound(range.startRowKey), bound(range.endRowKey)),
+  };
+}
+
+function merge(sorted: readonly KeyBounds[]): readonly KeyBounds[] {
+  const merged: KeyBounds[] = [];
+  for (const range of sorted) {
+    const last = merged.at(-1);
+    if (last === undefined || compareKeys(range.start, last.end) > 0) merged.push(range);
+    else if (compareKeys(range.end, last.end) > 0) {
+      merged[merged.length - 1] = { start: last.start, end: range.end };
+    }
+  }
+  return merged;
+}
+
+/** A row of a scan. Decodes its keys on first use: most rows are filtered out, or rendered from the
+ *  cache. `Required<Row>` makes `renderCached` mandatory, without which every row would be rendered
+ *  anew. */
+class ScannedRow implements Required<Row> {
+  readonly #view: RecordView;
+  readonly #reader: KeyReader;
+  readonly #entry: Scanned<EntityRecord>;
+  #keys: EntityKeys | undefined;
+
+  constructor(view: RecordView, reader: KeyReader, entry: Scanned<EntityRecord>) {
+    this.#view = view;
+    this.#reader = reader;
+    this.#entry = entry;
+  }
+
+  get record(): EntityRecord {
+    return this.#entry.record;
+  }
+
+  get partitionKey(): string {
+    this.#keys ??= this.#reader.read(this.#entry.key);
+    return this.#keys.partitionKey;
+  }
+
+  get rowKey(): string {
+    this.#keys ??= this.#reader.read(this.#entry.key);
+    return this.#keys.rowKey;
+  }
+
+  renderCached(cacheKey: number, render: () => Rendered): string {
+    return this.#view.renderCached(this.#entry, cacheKey, render) ?? "";
   }
 }

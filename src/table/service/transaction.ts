@@ -1,3 +1,4 @@
+import { noETag } from "../../operation/operation.ts";
 import { faultMessage, type FaultCode } from "../../protocol/faults.ts";
 import type {
   IndexedFault,
@@ -10,7 +11,7 @@ import { operation } from "../resources.ts";
 import type { TableAddress } from "../path.ts";
 
 /** Limit of the service for the request body. */
-export const transactionBytesMax = 4 * 1024 * 1024;
+const transactionBytesMax = 4 * 1024 * 1024;
 /** Limit of the service per transaction. */
 const operationsMax = 100;
 
@@ -27,9 +28,7 @@ export const entityGroupTransaction = operation({
   namedResources: [{ kind: "parts", credentials: "request" }],
   permission: { resourceType: "o" },
   target: "must-exist",
-  conditions: "none",
-  lease: "none",
-  etag: "none",
+  ...noETag,
   effect: "writes",
   success: { status: 202, headers: [] },
   decide: () => {

@@ -1,7 +1,7 @@
 import { reserveName } from "../../account/deleted-names.ts";
 import { timeout } from "../../operation/common-params.ts";
-import { reclaim, remove } from "../../operation/effects.ts";
-import { noBody } from "../../operation/operation.ts";
+import { reclaimOwned, remove } from "../../operation/effects.ts";
+import { noBody, noETag } from "../../operation/operation.ts";
 import type { RecordView } from "../../operation/view.ts";
 import { odataHeaderNames, odataHeaders } from "../odata-headers.ts";
 import { entities, nameKeyOf, type EntityKey } from "../records.ts";
@@ -24,9 +24,7 @@ export const deleteTable = operation({
   body: noBody,
   permission: { letters: "d", resourceType: "c", sas: "account-only" },
   target: "must-exist",
-  conditions: "none",
-  lease: "none",
-  etag: "none",
+  ...noETag,
   effect: "writes",
   isDeletion: true,
   success: { status: 204, headers: odataHeaderNames },
@@ -35,7 +33,7 @@ export const deleteTable = operation({
     const isSmall = readResult.length <= entitiesAtOnceMax;
     const removals = isSmall
       ? readResult.map((key) => remove(entities, key))
-      : [reclaim("table-entities", target.id)];
+      : [reclaimOwned("table", target.id)];
     const key = nameKeyOf(scope.account.id, target.name);
     const effects = [...removals, ...reserveName(features, key, now)];
     return { remove: true, effects, headers: odataHeaders };

@@ -1,5 +1,5 @@
 import { timeout } from "../../operation/common-params.ts";
-import { noBody } from "../../operation/operation.ts";
+import { noBody, noETag } from "../../operation/operation.ts";
 import type { RecordView } from "../../operation/view.ts";
 import { edm } from "../edm/edm.ts";
 import { matches } from "../filter/evaluate.ts";
@@ -22,9 +22,7 @@ export const queryTables = operation({
   body: noBody,
   permission: { letters: "l", resourceType: "c", sas: "account-only" },
   target: "optional",
-  conditions: "none",
-  lease: "none",
-  etag: "none",
+  ...noETag,
   effect: "reads",
   success: { status: 200, headers: [...odataHeaderNames, "x-ms-continuation-NextTableName"] },
   reads: (view, { scope, input }) =>
@@ -56,9 +54,7 @@ export const getTable = operation({
   body: noBody,
   permission: { letters: "l", resourceType: "c", sas: "account-only" },
   target: "must-exist",
-  conditions: "none",
-  lease: "none",
-  etag: "none",
+  ...noETag,
   effect: "reads",
   success: { status: 200, headers: odataHeaderNames },
   decide: ({ target: { name }, input, account, endpoint }) => ({

@@ -4,7 +4,7 @@ import {
   renderAccessPolicies,
 } from "../../account/access-policies.ts";
 import { timeout } from "../../operation/common-params.ts";
-import { noBody } from "../../operation/operation.ts";
+import { noBody, noETag } from "../../operation/operation.ts";
 import { xmlBody } from "../../encoding/xml-body.ts";
 import { operation } from "../resources.ts";
 
@@ -20,9 +20,7 @@ export const getTableAcl = operation({
   body: noBody,
   permission: { resourceType: "c", sas: "none" },
   target: "must-exist",
-  conditions: "none",
-  lease: "none",
-  etag: "none",
+  ...noETag,
   effect: "reads",
   success: { status: 200, headers: [] },
   decide: ({ target }) => ({ body: xmlBody(renderAccessPolicies(target.policies)) }),
@@ -38,9 +36,8 @@ export const setTableAcl = operation({
   body: { kind: "xml", bytesMax: accessPoliciesBytesMax, parse: parseAccessPolicies },
   permission: { resourceType: "c", sas: "none" },
   target: "must-exist",
-  conditions: "none",
-  lease: "none",
-  etag: "none",
+  missingBefore: { version: "2019-02-02", code: "TableNotFound" },
+  ...noETag,
   effect: "writes",
   success: { status: 204, headers: [] },
   decide: ({ target, input }) => ({ put: { ...target, policies: input.body } }),

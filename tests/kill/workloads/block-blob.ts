@@ -1,8 +1,8 @@
 import { must, textOf, type Clients, type KillWorkload } from "../kill-workload.ts";
 
 const container = "/kills-block";
-/** Some are stored inline, some in extents. */
-const lengths = [100, 1024, 4096, 5000, 70_000, 300_000];
+/** Some are stored inline, some in packed extents, some in aligned ones. */
+const lengths = [100, 1024, 4096, 5000, 70_000, 300_000, 1_200_000];
 
 /** Block blobs that are put, composed from blocks and deleted. */
 export const blockBlob: KillWorkload = {

@@ -31,6 +31,11 @@ interface QueryRow {
 }
 
 const rows: readonly QueryRow[] = [
+  {
+    name: "many empty lines",
+    expression: "SELECT COUNT(*) FROM BlobStorage",
+    body: () => "\n".repeat(200_000),
+  },
   { name: "lines of a megabyte", body: () => `${"x".repeat(1_000_000)}\n`.repeat(8) },
   { name: "a line without end", body: () => "x".repeat(8_000_000) },
   { name: "16,000 columns", body: () => `${"1,".repeat(16_000)}\n`.repeat(50) },

@@ -30,7 +30,7 @@ export interface AbusiveInput {
   prepare(clients: StallClients): Promise<() => Promise<unknown>>;
 }
 
-const connectionsMax = 32;
+const connectionsMax = 64;
 
 export function stallClients(server: StallServer): StallClients {
   const client = (url: string): RawClient =>

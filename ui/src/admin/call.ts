@@ -9,7 +9,7 @@ export const loginWanted = createStore(false);
 const ownHeader = { "x-etagere-admin": "1" };
 const jsonType = { "content-type": "application/json" };
 
-export interface AdminCall {
+interface AdminCall {
   readonly method?: "GET" | "POST" | "DELETE";
   readonly query?: Readonly<Record<string, string | number | undefined>>;
   readonly body?: unknown;

@@ -1,80 +1,15 @@
 import { useCallback, useEffect, useState } from "preact/hooks";
+import type {
+  Refusal,
+  LeaseEvent,
+  ReturnedMessage,
+  ChangeEvent,
+} from "../../../src/admin/api-types.ts";
 
-export interface Caller {
-  readonly kind: string;
-  /** Name of the principal, if it is a local one. */
-  readonly name?: string;
-  readonly objectId?: string;
-  readonly address: string;
-  readonly agent?: string;
-}
-
-/** A rejected request (304, 409, 412, or 403 for lack of a role) and the check that failed. */
-export interface Refusal {
-  readonly at: string;
-  readonly requestId: string;
-  readonly service: string;
-  readonly operation: string;
-  readonly method: string;
-  readonly account: string;
-  readonly container: string;
-  readonly path: string;
-  readonly status: number;
-  readonly code: string;
-  readonly message: string;
-  readonly rule: string;
-  readonly condition?: {
-    readonly header: string;
-    readonly expected: readonly string[] | string;
-    readonly actual: string | null;
-  };
-  readonly lease?: {
-    readonly given: string | null;
-    readonly holder: string | null;
-    readonly state: string;
-    readonly secondsLeft?: number | null;
-  };
-  /** The actions that the caller lacks, by alternative, and the roles that grant them. */
-  readonly missing?: {
-    readonly actions: readonly (readonly string[])[];
-    readonly roles: readonly string[];
-  };
-  readonly caller: Caller;
-}
-
-export interface LeaseEvent {
-  readonly at: string;
-  readonly action: string;
-  readonly kind: string;
-  readonly service: string;
-  readonly account: string;
-  readonly container: string;
-  readonly path?: string;
-  readonly id: string;
-}
-
-export interface ReturnedMessage {
-  readonly at: string;
-  readonly action: string;
-  readonly account: string;
-  readonly queue: string;
-  readonly id: string;
-  readonly dequeueCount: number;
-}
-
-/** A successful write of an object. */
-export interface ChangeEvent {
-  readonly at: string;
-  readonly service: string;
-  readonly operation: string;
-  readonly account: string;
-  readonly container: string;
-  readonly path?: string;
-  readonly etag?: string;
-}
+export type { Caller, Refusal } from "../../../src/admin/api-types.ts";
 
 /** Callbacks by kind of event. */
-export interface Listeners {
+interface Listeners {
   readonly refused?: (refusal: Refusal) => void;
   readonly lease?: (event: LeaseEvent) => void;
   readonly message?: (event: ReturnedMessage) => void;
@@ -102,7 +37,7 @@ export function useObjectFeed(
   return useFeedState(kinds, listeners, new URLSearchParams(named).toString()).isLive;
 }
 
-export interface FeedState {
+interface FeedState {
   readonly isLive: boolean;
   /** Whether the connection was lost or could not be opened. */
   readonly hasFailed: boolean;

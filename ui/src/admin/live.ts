@@ -1,26 +1,8 @@
 import type { Result } from "../result.ts";
 import { admin } from "./call.ts";
+import type { HeldLease, LeasesView, SmbFile, SmbView } from "../../../src/admin/api-types.ts";
 
-/** A lease that is held; `secondsLeft` is null if it has no end. */
-export interface HeldLease {
-  readonly kind: "blob" | "container" | "file" | "share";
-  readonly service: "blob" | "file";
-  readonly account: string;
-  readonly container: string;
-  readonly path?: string;
-  readonly id: string;
-  readonly state: "leased" | "breaking";
-  readonly durationSeconds: number;
-  readonly expiresAt?: string;
-  readonly breaksAt?: string;
-  readonly secondsLeft: number | null;
-}
-
-export interface LeasesView {
-  readonly now: string;
-  readonly leases: readonly HeldLease[];
-  readonly next?: string;
-}
+export type { HeldLease, LeasesView, SmbFile, SmbView } from "../../../src/admin/api-types.ts";
 
 export const getLeases = (signal?: AbortSignal): Promise<Result<LeasesView>> =>
   admin("leases", { query: { limit: 1000 }, signal });
@@ -33,64 +15,6 @@ export const breakLease = (
     method: "POST",
     body: { kind, account, container, path, periodSeconds },
   });
-
-export interface SmbSession {
-  readonly id: string;
-  readonly account: string;
-  readonly client: string;
-  readonly dialect: string;
-  readonly signed: boolean;
-  readonly encrypted: boolean;
-  readonly shares: readonly string[];
-  readonly opens: number;
-}
-
-/** A handle of an SMB client. */
-export interface SmbOpen {
-  readonly id: string;
-  readonly session?: string;
-  readonly client: string;
-  readonly access: readonly string[];
-  readonly shareMode: readonly string[];
-  readonly deleteOnClose: boolean;
-  readonly openedAt: string;
-  readonly disconnectedAt?: string;
-}
-
-export interface SmbLock {
-  readonly open: string;
-  readonly offset: string;
-  readonly length: string;
-  readonly exclusive: boolean;
-}
-
-/** A caching grant of an SMB client. */
-export interface SmbCache {
-  readonly kind: string;
-  readonly key?: string;
-  readonly held: string;
-  readonly breakingTo?: string;
-}
-
-export interface SmbFile {
-  readonly account: string;
-  readonly share: string;
-  readonly path: string;
-  readonly fileId: string;
-  readonly isDirectory: boolean;
-  readonly deletePending: boolean;
-  readonly opens: readonly SmbOpen[];
-  readonly locks: readonly SmbLock[];
-  readonly caches: readonly SmbCache[];
-}
-
-export interface SmbView {
-  readonly now: string;
-  readonly url: string | null;
-  readonly sessions: readonly SmbSession[];
-  readonly files: readonly SmbFile[];
-  readonly next?: string;
-}
 
 export const getSmb = (signal?: AbortSignal): Promise<Result<SmbView>> =>
   admin("smb", { query: { limit: 1000 }, signal });

@@ -1,26 +1,14 @@
 import type { Result } from "../result.ts";
 import { admin } from "./call.ts";
 import type { ServiceName } from "./server.ts";
+import type { PoliciesView } from "../../../src/admin/api-types.ts";
+
+export type { Policy, PoliciesView } from "../../../src/admin/api-types.ts";
 
 export interface PolicyTarget {
   readonly service: ServiceName;
   readonly account: string;
   readonly container: string;
-}
-
-/** A stored access policy; times are ISO 8601. */
-export interface Policy {
-  readonly id: string;
-  readonly start?: string | undefined;
-  readonly expiry?: string | undefined;
-  readonly permission?: string | undefined;
-}
-
-export interface PoliciesView {
-  /** Only of containers. */
-  readonly publicAccess?: string;
-  readonly lastModified?: string;
-  readonly policies: readonly Policy[];
 }
 
 export const getPolicies = (

@@ -1,13 +1,9 @@
 import { nowMilliseconds } from "../clock.ts";
 import { done, mapped, type Result } from "../result.ts";
 import { admin } from "./call.ts";
+import type { Signature } from "../../../src/admin/api-types.ts";
 
-export interface Signature {
-  readonly query: string;
-  readonly expiresAt: string;
-  readonly url: string;
-  readonly gatewayUrl: string;
-}
+export type { Signature } from "../../../src/admin/api-types.ts";
 
 export interface SasRequest {
   readonly kind: "account" | "service";
@@ -33,7 +29,7 @@ export function createSas(sasRequest: SasRequest): Promise<Result<Signature>> {
 }
 
 /** What to read: a blob or file, or a generation of it. */
-export interface Readable extends Pick<SasRequest, "account" | "snapshot" | "versionId"> {
+interface Readable extends Pick<SasRequest, "account" | "snapshot" | "versionId"> {
   readonly service: "blob" | "file";
   readonly container: string;
   readonly path: string;

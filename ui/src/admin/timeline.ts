@@ -1,26 +1,8 @@
 import type { Result } from "../result.ts";
 import { admin } from "./call.ts";
-import type { Refusal } from "./feed.ts";
+import type { Timeline, StatesPage } from "../../../src/admin/api-types.ts";
 
-/** A stored state of an object or a request on it; the fields of a rejected request are set only
- *  for one. */
-export interface TimelineEntry extends Partial<Omit<Refusal, "caller">> {
-  readonly at: string;
-  readonly what: string;
-  readonly etag?: string;
-  readonly contentLength?: number;
-  readonly versionId?: string;
-  readonly snapshot?: string;
-  readonly caller?: Refusal["caller"];
-}
-
-export interface Timeline {
-  readonly now: string;
-  /** Since when requests are recorded; absent if they never were. */
-  readonly watchedSince?: string;
-  readonly etag: string | null;
-  readonly entries: readonly TimelineEntry[];
-}
+export type { TimelineEntry } from "../../../src/admin/api-types.ts";
 
 export interface TimelineOf {
   readonly service: string;
@@ -33,12 +15,6 @@ export interface TimelineOf {
 
 export function getTimeline(of: TimelineOf, signal?: AbortSignal): Promise<Result<Timeline>> {
   return admin("timeline", { query: { ...of }, signal });
-}
-
-/** Stored states of a blob, newest first; `next` continues the list. */
-export interface StatesPage {
-  readonly states: readonly TimelineEntry[];
-  readonly next?: string;
 }
 
 const statesPerPage = 200;

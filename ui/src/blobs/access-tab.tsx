@@ -4,7 +4,7 @@ import { LeaseBox } from "../parts/lease-box.tsx";
 import { SasForm } from "../parts/sas-form.tsx";
 import { pathOf, type BlobAddress, type BlobState } from "../rest/blob.ts";
 
-export interface AccessTabProps {
+interface AccessTabProps {
   readonly address: BlobAddress;
   readonly state: BlobState;
   readonly onChanged: () => void;

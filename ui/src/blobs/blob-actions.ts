@@ -8,7 +8,7 @@ import type { BrowserDialog } from "./browser-dialogs.tsx";
 import { blobPages, countBatch, placeOf, undeleteBatch, zipBatch, type BlobBatch } from "./bulk.ts";
 import { download } from "./download.ts";
 
-export interface ActionContext {
+interface ActionContext {
   readonly batch: BlobBatch;
   readonly onDialog: (dialog: BrowserDialog) => void;
 }

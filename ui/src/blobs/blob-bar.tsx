@@ -8,7 +8,7 @@ import { detailsRoute, folderRoute, type FolderAddress } from "./blob-route.ts";
 import { UploadButtons } from "./upload-buttons.tsx";
 import type { View } from "./use-blob-list.ts";
 
-export interface BlobBarProps {
+interface BlobBarProps {
   readonly address: FolderAddress;
   readonly view: View;
   readonly onView: (change: Partial<View>) => void;

@@ -23,7 +23,7 @@ import { HistoryTab } from "./history-tab.tsx";
 import { MetadataTab } from "./metadata-tab.tsx";
 import { OverviewTab } from "./overview-tab.tsx";
 
-export interface BlobDetailProps {
+interface BlobDetailProps {
   readonly folder: FolderAddress;
   readonly blob: ShownBlob;
   readonly onChanged: () => void;

@@ -17,7 +17,7 @@ export type BrowserDialog =
   | { readonly kind: "transfer"; readonly action: "Copy" | "Move"; readonly batch: BlobBatch }
   | { readonly kind: "rename"; readonly entry: BlobEntry; readonly batch: BlobBatch };
 
-export interface BrowserDialogsProps {
+interface BrowserDialogsProps {
   readonly dialog: BrowserDialog | undefined;
   readonly address: FolderAddress;
   readonly onClose: () => void;

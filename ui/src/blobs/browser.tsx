@@ -23,7 +23,7 @@ import { ContainerDetail } from "./container-detail.tsx";
 import { uploadToFolder } from "./upload-to-folder.ts";
 import { useBlobList, type BlobList, type View } from "./use-blob-list.ts";
 
-export interface BlobBrowserProps {
+interface BlobBrowserProps {
   readonly address: FolderAddress;
   readonly query: Readonly<Record<string, string>>;
 }

@@ -132,7 +132,7 @@ export function undeleteBatch(batch: BlobBatch): void {
   });
 }
 
-export interface Destination {
+interface Destination {
   readonly container: string;
   /** A folder, empty or with a slash at its end. */
   readonly prefix: string;

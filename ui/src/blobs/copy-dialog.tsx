@@ -6,7 +6,7 @@ import { describeFailure, notify } from "../parts/notices.tsx";
 import { copyBlobState, moveBlob, type CopySource } from "../rest/blob-move.ts";
 import type { BlobAddress } from "../rest/blob.ts";
 
-export interface CopyDialogProps {
+interface CopyDialogProps {
   readonly from: CopySource;
   readonly action: "Copy" | "Rename";
   readonly onClose: () => void;

@@ -19,7 +19,7 @@ import { go } from "../route.ts";
 import { folderRoute, parentPrefix } from "./blob-route.ts";
 import { download } from "./download.ts";
 
-export interface HistoryTabProps {
+interface HistoryTabProps {
   readonly address: BlobAddress;
   readonly onChanged: () => void;
 }

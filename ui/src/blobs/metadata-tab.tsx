@@ -19,7 +19,7 @@ import {
   type BlobState,
 } from "../rest/blob.ts";
 
-export interface MetadataTabProps {
+interface MetadataTabProps {
   readonly address: BlobAddress;
   readonly state: BlobState;
   readonly isEditable: boolean;

@@ -8,7 +8,7 @@ import { go } from "../route.ts";
 import { contentTypeOf } from "../upload/upload-blob.ts";
 import { folderRoute, type FolderAddress } from "./blob-route.ts";
 
-export interface NewBlobProps {
+interface NewBlobProps {
   readonly address: FolderAddress;
   readonly onClose: () => void;
   readonly onDone: () => void;

@@ -16,7 +16,7 @@ import {
   type BlobState,
 } from "../rest/blob.ts";
 
-export interface OverviewTabProps {
+interface OverviewTabProps {
   readonly address: BlobAddress;
   readonly state: BlobState;
   readonly isEditable: boolean;

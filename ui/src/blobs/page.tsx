@@ -3,7 +3,7 @@ import { BlobBrowser } from "./browser.tsx";
 import { ContainerList } from "./container-list.tsx";
 import { TagSearch } from "./tag-search.tsx";
 
-export interface BlobsPageProps {
+interface BlobsPageProps {
   readonly account: string;
   readonly container: string | undefined;
   readonly prefix: string;

@@ -11,7 +11,7 @@ import { findBlobsByTags, type TaggedBlob } from "../rest/find-by-tags.ts";
 import { formatRoute, go } from "../route.ts";
 import { folderRoute, parentPrefix, tagSearchRoute } from "./blob-route.ts";
 
-export interface TagSearchProps {
+interface TagSearchProps {
   readonly account: string;
   readonly where: string;
 }

@@ -10,7 +10,7 @@ import { Badge, Empty, type Tone } from "../parts/states.tsx";
 import { TimelineView } from "../parts/timeline.tsx";
 import { ResourceLink } from "./resource-link.tsx";
 
-export interface FeedTabProps {
+interface FeedTabProps {
   readonly refusals: readonly Refusal[];
   readonly missed: number;
 }

@@ -2,7 +2,7 @@ import type { JSX } from "preact";
 import { folderRoute, parentPrefix } from "../blobs/blob-route.ts";
 import { formatRoute } from "../route.ts";
 
-export interface Resource {
+interface Resource {
   readonly service: string;
   readonly account: string;
   readonly container: string;
@@ -10,7 +10,7 @@ export interface Resource {
 }
 
 /** The address of the page that shows a resource of any service. */
-export function resourceRoute({ service, account, container, path }: Resource): string {
+function resourceRoute({ service, account, container, path }: Resource): string {
   if (service === "blob") {
     const prefix = parentPrefix(path ?? "");
     const blob = path === undefined || path === "" ? undefined : { name: path };

@@ -5,7 +5,7 @@ import { duration } from "../format.ts";
 
 const stepMilliseconds = 500;
 
-export interface TimeLeftProps {
+interface TimeLeftProps {
   /** Seconds left when the server responded; null if the time is unlimited. */
   readonly secondsLeft: number | null;
   readonly ofSeconds?: number;

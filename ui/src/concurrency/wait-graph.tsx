@@ -12,7 +12,7 @@ interface Point {
   readonly y: number;
 }
 
-export interface WaitGraphProps {
+interface WaitGraphProps {
   readonly waits: readonly Wait[];
   readonly cycles: readonly (readonly string[])[];
 }

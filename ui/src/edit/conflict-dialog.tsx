@@ -17,7 +17,7 @@ export interface Conflict {
   readonly theirEtag: string;
 }
 
-export interface ConflictDialogProps {
+interface ConflictDialogProps {
   readonly conflict: Conflict;
   /** Saves with If-Match on `theirEtag`: only the state shown here is overwritten. */
   readonly onSave: (text: string) => Promise<void>;

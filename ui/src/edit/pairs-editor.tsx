@@ -4,7 +4,7 @@ import { Button } from "../parts/button.tsx";
 import { Problem } from "../parts/states.tsx";
 import { useUnsaved } from "./unsaved.ts";
 
-export interface PairsEditorProps {
+interface PairsEditorProps {
   readonly label: string;
   readonly pairs: Readonly<Record<string, string>>;
   readonly isEditable: boolean;

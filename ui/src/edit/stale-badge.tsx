@@ -5,7 +5,7 @@ import { shortEtag } from "../format.ts";
 import { Badge } from "../parts/states.tsx";
 import type { BlobAddress } from "../rest/blob.ts";
 
-export interface StaleBadgeProps {
+interface StaleBadgeProps {
   readonly address: BlobAddress;
   readonly etag: string;
 }

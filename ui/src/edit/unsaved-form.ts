@@ -2,7 +2,7 @@ import type { RefObject } from "preact";
 import { useRef, useState } from "preact/hooks";
 import { useUnsaved } from "./unsaved.ts";
 
-export interface UnsavedForm {
+interface UnsavedForm {
   readonly ref: RefObject<HTMLFormElement | null>;
   /** Called when the user changes something, also without typing. */
   readonly onInput: () => void;

@@ -7,7 +7,7 @@ interface Draft {
   readonly save: (() => void) | undefined;
 }
 
-export interface Question {
+interface Question {
   readonly leave: () => void;
   readonly stay: () => void;
 }

@@ -10,7 +10,7 @@ export interface Read {
   readonly etag: string;
 }
 
-export interface Optimistic {
+interface Optimistic {
   readonly what: string;
   /** Writes the object with If-Match on this ETag. */
   readonly write: (text: string, ifMatch: string) => Promise<Result<unknown>>;
@@ -19,7 +19,7 @@ export interface Optimistic {
   readonly onDiscarded: (theirs: Read) => void;
 }
 
-export interface Saving {
+interface Saving {
   readonly save: (text: string, began: Read) => Promise<boolean>;
   readonly dialog: JSX.Element | null;
   /** Why the last attempt failed; shown until the next one. */

@@ -92,7 +92,7 @@ function areaOf(values: Line["values"], scale: Scale): string {
 
 /** The upper end of the scale: the next of 1, 2, 5, 10, 20 … above a value, so that it changes
  *  rarely. */
-export function niceTop(value: number): number {
+function niceTop(value: number): number {
   if (value <= 0) return 1;
   const power = 10 ** Math.floor(Math.log10(value));
   const factor = [1, 2, 5, 10].find((one) => value <= one * power) ?? 10;

@@ -8,7 +8,7 @@ interface Curve {
   readonly read: (sample: HealthSample) => number | undefined;
 }
 
-export interface ChartPlan {
+interface ChartPlan {
   readonly title: string;
   readonly format: (value: number) => string;
   readonly curves: readonly Curve[];

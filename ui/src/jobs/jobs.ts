@@ -29,7 +29,7 @@ export interface RunContext {
   readonly isRetry: boolean;
 }
 
-export interface JobFailure {
+interface JobFailure {
   readonly id: number;
   readonly name: string;
   readonly problem: string;

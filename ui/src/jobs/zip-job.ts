@@ -7,13 +7,13 @@ import { startJob, type Work } from "./jobs.ts";
 import { ZipFile, type Bytes, type ZipEntry } from "./zip.ts";
 
 /** A content to add: its path in the zip file, and its bytes. */
-export interface ZipSource {
+interface ZipSource {
   readonly path: string;
   readonly modifiedAt: Date;
   readonly body: ReadableStream<Bytes>;
 }
 
-export interface ZipWork<Item> extends Pick<Work<Item>, "items" | "nameOf"> {
+interface ZipWork<Item> extends Pick<Work<Item>, "items" | "nameOf"> {
   readonly title: string;
   readonly fileName: string;
   readonly open: (item: Item, signal: AbortSignal) => Promise<Result<ZipSource>>;

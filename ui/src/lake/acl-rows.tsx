@@ -2,7 +2,7 @@ import type { JSX } from "preact";
 import { Button } from "../parts/button.tsx";
 import { aclScopes, aclTypes, entryName, type AclEntry } from "./acl.ts";
 
-export interface AclRowsProps {
+interface AclRowsProps {
   readonly entries: readonly AclEntry[];
   readonly isDirectory: boolean;
   readonly onChange: (entries: readonly AclEntry[]) => void;

@@ -1,5 +1,5 @@
-export type AclScope = "access" | "default";
-export type AclType = "user" | "group" | "mask" | "other";
+type AclScope = "access" | "default";
+type AclType = "user" | "group" | "mask" | "other";
 
 export interface AclEntry {
   readonly scope: AclScope;
@@ -41,7 +41,7 @@ export function formatNames(entries: readonly AclEntry[]): string {
   return entries.map(entryName).join(",");
 }
 
-export interface AclRules {
+interface AclRules {
   readonly isDirectory: boolean;
   /** A whole list needs the entries of owner, group and other. */
   readonly isWhole: boolean;

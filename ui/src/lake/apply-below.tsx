@@ -7,7 +7,7 @@ import { describeFailure } from "../parts/notices.tsx";
 import { setAccessBelow, type PathAddress, type RecursiveMode } from "../rest/path.ts";
 import { aclProblem, formatAcl, formatNames, type AclEntry } from "./acl.ts";
 
-export interface ApplyBelowProps {
+interface ApplyBelowProps {
   readonly address: PathAddress;
   readonly entries: readonly AclEntry[];
   readonly onDone: () => void;

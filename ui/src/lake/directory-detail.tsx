@@ -14,7 +14,7 @@ import { go } from "../route.ts";
 import { DeleteDirectory, RenameDialog } from "./path-dialogs.tsx";
 import { PermissionsTab } from "./permissions-tab.tsx";
 
-export interface DirectoryDetailProps {
+interface DirectoryDetailProps {
   readonly folder: FolderAddress;
   readonly path: string;
   readonly onChanged: () => void;

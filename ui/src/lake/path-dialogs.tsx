@@ -24,7 +24,7 @@ function trimmed(path: string): string {
   return path.trim().replace(/^\/+|\/+$/g, "");
 }
 
-export interface NewDirectoryProps extends DialogProps {
+interface NewDirectoryProps extends DialogProps {
   /** The directory that gets the new one. */
   readonly parent: PathAddress;
 }
@@ -50,7 +50,7 @@ export function NewDirectory({ parent, onClose, onDone }: NewDirectoryProps): JS
   );
 }
 
-export interface RenameProps extends DialogProps {
+interface RenameProps extends DialogProps {
   readonly address: PathAddress;
   readonly etag: string;
   /** Called with the new address before `onDone`. */
@@ -112,7 +112,7 @@ function renameProblem(
   }
 }
 
-export interface DeleteDirectoryProps extends DialogProps {
+interface DeleteDirectoryProps extends DialogProps {
   readonly address: PathAddress;
   readonly etag: string;
 }

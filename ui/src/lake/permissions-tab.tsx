@@ -19,7 +19,7 @@ import { AclRows } from "./acl-rows.tsx";
 import { aclProblem, formatAcl, parseAcl, permissionsProblem, type AclEntry } from "./acl.ts";
 import { ApplyBelow } from "./apply-below.tsx";
 
-export interface PermissionsTabProps {
+interface PermissionsTabProps {
   readonly address: PathAddress;
   readonly isDirectory: boolean;
 }

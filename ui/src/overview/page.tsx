@@ -15,7 +15,7 @@ import { Badge, Failed } from "../parts/states.tsx";
 import { formatRoute } from "../route.ts";
 import { useStore } from "../store.ts";
 
-export interface OverviewPageProps {
+interface OverviewPageProps {
   readonly account: string;
   /** Whether the login administers the server, whose figures include all accounts. */
   readonly isServerLogin: boolean;

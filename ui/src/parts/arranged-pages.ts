@@ -3,7 +3,7 @@ import type { Page } from "../rest/container.ts";
 import { count } from "../format.ts";
 import { prefixOf, substringTest, type NameFilter } from "./name-filter.ts";
 
-export interface Loading {
+interface Loading {
   /** Aborted when the list is no longer shown. */
   readonly signal: AbortSignal;
   /** Called with the number of rows read so far, which may be more than those that match. */

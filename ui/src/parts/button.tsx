@@ -2,7 +2,7 @@ import type { ComponentChildren, JSX } from "preact";
 import { useAbilities, type Need } from "./abilities.ts";
 import { Icon, type IconName } from "./icon.tsx";
 
-export interface ButtonProps {
+interface ButtonProps {
   readonly children?: ComponentChildren;
   readonly icon?: IconName;
   /** Accessible name of a button without text. */

@@ -1,7 +1,7 @@
 import type { JSX } from "preact";
 import { FormDialog } from "./dialog.tsx";
 
-export interface ConfirmProps {
+interface ConfirmProps {
   readonly title: string;
   readonly text: string;
   readonly action: string;

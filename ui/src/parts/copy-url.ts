@@ -16,7 +16,7 @@ export async function copyUrl(
   }
 }
 
-export function resourceUrl(service: string, account: string, path: readonly string[]): string {
+function resourceUrl(service: string, account: string, path: readonly string[]): string {
   const known = accounts.get().find(({ name }) => name === account);
   const endpoint = known?.endpoints[service] ?? "";
   const segments = path.flatMap((part) => part.split("/"));

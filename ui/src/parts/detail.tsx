@@ -2,7 +2,7 @@ import type { ComponentChildren, JSX } from "preact";
 import { leaveEditor } from "../edit/unsaved.ts";
 import { Button } from "./button.tsx";
 
-export interface DetailProps {
+interface DetailProps {
   readonly title: string;
   readonly note?: ComponentChildren;
   readonly actions?: ComponentChildren;

@@ -3,7 +3,7 @@ import { useEffect, useId, useRef, useState } from "preact/hooks";
 import { leaveEditor, useUnsaved } from "../edit/unsaved.ts";
 import { Button } from "./button.tsx";
 
-export interface DialogProps {
+interface DialogProps {
   readonly title: string;
   /** Called when the user closes the dialog; undefined if it cannot be dismissed. */
   readonly onClose?: (() => void) | undefined;
@@ -41,7 +41,7 @@ export function Dialog({ title, onClose, children, wide = false }: DialogProps):
   );
 }
 
-export interface FormDialogProps {
+interface FormDialogProps {
   readonly title: string;
   readonly action: string;
   readonly danger?: boolean;

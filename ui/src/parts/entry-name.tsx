@@ -1,7 +1,7 @@
 import type { JSX } from "preact";
 import { Icon, type IconName } from "./icon.tsx";
 
-export interface EntryNameProps {
+interface EntryNameProps {
   readonly icon: IconName;
   readonly text: string;
   /** The whole name, if `text` is a part of it. */

@@ -1,6 +1,6 @@
 import type { ComponentChildren, JSX } from "preact";
 
-export interface FieldProps {
+interface FieldProps {
   readonly label: string;
   readonly name: string;
   readonly value?: string;
@@ -34,7 +34,7 @@ export function Field(props: FieldProps): JSX.Element {
   );
 }
 
-export interface ChoiceProps {
+interface ChoiceProps {
   readonly label: string;
   readonly name?: string;
   readonly value?: string;
@@ -70,7 +70,7 @@ function choose(select: HTMLSelectElement, { value, onChange }: ChoiceProps): vo
   onChange(chosen);
 }
 
-export interface CheckProps {
+interface CheckProps {
   readonly name?: string;
   readonly checked?: boolean;
   readonly value?: string;

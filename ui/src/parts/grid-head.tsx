@@ -2,7 +2,7 @@ import type { JSX } from "preact";
 import type { Column } from "./grid-types.ts";
 import { nextSort, type Sort, type Sorting } from "./sorting.ts";
 
-export interface GridHeadProps<Row> {
+interface GridHeadProps<Row> {
   readonly columns: readonly Column<Row>[];
   readonly template: string;
   readonly sorting: Sorting | undefined;

@@ -1,7 +1,7 @@
 import { isControl, type GridProps } from "./grid-types.ts";
 import type { Point } from "./menu.tsx";
 
-export interface KeyTarget<Row> {
+interface KeyTarget<Row> {
   /** Index of the row with the cursor. */
   readonly at: number;
   readonly pageRows: number;

@@ -3,7 +3,7 @@ import { Button } from "./button.tsx";
 import { cellClass } from "./grid-head.tsx";
 import { isControl, type Column, type GridProps } from "./grid-types.ts";
 
-export interface GridRowProps<Row> {
+interface GridRowProps<Row> {
   readonly id: string;
   readonly index: number;
   readonly isCursor: boolean;
@@ -59,8 +59,8 @@ export function GridRow<Row>(props: GridRowProps<Row>): JSX.Element {
 }
 
 /** Columns that the list itself adds; their cells depend on the position of the row. */
-export const selectTitle = "Select";
-export const menuTitle = "Actions";
+const selectTitle = "Select";
+const menuTitle = "Actions";
 
 export function ownColumns<Row>({
   selection,

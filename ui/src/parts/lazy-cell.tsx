@@ -2,7 +2,7 @@ import type { JSX } from "preact";
 import { useLoad } from "../load.ts";
 import type { Result } from "../result.ts";
 
-export interface LazyCellProps {
+interface LazyCellProps {
   /** Identifies the value: another one is loaded if it changes. */
   readonly of: string;
   readonly load: (signal: AbortSignal) => Promise<Result<string>>;

@@ -6,7 +6,7 @@ import { Button } from "./button.tsx";
 import { notify, report } from "./notices.tsx";
 import { Badge } from "./states.tsx";
 
-export interface LeaseBoxProps {
+interface LeaseBoxProps {
   readonly leased: Leased;
   readonly state: string;
   readonly onChanged: () => void;

@@ -6,7 +6,7 @@ import type { PagedList } from "./paged-list.ts";
 import type { Sorting } from "./sorting.ts";
 import { Empty, Failed, Waiting } from "./states.tsx";
 
-export interface ListingProps<Row> extends Omit<GridProps<Row>, "rows"> {
+interface ListingProps<Row> extends Omit<GridProps<Row>, "rows"> {
   readonly list: PagedList<Row>;
   readonly empty: string;
   /** An empty result of a search is not an empty list. */

@@ -19,7 +19,7 @@ export interface MenuItem {
   readonly run: () => void;
 }
 
-export interface MenuProps {
+interface MenuProps {
   readonly label: string;
   readonly at: Point;
   readonly items: readonly MenuItem[];

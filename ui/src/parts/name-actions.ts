@@ -42,7 +42,7 @@ export function describeNames<Row extends Named>(
   return plural(rows.length, one, many.toLowerCase());
 }
 
-export interface NameDeletion<Row> {
+interface NameDeletion<Row> {
   readonly title: string;
   readonly remove: (row: Row) => Promise<Result<unknown>>;
 }

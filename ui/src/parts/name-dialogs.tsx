@@ -13,7 +13,7 @@ export type NameDialog<Row> =
   | { readonly kind: "delete"; readonly row: Row }
   | { readonly kind: "delete-batch"; readonly batch: NameBatch<Row> };
 
-export interface NameDialogsProps<Row extends Named> {
+interface NameDialogsProps<Row extends Named> {
   readonly dialog: NameDialog<Row> | undefined;
   /** The kind of resource, for example `container`. */
   readonly one: string;

@@ -1,6 +1,6 @@
 import type { ComponentChildren, JSX } from "preact";
 
-export interface PlainTableProps {
+interface PlainTableProps {
   readonly titles: readonly string[];
   /** Indexes of columns with numbers, which are aligned to the right. */
   readonly numbers?: readonly number[];

@@ -12,7 +12,7 @@ import { useMaySign } from "../permissions.ts";
 import { describeFailure } from "./notices.tsx";
 import { minutesIn, SasTerm } from "./sas-term.tsx";
 
-export interface SasFormProps {
+interface SasFormProps {
   readonly target: Pick<SasRequest, "account" | "container" | "path" | "snapshot" | "versionId"> & {
     readonly service: ServiceName;
   };

@@ -4,7 +4,7 @@ import { Button } from "./button.tsx";
 import type { MenuItem } from "./menu.tsx";
 import type { Selection } from "./selection.ts";
 
-export interface SelectionBarProps<Row> {
+interface SelectionBarProps<Row> {
   readonly selection: Selection<Row>;
   /** Bytes of a row, for the sum; undefined if rows have no size. */
   readonly sizeOf?: (row: Row) => number | undefined;

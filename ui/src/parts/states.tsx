@@ -8,7 +8,7 @@ export function Empty({ children }: { readonly children: ComponentChildren }): J
   return <div class="empty">{children}</div>;
 }
 
-export interface FailedProps {
+interface FailedProps {
   /** The object that was not loaded, for example `messages`. */
   readonly what: string;
   readonly failure: Failure;

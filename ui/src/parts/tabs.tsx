@@ -2,7 +2,7 @@ import type { JSX } from "preact";
 import { useRef } from "preact/hooks";
 import { leaveEditor } from "../edit/unsaved.ts";
 
-export interface TabsProps {
+interface TabsProps {
   readonly label: string;
   readonly tabs: readonly (readonly [id: string, words: string])[];
   readonly active: string;

@@ -8,7 +8,7 @@ import { hexText } from "./hex-text.ts";
 
 const hexBytesMax = 64 * 1024;
 
-export interface HexViewProps {
+interface HexViewProps {
   /** Identifies the content: another one is loaded if it changes. */
   readonly of: string;
   readonly length: number;

@@ -7,7 +7,7 @@ import type { PreviewKind } from "./kind.ts";
 /** Images are decoded as a whole; audio and video are read in ranges. */
 const imageBytesMax = 32 * 1024 * 1024;
 
-export interface MediaProps {
+interface MediaProps {
   readonly name: string;
   readonly kind: PreviewKind;
   readonly length: number;

@@ -8,7 +8,7 @@ const choices = [
   ["hex", "Hexadecimal"],
 ] as const;
 
-export interface ShowAsProps {
+interface ShowAsProps {
   /** Undefined: by type and name. */
   readonly chosen: PreviewKind | undefined;
   readonly onChange: (kind: PreviewKind | undefined) => void;

@@ -5,7 +5,7 @@ import { CsvTable } from "./csv-table.tsx";
 /** Characters up to which JSON is indented. */
 const jsonCharactersMax = 1024 * 1024;
 
-export interface TextPreviewProps {
+interface TextPreviewProps {
   readonly name: string;
   readonly type: string;
   readonly text: string;

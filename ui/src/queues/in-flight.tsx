@@ -13,7 +13,7 @@ import { decoding } from "./decoding.ts";
 import { EditDialog } from "./message-dialogs.tsx";
 import { shownText, wholeText } from "./message-text.ts";
 
-export interface InFlightProps {
+interface InFlightProps {
   readonly address: QueueAddress;
   readonly messages: readonly MessageInFlight[];
   readonly onChanged: () => void;

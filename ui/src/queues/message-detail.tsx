@@ -13,7 +13,7 @@ export type ShownMessage =
   | { readonly kind: "visible"; readonly message: QueueMessage }
   | { readonly kind: "in-flight"; readonly message: MessageInFlight };
 
-export interface MessageDetailProps {
+interface MessageDetailProps {
   readonly shown: ShownMessage;
   readonly onClose: () => void;
 }

@@ -9,7 +9,7 @@ import { putMessage, takeMessages, updateMessage, type QueueAddress } from "../r
 import { readableText } from "./decoding.ts";
 import { base64Of, rememberMessage, wholeText } from "./message-text.ts";
 
-export interface MessageDialogProps {
+interface MessageDialogProps {
   readonly address: QueueAddress;
   readonly onClose: () => void;
   readonly onDone: () => void;
@@ -124,7 +124,7 @@ export function GetDialog({ address, onClose, onDone }: MessageDialogProps): JSX
   );
 }
 
-export interface EditDialogProps extends MessageDialogProps {
+interface EditDialogProps extends MessageDialogProps {
   readonly message: MessageInFlight;
 }
 

@@ -14,7 +14,7 @@ import {
 import { formatRoute, go } from "../route.ts";
 import { QueueView } from "./queue-view.tsx";
 
-export interface QueuesPageProps {
+interface QueuesPageProps {
   readonly account: string;
   readonly queue: string | undefined;
 }

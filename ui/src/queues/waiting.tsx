@@ -7,7 +7,7 @@ import type { QueueMessage } from "../rest/queue.ts";
 import { useStore } from "../store.ts";
 import { decoded, decoding } from "./decoding.ts";
 
-export interface WaitingProps {
+interface WaitingProps {
   readonly messages: readonly QueueMessage[];
   readonly onShow: (message: QueueMessage) => void;
 }

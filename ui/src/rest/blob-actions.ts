@@ -2,7 +2,7 @@ import { mapped, type Result } from "../result.ts";
 import { conditionHeaders, pathOf, type BlobAddress, type Condition } from "./blob.ts";
 import { request } from "./request.ts";
 
-export interface Deletion {
+interface Deletion {
   readonly condition?: Condition;
   readonly withSnapshots?: boolean;
   readonly ifTags?: string | undefined;

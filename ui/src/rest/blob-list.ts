@@ -22,7 +22,7 @@ export interface BlobEntry {
   readonly metadata: Readonly<Record<string, string>>;
 }
 
-export interface BlobListing {
+interface BlobListing {
   readonly account: string;
   readonly container: string;
   readonly prefix: string;

@@ -19,7 +19,7 @@ export interface CopySource extends BlobAddress {
   readonly tier?: string | undefined;
 }
 
-export interface CopyOptions {
+interface CopyOptions {
   /** Whether an existing destination is replaced: the state that exists when the copy begins. */
   readonly mayReplace?: boolean;
   /** The required state of the destination, instead of `mayReplace`. */

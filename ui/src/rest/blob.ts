@@ -73,7 +73,7 @@ export async function getProperties(
   );
 }
 
-export interface BlobContent {
+interface BlobContent {
   readonly state: BlobState;
   readonly bytes: Uint8Array<ArrayBuffer>;
 }

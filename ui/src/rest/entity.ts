@@ -29,7 +29,7 @@ export interface Entity {
 type Json = Readonly<Record<string, unknown>>;
 
 /** Distinguishes `1.0`, a Double, from `1`, which `JSON.parse` does not. */
-export class NumberText {
+class NumberText {
   readonly text: string;
   constructor(text: string) {
     this.text = text;

@@ -49,7 +49,7 @@ export interface FolderAddress {
   readonly snapshot?: string | undefined;
 }
 
-export function folderPath({ account, share, folder }: FolderAddress): readonly [string, string] {
+function folderPath({ account, share, folder }: FolderAddress): readonly [string, string] {
   return [account, folder === "" ? share : `${share}/${folder}`];
 }
 

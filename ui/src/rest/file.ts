@@ -82,7 +82,7 @@ export async function getFileProperties(
   return mapped(answer, ({ headers }) => headers);
 }
 
-export interface Range {
+interface Range {
   readonly start: number;
   readonly end: number;
 }
@@ -102,7 +102,7 @@ export async function listRanges(
   return { ok: true, value: ranges.map(read) };
 }
 
-export interface Handle {
+interface Handle {
   readonly id: string;
   readonly client: string;
   readonly openedAt: string;

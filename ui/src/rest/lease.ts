@@ -7,7 +7,7 @@ export interface Leased {
   readonly path: readonly [string, string] | readonly [string, string, string];
 }
 
-export type LeaseAction = "acquire" | "renew" | "release" | "break";
+type LeaseAction = "acquire" | "renew" | "release" | "break";
 
 export interface LeaseRequest {
   readonly action: LeaseAction;

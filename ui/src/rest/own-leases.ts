@@ -21,7 +21,7 @@ function readKept(): Readonly<Record<string, OwnLease>> {
   }
 }
 
-export function leaseKey(service: string, path: readonly string[]): string {
+function leaseKey(service: string, path: readonly string[]): string {
   return `${service} ${path.join("/")}`;
 }
 

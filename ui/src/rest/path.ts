@@ -21,7 +21,7 @@ export function createDirectory(address: PathAddress): Promise<Result<unknown>> 
   });
 }
 
-export interface Renaming {
+interface Renaming {
   readonly to: PathAddress;
   readonly sourceEtag: string;
   readonly sourceLeaseId?: string | undefined;
@@ -131,7 +131,7 @@ export function setAccessControl(
 
 export type RecursiveMode = "set" | "modify" | "remove";
 
-export interface RecursivePage {
+interface RecursivePage {
   readonly directories: number;
   readonly files: number;
   readonly failed: readonly string[];

@@ -86,7 +86,7 @@ function messageXml(text: string): string {
   return `<QueueMessage><MessageText>${escapeXml(text)}</MessageText></QueueMessage>`;
 }
 
-export interface NewMessage {
+interface NewMessage {
   readonly text: string;
   readonly hiddenSeconds: number;
   readonly livesSeconds: number;
@@ -106,7 +106,7 @@ export function putMessage(
 
 /** A message in flight, with its pop receipt. Only that of the last dequeue or update is valid; an
  *  older one is rejected. */
-export interface MessageReceipt {
+interface MessageReceipt {
   readonly id: string;
   readonly popReceipt: string;
 }

@@ -5,9 +5,9 @@ import { done, failed, mapped, type Failure, type Result } from "../result.ts";
 
 export type Service = "blob" | "queue" | "table" | "file" | "dfs";
 
-export const restVersion = "2026-02-06";
+const restVersion = "2026-02-06";
 
-export interface Call {
+interface Call {
   readonly method?: string;
   readonly query?: Readonly<Record<string, string | number | boolean | undefined>>;
   readonly headers?: Readonly<Record<string, string | undefined>>;
@@ -33,7 +33,7 @@ export type PathPart = string | { readonly escaped: string };
 
 /** The URL of a resource on the gateway of this server; `path` is the account and names, not
  *  escaped. */
-export function storageUrl(
+function storageUrl(
   service: Service,
   path: readonly PathPart[],
   query: Call["query"] = {},
@@ -134,7 +134,7 @@ export async function request(
   }
 }
 
-export interface StreamedAnswer {
+interface StreamedAnswer {
   readonly headers: Headers;
   readonly body: ReadableStream<Uint8Array<ArrayBuffer>>;
 }
@@ -200,7 +200,7 @@ export function unreachable(error: unknown): Failure {
 
 /** Reads the error in a response: XML for blob, queue and file, JSON for tables and dfs, headers
  *  only for HEAD. */
-export async function failureOf(response: Response): Promise<Failure> {
+async function failureOf(response: Response): Promise<Failure> {
   const text = await response.text().catch(() => "");
   const inText =
     /<Code>([^<]*)<\/Code>/.exec(text)?.[1] ?? /"code"\s*:\s*"([^"]*)"/.exec(text)?.[1];

@@ -7,7 +7,7 @@ const json = "application/json;odata=nometadata";
 /** Type of requests for entities: only full metadata includes types and ETags. */
 const fullJson = "application/json;odata=fullmetadata";
 
-export interface TableName {
+interface TableName {
   readonly name: string;
 }
 
@@ -51,7 +51,7 @@ export interface TableAddress {
   readonly table: string;
 }
 
-export interface EntityQuery {
+interface EntityQuery {
   readonly filter: string;
   readonly select?: string;
   readonly marker: string | undefined;
@@ -86,7 +86,7 @@ export async function queryEntities(
   return { ok: true, value: { rows, next } };
 }
 
-export interface EntityAddress extends TableAddress {
+interface EntityAddress extends TableAddress {
   readonly partitionKey: string;
   readonly rowKey: string;
 }

@@ -3,7 +3,7 @@ import { Button } from "../parts/button.tsx";
 import { Field } from "../parts/field.tsx";
 import type { CorsRule } from "../rest/service-properties.ts";
 
-export interface CorsRulesProps {
+interface CorsRulesProps {
   readonly rules: readonly CorsRule[];
   readonly onChange: (rules: readonly CorsRule[]) => void;
 }

@@ -9,14 +9,14 @@ import { AccountSettings } from "./account-settings.tsx";
 import { PoliciesTab } from "./policies-tab.tsx";
 import { ServiceTab } from "./service-tab.tsx";
 
-export interface SettingsPageProps {
+interface SettingsPageProps {
   readonly account: string;
   readonly tab: string;
   readonly service: string;
   readonly name: string;
 }
 
-export const services: readonly (readonly [ServiceName, string])[] = [
+const services: readonly (readonly [ServiceName, string])[] = [
   ["blob", "Blob"],
   ["queue", "Queue"],
   ["table", "Table"],

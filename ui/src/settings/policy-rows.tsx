@@ -4,7 +4,7 @@ import { Button } from "../parts/button.tsx";
 import { Field } from "../parts/field.tsx";
 import { localTime, utcTime } from "../parts/local-time.ts";
 
-export interface PolicyRowsProps {
+interface PolicyRowsProps {
   readonly policies: readonly Policy[];
   readonly onChange: (policies: readonly Policy[]) => void;
 }

@@ -17,7 +17,7 @@ import {
 } from "../rest/service-properties.ts";
 import { CorsRules } from "./cors-rules.tsx";
 
-export interface ServiceTabProps {
+interface ServiceTabProps {
   readonly account: string;
   readonly service: ServiceName;
 }

@@ -6,7 +6,7 @@ import { downloadFile } from "./download-file.ts";
 import type { ShareDialog } from "./share-dialogs.tsx";
 import { joined } from "./upload-file.ts";
 
-export interface FileActionContext {
+interface FileActionContext {
   readonly batch: FileBatch;
   readonly onDialog: (dialog: ShareDialog) => void;
 }

@@ -16,7 +16,7 @@ import { FilePreview } from "./file-preview.tsx";
 import { HandlesList } from "./handles-list.tsx";
 import { RangesMap } from "./ranges-map.tsx";
 
-export interface FileDetailProps {
+interface FileDetailProps {
   readonly address: FileAddress;
   readonly onClose: () => void;
 }

@@ -14,7 +14,7 @@ import { fileUrl } from "./download-file.ts";
 
 const textBytesMax = 1024 * 1024;
 
-export interface FilePreviewProps {
+interface FilePreviewProps {
   readonly address: FileAddress;
   readonly headers: Headers;
 }

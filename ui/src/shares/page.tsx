@@ -11,7 +11,7 @@ import { createShare, deleteShare, getShareUse } from "../rest/file.ts";
 import { formatRoute, go } from "../route.ts";
 import { ShareBrowser } from "./share-browser.tsx";
 
-export interface SharesPageProps {
+interface SharesPageProps {
   readonly account: string;
   readonly share: string | undefined;
   readonly folder: string;

@@ -30,7 +30,7 @@ import { ShareDialogs, type ShareDialog } from "./share-dialogs.tsx";
 import { shareRoute } from "./share-route.ts";
 import { joined, uploadFilesInto } from "./upload-file.ts";
 
-export interface ShareBrowserProps {
+interface ShareBrowserProps {
   readonly address: FolderAddress;
   readonly shown: string | undefined;
 }

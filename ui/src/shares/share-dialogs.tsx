@@ -14,7 +14,7 @@ export type ShareDialog =
   | { readonly kind: "copy" | "move" | "delete"; readonly batch: FileBatch }
   | { readonly kind: "rename"; readonly entry: FileEntry; readonly batch: FileBatch };
 
-export interface ShareDialogsProps {
+interface ShareDialogsProps {
   readonly dialog: ShareDialog | undefined;
   readonly address: FolderAddress;
   readonly onClose: () => void;

@@ -55,12 +55,12 @@ export function deleteEntities(batch: EntityBatch): void {
 }
 
 /** A change of properties that is applied to every entity of a batch. */
-export interface EntityChange {
+interface EntityChange {
   readonly set: Readonly<Record<string, Property>>;
   readonly remove: readonly string[];
 }
 
-export function applyChange(
+function applyChange(
   properties: Entity["properties"],
   { set, remove }: EntityChange,
 ): Entity["properties"] {

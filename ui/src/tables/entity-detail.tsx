@@ -20,7 +20,7 @@ import {
 import { PropertyRows, type NamedProperty } from "./property-rows.tsx";
 import { rowsProblem } from "./property-rules.ts";
 
-export interface EntityDetailProps {
+interface EntityDetailProps {
   readonly table: TableAddress;
   readonly entity: Entity;
   readonly onClose: () => void;

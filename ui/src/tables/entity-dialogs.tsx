@@ -10,7 +10,7 @@ import { changeEntities, deleteEntities, describeEntities, type EntityBatch } fr
 import { PropertyRows, type NamedProperty } from "./property-rows.tsx";
 import { rowsProblem } from "./property-rules.ts";
 
-export interface BatchDialogProps {
+interface BatchDialogProps {
   readonly batch: EntityBatch;
   readonly onClose: () => void;
 }
@@ -74,7 +74,7 @@ export function ChangeEntities({ batch, onClose }: BatchDialogProps): JSX.Elemen
   );
 }
 
-export interface ColumnDialogProps {
+interface ColumnDialogProps {
   readonly names: readonly string[];
   readonly hidden: ReadonlySet<string>;
   readonly onChange: (hidden: ReadonlySet<string>) => void;

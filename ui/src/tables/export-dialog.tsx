@@ -9,7 +9,7 @@ import type { Entity } from "../rest/entity.ts";
 import { queryEntities, type TableAddress } from "../rest/table.ts";
 import { entitiesToCsv, entitiesToJson } from "./entity-files.ts";
 
-export interface ExportDialogProps {
+interface ExportDialogProps {
   readonly address: TableAddress;
   readonly filter: string;
   readonly onClose: () => void;

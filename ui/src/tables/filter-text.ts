@@ -11,7 +11,7 @@ export const operators = [
   ["prefix", "begins with"],
 ] as const;
 
-export type Operator = (typeof operators)[number][0];
+type Operator = (typeof operators)[number][0];
 
 export interface Clause {
   readonly join: "and" | "or";

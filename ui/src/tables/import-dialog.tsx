@@ -8,7 +8,7 @@ import { describeFailure } from "../parts/notices.tsx";
 import { insertEntity, replaceEntity, type TableAddress } from "../rest/table.ts";
 import { csvToEntities, jsonToEntities, type Plain } from "./entity-files.ts";
 
-export interface ImportDialogProps {
+interface ImportDialogProps {
   readonly address: TableAddress;
   readonly onClose: () => void;
   readonly onDone: () => void;

@@ -4,7 +4,7 @@ import { createTable, deleteTable, listTables } from "../rest/table.ts";
 import { formatRoute, go } from "../route.ts";
 import { EntityBrowser } from "./entity-browser.tsx";
 
-export interface TablesPageProps {
+interface TablesPageProps {
   readonly account: string;
   readonly table: string | undefined;
 }

@@ -7,7 +7,7 @@ export interface NamedProperty extends Property {
   readonly name: string;
 }
 
-export interface PropertyRowsProps {
+interface PropertyRowsProps {
   readonly rows: readonly NamedProperty[];
   readonly onChange: (rows: readonly NamedProperty[]) => void;
 }

@@ -4,7 +4,7 @@ import { Button } from "../parts/button.tsx";
 import { edmTypes } from "../rest/entity.ts";
 import { filterText, operators, type Clause } from "./filter-text.ts";
 
-export interface QueryBuilderProps {
+interface QueryBuilderProps {
   readonly properties: readonly string[];
   readonly onRun: (filter: string) => void;
 }

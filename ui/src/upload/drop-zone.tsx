@@ -3,7 +3,7 @@ import { useState } from "preact/hooks";
 import { useAbilities } from "../parts/abilities.ts";
 import { sourcesOfDrop, type Source } from "./source.ts";
 
-export interface DropZoneProps {
+interface DropZoneProps {
   readonly hint: string;
   readonly onDrop: (sources: readonly Source[]) => void;
   readonly children: ComponentChildren;

@@ -3,7 +3,7 @@ import type { Condition } from "../rest/blob.ts";
 import { createStore } from "../store.ts";
 import type { Source } from "./source.ts";
 
-export type TransferState = "waiting" | "running" | "done" | "failed" | "cancelled" | "exists";
+type TransferState = "waiting" | "running" | "done" | "failed" | "cancelled" | "exists";
 
 export interface Transfer {
   readonly id: number;
@@ -22,7 +22,7 @@ export type Send = (work: {
   readonly onProgress: (sentBytes: number) => void;
 }) => Promise<Result<unknown>>;
 
-export interface Target {
+interface Target {
   readonly send: Send;
   /** The ETag of the existing object, so that only this state is overwritten. */
   readonly etagOf: (source: Source) => Promise<string | undefined>;

@@ -13,7 +13,7 @@ const blockBytes = 4 * 1024 * 1024;
 const blocksMax = 50_000;
 const blocksAtOnceMax = 3;
 
-export interface Upload {
+interface Upload {
   readonly address: BlobAddress;
   readonly file: File;
   readonly condition: Condition;
@@ -61,7 +61,7 @@ interface Block {
 
 /** The blocks of a file. Their ids depend only on the file, so that blocks of an earlier attempt
  *  are recognised. */
-export function planBlocks(file: {
+function planBlocks(file: {
   readonly size: number;
   readonly lastModified: number;
 }): readonly Block[] {

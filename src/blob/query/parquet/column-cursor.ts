@@ -1,16 +1,164 @@
-import { spend } from "../../../base/loop-share.ts";
+import type { LoopShare } from "../../../base/loop-share.ts";
 import type { FieldValue } from "../records.ts";
-import { ByteReader, ParquetError } from "./byte-reader.ts";
+import { ParquetBytes, ParquetError } from "./parquet-bytes.ts";
 import { convert } from "./convert.ts";
 import { decompress } from "./decompress.ts";
 import type { Column, ColumnChunk } from "./metadata.ts";
-import { readPageHeader, type PageHeader } from "./page-header.ts";
-import { pageValues, type Dictionary } from "./page-values.ts";
-import { plainValues } from "./plain-values.ts";
+import { plainValues, splitValues, type NextValue } from "./plain-values.ts";
 import { RunReader } from "./runs.ts";
+import { intOf, readStruct, structOf, type ThriftStruct } from "./thrift.ts";
+import { DeltaReader, textsByLength, textsByPrefix } from "./deltas.ts";
+
+/** The head of a page: a dictionary, or values of one column. */
+interface PageHeader {
+  readonly kind: "dictionary" | "data" | "data-2" | "other";
+  /** Bytes of the header itself, and of the page that follows it. */
+  readonly headerBytes: number;
+  readonly storedBytes: number;
+  readonly pageBytes: number;
+  /** Including nulls. */
+  readonly valueCount: number;
+  readonly encoding: number;
+  /** Bytes of the levels at the start of a page of version 2, which are not compressed. */
+  readonly levelBytes: number;
+  readonly repetitionBytes: number;
+  readonly isCompressed: boolean;
+}
+
+/** Limit of this server for one page; writers make pages of about 1 MiB. */
+const pageBytesMax = 16 * 1024 * 1024;
+/** Limit of this server: a page of repeated values has many of them in a few bytes. */
+const pageValuesMax = 16 * 1024 * 1024;
+/** Limit of this server for a dictionary, whose values are all decoded. */
+const dictionaryValuesMax = 1024 * 1024;
+
+const kinds = ["data", "other", "dictionary", "data-2"] as const;
+
+/** Parses the header at the start of the bytes. Throws `ParquetError` if they do not suffice. */
+export function readPageHeader(bytes: Uint8Array): PageHeader {
+  const reader = new ParquetBytes(bytes);
+  const struct = readStruct(reader);
+  const kind = kinds[intOf(struct, 1) ?? 1] ?? "other";
+  const details = detailsOf(struct, kind);
+  const header: PageHeader = {
+    kind,
+    headerBytes: reader.at,
+    pageBytes: intOf(struct, 2) ?? -1,
+    storedBytes: intOf(struct, 3) ?? -1,
+    valueCount: intOf(details, 1) ?? 0,
+    encoding: intOf(details, kind === "data-2" ? 4 : 2) ?? -1,
+    levelBytes: kind === "data-2" ? (intOf(details, 5) ?? 0) + (intOf(details, 6) ?? 0) : 0,
+    repetitionBytes: kind === "data-2" ? (intOf(details, 6) ?? 0) : 0,
+    isCompressed: details?.get(7) !== false,
+  };
+  checkSizes(header);
+  return header;
+}
+
+function detailsOf(struct: ThriftStruct, kind: PageHeader["kind"]): ThriftStruct | undefined {
+  switch (kind) {
+    case "data":
+      return structOf(struct, 5);
+    case "dictionary":
+      return structOf(struct, 7);
+    case "data-2":
+      return structOf(struct, 8);
+    case "other":
+      return undefined;
+  }
+}
+
+function checkSizes(header: PageHeader): void {
+  const { storedBytes, pageBytes, valueCount, levelBytes, repetitionBytes } = header;
+  for (const bytes of [storedBytes, pageBytes]) {
+    if (bytes < 0) throw new ParquetError("the size of a page is missing");
+    if (bytes > pageBytesMax) throw new ParquetError(`a page has over ${pageBytesMax} bytes`);
+  }
+  const valuesMax = header.kind === "dictionary" ? dictionaryValuesMax : pageValuesMax;
+  if (valueCount < 0 || valueCount > valuesMax) {
+    throw new ParquetError(`a page has over ${valuesMax} values`);
+  }
+  const hasLevels = levelBytes >= repetitionBytes && repetitionBytes >= 0;
+  if (!hasLevels || levelBytes > Math.min(storedBytes, pageBytes)) {
+    throw new ParquetError("the levels of a page are longer than the page");
+  }
+}
+
+/** The values of a dictionary page, which data pages refer to by their index. */
+interface Dictionary {
+  readonly values: readonly FieldValue[];
+  readonly bytes: number;
+}
+
+/** Numbers of the encodings that are written today.
+ *  parquet.apache.org/docs/file-format/data-pages/encodings/ */
+const encodings = {
+  plain: 0,
+  plainDictionary: 2,
+  runs: 3,
+  deltas: 5,
+  deltaLengths: 6,
+  deltaTexts: 7,
+  dictionary: 8,
+  split: 9,
+} as const;
+
+/** Returns a function that decodes the next value of a data page; nulls are not among them. */
+function pageValues(
+  bytes: Uint8Array,
+  encoding: number,
+  column: Column,
+  dictionary: Dictionary | undefined,
+): () => FieldValue {
+  const reader = new ParquetBytes(bytes);
+  if (encoding === encodings.dictionary || encoding === encodings.plainDictionary) {
+    return dictionaryValues(reader, dictionary);
+  }
+  const next = storedValues(reader, encoding, column);
+  return () => convert(next(), column);
+}
+
+function dictionaryValues(reader: ParquetBytes, dictionary: Dictionary | undefined) {
+  if (dictionary === undefined) throw new ParquetError("a dictionary is missing");
+  // A page without values may be empty.
+  const indexes = new RunReader(reader, reader.remaining === 0 ? 0 : reader.uint8());
+  return (): FieldValue => {
+    const value = dictionary.values[indexes.next()];
+    if (value === undefined) throw new ParquetError("a value is not in the dictionary");
+    return value;
+  };
+}
+
+function storedValues(reader: ParquetBytes, encoding: number, column: Column): NextValue {
+  switch (encoding) {
+    case encodings.plain:
+      return plainValues(reader, column);
+    case encodings.runs: {
+      const flags = new RunReader(new ParquetBytes(reader.take(reader.uint32())), 1);
+      return () => flags.next() === 1;
+    }
+    case encodings.deltas: {
+      if (column.type !== "int32") {
+        const numbers = new DeltaReader(reader);
+        return () => numbers.next();
+      }
+      const numbers = new DeltaReader(reader, 32);
+      return () => Number(numbers.next());
+    }
+    case encodings.deltaLengths:
+      return textsByLength(reader);
+    case encodings.deltaTexts:
+      return textsByPrefix(reader);
+    case encodings.split:
+      return splitValues(reader, column);
+    default:
+      throw new ParquetError(`this server cannot read the encoding ${encoding}`);
+  }
+}
 
 /** A file that is read in ranges. */
 export interface RangeFile {
+  readonly loop: LoopShare;
   readonly length: number;
   read(from: number, length: number): Promise<Uint8Array>;
 }
@@ -79,12 +227,12 @@ export class ColumnCursor {
   }
 
   async #readDictionary(header: PageHeader, stored: Uint8Array): Promise<void> {
-    const bytes = await decompress(this.#chunk.codec, stored, header.pageBytes);
-    const next = plainValues(new ByteReader(bytes), this.#column);
+    const bytes = await decompress(this.#chunk.codec, stored, header.pageBytes, this.#file.loop);
+    const next = plainValues(new ParquetBytes(bytes), this.#column);
     const values: FieldValue[] = [];
     for (let count = 0; count < header.valueCount; count += 1) {
       values.push(convert(next(), this.#column));
-      const wait = spend(unitsPerValue);
+      const wait = this.#file.loop.spend(unitsPerValue);
       if (wait !== undefined) await wait;
     }
     // A value takes several times its bytes in memory.
@@ -95,8 +243,10 @@ export class ColumnCursor {
     const { levels, bytes } =
       header.kind === "data-2"
         ? await this.#splitPage(header, stored)
-        : this.#splitOldPage(await decompress(this.#chunk.codec, stored, header.pageBytes));
-    const flags = levels === undefined ? undefined : new RunReader(new ByteReader(levels), 1);
+        : this.#splitOldPage(
+            await decompress(this.#chunk.codec, stored, header.pageBytes, this.#file.loop),
+          );
+    const flags = levels === undefined ? undefined : new RunReader(new ParquetBytes(levels), 1);
     this.#isPresent = flags === undefined ? () => true : () => flags.next() === 1;
     this.#next = pageValues(bytes, header.encoding, this.#column, this.#dictionary);
     this.#pageBytes = bytes.length;
@@ -109,13 +259,13 @@ export class ColumnCursor {
     const levels = stored.subarray(repetitionBytes, levelBytes);
     const rest = stored.subarray(levelBytes);
     const codec = isCompressed ? this.#chunk.codec : 0;
-    const bytes = await decompress(codec, rest, pageBytes - levelBytes);
+    const bytes = await decompress(codec, rest, pageBytes - levelBytes, this.#file.loop);
     return { levels: this.#column.isOptional ? levels : undefined, bytes };
   }
 
   #splitOldPage(page: Uint8Array): PageParts {
     if (!this.#column.isOptional) return { levels: undefined, bytes: page };
-    const reader = new ByteReader(page);
+    const reader = new ParquetBytes(page);
     const levels = reader.take(reader.uint32());
     return { levels, bytes: page.subarray(reader.at) };
   }

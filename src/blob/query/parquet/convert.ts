@@ -1,7 +1,7 @@
 import { isUtf8 } from "node:buffer";
 import { ticksMax, ticksPerDay, ticksPerSecond, unixEpochTicks } from "../../../base/ticks.ts";
 import type { FieldValue } from "../records.ts";
-import { ParquetError } from "./byte-reader.ts";
+import { ParquetError } from "./parquet-bytes.ts";
 import type { Column } from "./metadata.ts";
 import type { RawValue } from "./plain-values.ts";
 

@@ -1,6 +1,6 @@
 import * as zlib from "node:zlib";
-import { spend } from "../../../base/loop-share.ts";
-import { ByteReader, ParquetError } from "./byte-reader.ts";
+import type { LoopShare } from "../../../base/loop-share.ts";
+import { ParquetBytes, ParquetError } from "./parquet-bytes.ts";
 
 /** Names of the codecs in the order of their numbers. */
 const codecs = [
@@ -33,11 +33,12 @@ export async function decompress(
   codec: number,
   bytes: Uint8Array,
   length: number,
+  loop: LoopShare,
 ): Promise<Uint8Array> {
   const name = codecs[codec];
   if (name === "uncompressed" || length === 0) return bytes;
   const result = await (name === "snappy"
-    ? unpackSnappy(bytes, length)
+    ? unpackSnappy(bytes, length, loop)
     : inflate(name, bytes, length));
   if (result.length !== length) throw new ParquetError("a page has another length than it says");
   return result;
@@ -64,13 +65,17 @@ function inflate(
 const unitsPerElement = 0.01;
 
 /** github.com/google/snappy/blob/main/format_description.txt */
-export async function unpackSnappy(bytes: Uint8Array, length: number): Promise<Uint8Array> {
-  const reader = new ByteReader(bytes);
+export async function unpackSnappy(
+  bytes: Uint8Array,
+  length: number,
+  loop: LoopShare,
+): Promise<Uint8Array> {
+  const reader = new ParquetBytes(bytes);
   if (reader.varint() !== length) throw new ParquetError("a page has another length than it says");
   const output = new Uint8Array(length);
   let at = 0;
   while (reader.remaining > 0) {
-    const wait = spend(unitsPerElement);
+    const wait = loop.spend(unitsPerElement);
     if (wait !== undefined) await wait;
     const tag = reader.uint8();
     if ((tag & 3) === 0) {
@@ -85,14 +90,14 @@ export async function unpackSnappy(bytes: Uint8Array, length: number): Promise<U
   return output.subarray(0, at);
 }
 
-function literalLength(reader: ByteReader, code: number): number {
+function literalLength(reader: ParquetBytes, code: number): number {
   if (code < 60) return code + 1;
   let length = 0;
   for (let at = 0; at < code - 59; at += 1) length += reader.uint8() * 2 ** (8 * at);
   return length + 1;
 }
 
-function copyBack(reader: ByteReader, tag: number, output: Uint8Array, at: number): number {
+function copyBack(reader: ParquetBytes, tag: number, output: Uint8Array, at: number): number {
   const kind = tag & 3;
   const length = kind === 1 ? ((tag >> 2) & 7) + 4 : (tag >> 2) + 1;
   const distance =

@@ -1,4 +1,4 @@
-import { ByteReader, ParquetError } from "./byte-reader.ts";
+import { ParquetBytes, ParquetError } from "./parquet-bytes.ts";
 
 /** Limit of this server for the values of a block; writers use 128. */
 const blockValuesMax = 65_536;
@@ -7,7 +7,7 @@ const blockValuesMax = 65_536;
  *  differences of a part have the same number of bits.
  *  parquet.apache.org/docs/file-format/data-pages/encodings/#DELTAENC */
 export class DeltaReader {
-  readonly #reader: ByteReader;
+  readonly #reader: ParquetBytes;
   readonly #parts: number;
   readonly #perPart: number;
   /** Number of values that are stored, and of those that were read. */
@@ -26,7 +26,7 @@ export class DeltaReader {
   #left = 0;
 
   /** `bits`: the size of the numbers, 32 or 64. */
-  constructor(reader: ByteReader, bits = 64) {
+  constructor(reader: ParquetBytes, bits = 64) {
     this.#half = 2n ** BigInt(bits - 1);
     const blockValues = reader.varint();
     this.#reader = reader;
@@ -94,20 +94,20 @@ function bitsAt(bytes: Uint8Array, from: number, width: number): bigint {
 }
 
 /** Returns a reader of the values at the position of `reader`, which moves behind them. */
-function section(reader: ByteReader): DeltaReader {
-  const values = new DeltaReader(new ByteReader(reader.bytes.subarray(reader.at)));
+function section(reader: ParquetBytes): DeltaReader {
+  const values = new DeltaReader(new ParquetBytes(reader.bytes.subarray(reader.at)));
   new DeltaReader(reader).skip();
   return values;
 }
 
 /** Reads texts whose lengths are stored before them, as differences. */
-export function textsByLength(reader: ByteReader): () => Uint8Array {
+export function textsByLength(reader: ParquetBytes): () => Uint8Array {
   const lengths = section(reader);
   return () => reader.take(Number(lengths.next()));
 }
 
 /** Reads texts that begin with a part of the text before them. */
-export function textsByPrefix(reader: ByteReader): () => Uint8Array {
+export function textsByPrefix(reader: ParquetBytes): () => Uint8Array {
   const shared = section(reader);
   const next = textsByLength(reader);
   let previous: Uint8Array = new Uint8Array(0);

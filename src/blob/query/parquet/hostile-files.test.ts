@@ -1,13 +1,14 @@
 // Files that were changed at random places: a query ends with rows or with one error.
+import { newLoopShare } from "../../../base/loop-share.ts";
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, it } from "vitest";
 import { FatalQueryError } from "../records.ts";
-import { pageHeaderOf, runsOf } from "./testing.ts";
-import { ByteReader, ParquetError } from "./byte-reader.ts";
+import { pageHeaderOf, runsOf } from "../../../../tests/harness/parquet-bytes.ts";
+import { ParquetBytes, ParquetError } from "./parquet-bytes.ts";
 import { unpackSnappy } from "./decompress.ts";
 import { DeltaReader } from "./deltas.ts";
-import { readPageHeader } from "./page-header.ts";
+import { readPageHeader } from "./column-cursor.ts";
 import { readParquet } from "./read-parquet.ts";
 import { RunReader } from "./runs.ts";
 
@@ -20,7 +21,10 @@ async function outcomeOf(bytes: Uint8Array): Promise<number | string> {
     Promise.resolve(bytes.subarray(from, from + length));
   let rows = 0;
   try {
-    for await (const record of readParquet({ length: bytes.length, read }, undefined)) {
+    for await (const record of readParquet(
+      { length: bytes.length, read, loop: newLoopShare() },
+      undefined,
+    )) {
       record.all();
       rows += 1;
       if (rows >= rowsMax) break;
@@ -58,11 +62,13 @@ it.each(readdirSync(folder).filter((name) => name.endsWith(".parquet")))(
 );
 
 it("a run repeats its number only as often as values are read", () => {
-  const runs = new RunReader(new ByteReader(runsOf({ repeat: 2 ** 31 - 1, number: 5 })), 3);
+  const runs = new RunReader(new ParquetBytes(runsOf({ repeat: 2 ** 31 - 1, number: 5 })), 3);
   expect([runs.next(), runs.next()]).toEqual([5, 5]);
-  expect(() => new RunReader(new ByteReader(Uint8Array.of(0, 1)), 1).next()).toThrow(ParquetError);
-  expect(() => new RunReader(new ByteReader(Uint8Array.of(3)), 8).next()).toThrow(ParquetError);
-  expect(() => new RunReader(new ByteReader(new Uint8Array()), 33)).toThrow(ParquetError);
+  expect(() => new RunReader(new ParquetBytes(Uint8Array.of(0, 1)), 1).next()).toThrow(
+    ParquetError,
+  );
+  expect(() => new RunReader(new ParquetBytes(Uint8Array.of(3)), 8).next()).toThrow(ParquetError);
+  expect(() => new RunReader(new ParquetBytes(new Uint8Array()), 33)).toThrow(ParquetError);
 });
 
 it.each([
@@ -74,8 +80,8 @@ it.each([
 });
 
 it("differences in blocks of no values are refused", () => {
-  expect(() => new DeltaReader(new ByteReader(Uint8Array.of(0, 0, 5, 0)))).toThrow(ParquetError);
-  expect(() => new DeltaReader(new ByteReader(Uint8Array.of(8, 8, 5, 0)))).toThrow(ParquetError);
+  expect(() => new DeltaReader(new ParquetBytes(Uint8Array.of(0, 0, 5, 0)))).toThrow(ParquetError);
+  expect(() => new DeltaReader(new ParquetBytes(Uint8Array.of(8, 8, 5, 0)))).toThrow(ParquetError);
 });
 
 it.each([
@@ -83,5 +89,7 @@ it.each([
   ["a copy of nothing", [4, 1, 0]],
   ["truncated", [200, 1, 252]],
 ])("compressed data is refused: %s", async (_what, bytes) => {
-  await expect(unpackSnappy(Uint8Array.from(bytes), bytes[0] ?? 0)).rejects.toThrow(ParquetError);
+  await expect(unpackSnappy(Uint8Array.from(bytes), bytes[0] ?? 0, newLoopShare())).rejects.toThrow(
+    ParquetError,
+  );
 });

@@ -1,4 +1,4 @@
-import { ByteReader, ParquetError } from "./byte-reader.ts";
+import { ParquetBytes, ParquetError } from "./parquet-bytes.ts";
 import { intOf, listOf, readStruct, structOf, structsOf, textOf } from "./thrift.ts";
 import type { ThriftStruct } from "./thrift.ts";
 
@@ -14,10 +14,10 @@ const physicalTypes = [
   "bytes",
   "fixed",
 ] as const;
-export type PhysicalType = (typeof physicalTypes)[number];
+type PhysicalType = (typeof physicalTypes)[number];
 
 /** What the values of a column mean, where that does not follow from their physical type. */
-export type LogicalType =
+type LogicalType =
   | { readonly kind: "text" | "date" | "uuid" | "float16" | "unsigned" }
   | { readonly kind: "decimal"; readonly scale: number }
   | { readonly kind: "timestamp"; readonly unitsPerSecond: bigint };
@@ -58,7 +58,7 @@ const columnsMax = 16_384;
 const rowGroupsMax = 65_536;
 
 export function readMetadata(footer: Uint8Array): ParquetMetadata {
-  const file = readStruct(new ByteReader(footer));
+  const file = readStruct(new ParquetBytes(footer));
   const schema = structsOf(file, 2);
   const groups = structsOf(file, 4);
   if (schema.length === 0) throw new ParquetError("the file has no schema");

@@ -1,4 +1,4 @@
-import { ByteReader, ParquetError } from "./byte-reader.ts";
+import { ParquetBytes, ParquetError } from "./parquet-bytes.ts";
 import type { Column } from "./metadata.ts";
 
 /** A value as it is stored, before its logical type is applied. */
@@ -11,7 +11,7 @@ export type NextValue = () => RawValue;
 type StoredType = Pick<Column, "type" | "typeLength">;
 
 /** Reads values that are stored one after the other. */
-export function plainValues(reader: ByteReader, { type, typeLength }: StoredType): NextValue {
+export function plainValues(reader: ParquetBytes, { type, typeLength }: StoredType): NextValue {
   switch (type) {
     case "boolean":
       return flags(reader);
@@ -33,7 +33,7 @@ export function plainValues(reader: ByteReader, { type, typeLength }: StoredType
   }
 }
 
-function flags(reader: ByteReader): NextValue {
+function flags(reader: ParquetBytes): NextValue {
   let byte = 0;
   let left = 0;
   return () => {
@@ -55,7 +55,7 @@ const widths: Readonly<Partial<Record<Column["type"], number>>> = {
 };
 
 /** Reads values whose first bytes are stored together, then their second bytes, and so on. */
-export function splitValues(reader: ByteReader, column: StoredType): NextValue {
+export function splitValues(reader: ParquetBytes, column: StoredType): NextValue {
   const width = column.type === "fixed" ? column.typeLength : (widths[column.type] ?? 0);
   if (width <= 0) throw new ParquetError("values of this type cannot be split");
   const count = Math.floor(reader.remaining / width);
@@ -68,6 +68,6 @@ export function splitValues(reader: ByteReader, column: StoredType): NextValue {
       (_, stream) => split[stream * count + at] ?? 0,
     );
     at += 1;
-    return plainValues(new ByteReader(bytes), column)();
+    return plainValues(new ParquetBytes(bytes), column)();
   };
 }

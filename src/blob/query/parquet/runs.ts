@@ -1,11 +1,11 @@
-import { ParquetError, type ByteReader } from "./byte-reader.ts";
+import { ParquetError, type ParquetBytes } from "./parquet-bytes.ts";
 
 const widthMax = 32;
 
 /** Reads numbers of `width` bits in runs, which either repeat one number or pack eight numbers into
  *  `width` bytes. parquet.apache.org/docs/file-format/data-pages/encodings/#RLE */
 export class RunReader {
-  readonly #reader: ByteReader;
+  readonly #reader: ParquetBytes;
   readonly #width: number;
   /** Numbers that are left in the current run. */
   #left = 0;
@@ -14,7 +14,7 @@ export class RunReader {
   #packed: Uint8Array | undefined;
   #bit = 0;
 
-  constructor(reader: ByteReader, width: number) {
+  constructor(reader: ParquetBytes, width: number) {
     if (width > widthMax) throw new ParquetError(`numbers of ${width} bits are not possible`);
     this.#reader = reader;
     this.#width = width;
@@ -50,7 +50,7 @@ export class RunReader {
   }
 }
 
-function readNumber(reader: ByteReader, bytes: number): number {
+function readNumber(reader: ParquetBytes, bytes: number): number {
   let value = 0;
   for (let at = 0; at < bytes; at += 1) value += reader.uint8() * 2 ** (8 * at);
   return value;

@@ -1,15 +1,9 @@
-import { ParquetError, type ByteReader } from "./byte-reader.ts";
+import { ParquetError, type ParquetBytes } from "./parquet-bytes.ts";
 
 /** A structure of Thrift's compact protocol, in which Parquet writes its metadata: values by field
  *  number. github.com/apache/thrift/blob/master/doc/specs/thrift-compact-protocol.md */
 export type ThriftStruct = ReadonlyMap<number, ThriftValue>;
-export type ThriftValue =
-  | boolean
-  | bigint
-  | number
-  | Uint8Array
-  | readonly ThriftValue[]
-  | ThriftStruct;
+type ThriftValue = boolean | bigint | number | Uint8Array | readonly ThriftValue[] | ThriftStruct;
 
 /** The metadata of Parquet has fewer levels. */
 const depthMax = 16;
@@ -29,7 +23,7 @@ const types = {
   struct: 12,
 } as const;
 
-export function readStruct(reader: ByteReader, depth = 0): ThriftStruct {
+export function readStruct(reader: ParquetBytes, depth = 0): ThriftStruct {
   if (depth > depthMax) throw new ParquetError("the metadata has too many levels");
   const fields = new Map<number, ThriftValue>();
   let id = 0;
@@ -43,7 +37,7 @@ export function readStruct(reader: ByteReader, depth = 0): ThriftStruct {
   }
 }
 
-function readValue(reader: ByteReader, type: number, depth: number): ThriftValue {
+function readValue(reader: ParquetBytes, type: number, depth: number): ThriftValue {
   switch (type) {
     case types.true:
       return true;
@@ -69,7 +63,7 @@ function readValue(reader: ByteReader, type: number, depth: number): ThriftValue
   }
 }
 
-function readList(reader: ByteReader, depth: number): readonly ThriftValue[] {
+function readList(reader: ParquetBytes, depth: number): readonly ThriftValue[] {
   const head = reader.uint8();
   const type = head & 0x0f;
   const length = head >> 4 === 15 ? reader.varint() : head >> 4;

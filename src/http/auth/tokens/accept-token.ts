@@ -1,9 +1,9 @@
 import type { BearerPrincipal } from "../../../protocol/principal.ts";
-import type { ServiceName } from "../../../protocol/service-name.ts";
+import type { ServiceName } from "../../../protocol/names.ts";
 import type { VerifiedToken } from "./token-verifier.ts";
 
 /** What a token is used for. */
-export interface TokenUse {
+interface TokenUse {
   readonly account: string;
   readonly service: ServiceName;
   /** Unix seconds. */

@@ -1,0 +1,170 @@
+import { formatHttpDate } from "../base/dates.ts";
+import { ticksPerDay, type Ticks } from "../base/ticks.ts";
+import { compareKeys, type KeyPart } from "../encoding/keys.ts";
+import { renderEntries } from "../encoding/paged-text.ts";
+import type { Table } from "../encoding/table.ts";
+import { xmlListBody } from "../encoding/xml-body.ts";
+import { startTag, textElement } from "../encoding/xml-writer.ts";
+import { maxResults, nameMarker, pageSize, prefix, wordSet } from "../operation/listing.ts";
+import { noBody, noETag, type Operation, type Route } from "../operation/operation.ts";
+import type { RecordView } from "../operation/view.ts";
+import { bareETag } from "../protocol/conditions.ts";
+import { leaseProperties, type Lease } from "../protocol/lease.ts";
+import { fail } from "../protocol/result.ts";
+import type { Version } from "../protocol/versions.ts";
+import { serviceOperation } from "./service-resource.ts";
+
+/** Which entries a page of a listing has. */
+export interface ListBounds {
+  /** What all listed names start with. */
+  readonly prefix: string;
+  /** The position of the first entry; empty for the first page. */
+  readonly from: string;
+  /** One more than the page has, to find the first entry of the next page. */
+  readonly limit: number;
+}
+
+/** List Containers, List Queues or List Shares. `T` is the type of the entries, `W` that of the
+ *  words of `include`. */
+interface Listing<T, W extends string> {
+  readonly name: string;
+  readonly id: string;
+  readonly method: Route["method"];
+  readonly since: Version;
+  readonly include: readonly W[];
+  /** The name of the XML element around the entries. */
+  readonly element: string;
+  /** The queue service sends `Cache-Control: no-cache`; the other services do not. */
+  readonly noCache?: true;
+  /** Reads the entries of a page, in order. */
+  readonly scan: (
+    view: RecordView,
+    account: bigint,
+    bounds: ListBounds,
+    included: ReadonlySet<W>,
+  ) => Promise<readonly T[]>;
+  readonly render: (entry: T, now: Ticks, withMetadata: boolean) => string;
+  /** What a marker says of an entry: by this the entries are ordered. */
+  readonly positionOf: (entry: T) => string;
+}
+
+const nothing: ReadonlySet<never> = new Set<never>();
+
+/** Declares the listing of what an account has in a service. */
+export function declareListing<T, const W extends string>(listing: Listing<T, W>): Operation {
+  const { name, id, method, since, scan, render, positionOf, noCache } = listing;
+  const cacheControl = noCache && "no-cache";
+  return serviceOperation({
+    name,
+    ids: [id],
+    route: { method, resource: "service", query: { comp: "list" } },
+    since,
+    params: {
+      prefix,
+      maxResults,
+      marker: nameMarker,
+      include: wordSet<W | "metadata">("include", "metadata", ...listing.include),
+    },
+    body: noBody,
+    permission: { letters: "l", resourceType: "s", sas: "account-only" },
+    target: "must-exist",
+    ...noETag,
+    effect: "reads",
+    largeResponse: true,
+    success: { status: 200, headers: noCache === true ? ["Cache-Control"] : [] },
+    reads: async (view, { target, input, account, now }) => {
+      const from = positionInMarker(input.marker, account);
+      if (from === undefined) return undefined;
+      const limit = pageSize(input.maxResults) + 1;
+      const bounds = { prefix: input.prefix ?? "", from, limit };
+      const included = input.include ?? nothing;
+      const found = await scan(view, target.id, bounds, included as ReadonlySet<W>);
+      const shown = found.slice(0, limit - 1);
+      const withMetadata = included.has("metadata");
+      const entries = await renderEntries(view.loop, shown, (entry) =>
+        render(entry, now, withMetadata),
+      );
+      const next = found[shown.length];
+      return { entries, next: next === undefined ? "" : `/${account}/${positionOf(next)}` };
+    },
+    decide: ({ input, readResult, endpoint }) => {
+      if (readResult === undefined) return fail("OutOfRangeInput");
+      const { entries, next } = readResult;
+      const before =
+        startTag("EnumerationResults", { ServiceEndpoint: `${endpoint}/` }) +
+        textElement("Prefix", input.prefix) +
+        textElement("Marker", input.marker) +
+        textElement("MaxResults", input.maxResults);
+      const after = `${textElement("NextMarker", next)}</EnumerationResults>`;
+      const body = xmlListBody({ before, name: listing.element, entries, after });
+      return cacheControl === undefined
+        ? { body }
+        : { headers: { "Cache-Control": cacheControl }, body };
+    },
+  });
+}
+
+/** The position in a marker, which is `/account/` and the position of the first entry of the next
+ *  page. Undefined if the marker is malformed. */
+function positionInMarker(marker: string | undefined, account: string): string | undefined {
+  if (marker === undefined) return "";
+  const start = `/${account}/`;
+  return marker.startsWith(start) ? marker.slice(start.length) : undefined;
+}
+
+/** Reads the records of an account in a table that is keyed by account and name. */
+export async function scanNames<K, R, T>(
+  view: RecordView,
+  table: Table<K, R>,
+  account: bigint,
+  { prefix: start, from, limit }: ListBounds,
+  toEntry: (parts: readonly KeyPart[], record: R) => T | undefined,
+): Promise<T[]> {
+  const within = table.range([account], start);
+  const first = table.prefix([account, from]);
+  const isLater = compareKeys(within.start, first) < 0;
+  const bounds = { start: isLater ? first : within.start, end: within.end, limit };
+  const found: T[] = [];
+  for await (const batch of view.scan(table, bounds)) {
+    for (const { key, record } of batch) {
+      const entry = toEntry(table.parts(key), record);
+      if (entry !== undefined) found.push(entry);
+    }
+  }
+  return found;
+}
+
+/** A soft-deleted container or share. */
+interface SoftDeleted {
+  readonly deletedAt: Ticks;
+  readonly retentionDays: number;
+}
+
+/** Days until a soft-deleted container or share can no longer be restored; negative if its
+ *  retention has ended. */
+export function remainingDays({ deletedAt, retentionDays }: SoftDeleted, now: Ticks): number {
+  return retentionDays - Number((now - deletedAt) / ticksPerDay);
+}
+
+/** The elements of a soft-deleted entry. */
+export function deletionElements(record: SoftDeleted, now: Ticks): string {
+  return (
+    textElement("DeletedTime", formatHttpDate(record.deletedAt)) +
+    textElement("RemainingRetentionDays", Math.max(0, remainingDays(record, now)))
+  );
+}
+
+/** The properties with which the entry of a container or share begins. */
+export function leasedElements(
+  { etag, lease }: { readonly etag: Ticks; readonly lease?: Lease | undefined },
+  now: Ticks,
+): string {
+  const { status, state, duration } = leaseProperties(lease, now);
+  return (
+    textElement("Last-Modified", formatHttpDate(etag)) +
+    textElement("Etag", `"${bareETag(etag)}"`) +
+    textElement("LeaseStatus", status) +
+    textElement("LeaseState", state) +
+    textElement("LeaseDuration", duration)
+  );
+}

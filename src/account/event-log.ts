@@ -1,0 +1,195 @@
+import type { Ticks } from "../base/ticks.ts";
+import { recordCodec } from "../encoding/record.ts";
+import { defineTable } from "../encoding/table.ts";
+import { appendTo, type LogAppend } from "../operation/effects.ts";
+import type { RecordView } from "../operation/view.ts";
+import { accounts } from "./account-record.ts";
+import { logBounds, positionInLog, type LogPosition } from "../store/logs.ts";
+import type { View } from "../store/store.ts";
+
+/** What happened to a blob, a path, a file or a share. The names of files are beyond Azure, which
+ *  has no events of the File service. */
+export type EventType =
+  | "BlobCreated"
+  | "BlobDeleted"
+  | "BlobPropertiesUpdated"
+  | "BlobSnapshotCreated"
+  | "BlobTierChanged"
+  | "BlobAsyncOperationInitiated"
+  | "BlobRenamed"
+  | "DirectoryCreated"
+  | "DirectoryRenamed"
+  | "DirectoryDeleted"
+  | "FileCreated"
+  | "FileContentUpdated"
+  | "FilePropertiesUpdated"
+  | "FileRenamed"
+  | "FileDeleted"
+  | "FileDirectoryCreated"
+  | "FileDirectoryRenamed"
+  | "FileDirectoryDeleted";
+
+/** A committed change. It is written by the transaction that makes the change, so that an event
+ *  exists if and only if its commit does. */
+export interface EventRecord {
+  readonly type: EventType;
+  /** The operation, as Azure names it in events, for example `PutBlob`. */
+  readonly api: string;
+  /** Store time of the transaction. */
+  readonly time: Ticks;
+  /** The container or the share. */
+  readonly container: string;
+  /** The name of the blob, or the path. */
+  readonly path: string;
+  /** Id of the request; undefined if the server made the change itself. */
+  readonly requestId?: string | undefined;
+  readonly clientRequestId?: string | undefined;
+  readonly etag?: Ticks | undefined;
+  readonly contentType?: string | undefined;
+  readonly contentLength?: number | undefined;
+  readonly blobType?: string | undefined;
+  readonly tier?: string | undefined;
+  readonly versionId?: Ticks | undefined;
+  readonly snapshot?: Ticks | undefined;
+  /** The URL of the service that the request was sent to; undefined if the server made the change
+   *  itself. */
+  readonly endpoint?: string | undefined;
+  /** Renames: container and path before it. `container` and `path` are the new ones. */
+  readonly source?: { readonly container: string; readonly path: string } | undefined;
+  /** Deletions of directories: whether all that they contained was deleted. */
+  readonly recursive?: boolean | undefined;
+  /** The state before the change, by the names of the change feed. */
+  readonly previous?: Readonly<Record<string, string>> | undefined;
+  /** HTTP headers that have changed, by the names of the change feed. */
+  readonly updated?: Readonly<Record<string, UpdatedValue>> | undefined;
+  readonly tags?: UpdatedTags | undefined;
+  /** What an operation that takes longer will do, by the names of the change feed. */
+  readonly asyncOperation?: Readonly<Record<string, string>> | undefined;
+}
+
+interface UpdatedValue {
+  readonly current: string;
+  readonly previous: string;
+}
+
+interface UpdatedTags {
+  readonly current: Readonly<Record<string, string>>;
+  readonly previous: Readonly<Record<string, string>>;
+}
+
+/** An event with its position in the log of its account, which is its place in commit order. */
+export interface LoggedEvent {
+  readonly position: LogPosition;
+  readonly event: EventRecord;
+}
+
+/** The event log: the events of an account in commit order. The key is that of the account followed
+ *  by the position (`store/logs.ts`). */
+export const eventLog = defineTable<bigint, EventRecord>({
+  name: "event-log",
+  tag: 0x09,
+  key: (account) => [account],
+  codec: recordCodec<EventRecord>({
+    version: 1,
+    shape: {
+      type: true,
+      api: true,
+      time: true,
+      container: true,
+      path: true,
+      requestId: true,
+      clientRequestId: true,
+      etag: true,
+      contentType: true,
+      contentLength: true,
+      blobType: true,
+      endpoint: true,
+      tier: true,
+      versionId: true,
+      snapshot: true,
+      source: true,
+      recursive: true,
+      previous: true,
+      updated: true,
+      tags: true,
+      asyncOperation: true,
+    },
+  }),
+  owner: "account",
+  lifetime: "durable",
+  role: "record",
+  isArchived: false,
+});
+
+/** Text that is greater for later changes. Azure's has 48 hexadecimal digits, too. */
+export function sequencerOf({ sequence, number }: LogPosition): string {
+  return sequence.toString(16).padStart(32, "0") + number.toString(16).padStart(16, "0");
+}
+
+/** A GUID that no other event has: that of the request with a running number in its last part. */
+export function eventIdOf({ position, event }: LoggedEvent): string {
+  const number = position.number.toString(16).padStart(12, "0");
+  const { requestId } = event;
+  if (requestId !== undefined) return requestId.slice(0, -number.length) + number;
+  const sequence = position.sequence.toString(16).padStart(20, "0");
+  const [first, second, third] = [
+    sequence.slice(0, 8),
+    sequence.slice(8, 12),
+    sequence.slice(12, 16),
+  ];
+  return `${first}-${second}-${third}-${sequence.slice(16)}-${number}`;
+}
+
+/** The resource id that Azure's events name as their topic. */
+export function topicOf(account: string): string {
+  return (
+    "/subscriptions/00000000-0000-0000-0000-000000000000/resourceGroups/etagere" +
+    `/providers/Microsoft.Storage/storageAccounts/${account}`
+  );
+}
+
+/** How far a log has been deleted from its begin, so that a stream can say what it has missed. */
+interface LogTrim {
+  readonly position: LogPosition;
+}
+
+export const eventLogTrims = defineTable<bigint, LogTrim>({
+  name: "event-log-trims",
+  tag: 0x0d,
+  key: (account) => [account],
+  codec: recordCodec<LogTrim>({ version: 1 }),
+  owner: "account",
+  lifetime: "durable",
+  role: "record",
+  isArchived: false,
+});
+
+/** Writes an event to the log of an account. */
+export function logEvent(account: bigint, event: EventRecord): LogAppend {
+  return appendTo(eventLog.key(account), eventLog.codec.encode(event));
+}
+
+/** Whether the account with an id has an event log, for changes that the server makes itself. A
+ *  request knows the record of its account; a background task looks through all of them. */
+export async function hasEventLog(view: RecordView, account: bigint): Promise<boolean> {
+  for await (const batch of view.scan(accounts, accounts.range([]))) {
+    const found = batch.find(({ record }) => record.id === account);
+    if (found !== undefined) return found.record.events !== undefined;
+  }
+  return false;
+}
+
+/** The first events after a position; undefined: from the oldest one. */
+export async function readEvents(
+  view: View,
+  account: bigint,
+  after: LogPosition | undefined,
+  limit: number,
+): Promise<readonly LoggedEvent[]> {
+  const bounds = logBounds(eventLog.key(account), after, view.sequence);
+  const entries = await view.readHead({ ...bounds, limit });
+  return entries.map(({ key, value }) => ({
+    position: positionInLog(key),
+    event: eventLog.codec.decode(value),
+  }));
+}

@@ -1,0 +1,204 @@
+import type { Random } from "../base/world.ts";
+import { newId } from "../operation/identifiers.ts";
+import { appendsMax } from "../store/logs.ts";
+import type { Store, Transaction } from "../store/store.ts";
+import { accounts, type AccountRecord } from "./account-record.ts";
+import type { Accounts } from "./settings.ts";
+import {
+  eventRetries,
+  readState,
+  readSubscriptions,
+  subscriptions,
+  subscriptionStates,
+  type Subscription,
+  type SubscriptionKey,
+  type SubscriptionRecord,
+  type SubscriptionState,
+} from "./subscription.ts";
+
+/** A limit of this server. */
+const subscriptionsMax = 100;
+
+type SubscriptionFaultCode =
+  | "AccountNotFound"
+  | "SubscriptionNotFound"
+  | "SubscriptionIsConfigured"
+  | "TooManySubscriptions";
+
+export type SubscriptionChangeResult =
+  | { readonly ok: true; readonly isNew: boolean }
+  | { readonly ok: false; readonly code: SubscriptionFaultCode; readonly message: string };
+
+interface Change extends SubscriptionKey {
+  readonly subscription: Subscription;
+  readonly isConfigured?: true | undefined;
+}
+
+/** Creates or replaces a subscription. The first one of an account makes it write its events, in
+ *  the same transaction: every later commit is delivered. A replaced one keeps its position. */
+export function putSubscription(
+  store: Store,
+  random: Random,
+  change: Change,
+): Promise<SubscriptionChangeResult> {
+  return store.transact((tx) => putSubscriptionIn(tx, random, change));
+}
+
+/** As `putSubscription`, in a transaction. */
+export async function putSubscriptionIn(
+  tx: Transaction,
+  random: Random,
+  { account, name, subscription, isConfigured }: Change,
+): Promise<SubscriptionChangeResult> {
+  const owner = await accountIn(tx, account);
+  if (owner === undefined) return refuse("AccountNotFound", `no account "${account}"`);
+  const key = { account, name };
+  const value = await tx.get(subscriptions.key(key));
+  const before = value && subscriptions.codec.decode(value);
+  if (before?.isConfigured === true && isConfigured === undefined) return configured(key);
+  const count = owner.events?.subscriptions ?? 0;
+  if (before === undefined && count >= subscriptionsMax) {
+    const message = `account "${account}" has ${subscriptionsMax} subscriptions already`;
+    return refuse("TooManySubscriptions", message);
+  }
+  const createdAt = before?.createdAt ?? tx.now;
+  const record: SubscriptionRecord = {
+    ...subscription,
+    revision: newId(random),
+    createdAt,
+    isConfigured,
+  };
+  tx.put(subscriptions.key(key), subscriptions.codec.encode(record));
+  if (before !== undefined) return { ok: true, isNew: false };
+  putAccount(tx, account, withSubscriptions(owner, count + 1));
+  tx.put(subscriptionStates.key(key), subscriptionStates.codec.encode(newState(tx, owner.id)));
+  return { ok: true, isNew: true };
+}
+
+/** The state of a subscription that gets the events of all commits after this one's view. */
+function newState({ sequence }: Transaction, accountId: bigint): SubscriptionState {
+  const counts = { delivered: 0, failed: 0, deadLettered: 0, dropped: 0, missed: 0 };
+  const position = { sequence, number: appendsMax - 1 };
+  return { accountId, position, retries: 0, failures: [], ...counts };
+}
+
+export function deleteSubscription(
+  store: Store,
+  key: SubscriptionKey,
+  { force = false }: { readonly force?: boolean } = {},
+): Promise<SubscriptionChangeResult> {
+  return store.transact(async (tx) => {
+    const value = await tx.get(subscriptions.key(key));
+    if (value === undefined) {
+      return refuse(
+        "SubscriptionNotFound",
+        `account "${key.account}": no subscription "${key.name}"`,
+      );
+    }
+    if (subscriptions.codec.decode(value).isConfigured === true && !force) return configured(key);
+    await removeIn(tx, key);
+    const owner = await accountIn(tx, key.account);
+    if (owner !== undefined) {
+      const count = Math.max(0, (owner.events?.subscriptions ?? 0) - 1);
+      putAccount(tx, key.account, withSubscriptions(owner, count));
+    }
+    return { ok: true, isNew: false };
+  });
+}
+
+/** Removes a subscription with its state and its retries, of which there are at most
+ *  `retriesMax`. */
+async function removeIn(tx: Transaction, key: SubscriptionKey): Promise<void> {
+  tx.delete(subscriptions.key(key));
+  tx.delete(subscriptionStates.key(key));
+  for await (const entries of tx.range(eventRetries.range([key.account, key.name]))) {
+    for (const entry of entries) tx.delete(entry.key);
+  }
+}
+
+/** Removes all subscriptions of an account that is deleted in this transaction. */
+export async function removeSubscriptions(tx: Transaction, account: string): Promise<void> {
+  for (const { name } of await readSubscriptions(tx, account))
+    await removeIn(tx, { account, name });
+}
+
+/** Stores the subscriptions of the configuration, and removes those that are no longer in it. */
+export async function ensureSubscriptions(
+  store: Store,
+  settings: Accounts,
+  random: Random,
+): Promise<void> {
+  const stored = await store.snapshot((view) => readSubscriptions(view));
+  for (const { account, name, record } of stored) {
+    if (record.isConfigured !== true) continue;
+    const wanted = settings.get(account)?.subscriptions ?? {};
+    const isKept = Object.hasOwn(wanted, name);
+    if (!isKept) await deleteSubscription(store, { account, name }, { force: true });
+  }
+  for (const account of settings.names()) {
+    for (const [name, subscription] of Object.entries(settings.get(account)?.subscriptions ?? {})) {
+      const present = stored.find((each) => each.account === account && each.name === name);
+      if (present !== undefined && isSame(present.record, subscription)) continue;
+      await putSubscription(store, random, { account, name, subscription, isConfigured: true });
+    }
+  }
+}
+
+function isSame(record: SubscriptionRecord, subscription: Subscription): boolean {
+  const { revision: _revision, createdAt: _created, isConfigured, ...present } = record;
+  return isConfigured === true && canonical(present) === canonical(subscription);
+}
+
+/** The fields in one order, without those that are undefined. */
+function canonical(value: object): string {
+  return JSON.stringify(value, (_, inner: unknown) => {
+    if (typeof inner !== "object" || inner === null || Array.isArray(inner)) return inner;
+    return Object.fromEntries(Object.entries(inner).toSorted(([a], [b]) => (a < b ? -1 : 1)));
+  });
+}
+
+/** Begins again after the id of the account has changed: a reset, a load or a restore has replaced
+ *  its data, and the events of the former data are gone with it. */
+export async function adoptAccount(
+  tx: Transaction,
+  key: SubscriptionKey,
+  accountId: bigint,
+): Promise<void> {
+  const state = await readState(tx, key);
+  if (state === undefined || state.accountId === accountId) return;
+  for await (const entries of tx.range(eventRetries.range([key.account, key.name]))) {
+    for (const entry of entries) tx.delete(entry.key);
+  }
+  const next = { ...state, accountId, retries: 0 };
+  tx.put(subscriptionStates.key(key), subscriptionStates.codec.encode(next));
+}
+
+export async function accountIn(
+  tx: Pick<Transaction, "get">,
+  name: string,
+): Promise<AccountRecord | undefined> {
+  const value = await tx.get(accounts.key(name));
+  return value && accounts.codec.decode(value);
+}
+
+function putAccount(tx: Transaction, name: string, record: AccountRecord): void {
+  tx.put(accounts.key(name), accounts.codec.encode(record));
+}
+
+function withSubscriptions(record: AccountRecord, count: number): AccountRecord {
+  const { events, ...others } = record;
+  const { subscriptions: _before, ...readers } = events ?? {};
+  const after: AccountRecord["events"] & object =
+    count === 0 ? readers : { ...readers, subscriptions: count };
+  return Object.keys(after).length === 0 ? others : { ...others, events: after };
+}
+
+function configured({ account, name }: SubscriptionKey): SubscriptionChangeResult {
+  const which = `subscription "${name}" of account "${account}"`;
+  const message = `${which} is configured: change the configuration of the server`;
+  return refuse("SubscriptionIsConfigured", message);
+}
+
+function refuse(code: SubscriptionFaultCode, message: string): SubscriptionChangeResult {
+  return { ok: false, code, message };
+}

@@ -1,0 +1,199 @@
+import type { Ticks } from "../base/ticks.ts";
+import { recordCodec } from "../encoding/record.ts";
+import { anyTable, defineTable, type AnyTable } from "../encoding/table.ts";
+import type { LogPosition } from "../store/logs.ts";
+import type { View } from "../store/store.ts";
+import type { EventRecord } from "./event-log.ts";
+
+/** What a subscription delivers, and where to. */
+export interface Subscription {
+  /** Full names, such as `Microsoft.Storage.BlobCreated`; undefined: those that Event Grid has;
+   *  `All`: every type. */
+  readonly eventTypes?: readonly string[] | undefined;
+  readonly subjectBeginsWith?: string | undefined;
+  readonly subjectEndsWith?: string | undefined;
+  /** Whether the case of a subject counts. */
+  readonly isSubjectCaseSensitive?: boolean | undefined;
+  /** An event must match all of them. */
+  readonly advancedFilters?: readonly AdvancedFilter[] | undefined;
+  readonly destination: Destination;
+  /** The container of the account that gets events that could not be delivered; undefined: such
+   *  events are only counted. */
+  readonly deadLetterContainer?: string | undefined;
+  readonly maxDeliveryAttempts: number;
+  readonly eventTimeToLiveSeconds: number;
+}
+
+/** A condition on one field of an event. */
+export interface AdvancedFilter {
+  readonly operatorType: string;
+  /** `subject`, `eventType`, or a field below `data`, such as `data.api`. */
+  readonly key: string;
+  /** Texts, numbers, ranges of numbers, or one truth value; empty for operators without values. */
+  readonly values: readonly FilterValue[];
+}
+
+export type FilterValue = string | number | boolean | readonly [from: number, to: number];
+
+export type Destination = QueueDestination | WebhookDestination;
+
+/** A queue of this server. */
+export interface QueueDestination {
+  readonly type: "queue";
+  /** The account of the queue; undefined: that of the subscription. */
+  readonly account?: string | undefined;
+  readonly queue: string;
+  readonly messageTimeToLiveSeconds?: number | undefined;
+}
+
+export interface WebhookDestination {
+  readonly type: "webhook";
+  readonly url: string;
+  readonly schema: EventSchema;
+  /** The key of the signature of each request; undefined: requests are not signed. */
+  readonly secret?: string | undefined;
+}
+
+export type EventSchema = "EventGridSchema" | "CloudEventSchemaV1_0";
+
+/** Subscriptions are keyed by the name of their account, not by its id: a reset keeps them. */
+export interface SubscriptionKey {
+  readonly account: string;
+  readonly name: string;
+}
+
+export interface SubscriptionRecord extends Subscription {
+  /** New after each change, so that a process can see that its copy is outdated. */
+  readonly revision: bigint;
+  readonly createdAt: Ticks;
+  /** Whether the configuration describes it; only the configuration can change it then. */
+  readonly isConfigured?: true | undefined;
+}
+
+export const subscriptions = defineTable<SubscriptionKey, SubscriptionRecord>({
+  name: "event-subscriptions",
+  tag: 0x0a,
+  key: ({ account, name }) => [account, name],
+  codec: recordCodec<SubscriptionRecord>({ version: 1 }),
+  owner: "store",
+  lifetime: "durable",
+  role: "record",
+  // An archive has them in the frame of their account.
+  isArchived: false,
+});
+
+/** How far a subscription has come. Kept apart from its record, because it changes with each batch
+ *  of deliveries. */
+export interface SubscriptionState extends DeliveryCounts {
+  /** The account that the position is in the log of. After a reset the account has another id. */
+  readonly accountId: bigint;
+  /** All events up to this position are delivered, stored as retries, or do not match. */
+  readonly position: LogPosition;
+  /** Number of stored retries. */
+  readonly retries: number;
+  /** Queues: the time that orders the last message. Those of the next transaction follow it, also
+   *  if store time has hardly moved. */
+  readonly lastMessageAt?: Ticks | undefined;
+  /** The latest failures, newest first. */
+  readonly failures: readonly DeliveryFailure[];
+}
+
+/** Events by what became of them, since the subscription was created. */
+interface DeliveryCounts {
+  readonly delivered: number;
+  /** Failed attempts. */
+  readonly failed: number;
+  readonly deadLettered: number;
+  /** Events that could not be delivered, without a dead-letter container. */
+  readonly dropped: number;
+  /** Events that the log no longer had when it was their turn. */
+  readonly missed: number;
+}
+
+export interface DeliveryFailure {
+  readonly at: Ticks;
+  readonly subject: string;
+  readonly reason: string;
+}
+
+export const failuresKeptMax = 10;
+
+export const subscriptionStates = defineTable<SubscriptionKey, SubscriptionState>({
+  name: "event-subscription-states",
+  tag: 0x0b,
+  key: ({ account, name }) => [account, name],
+  codec: recordCodec<SubscriptionState>({ version: 1 }),
+  owner: "store",
+  lifetime: "durable",
+  role: "record",
+  isArchived: false,
+});
+
+/** An event whose delivery has failed, or that waits behind such an event of the same subject. */
+export interface RetryRecord {
+  readonly event: EventRecord;
+  /** Failed attempts; 0 if it only waits. */
+  readonly attempts: number;
+  readonly nextAt: Ticks;
+  readonly lastFailure?: string | undefined;
+  readonly lastStatus?: number | undefined;
+  readonly lastAttemptAt?: Ticks | undefined;
+}
+
+interface RetryKey extends SubscriptionKey {
+  readonly position: LogPosition;
+}
+
+/** The retries of a subscription, in the order of the log. */
+export const eventRetries = defineTable<RetryKey, RetryRecord>({
+  name: "event-retries",
+  tag: 0x0c,
+  key: ({ account, name, position }) => [account, name, position.sequence, position.number],
+  codec: recordCodec<RetryRecord>({ version: 1 }),
+  owner: "store",
+  lifetime: "durable",
+  role: "record",
+  isArchived: false,
+});
+
+/** Most retries of a subscription. Beyond it the position stops, and the log is the buffer. */
+export const retriesMax = 10_000;
+
+export const subscriptionTables: readonly AnyTable[] = [
+  anyTable(subscriptions),
+  anyTable(subscriptionStates),
+  anyTable(eventRetries),
+];
+
+export function retryPosition(key: Uint8Array): LogPosition {
+  const [, , sequence, number] = eventRetries.parts(key);
+  return { sequence: Number(sequence), number: Number(number) };
+}
+
+export interface NamedSubscription extends SubscriptionKey {
+  readonly record: SubscriptionRecord;
+}
+
+/** The subscriptions of an account; undefined: of all accounts. */
+export async function readSubscriptions(
+  view: View,
+  account?: string,
+): Promise<readonly NamedSubscription[]> {
+  const found: NamedSubscription[] = [];
+  const range = subscriptions.range(account === undefined ? [] : [account]);
+  for await (const entries of view.range(range)) {
+    for (const { key, value } of entries) {
+      const [owner, name] = subscriptions.parts(key).map(String) as [string, string];
+      found.push({ account: owner, name, record: subscriptions.codec.decode(value) });
+    }
+  }
+  return found;
+}
+
+export async function readState(
+  view: View,
+  key: SubscriptionKey,
+): Promise<SubscriptionState | undefined> {
+  const value = await view.get(subscriptionStates.key(key));
+  return value && subscriptionStates.codec.decode(value);
+}

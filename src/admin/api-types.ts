@@ -1,0 +1,448 @@
+import type { LeaseState } from "../protocol/lease.ts";
+import type { ServiceName } from "../protocol/names.ts";
+
+/** The responses of the admin API ([docs/ADMIN.md](../../docs/ADMIN.md)): written by the views of
+ *  this folder and read by the explorer. Types alone, so that the explorer contains no code of the
+ *  server. Times are ISO 8601. */
+
+export type { ServiceName };
+
+export interface ServerInfo {
+  readonly version: string;
+  readonly now: string;
+  readonly startedAt: string;
+  readonly adminUrl: string;
+  readonly store: string;
+  readonly content: string;
+  readonly resetAllowed: boolean;
+  readonly services: Readonly<
+    Partial<Record<ServiceName, { readonly url: string; readonly gateway: string }>>
+  >;
+  readonly smb: { readonly url: string } | null;
+}
+
+export interface Account {
+  readonly name: string;
+  /** Whether the account is in the configuration or in the store, where it can be changed. */
+  readonly source?: "configured" | "stored";
+  readonly versioning: boolean;
+  readonly hierarchicalNamespace: boolean;
+  readonly containerSoftDeleteDays: number;
+  readonly shareSoftDeleteDays: number;
+  readonly publicAccess: boolean;
+  readonly sharedKey: boolean;
+  readonly lastAccessTracking: boolean;
+  readonly endpoints: Readonly<Record<string, string>>;
+  /** The paths of the account below the admin listener, by service. */
+  readonly gateway: Readonly<Record<string, string>>;
+  /** What the principal of the login may do; undefined if the login administers the account. */
+  readonly permissions?: Permissions;
+}
+
+/** What a principal may do with a service, or with one container, queue, table or share. */
+export interface Capabilities {
+  /** List the containers, queues, tables or shares of the account. */
+  readonly list: boolean;
+  /** Create and delete them. */
+  readonly manage: boolean;
+  readonly read: boolean;
+  readonly write: boolean;
+  readonly delete: boolean;
+  /** Create user delegation SAS; only for the whole service. */
+  readonly sign: boolean;
+  /** Dequeue messages. */
+  readonly process: boolean;
+  /** Change messages in flight. */
+  readonly update: boolean;
+  /** Change the tags of blobs. */
+  readonly tag: boolean;
+}
+
+/** The capabilities that the roles of a principal grant in an account. */
+export interface Permissions {
+  readonly services: Readonly<Record<ServiceName, Capabilities>>;
+  /** What role assignments with a narrower scope add. */
+  readonly scopes: readonly (Capabilities & {
+    readonly service: ServiceName;
+    readonly name: string;
+  })[];
+}
+
+export interface Session {
+  readonly loginRequired: boolean;
+  readonly loggedIn: boolean;
+  /** When the login ends; undefined without a login. */
+  readonly expiresAt?: string;
+  /** Set if the login administers only this account. */
+  readonly account?: string;
+  /** Set if the login is that of a principal. */
+  readonly principal?: { readonly name: string; readonly objectId: string };
+  readonly methods: readonly LoginMethod[];
+}
+
+export type LoginMethod = "key" | "token" | "principal" | "bearer";
+
+export interface AccountKeys {
+  readonly account: string;
+  readonly keys: readonly string[];
+  readonly connectionString: string;
+}
+
+/** Rates over the last `overSeconds` before `now`. */
+export interface HealthSample {
+  readonly now: string;
+  readonly overSeconds: number;
+  readonly requests: {
+    readonly total: number;
+    readonly perSecond: number;
+    readonly refusedPerSecond: number;
+    readonly errorsPerSecond: number;
+  };
+  readonly services: Readonly<
+    Record<
+      string,
+      {
+        readonly total: number;
+        readonly perSecond: number;
+        readonly latencySeconds?: {
+          readonly p50: number;
+          readonly p90: number;
+          readonly p99: number;
+        };
+      }
+    >
+  >;
+  readonly store: {
+    readonly transactions: number;
+    readonly perSecond: number;
+    readonly conflictsPerSecond: number;
+    readonly bytes?: number;
+    readonly batch?: { readonly mean: number; readonly p50: number; readonly p99: number };
+  };
+  readonly content: {
+    readonly bytes?: number;
+    readonly liveBytes?: number;
+    readonly reclaimableBytes?: number;
+    readonly receivedBytesPerSecond: number;
+    readonly sentBytesPerSecond: number;
+  };
+  readonly process: {
+    readonly residentBytes: number;
+    readonly heapUsedBytes: number;
+    readonly cpuPercent: number;
+  };
+}
+
+/** The response of `/admin/v1/health`: a sample, and totals. */
+export interface Health extends HealthSample {
+  readonly uptimeSeconds: number;
+  readonly operations: readonly {
+    readonly service: string;
+    readonly operation: string;
+    readonly total: number;
+    readonly perSecond: number;
+  }[];
+  readonly slowOperations: readonly {
+    readonly service: string;
+    readonly operation: string;
+    readonly total: number;
+    readonly meanSeconds: number;
+    readonly maxSeconds: number;
+  }[];
+}
+
+export interface HealthHistory {
+  readonly everySeconds: number;
+  /** Oldest first. */
+  readonly samples: readonly HealthSample[];
+}
+
+/** What prevents a request from proceeding, and the client that can end it. */
+export interface Holder {
+  readonly client: string;
+  /** Id of the SMB handle. */
+  readonly open?: string;
+  /** Id of an Azure lease. */
+  readonly lease?: string;
+  readonly what: string;
+}
+
+/** A client that waits for a lock, for a break of a caching grant, or for a lease. */
+export interface Wait {
+  readonly kind: "lock" | "break" | "lease";
+  readonly service: ServiceName;
+  readonly account: string;
+  readonly container: string;
+  readonly path: string;
+  readonly waiter: {
+    readonly client: string;
+    readonly operation: string;
+    readonly agent?: string | undefined;
+  };
+  readonly since: string;
+  readonly seconds: number;
+  /** Rejected requests of a client that tries to get a lease; absent for requests that wait. */
+  readonly attempts?: number;
+  readonly holders: readonly Holder[];
+}
+
+export interface WaitsView {
+  readonly now: string;
+  readonly waits: readonly Wait[];
+  /** Clients that wait for each other. */
+  readonly cycles: readonly (readonly string[])[];
+}
+
+/** Names per service, counted up to 1,000. */
+export interface StoredView {
+  readonly account: string;
+  /** Absent for an account without a quota. */
+  readonly quotaBytes?: number;
+  /** Absent without a quota, and until the server has counted the bytes. */
+  readonly usedBytes?: number;
+  readonly services: Readonly<
+    Record<ServiceName, { readonly count: number; readonly isComplete: boolean }>
+  >;
+}
+
+/** A stored state of an object or a request on it; the fields of a rejected request are set only
+ *  for one. */
+export interface TimelineEntry extends Partial<Omit<Refusal, "caller">> {
+  readonly at: string;
+  readonly what: string;
+  readonly etag?: string;
+  readonly contentLength?: number;
+  readonly versionId?: string;
+  readonly snapshot?: string;
+  readonly caller?: Refusal["caller"];
+}
+
+export interface Timeline {
+  readonly now: string;
+  /** Since when requests are recorded; absent if they never were. */
+  readonly watchedSince?: string;
+  readonly etag: string | null;
+  readonly entries: readonly TimelineEntry[];
+}
+
+/** Stored states of a blob, newest first; `next` continues the list. */
+export interface StatesPage {
+  readonly states: readonly TimelineEntry[];
+  readonly next?: string;
+}
+
+/** A stored access policy; times are ISO 8601. */
+export interface Policy {
+  readonly id: string;
+  readonly start?: string | undefined;
+  readonly expiry?: string | undefined;
+  readonly permission?: string | undefined;
+}
+
+export interface PoliciesView {
+  /** Only of containers. */
+  readonly publicAccess?: string;
+  readonly lastModified?: string | undefined;
+  readonly policies: readonly Policy[];
+}
+
+export interface PrincipalInfo {
+  readonly name: string;
+  readonly objectId: string;
+  readonly clientId: string;
+  readonly groups: readonly string[];
+  readonly hasSecret: boolean;
+}
+
+export interface RoleInfo {
+  readonly name: string;
+  readonly id?: string | undefined;
+  readonly isBuiltIn: boolean;
+  readonly actions: readonly string[];
+  readonly notActions: readonly string[];
+  readonly dataActions: readonly string[];
+  readonly notDataActions: readonly string[];
+}
+
+export interface AssignmentInfo {
+  readonly objectId: string;
+  /** Name of the local principal with this object id. */
+  readonly principal?: string | undefined;
+  readonly role: string;
+  /** Undefined for all accounts. */
+  readonly account?: string | undefined;
+  readonly scope?: { readonly service: ServiceName; readonly name: string } | undefined;
+}
+
+export interface Identity {
+  /** Whether roles decide about tokens. */
+  readonly rolesDecide: boolean;
+  readonly principals: readonly PrincipalInfo[];
+  readonly roles: readonly RoleInfo[];
+  readonly assignments: readonly AssignmentInfo[];
+  readonly issuers?: readonly { readonly issuer: string; readonly audiences: readonly string[] }[];
+}
+
+export interface Caller {
+  readonly kind: string;
+  /** Name of the principal, if it is a local one. */
+  readonly name?: string;
+  readonly objectId?: string;
+  readonly address: string;
+  readonly agent?: string;
+}
+
+/** A rejected request (304, 409, 412, or 403 for lack of a role) and the check that failed. */
+export interface Refusal {
+  readonly at: string;
+  readonly requestId: string;
+  readonly service: string;
+  readonly operation: string;
+  readonly method: string;
+  readonly account: string;
+  readonly container: string;
+  readonly path: string;
+  readonly status: number;
+  readonly code: string;
+  readonly message: string;
+  readonly rule: string;
+  readonly condition?: {
+    readonly header: string;
+    readonly expected: readonly string[] | string;
+    readonly actual: string | null;
+  };
+  readonly lease?: {
+    readonly given: string | null;
+    readonly holder: string | null;
+    readonly state: string;
+    readonly secondsLeft?: number | null;
+  };
+  /** The actions that the caller lacks, by alternative, and the roles that grant them. */
+  readonly missing?: {
+    readonly actions: readonly (readonly string[])[];
+    readonly roles: readonly string[];
+  };
+  readonly caller: Caller;
+}
+
+export interface LeaseEvent {
+  readonly at: string;
+  readonly action: string;
+  readonly kind: string;
+  readonly service: string;
+  readonly account: string;
+  readonly container: string;
+  readonly path?: string;
+  readonly id: string;
+}
+
+export interface ReturnedMessage {
+  readonly at: string;
+  readonly action: string;
+  readonly account: string;
+  readonly queue: string;
+  readonly id: string;
+  readonly dequeueCount: number;
+}
+
+/** A successful write of an object. */
+export interface ChangeEvent {
+  readonly at: string;
+  readonly service: string;
+  readonly operation: string;
+  readonly account: string;
+  readonly container: string;
+  readonly path?: string;
+  readonly etag?: string;
+}
+
+/** A lease that is held; `secondsLeft` is null if it has no end. */
+export interface HeldLease {
+  readonly kind: "blob" | "container" | "file" | "share";
+  readonly service: ServiceName;
+  readonly account: string;
+  readonly container: string;
+  readonly path?: string;
+  /** Time of the share snapshot, if one is leased. */
+  readonly snapshot?: string;
+  readonly id: string;
+  readonly state: LeaseState;
+  readonly durationSeconds: number;
+  readonly expiresAt?: string;
+  readonly breaksAt?: string;
+  readonly secondsLeft: number | null;
+}
+
+export interface LeasesView {
+  readonly now: string;
+  readonly leases: readonly HeldLease[];
+  readonly next?: string;
+}
+
+export interface SmbSession {
+  readonly id: string;
+  readonly account: string;
+  readonly client: string;
+  readonly dialect: string;
+  readonly signed: boolean;
+  readonly encrypted: boolean;
+  readonly shares: readonly string[];
+  readonly opens: number;
+}
+
+/** A handle of an SMB client. */
+export interface SmbOpen {
+  readonly id: string;
+  readonly session?: string;
+  readonly client: string;
+  readonly access: readonly string[];
+  readonly shareMode: readonly string[];
+  readonly deleteOnClose: boolean;
+  readonly openedAt: string;
+  readonly disconnectedAt?: string;
+}
+
+interface SmbLock {
+  readonly open: string;
+  readonly offset: string;
+  readonly length: string;
+  readonly exclusive: boolean;
+}
+
+/** A caching grant of an SMB client. */
+export interface SmbCache {
+  readonly kind: string;
+  readonly key?: string;
+  readonly held: string;
+  readonly breakingTo?: string;
+  readonly askedAt?: string;
+}
+
+/** An open file. At most 200 handles, locks and grants of it are listed. */
+export interface SmbFile {
+  readonly account: string;
+  readonly share: string;
+  readonly path: string;
+  readonly fileId: string;
+  readonly isDirectory: boolean;
+  readonly deletePending: boolean;
+  readonly openCount: number;
+  readonly opens: readonly SmbOpen[];
+  readonly locks: readonly SmbLock[];
+  readonly caches: readonly SmbCache[];
+}
+
+export interface SmbView {
+  readonly now: string;
+  readonly url: string | null;
+  readonly sessions: readonly SmbSession[];
+  readonly files: readonly SmbFile[];
+  readonly next?: string;
+}
+
+export interface Signature {
+  readonly query: string;
+  readonly expiresAt: string;
+  readonly url: string;
+  readonly gatewayUrl: string;
+}

@@ -1,0 +1,172 @@
+import { once } from "node:events";
+import type { ServerResponse } from "node:http";
+import { eventLog, eventLogTrims, readEvents, type LoggedEvent } from "../../account/event-log.ts";
+import { accountIn } from "../../account/subscription-changes.ts";
+import { toEventGrid, type EventSource } from "../../events/render-event.ts";
+import { appendsMax, comparePositions, type LogPosition } from "../../store/logs.ts";
+import type { ViewContext } from "../admin-context.ts";
+import { noAccount, refuse, type AdminResponse } from "../admin-response.ts";
+import { reachable } from "../connection-string.ts";
+import { findQueryError, optional, textCheck, type Check } from "../inputs.ts";
+import type { AuthenticatedRequest } from "../request.ts";
+import type { RawRoute } from "../routes.ts";
+
+const streamsMax = 32;
+const readMax = 200;
+/** A stream without events gets a comment this often, so that proxies keep it open. */
+const heartbeatMilliseconds = 15_000;
+const unsentBytesMax = 256 * 1024;
+const idForm = /^(\d{1,16})-(\d{1,5})$/;
+
+const afterCheck: Check = (value) =>
+  typeof value === "string" && (value === "now" || idForm.test(value))
+    ? undefined
+    : "must be the id of an event, such as 123-0, or now";
+
+/** The streams of event logs. They read the log itself: unlike the request feed they are complete,
+ *  and a client that names the last id it has seen continues after it. */
+export class EventStreams {
+  readonly #context: ViewContext;
+  readonly #responses = new Set<ServerResponse>();
+
+  constructor(context: ViewContext) {
+    this.#context = context;
+  }
+
+  route(): RawRoute {
+    return {
+      method: "GET",
+      path: "/admin/v1/events",
+      access: "principal",
+      serve: ({ request, response }) => this.#open(request, response),
+    };
+  }
+
+  close(): void {
+    for (const response of this.#responses) response.end();
+  }
+
+  async #open(
+    request: AuthenticatedRequest,
+    response: ServerResponse,
+  ): Promise<AdminResponse | undefined> {
+    const { query, headers, accounts } = request;
+    const wrong = findQueryError(query, { account: textCheck, after: optional(afterCheck) });
+    if (wrong !== undefined) return refuse(400, "InvalidInput", wrong);
+    const name = query.get("account") ?? "";
+    if (accounts.get(name) === undefined) return noAccount(name);
+    const last = headers["last-event-id"];
+    const given =
+      (typeof last === "string" && idForm.test(last) ? last : query.get("after")) || "now";
+    const { store } = this.#context.runtime;
+    const found = await store.snapshot(async (view) => ({
+      account: await accountIn(view, name),
+      after: positionOf(given) ?? { sequence: view.sequence, number: appendsMax - 1 },
+    }));
+    if (found.account?.events === undefined) {
+      const advice = "it has neither a change feed nor a subscription";
+      return refuse(409, "NoEventLog", `account "${name}" writes no events: ${advice}`);
+    }
+    if (this.#responses.size >= streamsMax) {
+      return refuse(503, "TooManyStreams", `the limit of ${streamsMax} streams is reached`);
+    }
+    response.writeHead(200, {
+      "Content-Type": "text/event-stream; charset=utf-8",
+      "Cache-Control": "no-store",
+      "X-Content-Type-Options": "nosniff",
+    });
+    response.write(":\n\n");
+    this.#responses.add(response);
+    void this.#serve(request, response, { name, after: found.after })
+      .catch((error: unknown) => {
+        this.#context.log.warn({ err: error }, "event stream failed; closed");
+        response.destroy();
+      })
+      .finally(() => this.#responses.delete(response));
+    return undefined;
+  }
+
+  async #serve(
+    request: AuthenticatedRequest,
+    response: ServerResponse,
+    { name, after }: { readonly name: string; readonly after: LogPosition },
+  ): Promise<void> {
+    const { runtime, clock } = this.#context;
+    let raise = (): void => {};
+    const wake = (): void => raise();
+    const unwatch = runtime.store.watch(eventLog.prefix([]), wake);
+    response.on("close", wake);
+    let position = after;
+    try {
+      while (!response.destroyed && !response.writableEnded && request.isValid()) {
+        const raised = new Promise<void>((resolve) => {
+          raise = resolve;
+        });
+        const { events, trimmed } = await this.#read(name, position);
+        if (trimmed !== undefined && comparePositions(trimmed, position) > 0) {
+          response.write(textOf("missed", idOf(trimmed), { through: idOf(trimmed) }));
+          position = trimmed;
+          continue;
+        }
+        response.write(this.#render(request, name, events));
+        position = events.at(-1)?.position ?? position;
+        if (response.writableLength > unsentBytesMax) await once(response, "drain").catch(wake);
+        if (events.length > 0) continue;
+        const cancel = clock.after(heartbeatMilliseconds, wake);
+        await raised;
+        cancel();
+      }
+    } finally {
+      unwatch();
+      response.end();
+    }
+  }
+
+  #read(
+    name: string,
+    after: LogPosition,
+  ): Promise<{
+    readonly events: readonly LoggedEvent[];
+    readonly trimmed: LogPosition | undefined;
+  }> {
+    return this.#context.runtime.store.snapshot(async (view) => {
+      const account = await accountIn(view, name);
+      if (account === undefined) return { events: [], trimmed: undefined };
+      const value = await view.get(eventLogTrims.key(account.id));
+      const trimmed = value && eventLogTrims.codec.decode(value).position;
+      return { events: await readEvents(view, account.id, after, readMax), trimmed };
+    });
+  }
+
+  /** The events that the caller may see; a comment if there are none. */
+  #render({ sees }: AuthenticatedRequest, account: string, events: readonly LoggedEvent[]): string {
+    const { urls } = this.#context.facts();
+    const source: EventSource = {
+      account,
+      blobUrl: `${reachable(urls.blob ?? "")}/${account}`,
+      fileUrl: `${reachable(urls.file ?? "")}/${account}`,
+    };
+    const seen = events.filter(({ event }) => {
+      const service = event.type.startsWith("File") ? "file" : "blob";
+      return sees({ service, account, name: event.container });
+    });
+    const texts = seen.map((logged) =>
+      textOf("event", idOf(logged.position), toEventGrid(logged, source)),
+    );
+    return texts.length === 0 ? ":\n\n" : texts.join("");
+  }
+}
+
+function idOf({ sequence, number }: LogPosition): string {
+  return `${sequence}-${number}`;
+}
+
+function positionOf(text: string): LogPosition | undefined {
+  const [, sequence, number] = idForm.exec(text) ?? [];
+  if (sequence === undefined) return undefined;
+  return { sequence: Number(sequence), number: Math.min(Number(number), appendsMax - 1) };
+}
+
+function textOf(event: string, id: string, data: object): string {
+  return `event: ${event}\nid: ${id}\ndata: ${JSON.stringify(data)}\n\n`;
+}

@@ -1,0 +1,352 @@
+import { oneChunk } from "../../content/content.ts";
+import { createHash } from "node:crypto";
+
+import { accounts, type AccountRecord } from "../../account/account-record.ts";
+import { readEvents, type LoggedEvent } from "../../account/event-log.ts";
+import { ticksPerDay, ticksPerSecond, type Ticks } from "../../base/ticks.ts";
+import {
+  emptyContent,
+  inlinePartBytesMax,
+  type ContentPlan,
+  type ReceivedBody,
+} from "../../content/content-ref.ts";
+import { append, whole } from "../../content/plan.ts";
+import { put, remove, type Effect } from "../../operation/effects.ts";
+import { newId } from "../../operation/identifiers.ts";
+import { Records } from "../../operation/records.ts";
+import { runOnce, type Attempt, type Runtime } from "../../operation/work.ts";
+import { nextETag } from "../../protocol/conditions.ts";
+import { comparePositions } from "../../store/logs.ts";
+import type { View } from "../../store/store.ts";
+import { blobs, containers, type BlobKey, type BlobRecord } from "../records.ts";
+import { chunkBlocks, chunkHeader } from "./feed-records.ts";
+import {
+  chunkName,
+  chunksPrefix,
+  feedContainer,
+  feedStates,
+  manifestName,
+  manifestOf,
+  manifestsPrefix,
+  placeholderName,
+  segmentEnd,
+  segmentOf,
+  segmentOfManifest,
+  segmentsName,
+  segmentsOf,
+  type FeedState,
+} from "./feed-state.ts";
+
+/** Most events that one transaction moves to the feed: a few milliseconds of work. */
+const stepEventsMax = 500;
+/** A chunk that is as long as this is followed by another one. */
+const chunkBytesMax = 64 * 1024 * 1024;
+/** How long after its end a segment is still written. Transactions that began before the end have
+ *  committed by then. */
+const segmentGrace: Ticks = 15n * ticksPerSecond;
+/** Most blobs that one transaction of the retention deletes. */
+const removalsMax = 200;
+
+/** The change feed of an account, in one state of the store. */
+interface Feed {
+  readonly account: AccountRecord;
+  readonly days: number;
+  /** Undefined if nothing was written yet. */
+  readonly state: FeedState | undefined;
+  readonly now: Ticks;
+}
+
+/** Events that are added to a chunk. */
+interface Batch {
+  readonly segment: Ticks;
+  readonly chunk: number;
+  /** Whether the chunk is new. */
+  readonly isFirst: boolean;
+  readonly events: readonly LoggedEvent[];
+}
+
+/** What a transaction on a feed does; returns the state after it. */
+type FeedChange = (blobsOfFeed: FeedBlobs, state: FeedState) => Promise<FeedState>;
+
+/** Writes the events of accounts with a change feed to the container `$blobchangefeed`. Several
+ *  processes may do so at the same time: the transaction that adds events to a chunk also moves the
+ *  cursor, so each event is in the feed once. */
+export class FeedWriter {
+  readonly #runtime: Runtime;
+
+  constructor(runtime: Runtime) {
+    this.#runtime = runtime;
+  }
+
+  /** Does a bounded amount of work for one account; returns whether there may be more. */
+  async step(account: string): Promise<boolean> {
+    const { store } = this.#runtime;
+    const found = await store.snapshot(async (view) => {
+      const feed = await readFeed(view, account);
+      return feed && { feed, batch: await this.#nextBatch(view, feed) };
+    });
+    if (found === undefined) return false;
+    const { feed, batch } = found;
+    if (feed.state === undefined) return this.#change(account, feed, create);
+    if (batch !== undefined) return this.#add(account, feed, batch);
+    if (isOver(feed)) return this.#change(account, feed, finalise);
+    return this.#removeExpired(account, feed);
+  }
+
+  /** The next events, as far as they are in one segment; undefined if there are none. */
+  async #nextBatch(view: View, { account, state }: Feed): Promise<Batch | undefined> {
+    if (state === undefined) return undefined;
+    const events = await readEvents(view, account.id, state.cursor, stepEventsMax);
+    const [first] = events;
+    if (first === undefined) return undefined;
+    const segment = segmentFor(state, first);
+    const other = events.findIndex(({ event }) => segmentOf(event.time) > segment);
+    const place = await this.#findChunk(view, account, state, segment);
+    return { ...place, events: other === -1 ? events : events.slice(0, other) };
+  }
+
+  /** The chunk that gets the next events: the newest one, unless it is full. A loaded archive may
+   *  contain chunks that the state does not know. */
+  async #findChunk(
+    view: View,
+    account: AccountRecord,
+    state: FeedState,
+    segment: Ticks,
+  ): Promise<Omit<Batch, "events">> {
+    const records = this.#records(view);
+    const container = await records.get(containers, { account: account.id, name: feedContainer });
+    const isCurrent = state.segment === segment;
+    for (let chunk = isCurrent ? state.chunk : 0; ; chunk += 1) {
+      const name = chunkName(segment, chunk);
+      const record = container && (await records.get(blobs, { container: container.id, name }));
+      if (record === undefined) return { segment, chunk, isFirst: true };
+      const isWritten = isCurrent && chunk === state.chunk;
+      if (isWritten && record.content.length < chunkBytesMax) {
+        return { segment, chunk, isFirst: false };
+      }
+    }
+  }
+
+  async #add(account: string, feed: Feed, batch: Batch): Promise<boolean> {
+    const { segment, chunk, isFirst, events } = batch;
+    const name = chunkName(segment, chunk);
+    const marker = markerOf(feed.account.id, name);
+    const blocks = chunkBlocks(account, events, marker);
+    const bytes = Buffer.concat(isFirst ? [chunkHeader(marker), ...blocks] : blocks);
+    const { content } = this.#runtime;
+    const received = await content.receive(oneChunk(bytes), {
+      length: bytes.length,
+      lengthMax: bytes.length,
+      inlineBytesMax: inlinePartBytesMax,
+      md5: false,
+      crc64: false,
+    });
+    try {
+      return await this.#change(account, feed, async (blobsOfFeed, state) => {
+        const { now } = blobsOfFeed;
+        if (state.segment !== segment) await begin(blobsOfFeed, state, segment);
+        await blobsOfFeed.append(name, received);
+        await blobsOfFeed.putJson(segmentsName, segmentsOf(consumableAt(segment, events), now));
+        return { cursor: events.at(-1)?.position, segment, chunk };
+      });
+    } finally {
+      content.discard(received);
+    }
+  }
+
+  /** Deletes the oldest segment if its retention time has passed: its chunks, then its manifest. */
+  async #removeExpired(account: string, feed: Feed): Promise<boolean> {
+    const { days, now } = feed;
+    if (days === 0) return false;
+    const oldest = await this.#runtime.store.snapshot((view) => this.#oldestSegment(view, feed));
+    const isExpired =
+      oldest !== undefined && segmentEnd(oldest) + BigInt(days) * ticksPerDay <= now;
+    if (!isExpired || oldest === feed.state?.segment) return false;
+    return this.#change(account, feed, async (blobsOfFeed, state) => {
+      const isEmpty = await blobsOfFeed.removeSome(chunksPrefix(oldest));
+      if (isEmpty) blobsOfFeed.remove(manifestName(oldest));
+      return state;
+    });
+  }
+
+  async #oldestSegment(view: View, { account }: Feed): Promise<Ticks | undefined> {
+    const records = this.#records(view);
+    const container = await records.get(containers, { account: account.id, name: feedContainer });
+    if (container === undefined) return undefined;
+    const bounds = { ...blobs.range([container.id], manifestsPrefix), limit: 2 };
+    for (const { key } of await view.readHead(bounds)) {
+      const segment = segmentOfManifest(blobs.parts(key)[1] as string);
+      if (segment !== undefined) return segment;
+    }
+    return undefined;
+  }
+
+  /** Runs a change of the feed, unless another process has changed the feed since it was read. */
+  #change(account: string, { account: { id }, state }: Feed, change: FeedChange): Promise<boolean> {
+    return runOnce(this.#runtime, {
+      effect: "writes",
+      attempt: async (attempt) => {
+        const current = await readFeed(attempt.view, account);
+        if (current?.account.id !== id || !isSame(current.state, state)) return true;
+        const blobsOfFeed = await FeedBlobs.open(attempt, id);
+        const next = await change(blobsOfFeed, state ?? noState);
+        await attempt.apply([...blobsOfFeed.effects, put(feedStates, id, next)]);
+        return true;
+      },
+    });
+  }
+
+  #records(view: View): Records {
+    return new Records(view, this.#runtime.content, this.#runtime);
+  }
+}
+
+const noState: FeedState = { chunk: 0 };
+
+/** Undefined if the account has no change feed. */
+async function readFeed(view: View, name: string): Promise<Feed | undefined> {
+  const value = await view.get(accounts.key(name));
+  const account = value && accounts.codec.decode(value);
+  const days = account?.events?.changeFeedDays;
+  if (account === undefined || days === undefined) return undefined;
+  const stored = await view.get(feedStates.key(account.id));
+  return { account, days, state: stored && feedStates.codec.decode(stored), now: view.now };
+}
+
+/** The segment of an event: that of its time, unless a later one was begun before. Transactions
+ *  need not commit in the order of their times. */
+function segmentFor({ segment = 0n, isFinal }: FeedState, { event }: LoggedEvent): Ticks {
+  const first = isFinal === true ? segmentEnd(segment) : segment;
+  const own = segmentOf(event.time);
+  return own > first ? own : first;
+}
+
+function isOver({ state, now }: Feed): boolean {
+  if (state?.segment === undefined || state.isFinal === true) return false;
+  return now >= segmentEnd(state.segment) + segmentGrace;
+}
+
+function isSame(left: FeedState | undefined, right: FeedState | undefined): boolean {
+  if (left === undefined || right === undefined) return left === right;
+  const isAtSame =
+    left.cursor === undefined || right.cursor === undefined
+      ? left.cursor === right.cursor
+      : comparePositions(left.cursor, right.cursor) === 0;
+  return isAtSame && left.isFinal === right.isFinal;
+}
+
+/** Creates what readers look for before the first event. */
+async function create(blobsOfFeed: FeedBlobs): Promise<FeedState> {
+  await blobsOfFeed.putJson(placeholderName, manifestOf(placeholderSegment, true));
+  const { now } = blobsOfFeed;
+  await blobsOfFeed.putJson(segmentsName, segmentsOf(segmentOf(now), now));
+  return noState;
+}
+
+/** 1601-01-01. */
+const placeholderSegment: Ticks = 504_911_232_000_000_000n;
+
+async function finalise(blobsOfFeed: FeedBlobs, state: FeedState): Promise<FeedState> {
+  const { segment } = state;
+  if (segment === undefined) return state;
+  await blobsOfFeed.putJson(manifestName(segment), manifestOf(segment, true));
+  return { ...state, isFinal: true };
+}
+
+/** Begins a segment; the one before it becomes final. */
+async function begin(blobsOfFeed: FeedBlobs, state: FeedState, segment: Ticks): Promise<void> {
+  if (state.isFinal !== true) await finalise(blobsOfFeed, state);
+  await blobsOfFeed.putJson(manifestName(segment), manifestOf(segment, false));
+}
+
+/** Up to when the feed can be read: the second after the last event. The JavaScript reader reads
+ *  only segments that begin before this time, so that the service's value, the begin of the newest
+ *  segment, would hide the newest hour from it. */
+function consumableAt(segment: Ticks, events: readonly LoggedEvent[]): Ticks {
+  const last = events.at(-1)?.event.time ?? segment;
+  const latest = last > segment ? last : segment;
+  return latest - (latest % ticksPerSecond) + ticksPerSecond;
+}
+
+/** The sync marker of a chunk. It follows from the name, so that a restart continues the chunk. */
+function markerOf(account: bigint, name: string): Uint8Array {
+  return createHash("md5").update(`${account} ${name}`).digest();
+}
+
+/** The blobs of a feed in one transaction. */
+class FeedBlobs {
+  readonly effects: Effect[] = [];
+  readonly now: Ticks;
+  readonly #attempt: Attempt;
+  readonly #container: bigint;
+
+  private constructor(attempt: Attempt, container: bigint) {
+    this.#attempt = attempt;
+    this.#container = container;
+    this.now = attempt.now;
+  }
+
+  /** Creates the container if there is none. */
+  static async open(attempt: Attempt, account: bigint): Promise<FeedBlobs> {
+    const key = { account, name: feedContainer };
+    const found = await attempt.records.get(containers, key);
+    const id = found?.id ?? newId(attempt.runtime.random);
+    const opened = new FeedBlobs(attempt, id);
+    if (found === undefined) {
+      const record = { id, etag: attempt.now, metadata: [], policies: [] };
+      opened.effects.push(put(containers, key, record));
+    }
+    return opened;
+  }
+
+  async putJson(name: string, text: string): Promise<void> {
+    const bytes = Buffer.from(text);
+    const { length } = bytes;
+    const plan = whole({ length, pieces: [{ length, source: { bytes } }] });
+    await this.#put(name, "BlockBlob", "application/json", () => plan);
+  }
+
+  async append(name: string, received: ReceivedBody): Promise<void> {
+    await this.#put(name, "AppendBlob", "avro/binary", (before) =>
+      before === undefined ? whole(received) : append(before.content, received),
+    );
+  }
+
+  remove(name: string): void {
+    this.effects.push(remove(blobs, this.#keyOf(name)));
+  }
+
+  /** Deletes the first blobs with a prefix; returns whether these are all. */
+  async removeSome(prefix: string): Promise<boolean> {
+    const bounds = { ...blobs.range([this.#container], prefix), limit: removalsMax };
+    const entries = await this.#attempt.view.readHead(bounds);
+    for (const { key } of entries) this.remove(blobs.parts(key)[1] as string);
+    return entries.length < removalsMax;
+  }
+
+  async #put(
+    name: string,
+    type: BlobRecord["type"],
+    contentType: string,
+    planOf: (before: BlobRecord | undefined) => ContentPlan,
+  ): Promise<void> {
+    const { now } = this;
+    const key = this.#keyOf(name);
+    const before = await this.#attempt.records.get(blobs, key);
+    const blockCount = (before?.committedBlockCount ?? 0) + 1;
+    const record: BlobRecord = {
+      etag: nextETag(now, before?.etag),
+      created: before?.created ?? now,
+      type,
+      content: before?.content ?? emptyContent,
+      headers: { contentType },
+      metadata: [],
+      ...(type === "AppendBlob" && { committedBlockCount: blockCount }),
+    };
+    this.effects.push(put(blobs, key, record, planOf(before)));
+  }
+
+  #keyOf(name: string): BlobKey {
+    return { container: this.#container, name };
+  }
+}

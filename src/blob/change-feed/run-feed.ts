@@ -1,0 +1,134 @@
+import { accounts } from "../../account/account-record.ts";
+import { eventLog } from "../../account/event-log.ts";
+import { ticksPerMillisecond } from "../../base/ticks.ts";
+import type { Clock, Log } from "../../base/world.ts";
+import type { Runtime } from "../../operation/work.ts";
+import type { Store } from "../../store/store.ts";
+import { FeedWriter } from "./feed-writer.ts";
+
+interface FeedTaskOptions {
+  readonly runtime: Runtime;
+  readonly clock: Clock;
+  readonly log: Log;
+  /** Whether this process is the leader, which writes the feeds. */
+  readonly isLeader: () => Promise<boolean>;
+}
+
+/** How long events are gathered before they are written. The service takes minutes. */
+const gatherMilliseconds = 1_000;
+/** Interval of rounds without events, in which segments end and expire. */
+const idleMilliseconds = 15_000;
+/** After a step the task pauses for a multiple of the time that the step took, so that it takes no
+ *  more than a fifth of the process from requests. The log keeps the events meanwhile. */
+const pauseFactor = 4;
+const pauseMillisecondsMin = 1;
+
+/** Writes the change feeds of all accounts while the server runs. */
+export class FeedTask {
+  readonly #options: FeedTaskOptions;
+  readonly #writer: FeedWriter;
+  readonly #unwatch: readonly (() => void)[];
+  /** Names of the accounts with a change feed; undefined if accounts have changed since. */
+  #names: readonly string[] | undefined;
+  #accountChanges = 0;
+  #cancel = (): void => undefined;
+  #isGathering = false;
+  #isStopped = false;
+  #running: Promise<void> = Promise.resolve();
+
+  constructor(options: FeedTaskOptions) {
+    this.#options = options;
+    this.#writer = new FeedWriter(options.runtime);
+    const { store } = options.runtime;
+    const isBackground = { isBackground: true };
+    this.#unwatch = [
+      store.watch(eventLog.prefix([]), () => this.#gather(), isBackground),
+      store.watch(
+        accounts.prefix([]),
+        () => {
+          this.#names = undefined;
+          this.#accountChanges += 1;
+          this.#gather();
+        },
+        isBackground,
+      ),
+    ];
+    this.#schedule(gatherMilliseconds);
+  }
+
+  /** Writes all events that are committed now, whether or not this process is the leader. */
+  async flush(): Promise<void> {
+    for (const name of await this.#feeds()) while (await this.#writer.step(name));
+  }
+
+  async stop(): Promise<void> {
+    this.#isStopped = true;
+    this.#cancel();
+    for (const unwatch of this.#unwatch) unwatch();
+    await this.#running;
+  }
+
+  #gather(): void {
+    if (this.#isGathering || this.#isStopped) return;
+    this.#isGathering = true;
+    this.#cancel();
+    this.#schedule(gatherMilliseconds);
+  }
+
+  #schedule(milliseconds: number): void {
+    if (this.#isStopped) return;
+    this.#cancel = this.#options.clock.after(milliseconds, () => {
+      this.#running = this.#running.then(() => this.#round());
+    });
+  }
+
+  async #round(): Promise<void> {
+    const { isLeader, log } = this.#options;
+    this.#isGathering = false;
+    try {
+      if (await isLeader()) await this.#writeAll();
+    } catch (error) {
+      log.warn({ err: error }, "the change feed was not written; trying again");
+    }
+    if (!this.#isGathering) this.#schedule(idleMilliseconds);
+  }
+
+  async #writeAll(): Promise<void> {
+    for (const name of await this.#feeds()) {
+      let hasMore = true;
+      while (hasMore && !this.#isStopped) hasMore = await this.#step(name);
+    }
+  }
+
+  async #step(name: string): Promise<boolean> {
+    const { clock } = this.#options;
+    const start = clock.monotonic();
+    const hasMore = await this.#writer.step(name);
+    if (!hasMore) return false;
+    const taken = Number((clock.monotonic() - start) / ticksPerMillisecond);
+    const pause = Math.max(pauseMillisecondsMin, pauseFactor * taken);
+    await new Promise<void>((resolve) => clock.after(pause, resolve));
+    return true;
+  }
+
+  async #feeds(): Promise<readonly string[]> {
+    if (this.#names !== undefined) return this.#names;
+    const changes = this.#accountChanges;
+    const names = await feedAccounts(this.#options.runtime.store);
+    if (changes === this.#accountChanges) this.#names = names;
+    return names;
+  }
+}
+
+function feedAccounts(store: Store): Promise<readonly string[]> {
+  return store.snapshot(async (view) => {
+    const names: string[] = [];
+    for await (const entries of view.range(accounts.range([]))) {
+      for (const { key, value } of entries) {
+        const { events } = accounts.codec.decode(value);
+        if (events?.changeFeedDays !== undefined) names.push(accounts.parts(key)[0] as string);
+      }
+    }
+    return names;
+  });
+}

@@ -1,0 +1,124 @@
+import { invalidHeader } from "../../protocol/faults.ts";
+import type { Metadata } from "../../protocol/metadata.ts";
+import { integer } from "../../protocol/params.ts";
+import { fail, ok, type Result } from "../../protocol/result.ts";
+import type { FetchedProperties } from "../../operation/source.ts";
+import type { Tags } from "../../protocol/tags.ts";
+import type { Ticks } from "../../base/ticks.ts";
+import { parseSequenceNumber } from "../page/page-params.ts";
+import type { BlobRecord, BlobType, HttpHeaders } from "../records.ts";
+import { decodeBase64 } from "../../base/base64.ts";
+import type { NewBlob } from "../shared/create-blob.ts";
+import { appendedBlocksMax } from "../shared/limits.ts";
+import { archive, beginRehydration, pageTiers } from "../tier/rehydration.ts";
+
+/** Properties of a copy source that the copy takes over. */
+export interface SourceProperties {
+  readonly type: BlobType;
+  readonly headers: HttpHeaders;
+  readonly metadata: Metadata;
+  readonly sequenceNumber?: bigint | undefined;
+  readonly committedBlockCount?: number | undefined;
+  readonly sealed?: true | undefined;
+  readonly tags?: Tags | undefined;
+  readonly tier?: string | undefined;
+  readonly rehydration?: object | undefined;
+}
+
+/** What the request says about the copy's properties. */
+export interface CopyOptions {
+  readonly metadata: Metadata;
+  readonly tags: Tags | undefined;
+  /** `COPY`: the tags of the source; otherwise those of the request. */
+  readonly tagOption?: "REPLACE" | "COPY" | undefined;
+  readonly tier: string | undefined;
+  readonly priority?: "High" | "Standard" | undefined;
+  readonly seal?: boolean | undefined;
+}
+
+/** What a copy depends on besides the source and the request. `target` is the blob that it
+ *  replaces. */
+interface CopyContext {
+  readonly newETag: Ticks;
+  readonly now: Ticks;
+  readonly target: BlobRecord | undefined;
+}
+
+/** The new blob of a copy, without `copy`. */
+export function copiedBlob(
+  source: SourceProperties,
+  options: CopyOptions,
+  { newETag, now, target }: CopyContext,
+): Result<NewBlob> {
+  const { type } = source;
+  if (target !== undefined && target.type !== type) return fail("InvalidBlobType");
+  const tierFields = tierOf(source, options, now);
+  if (!tierFields.ok) return tierFields;
+  const copiesTags = options.tagOption === "COPY";
+  if (copiesTags && options.tags !== undefined) {
+    return fail("BothUserTagsAndSourceTagsCopyPresentException");
+  }
+  const sealed = options.seal ?? source.sealed === true;
+  return ok({
+    type,
+    headers: source.headers,
+    metadata: options.metadata.length > 0 ? options.metadata : source.metadata,
+    tags: copiesTags ? source.tags : options.tags,
+    ...tierFields.value,
+    sequenceNumber: type === "PageBlob" ? (source.sequenceNumber ?? 0n) : undefined,
+    lineage: type === "PageBlob" ? newETag : undefined,
+    committedBlockCount: type === "AppendBlob" ? (source.committedBlockCount ?? 0) : undefined,
+    sealed: type === "AppendBlob" && sealed ? true : undefined,
+  });
+}
+
+/** The fields of a record that the tier determines. */
+type TierFields = Pick<BlobRecord, "tier" | "rehydration">;
+
+/** The tier of a copy. An archived source can be copied only to an online tier; the copy is then
+ *  archived until its rehydration is complete. */
+function tierOf(
+  { type, tier: sourceTier, rehydration: pending }: SourceProperties,
+  { tier, priority }: CopyOptions,
+  now: Ticks,
+): Result<TierFields> {
+  if (sourceTier === archive && (tier === undefined || tier === archive)) {
+    return fail(pending === undefined ? "BlobArchived" : "BlobBeingRehydrated");
+  }
+  if (tier === undefined) return ok({});
+  const isPageTier = pageTiers.some((each) => each === tier);
+  if (type === "BlockBlob" && isPageTier) return invalidHeader("x-ms-access-tier", tier);
+  if (type !== "BlockBlob" && !isPageTier) return fail("InvalidBlobTier");
+  if (sourceTier !== archive) return ok({ tier });
+  const rehydration = beginRehydration(tier, priority ?? "Standard", now);
+  return ok({ tier: archive, rehydration });
+}
+
+const md5Bytes = 16;
+const parseBlockCount = integer(0, appendedBlocksMax);
+
+/** Reads the properties of a fetched source from the headers of its response. */
+export function remoteSourceProperties({
+  header,
+  metadata,
+  tags,
+}: FetchedProperties): SourceProperties {
+  const type = header("x-ms-blob-type");
+  const md5 = decodeBase64(header("content-md5") ?? header("x-ms-blob-content-md5") ?? "");
+  return {
+    type: type === "PageBlob" || type === "AppendBlob" ? type : "BlockBlob",
+    headers: {
+      contentType: header("content-type"),
+      contentEncoding: header("content-encoding"),
+      contentLanguage: header("content-language"),
+      cacheControl: header("cache-control"),
+      contentDisposition: header("content-disposition"),
+      contentMd5: md5?.length === md5Bytes ? md5 : undefined,
+    },
+    metadata,
+    tags,
+    sequenceNumber: parseSequenceNumber(header("x-ms-blob-sequence-number") ?? ""),
+    committedBlockCount: parseBlockCount(header("x-ms-blob-committed-block-count") ?? ""),
+    sealed: header("x-ms-blob-sealed") === "true" ? true : undefined,
+  };
+}

@@ -1,0 +1,192 @@
+import { whole } from "../../content/plan.ts";
+import { metadata } from "../../operation/common-params.ts";
+import { inlineWholeBytesMax, type ReceivedBody } from "../../content/content-ref.ts";
+import { encryption, encryptionScope } from "../../protocol/encryption.ts";
+import { copySource } from "../../protocol/named-resource.ts";
+import { boolean, header, text } from "../../protocol/params.ts";
+import { crc64Since } from "../../protocol/versions.ts";
+import type { CopySource, FetchedProperties, SourceBody } from "../../operation/source.ts";
+import {
+  blobCreation,
+  chooseEncryption,
+  createBlob,
+  serverEncrypted,
+  tagsHeader,
+  uploadReplyHeaders,
+} from "../shared/create-blob.ts";
+import { blobHeaders, bodyChecksum } from "../shared/http-headers.ts";
+import { protection } from "../protection/protection.ts";
+import { uploads, type HttpHeaders } from "../records.ts";
+import { operation } from "../resources.ts";
+import { putBlobBytesMax, syncCopyBytesMax } from "../shared/limits.ts";
+import { blobKey, dropUpload } from "../shared/overwrite.ts";
+import { blockBlobTier } from "../tier/rehydration.ts";
+import { copiedBlob, remoteSourceProperties, type SourceProperties } from "./copied-blob.ts";
+import { tagOption } from "./copy-params.ts";
+
+/** The body of operations that read a whole blob from the URL of their source. */
+const wholeSource: Omit<SourceBody, "lengthMax"> = {
+  kind: "source",
+  inlineBytesMax: inlineWholeBytesMax,
+  style: "blob-from-url",
+  range: "none",
+  md5Always: true,
+};
+
+/** The MD5 that the source must have. If it is sent, the response contains the MD5, otherwise the
+ *  CRC64 (in older versions the MD5). The MD5 is stored in any case. */
+const sourceMd5 = header("x-ms-source-content-md5", text);
+
+/** What both operations declare. */
+const creationFromUrl = {
+  ...blobCreation,
+  namedResources: [copySource],
+  conditionFaults: { noETag: "TargetConditionNotMet" },
+  ifNoneMatchAny: "last",
+} as const;
+
+/** Put Blob with a body that is read from a URL.
+ *  learn.microsoft.com/rest/api/storageservices/put-blob-from-url */
+export const putBlobFromUrl = operation({
+  ...creationFromUrl,
+  name: "Put Blob From URL",
+  ids: ["BlockBlob_PutBlobFromUrl"],
+  route: {
+    method: "PUT",
+    resource: "blob",
+    headers: { "x-ms-blob-type": "BlockBlob", "x-ms-copy-source": true },
+  },
+  since: "2020-04-08",
+  params: {
+    metadata,
+    headers: blobHeaders,
+    tags: tagsHeader,
+    tagOption,
+    tier: blockBlobTier,
+    sourceMd5,
+    copiesProperties: header("x-ms-copy-source-blob-properties", boolean),
+    protection,
+    encryption,
+  },
+  body: { ...wholeSource, lengthMax: putBlobBytesMax },
+  success: { status: 201, headers: uploadReplyHeaders },
+  reads: (view, { scope }) => view.get(uploads, blobKey({ scope })),
+  decide: (context) => {
+    const { input, source, received, target, readResult } = context;
+    const encryptedWith = chooseEncryption(input.encryption, context.scope.container);
+    if (!encryptedWith.ok) return encryptedWith;
+    const sourceProperties = remoteSourceProperties(remoteSourceOf(source));
+    const properties = chooseProperties(sourceProperties, input, received);
+    // Unlike Copy Blob, this may replace a blob of another type.
+    const replaced = target?.type === "BlockBlob" ? target : undefined;
+    const blob = copiedBlob(properties, input, { ...context, target: replaced });
+    if (!blob.ok) return blob;
+    return createBlob(context, blob.value, {
+      encryptedWith: encryptedWith.value,
+      content: whole(received),
+      effects: dropUpload(blobKey(context), readResult),
+      headers: { ...sourceChecksum(context), ...serverEncrypted },
+    });
+  },
+});
+
+interface PropertyInput {
+  readonly headers: HttpHeaders;
+  readonly copiesProperties: boolean | undefined;
+}
+
+/** The properties of the new blob: those of the request take precedence over those of the
+ *  source. */
+function chooseProperties(
+  sourceProperties: SourceProperties,
+  { headers: given, copiesProperties }: PropertyInput,
+  received: ReceivedBody,
+): SourceProperties {
+  const copies = copiesProperties !== false;
+  const base = copies ? sourceProperties.headers : {};
+  const headers: HttpHeaders = {
+    contentType: given.contentType ?? base.contentType,
+    contentEncoding: given.contentEncoding ?? base.contentEncoding,
+    contentLanguage: given.contentLanguage ?? base.contentLanguage,
+    contentMd5: given.contentMd5 ?? received.md5,
+    cacheControl: given.cacheControl ?? base.cacheControl,
+    contentDisposition: given.contentDisposition ?? base.contentDisposition,
+  };
+  const { tags, metadata: pairs } = sourceProperties;
+  return { type: "BlockBlob", headers, metadata: copies ? pairs : [], tags };
+}
+
+/** Copies while the client waits: the response is sent after the copy is complete.
+ *  learn.microsoft.com/rest/api/storageservices/copy-blob-from-url */
+export const copyBlobFromUrl = operation({
+  ...creationFromUrl,
+  policy: { ...blobCreation.policy, event: "CopyBlob" },
+  name: "Copy Blob From URL",
+  ids: ["Blob_CopyFromURL"],
+  route: {
+    method: "PUT",
+    resource: "blob",
+    headers: { "x-ms-copy-source": true, "x-ms-requires-sync": "true" },
+  },
+  since: "2018-03-28",
+  params: {
+    metadata,
+    tags: tagsHeader,
+    tagOption,
+    tier: blockBlobTier,
+    sourceMd5,
+    protection,
+    encryption: encryptionScope,
+  },
+  body: { ...wholeSource, lengthMax: () => syncCopyBytesMax, onlyBlockBlobs: true },
+  success: {
+    status: 202,
+    headers: ["x-ms-copy-id", "x-ms-copy-status", ...uploadReplyHeaders],
+  },
+  reads: (view, { scope }) => view.get(uploads, blobKey({ scope })),
+  decide: (context) => {
+    const { input, source, received, now, readResult, newGuid } = context;
+    const encryptedWith = chooseEncryption(input.encryption, context.scope.container);
+    if (!encryptedWith.ok) return encryptedWith;
+    const original = remoteSourceProperties(remoteSourceOf(source));
+    const blob = copiedBlob({ ...original, type: "BlockBlob" }, input, context);
+    if (!blob.ok) return blob;
+    const id = newGuid();
+    const { length } = received;
+    const state = { id, source: source?.url ?? "", copiedBytes: length, totalBytes: length };
+    const copy = { ...state, status: "success" as const, completed: now };
+    return createBlob(
+      context,
+      { ...blob.value, copy },
+      {
+        encryptedWith: encryptedWith.value,
+        content: whole(received),
+        effects: dropUpload(blobKey(context), readResult),
+        headers: {
+          ...sourceChecksum(context),
+          "x-ms-copy-id": id,
+          "x-ms-copy-status": "success",
+          ...serverEncrypted,
+        },
+      },
+    );
+  },
+});
+
+interface ChecksumContext {
+  readonly received: ReceivedBody;
+  readonly input: { readonly sourceMd5: string | undefined };
+  readonly version: string;
+}
+
+/** The checksum header of a response, as described at `sourceMd5`. */
+function sourceChecksum({ received, input, version }: ChecksumContext) {
+  const isMd5Returned = input.sourceMd5 !== undefined || version < crc64Since;
+  return bodyChecksum(isMd5Returned ? received : { ...received, md5: undefined }, version);
+}
+
+/** The properties of a source that was fetched by a request; throws for any other source. */
+function remoteSourceOf(source: CopySource | undefined): FetchedProperties {
+  if (source?.kind !== "fetched") throw new Error("a body from a URL has no remote source");
+  return source.properties;
+}

@@ -1,0 +1,281 @@
+import { splitPath } from "../../tree/paths.ts";
+import { noBody } from "../../../operation/operation.ts";
+import type { RecordView } from "../../../operation/view.ts";
+import { boolean, query } from "../../../protocol/params.ts";
+import { fail } from "../../../protocol/result.ts";
+import type { DecidedEvent } from "../../events.ts";
+import { blobs, generations, uploads, type BlobRecord, type UploadRecord } from "../../records.ts";
+import { isHierarchical, operation, type ContainerScope } from "../../resources.ts";
+import {
+  becomesVersion,
+  blobKey,
+  dropUpload,
+  generationsOf,
+  retentionDays,
+  softDelete,
+  type Generation,
+  type OverwriteContext,
+} from "../../shared/overwrite.ts";
+import { dependentParent, type DependentParent } from "../../shared/prefixes.ts";
+import {
+  deletedPathKey,
+  deletePath,
+  deletionHeaderNames,
+  isDirectoryEmpty,
+} from "../../tree/delete-path.ts";
+import { rootName } from "../../tree/find-path.ts";
+import { isLiveSnapshot } from "../../write/delete-blob.ts";
+import { continuation, continuationHeader, continuationOf } from "../continuation.ts";
+import { deleteEntries, keepParent, readEntries, type FlatEntries } from "./flat-directory.ts";
+import type { Ticks } from "../../../base/ticks.ts";
+import { remove, type Effect } from "../../../operation/effects.ts";
+import { mayEmpty, mayRemove, type AclCaller } from "../../../protocol/posix-access.ts";
+import type { PosixAccess } from "../../../protocol/posix-acl.ts";
+import { reclaimBelow } from "../../tree/move-path.ts";
+import { accessOf } from "../../tree/path-facts.ts";
+import { walkPaths, type WalkedPath } from "../path-walk.ts";
+
+/** Limits of this server for one request of a caller whom access control lists limit. */
+interface TreeLimits {
+  /** The paths whose lists are checked. A directory with fewer is deleted in one transaction. */
+  readonly checked: number;
+  /** The paths among which a request selects those that it deletes of a larger directory. */
+  readonly deleted: number;
+}
+
+const treeLimits: TreeLimits = { checked: 20_000, deleted: 2000 };
+
+/** A directory to delete with everything in it. */
+interface TreeDeletion {
+  readonly path: string;
+  readonly target: BlobRecord;
+  readonly caller: AclCaller;
+  /** Whether the client has deleted a first part. */
+  readonly isContinued: boolean;
+}
+
+/** What access control lists permit: everything, nothing, or first a part, because the directory
+ *  has too many paths for one request. */
+type PermittedDeletion = "all" | "nothing" | TreePart;
+
+/** A part of a directory whose deletion is permitted. */
+interface TreePart {
+  readonly paths: readonly PartPath[];
+  /** The first path that is left to the next request. */
+  readonly next: string;
+}
+
+interface PartPath extends WalkedPath {
+  readonly upload: UploadRecord | undefined;
+  /** Snapshots of a file. */
+  readonly kept: readonly Generation[];
+}
+
+/** Checks what access control lists permit a caller to delete of a directory: every directory must
+ *  permit listing and removing, and in one with the sticky bit all entries must be the caller's.
+ *  Every request starts with the first path that is left and checks all that it deletes: a
+ *  continuation token, which clients could forge, grants nothing.
+ *  learn.microsoft.com/azure/storage/blobs/data-lake-storage-access-control */
+async function checkTreeDeletion(
+  view: RecordView,
+  { path, target, caller, isContinued }: TreeDeletion,
+  { checked, deleted }: TreeLimits = treeLimits,
+): Promise<PermittedDeletion> {
+  if (target.directory === undefined) return "all";
+  const { paths, next } = await walkPaths(view, {
+    root: target.directory,
+    rootPath: path,
+    recursive: true,
+    from: "",
+    limit: isContinued ? deleted : checked,
+  });
+  const parents = new Map<bigint, PosixAccess>([[target.directory, accessOf(target)]]);
+  const isAllowed = paths.every(({ key, record }) => {
+    const access = accessOf(record);
+    const parent = parents.get(key.container);
+    if (parent !== undefined && !mayRemove(parent, access, caller)) return false;
+    if (record.directory === undefined) return true;
+    parents.set(record.directory, access);
+    return mayEmpty(access, caller);
+  });
+  if (!isAllowed || !mayEmpty(accessOf(target), caller)) return "nothing";
+  if (next === undefined) return "all";
+  const rest = paths[deleted]?.path ?? next;
+  return { paths: await readPart(view, paths.slice(0, deleted), rest), next: rest };
+}
+
+/** The paths to delete among those that were walked: all but the directories on the way to the next
+ *  path, and without those below a directory that is itself deleted. */
+async function readPart(
+  view: RecordView,
+  walked: readonly WalkedPath[],
+  next: string,
+): Promise<readonly PartPath[]> {
+  const part: PartPath[] = [];
+  const deleted = new Set<bigint>();
+  for (const each of walked) {
+    const { path, key, record } = each;
+    const { directory } = record;
+    const isBelow = deleted.has(key.container);
+    if (directory !== undefined && (isBelow || !next.startsWith(`${path}/`))) {
+      deleted.add(directory);
+    }
+    if (isBelow || next.startsWith(`${path}/`)) continue;
+    const isFile = directory === undefined;
+    const upload = isFile ? await view.get(uploads, key) : undefined;
+    part.push({ ...each, upload, kept: isFile ? await generationsOf(view, key) : [] });
+  }
+  return part;
+}
+
+/** Deletes a part of a directory, as `deletePath` deletes one path. */
+function deletePart(scope: ContainerScope, { paths }: TreePart, at: Ticks): readonly Effect[] {
+  const days = retentionDays(scope.account);
+  return paths.flatMap(({ path, key, record, upload, kept }) => {
+    // In this order, because the content must not be without a reference in between.
+    const preserved =
+      days === undefined
+        ? []
+        : softDelete(deletedPathKey(scope, path, at), record, { at, retentionDays: days });
+    const lost =
+      days === undefined
+        ? [...kept.map((each) => remove(generations, each.key)), ...reclaimBelow(record)]
+        : [];
+    return [...dropUpload(key, upload), ...preserved, remove(blobs, key), ...lost];
+  });
+}
+
+const notEmptyText =
+  "The recursive query parameter value must be true to delete a non-empty directory.";
+
+/** Deletes a path, and everything below a directory: in one commit, with reclaim jobs that free the
+ *  space later, or in portions: on flat accounts (`deleteFlat`), and if access control lists are
+ *  checked for many paths.
+ *  learn.microsoft.com/rest/api/storageservices/datalakestoragegen2/path/delete */
+export const deleteAnyPath = operation({
+  name: "Delete Path",
+  ids: ["Path_Delete"],
+  route: { method: "DELETE", resource: "blob" },
+  since: "2018-11-09",
+  params: {
+    recursive: query("recursive", boolean),
+    paginated: query("paginated", boolean),
+    continuation,
+  },
+  body: noBody,
+  permission: { letters: "d", resourceType: "o", reachesBelow: isRecursive },
+  target: "optional",
+  conditions: "write",
+  lease: "match-if-leased",
+  policy: {
+    content: "remove",
+    generations: "current",
+    pendingCopy: "reject",
+    clientKey: "none",
+    event: "decided",
+  },
+  etag: "none",
+  effect: "writes",
+  isDeletion: true,
+  success: { status: 200, headers: [...deletionHeaderNames, continuationHeader] },
+  reads: async (view, context): Promise<DeletionReads> => {
+    const { scope, address, target, input, aclCaller: caller } = context;
+    const upload = await view.get(uploads, blobKey({ scope }));
+    const isInTree = isHierarchical(scope);
+    const isFile = target !== undefined && target.directory === undefined;
+    const kept = isFile || !isInTree ? await generationsOf(view, blobKey({ scope })) : [];
+    const found = { upload, kept, isEmpty: true };
+    if (!isInTree) {
+      const below = await readEntries(view, scope, target);
+      return { ...found, below, parent: await dependentParent(view, blobKey({ scope })) };
+    }
+    if (target === undefined) return found;
+    if (input.recursive !== true) return { ...found, isEmpty: await isReplaceable(view, target) };
+    if (caller === undefined) return found;
+    const isContinued = input.continuation !== undefined;
+    const deletion = { path: splitPath(address.blob).join("/"), target, caller, isContinued };
+    return { ...found, permitted: await checkTreeDeletion(view, deletion) };
+  },
+  decide: (context) => {
+    const { scope, address, target, newETag, input, readResult } = context;
+    if (scope.key.name === rootName) return fail("InvalidUri");
+    const { below, isEmpty, upload, kept, permitted = "all" } = readResult;
+    if (below !== undefined) return deleteFlat(context, readResult, input.recursive === true);
+    if (target === undefined) return fail("BlobNotFound");
+    if (!isEmpty) return fail("DirectoryNotEmpty", { message: notEmptyText });
+    if (permitted === "nothing") return fail("AuthorizationPermissionMismatch");
+    if (permitted !== "all") {
+      // Without the parameter, a client would take a part for everything.
+      if (input.paginated !== true) return fail("OperationTimedOut");
+      const isKept = retentionDays(scope.account) !== undefined;
+      return {
+        effects: deletePart(scope, permitted, newETag),
+        headers: {
+          "x-ms-delete-type-permanent": String(!isKept),
+          [continuationHeader]: continuationOf(permitted.next),
+        },
+      };
+    }
+    if (kept.some(isLiveSnapshot)) return fail("SnapshotsPresent");
+    const isFile = target.directory === undefined;
+    const event: DecidedEvent = isFile
+      ? { api: "DeleteFile" }
+      : { api: "DeleteDirectory", recursive: input.recursive === true };
+    return { ...deletePath({ scope, address, target, newETag, upload }), event };
+  },
+});
+
+function isRecursive(input: object): boolean {
+  return "recursive" in input && input.recursive === true;
+}
+
+const eachDeleted: DecidedEvent = { api: "PutBlob", of: "each" };
+
+/** What a deletion depends on besides the target. */
+interface DeletionReads {
+  readonly upload: UploadRecord | undefined;
+  /** Whether the path may be deleted as it is: it is no directory, or one without entries. True for
+   *  a recursive deletion and on flat accounts. */
+  readonly isEmpty: boolean;
+  /** What access control lists permit of a recursive deletion; undefined if they do not apply. */
+  readonly permitted?: PermittedDeletion;
+  /** Generations of the target; none for a directory of a hierarchical account. */
+  readonly kept: readonly Generation[];
+  /** The first entries below the path; only on flat accounts. */
+  readonly below?: FlatEntries;
+  /** The directory above, if it would vanish with the path; only on flat accounts. */
+  readonly parent?: DependentParent | undefined;
+}
+
+/** Deletes one portion of a directory of a flat account. The blob of the directory itself is
+ *  deleted with the last portion. */
+function deleteFlat(context: OverwriteContext, found: DeletionReads, takesEntries: boolean) {
+  const { target, features, scope } = context;
+  const { entries = [], next } = found.below ?? {};
+  if (target === undefined && entries.length === 0) return fail("BlobNotFound");
+  if (entries.length > 0 && !takesEntries) {
+    return fail("DirectoryNotEmpty", { message: notEmptyText });
+  }
+  const { upload, kept } = found;
+  // The lease of the addressed blob was checked before.
+  const record = target && { ...target, lease: undefined };
+  const own = next === undefined && record ? [{ key: blobKey(context), record, upload, kept }] : [];
+  const all = [...entries, ...own];
+  const deleted = deleteEntries(context, all);
+  if (!deleted.ok) return deleted;
+  const isSoft = retentionDays(scope.account) !== undefined;
+  const isKept = isSoft || all.some((each) => becomesVersion({ target: each.record, features }));
+  return {
+    event: eachDeleted,
+    effects: [...deleted.value, ...(next === undefined ? keepParent(context, found.parent) : [])],
+    headers: {
+      "x-ms-delete-type-permanent": String(!isKept),
+      [continuationHeader]: next === undefined ? undefined : continuationOf(next),
+    },
+  };
+}
+
+/** Whether a path is a file or a directory without entries. */
+export async function isReplaceable(view: RecordView, { directory }: BlobRecord): Promise<boolean> {
+  return directory === undefined || isDirectoryEmpty(view, directory);
+}

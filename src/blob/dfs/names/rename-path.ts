@@ -1,0 +1,359 @@
+import { isWithin } from "../../tree/resolve.ts";
+import { noBody } from "../../../operation/operation.ts";
+import type { RecordView } from "../../../operation/view.ts";
+import { directoryChange } from "../../../protocol/authorise.ts";
+import { isLocked } from "../../../protocol/lease.ts";
+import type { Metadata } from "../../../protocol/metadata.ts";
+import { pathRenameSource } from "../../../protocol/named-resource.ts";
+import { fail, ok, type Result } from "../../../protocol/result.ts";
+import type { Ticks } from "../../../base/ticks.ts";
+import { checkProtection } from "../../protection/protection.ts";
+import type { DecidedEvent } from "../../events.ts";
+import { blobs, uploads, type BlobKey, type BlobRecord, type UploadRecord } from "../../records.ts";
+import {
+  isHierarchical,
+  operation,
+  type BlobAddress,
+  type ContainerScope,
+} from "../../resources.ts";
+import {
+  blobKey,
+  generationsOf,
+  nextVersion,
+  preservePrevious,
+  type OverwriteContext,
+} from "../../shared/overwrite.ts";
+import { checkNewPath } from "../../tree/check-path.ts";
+import { deletePath } from "../../tree/delete-path.ts";
+import { hasFolderMark, withFolderMark } from "../../tree/directory-record.ts";
+import { rootName } from "../../tree/find-path.ts";
+import { movePath } from "../../tree/move-path.ts";
+import { isLiveSnapshot, preserveDeleted } from "../../write/delete-blob.ts";
+import { continuation, continuationHeader, continuationOf } from "../continuation.ts";
+import { isReplaceable } from "./delete-path.ts";
+import { entryName, properties, sourceStart, transactionId } from "../params.ts";
+import {
+  checkSource,
+  loadSource,
+  sourceConditions,
+  sourceLease,
+  type RenameSource,
+} from "./rename-source.ts";
+import type { Effect } from "../../../operation/effects.ts";
+import { checkBlobName } from "../../../protocol/names.ts";
+import {
+  dependentParent,
+  hasBlobsBelow,
+  kindOfName,
+  parentKey,
+  type DependentParent,
+} from "../../shared/prefixes.ts";
+import { checkEntry, keepParent, readEntries, type FlatEntry } from "./flat-directory.ts";
+
+/** A blob to move, and what has the name that it gets. */
+interface FlatMove extends FlatEntry {
+  readonly to: BlobKey;
+  readonly replaced: BlobRecord | undefined;
+  readonly replacedUpload: UploadRecord | undefined;
+}
+
+/** What a rename on a flat account depends on besides source and target. */
+interface FlatRename {
+  /** The first entries below the source. */
+  readonly moves: readonly FlatMove[];
+  /** The name of the first entry that is left to the next request; undefined if none is. */
+  readonly next: string | undefined;
+  /** The source itself; undefined if no blob has its name. */
+  readonly own: FlatMove | undefined;
+  /** Whether blobs are below the new name. */
+  readonly isOccupied: boolean;
+  /** What has the name of the directory that the new name is in. */
+  readonly parent: Awaited<ReturnType<typeof kindOfName>>;
+  /** The directory that the source is in, if it would vanish with the source. */
+  readonly left: DependentParent | undefined;
+}
+
+/** Reads what a rename moves: the source itself and, if it is a directory, one portion of the
+ *  entries below it. */
+async function readFlatRename(
+  view: RecordView,
+  { scope: { key: from, ...rest }, record, upload }: RenameSource,
+  { key: to }: ContainerScope,
+): Promise<FlatRename> {
+  const below = await readEntries(view, { key: from, ...rest }, record);
+  const moves: FlatMove[] = [];
+  for (const entry of below.entries) {
+    const name = `${to.name}${entry.key.name.slice(from.name.length)}`;
+    moves.push(await readMove(view, entry, { container: to.container, name }));
+  }
+  const kept = record === undefined ? [] : await generationsOf(view, from);
+  const own = record && (await readMove(view, { key: from, record, upload, kept }, to));
+  const parent = await kindOfName(view, parentKey(to));
+  const isOccupied = await hasBlobsBelow(view, to);
+  const left = await dependentParent(view, from);
+  return { moves, next: below.next, own, isOccupied, parent, left };
+}
+
+async function readMove(view: RecordView, entry: FlatEntry, to: BlobKey): Promise<FlatMove> {
+  const replaced = await view.get(blobs, to);
+  return { ...entry, to, replaced, replacedUpload: await view.get(uploads, to) };
+}
+
+/** The input of a rename on a flat account. */
+interface FlatRenameContext extends OverwriteContext {
+  readonly input: {
+    readonly properties: Metadata | undefined;
+    readonly transactionId: string | undefined;
+    /** Set if an earlier request has moved other entries of the directory. */
+    readonly continuation: string | undefined;
+  };
+}
+
+/** Renames a file, or one portion of a directory, whose own blob is moved with the last portion. A
+ *  moved blob is deleted under its old name as Delete Blob does: earlier versions and soft-deleted
+ *  states stay there, and a blob with snapshots is not moved. */
+function renameFlat(context: FlatRenameContext, source: RenameSource, found: FlatRename) {
+  const { moves, next, own } = found;
+  if (own === undefined && moves.length === 0) return fail("SourcePathNotFound");
+  const free = checkFlatDestination(context, source, found);
+  if (!free.ok) return free;
+  const last = next === undefined ? own : undefined;
+  // The lease of the source itself was checked before.
+  const unleased = last && { ...last, record: { ...last.record, lease: undefined } };
+  for (const move of unleased === undefined ? moves : [...moves, unleased]) {
+    const checked = checkMove(move, context);
+    if (!checked.ok) return checked;
+  }
+  const effects = moves.flatMap((move) => moveBlob(context, move, move.record));
+  const lastEffects = last && moveBlob(context, last, renamedRecord(context, last.record));
+  const kept = next === undefined ? keepParent(context, leftParent(context, found)) : [];
+  return {
+    event: eachMoved,
+    ...(source.record && { etag: source.record.etag }),
+    preserve: last === undefined ? [] : preservePrevious(context),
+    effects: [...effects, ...(lastEffects ?? []), ...kept],
+    headers: { [continuationHeader]: next === undefined ? undefined : continuationOf(next) },
+  };
+}
+
+const eachMoved: DecidedEvent = { api: "CopyBlob", of: "each" };
+
+/** The directory that loses its last path: not if the path stays in it, or takes its name. */
+function leftParent({ scope: { key } }: FlatRenameContext, { left }: FlatRename) {
+  const isSame = left?.key.container === key.container && isAtOrBelow(key.name, left.key.name);
+  return isSame ? undefined : left;
+}
+
+function checkFlatDestination(
+  { scope, target, input }: FlatRenameContext,
+  { scope: from, record }: RenameSource,
+  { isOccupied, parent }: FlatRename,
+): Result<void> {
+  if (parent === "file") return fail("PathConflict");
+  if (parent === "none") return fail("RenameDestinationParentPathNotFound");
+  const { container, name } = scope.key;
+  const isDirectory = record === undefined || hasFolderMark(record.metadata);
+  const isInside = from.key.container === container && isAtOrBelow(name, from.key.name);
+  if (name === rootName || (isInside && (isDirectory || name === from.key.name))) {
+    return fail("InvalidRenameSourcePath");
+  }
+  if (target !== undefined && isDirectory !== hasFolderMark(target.metadata)) {
+    return fail("InvalidSourceOrDestinationResourceType");
+  }
+  const isFree = !isDirectory || !isOccupied || input.continuation !== undefined;
+  return isFree ? ok(undefined) : fail("PathAlreadyExists");
+}
+
+function isAtOrBelow(name: string, directory: string): boolean {
+  return name === directory || name.startsWith(`${directory}/`);
+}
+
+function checkMove(move: FlatMove, context: FlatRenameContext): Result<void> {
+  const named = checkBlobName(move.to.name);
+  if (!named.ok) return named;
+  // Only the addressed blob may be replaced; its lease and conditions were checked.
+  const isAddressed = move.to.name === context.scope.key.name;
+  if (move.replaced !== undefined && !isAddressed) return fail("PathAlreadyExists");
+  return checkEntry(move, context);
+}
+
+/** The record of the source under its new name. A leased destination stays leased. */
+function renamedRecord({ target, input, now }: FlatRenameContext, record: BlobRecord): BlobRecord {
+  const lease = target !== undefined && isLocked(target.lease, now) ? target.lease : record.lease;
+  const { properties: given = record.metadata, transactionId: id } = input;
+  const metadata = hasFolderMark(record.metadata) ? withFolderMark(given) : given;
+  return { ...record, lease, metadata, transactionId: id };
+}
+
+function moveBlob(
+  context: FlatRenameContext,
+  { key: from, to, record, kept, upload, replacedUpload }: FlatMove,
+  moved: BlobRecord,
+): readonly Effect[] {
+  const left = { ...context, scope: { ...context.scope, key: from }, target: record };
+  return [
+    // First, because the content must not be without a reference in between.
+    ...preserveDeleted(left, kept),
+    ...movePath({
+      from,
+      to,
+      record: { ...moved, versionId: nextVersion(context) },
+      upload,
+      replacedUpload,
+    }),
+  ];
+}
+
+/** Moves a file, or a directory with everything below it, in one commit of constant size, or on
+ *  flat accounts in portions (`renameFlat`). ETag and Last-Modified stay the same (recorded).
+ *  learn.microsoft.com/rest/api/storageservices/datalakestoragegen2/path/create */
+export const renamePath = operation({
+  name: "Rename Path",
+  ids: [],
+  route: { method: "PUT", resource: "blob", headers: { "x-ms-rename-source": true } },
+  since: "2018-11-09",
+  params: {
+    entryName,
+    sourceStart,
+    properties,
+    sourceConditions,
+    sourceLease,
+    transactionId,
+    continuation,
+  },
+  body: noBody,
+  namedResources: [pathRenameSource],
+  permission: { letters: "cwm", resourceType: "o", posix: directoryChange, overwrite: true },
+  target: "optional",
+  conditions: "create",
+  // A repeated request reports that its source is missing: Hadoop finds out so that it succeeded.
+  ifNoneMatchAny: "last",
+  lease: "match-if-leased",
+  policy: {
+    content: "replace",
+    generations: "current",
+    pendingCopy: "reject",
+    clientKey: "none",
+    event: "decided",
+  },
+  etag: "keep",
+  effect: "writes",
+  success: { status: 201, headers: [continuationHeader] },
+  reads: async (view, { scope, target, source: named }) => {
+    const source = await loadSource(view, named, scope.isAccountOmitted === true);
+    if (!source.ok) return { source };
+    if (!isHierarchical(scope)) {
+      return { source, flat: await readFlatRename(view, source.value, scope) };
+    }
+    return { source, tree: await readTreeRename(view, source.value, { scope, target }) };
+  },
+  decide: (context) => {
+    const { source, flat, tree } = context.readResult;
+    if (!source.ok) return source;
+    const checked = checkSource(source.value, context.input, context.now);
+    if (!checked.ok) return checked;
+    if (flat !== undefined) return renameFlat(context, source.value, flat);
+    if (tree === undefined) throw new Error("neither a flat rename nor one in a tree was read");
+    return renameInTree(context, source.value, tree);
+  },
+});
+
+/** What a rename in a tree depends on besides source and target. */
+interface TreeRename {
+  readonly replacedUpload: UploadRecord | undefined;
+  /** Whether the destination does not exist, or is a file or an empty directory. */
+  readonly isFree: boolean;
+  /** Whether the source is a file with snapshots: keyed by its path, they would stay. */
+  readonly hasSnapshots: boolean;
+}
+
+async function readTreeRename(
+  view: RecordView,
+  { scope: from, record }: RenameSource,
+  { scope, target }: Pick<TreeRenameContext, "scope" | "target">,
+): Promise<TreeRename> {
+  const isFile = record !== undefined && record.directory === undefined;
+  const kept = isFile ? await generationsOf(view, from.key) : [];
+  return {
+    replacedUpload: await view.get(uploads, blobKey({ scope })),
+    isFree: target === undefined || (await isReplaceable(view, target)),
+    hasSnapshots: kept.some(isLiveSnapshot),
+  };
+}
+
+interface TreeRenameContext {
+  readonly scope: ContainerScope;
+  readonly address: BlobAddress;
+  readonly target: BlobRecord | undefined;
+  readonly input: {
+    readonly properties: Metadata | undefined;
+    readonly transactionId: string | undefined;
+  };
+  readonly now: Ticks;
+  readonly newETag: Ticks;
+}
+
+function renameInTree(context: TreeRenameContext, source: RenameSource, found: TreeRename) {
+  const { scope, target, input, now, address, newETag } = context;
+  const { record, upload } = source;
+  if (record === undefined) return fail("SourcePathNotFound");
+  const from = source.scope.key;
+  const named = checkNewPath(address.blob);
+  if (!named.ok) return named;
+  const placed = checkDestination({ scope, target, from, record, isFree: found.isFree, now });
+  if (!placed.ok) return placed;
+  if (found.hasSnapshots) return fail("SnapshotsPresent");
+  const lease = target !== undefined && isLocked(target.lease, now) ? target.lease : record.lease;
+  const { properties: given = record.metadata, transactionId: id } = input;
+  const metadata = record.directory === undefined ? given : withFolderMark(given);
+  const moved = movePath({
+    from,
+    to: scope.key,
+    record: { ...record, lease, metadata, transactionId: id },
+    upload,
+    replacedUpload: found.replacedUpload,
+  });
+  // The upload of a replaced file is dropped by the move.
+  const replaced = target && deletePath({ scope, address, target, newETag, upload: undefined });
+  const event: DecidedEvent = {
+    api: record.directory === undefined ? "RenameFile" : "RenameDirectory",
+    record,
+    source: { container: source.address.container, path: source.address.blob },
+  };
+  return {
+    event,
+    etag: record.etag,
+    preserve: replaced?.preserve ?? [],
+    effects: [...moved, ...(replaced?.effects ?? [])],
+  };
+}
+
+/** Where a path is moved to. */
+interface Destination {
+  readonly scope: ContainerScope;
+  readonly target: BlobRecord | undefined;
+  readonly from: ContainerScope["key"];
+  readonly record: BlobRecord;
+  readonly isFree: boolean;
+  readonly now: Ticks;
+}
+
+function checkDestination(destination: Destination): Result<undefined> {
+  const { scope, target, from, record, isFree, now } = destination;
+  if (scope.hasFileAsParent) return fail("PathConflict");
+  if (scope.missingParents.length > 0) return fail("RenameDestinationParentPathNotFound");
+  const { container, name } = scope.key;
+  const isSame = from.container === container && from.name === name;
+  const isBelow = isWithin({ directoryId }, record, scope.ancestors);
+  if (isSame || isBelow || name === rootName) return fail("InvalidRenameSourcePath");
+  if (target === undefined) return ok(undefined);
+  const isOfKind = (record.directory === undefined) === (target.directory === undefined);
+  if (!isOfKind) return fail("InvalidSourceOrDestinationResourceType");
+  if (!isFree) return fail("PathAlreadyExists");
+  const unprotected = checkProtection(target, now);
+  return unprotected.ok ? ok(undefined) : unprotected;
+}
+
+function directoryId({ directory }: BlobRecord): bigint | undefined {
+  return directory;
+}

@@ -1,0 +1,385 @@
+import {
+  emptyContent,
+  inlineWholeBytesMax,
+  type BytesSource,
+  type ContentPlan,
+  type ReceivedBody,
+} from "../../../content/content-ref.ts";
+import { encodeBase64 } from "../../../base/base64.ts";
+import type { ContentBody } from "../../../operation/operation.ts";
+import { encryption } from "../../../protocol/encryption.ts";
+import { required, type Param } from "../../../protocol/params.ts";
+import { fail, ok, type Result } from "../../../protocol/result.ts";
+import { encryptionHeaderNames, encryptionHeaders } from "../../shared/create-blob.ts";
+import {
+  blockCount,
+  blocks,
+  uploadEnds,
+  uploads,
+  type BlobKey,
+  type BlobRecord,
+  type InlineAppend,
+  type UploadRecord,
+} from "../../records.ts";
+import { operation } from "../../resources.ts";
+import { appendedBlocksMax, putBlockBytesMax } from "../../shared/limits.ts";
+import { blobKey, hasBlocks, nextVersion, preservePrevious } from "../../shared/overwrite.ts";
+import { appendedId } from "./appended-data.ts";
+import { commitAppended, readAppended } from "./commit-appended.ts";
+import { position } from "../params.ts";
+import { appendAccess } from "../access/posix.ts";
+import {
+  leaseAfterWrite,
+  leaseRenewed,
+  leaseRenewedHeader,
+  renewsLease,
+  writeLease,
+  type LeaseAfterWrite,
+} from "./write-lease.ts";
+import { mapAwaitable, type Awaitable } from "../../../base/awaitable.ts";
+import { append as appendPlan, whole } from "../../../content/plan.ts";
+import { add, put, reclaim, reclaimOwned, type Effect } from "../../../operation/effects.ts";
+import type { RecordView } from "../../../operation/view.ts";
+import type { Ticks } from "../../../base/ticks.ts";
+import { openUpload, touchIntervalTicks } from "../../block/stage-block.ts";
+import { findUpload, type UploadLookup } from "../../block/read-blocks.ts";
+
+/** An append to an append blob. */
+interface AppendAtEnd {
+  readonly target: BlobRecord;
+  readonly input: { readonly position: number };
+  readonly received: ReceivedBody;
+  readonly newETag: Ticks;
+}
+
+/** What an append changes. */
+interface AppendResult {
+  readonly put?: BlobRecord;
+  readonly content?: ContentPlan;
+  readonly effects?: readonly Effect[];
+}
+
+/** Appends to an append blob that this API created: at its end only, and visible at once. */
+function appendAtEnd(given: AppendAtEnd): Result<AppendResult> {
+  const { target, input, received, newETag } = given;
+  if (target.writtenBy !== "dfs") return fail("InvalidAppendOperation");
+  if (input.position !== target.content.length) return fail("InvalidQueryParameterValue");
+  const count = (target.committedBlockCount ?? 0) + 1;
+  if (count > appendedBlocksMax) return fail("BlockCountExceedsLimit");
+  return ok({
+    put: { ...target, etag: newETag, committedBlockCount: count },
+    content: appendPlan(target.content, received),
+  });
+}
+
+/** Appends that are not flushed yet, of one file. */
+const appendsMax = 50_000;
+
+/* Limits of this server for data in the record of an upload: each small append writes all of it. */
+const inlineAppendsMax = 16;
+const inlineAppendBytesMax = 8192;
+
+/** The upload of a file, and its number of appends. */
+interface Appends {
+  readonly staged: UploadLookup;
+  /** Number of appends that are stored in records of their own. */
+  readonly count: bigint;
+}
+
+/** Reads what an append depends on besides the file. */
+function readAppends(view: RecordView, key: BlobKey): Awaitable<Appends> {
+  return mapAwaitable(findUpload(view, key), (staged) => {
+    const { live } = staged;
+    if (live === undefined || !hasBlocks(live)) return { staged, count: 0n };
+    return mapAwaitable(view.count(blockCount.key(live.id)), (count) => ({ staged, count }));
+  });
+}
+
+/** Whether data may be appended to the file. Blocks of the Blob API and appended data cannot be
+ *  combined. */
+function checkAppend(target: BlobRecord, { staged, count }: Appends): Result<undefined> {
+  if (target.directory !== undefined) return fail("PathConflict");
+  const isOfBlobApi = target.type !== "BlockBlob" || (staged.live?.blockIdLength ?? 0) > 0;
+  if (isOfBlobApi) return fail("InvalidAppendOperation");
+  return count >= BigInt(appendsMax) ? fail("BlockCountExceedsLimit") : ok(undefined);
+}
+
+/** An append to a file that is no append blob. */
+interface Append {
+  readonly scope: { readonly key: BlobKey };
+  readonly target: BlobRecord;
+  readonly input: { readonly position: number };
+  readonly received: ReceivedBody;
+  readonly now: Ticks;
+  readonly newETag: Ticks;
+  readonly newId: () => bigint;
+}
+
+/** Keeps small data in the record of the upload: one write, and nothing to remove later. Other data
+ *  is stored as blocks are, so that appends to one file do not wait for each other. */
+function stageAppend(append: Append, found: Appends): Result<AppendResult> {
+  const checked = checkAppend(append.target, found);
+  if (!checked.ok) return checked;
+  const source = smallSource(append.received);
+  const isSmall = source !== undefined && hasRoom(found.staged.live, source);
+  const effects = isSmall ? stageInline(append, found, source) : stageBlock(append, found);
+  return ok({ effects });
+}
+
+function smallSource({ pieces }: ReceivedBody): BytesSource | undefined {
+  const source = pieces.length === 1 ? pieces[0]?.source : undefined;
+  return source !== undefined && "bytes" in source ? source : undefined;
+}
+
+function hasRoom(live: UploadRecord | undefined, { bytes }: BytesSource): boolean {
+  if (live === undefined) return true;
+  const { inline } = live;
+  if (inline === undefined || inline.length >= inlineAppendsMax) return false;
+  const total = inline.reduce((sum, { source }) => sum + source.bytes.length, bytes.length);
+  return total <= inlineAppendBytesMax;
+}
+
+function stageInline(append: Append, found: Appends, source: BytesSource): readonly Effect[] {
+  const { scope, input, now, newETag, newId } = append;
+  const { key } = scope;
+  const { live, stored } = found.staged;
+  const id = appendedId(input.position, newETag, newId());
+  const added: InlineAppend = { id, position: input.position, source };
+  if (live !== undefined) {
+    return changeUpload(key, live, { inline: [...(live.inline ?? []), added] }, now).effects;
+  }
+  const upload: UploadRecord = { id: newId(), blockIdLength: 0, touched: now, inline: [added] };
+  const opened = [put(uploads, key, upload), expiry(key, upload)];
+  return stored === undefined ? opened : [...opened, reclaimOwned("upload", stored.id)];
+}
+
+/** One job for all uploads that are opened in a directory in an hour: a job for each would remain
+ *  for a week after the upload is committed. */
+function expiry({ container }: BlobKey, upload: UploadRecord): Effect {
+  const due = (uploadEnds(upload) / touchIntervalTicks + 1n) * touchIntervalTicks;
+  return reclaim("blob-uploads", [container, ""], due);
+}
+
+function stageBlock(append: Append, found: Appends): readonly Effect[] {
+  const { scope, target, input, received, now, newETag, newId } = append;
+  const { live } = found.staged;
+  const opened =
+    live?.inline === undefined
+      ? openUpload(scope.key, found.staged, { now, newId, blockIdLength: 0 })
+      : openBesideInline(scope.key, live, now);
+  const id = appendedId(input.position, newETag, newId());
+  const { keySha256 } = target;
+  const record = { content: emptyContent, keySha256, position: input.position };
+  const block = put(blocks, { upload: opened.upload.id, id }, record, whole(received));
+  return [...opened.effects, block, add(blockCount.key(opened.upload.id), 1n)];
+}
+
+/** The upload that data is added to, and the effects that write its record. */
+interface OpenedUpload {
+  readonly upload: UploadRecord;
+  readonly effects: readonly Effect[];
+}
+
+/** Does the same as `openUpload` for an upload with inline data, and marks it as having blocks. */
+function openBesideInline(key: BlobKey, live: UploadRecord, now: Ticks): OpenedUpload {
+  if (live.hasBlocks === true && !isStale(live, now)) return { upload: live, effects: [] };
+  return changeUpload(key, live, { hasBlocks: true }, now);
+}
+
+/** Whether the upload was used so long ago that its time of expiry is due to be moved. */
+function isStale({ touched }: UploadRecord, now: Ticks): boolean {
+  return now - touched > touchIntervalTicks;
+}
+
+/** Changes an upload, and moves its time of expiry if it was not used for long. */
+function changeUpload(
+  key: BlobKey,
+  live: UploadRecord,
+  change: Pick<UploadRecord, "inline" | "hasBlocks">,
+  now: Ticks,
+): OpenedUpload {
+  if (!isStale(live, now)) {
+    const upload = { ...live, ...change };
+    return { upload, effects: [put(uploads, key, upload)] };
+  }
+  const upload = { ...live, ...change, touched: now };
+  return { upload, effects: [put(uploads, key, upload), expiry(key, upload)] };
+}
+
+const body: ContentBody = {
+  kind: "content",
+  lengthMax: putBlockBytesMax,
+  inlineBytesMax: inlineWholeBytesMax,
+  md5Always: false,
+  nonEmpty: true,
+};
+
+/** Which checksums the request has: the response contains the same ones. */
+interface SentChecksums {
+  readonly md5: boolean;
+  readonly crc64: boolean;
+}
+
+const sentChecksums: Param<SentChecksums> = {
+  sources: ["Content-MD5", "x-ms-content-crc64"],
+  parse: (reader) =>
+    ok({
+      md5: reader.header("content-md5") !== undefined,
+      crc64: reader.header("x-ms-content-crc64") !== undefined,
+    }),
+};
+
+const replyHeaders = [
+  "Content-MD5",
+  "x-ms-content-crc64",
+  "x-ms-request-server-encrypted",
+  leaseRenewedHeader,
+  ...encryptionHeaderNames,
+] as const;
+
+/** Stores data that becomes part of the file when it is flushed. Concurrent appends to one file do
+ *  not conflict. learn.microsoft.com/rest/api/storageservices/datalakestoragegen2/path/update */
+export const appendPath = operation({
+  name: "Append Data",
+  ids: ["Path_AppendData"],
+  route: { method: "PATCH", resource: "blob", query: { action: "append" } },
+  since: "2018-11-09",
+  params: {
+    position: required(position),
+    sent: sentChecksums,
+    lease: writeLease(false),
+    encryption,
+  },
+  body,
+  permission: { letters: "aw", resourceType: "o", posix: appendAccess },
+  target: "must-exist",
+  conditions: "none",
+  lease: "match-if-leased",
+  renewsLease,
+  policy: {
+    content: "none",
+    generations: "current",
+    pendingCopy: "reject",
+    clientKey: "match",
+    event: "none",
+  },
+  etag: "none",
+  effect: "writes",
+  success: { status: 202, headers: replyHeaders },
+  freedBytes: () => 0,
+  reads: (view, { scope }) => readAppends(view, blobKey({ scope })),
+  decide: (context) => {
+    const { target, input, now } = context;
+    const isForAppends = target.type === "AppendBlob";
+    const appended = isForAppends ? appendAtEnd(context) : stageAppend(context, context.readResult);
+    if (!appended.ok) return appended;
+    const leased = leaseAfterWrite(target.lease, input.lease, now);
+    if (!leased.ok) return leased;
+    const { put: written = target, ...others } = appended.value;
+    const { lease } = leased.value;
+    return {
+      ...others,
+      ...(written === target && lease === target.lease ? {} : { put: { ...written, lease } }),
+      headers: headersOf(context, leased.value),
+    };
+  },
+});
+
+/** Appends data and flushes it at once. Recorded: the Content-Type of the request becomes that of
+ *  the file. */
+export const appendAndFlush = operation({
+  name: "Append Data And Flush",
+  ids: [],
+  route: { method: "PATCH", resource: "blob", query: { action: "append", flush: "true" } },
+  since: "2018-11-09",
+  params: {
+    position: required(position),
+    sent: sentChecksums,
+    lease: writeLease(true),
+    contentType: {
+      sources: ["Content-Type"],
+      parse: (reader) => ok(reader.header("content-type") || undefined),
+    } satisfies Param<string | undefined>,
+    encryption,
+  },
+  body,
+  permission: { letters: "aw", resourceType: "o", posix: appendAccess },
+  target: "must-exist",
+  conditions: "none",
+  lease: "match-if-leased",
+  renewsLease,
+  policy: {
+    content: "change",
+    generations: "current",
+    pendingCopy: "reject",
+    clientKey: "match",
+    event: "none",
+  },
+  etag: "renew",
+  effect: "writes",
+  success: { status: 202, headers: replyHeaders },
+  // At most: data that was appended before and that the flush replaces.
+  freedBytes: async (view, { scope, target }) => {
+    const { data } = await readAppended(view, { key: blobKey({ scope }), target });
+    return data.reduce((sum, { length }) => sum + length, 0);
+  },
+  reads: async (view, { scope, target }) => ({
+    appends: await readAppends(view, blobKey({ scope })),
+    appended: await readAppended(view, { key: blobKey({ scope }), target }),
+  }),
+  decide: (context) => {
+    const { target, input, received, now, newETag, newId, readResult } = context;
+    const checked = checkAppend(target, readResult.appends);
+    if (!checked.ok) return checked;
+    const leased = leaseAfterWrite(target.lease, input.lease, now);
+    if (!leased.ok) return leased;
+    const data = {
+      id: appendedId(input.position, newETag, newId()),
+      position: input.position,
+      length: received.length,
+      part: { pieces: received.pieces },
+    };
+    const { appended } = readResult;
+    const committed = commitAppended(blobKey(context), {
+      target,
+      appended: { ...appended, data: [...appended.data, data] },
+      length: input.position + received.length,
+      keeps: false,
+    });
+    if (!committed.ok) return committed;
+    const { contentType = target.headers.contentType } = input;
+    const { headers, content, effects } = committed.value;
+    return {
+      ...content,
+      effects,
+      put: {
+        ...target,
+        etag: newETag,
+        headers: { ...headers, contentType },
+        lease: leased.value.lease,
+        writtenBy: "dfs" as const,
+        versionId: nextVersion(context),
+      },
+      preserve: preservePrevious(context),
+      headers: headersOf(context, leased.value),
+    };
+  },
+});
+
+/** What the headers of a response depend on besides the lease. */
+interface AppendContext {
+  readonly target: BlobRecord;
+  readonly received: ReceivedBody;
+  readonly input: { readonly sent: SentChecksums };
+}
+
+function headersOf({ target, received, input }: AppendContext, leased: LeaseAfterWrite) {
+  const { md5, crc64 } = received;
+  return {
+    "Content-MD5": input.sent.md5 ? md5 && encodeBase64(md5) : undefined,
+    "x-ms-content-crc64": input.sent.crc64 ? crc64 && encodeBase64(crc64) : undefined,
+    ...leaseRenewed(leased),
+    ...encryptionHeaders(target),
+    "x-ms-request-server-encrypted": "true",
+  };
+}

@@ -1,0 +1,145 @@
+import { mapAwaitable, type Awaitable } from "../../../base/awaitable.ts";
+import { add, put, remove, type Effect } from "../../../operation/effects.ts";
+import type { ContentPlan } from "../../../content/content-ref.ts";
+import type { RecordView } from "../../../operation/view.ts";
+import { fail, ok, type Result } from "../../../protocol/result.ts";
+import {
+  committedBlocks,
+  findUpload,
+  piecesOf,
+  type UploadLookup,
+} from "../../block/read-blocks.ts";
+import { blockCount, blocks, uploads } from "../../records.ts";
+import type {
+  BlobKey,
+  BlobRecord,
+  HttpHeaders,
+  InlineAppend,
+  UploadRecord,
+} from "../../records.ts";
+import { dropCommitted, hasBlocks } from "../../shared/overwrite.ts";
+import { planFlush, type AppendedData } from "./appended-data.ts";
+
+/** The appended data of a file. */
+interface Appended {
+  readonly staged: UploadLookup;
+  readonly data: readonly AppendedData[];
+  /** Length of the data that has records of its own. */
+  readonly stagedBytes: number;
+  /** Whether the file was written by blocks of the Blob API, which cannot be flushed. */
+  readonly isOfBlobApi: boolean;
+}
+
+/** Reads the data that was appended to a file. */
+export function readAppended(
+  view: RecordView,
+  { key, target }: { readonly key: BlobKey; readonly target: BlobRecord },
+): Awaitable<Appended> {
+  return mapAwaitable(findUpload(view, key), (staged) =>
+    mapAwaitable(readData(view, staged.live), (found) =>
+      mapAwaitable(isOfBlocks(view, target), (isOfBlobApi) => ({ staged, ...found, isOfBlobApi })),
+    ),
+  );
+}
+
+function readData(view: RecordView, upload: UploadRecord | undefined): Awaitable<FoundData> {
+  const data = (upload?.inline ?? []).map(inlineData);
+  const isInline = upload === undefined || !hasBlocks(upload);
+  return isInline ? { data, stagedBytes: 0 } : readBlocks(view, upload, data);
+}
+
+type FoundData = Pick<Appended, "data" | "stagedBytes">;
+
+/** Adds the data that has records of its own. */
+async function readBlocks(
+  view: RecordView,
+  upload: UploadRecord,
+  data: AppendedData[],
+): Promise<FoundData> {
+  let stagedBytes = 0;
+  for await (const batch of view.scan(blocks, blocks.range([upload.id]))) {
+    for (const { key, record } of batch) {
+      const { content, position } = record;
+      stagedBytes += content.length;
+      if (position === undefined) continue;
+      const id = blocks.parts(key)[1] as string;
+      const part = { pieces: await piecesOf(view, content) };
+      data.push({ id, position, length: content.length, part });
+    }
+  }
+  return { data, stagedBytes };
+}
+
+function inlineData({ id, position, source }: InlineAppend): AppendedData {
+  const { length } = source.bytes;
+  return { id, position, length, part: { pieces: [{ length, source }] } };
+}
+
+function isOfBlocks(view: RecordView, target: BlobRecord): Awaitable<boolean> {
+  if (target.writtenBy === "dfs") return false;
+  return target.type !== "BlockBlob" || hasCommittedBlocks(view, target);
+}
+
+async function hasCommittedBlocks(view: RecordView, target: BlobRecord): Promise<boolean> {
+  for await (const batch of committedBlocks(view, target.content)) return batch.length > 0;
+  return false;
+}
+
+/** The input of a flush. */
+interface Commit {
+  readonly target: BlobRecord;
+  readonly appended: Appended;
+  /** Length of the file after the flush. */
+  readonly length: number;
+  /** Whether appended data after that length is kept. */
+  readonly keeps: boolean;
+}
+
+/** The changes of a flush. The operation copies them into the new record of the file. */
+interface Committed {
+  readonly headers: HttpHeaders;
+  readonly content: { readonly content?: ContentPlan };
+  readonly effects: readonly Effect[];
+}
+
+/** Makes appended data the content of its file, in one transaction. */
+export function commitAppended(
+  key: BlobKey,
+  { target, appended, length, keeps }: Commit,
+): Result<Committed> {
+  const { staged, data, stagedBytes, isOfBlobApi: isWritten } = appended;
+  if (target.directory !== undefined) return fail("PathConflict");
+  const isOfBlobApi = isWritten || (staged.live?.blockIdLength ?? 0) > 0;
+  if (isOfBlobApi) return fail("InvalidFlushOperation");
+  const plan = planFlush(target.content, data, length);
+  if (!plan.ok) return plan;
+  const { content, beyond } = plan.value;
+  const hasRest = keeps && beyond.length > 0 && staged.live !== undefined;
+  const effects = hasRest
+    ? removeCommitted(key, staged.live, data, beyond)
+    : dropCommitted(key, staged, stagedBytes);
+  if (content === undefined) return ok({ headers: target.headers, content: {}, effects });
+  return ok({
+    headers: { ...target.headers, contentMd5: undefined },
+    content: { content },
+    effects,
+  });
+}
+
+/** Removes flushed data from an upload whose other data is kept. */
+function removeCommitted(
+  key: BlobKey,
+  upload: UploadRecord,
+  data: readonly AppendedData[],
+  beyond: readonly AppendedData[],
+): readonly Effect[] {
+  const kept = new Set(beyond.map(({ id }) => id));
+  const inline = new Set(upload.inline?.map(({ id }) => id));
+  const committed = data.filter(({ id }) => !kept.has(id) && !inline.has(id));
+  const removed = committed.map(({ id }) => remove(blocks, { upload: upload.id, id }));
+  const counted =
+    committed.length === 0 ? [] : [add(blockCount.key(upload.id), BigInt(-committed.length))];
+  if (upload.inline === undefined) return [...removed, ...counted];
+  const rest = upload.inline.filter(({ id }) => kept.has(id));
+  return [put(uploads, key, { ...upload, inline: rest }), ...removed, ...counted];
+}

@@ -1,0 +1,220 @@
+import { emptyContent } from "../../../content/content-ref.ts";
+import { periodJob } from "../../../operation/effects.ts";
+import { mapAwaitable, type Awaitable } from "../../../base/awaitable.ts";
+import type { RecordView } from "../../../operation/view.ts";
+import { noBody } from "../../../operation/operation.ts";
+import { encryption } from "../../../protocol/encryption.ts";
+import { startLease } from "../../../protocol/lease.ts";
+import type { Permission } from "../../../protocol/permission.ts";
+import { header, oneOf, query, text, type InputOf } from "../../../protocol/params.ts";
+import type { AclCaller, PathKind } from "../../../protocol/posix-access.ts";
+import { fail, ok, type Result } from "../../../protocol/result.ts";
+import type { Ticks } from "../../../base/ticks.ts";
+import {
+  chooseEncryption,
+  encryptionHeaderNames,
+  encryptionHeaders,
+} from "../../shared/create-blob.ts";
+import type { BlobPolicy } from "../../blob-policy.ts";
+import { blobs, uploads } from "../../records.ts";
+import type { BlobRecord, UploadRecord } from "../../records.ts";
+import { isHierarchical, operation, type ContainerScope } from "../../resources.ts";
+import { blobKey, dropUpload, nextVersion, preservePrevious } from "../../shared/overwrite.ts";
+import { hasBlobsBelow, isBelowFile } from "../../shared/prefixes.ts";
+import { hasFolderMark, withFolderMark } from "../../tree/directory-record.ts";
+import { rootName } from "../../tree/find-path.ts";
+import { expiryOf, expiryOption } from "../../write/set-blob-expiry.ts";
+import {
+  acl,
+  contentHeaders,
+  encryptionContext,
+  group,
+  newLease,
+  newProperties,
+  owner,
+  permissions,
+  transactionId,
+  umask,
+} from "../params.ts";
+import { accessOfNew, ownershipNeed } from "../access/posix.ts";
+
+const params = {
+  properties: newProperties,
+  headers: contentHeaders,
+  permissions,
+  umask,
+  acl,
+  owner,
+  group,
+  lease: newLease,
+  expiryOption,
+  expiryTime: header("x-ms-expiry-time", text),
+  encryptionContext,
+  transactionId,
+  blobType: query("blobtype", oneOf("blockblob", "appendblob")),
+  encryption,
+};
+
+const permission: Permission = {
+  letters: "cw",
+  resourceType: "o",
+  overwrite: true,
+  furtherActions: ownershipNeed,
+};
+
+const policy: Omit<BlobPolicy, "event"> = {
+  content: "replace",
+  generations: "current",
+  pendingCopy: "reject",
+  clientKey: "none",
+};
+
+const createdHeaders = ["x-ms-request-server-encrypted", ...encryptionHeaderNames] as const;
+
+/** Declares Create File and Create Directory. An existing file loses its content; an existing
+ *  directory keeps its entries.
+ *  learn.microsoft.com/rest/api/storageservices/datalakestoragegen2/path/create */
+function declareCreate(kind: PathKind) {
+  return operation({
+    name: kind === "file" ? "Create File" : "Create Directory",
+    ids: ["Path_Create"],
+    route: {
+      method: "PUT",
+      resource: "blob",
+      query: { resource: kind },
+      headers: { "x-ms-rename-source": false },
+    },
+    since: "2018-11-09",
+    params,
+    body: noBody,
+    permission,
+    target: "may-exist",
+    conditions: "create",
+    // Hadoop relies on it to find out that another writer has the file. On flat accounts it expects
+    // the fault of the lease.
+    ifNoneMatchAny: isHierarchical,
+    lease: "match-if-leased",
+    policy: { ...policy, event: kind === "file" ? "CreateFile" : "CreateDirectory" },
+    etag: "renew",
+    effect: "writes",
+    success: { status: 201, headers: createdHeaders },
+    reads: (view, { scope, target }): Awaitable<CreationReads> =>
+      isHierarchical(scope)
+        ? mapAwaitable(view.get(uploads, blobKey({ scope })), (upload) => ({ upload }))
+        : readFlat(view, kind, { scope, target }),
+    decide: (context) => {
+      const { scope, target, input, callerId, aclCaller } = context;
+      const key = blobKey(context);
+      if (key.name === rootName) return fail("InvalidUri");
+      const { upload, isBlocked } = context.readResult;
+      const isDirectory = isDirectoryRecord(scope, target);
+      const isConflict = target !== undefined && isDirectory !== (kind === "directory");
+      if (isConflict || isBlocked === true) return fail("PathConflict");
+      const encrypted = chooseEncryption(input.encryption, scope.container);
+      if (!encrypted.ok) return encrypted;
+      const parent = scope.ancestors.at(-1);
+      const creation = { kind, parent, existing: target, callerId, aclCaller };
+      const posix = accessOfNew(input, creation);
+      if (!posix.ok) return posix;
+      const expiry = expiryOfNew(kind, context);
+      if (!expiry.ok) return expiry;
+      const record = { ...newRecord(kind, context, expiry.value), ...encrypted.value };
+      const versionId = nextVersion(context);
+      return {
+        put: isHierarchical(scope)
+          ? { ...record, posix: setsAccess(context) ? posix.value : undefined }
+          : { ...record, directory: undefined, versionId },
+        preserve: preservePrevious(context),
+        effects: [...dropUpload(key, upload), ...periodJob(blobs, key, record)],
+        headers: {
+          "x-ms-request-server-encrypted": "true",
+          ...encryptionHeaders(encrypted.value),
+        },
+      };
+    },
+  });
+}
+
+/** Whether the access in the request applies: to a new path, and to an existing one if the request
+ *  names it and lists do not limit the caller. */
+function setsAccess({ target, input, aclCaller }: Creation): boolean {
+  if (target === undefined) return true;
+  const { permissions: mode, acl: list, owner: user, group: team } = input;
+  return aclCaller === undefined && (mode ?? list ?? user ?? team) !== undefined;
+}
+
+function isDirectoryRecord(scope: ContainerScope, target: BlobRecord | undefined): boolean {
+  if (target === undefined) return false;
+  return isHierarchical(scope) ? target.directory !== undefined : hasFolderMark(target.metadata);
+}
+
+/** What a creation depends on besides its target. */
+interface CreationReads {
+  readonly upload: UploadRecord | undefined;
+  /** Only on flat accounts: whether a file has the name of a parent directory, or a new file that
+   *  of a directory. */
+  readonly isBlocked?: boolean;
+}
+
+/** Reads what has the names that the path of a new file or directory needs on a flat account. */
+async function readFlat(
+  view: RecordView,
+  kind: PathKind,
+  { scope, target }: Pick<Creation, "scope" | "target">,
+): Promise<CreationReads> {
+  const key = blobKey({ scope });
+  const upload = await view.get(uploads, key);
+  if (target !== undefined) return { upload };
+  const isTaken = kind === "file" && (await hasBlobsBelow(view, key));
+  return { upload, isBlocked: isTaken || (await isBelowFile(view, key)) };
+}
+
+/** What the record of a new path depends on. */
+interface Creation {
+  readonly scope: ContainerScope;
+  readonly target: BlobRecord | undefined;
+  readonly input: InputOf<typeof params>;
+  readonly newETag: Ticks;
+  readonly now: Ticks;
+  readonly newId: () => bigint;
+  readonly aclCaller: AclCaller | undefined;
+}
+
+/** The expiry time that the request sets; undefined if it sets none. */
+function expiryOfNew(kind: PathKind, { scope, input, now }: Creation): Result<Ticks | undefined> {
+  const { expiryOption: option, expiryTime } = input;
+  if (option === undefined) return ok(undefined);
+  if (!isHierarchical(scope)) return fail("HierarchicalNamespaceNotEnabled");
+  if (kind === "directory") return fail("ExpiryNotSupportedForDirectory");
+  return expiryOf(option, expiryTime, { created: now, now });
+}
+
+/** The record of a new path. A leased path stays leased, and a directory keeps its id, by which its
+ *  entries are keyed. */
+function newRecord(
+  kind: PathKind,
+  { target, input, newETag, now, newId }: Creation,
+  expiresAt: Ticks | undefined,
+): BlobRecord {
+  const { lease } = input;
+  const isDirectory = kind === "directory";
+  const isForAppends = !isDirectory && input.blobType === "appendblob";
+  return {
+    etag: newETag,
+    created: target?.created ?? now,
+    type: isForAppends ? "AppendBlob" : "BlockBlob",
+    content: emptyContent,
+    headers: input.headers,
+    metadata: isDirectory ? withFolderMark(input.properties) : input.properties,
+    lease: lease === undefined ? target?.lease : startLease(lease.id, lease.seconds, now),
+    expiresAt,
+    directory: isDirectory ? (target?.directory ?? newId()) : undefined,
+    encryptionContext: input.encryptionContext,
+    committedBlockCount: isForAppends ? 0 : undefined,
+    writtenBy: "dfs",
+    transactionId: input.transactionId,
+  };
+}
+
+export const createFile = declareCreate("file");
+export const createDirectory = declareCreate("directory");

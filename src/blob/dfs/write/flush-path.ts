@@ -1,0 +1,92 @@
+import { noBody } from "../../../operation/operation.ts";
+import { encryption } from "../../../protocol/encryption.ts";
+import { boolean, query, required } from "../../../protocol/params.ts";
+import { emptyBody, encryptionHeaderNames, encryptionHeaders } from "../../shared/create-blob.ts";
+import type { DecidedEvent } from "../../events.ts";
+import type { HttpHeaders } from "../../records.ts";
+import { operation } from "../../resources.ts";
+import { blobKey, nextVersion, preservePrevious } from "../../shared/overwrite.ts";
+import { commitAppended, readAppended } from "./commit-appended.ts";
+import { contentHeaders, position } from "../params.ts";
+import { appendAccess } from "../access/posix.ts";
+import { leaseAfterWrite, leaseRenewed, leaseRenewedHeader } from "./write-lease.ts";
+import { renewsLease, writeLease } from "./write-lease.ts";
+
+/** Commits appended data up to a length. Each flush gives the file a new ETag. A failed condition
+ *  for which a read gets 304 gives 304 here, too (recorded).
+ *  learn.microsoft.com/rest/api/storageservices/datalakestoragegen2/path/update */
+export const flushPath = operation({
+  name: "Flush Data",
+  ids: ["Path_FlushData"],
+  route: { method: "PATCH", resource: "blob", query: { action: "flush" } },
+  since: "2018-11-09",
+  params: {
+    position: required(position),
+    retains: query("retainUncommittedData", boolean),
+    closes: query("close", boolean),
+    headers: contentHeaders,
+    lease: writeLease(true),
+    encryption,
+    empty: emptyBody,
+  },
+  body: noBody,
+  permission: { letters: "aw", resourceType: "o", posix: appendAccess },
+  target: "must-exist",
+  conditions: "read",
+  lease: "match-if-leased",
+  renewsLease,
+  policy: {
+    content: "change",
+    generations: "current",
+    pendingCopy: "reject",
+    clientKey: "match",
+    event: "decided",
+  },
+  etag: "renew",
+  effect: "writes",
+  success: {
+    status: 200,
+    headers: ["x-ms-request-server-encrypted", leaseRenewedHeader, ...encryptionHeaderNames],
+  },
+  reads: (view, { scope, target }) => readAppended(view, { key: blobKey({ scope }), target }),
+  decide: (context) => {
+    const { target, input, now, newETag, version, readResult: appended } = context;
+    const { position: length, retains: keeps = false } = input;
+    const committed = commitAppended(blobKey(context), { target, appended, length, keeps });
+    if (!committed.ok) return committed;
+    const leased = leaseAfterWrite(target.lease, input.lease, now);
+    if (!leased.ok) return leased;
+    const { headers, content, effects } = committed.value;
+    return {
+      ...content,
+      ...(input.closes === true && { event: closed }),
+      effects,
+      put: {
+        ...target,
+        etag: newETag,
+        headers: { ...headers, ...typeAfterFlush(version), ...input.headers },
+        lease: leased.value.lease,
+        writtenBy: "dfs" as const,
+        versionId: nextVersion(context),
+      },
+      preserve: preservePrevious(context),
+      headers: {
+        ...leaseRenewed(leased.value),
+        ...encryptionHeaders(target),
+        // Recorded: true only with a client's key, although appends and reads always answer true.
+        "x-ms-request-server-encrypted": String(target.keySha256 !== undefined),
+      },
+    };
+  },
+});
+
+/** The writer of a file says with the last flush that the file is complete. */
+const closed: DecidedEvent = { api: "FlushWithClose" };
+
+/** The first version in which a flush without a content type resets it (recorded). */
+const resetsTypeSince = "2025-01-05";
+const resetType = { contentType: "application/octet-stream" };
+
+function typeAfterFlush(version: string): HttpHeaders {
+  return version >= resetsTypeSince ? resetType : {};
+}

@@ -1,0 +1,40 @@
+import { blobChange } from "../../blob-policy.ts";
+import { noBody } from "../../../operation/operation.ts";
+import { encryption } from "../../../protocol/encryption.ts";
+import { fail } from "../../../protocol/result.ts";
+import { operation } from "../../resources.ts";
+import { encryptionHeaderNames, encryptionHeaders } from "../../shared/create-blob.ts";
+import { nextVersion, preservePrevious } from "../../shared/overwrite.ts";
+import { withFolderMark } from "../../tree/directory-record.ts";
+import { rootName } from "../../tree/find-path.ts";
+import { contentHeaders, properties } from "../params.ts";
+
+/** Changes headers and metadata of a path. Headers that the request does not set stay; metadata is
+ *  replaced as a whole.
+ *  learn.microsoft.com/rest/api/storageservices/datalakestoragegen2/path/update */
+export const setPathProperties = operation({
+  ...blobChange,
+  name: "Set Path Properties",
+  ids: [],
+  route: { method: "PATCH", resource: "blob", query: { action: "setProperties" } },
+  since: "2018-11-09",
+  params: { properties, headers: contentHeaders, encryption },
+  body: noBody,
+  success: { status: 200, headers: ["x-ms-request-server-encrypted", ...encryptionHeaderNames] },
+  decide: (context) => {
+    const { scope, target, input, features } = context;
+    if (scope.key.name === rootName) return fail("InvalidUri");
+    const { properties: given = target.metadata } = input;
+    const metadata = target.directory === undefined ? given : withFolderMark(given);
+    const headers = { ...target.headers, ...input.headers };
+    // As with Set Blob Metadata; headers alone make no version.
+    const isVersioned = features.versioning && input.properties !== undefined;
+    return {
+      put: isVersioned
+        ? { ...target, metadata, headers, versionId: nextVersion(context) }
+        : { ...target, metadata, headers },
+      effects: isVersioned ? preservePrevious(context) : [],
+      headers: { "x-ms-request-server-encrypted": "true", ...encryptionHeaders(target) },
+    };
+  },
+});

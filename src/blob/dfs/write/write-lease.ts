@@ -1,0 +1,99 @@
+import { invalidHeader, missingHeader } from "../../../protocol/faults.ts";
+import { applyLeaseAction } from "../../../protocol/lease-action.ts";
+import { startLease, leaseSeconds, parseLeaseId } from "../../../protocol/lease.ts";
+import type { Lease } from "../../../protocol/lease.ts";
+import type { Param } from "../../../protocol/params.ts";
+import { ok } from "../../../protocol/result.ts";
+import type { Result } from "../../../protocol/result.ts";
+import { ticksFromSeconds } from "../../../base/ticks.ts";
+import type { Ticks } from "../../../base/ticks.ts";
+
+/** What an append or a flush does with the lease of its file. */
+type WriteLease =
+  | { readonly action: "none" | "auto-renew" | "release" }
+  | {
+      readonly action: "acquire" | "acquire-release";
+      readonly proposedId: string;
+      readonly durationSeconds: number;
+    };
+
+const actionHeader = "x-ms-lease-action";
+
+/** The lease action of an append or flush. `release` and `acquire-release` end the lease after the
+ *  write, so they are allowed only if it commits the data. */
+export function writeLease(commits: boolean): Param<WriteLease> {
+  return {
+    sources: [actionHeader, "x-ms-lease-duration", "x-ms-proposed-lease-id"],
+    parse: (reader) => {
+      const text = reader.header(actionHeader);
+      if (text === undefined || text === "") return ok({ action: "none" });
+      const action = text.toLowerCase();
+      if (action === "auto-renew" || (action === "release" && commits)) {
+        if (!reader.header("x-ms-lease-id")) return missingHeader("x-ms-lease-id");
+        return ok({ action });
+      }
+      if (action !== "acquire" && !(action === "acquire-release" && commits)) {
+        return invalidHeader(actionHeader, text);
+      }
+      const id = parseLeaseId(reader, "x-ms-proposed-lease-id");
+      if (!id.ok) return id;
+      if (id.value === undefined) return missingHeader("x-ms-proposed-lease-id");
+      const duration = reader.header("x-ms-lease-duration");
+      if (!duration) return missingHeader("x-ms-lease-duration");
+      const durationSeconds = leaseSeconds(duration, "blob");
+      if (durationSeconds === undefined) return invalidHeader("x-ms-lease-duration", duration);
+      return ok({ action, proposedId: id.value, durationSeconds });
+    },
+  };
+}
+
+/** Whether a write renews the lease whose id it has, which may have expired meanwhile. */
+export function renewsLease(input: object): boolean {
+  return "lease" in input && (input.lease as WriteLease).action === "auto-renew";
+}
+
+/** The lease of a file after a write. `renewed` is set if the request asked for a renewal. */
+export interface LeaseAfterWrite {
+  readonly lease: Lease | undefined;
+  readonly renewed?: boolean;
+}
+
+/** A lease is renewed only if at most this time is left. Recorded: a new lease of 15 s is renewed,
+ *  one of 30 s is not. */
+const renewalSecondsMax = 15;
+
+/** The lease after the write. The lease id of the request was checked before. */
+export function leaseAfterWrite(
+  lease: Lease | undefined,
+  change: WriteLease,
+  now: Ticks,
+): Result<LeaseAfterWrite> {
+  switch (change.action) {
+    case "none":
+      return ok({ lease });
+    case "release":
+      return ok({ lease: undefined });
+    case "auto-renew": {
+      const end = lease?.expiresAt;
+      const isDue = end !== undefined && end - now <= ticksFromSeconds(renewalSecondsMax);
+      if (lease === undefined || !isDue) return ok({ lease, renewed: false });
+      return ok({ lease: startLease(lease.id, lease.durationSeconds, now), renewed: true });
+    }
+    case "acquire":
+    case "acquire-release": {
+      const { proposedId, durationSeconds } = change;
+      const action = { action: "acquire", proposedId, durationSeconds } as const;
+      const moment = { kind: "blob", now, freshId: proposedId } as const;
+      const acquired = applyLeaseAction(lease, action, moment);
+      if (!acquired.ok) return acquired;
+      return ok({ lease: change.action === "acquire" ? acquired.value.lease : undefined });
+    }
+  }
+}
+
+export const leaseRenewedHeader = "x-ms-lease-renewed";
+
+/** The header that states whether the lease was renewed; none if no renewal was requested. */
+export function leaseRenewed({ renewed }: LeaseAfterWrite) {
+  return { [leaseRenewedHeader]: renewed === undefined ? undefined : String(renewed) };
+}

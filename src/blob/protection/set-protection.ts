@@ -1,0 +1,100 @@
+import { invalidHeader } from "../../protocol/faults.ts";
+import { formatHttpDate } from "../../base/dates.ts";
+import { noBody, noETag } from "../../operation/operation.ts";
+import { fail } from "../../protocol/result.ts";
+import type { ImmutabilityPolicy } from "../records.ts";
+import { operation } from "../resources.ts";
+import { putAddressed } from "../shared/generation.ts";
+import {
+  immutabilityPolicy,
+  legalHold,
+  policyHeaders,
+  protectionHeaderNames,
+} from "./protection.ts";
+
+/** What the operations on policies and legal holds declare. */
+const protectionChange = {
+  body: noBody,
+  permission: { letters: "i", resourceType: "o" },
+  namespace: "flat",
+  target: "must-exist",
+  ...noETag,
+  effect: "writes",
+  policy: {
+    content: "none",
+    generations: "any",
+    pendingCopy: "reject",
+    clientKey: "none",
+    event: "none",
+  },
+} as const;
+
+const query = { comp: "immutabilityPolicies" };
+
+/** Sets the immutability policy of a blob. A locked policy can only be extended.
+ *  learn.microsoft.com/rest/api/storageservices/set-blob-immutability-policy */
+export const setImmutabilityPolicy = operation({
+  ...protectionChange,
+  name: "Set Blob Immutability Policy",
+  ids: ["Blob_SetImmutabilityPolicy"],
+  route: { method: "PUT", resource: "blob", query },
+  since: "2020-06-12",
+  params: { policy: immutabilityPolicy },
+  conditions: "write",
+  success: { status: 200, headers: protectionHeaderNames },
+  decide: (context) => {
+    const { target, input } = context;
+    const failure = policyFault(target.immutability, input.policy);
+    if (failure !== undefined) return failure;
+    const immutability = input.policy;
+    return {
+      ...putAddressed(context, { ...target, immutability }),
+      headers: policyHeaders(immutability),
+    };
+  },
+});
+
+function policyFault(current: ImmutabilityPolicy | undefined, next: ImmutabilityPolicy) {
+  if (current?.mode !== "locked") return undefined;
+  if (next.mode !== "locked") return invalidHeader("x-ms-immutability-policy-mode", next.mode);
+  if (next.until >= current.until) return undefined;
+  return invalidHeader("x-ms-immutability-policy-until-date", formatHttpDate(next.until));
+}
+
+/** learn.microsoft.com/rest/api/storageservices/delete-blob-immutability-policy */
+export const deleteImmutabilityPolicy = operation({
+  ...protectionChange,
+  name: "Delete Blob Immutability Policy",
+  ids: ["Blob_DeleteImmutabilityPolicy"],
+  route: { method: "DELETE", resource: "blob", query },
+  since: "2020-06-12",
+  params: {},
+  mayUseReserve: true,
+  success: { status: 200, headers: [] },
+  decide: (context) => {
+    const { target } = context;
+    if (target.immutability === undefined) return {};
+    if (target.immutability.mode === "locked") {
+      return fail("ImmutabilityPolicyDeleteOnLockedPolicy");
+    }
+    return putAddressed(context, { ...target, immutability: undefined });
+  },
+});
+
+/** learn.microsoft.com/rest/api/storageservices/set-blob-legal-hold */
+export const setLegalHold = operation({
+  ...protectionChange,
+  name: "Set Blob Legal Hold",
+  ids: ["Blob_SetLegalHold"],
+  route: { method: "PUT", resource: "blob", query: { comp: "legalhold" } },
+  since: "2020-04-08",
+  params: { legalHold },
+  success: { status: 200, headers: ["x-ms-legal-hold"] },
+  decide: (context) => {
+    const { target, input } = context;
+    return {
+      ...putAddressed(context, { ...target, legalHold: input.legalHold }),
+      headers: { "x-ms-legal-hold": String(input.legalHold) },
+    };
+  },
+});

@@ -1,0 +1,246 @@
+import { emptyContent, type ContentPlan } from "../../content/content-ref.ts";
+import { metadata } from "../../operation/common-params.ts";
+import type { Effect } from "../../operation/effects.ts";
+import type { HeaderGroup } from "../../operation/reply.ts";
+import { encryption, type Encryption } from "../../protocol/encryption.ts";
+import { invalidHeader } from "../../protocol/faults.ts";
+import type { Param } from "../../protocol/params.ts";
+import { fail, ok, type Result } from "../../protocol/result.ts";
+import { parseTagsHeader, type Tags } from "../../protocol/tags.ts";
+import { protection, type Protection } from "../protection/protection.ts";
+import type { BlobRecord, ContainerRecord } from "../records.ts";
+import { blobHeaders } from "./http-headers.ts";
+import {
+  nextVersion,
+  preservePrevious,
+  versionHeader,
+  type OverwriteContext,
+} from "./overwrite.ts";
+import { blockBlobTier } from "../tier/rehydration.ts";
+import { encodeBase64 } from "../../base/base64.ts";
+import type { Features } from "../../protocol/features.ts";
+
+/** How a record is encrypted: with a customer-provided key, or in an encryption scope. Empty: with
+ *  the key of the account. */
+type BlobEncryption = Pick<BlobRecord, "keySha256" | "encryptionScope">;
+
+export const encryptionHeaderNames = [
+  "x-ms-encryption-key-sha256",
+  "x-ms-encryption-scope",
+] as const;
+
+export function encryptionHeaders({ keySha256, encryptionScope }: BlobEncryption) {
+  return {
+    "x-ms-encryption-key-sha256": keySha256 && encodeBase64(keySha256),
+    "x-ms-encryption-scope": encryptionScope,
+  };
+}
+
+/** Chooses the encryption of a new blob or block: the customer-provided key, the scope in the
+ *  request, or the default scope of the container, which the container may enforce. */
+export function chooseEncryption(
+  { clientKey, scope }: Encryption,
+  { defaultEncryptionScope, denyEncryptionScopeOverride }: ContainerRecord,
+): Result<BlobEncryption> {
+  const isEnforced = denyEncryptionScopeOverride === true && defaultEncryptionScope !== undefined;
+  const differs =
+    clientKey !== undefined || (scope ?? defaultEncryptionScope) !== defaultEncryptionScope;
+  if (isEnforced && differs) return fail("RequestForbiddenByContainerEncryptionPolicy");
+  if (clientKey !== undefined) return ok({ keySha256: clientKey.sha256 });
+  const encryptionScope = scope ?? defaultEncryptionScope;
+  return ok(encryptionScope === undefined ? {} : { encryptionScope });
+}
+
+/** Compares the scope of a request that changes a blob, or the default scope of the container, with
+ *  that of the blob. Scopes are named keys of the customer, so the faults are those of keys. A
+ *  directory has no scope, even if the container has a default. */
+export function compareScopes(
+  stored: string | undefined,
+  { scope }: Encryption,
+  { defaultEncryptionScope }: ContainerRecord,
+): Result<void> {
+  const given = stored === undefined ? scope : (scope ?? defaultEncryptionScope);
+  if (stored === given) return ok(undefined);
+  if (given === undefined) return fail("BlobUsesCustomerSpecifiedEncryption");
+  if (stored === undefined) return fail("BlobDoesNotUseCustomerSpecifiedEncryption");
+  return fail("BlobCustomerSpecifiedEncryptionMismatch");
+}
+
+/** Rejects a scope that the account does not have. */
+export function checkScope(name: string | undefined, { encryptionScopes }: Features): Result<void> {
+  const isKnown = name === undefined || encryptionScopes?.includes(name) !== false;
+  return isKnown ? ok(undefined) : fail("EncryptionScopeNotFound");
+}
+
+/** Compares the hash of the key of a request with that of a blob; a fault if they differ or only
+ *  one exists. */
+export function compareKeys(
+  stored: Uint8Array | undefined,
+  given: Uint8Array | undefined,
+): Result<void> {
+  if (stored === undefined && given === undefined) return ok(undefined);
+  if (given === undefined) return fail("BlobUsesCustomerSpecifiedEncryption");
+  if (stored === undefined) return fail("BlobDoesNotUseCustomerSpecifiedEncryption");
+  const same = Buffer.compare(stored, given) === 0;
+  return same ? ok(undefined) : fail("BlobCustomerSpecifiedEncryptionMismatch");
+}
+
+/** What operations that create or replace a blob have in common. */
+
+/** `x-ms-tags: name=value&…` of an operation that creates a blob; undefined without tags. */
+export const tagsHeader: Param<Tags | undefined> = {
+  sources: ["x-ms-tags"],
+  setsTags: true,
+  parse: (reader) => {
+    const text = reader.header("x-ms-tags");
+    return text === undefined || text === "" ? ok(undefined) : parseTagsHeader(text);
+  },
+};
+
+/** Rejects a body in operations that create an append or page blob, because its bytes would be
+ *  lost. */
+export const emptyBody: Param<undefined> = {
+  sources: ["Content-Length"],
+  parse: (reader) => {
+    const length = reader.header("content-length") ?? "0";
+    return length === "0" ? ok(undefined) : invalidHeader("Content-Length", length);
+  },
+};
+
+/** The parameters of Put Block List, and with other content headers those of Put Blob. */
+export const blockBlobParams = {
+  metadata,
+  headers: blobHeaders,
+  tags: tagsHeader,
+  tier: blockBlobTier,
+  protection,
+  encryption,
+};
+
+/** The part of the declaration that all these operations share. */
+export const blobCreation = {
+  permission: { letters: "cw", resourceType: "o", overwrite: true },
+  target: "may-exist",
+  conditions: "create",
+  lease: "match-if-leased",
+  etag: "renew",
+  effect: "writes",
+  policy: {
+    content: "replace",
+    generations: "current",
+    pendingCopy: "reject",
+    clientKey: "none",
+    directories: "reject",
+    event: "PutBlob",
+  },
+} as const;
+
+/** Response headers of operations that create a blob without a body. */
+export const createReplyHeaders = [
+  "x-ms-request-server-encrypted",
+  "x-ms-version-id",
+  ...encryptionHeaderNames,
+] as const;
+
+/** Response headers of operations that create a blob from bytes. */
+export const uploadReplyHeaders = [
+  "Content-MD5",
+  "x-ms-content-crc64",
+  ...createReplyHeaders,
+] as const;
+
+export const serverEncrypted = { "x-ms-request-server-encrypted": "true" } as const;
+
+interface CreationContext extends OverwriteContext {
+  readonly input: { readonly protection: Protection };
+}
+
+/** The fields of a new blob that the operation chooses. */
+export type NewBlob = Pick<
+  BlobRecord,
+  | "type"
+  | "headers"
+  | "metadata"
+  | "tags"
+  | "tier"
+  | "rehydration"
+  | "directory"
+  | "sequenceNumber"
+  | "lineage"
+  | "committedBlockCount"
+  | "sealed"
+  | "copy"
+>;
+
+/** What a creation writes and returns beside the record of the new blob. */
+interface Creation<H extends string> {
+  readonly encryptedWith: BlobEncryption;
+  /** Undefined: the blob is empty. */
+  readonly content?: ContentPlan | undefined;
+  readonly effects: readonly Effect[];
+  readonly headers: HeaderGroup<H>;
+}
+
+/** The record of a new blob. One that is replaced passes on its creation time and its lease. Lists
+ *  all fields, because every put creates one, and copies by spreading cost a tenth of its
+ *  memory. */
+export function newBlobRecord(
+  context: OverwriteContext,
+  blob: NewBlob,
+  encryptedWith: BlobEncryption = {},
+  { immutability, legalHold }: Partial<Protection> = {},
+): BlobRecord {
+  const { target, newETag, now } = context;
+  return {
+    etag: newETag,
+    created: target?.created ?? now,
+    type: blob.type,
+    content: emptyContent,
+    headers: blob.headers,
+    metadata: blob.metadata,
+    lease: target?.lease,
+    tags: blob.tags,
+    tier: blob.tier,
+    tierChanged: blob.tier === undefined ? undefined : now,
+    rehydration: blob.rehydration,
+    directory: blob.directory,
+    sequenceNumber: blob.sequenceNumber,
+    lineage: blob.lineage,
+    committedBlockCount: blob.committedBlockCount,
+    sealed: blob.sealed,
+    copy: blob.copy,
+    versionId: nextVersion(context),
+    immutability,
+    legalHold,
+    keySha256: encryptedWith.keySha256,
+    encryptionScope: encryptedWith.encryptionScope,
+  };
+}
+
+/** The reply that creates a blob. A blob that it replaces stays as a version or soft-deleted
+ *  snapshot, as the account is configured. */
+export function createBlob<H extends string>(
+  context: CreationContext,
+  blob: NewBlob,
+  { encryptedWith, content, effects, headers }: Creation<H>,
+) {
+  const put = newBlobRecord(context, blob, encryptedWith, context.input.protection);
+  return {
+    put,
+    content,
+    preserve: preservePrevious(context),
+    effects,
+    headers: [headers, ...furtherHeaders(put)],
+  };
+}
+
+/** Most accounts have neither scopes nor versions. */
+function furtherHeaders(put: BlobRecord) {
+  const { keySha256, encryptionScope, versionId } = put;
+  if (keySha256 === undefined && encryptionScope === undefined && versionId === undefined) {
+    return noFurtherHeaders;
+  }
+  return [encryptionHeaders(put), { "x-ms-version-id": versionHeader(versionId) }];
+}
+
+const noFurtherHeaders: readonly [] = [];

@@ -1,0 +1,168 @@
+import { blobNameUnitsMax, listedPathUnitsMax } from "../../protocol/names.ts";
+import { joinPath } from "./paths.ts";
+
+/** One entry of a directory. */
+export interface WalkEntry {
+  readonly name: string;
+  /** The id of the entry if it is a directory; undefined otherwise. */
+  readonly directory?: bigint | undefined;
+}
+
+/** A part of a directory, in the order of names. */
+export interface DirectoryPage<E> {
+  readonly entries: readonly E[];
+  /** The position of the next entry; undefined if there is none. */
+  readonly next: Position | undefined;
+}
+
+/** A name, followed by texts that distinguish several entries of that name: states of one blob.
+ *  Empty: before the first entry. */
+export type Position = readonly string[];
+
+/** What a walk visits, and how it reads directories. */
+interface Walk<E extends WalkEntry> {
+  /** The id of the directory at which the walk starts; its entries are visited. */
+  readonly root: bigint;
+  // The path of that directory.
+  readonly rootPath: string;
+  /** Only entries of the first directory whose names start with this text are visited. */
+  readonly namePrefix: string;
+  /** Whether the walk also visits the entries of the directories that it meets. */
+  readonly recursive: boolean;
+  /** Where to start: the names of the path of the first entry, relative to the root. Empty: at the
+   *  start. If the entry was deleted meanwhile, the next one in order is first. */
+  readonly from: readonly string[];
+  /** The part of the first entry's position after its name. */
+  readonly fromRest?: Position | undefined;
+  readonly limit: number;
+  /** Returns at most `limit` entries of a directory from a position on. With limit 0 the result
+   *  only says whether there is an entry. */
+  readonly readPage: (request: PageRequest) => Promise<DirectoryPage<E>>;
+  /** Called for each entry; "stop" ends the walk as if there were no further entries, "skip" leaves
+   *  out the entries of a directory. */
+  readonly visit: (path: string, entry: E) => "stop" | "skip" | undefined;
+}
+
+/** A read of one page of a directory. `from` is undefined for the start of the directory. */
+export interface PageRequest {
+  readonly directory: bigint;
+  readonly namePrefix: string;
+  readonly from: Position | undefined;
+  readonly limit: number;
+}
+
+/** Where the next walk must start: the path of its first entry, and the part of that entry's
+ *  position after its name. */
+export interface WalkEnd {
+  readonly path: string;
+  readonly rest: Position;
+}
+
+/** A directory on the way from the root to the current entry, and how far it is read. */
+interface Level<E> {
+  readonly directory: bigint;
+  readonly path: string;
+  readonly namePrefix: string;
+  entries: readonly E[];
+  at: number;
+  /** Position of the next page; undefined if the directory is read to its end. */
+  next: Position | undefined;
+}
+
+/** Most entries that are read at a time. The first page of a directory is shorter, because most
+ *  directories are. */
+const pageEntriesMax = 256;
+const firstPageEntriesMax = 32;
+/* Directories can be moved below others until the paths of their entries are longer than a path
+ * may be. A walk does not enter directories below this depth, or with longer paths. */
+const walkDepthMax = 254;
+const walkedDirectoryUnitsMax = listedPathUnitsMax - blobNameUnitsMax - "/".length;
+
+/** Visits the entries of a tree depth first, a directory before its entries, in the order of names.
+ *  Its cost is proportional to the number of visited entries and to the depth of the first one.
+ *  Returns where the next walk must start, or undefined at the end. */
+export async function walk<E extends WalkEntry>(options: Walk<E>): Promise<WalkEnd | undefined> {
+  const { recursive, visit } = options;
+  const stack = await openLevels(options);
+  let remaining = options.limit;
+  for (;;) {
+    const level = stack.at(-1);
+    if (level === undefined) return undefined;
+    const entry = level.entries[level.at];
+    if (entry === undefined) {
+      if (level.next === undefined) stack.pop();
+      else if (!(await fill(options, level, remaining))) return endOf(level, level.next);
+      continue;
+    }
+    if (remaining === 0) return endOf(level, [entry.name]);
+    level.at += 1;
+    remaining -= 1;
+    const path = joinPath(level.path, entry.name);
+    const answer = visit(path, entry);
+    if (answer === "stop") return undefined;
+    const isReachable = stack.length < walkDepthMax && path.length <= walkedDirectoryUnitsMax;
+    const isEntered = isReachable && answer !== "skip";
+    if (recursive && entry.directory !== undefined && isEntered) {
+      stack.push(newLevel({ directory: entry.directory, path, namePrefix: "", next: fromStart }));
+    }
+  }
+}
+
+const fromStart: Position = [];
+
+function newLevel<E>(level: Pick<Level<E>, "directory" | "path" | "namePrefix" | "next">) {
+  return { ...level, entries: [], at: 0 };
+}
+
+/** Opens the directories from the root to the first entry. Each continues after the directory that
+ *  leads to the first entry. */
+async function openLevels<E extends WalkEntry>(options: Walk<E>): Promise<Level<E>[]> {
+  const { root, rootPath, namePrefix, from, fromRest = [], readPage } = options;
+  const stack: Level<E>[] = [];
+  let level = { directory: root, path: rootPath, namePrefix };
+  for (const [depth, name] of from.entries()) {
+    if (depth === from.length - 1) {
+      stack.push(newLevel({ ...level, next: [name, ...fromRest] }));
+      return stack;
+    }
+    const { entries } = await readPage({ ...level, from: [name, ...currentState], limit: 1 });
+    const [found] = entries;
+    const directory = found?.name === name ? found.directory : undefined;
+    const next = directory === undefined ? [name] : [after(name)];
+    stack.push(newLevel({ ...level, next }));
+    if (directory === undefined) return stack;
+    level = { directory, path: joinPath(level.path, name), namePrefix: "" };
+  }
+  stack.push(newLevel({ ...level, next: fromStart }));
+  return stack;
+}
+
+/** Position, after a name, of the current state of a blob, which comes after its earlier states. */
+const currentState: Position = ["base"];
+
+/** The first name in order after `name`. */
+function after(name: string): string {
+  return `${name}\u0000`;
+}
+
+/** Reads the next page of a directory. Returns false if the directory has further entries and the
+ *  walk must not visit more. */
+async function fill<E extends WalkEntry>(
+  { readPage }: Walk<E>,
+  level: Level<E>,
+  remaining: number,
+): Promise<boolean> {
+  const { directory, namePrefix, next } = level;
+  const isFirst = level.entries.length === 0;
+  const limit = Math.min(remaining, isFirst ? firstPageEntriesMax : pageEntriesMax);
+  const from = next === undefined || next.length === 0 ? undefined : next;
+  const page = await readPage({ directory, namePrefix, from, limit });
+  level.entries = page.entries;
+  level.at = 0;
+  level.next = page.next;
+  return limit > 0 || page.next === undefined;
+}
+
+function endOf<E>(level: Level<E>, [name = "", ...rest]: Position): WalkEnd {
+  return { path: joinPath(level.path, name), rest };
+}

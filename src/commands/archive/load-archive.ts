@@ -1,0 +1,287 @@
+import type { AccountChangeParts } from "../../account/account-changes.ts";
+import {
+  findLoadProblem,
+  findNamespaceProblem,
+  publishLoad,
+  type AccountLoad,
+  type AccountLoadResult,
+  type LoadRules,
+} from "../../account/load-account.ts";
+import { isObject } from "../../account/object-reader.ts";
+import { isConfigurableName } from "../../account/parse-settings.ts";
+import {
+  findSubscriptionNameProblem,
+  parseSubscription,
+} from "../../account/parse-subscription.ts";
+import type { Log, Random } from "../../base/world.ts";
+import type { ContentStore } from "../../content/content.ts";
+import type { AccountFrame, EndFrame, Frame, StartFrame } from "./archive-format.ts";
+import { ArchiveRefused } from "../refused.ts";
+import { readFrames } from "./frame-reader.ts";
+import { RecordLoader } from "./record-loader.ts";
+import { createHash } from "node:crypto";
+import { ticksPerDay } from "../../base/ticks.ts";
+import type { ReclaimJob } from "../../operation/effects.ts";
+import { enqueueJob, reclaimJobs } from "../../operation/reclaim-jobs.ts";
+import type { Transaction } from "../../store/store.ts";
+
+const saltBytes = 16;
+const idMax = 2n ** 64n - 1n;
+
+/** Returns a new id for each id of an archive: always the same one during a load, and another one
+ *  in the next load, so that an archive can be loaded twice into one store, also beside its
+ *  original. Ids are derived from a random number instead of being remembered: an archive may have
+ *  millions of directories. Throws `ArchiveRefused` for an id that no export writes. */
+function idMap(random: Random): (id: bigint) => bigint {
+  const salt = random.bytes(saltBytes);
+  const bytes = Buffer.alloc(8);
+  let last: { readonly id: bigint; readonly mapped: bigint } | undefined;
+  return (id) => {
+    if (id === last?.id) return last.mapped;
+    if (id < 0n || id > idMax) {
+      throw new ArchiveRefused([`the archive is not valid: ${id} is not an id`]);
+    }
+    bytes.writeBigUInt64BE(id);
+    const digest = createHash("sha256").update(salt).update(bytes).digest();
+    // One bit less than 64, as `newId` has.
+    last = { id, mapped: digest.readBigUInt64BE(0) >> 1n };
+    return last.mapped;
+  };
+}
+
+/** After this time a reclaim job deletes the data of a load that was killed. */
+const loadTicksMax = ticksPerDay;
+
+/**
+ * Accounts of a load before it is published. Their data is stored under ids that no name refers
+ * to; `publish` assigns all of them in one transaction. Until then the load is invisible, and
+ * reclaim jobs delete its data unless `publish` removes the jobs.
+ */
+class StagedAccounts {
+  readonly #parts: AccountChangeParts;
+  readonly #rules: LoadRules;
+  readonly #accounts: AccountLoad[] = [];
+  readonly #jobKeys: Uint8Array[] = [];
+
+  constructor(parts: AccountChangeParts, rules: LoadRules) {
+    this.#parts = parts;
+    this.#rules = rules;
+  }
+
+  get count(): number {
+    return this.#accounts.length;
+  }
+
+  /** Throws if data cannot be loaded under these names. Nothing is written. */
+  async check(names: readonly string[]): Promise<void> {
+    await this.#parts.store.transact(async (tx) => this.#refuse(tx, names));
+  }
+
+  /** Adds an account. Must complete before any of its data is stored. */
+  async stage(account: AccountLoad): Promise<void> {
+    const keys = await this.#parts.store.transact(async (tx) => {
+      const problem = await findNamespaceProblem(tx, account);
+      if (problem !== undefined) throw new ArchiveRefused([problem]);
+      const due = tx.now + loadTicksMax;
+      const jobs = this.#jobsOf(account).map((job) => ({ ...job, due }));
+      for (const job of jobs) enqueueJob(tx, job, tx.now);
+      return jobs.map(({ kind, scope }) => reclaimJobs.key({ due, kind, scope: scope.join("/") }));
+    });
+    this.#accounts.push(account);
+    this.#jobKeys.push(...keys);
+  }
+
+  /** Makes the data of all accounts visible in one transaction, or none. */
+  publish(): Promise<readonly AccountLoadResult[]> {
+    return this.#parts.store.transact(async (tx) => {
+      await this.#refuse(
+        tx,
+        this.#accounts.map(({ name }) => name),
+      );
+      for (const key of this.#jobKeys) {
+        if ((await tx.get(key)) === undefined) {
+          throw new ArchiveRefused(["the load took longer than 1 day, or a snapshot was restored"]);
+        }
+        tx.delete(key);
+      }
+      const results: AccountLoadResult[] = [];
+      for (const account of this.#accounts) {
+        const problem = await findNamespaceProblem(tx, account);
+        if (problem !== undefined) throw new ArchiveRefused([problem]);
+        const result = await publishLoad(this.#parts, tx, account, this.#rules);
+        if ("problem" in result) throw new ArchiveRefused([result.problem]);
+        results.push(result);
+      }
+      return results;
+    });
+  }
+
+  /** After a failure: makes the reclaim jobs due, so that the data is deleted soon. */
+  async abandon(): Promise<void> {
+    if (this.#jobKeys.length === 0) return;
+    await this.#parts.store.transact((tx) => {
+      for (const key of this.#jobKeys) tx.delete(key);
+      for (const job of this.#accounts.flatMap((each) => this.#jobsOf(each))) {
+        enqueueJob(tx, job, tx.now);
+      }
+      return Promise.resolve();
+    });
+  }
+
+  #jobsOf({ id }: AccountLoad): readonly ReclaimJob[] {
+    return this.#parts.services.map((service) => ({ kind: `${service}-account`, scope: [id] }));
+  }
+
+  async #refuse(tx: Transaction, names: readonly string[]): Promise<void> {
+    const problems: string[] = [];
+    for (const name of names) {
+      const problem = await findLoadProblem(this.#parts, tx, name, this.#rules);
+      if (problem !== undefined) problems.push(problem);
+    }
+    if (problems.length > 0) throw new ArchiveRefused(problems);
+  }
+}
+
+export interface LoadOptions extends LoadRules {
+  readonly parts: AccountChangeParts;
+  readonly content: ContentStore;
+  readonly log: Log;
+  /** Name of the target account if the archive has one account; undefined: the archived name. */
+  readonly as?: string | undefined;
+}
+
+export interface LoadReport {
+  readonly accounts: readonly AccountLoadResult[];
+  readonly records: number;
+  readonly contentBytes: number;
+}
+
+/**
+ * Loads an archive. Everything becomes visible in one transaction at the end; a load that fails or
+ * is killed changes nothing visible, and what it has stored is deleted later.
+ */
+export async function loadArchive(
+  archive: AsyncIterable<Uint8Array>,
+  options: LoadOptions,
+): Promise<LoadReport> {
+  const load = new ArchiveLoad(options);
+  try {
+    for await (const frame of readFrames(archive)) await load.add(frame);
+    return await load.publish();
+  } catch (error) {
+    await load.abandon().catch((failure: unknown) => {
+      options.log.warn({ err: failure }, "data of failed load is kept; a job deletes it in 1 day");
+    });
+    throw error;
+  }
+}
+
+class ArchiveLoad {
+  readonly #options: LoadOptions;
+  readonly #mapId: (id: bigint) => bigint;
+  readonly #staged: StagedAccounts;
+  readonly #loader: RecordLoader;
+  /** Names in the archive, in order. */
+  #names: readonly string[] = [];
+  #isStarted = false;
+  #end: EndFrame | undefined;
+
+  constructor(options: LoadOptions) {
+    const { parts, content } = options;
+    this.#options = options;
+    this.#mapId = idMap(parts.random);
+    this.#staged = new StagedAccounts(parts, options);
+    this.#loader = new RecordLoader({ store: parts.store, content, mapId: this.#mapId });
+  }
+
+  async add(frame: Frame): Promise<void> {
+    const isFirst = !this.#isStarted;
+    if (isFirst !== (frame.kind === "start")) throw invalid("its first part is missing");
+    switch (frame.kind) {
+      case "start":
+        return this.#start(frame.payload);
+      case "account":
+        return this.#beginAccount(frame.payload);
+      case "end":
+        this.#end = frame.payload;
+        return undefined;
+      default:
+        break;
+    }
+    if (this.#staged.count === 0) throw invalid("a record has no account");
+    switch (frame.kind) {
+      case "records":
+        return this.#loader.addRecords(frame.payload);
+      case "content":
+        return this.#loader.addContent(frame.payload);
+      case "moreContent":
+        return this.#loader.addMore(frame.payload);
+    }
+  }
+
+  async publish(): Promise<LoadReport> {
+    await this.#loader.finish();
+    const { records, contentBytes } = this.#loader;
+    const isComplete =
+      this.#end?.records === records &&
+      this.#end.contentBytes === contentBytes &&
+      this.#staged.count === this.#names.length;
+    if (!isComplete) throw invalid("its figures differ from its contents");
+    return { accounts: await this.#staged.publish(), records, contentBytes };
+  }
+
+  async abandon(): Promise<void> {
+    await this.#loader.abandon();
+    await this.#staged.abandon();
+  }
+
+  async #start({ accounts: names }: StartFrame): Promise<void> {
+    this.#isStarted = true;
+    const isList = Array.isArray(names) && names.length > 0 && names.every(isName);
+    if (!isList || new Set(names).size !== names.length)
+      throw invalid("its accounts have no names");
+    if (this.#options.as !== undefined && names.length > 1) {
+      throw new ArchiveRefused([`--as: the archive has ${names.length} accounts, not one`]);
+    }
+    this.#names = names;
+    await this.#staged.check(names.map((name) => this.#targetOf(name)));
+  }
+
+  async #beginAccount(account: AccountFrame): Promise<void> {
+    const { id, name, properties } = account;
+    if (name !== this.#names[this.#staged.count] || typeof id !== "bigint") {
+      throw invalid("an account is not listed");
+    }
+    if (typeof properties !== "object" || properties === null) throw invalid("no properties");
+    await this.#staged.stage({
+      ...account,
+      subscriptions: parsedSubscriptions(account),
+      id: this.#mapId(id),
+      name: this.#targetOf(name),
+    });
+  }
+
+  #targetOf(name: string): string {
+    return this.#options.as ?? name;
+  }
+}
+
+function parsedSubscriptions({ subscriptions = {} }: AccountFrame): AccountLoad["subscriptions"] {
+  if (!isObject(subscriptions)) throw invalid("its subscriptions are no object");
+  const parsed = Object.entries(subscriptions).map(([name, input]) => {
+    const wrongName = findSubscriptionNameProblem(name);
+    if (wrongName !== undefined) throw invalid(wrongName);
+    const subscription = parseSubscription(`subscription "${name}"`, input);
+    if (!subscription.ok) throw invalid(subscription.problems.join("; "));
+    return [name, subscription.value] as const;
+  });
+  return Object.fromEntries(parsed);
+}
+
+function isName(name: unknown): boolean {
+  return typeof name === "string" && isConfigurableName(name);
+}
+
+function invalid(what: string): ArchiveRefused {
+  return new ArchiveRefused([`the archive is not valid: ${what}`]);
+}

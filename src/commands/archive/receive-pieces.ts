@@ -1,0 +1,105 @@
+import type { Body, ContentStore } from "../../content/content.ts";
+import {
+  inlinePartBytesMax,
+  inlineWholeBytesMax,
+  type ContentEdit,
+  type ReceivedBody,
+  type SliceCipher,
+  type SliceSourceOfLength,
+} from "../../content/content-ref.ts";
+import type { ContentPiece, MoreContentFrame } from "./archive-format.ts";
+import { ArchiveRefused } from "../refused.ts";
+
+export interface ReceivedPiece {
+  readonly piece: ContentPiece;
+  /** Undefined for a hole. */
+  readonly received: ReceivedBody | undefined;
+}
+
+interface PieceOptions {
+  /** Length of the whole content. */
+  readonly length: number;
+  /** Whether the frame has all of it. */
+  readonly isWhole: boolean;
+}
+
+/** Begins to store the bytes of a frame; each piece is a slice of its own. */
+export function receivePieces(
+  content: ContentStore,
+  { pieces, bytes }: MoreContentFrame,
+  { length, isWhole }: PieceOptions,
+): readonly Promise<ReceivedPiece>[] {
+  if (!Array.isArray(pieces)) throw invalid("content has no pieces");
+  let from = 0;
+  const bodies = pieces.map((piece) => {
+    checkPiece(piece, length);
+    const count = piece.isHole === true ? 0 : piece.length;
+    from += count;
+    return { piece, body: bytes.subarray(from - count, from) };
+  });
+  if (from !== bytes.length) throw invalid("pieces and bytes differ in length");
+  const [only] = pieces;
+  const isOneBody = isWhole && pieces.length === 1 && only?.length === length && !only.block;
+  const inlineBytesMax = isOneBody ? inlineWholeBytesMax : inlinePartBytesMax;
+  return bodies.map(({ piece, body }) => {
+    if (piece.isHole === true) return Promise.resolve({ piece, received: undefined });
+    const sizes = { length: body.length, lengthMax: body.length, inlineBytesMax };
+    const receiving = content.receive(bodyOf(body), { ...sizes, md5: false, crc64: true });
+    const received = receiving.then((each) => ({ piece, received: each }));
+    // A failure is thrown where the piece is awaited.
+    received.catch(() => undefined);
+    return received;
+  });
+}
+
+function checkPiece(piece: ContentPiece | null, contentLength: number): void {
+  if (typeof piece !== "object" || piece === null) throw invalid("a piece is no map");
+  const { at, length, block, cipher } = piece;
+  const isInside =
+    Number.isSafeInteger(at) &&
+    Number.isSafeInteger(length) &&
+    at >= 0 &&
+    length > 0 &&
+    at + length <= contentLength;
+  if (!isInside) throw invalid("a piece is outside of its content");
+  if (block !== undefined && typeof block !== "string") throw invalid("a block id is not a text");
+  const isCipher = cipher === undefined || typeof cipher.nonce === "bigint";
+  if (!isCipher || !Number.isSafeInteger(cipher?.at ?? 0)) throw invalid("a cipher is not valid");
+}
+
+/** The edits that write the pieces at their offsets. */
+export function writesOf(pieces: readonly ReceivedPiece[]): readonly ContentEdit[] {
+  return pieces.map(({ piece: { at, length, block, cipher }, received }) => {
+    if (received === undefined) return { edit: "clear", at, length };
+    const stored = withCipher(received.pieces, cipher);
+    const part = block === undefined ? { pieces: stored } : { pieces: stored, block };
+    return { edit: "write", at, part };
+  });
+}
+
+/** The bytes of an archive are encrypted already, so they are stored as they are. */
+function withCipher(
+  pieces: readonly SliceSourceOfLength[],
+  cipher: SliceCipher | undefined,
+): readonly SliceSourceOfLength[] {
+  if (cipher === undefined) return pieces;
+  let at = cipher.at;
+  return pieces.map(({ length, source }) => {
+    const own = { nonce: cipher.nonce, at };
+    at += length;
+    return { length, source: { ...source, cipher: own } };
+  });
+}
+
+function bodyOf(bytes: Uint8Array): Body {
+  return {
+    whole: () => Promise.resolve(bytes),
+    async *[Symbol.asyncIterator]() {
+      yield bytes;
+    },
+  };
+}
+
+function invalid(what: string): ArchiveRefused {
+  return new ArchiveRefused([`the archive is not valid: ${what}`]);
+}

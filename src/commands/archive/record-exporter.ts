@@ -1,0 +1,181 @@
+import type { ContentStore } from "../../content/content.ts";
+import { emptyContent, type ContentRef } from "../../content/content-ref.ts";
+import { encodeTaggedKey, successor, type KeyBounds } from "../../encoding/keys.ts";
+import type { AnyTable } from "../../encoding/table.ts";
+import { definedIds, type OwnerId } from "../../operation/owned-records.ts";
+import type { Entry, Key, Value, View } from "../../store/store.ts";
+import { recordTables } from "../../data/services.ts";
+import { isSameContent, piecesOf } from "./content-pieces.ts";
+import type { FrameWriter } from "./frame-writer.ts";
+
+const pageBytes = 1024 * 1024;
+const pageEntriesMax = 512;
+const pageEntriesFirst = 8;
+
+/** Pages of a range with about 1 MiB each. A scan of the store reads 512 entries at a time, which
+ *  is too much memory if each entry has 1 MiB. */
+async function* pagesOf(view: View, { start, end }: KeyBounds): AsyncGenerator<readonly Entry[]> {
+  let from = start;
+  for (let limit = pageEntriesFirst; ;) {
+    const page: Entry[] = [];
+    for await (const entries of view.range({ start: from, end, limit })) page.push(...entries);
+    const last = page.at(-1);
+    if (last === undefined) return;
+    yield page;
+    if (page.length < limit) return;
+    from = successor(last.key);
+    const bytes = page.reduce((sum, { key, value }) => sum + key.length + value.length, 0);
+    const fitting = Math.floor((pageBytes * page.length) / bytes);
+    limit = Math.max(1, Math.min(pageEntriesMax, 4 * limit, fitting));
+  }
+}
+
+interface RecordExporterOptions {
+  readonly view: View;
+  readonly content: ContentStore;
+  readonly writer: FrameWriter;
+  readonly onRecord: () => void;
+}
+
+/** Records of one frame. */
+const frameRecordsMax = 500;
+const frameBytesMax = 1024 * 1024;
+/** Work units per record (`base/loop-share.ts`). */
+const unitsPerRecord = 0.5;
+
+interface StoredRecord {
+  readonly key: Key;
+  readonly value: Value;
+}
+
+type Fields = Readonly<Record<string, unknown>>;
+
+interface RecordContent extends Pick<StoredRecord, "key"> {
+  readonly table: AnyTable;
+  readonly ref: ContentRef;
+}
+
+/** Writes the records of one view, with all records below them. */
+export class RecordExporter {
+  readonly #options: RecordExporterOptions;
+  #tableName = "";
+  /** Keys and values of the next frame. */
+  #batch: Uint8Array[] = [];
+  #batchBytes = 0;
+  /** The last record with content outside of it. */
+  #previous: RecordContent | undefined;
+  records = 0;
+  contentBytes = 0;
+
+  constructor(options: RecordExporterOptions) {
+    this.#options = options;
+  }
+
+  /** Writes the records that an id owns. The records below a record follow it, so that a reclaim
+   *  job that begins at the account finds them, also after a load was interrupted. */
+  async exportOwned({ kind, id }: OwnerId): Promise<void> {
+    for (const table of recordTables) {
+      if (table.isArchived && table.owner === kind) await this.#exportTable(table, id);
+    }
+  }
+
+  async #exportTable(table: AnyTable, owner: bigint): Promise<void> {
+    for await (const page of pagesOf(this.#options.view, table.range([owner]))) {
+      for (const entry of page) {
+        const isPlain = table.defines.length === 0 && !table.hasLease && !table.content;
+        const record = isPlain ? undefined : (table.codec.decode(entry.value) as Fields);
+        await this.#exportRecord(table, entry, record);
+        const wait = this.#options.content.loop.spend(unitsPerRecord);
+        if (wait !== undefined) await wait;
+        // At most once for each component of a path.
+        for (const below of record === undefined ? [] : definedIds(table, record, owner)) {
+          await this.exportOwned(below);
+        }
+      }
+    }
+  }
+
+  /** Writes the records that are collected for the next frame. */
+  async flush(): Promise<void> {
+    if (this.#batch.length === 0) return;
+    const lengths = this.#batch.map(({ length }) => length);
+    const frame = { table: this.#tableName, lengths, bytes: Buffer.concat(this.#batch) };
+    this.#batch = [];
+    this.#batchBytes = 0;
+    await this.#options.writer.write("records", frame);
+  }
+
+  async #exportRecord(table: AnyTable, entry: StoredRecord, record: Fields | undefined) {
+    const plain = record && withoutPassingState(table, record);
+    const ref = table.content && (plain?.[table.content] as ContentRef | undefined);
+    const isOutside = ref !== undefined && ref !== "" && ref.kind !== "inline";
+    if (isOutside) await this.#exportContent(table, { key: entry.key, ref, record: plain ?? {} });
+    else {
+      const isChanged = plain !== undefined && plain !== record;
+      const value = isChanged ? table.codec.encode(plain) : entry.value;
+      await this.#add(table.name, entry.key, value);
+    }
+    this.records += 1;
+    this.#options.onRecord();
+  }
+
+  async #add(table: string, key: Key, value: Value): Promise<void> {
+    const isFull = this.#batch.length >= 2 * frameRecordsMax || this.#batchBytes >= frameBytesMax;
+    if (isFull || table !== this.#tableName) await this.flush();
+    this.#tableName = table;
+    this.#batch.push(key, value);
+    this.#batchBytes += key.length + value.length;
+  }
+
+  async #exportContent(
+    table: AnyTable,
+    { key, ref, record }: Pick<StoredRecord, "key"> & { ref: ContentRef; record: Fields },
+  ): Promise<void> {
+    await this.flush();
+    const { view, content, writer } = this.#options;
+    const { length } = ref;
+    const value = table.codec.encode({ ...record, [table.content ?? ""]: emptyContent });
+    const base = await this.#baseOf(table, key, ref);
+    this.#previous = { table, key, ref };
+    const shown = base && { base: { table: base.table.name, key: base.key } };
+    const head = { table: table.name, key, value, length, ...shown };
+    let isFirst = true;
+    for await (const part of piecesOf(view, content, { ref, base: base?.ref })) {
+      this.contentBytes += part.bytes.length;
+      if (isFirst) await writer.write("content", { ...head, ...part });
+      else await writer.write("moreContent", part);
+      isFirst = false;
+      this.#options.onRecord();
+    }
+  }
+
+  /** The earlier record whose content is written only as far as it differs. Copies have the content
+   *  of their source, and an earlier state of a record has most of that of the next older one or of
+   *  the present one. All of them are in the archive already. */
+  async #baseOf(table: AnyTable, key: Key, ref: ContentRef): Promise<RecordContent | undefined> {
+    const { earlierStateOf: present } = table;
+    const previous = this.#previous;
+    if (previous !== undefined && isSameContent(previous.ref, ref)) return previous;
+    if (present === undefined) return undefined;
+    const name = encodeTaggedKey(present.table.tag, table.parts(key).slice(0, present.keyParts));
+    const isSameName =
+      previous?.table === table &&
+      Buffer.compare(name.subarray(1), previous.key.subarray(1, name.length)) === 0;
+    if (isSameName) return previous;
+    const value = await this.#options.view.get(name);
+    const record = value && (present.table.codec.decode(value) as Fields);
+    const presentRef = record?.[present.table.content ?? ""] as ContentRef | undefined;
+    return presentRef && { table: present.table, key: name, ref: presentRef };
+  }
+}
+
+/** The record without what belongs to a running server: a lease, and a copy in progress, which
+ *  counts as aborted. Returns the same object if nothing is left out. */
+function withoutPassingState({ hasLease }: AnyTable, record: Fields): Fields {
+  const { copy } = record as { readonly copy?: { readonly status?: string } };
+  const isCopying = copy?.status === "pending";
+  const isLeased = hasLease === true && record["lease"] !== undefined;
+  if (!isCopying && !isLeased) return record;
+  const kept = isCopying ? { ...record, copy: { ...copy, status: "aborted" } } : { ...record };
+  return hasLease === true ? { ...kept, lease: undefined } : kept;
+}

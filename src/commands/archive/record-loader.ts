@@ -1,0 +1,259 @@
+import type { ContentStore } from "../../content/content.ts";
+import type { ContentEdit, ContentPlan, ContentRef } from "../../content/content-ref.ts";
+import { edit, share } from "../../content/plan.ts";
+import type { AnyTable } from "../../encoding/table.ts";
+import { applyEffects } from "../../operation/apply.ts";
+import type { Effect } from "../../operation/effects.ts";
+import type { Key, Store, Transaction } from "../../store/store.ts";
+import type { ContentFrame, MoreContentFrame, RecordsFrame } from "./archive-format.ts";
+import { ArchiveRefused } from "../refused.ts";
+import { loadedRecord, mapKey, tableOf, type LoadedRecord } from "./load-item.ts";
+import { receivePieces, writesOf, type ReceivedPiece } from "./receive-pieces.ts";
+
+interface RecordLoaderOptions {
+  readonly store: Store;
+  readonly content: ContentStore;
+  readonly mapId: (id: bigint) => bigint;
+}
+
+/** Limits of one transaction. */
+const batchItemsMax = 250;
+const batchBytesMax = 16 * 1024 * 1024;
+const batchPiecesMax = 4096;
+
+/** What one transaction writes of one record. */
+interface LoadItem {
+  readonly record: LoadedRecord;
+  /** Undefined if the record has no content outside of it. */
+  readonly content?: ItemContent | undefined;
+}
+
+interface ItemContent {
+  readonly length: number;
+  /** Whether earlier transactions have written the record and a part of its content. */
+  readonly isContinued: boolean;
+  /** An earlier record whose content is changed; undefined: there is no content before. */
+  readonly base: { readonly table: AnyTable; readonly key: Key } | undefined;
+  readonly pieces: Promise<ReceivedPiece>[];
+}
+
+interface Batch {
+  readonly items: LoadItem[];
+  bytes: number;
+  pieces: number;
+}
+
+/** Writes the records of an archive under new ids, a few hundred per transaction. While one
+ *  transaction is committed, the contents of the next one are received. */
+export class RecordLoader {
+  readonly #options: RecordLoaderOptions;
+  #batch: Batch = emptyBatch();
+  /** The record whose content is incomplete so far. */
+  #open: LoadItem | undefined;
+  #committing: Promise<void> = Promise.resolve();
+  records = 0;
+  contentBytes = 0;
+
+  constructor(options: RecordLoaderOptions) {
+    this.#options = options;
+  }
+
+  async addRecords(frame: RecordsFrame): Promise<void> {
+    this.#refuseOpen();
+    const { table } = frame;
+    for (const { key, value } of recordsOf(frame)) {
+      await this.#add({ record: loadedRecord({ table, key, value }, this.#options.mapId) });
+      const wait = this.#options.content.loop.spend(1);
+      if (wait !== undefined) await wait;
+    }
+  }
+
+  async addContent(frame: ContentFrame): Promise<void> {
+    this.#refuseOpen();
+    const { mapId } = this.#options;
+    const record = loadedRecord(frame, mapId);
+    if (record.table.content === undefined) throw invalid("a record cannot have content");
+    const { length } = frame;
+    if (!Number.isSafeInteger(length) || length < 0) throw invalid("a length is not a number");
+    const base = frame.base && earlierRecord(frame.base, mapId);
+    const item = { record, content: { length, isContinued: false, base, pieces: [] } };
+    await this.#addPieces(item, frame);
+    await this.#add(item);
+    this.#open = frame.isLast ? undefined : item;
+  }
+
+  async addMore(frame: MoreContentFrame): Promise<void> {
+    if (this.#open?.content === undefined) throw invalid("content has no record");
+    // The record may be part of a batch that is committed already.
+    if (!this.#batch.items.includes(this.#open)) {
+      const { record, content } = this.#open;
+      this.#open = { record, content: { ...content, isContinued: true, pieces: [] } };
+      await this.#addPieces(this.#open, frame);
+      await this.#add(this.#open);
+    } else await this.#addPieces(this.#open, frame);
+    if (frame.isLast) this.#open = undefined;
+  }
+
+  /** Resolves when everything is committed. */
+  async finish(): Promise<void> {
+    this.#refuseOpen();
+    await this.#commit();
+    await this.#committing;
+  }
+
+  /** After a failure: frees what was received, but not committed. */
+  async abandon(): Promise<void> {
+    await this.#committing.catch(() => undefined);
+    await discardAll(this.#options.content, this.#batch.items);
+    this.#batch = emptyBatch();
+  }
+
+  async #addPieces({ content }: LoadItem, frame: MoreContentFrame): Promise<void> {
+    if (content === undefined) return;
+    const isWhole = frame.isLast && !content.isContinued && content.pieces.length === 0;
+    const options = { length: content.length, isWhole };
+    const received = receivePieces(this.#options.content, frame, options);
+    content.pieces.push(...received);
+    this.contentBytes += frame.bytes.length;
+    this.#batch.bytes += frame.bytes.length;
+    this.#batch.pieces += received.length;
+  }
+
+  async #add(item: LoadItem): Promise<void> {
+    this.#batch.items.push(item);
+    if (item.content?.isContinued !== true) this.records += 1;
+    const { items, bytes, pieces } = this.#batch;
+    const isFull =
+      items.length >= batchItemsMax || bytes >= batchBytesMax || pieces >= batchPiecesMax;
+    if (isFull) await this.#commit();
+  }
+
+  /** Begins the next transaction when the one before has ended. */
+  async #commit(): Promise<void> {
+    await this.#committing;
+    const { items } = this.#batch;
+    this.#batch = emptyBatch();
+    this.#committing = this.#write(items);
+    // A failure is thrown where the commit is awaited.
+    this.#committing.catch(() => undefined);
+  }
+
+  async #write(items: readonly LoadItem[]): Promise<void> {
+    const { store, content } = this.#options;
+    try {
+      const writes = new Map<LoadItem, readonly ContentEdit[]>();
+      for (const item of items) {
+        const pieces = await Promise.all(item.content?.pieces ?? []);
+        writes.set(item, writesOf(pieces));
+      }
+      await store.transact(async (tx) => {
+        for (const item of items) {
+          const effects = await effectsOf(tx, item, writes.get(item) ?? []);
+          await applyEffects(content, tx, effects, tx.now);
+        }
+      });
+    } catch (error) {
+      // A record with a field of the wrong type, which no export writes.
+      if (error instanceof TypeError || error instanceof RangeError) {
+        throw invalid("a record cannot be stored", error);
+      }
+      throw error;
+    } finally {
+      await discardAll(content, items);
+    }
+  }
+
+  #refuseOpen(): void {
+    if (this.#open !== undefined) throw invalid("content is incomplete");
+  }
+}
+
+/** The records of a frame. */
+export function* recordsOf({ lengths, bytes }: RecordsFrame) {
+  if (!Array.isArray(lengths) || lengths.length % 2 !== 0) throw invalid("records have no lengths");
+  let at = 0;
+  const next = (length: unknown): Uint8Array => {
+    const isInside = Number.isSafeInteger(length) && Number(length) >= 0;
+    if (!isInside || at + Number(length) > bytes.length) throw invalid("a record has no bytes");
+    at += Number(length);
+    // Copied, because a record must not keep the whole frame in memory.
+    return new Uint8Array(bytes.subarray(at - Number(length), at));
+  };
+  for (let index = 0; index < lengths.length; index += 2) {
+    yield { key: next(lengths[index]), value: next(lengths[index + 1]) };
+  }
+  if (at !== bytes.length) throw invalid("bytes belong to no record");
+}
+
+function emptyBatch(): Batch {
+  return { items: [], bytes: 0, pieces: 0 };
+}
+
+async function discardAll(content: ContentStore, items: readonly LoadItem[]): Promise<void> {
+  const pieces = items.flatMap((item) => item.content?.pieces ?? []);
+  for (const settled of await Promise.allSettled(pieces)) {
+    const received = settled.status === "fulfilled" ? settled.value.received : undefined;
+    if (received !== undefined) content.discard(received);
+  }
+}
+
+async function effectsOf(
+  tx: Transaction,
+  { record: loaded, content }: LoadItem,
+  writes: readonly ContentEdit[],
+): Promise<readonly Effect[]> {
+  const { table, key, effects } = loaded;
+  const put = { effect: "put", table, key } as const;
+  if (content === undefined) {
+    return [{ ...put, record: loaded.record, content: undefined }, ...effects];
+  }
+  if (content.isContinued) {
+    const record = await recordAt(tx, table, key);
+    return [{ ...put, record, content: edit(contentOf(table, record), ...writes) }];
+  }
+  const plan = await newContent(tx, content, writes);
+  return [{ ...put, record: loaded.record, content: plan }, ...effects];
+}
+
+async function newContent(
+  tx: Transaction,
+  { length, base }: ItemContent,
+  writes: readonly ContentEdit[],
+): Promise<ContentPlan> {
+  const before =
+    base === undefined
+      ? noContent
+      : contentOf(base.table, await recordAt(tx, base.table, base.key));
+  if (base !== undefined && writes.length === 0 && before.length === length) return share(before);
+  return edit(before, { edit: "resize", length }, ...writes);
+}
+
+const noContent: ContentRef = { kind: "slices", length: 0, slices: [] };
+
+async function recordAt(tx: Transaction, table: AnyTable, key: Key): Promise<object> {
+  const value = await tx.get(key);
+  if (value === undefined) throw invalid("content of a missing record");
+  return table.codec.decode(value);
+}
+
+function contentOf(table: AnyTable, record: object): ContentRef {
+  const ref = (record as Record<string, ContentRef | undefined>)[table.content ?? ""];
+  if (ref === undefined) throw invalid("content of a record without content");
+  return ref;
+}
+
+function earlierRecord(
+  { table, key }: { readonly table: string; readonly key: Key },
+  mapId: (id: bigint) => bigint,
+) {
+  const archived = tableOf(table);
+  try {
+    return { table: archived, key: mapKey(archived, key, mapId).key };
+  } catch (error) {
+    throw invalid("a key cannot be read", error);
+  }
+}
+
+function invalid(what: string, cause?: unknown): ArchiveRefused {
+  return new ArchiveRefused([`the archive is not valid: ${what}`], cause);
+}

@@ -1,0 +1,76 @@
+import { developmentAccountName } from "../../account/settings.ts";
+import type { LoadRules } from "../../account/load-account.ts";
+import type { Log, Random } from "../../base/world.ts";
+import type { DataStores } from "../../data/data-stores.ts";
+import { accountChangeParts } from "../../data/ensure-accounts.ts";
+import { readVersion } from "../../host/version.ts";
+import { exportAccounts, type ExportOptions, type ExportReport } from "./export-accounts.ts";
+import { loadArchive, type LoadOptions, type LoadReport } from "./load-archive.ts";
+import type { ArchiveControl, ArchiveResult } from "../../admin/admin-context.ts";
+import { ArchiveRefused } from "../refused.ts";
+
+export interface ArchiveParts {
+  readonly stores: Pick<DataStores, "store" | "content">;
+  readonly random: Random;
+  readonly log: Log;
+  readonly isConfigured: LoadRules["isConfigured"];
+  /** Called after each load, which may have added accounts. */
+  readonly onLoaded: () => Promise<unknown>;
+}
+
+export type ExportRequest = Pick<ExportOptions, "accounts" | "withKeys" | "sink" | "onProgress">;
+export type LoadRequest = Pick<LoadOptions, "as" | "replace">;
+
+/** Exports accounts of a store to archives, and loads archives into it. */
+export class ServerArchives {
+  readonly #parts: ArchiveParts;
+
+  constructor(parts: ArchiveParts) {
+    this.#parts = parts;
+  }
+
+  export(request: ExportRequest): Promise<ExportReport> {
+    const { store, content } = this.#parts.stores;
+    return exportAccounts({ ...request, store, content, release: readVersion() });
+  }
+
+  async load(archive: AsyncIterable<Uint8Array>, request: LoadRequest): Promise<LoadReport> {
+    const { stores, random, log, isConfigured, onLoaded } = this.#parts;
+    const parts = accountChangeParts(stores.store, random);
+    const target = { parts, content: stores.content, log, isConfigured };
+    const report = await loadArchive(archive, { ...request, ...target });
+    await onLoaded();
+    const names = report.accounts.map(({ name }) => name);
+    log.info({ accounts: names, records: report.records }, "archive loaded on request");
+    return report;
+  }
+}
+
+/** The archives of a store whose server is not running. Which accounts are configured is unknown
+ *  here. An account with a record but without stored keys was configured; the development account
+ *  is, unless a server is started with others. */
+export function folderArchives(
+  stores: ArchiveParts["stores"],
+  world: Pick<ArchiveParts, "random" | "log">,
+): ServerArchives {
+  const isConfigured: LoadRules["isConfigured"] = (name, existing) =>
+    existing === undefined ? name === developmentAccountName : existing.stored === undefined;
+  return new ServerArchives({ ...world, stores, isConfigured, onLoaded: () => Promise.resolve() });
+}
+
+/** What the admin listener uses: problems of an archive or a request are results. */
+export function archiveControl(archives: ServerArchives): ArchiveControl {
+  return {
+    export: (request) => resultOf(archives.export(request)),
+    load: (archive, request) => resultOf(archives.load(archive, request)),
+  };
+}
+
+async function resultOf(report: Promise<object>): Promise<ArchiveResult> {
+  try {
+    return { ok: true, report: await report };
+  } catch (error) {
+    if (!(error instanceof ArchiveRefused)) throw error;
+    return { ok: false, problems: error.problems };
+  }
+}

@@ -1,0 +1,235 @@
+import { readStagingState, stageBlock } from "../../blob/block/stage-block.ts";
+import { isBlockId } from "../../blob/block/block-id.ts";
+import type { BlobRecord, ContainerRecord } from "../../blob/records.ts";
+import { asPart, compose, edit } from "../../content/plan.ts";
+import {
+  inlinePartBytesMax,
+  inlineWholeBytesMax,
+  type ContentEdit,
+  type ContentPlan,
+  type ReceivedBody,
+} from "../../content/content-ref.ts";
+import { checkBlobName } from "../../protocol/names.ts";
+import { latestVersion } from "../../protocol/versions.ts";
+import { applyEffects } from "../../operation/apply.ts";
+import { newId } from "../../operation/identifiers.ts";
+import { Records } from "../../operation/records.ts";
+import type { ExtentChunk } from "./azurite-folder.ts";
+import {
+  blobParts,
+  blobRecordOf,
+  contentLengthOf,
+  snapshotOf,
+  storedChunkOf,
+  type BlobPart,
+} from "./blob-document.ts";
+import {
+  alreadyThere,
+  directoryOf,
+  isDirectoryMark,
+  openSlot,
+  type BlobAddress,
+} from "./blob-slot.ts";
+import { requiredText, type Fields } from "./document-fields.ts";
+import type { ImportContext } from "./import-context.ts";
+import { ImportRefused } from "../refused.ts";
+import { runLimited } from "./run-limited.ts";
+
+/** Blobs that are imported at the same time. Each part of a blob that is being received uses two
+ *  buffers of 256 KiB. */
+const blobsAtOnceMax = 4;
+const partsAtOnceMax = 32;
+const blocksAtOnceMax = 32;
+
+const noEncryption = { clientKey: undefined, scope: undefined };
+
+export async function importBlobs(context: ImportContext): Promise<void> {
+  const { folder } = context;
+  const all = folder.documents("blob", (name) => name === "$BLOBS_COLLECTION$");
+  await runLimited(all, blobsAtOnceMax, ({ fields }) => importBlob(context, fields));
+  const blocks = folder.documents("blob", (name) => name === "$BLOCKS_COLLECTION$");
+  await runLimited(blocks, blocksAtOnceMax, ({ fields }) => importBlock(context, fields));
+}
+
+async function importBlob(context: ImportContext, document: Fields): Promise<void> {
+  // A document of a blob that has only uncommitted blocks; `importBlock` imports these.
+  if (document["isCommitted"] === false) return;
+  const { counts } = context;
+  const container = containerOf(context, document);
+  const name = requiredText(document, "name");
+  if (container === undefined) {
+    counts.skipped += 1;
+    return;
+  }
+  const at = snapshotOf(document);
+  const address = { container, name, snapshot: at, isHierarchical: isInTree(context, document) };
+  await naming(`blob ${requiredText(document, "containerName")}/${name}`, async () => {
+    if (!checkBlobName(name).ok) throw new ImportRefused(["the name is not valid"]);
+    await writeBlob(context, document, address);
+  });
+  if (at === undefined) counts.blobs += 1;
+  else counts.snapshots += 1;
+}
+
+/** Writes a few parts per transaction: a blob may have 50,000. */
+async function writeBlob(
+  context: ImportContext,
+  document: Fields,
+  address: BlobAddress,
+): Promise<void> {
+  const parts = blobParts(document);
+  const { type } = blobRecordOf(document, 0n);
+  const length = contentLengthOf(document);
+  const stored = parts.reduce((sum, { chunk }) => sum + chunk.count, 0);
+  if (type !== "PageBlob" && stored !== length) {
+    throw new ImportRefused([`has ${stored} bytes stored, expected ${length}`]);
+  }
+  let from = 0;
+  do {
+    const some = parts.slice(from, from + partsAtOnceMax);
+    await writeParts(context, document, {
+      address,
+      parts: some,
+      isFirst: from === 0,
+      type,
+      length,
+    });
+    from += partsAtOnceMax;
+  } while (from < parts.length);
+}
+
+interface Writing {
+  readonly address: BlobAddress;
+  readonly parts: readonly BlobPart[];
+  readonly isFirst: boolean;
+  readonly type: BlobRecord["type"];
+  readonly length: number;
+}
+
+async function writeParts(
+  context: ImportContext,
+  document: Fields,
+  { address, parts, isFirst, type, length }: Writing,
+): Promise<void> {
+  const { store, content } = context.stores;
+  const { random } = context;
+  const isAlone = parts.length === 1 && isFirst && type === "BlockBlob";
+  const inlineBytesMax = isAlone ? inlineWholeBytesMax : inlinePartBytesMax;
+  const chunks = parts.map(({ chunk }) => chunk);
+  const received = await receiveAll(context, chunks, inlineBytesMax);
+  try {
+    const written = parts.map(({ at, block }, index) => {
+      const part = asPart(received[index]!, block);
+      return { edit: "write", at, part } as const satisfies ContentEdit;
+    });
+    await store.transact(async (tx) => {
+      const { before, parents, ...slot } = await openSlot(
+        new Records(tx, content),
+        address,
+        random,
+      );
+      const imported = blobRecordOf(document, tx.now);
+      const isMark = address.isHierarchical && isDirectoryMark(imported, address.name, length);
+      if (isFirst && !isMark && before !== undefined) throw alreadyThere(before);
+      const record = isMark ? directoryOf(imported, before, random) : (before ?? imported);
+      const plan = planOf(record, written, isFirst ? length : undefined);
+      await applyEffects(content, tx, [...parents, slot.put(record, plan)], tx.now);
+    });
+  } finally {
+    for (const each of received) content.discard(each);
+  }
+}
+
+type WriteEdit = Extract<ContentEdit, { edit: "write" }>;
+
+/** The plan that adds parts to a blob. `length` is the length of a new page blob; otherwise
+ *  undefined. */
+function planOf(
+  { type, content }: BlobRecord,
+  written: readonly WriteEdit[],
+  length: number | undefined,
+): ContentPlan {
+  if (length === undefined) return edit(content, ...written);
+  if (type !== "PageBlob") return compose(written.map(({ part }) => part));
+  const noPages = { kind: "slices", length: 0, slices: [] } as const;
+  return edit(noPages, { edit: "resize", length }, ...written);
+}
+
+/** Receives all parts or none: on a failure the received ones are discarded. */
+async function receiveAll(
+  { folder, stores: { content } }: ImportContext,
+  chunks: readonly ExtentChunk[],
+  inlineBytesMax: number,
+): Promise<readonly ReceivedBody[]> {
+  const settled = await Promise.allSettled(
+    chunks.map((chunk) => {
+      const sizes = { length: chunk.count, lengthMax: chunk.count, inlineBytesMax };
+      return content.receive(folder.bytes("blob", chunk), { ...sizes, md5: false, crc64: true });
+    }),
+  );
+  const received = settled.flatMap((each) => (each.status === "fulfilled" ? [each.value] : []));
+  const failed = settled.find((each) => each.status === "rejected");
+  if (failed === undefined) return received;
+  for (const each of received) content.discard(each);
+  throw failed.reason;
+}
+
+async function importBlock(context: ImportContext, document: Fields): Promise<void> {
+  const { stores, random, counts } = context;
+  const container = containerOf(context, document);
+  const name = requiredText(document, "blobName");
+  const blockId = requiredText(document, "name");
+  if (container === undefined || !isBlockId(blockId) || !checkBlobName(name).ok) {
+    counts.skipped += 1;
+    return;
+  }
+  const isHierarchical = isInTree(context, document);
+  const address = { container, name, snapshot: undefined, isHierarchical };
+  const scope = { container };
+  await naming(`uncommitted block ${blockId} of ${name}`, async () => {
+    const chunk = storedChunkOf(document["persistency"]);
+    const [received] = await receiveAll(context, [chunk], inlinePartBytesMax);
+    if (received === undefined) return;
+    try {
+      const isStaged = await stores.store.transact(async (tx) => {
+        const view = new Records(tx, stores.content);
+        const { key, before: target, parents } = await openSlot(view, address, random);
+        if (target?.directory !== undefined) return false;
+        const readResult = await readStagingState(view, key, blockId);
+        const input = { encryption: noEncryption };
+        const decided = { target, readResult, blockId, received, scope, input };
+        const staging = { ...decided, now: tx.now, version: latestVersion };
+        const staged = stageBlock(key, { ...staging, newId: () => newId(random) });
+        if ("ok" in staged) return false;
+        await applyEffects(stores.content, tx, [...parents, ...staged.effects], tx.now);
+        return true;
+      });
+      counts[isStaged ? "uncommittedBlocks" : "skipped"] += 1;
+    } finally {
+      stores.content.discard(received);
+    }
+  });
+}
+
+function isInTree({ staged }: ImportContext, document: Fields): boolean {
+  return staged.isHierarchical(requiredText(document, "accountName"));
+}
+
+function containerOf({ staged }: ImportContext, document: Fields): ContainerRecord | undefined {
+  const account = requiredText(document, "accountName");
+  const name = requiredText(document, "containerName");
+  return staged.find("container", { account, name })?.record;
+}
+
+/** Prefixes the problems of an `ImportRefused` with the resource. */
+async function naming(what: string, work: () => Promise<void>): Promise<void> {
+  try {
+    await work();
+  } catch (error) {
+    if (!(error instanceof ImportRefused)) throw error;
+    throw new ImportRefused(
+      error.problems.map((problem) => `${what}: ${problem}`),
+      error,
+    );
+  }
+}

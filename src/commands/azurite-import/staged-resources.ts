@@ -1,0 +1,212 @@
+import { accounts, type AccountRecord } from "../../account/account-record.ts";
+import { putRoot } from "../../blob/container/create-container.ts";
+import { containers, type ContainerRecord } from "../../blob/records.ts";
+import { put, type Effect, type ReclaimJob } from "../../operation/effects.ts";
+import { ticksPerDay } from "../../base/ticks.ts";
+import type { Random } from "../../base/world.ts";
+import { applyEffects } from "../../operation/apply.ts";
+import { newId } from "../../operation/identifiers.ts";
+import { enqueueJob, reclaimJobs } from "../../operation/reclaim-jobs.ts";
+import { deletedQueues, queues, type QueueRecord } from "../../queue/records.ts";
+import type { Transaction, View } from "../../store/store.ts";
+import { tables, type TableRecord } from "../../table/records.ts";
+import type { DataStores } from "../../data/data-stores.ts";
+import { ImportRefused } from "../refused.ts";
+
+interface Named {
+  readonly account: string;
+  readonly name: string;
+}
+
+/** A container, queue or table whose contents are stored before its name exists. */
+type StagedResource = Named &
+  (
+    | { readonly kind: "container"; readonly record: ContainerRecord }
+    | { readonly kind: "queue"; readonly record: QueueRecord }
+    | { readonly kind: "table"; readonly record: TableRecord }
+  );
+
+const resourcesMax = 100_000;
+const jobsPerTransactionMax = 500;
+const problemsMax = 20;
+/** After this time a reclaim job deletes the contents of an import that was killed. */
+const importTicksMax = ticksPerDay;
+
+const jobKinds = {
+  container: "blob-container",
+  queue: "queue-messages",
+  table: "table-entities",
+} as const;
+
+/**
+ * The resources of an import before it is published. Contents are stored under new ids that no name
+ * refers to; `publish` writes all names in one transaction. Until then the import is invisible, and
+ * a reclaim job per id deletes its contents unless `publish` removes the job.
+ */
+export class StagedResources {
+  readonly #stores: Pick<DataStores, "store" | "content">;
+  readonly #random: Random;
+  readonly #resources = new Map<string, StagedResource>();
+  readonly #jobKeys: Uint8Array[] = [];
+  /** Names of the accounts with a hierarchical namespace, as of `begin`. */
+  readonly #hierarchical = new Set<string>();
+
+  constructor(stores: Pick<DataStores, "store" | "content">, random: Random) {
+    this.#stores = stores;
+    this.#random = random;
+  }
+
+  add(resource: StagedResource): void {
+    const path = pathOf(resource.kind, resource);
+    if (this.#resources.has(path)) throw new ImportRefused([`${path} appears twice`]);
+    if (this.#resources.size >= resourcesMax) {
+      throw new ImportRefused([`more than ${resourcesMax} containers, queues and tables`]);
+    }
+    this.#resources.set(path, resource);
+  }
+
+  find<K extends StagedResource["kind"]>(
+    kind: K,
+    named: Named,
+  ): Extract<StagedResource, { kind: K }> | undefined {
+    const found = this.#resources.get(pathOf(kind, named));
+    return found as Extract<StagedResource, { kind: K }> | undefined;
+  }
+
+  /** Whether blobs of the account are stored in a tree of directories. */
+  isHierarchical(account: string): boolean {
+    return this.#hierarchical.has(account);
+  }
+
+  get hasHierarchy(): boolean {
+    return this.#hierarchical.size > 0;
+  }
+
+  newId(): bigint {
+    return newId(this.#random);
+  }
+
+  /** Adds the reclaim jobs of the import. Must complete before any content is stored. */
+  async begin(): Promise<void> {
+    await this.#stores.store.snapshot(async (view) => {
+      await this.#readNamespaces(view);
+      await this.#refuseExisting(view);
+    });
+    const all = [...this.#resources.values()];
+    for (let from = 0; from < all.length; from += jobsPerTransactionMax) {
+      const some = all.slice(from, from + jobsPerTransactionMax);
+      const keys = await this.#stores.store.transact((tx) => {
+        const due = tx.now + importTicksMax;
+        const jobs = some.map((resource) => ({ ...jobOf(resource), due }));
+        for (const job of jobs) enqueueJob(tx, job, tx.now);
+        return Promise.resolve(jobs.map(jobKeyOf));
+      });
+      this.#jobKeys.push(...keys);
+    }
+  }
+
+  /** Makes all resources visible in one transaction, or none. */
+  async publish(): Promise<void> {
+    const { store, content } = this.#stores;
+    await store.transact(async (tx) => {
+      await this.#refuseExisting(tx);
+      for (const key of this.#jobKeys) {
+        if ((await tx.get(key)) === undefined) {
+          throw new ImportRefused(["the import took longer than 1 day"]);
+        }
+        tx.delete(key);
+      }
+      const accountIds = new Map<string, bigint>();
+      const effects: Effect[] = [];
+      for (const resource of this.#resources.values()) {
+        const { account } = resource;
+        const id = accountIds.get(account) ?? (await this.#accountId(tx, account));
+        accountIds.set(account, id);
+        effects.push(...publication(resource, id, this.isHierarchical(account)));
+      }
+      await applyEffects(content, tx, effects, tx.now);
+    });
+  }
+
+  /** After a failure: makes the reclaim jobs due, so that a running server deletes the contents. */
+  async abandon(): Promise<void> {
+    const all = [...this.#resources.values()];
+    for (let from = 0; from < this.#jobKeys.length; from += jobsPerTransactionMax) {
+      await this.#stores.store.transact((tx) => {
+        for (const key of this.#jobKeys.slice(from, from + jobsPerTransactionMax)) tx.delete(key);
+        for (const resource of all.slice(from, from + jobsPerTransactionMax)) {
+          enqueueJob(tx, jobOf(resource), tx.now);
+        }
+        return Promise.resolve();
+      });
+    }
+  }
+
+  async #accountId(tx: Transaction, name: string): Promise<bigint> {
+    const key = accounts.key(name);
+    const value = await tx.get(key);
+    if (value !== undefined) return accounts.codec.decode(value).id;
+    const record: AccountRecord = { id: this.newId(), properties: {} };
+    tx.put(key, accounts.codec.encode(record));
+    return record.id;
+  }
+
+  async #readNamespaces(view: View): Promise<void> {
+    for (const { account } of this.#resources.values()) {
+      const value = await view.get(accounts.key(account));
+      const isTree = value && accounts.codec.decode(value).hierarchicalNamespace === true;
+      if (isTree === true) this.#hierarchical.add(account);
+    }
+  }
+
+  async #refuseExisting(view: View): Promise<void> {
+    const problems: string[] = [];
+    for (const resource of this.#resources.values()) {
+      const value = await view.get(accounts.key(resource.account));
+      if (value === undefined) continue;
+      const { id, hierarchicalNamespace } = accounts.codec.decode(value);
+      if ((hierarchicalNamespace === true) !== this.isHierarchical(resource.account)) {
+        problems.push(`account ${resource.account}: its namespace changed during the import`);
+      }
+      for (const key of namesOf(resource, id)) {
+        if ((await view.get(key)) === undefined) continue;
+        problems.push(`${pathOf(resource.kind, resource)} exists or is being deleted`);
+      }
+      if (problems.length >= problemsMax) break;
+    }
+    if (problems.length > 0) throw new ImportRefused(problems);
+  }
+}
+
+function pathOf(kind: StagedResource["kind"], { account, name }: Named): string {
+  return `${kind} ${account}/${kind === "table" ? name.toLowerCase() : name}`;
+}
+
+function jobOf({ kind, record }: StagedResource): ReclaimJob {
+  return { kind: jobKinds[kind], scope: [record.id] };
+}
+
+function jobKeyOf({ due = 0n, kind, scope }: ReclaimJob): Uint8Array {
+  return reclaimJobs.key({ due, kind, scope: scope.join("/") });
+}
+
+/** Keys that must not exist for the name to be available. */
+function namesOf({ kind, name }: StagedResource, account: bigint): readonly Uint8Array[] {
+  const key = { account, name };
+  if (kind === "container") return [containers.key(key)];
+  if (kind === "table") return [tables.key(key)];
+  return [queues.key(key), deletedQueues.key(key)];
+}
+
+function publication(
+  resource: StagedResource,
+  account: bigint,
+  isHierarchical: boolean,
+): readonly Effect[] {
+  const key = { account, name: resource.name };
+  if (resource.kind === "table") return [put(tables, key, resource.record)];
+  if (resource.kind === "queue") return [put(queues, key, resource.record)];
+  const { record } = resource;
+  const published = put(containers, key, record);
+  return isHierarchical ? [published, putRoot(record.id, record.etag, undefined)] : [published];
+}

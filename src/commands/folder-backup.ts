@@ -1,0 +1,206 @@
+import { createReadStream, createWriteStream, existsSync, readdirSync } from "node:fs";
+import { chmod, copyFile, link, mkdir, open, rename, rm, stat, utimes } from "node:fs/promises";
+import { dirname, join, resolve } from "node:path";
+import { pipeline } from "node:stream/promises";
+import {
+  extentsPath,
+  formatPath,
+  openFolder,
+  storePath,
+  type FolderOptions,
+} from "./folder-check/open-folder.ts";
+import { canSyncFolders } from "../store/folders.ts";
+import { makeFolder } from "../host/files.ts";
+import { StartRefused, systemErrorCode } from "../host/start-refused.ts";
+import { listExtents, type ExtentState } from "../content/extents/extent-table.ts";
+import { LmdbEngine } from "../store/lmdb/lmdb-engine.ts";
+import { snapshotView } from "../store/layered-scan.ts";
+
+export interface BackupOptions extends FolderOptions {
+  /** Must not exist or be an empty folder. */
+  readonly to: string;
+  /** An earlier backup. Extents that have not changed since are linked to its files instead of
+   *  being copied; both backups stay complete, also if the other one is deleted. */
+  readonly base?: string | undefined;
+}
+
+export interface BackupReport {
+  readonly extents: number;
+  /** Copied bytes of records and extents. */
+  readonly bytes: number;
+  /** Extents that are linked to files of the base. */
+  readonly linkedExtents: number;
+}
+
+/**
+ * Copies one consistent state of a data folder while servers use it: first all records of one
+ * snapshot, then every extent they refer to. Extents are append-only, and none is deleted while
+ * this process is registered as a user of the folder, so the copy contains every referenced byte.
+ * The target gets its final name after everything is flushed.
+ */
+export async function backupFolder(options: BackupOptions): Promise<BackupReport> {
+  const { location, to, base } = options;
+  checkTarget(to);
+  const known = base === undefined ? undefined : await openBase(base, location);
+  const draft = `${to}.incomplete`;
+  const folder = await openFolder(options);
+  try {
+    await rm(draft, { recursive: true, force: true });
+    await makeFolder(join(draft, "store"));
+    await mkdir(extentsPath(draft), 0o700);
+    await folder.engine.copyTo(storePath(draft));
+    await chmod(storePath(draft), 0o600);
+    if (existsSync(formatPath(location))) await copyFile(formatPath(location), formatPath(draft));
+    const extents = await extentsIn(storePath(draft));
+    let bytes = (await stat(storePath(draft))).size;
+    let linkedExtents = 0;
+    for (const state of extents) {
+      const isLinked = await known?.link(state, { from: location, to: draft });
+      if (isLinked === true) linkedExtents += 1;
+      else bytes += await copyExtent(location, draft, state.extent);
+    }
+    await syncAll(draft);
+    await rename(draft, to);
+    await sync(dirname(to));
+    return { extents: extents.length, bytes, linkedExtents };
+  } catch (error) {
+    await rm(draft, { recursive: true, force: true });
+    throw error;
+  } finally {
+    await folder.close();
+  }
+}
+
+function checkTarget(to: string): void {
+  const isTaken = existsSync(to) && readdirSync(to).length > 0;
+  if (isTaken) throw new StartRefused([`${to}: not empty; choose a new or empty folder`]);
+}
+
+/** Copies an extent and returns its length; 0 for one that was never written and has no file. The
+ *  copy has the date of the file, by which a later backup recognises it. */
+async function copyExtent(from: string, to: string, extent: bigint): Promise<number> {
+  const path = extentPath(from, extent);
+  const target = extentPath(to, extent);
+  try {
+    const { atime, mtime } = await stat(path);
+    const source = createReadStream(path);
+    await pipeline(source, createWriteStream(target, { flags: "wx", mode: 0o600 }));
+    await utimes(target, atime, mtime);
+    return source.bytesRead;
+  } catch (error) {
+    if (systemErrorCode(error) !== "ENOENT") throw error;
+    await rm(target, { force: true });
+    return 0;
+  }
+}
+
+async function syncAll(folder: string): Promise<void> {
+  for (const name of readdirSync(folder, { recursive: true, encoding: "utf8" })) {
+    await sync(join(folder, name));
+  }
+  await sync(folder);
+}
+
+async function sync(path: string): Promise<void> {
+  const isFolder = (await stat(path)).isDirectory();
+  if (isFolder && !canSyncFolders()) return;
+  // Windows flushes only files that are open for writing.
+  const handle = await open(path, isFolder ? "r" : "r+");
+  try {
+    await handle.sync();
+  } finally {
+    await handle.close();
+  }
+}
+
+/** An earlier backup whose files a new one links to. */
+export interface BackupBase {
+  /** Links the file of an extent in the new backup. Returns false if the extent has changed since,
+   *  or if the file system cannot link; then it must be copied. */
+  link(state: ExtentState, folders: { from: string; to: string }): Promise<boolean>;
+}
+
+/** Errors of a file system that has no links, or of another file system. */
+const noLinkCodes: ReadonlySet<unknown> = new Set(["EXDEV", "EPERM", "ENOTSUP", "EMLINK"]);
+
+/** Difference of the dates of a file and its copy, which has whole milliseconds. */
+const dateMillisecondsMax = 1;
+
+export function extentPath(folder: string, extent: bigint): string {
+  return join(extentsPath(folder), `${extent.toString(16).padStart(16, "0")}.extent`);
+}
+
+/** Reads the extents of an earlier backup. Throws if it is no backup or a server uses it. */
+export async function openBase(base: string, location: string): Promise<BackupBase> {
+  if (!existsSync(storePath(base))) throw new StartRefused([`${base}: not a backup`]);
+  if (resolve(base) === resolve(location) || isInUse(base)) {
+    throw new StartRefused([`${base}: in use by a server; the base must be an earlier backup`]);
+  }
+  const extents = await extentsIn(storePath(base));
+  const known = new Map(extents.map((state) => [state.extent, state.record]));
+  return {
+    async link({ extent, record }, { from, to }) {
+      const before = known.get(extent);
+      // A sealed extent never changes. Its writer distinguishes it from an extent with the same
+      // number in a folder that has another history, for example after a restore.
+      const isSame =
+        before?.sealedBytes !== undefined &&
+        before.sealedBytes === record.sealedBytes &&
+        before.writer === record.writer;
+      if (!isSame || !(await areSameFiles(extentPath(base, extent), extentPath(from, extent)))) {
+        return false;
+      }
+      return linkFile(extentPath(base, extent), extentPath(to, extent));
+    },
+  };
+}
+
+/** Every process that uses a folder has a marker file in it. */
+function isInUse(base: string): boolean {
+  const folder = join(base, "store", "open");
+  return existsSync(folder) && readdirSync(folder).length > 0;
+}
+
+/** Whether two files have the same length and date. */
+async function areSameFiles(one: string, other: string): Promise<boolean> {
+  const [first, second] = await Promise.all(
+    [one, other].map((path) => stat(path).catch(() => undefined)),
+  );
+  if (first === undefined || second === undefined || first.size !== second.size) return false;
+  return Math.abs(first.mtimeMs - second.mtimeMs) <= dateMillisecondsMax;
+}
+
+async function linkFile(from: string, to: string): Promise<boolean> {
+  try {
+    await link(from, to);
+    return true;
+  } catch (error) {
+    if (noLinkCodes.has(systemErrorCode(error))) return false;
+    throw error;
+  }
+}
+
+const extentsPerPageMax = 256;
+
+/** All extents of the records in a file that no server uses. */
+export async function extentsIn(path: string): Promise<readonly ExtentState[]> {
+  const hasLock = existsSync(`${path}-lock`);
+  const engine = new LmdbEngine({ path, noSync: false, readOnly: true });
+  const state = engine.open();
+  try {
+    const view = snapshotView(state, state.ticks);
+    const all: ExtentState[] = [];
+    let page: readonly ExtentState[];
+    do {
+      page = await listExtents(view, all.at(-1)?.extent ?? 0n, extentsPerPageMax);
+      all.push(...page);
+    } while (page.length === extentsPerPageMax);
+    return all;
+  } finally {
+    state.close();
+    await engine.close();
+    // Removes the lock file of LMDB, which readers create. It is created again when the copy is
+    // opened.
+    if (!hasLock) await rm(`${path}-lock`, { force: true });
+  }
+}

@@ -1,0 +1,277 @@
+import { ContentAudit, type ContentFigures } from "../../content/audit/audit-content.ts";
+import type { ContentRef } from "../../content/content-ref.ts";
+import { decodeKey, type KeyPart } from "../../encoding/keys.ts";
+import type { AnyTable } from "../../encoding/table.ts";
+import { reclaimJobs } from "../../operation/reclaim-jobs.ts";
+import {
+  counterBytes,
+  decodeCounter,
+  type Entry,
+  type Key,
+  type Value,
+  type View,
+} from "../../store/store.ts";
+import { snapshotView } from "../../store/layered-scan.ts";
+import { messageOf } from "../../host/start-refused.ts";
+import { contentTags } from "../../content/tables.ts";
+import { recordCounters, recordTables } from "../../data/services.ts";
+import { openFolder, type FolderOptions } from "./open-folder.ts";
+import type { ReclaimJob } from "../../operation/effects.ts";
+import { definedIds, ownerOfJob } from "../../operation/owned-records.ts";
+
+/** A record with what its table's declaration is compared with. */
+export interface CheckedRecord {
+  readonly table: AnyTable;
+  readonly parts: readonly KeyPart[];
+  readonly record: object;
+  readonly name: () => string;
+}
+
+/** A job of earlier releases. The third part of its scope is the id of a queue. */
+const earlierQueueJob = "queue-deleted";
+
+/** Finds records without an owner, which would never be deleted. */
+export class Ownership {
+  /** Ids with a reclaim job; part of their records may be deleted already. */
+  readonly #reclaimed = new Set<bigint>();
+  readonly #defined = new Set<bigint>();
+  /** Owner ids that occur in keys, each with the name of the first such record. */
+  readonly #referenced = new Map<bigint, string>();
+
+  addJob(job: ReclaimJob): void {
+    const id = job.kind === earlierQueueJob ? job.scope[2] : ownerOfJob(job)?.id;
+    if (typeof id === "bigint") this.#reclaimed.add(id);
+  }
+
+  /** Whether a reclaim job exists for the id at the start of a key. */
+  hasReclaimJob([first]: readonly KeyPart[]): boolean {
+    return typeof first === "bigint" && this.#reclaimed.has(first);
+  }
+
+  add({ table, parts, record, name }: CheckedRecord): void {
+    for (const { id } of definedIds(table, record)) this.#defined.add(id);
+    const [first] = parts;
+    if (table.owner === "store" || typeof first !== "bigint") return;
+    if (!this.#referenced.has(first)) this.#referenced.set(first, name());
+  }
+
+  problems(): readonly string[] {
+    return [...this.#referenced]
+      .filter(([id]) => !this.#defined.has(id) && !this.#reclaimed.has(id))
+      .map(([id, name]) => `${name} belongs to ${id}, which does not exist`);
+  }
+}
+
+/** Checks what records imply: index entries, related entries and counters. */
+export class DerivedEntries {
+  readonly #view: View;
+  readonly #complain: (problem: string) => void;
+  readonly #expected = new Map<number, number>();
+  readonly #found = new Map<number, number>();
+  /** Expected value of each counter, by its key in hexadecimal. */
+  readonly #counts = new Map<string, bigint>();
+
+  constructor(view: View, complain: (problem: string) => void) {
+    this.#view = view;
+    this.#complain = complain;
+  }
+
+  /** Adds a record. If it is being reclaimed, only its index entries are checked: a reclaim job
+   *  deletes them with the record, but related entries and counters in other transactions. */
+  async add(
+    { table, parts, record, name }: CheckedRecord,
+    { isBeingReclaimed }: { readonly isBeingReclaimed: boolean },
+  ): Promise<void> {
+    const { tag, role, relatedEntries, counters = [] } = table;
+    const entries = [...(table.indexes?.(record, () => parts) ?? [])];
+    const hasRelated = role === "related" || relatedEntries !== undefined || counters.length > 0;
+    if (!isBeingReclaimed || !hasRelated) {
+      if (role !== "record") increase(this.#found, tag, 1);
+      const [owner] = parts as [bigint];
+      for (const { counter, of } of counters) this.#addTo(counter.key(owner), of(record));
+      for (const entry of relatedEntries?.(record, parts) ?? []) await this.#check(entry, name);
+    }
+    for (const entry of entries) await this.#check(entry, name);
+  }
+
+  /** Returns and removes the expected value of a counter; counters at 0 need not exist. */
+  expectedCount(counter: Uint8Array): bigint {
+    const text = Buffer.from(counter).toString("hex");
+    const count = this.#counts.get(text) ?? 0n;
+    this.#counts.delete(text);
+    return count;
+  }
+
+  /** After all records: reports derived entries without a record, and missing counters. */
+  finish(): void {
+    for (const [tag, found] of this.#found) {
+      const surplus = found - (this.#expected.get(tag) ?? 0);
+      const name = recordTables.find((table) => table.tag === tag)?.name;
+      if (surplus > 0) this.#complain(`${name}: ${surplus} entries without a record`);
+    }
+    for (const [counter, count] of this.#counts) {
+      if (count !== 0n) this.#complain(`counter ${counter} is missing, expected ${count}`);
+    }
+  }
+
+  async #check(
+    { key, value: expected }: { readonly key: Uint8Array; readonly value?: Uint8Array | undefined },
+    name: () => string,
+  ): Promise<void> {
+    const [tag = 0] = key;
+    increase(this.#expected, tag, 1);
+    const value = await this.#view.get(key);
+    if (value === undefined) this.#complain(`${name()}: an entry of table ${tag} is missing`);
+    else if (expected !== undefined && Buffer.compare(value, expected) !== 0) {
+      this.#complain(`${name()}: an entry of table ${tag} has a wrong value`);
+    }
+  }
+
+  #addTo(counter: Uint8Array, count: bigint): void {
+    const text = Buffer.from(counter).toString("hex");
+    this.#counts.set(text, (this.#counts.get(text) ?? 0n) + count);
+  }
+}
+
+function increase(counts: Map<number, number>, tag: number, by: number): void {
+  counts.set(tag, (counts.get(tag) ?? 0) + by);
+}
+
+/** The result of `etagere check`. */
+export interface FolderReport extends ContentFigures {
+  /** Number of records per kind. */
+  readonly records: ReadonlyMap<string, number>;
+  /** Descriptions of the first problems; `problemCount` counts all. */
+  readonly problems: readonly string[];
+  readonly problemCount: number;
+}
+
+const problemsKeptMax = 1000;
+const ownContentTags: ReadonlySet<number> = new Set(contentTags);
+const tablesByTag = new Map(recordTables.map((table) => [table.tag, table]));
+const countersByTag = new Map(recordCounters.map((counter) => [counter.tag, counter]));
+const wholeKeySpace = { start: Uint8Array.of(1), end: Uint8Array.of(0xff) };
+
+/** Checks one consistent state of a data folder, which servers may be using. */
+export async function checkFolder(options: FolderOptions): Promise<FolderReport> {
+  const folder = await openFolder(options);
+  const state = folder.engine.open();
+  try {
+    const { files, filesBefore } = folder;
+    const view = snapshotView(state, state.ticks);
+    const problems: string[] = [];
+    let problemCount = 0;
+    const complain = (problem: string): void => {
+      problemCount += 1;
+      if (problems.length < problemsKeptMax) problems.push(problem);
+    };
+    const audit = new ContentAudit({ view, files, filesBefore, report: complain });
+    await audit.begin();
+    const records = await new RecordCheck(view, audit, complain).run();
+    const figures = await audit.finish();
+    return { ...figures, records, problems, problemCount };
+  } finally {
+    state.close();
+    await folder.close();
+  }
+}
+
+/** Checks all records in one pass. */
+class RecordCheck {
+  readonly #view: View;
+  readonly #audit: ContentAudit;
+  readonly #complain: (problem: string) => void;
+  readonly #ownership = new Ownership();
+  readonly #followUps: DerivedEntries;
+  readonly #records = new Map<string, number>();
+
+  constructor(view: View, audit: ContentAudit, complain: (problem: string) => void) {
+    this.#view = view;
+    this.#audit = audit;
+    this.#complain = complain;
+    this.#followUps = new DerivedEntries(view, complain);
+  }
+
+  async run(): Promise<ReadonlyMap<string, number>> {
+    for await (const entries of this.#view.range(reclaimJobs.range([]))) {
+      for (const { value } of entries) this.#addJob(value);
+    }
+    const counters: Entry[] = [];
+    for await (const entries of this.#view.range(wholeKeySpace)) {
+      for (const entry of entries) {
+        const tag = tagOf(entry.key);
+        const counter = countersByTag.get(tag);
+        if (counter?.isSum === true) counters.push(entry);
+        else if (counter === undefined && !ownContentTags.has(tag)) await this.#checkEntry(entry);
+      }
+    }
+    for (const counter of counters) this.#checkCounter(counter);
+    this.#followUps.finish();
+    for (const problem of this.#ownership.problems()) this.#complain(problem);
+    return this.#records;
+  }
+
+  /** Notes a reclaim job for the check of ownership. A job that cannot be decoded is reported by
+   *  `#checkEntry`. */
+  #addJob(value: Value): void {
+    try {
+      this.#ownership.addJob(reclaimJobs.codec.decode(value));
+    } catch {
+      // The job is ignored here: its records do not count as being reclaimed.
+    }
+  }
+
+  async #checkEntry({ key, value }: Entry): Promise<void> {
+    const table = tablesByTag.get(tagOf(key));
+    if (table === undefined) {
+      return this.#complain(`record of unknown kind: ${Buffer.from(key).toString("hex")}`);
+    }
+    // A volatile key that was deleted: the empty value is its tombstone.
+    if (table.lifetime === "session" && value.length === 0) return;
+    this.#records.set(table.name, (this.#records.get(table.name) ?? 0) + 1);
+    try {
+      await this.#checkRecord(table, key, table.codec.decode(value));
+    } catch (error) {
+      this.#complain(`${nameOf(table, key)} cannot be read: ${messageOf(error)}`);
+    }
+  }
+
+  async #checkRecord(table: AnyTable, key: Key, record: unknown): Promise<void> {
+    if (typeof record !== "object" || record === null) throw new Error("not a record");
+    const parts = decodeKey(key, 1);
+    const name = (): string => nameOf(table, key);
+    const checked = { table, parts, record, name };
+    this.#ownership.add(checked);
+    const content =
+      table.content === undefined
+        ? undefined
+        : (record as Record<string, ContentRef | undefined>)[table.content];
+    if (content !== undefined) await this.#audit.addRecord(name(), key, content);
+    else if (table.content !== undefined && table.mayLackContent !== true) {
+      this.#complain(`${name()} has no content`);
+    }
+    const isBeingReclaimed = this.#ownership.hasReclaimJob(parts);
+    await this.#followUps.add(checked, { isBeingReclaimed });
+  }
+
+  #checkCounter({ key, value }: Entry): void {
+    const parts = decodeKey(key, 1);
+    const wanted = this.#followUps.expectedCount(key);
+    if (this.#ownership.hasReclaimJob(parts)) return;
+    const name = `${countersByTag.get(tagOf(key))?.name} ${String(parts[0])}`;
+    if (value.length !== counterBytes) return this.#complain(`${name} cannot be read`);
+    const found = decodeCounter(value);
+    if (found !== wanted) this.#complain(`${name}: counter is ${found}, expected ${wanted}`);
+  }
+}
+
+function tagOf(key: Key): number {
+  return key[0] ?? 0;
+}
+
+function nameOf(table: AnyTable, key: Key): string {
+  const parts = decodeKey(key, 1).map((part) =>
+    part instanceof Uint8Array ? Buffer.from(part).toString("hex") : String(part),
+  );
+  return `${table.name} ${parts.join(" / ")}`;
+}

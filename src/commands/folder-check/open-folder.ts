@@ -1,0 +1,76 @@
+import { existsSync, readdirSync, readFileSync, statSync } from "node:fs";
+import { join } from "node:path";
+import { openDiskFiles } from "../../content/extents/disk-files.ts";
+import type { ExtentFiles } from "../../content/extents/extent-files.ts";
+import type { Clock, Log } from "../../base/world.ts";
+import { LmdbEngine } from "../../store/lmdb/lmdb-engine.ts";
+import { formatVersion } from "../../store/lmdb/location.ts";
+import { openLmdbStore } from "../../store/lmdb/open-lmdb-store.ts";
+import { openProcesses } from "../../store/processes.ts";
+import { StartRefused } from "../../host/start-refused.ts";
+
+export interface FolderOptions {
+  readonly location: string;
+  readonly clock: Clock;
+  readonly log: Log;
+}
+
+/** A data folder opened for reading, which servers may be using. */
+interface OpenFolder {
+  readonly engine: LmdbEngine;
+  readonly files: ExtentFiles;
+  /** Extents whose files existed when the folder was opened. */
+  readonly filesBefore: ReadonlySet<bigint>;
+  close(): Promise<void>;
+}
+
+export const storePath = (location: string): string => join(location, "store", "store.mdb");
+export const formatPath = (location: string): string => join(location, "store", "format");
+export const extentsPath = (location: string): string => join(location, "extents");
+
+/**
+ * Registers this process as a user of the folder, without a read horizon: until it is closed, no
+ * server deletes an extent that any state after this one refers to.
+ */
+export async function openFolder(options: FolderOptions): Promise<OpenFolder> {
+  const { location, clock, log } = options;
+  checkIsFolder(location);
+  const ephemeralOptions = { location: join(location, "ephemeral"), ephemeral: true };
+  const ephemeral = await openLmdbStore({ ...ephemeralOptions, clock, log });
+  try {
+    const processes = await openProcesses({ store: ephemeral });
+    const filesBefore = listExtents(extentsPath(location));
+    const files = await openDiskFiles(extentsPath(location));
+    const engine = new LmdbEngine({ path: storePath(location), noSync: false, readOnly: true });
+    const close = async (): Promise<void> => {
+      await engine.close();
+      await processes.close();
+      await ephemeral.close();
+    };
+    return { engine, files, filesBefore, close };
+  } catch (error) {
+    await ephemeral.close();
+    throw error;
+  }
+}
+
+function checkIsFolder(location: string): void {
+  // This is also the case if `location` is a file.
+  if (!existsSync(storePath(location)) || statSync(storePath(location)).size === 0) {
+    throw new StartRefused([`${location}: not a data folder`]);
+  }
+  const path = formatPath(location);
+  // After a loss of power the format file may be missing; the next server writes it again.
+  const format = existsSync(path) ? Number(readFileSync(path, "utf8")) : formatVersion;
+  if (format <= formatVersion) return;
+  throw new StartRefused([
+    `${location} was written in format ${format} by a newer release; ` +
+      `this release supports up to ${formatVersion}`,
+  ]);
+}
+
+function listExtents(folder: string): ReadonlySet<bigint> {
+  if (!existsSync(folder)) return new Set();
+  const names = readdirSync(folder).filter((name) => /^[0-9a-f]{16}\.extent$/.test(name));
+  return new Set(names.map((name) => BigInt(`0x${name.slice(0, 16)}`)));
+}

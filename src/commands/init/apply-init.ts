@@ -1,0 +1,155 @@
+import { oneChunk } from "../../content/content.ts";
+import { openDataStores, type DataStores } from "../../data/data-stores.ts";
+import { ensureAccounts } from "../../data/ensure-accounts.ts";
+import { StartRefused } from "../../host/start-refused.ts";
+import { nameOf, parseInit, type InitRequest, type InitStep } from "./resource-steps.ts";
+import type { HttpService } from "../../http/http-service.ts";
+import { serveRequest } from "../../http/pipeline.ts";
+import type { WireResponse } from "../../http/wire.ts";
+import type { ServiceName } from "../../protocol/names.ts";
+import { latestVersion } from "../../protocol/versions.ts";
+import type { Accounts } from "../../account/settings.ts";
+import type { Clock, Log, Random } from "../../base/world.ts";
+import type { InitInput } from "./init-input.ts";
+
+/** What creates the resources. */
+interface InitParts {
+  readonly clock: Clock;
+  readonly random: Random;
+  readonly log: Log;
+  readonly accounts: Accounts;
+  readonly servicesOf: ServicesOf;
+}
+
+/** The services of a store as they run behind the listeners, for requests of this process. */
+type ServicesOf = (stores: DataStores) => ReadonlyMap<ServiceName, HttpService>;
+
+/**
+ * Creates what `init` describes and does not exist yet, through the operations of the services.
+ * All requests are first sent to services on an empty store in memory: what they reject there is
+ * refused before the server's own data is changed.
+ */
+export async function applyInit(
+  given: InitParts,
+  stores: DataStores,
+  init: string | InitInput,
+): Promise<void> {
+  const steps = parseInit(init, given.accounts);
+  const refuse = (problems: readonly string[]): void => {
+    if (problems.length === 0) return;
+    throw new StartRefused(problems.map((problem) => `${nameOf(init)}: ${problem}`));
+  };
+  refuse(await rehearse(given, steps));
+  const created = await runSteps(callsTo(given.servicesOf(stores)), steps);
+  refuse(created.problems);
+  given.log.info({ created: created.count, described: steps.length }, "initial resources created");
+}
+
+/** Runs the steps on an empty store and returns their problems. */
+async function rehearse(given: InitParts, steps: readonly InitStep[]): Promise<readonly string[]> {
+  const { clock, random, log, accounts } = given;
+  const nowhere = { location: undefined, storeUrl: undefined, contentUrl: undefined };
+  const options = { ...nowhere, memoryBytesMax: undefined, clock, random, log };
+  const stores = await openDataStores(options);
+  try {
+    await ensureAccounts(stores.store, accounts, random);
+    return (await runSteps(callsTo(given.servicesOf(stores)), steps)).problems;
+  } finally {
+    await stores.close();
+  }
+}
+
+interface StepResults {
+  readonly count: number;
+  readonly problems: readonly string[];
+}
+
+const problemsMax = 20;
+
+/** Runs the steps in order, because later ones need earlier ones. */
+async function runSteps(call: CallService, steps: readonly InitStep[]): Promise<StepResults> {
+  const problems: string[] = [];
+  let count = 0;
+  for (const step of steps) {
+    const result = await runStep(call, step);
+    if (result === "created") count += 1;
+    else if (result !== "kept") problems.push(`${step.field}: ${result.code} ${result.message}`);
+    if (problems.length >= problemsMax) break;
+  }
+  return { count, problems };
+}
+
+async function runStep(
+  call: CallService,
+  { service, account, probe, create, complete = [] }: InitStep,
+): Promise<"created" | "kept" | InitResponse> {
+  if (probe !== undefined && isSuccess(await call(service, account, probe))) return "kept";
+  const reply = await call(service, account, create);
+  if (reply.status === 409 && reply.code.endsWith("AlreadyExists")) return "kept";
+  if (!isSuccess(reply)) return reply;
+  for (const request of complete) {
+    const completed = await call(service, account, request);
+    if (!isSuccess(completed)) return completed;
+  }
+  return "created";
+}
+
+function isSuccess({ status }: InitResponse): boolean {
+  return status < 300;
+}
+
+/** A response to a request of this process. */
+interface InitResponse {
+  readonly status: number;
+  /** Error code and message; empty after success. */
+  readonly code: string;
+  readonly message: string;
+}
+
+/** Sends requests to the services of a store. */
+type CallService = (
+  service: ServiceName,
+  account: string,
+  request: InitRequest,
+) => Promise<InitResponse>;
+
+function callsTo(services: ReadonlyMap<ServiceName, HttpService>): CallService {
+  return (service, account, request) =>
+    serve(services.get(service) as HttpService, account, request);
+}
+
+async function serve(
+  http: HttpService,
+  account: string,
+  { method, path, query = "", headers = {}, body = "" }: InitRequest,
+): Promise<InitResponse> {
+  const bytes = Buffer.from(body);
+  const encoded = path.split("/").map(encodeURIComponent).join("/");
+  const reply = await serveRequest(http, {
+    method,
+    target: `/${account}/${encoded}${query === "" ? "" : `?${query}`}`,
+    headers: {
+      host: "localhost",
+      "x-ms-version": latestVersion,
+      "content-length": String(bytes.length),
+      ...headers,
+    },
+    // Metadata is read with the spelling of the client.
+    rawHeaders: Object.entries(headers).flat(),
+    body: oneChunk(bytes),
+    secure: true,
+    remoteAddress: "127.0.0.1",
+    proceed: () => {},
+  });
+  return { status: reply.status, ...errorOf(reply) };
+}
+
+/** Code and message of an error, in XML or, from the table service, in JSON. */
+function errorOf({ status, body, headers, reason }: WireResponse): Omit<InitResponse, "status"> {
+  if (status < 300) return { code: "", message: "" };
+  const bytes = body?.kind === "bytes" ? body.bytes : "";
+  const text = typeof bytes === "string" ? bytes : Buffer.from(bytes).toString("utf8");
+  const code = /"code":"(\w*)/.exec(text)?.[1] ?? headers["x-ms-error-code"] ?? String(status);
+  const message = /<Message>([^<\n]*)|"value":"([^"\\]*)/.exec(text);
+  return { code, message: message?.[1] ?? message?.[2] ?? reason ?? "" };
+}

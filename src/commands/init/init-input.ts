@@ -1,0 +1,72 @@
+/** What `--init` and `start({ init })` create. Resources at the top level belong to the first
+ *  account. */
+export interface InitInput extends AccountInit {
+  readonly accounts?: Readonly<Record<string, AccountInit>>;
+}
+
+/** Resources of one account, by name. */
+interface AccountInit {
+  readonly containers?: Readonly<Record<string, ContainerInit>>;
+  readonly queues?: Readonly<Record<string, QueueInit>>;
+  readonly tables?: Readonly<Record<string, TableInit>>;
+  readonly shares?: Readonly<Record<string, ShareInit>>;
+}
+
+interface ContainerInit {
+  readonly access?: "private" | "blob" | "container";
+  readonly metadata?: Readonly<Record<string, string>>;
+  readonly policies?: Readonly<Record<string, PolicyInit>>;
+  /** By name; a text is the content of a blob of type text/plain. */
+  readonly blobs?: Readonly<Record<string, string | BlobInit>>;
+}
+
+/** A stored access policy. */
+interface PolicyInit {
+  /** Such as `2026-01-31T00:00:00Z`. */
+  readonly start?: string;
+  readonly expiry?: string;
+  /** Letters of permissions, such as "rl". */
+  readonly permissions?: string;
+}
+
+/** Content: exactly one of the three. */
+interface ContentInit {
+  readonly text?: string;
+  readonly base64?: string;
+  /** Path relative to the folder of the JSON file. */
+  readonly file?: string;
+}
+
+interface BlobInit extends ContentInit {
+  readonly contentType?: string;
+  readonly metadata?: Readonly<Record<string, string>>;
+  readonly tags?: Readonly<Record<string, string>>;
+}
+
+interface FileInit extends ContentInit {
+  readonly contentType?: string;
+  readonly metadata?: Readonly<Record<string, string>>;
+}
+
+interface QueueInit {
+  readonly metadata?: Readonly<Record<string, string>>;
+  readonly policies?: Readonly<Record<string, PolicyInit>>;
+  /** Sent only if the queue is created. */
+  readonly messages?: readonly string[];
+}
+
+interface TableInit {
+  readonly policies?: Readonly<Record<string, PolicyInit>>;
+  /** In the JSON form of the service: PartitionKey, RowKey and properties, with `…@odata.type`
+   *  where needed. */
+  readonly entities?: readonly Readonly<Record<string, unknown>>[];
+}
+
+interface ShareInit {
+  readonly quotaGiB?: number;
+  readonly metadata?: Readonly<Record<string, string>>;
+  readonly policies?: Readonly<Record<string, PolicyInit>>;
+  /** Paths; the parents of directories and files are created. */
+  readonly directories?: readonly string[];
+  readonly files?: Readonly<Record<string, string | FileInit>>;
+}

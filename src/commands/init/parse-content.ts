@@ -1,0 +1,155 @@
+import { resolve } from "node:path";
+import { readRegularFile } from "../../host/files.ts";
+import { messageOf } from "../../host/start-refused.ts";
+
+/** A value of the input and the path of its field, such as `containers.photos.access`. */
+export interface Field {
+  readonly path: string;
+  readonly value: unknown;
+}
+
+const namePart = /^[A-Za-z0-9_$-]+$/;
+
+/** Collects the problems of an input, each with the path of its field. */
+export class FieldReader {
+  readonly problems: string[] = [];
+
+  refuse({ path }: Field, why: string): undefined {
+    this.problems.push(path === "" ? why : `${path}: ${why}`);
+    return undefined;
+  }
+
+  /** The fields of an object; reports those that are not among `known`. */
+  object(field: Field, known: readonly string[]): (name: string) => Field {
+    const object = this.#entriesOf(field);
+    for (const name of object.keys()) {
+      if (!known.includes(name)) {
+        this.refuse(part(field, name, undefined), `no such field; there are ${known.join(", ")}`);
+      }
+    }
+    return (name) => part(field, name, object.get(name));
+  }
+
+  /** The entries of an object whose names the user chooses. */
+  map(field: Field): readonly (readonly [string, Field])[] {
+    return [...this.#entriesOf(field)].map(([name, value]) => [name, part(field, name, value)]);
+  }
+
+  list(field: Field): readonly Field[] {
+    if (field.value === undefined) return [];
+    if (!Array.isArray(field.value)) return this.refuse(field, "must be a list") ?? [];
+    const values: readonly unknown[] = field.value;
+    return values.map((value, index) => ({ path: `${field.path}[${index}]`, value }));
+  }
+
+  text(field: Field): string | undefined {
+    if (field.value === undefined || typeof field.value === "string") return field.value;
+    return this.refuse(field, "must be a text");
+  }
+
+  /** Metadata and tags: texts by name. */
+  texts(field: Field): readonly (readonly [string, string])[] {
+    return this.map(field).flatMap(([name, each]) => {
+      const text = this.text(each);
+      return text === undefined ? [] : [[name, text] as const];
+    });
+  }
+
+  #entriesOf(field: Field): ReadonlyMap<string, unknown> {
+    const { value } = field;
+    if (value === undefined) return new Map();
+    if (typeof value === "object" && value !== null && !Array.isArray(value)) {
+      return new Map(Object.entries(value));
+    }
+    this.refuse(field, "must be an object");
+    return new Map();
+  }
+}
+
+function part({ path }: Field, name: string, value: unknown): Field {
+  if (!namePart.test(name)) return { path: `${path}[${JSON.stringify(name)}]`, value };
+  return { path: path === "" ? name : `${path}.${name}`, value };
+}
+
+export interface ParsedContent {
+  readonly bytes: Uint8Array;
+  readonly contentType: string;
+  readonly metadata: Readonly<Record<string, string>>;
+  readonly tags: readonly (readonly [string, string])[];
+}
+
+/** Contents of one input, in memory until they are stored. */
+const contentBytesMax = 256 * 1024 * 1024;
+const base64Form = /^[A-Za-z0-9+/]*={0,2}$/;
+const contentNames = ["text", "base64", "file"] as const;
+
+/** Reads the contents of blobs and files. */
+export class ContentParser {
+  readonly #reader: FieldReader;
+  readonly #folder: string;
+  #bytes = 0;
+
+  /** `folder` is that of relative paths. */
+  constructor(reader: FieldReader, folder: string) {
+    this.#reader = reader;
+    this.#folder = folder;
+  }
+
+  parse(field: Field, others: readonly string[]): ParsedContent | undefined {
+    const reader = this.#reader;
+    if (typeof field.value === "string") {
+      const bytes = this.#counted(field, Buffer.from(field.value));
+      return bytes && { bytes, contentType: "text/plain", metadata: {}, tags: [] };
+    }
+    const at = reader.object(field, [...contentNames, "contentType", "metadata", ...others]);
+    const given = contentNames.filter((name) => at(name).value !== undefined);
+    const [name] = given;
+    if (name === undefined || given.length > 1) {
+      return reader.refuse(field, 'must be a text, or have one of "text", "base64" and "file"');
+    }
+    const bytes = this.#bytesOf(name, at(name));
+    const usualType = name === "text" ? "text/plain" : "application/octet-stream";
+    const contentType = reader.text(at("contentType")) ?? usualType;
+    const metadata = metadataHeaders(reader.texts(at("metadata")));
+    return bytes && { bytes, contentType, metadata, tags: reader.texts(at("tags")) };
+  }
+
+  #bytesOf(kind: (typeof contentNames)[number], field: Field): Uint8Array | undefined {
+    const text = this.#reader.text(field);
+    if (text === undefined) return undefined;
+    if (kind === "text") return this.#counted(field, Buffer.from(text));
+    if (kind === "file") return this.#fromFile(field, resolve(this.#folder, text));
+    if (!base64Form.test(text) || text.length % 4 !== 0) {
+      return this.#reader.refuse(field, "must be base64");
+    }
+    return this.#counted(field, Buffer.from(text, "base64"));
+  }
+
+  #fromFile(field: Field, path: string): Uint8Array | undefined {
+    try {
+      return this.#counted(field, readRegularFile(path, contentBytesMax));
+    } catch (error) {
+      return this.#reader.refuse(field, `cannot be read: ${messageOf(error)}`);
+    }
+  }
+
+  #counted(field: Field, bytes: Uint8Array): Uint8Array | undefined {
+    if (!this.#fits(bytes.length)) return this.#tooLarge(field);
+    this.#bytes += bytes.length;
+    return bytes;
+  }
+
+  #fits(length: number): boolean {
+    return this.#bytes + length <= contentBytesMax;
+  }
+
+  #tooLarge(field: Field): undefined {
+    return this.#reader.refuse(field, "all contents together must not exceed 256 MiB");
+  }
+}
+
+export function metadataHeaders(
+  pairs: readonly (readonly [string, string])[],
+): Readonly<Record<string, string>> {
+  return Object.fromEntries(pairs.map(([name, value]) => [`x-ms-meta-${name}`, value]));
+}

@@ -1,0 +1,191 @@
+import { bufferMemory, WebAssembly } from "./body-buffers.ts";
+
+/** CRC-64/NVME, reflected. */
+const polynomial = 0x9a6c_9329_ac4b_c9b5n;
+
+/** Layout of the page of memory that belongs to the program: eight tables of 256 words, and two
+ *  results. */
+const tableBytes = 256 * 8;
+const resultsAt = 8 * tableBytes;
+
+const int32 = 0x7f;
+const int64 = 0x7e;
+const noResult = 0x40;
+const block = 0x02;
+const loop = 0x03;
+const end = 0x0b;
+const branch = 0x0c;
+const branchIf = 0x0d;
+const isZero = 0x45;
+const isLess = 0x49;
+const add = 0x6a;
+const subtract = 0x6b;
+const and = 0x71;
+const shiftLeft = 0x74;
+const xor64 = 0x85;
+const shiftLeft64 = 0x86;
+const shiftRight64 = 0x88;
+const wrap = 0xa7;
+
+type Part = number | readonly number[];
+const join = (...parts: readonly Part[]): number[] => parts.flat();
+const get = (local: number): number[] => [0x20, local];
+const set = (local: number): number[] => [0x21, local];
+const constant = (value: number): number[] => [0x41, ...signed(value)];
+const constant64 = (value: number): number[] => [0x42, ...signed(value)];
+const load64 = (offset: number): number[] => [0x29, 0, ...unsigned(offset)];
+const loadByte = (offset: number): number[] => [0x31, 0, ...unsigned(offset)];
+const store64 = (offset: number): number[] => [0x37, 0, ...unsigned(offset)];
+const advance = (local: number, by: number): number[] =>
+  join(get(local), constant(by), add, set(local));
+const invert = join(constant64(-1), xor64);
+const store = (crc: number, offset: number): number[] =>
+  join(constant(0), get(crc), invert, store64(offset));
+
+interface Program {
+  /** Continues the first result with `length` bytes. */
+  readonly continueCrc: (at: number, length: number) => void;
+  /** Stores the CRCs of two ranges of `length` bytes, a multiple of 8, one after the other. */
+  readonly crcOfHalves: (at: number, length: number) => void;
+}
+
+const memory = bufferMemory.buffer;
+fillTables(new BigUint64Array(memory, 0, 8 * 256));
+const { continueCrc, crcOfHalves } = new WebAssembly.Instance(
+  new WebAssembly.Module(programBytes()),
+  {
+    "": { memory: bufferMemory },
+  },
+).exports as unknown as Program;
+const results = new BigUint64Array(memory, resultsAt, 2);
+const firstResult = new Uint8Array(memory, resultsAt, 8);
+
+/** Continues a CRC with bytes of the memory. */
+export function continueCrc64(crcBefore: bigint, at: number, length: number): bigint {
+  results[0] = crcBefore;
+  continueCrc(at, length);
+  return results[0];
+}
+
+/** The CRC of a few bytes of the memory, little-endian. */
+export function crc64BytesAt(at: number, length: number): Uint8Array {
+  results[0] = 0n;
+  continueCrc(at, length);
+  return new Uint8Array(firstResult);
+}
+
+/** The CRCs of two halves of `length` bytes each. */
+export function crc64OfHalves(at: number, length: number): readonly [bigint, bigint] {
+  crcOfHalves(at, length);
+  return [results[0] ?? 0n, results[1] ?? 0n];
+}
+
+/** Table `k` contains the CRC of each byte with `k` zeros behind it. */
+function fillTables(tables: BigUint64Array): void {
+  for (let byte = 0; byte < 256; byte += 1) {
+    let crc = BigInt(byte);
+    for (let bit = 0; bit < 8; bit += 1) crc = crc & 1n ? (crc >> 1n) ^ polynomial : crc >> 1n;
+    tables[byte] = crc;
+  }
+  for (let index = 256; index < tables.length; index += 1) {
+    const before = tables[index - 256] ?? 0n;
+    tables[index] = (before >> 8n) ^ (tables[Number(before & 0xffn)] ?? 0n);
+  }
+}
+
+/** Adds the eight bytes at `pointer` to `crc`: one table for each byte. */
+function addEightBytes(crc: number, pointer: number): number[] {
+  const fromTable = (byte: number): number[] => {
+    // The byte times 8, the size of a word.
+    const shift =
+      byte === 0 ? [constant64(3), shiftLeft64] : [constant64(8 * byte - 3), shiftRight64];
+    return join(
+      get(crc),
+      ...shift,
+      wrap,
+      constant(0xff << 3),
+      and,
+      load64((7 - byte) * tableBytes),
+    );
+  };
+  return join(
+    join(get(crc), get(pointer), load64(0), xor64, set(crc)),
+    fromTable(0),
+    ...[1, 2, 3, 4, 5, 6, 7].map((byte) => join(fromTable(byte), xor64)),
+    set(crc),
+  );
+}
+
+/** Parameters: pointer, length. */
+function continueCrcCode(): number[] {
+  const [pointer, length, crc] = [0, 1, 2];
+  const addByte = join(
+    join(get(crc), constant64(8), shiftRight64),
+    join(get(crc), get(pointer), loadByte(0), xor64, wrap, constant(0xff), and),
+    join(constant(3), shiftLeft, load64(0), xor64, set(crc)),
+  );
+  const shorten = (by: number): number[] =>
+    join(advance(pointer, by), get(length), constant(by), subtract, set(length));
+  const repeat = (isDone: readonly number[], ...body: readonly Part[]): number[] =>
+    join(block, noResult, loop, noResult, isDone, branchIf, 1, ...body, branch, 0, end, end);
+  return join(
+    join(constant(0), load64(resultsAt), invert, set(crc)),
+    repeat(join(get(length), constant(8), isLess), addEightBytes(crc, pointer), shorten(8)),
+    repeat(join(get(length), isZero), addByte, shorten(1)),
+    join(store(crc, resultsAt), end),
+  );
+}
+
+/** Parameters: pointer, length. The steps of one half are computed while those of the other wait
+ *  for their tables, which takes little more than half the time. */
+function crcOfHalvesCode(): number[] {
+  const [first, length, second, stop, firstCrc, secondCrc] = [0, 1, 2, 3, 4, 5];
+  return join(
+    join(get(first), get(length), add, set(second), get(second), set(stop)),
+    join(constant64(-1), set(firstCrc), constant64(-1), set(secondCrc)),
+    join(loop, noResult, addEightBytes(firstCrc, first), addEightBytes(secondCrc, second)),
+    join(advance(first, 8), advance(second, 8), get(first), get(stop), isLess, branchIf, 0, end),
+    join(store(firstCrc, resultsAt), store(secondCrc, resultsAt + 8), end),
+  );
+}
+
+/** A module that imports the memory and exports both functions. */
+function programBytes(): Uint8Array {
+  const isShared = 3;
+  const pages = [1, ...unsigned(65_536)];
+  const header = [0, ...Buffer.from("asm"), 1, 0, 0, 0];
+  const program = join(
+    header,
+    section(1, [[0x60, 2, int32, int32, 0]]),
+    section(2, [join(text(""), text("memory"), 2, isShared, pages)]),
+    section(3, [[0], [0]]),
+    section(7, [join(text("continueCrc"), 0, 0), join(text("crcOfHalves"), 0, 1)]),
+    section(10, [
+      sized(join(1, 1, int64, continueCrcCode())),
+      sized(join(2, 2, int32, 2, int64, crcOfHalvesCode())),
+    ]),
+  );
+  return new Uint8Array(program);
+}
+
+function section(id: number, items: readonly (readonly number[])[]): number[] {
+  return [id, ...sized([items.length, ...items.flat()])];
+}
+
+function sized(bytes: readonly number[]): number[] {
+  return [...unsigned(bytes.length), ...bytes];
+}
+
+function text(value: string): number[] {
+  return sized([...Buffer.from(value)]);
+}
+
+/** A number in parts of seven bits, the lowest first. */
+function unsigned(value: number): number[] {
+  return value < 0x80 ? [value] : [(value & 0x7f) | 0x80, ...unsigned(value >>> 7)];
+}
+
+function signed(value: number): number[] {
+  const isLast = value >= -0x40 && value < 0x40;
+  return isLast ? [value & 0x7f] : [(value & 0x7f) | 0x80, ...signed(value >> 7)];
+}

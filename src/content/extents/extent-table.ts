@@ -1,0 +1,92 @@
+import { decodeCounter } from "../../store/store.ts";
+import type { Store, Transaction, View } from "../../store/store.ts";
+import type { ExtentFiles } from "./extent-files.ts";
+import type { ExtentWriter } from "./extent-writer.ts";
+import {
+  extentCodec,
+  extentKey,
+  extentsAfter,
+  garbageCodec,
+  garbageKey,
+  liveKey,
+  parseExtentKey,
+  type ExtentRecord,
+} from "../tables.ts";
+
+/** An extent with its record and its counter of live bytes. */
+export interface ExtentState {
+  readonly extent: bigint;
+  readonly record: ExtentRecord;
+  readonly liveBytes: bigint;
+}
+
+/** Up to `limit` extents after the given one. */
+export async function listExtents(
+  view: View,
+  after: bigint,
+  limit: number,
+): Promise<readonly ExtentState[]> {
+  const records = new Map<bigint, ExtentRecord>();
+  const live = new Map<bigint, bigint>();
+  for await (const entries of view.range({ ...extentsAfter(after), limit: 2 * limit })) {
+    for (const { key, value } of entries) {
+      const { extent, isRecord } = parseExtentKey(key);
+      if (isRecord) records.set(extent, extentCodec.decode(value));
+      else live.set(extent, decodeCounter(value));
+    }
+  }
+  return [...records]
+    .slice(0, limit)
+    .map(([extent, record]) => ({ extent, record, liveBytes: live.get(extent) ?? 0n }));
+}
+
+interface SealParts {
+  readonly store: Store;
+  readonly files: ExtentFiles;
+  readonly writer: ExtentWriter;
+  readonly self: string;
+}
+
+/** Seals extents that get no more bytes: those of processes that have ended, and those that this
+ *  process failed to create. Returns whether there were any. */
+export async function sealAbandoned(
+  { store, files, writer, self }: SealParts,
+  states: readonly ExtentState[],
+  alive: ReadonlySet<string>,
+): Promise<boolean> {
+  let isAny = false;
+  for (const { extent, record } of states) {
+    if (record.sealedBytes !== undefined) continue;
+    const inUse = record.writer === self ? writer.owns(extent) : alive.has(record.writer);
+    if (inUse) continue;
+    isAny = true;
+    const sealedBytes = await files.size(extent);
+    const seal = async (tx: Transaction): Promise<void> => {
+      const current = await tx.get(extentKey(extent));
+      if (current === undefined) return;
+      const { sealedBytes: known, writer: by } = extentCodec.decode(current);
+      if (known === undefined)
+        tx.put(extentKey(extent), extentCodec.encode({ writer: by, sealedBytes }));
+    };
+    await store.transact(seal, { mayUseReserve: true });
+  }
+  return isAny;
+}
+
+/** Removes the record of a sealed extent without references; its file is removed when no reader can
+ *  see it any more. The counter is read with `get`, so that a concurrent new reference causes a
+ *  conflict. */
+export async function removeIfUnreferenced(
+  tx: Transaction,
+  extent: bigint,
+  garbageId: bigint,
+): Promise<boolean> {
+  const stored = await tx.get(extentKey(extent));
+  if (stored === undefined || extentCodec.decode(stored).sealedBytes === undefined) return false;
+  if (decodeCounter(await tx.get(liveKey(extent))) !== 0n) return false;
+  tx.delete(extentKey(extent));
+  tx.delete(liveKey(extent));
+  const garbage = { nodes: [], trees: [], extents: [extent] };
+  tx.put(garbageKey(tx.sequence, garbageId), garbageCodec.encode(garbage));
+  return true;
+}

@@ -1,0 +1,90 @@
+import { StoreUnavailable, type Store, type Transaction, type View } from "../../store/store.ts";
+import { identityCodec, identityKey } from "../tables.ts";
+
+const idsPerBlock = 2 ** 32;
+/** A new block is requested when half of the current one is used. */
+const renewAfter = idsPerBlock / 2;
+/** Ids stay below 2^63, so that they fit a signed integer in every format. */
+const blocksMax = 2 ** 31;
+
+/** Allocates ids of content nodes and extents, unique across processes and time. Each process
+ *  reserves whole blocks in the store, so that an id costs neither a read nor a conflict. */
+export class IdAllocator {
+  readonly #store: Store;
+  #block: number;
+  #used = 0;
+  #nextBlock: number | undefined;
+  #renewing = false;
+  #isRolledBack = false;
+
+  private constructor(store: Store, block: number) {
+    this.#store = store;
+    this.#block = block;
+  }
+
+  static async open(store: Store): Promise<IdAllocator> {
+    return new IdAllocator(store, await takeBlock(store));
+  }
+
+  /** Detects that the store has lost commits, as after a failover to a standby that was behind.
+   *  Such a store allocates the same blocks of ids again, and state that this process has cached is
+   *  wrong. Must be called every few seconds: once other processes have reserved the lost blocks
+   *  again, the loss can no longer be detected. */
+  async check(view: View): Promise<void> {
+    const stored = await view.get(identityKey());
+    const next = stored === undefined ? 0 : identityCodec.decode(stored).next;
+    if (next <= Math.max(this.#block, this.#nextBlock ?? 0)) this.#isRolledBack = true;
+  }
+
+  /** Throws `StoreUnavailable` if the store has lost commits. */
+  assertNotRolledBack(): void {
+    if (!this.#isRolledBack) return;
+    throw new StoreUnavailable(
+      "the store lost commits (failover to a lagging standby, or a restore): restart this node",
+    );
+  }
+
+  next(): bigint {
+    this.assertNotRolledBack();
+    if (this.#used >= renewAfter) this.#renew();
+    if (this.#used >= idsPerBlock)
+      throw new Error("the id block is used up and no new one could be reserved");
+    return (BigInt(this.#block) << 32n) | BigInt(this.#used++);
+  }
+
+  #renew(): void {
+    if (this.#nextBlock !== undefined) {
+      this.#block = this.#nextBlock;
+      this.#nextBlock = undefined;
+      this.#used = 0;
+    } else if (!this.#renewing) {
+      this.#renewing = true;
+      void this.#fetchNext();
+    }
+  }
+
+  /** Reserves the next block. After a failure a later call tries again, because half of the current
+   *  block is still unused. */
+  async #fetchNext(): Promise<void> {
+    try {
+      this.#nextBlock = await takeBlock(this.#store);
+    } catch {
+      this.#nextBlock = undefined;
+    } finally {
+      this.#renewing = false;
+    }
+  }
+}
+
+function takeBlock(store: Store): Promise<number> {
+  const take = async (tx: Transaction): Promise<number> => {
+    const stored = await tx.get(identityKey());
+    const block = stored === undefined ? 1 : identityCodec.decode(stored).next;
+    if (block >= blocksMax) throw new Error("all id blocks are used up");
+    tx.put(identityKey(), identityCodec.encode({ next: block + 1 }));
+    return block;
+  };
+  // May use the reserved space: otherwise a server could not start on a full disk, on which clients
+  // must delete content.
+  return store.transact(take, { mayUseReserve: true });
+}

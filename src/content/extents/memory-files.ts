@@ -1,0 +1,123 @@
+import { ExtentTooShort, type ExtentFile, type ExtentFiles } from "./extent-files.ts";
+
+const pageBytes = 64 * 1024;
+const extentBytesMax = 16 * 1024 * 1024;
+/** Only whole extents are freed, so a small budget is divided into small extents. */
+const extentsPerBudget = 16;
+
+/** Extents in memory, in pages allocated on demand, with at most `bytesMax` in total. */
+export function memoryFiles({ bytesMax }: { bytesMax: number }): ExtentFiles {
+  const extents = new Map<bigint, MemoryExtent>();
+  const budget = { bytesLeft: bytesMax };
+  const share = Math.floor(bytesMax / extentsPerBudget);
+  const extentBytes = Math.max(pageBytes, Math.min(extentBytesMax, share));
+  const create = async (extent: bigint, bytesBeyond = 0): Promise<ExtentFile> => {
+    const made = new MemoryExtent(budget, bytesBeyond);
+    extents.set(extent, made);
+    return made;
+  };
+  return {
+    extentBytes,
+    create: (extent) => create(extent),
+    truncate: async (extent, bytes) => extents.get(extent)?.shorten(bytes),
+    // Compaction may exceed the limit by one extent.
+    spare: {
+      bytes: extentBytes,
+      isDiskFull: async () => budget.bytesLeft < extentBytes,
+      fill: () => {},
+      use: async (extent) => (budget.bytesLeft < 0 ? undefined : create(extent, extentBytes)),
+    },
+    open(extent) {
+      const found = extents.get(extent);
+      return found === undefined
+        ? Promise.reject(new Error(`extent ${extent} does not exist`))
+        : Promise.resolve(found);
+    },
+    remove(extent) {
+      extents.get(extent)?.free();
+      extents.delete(extent);
+      return Promise.resolve();
+    },
+    size: (extent) => Promise.resolve(extents.get(extent)?.size ?? 0),
+  };
+}
+
+class MemoryExtent implements ExtentFile {
+  readonly #budget: { bytesLeft: number };
+  /** By how much this extent may exceed the budget. */
+  readonly #bytesBeyond: number;
+  #pages: (Uint8Array | undefined)[] = [];
+  size = 0;
+
+  constructor(budget: { bytesLeft: number }, bytesBeyond: number) {
+    this.#budget = budget;
+    this.#bytesBeyond = bytesBeyond;
+  }
+
+  async write(bytes: Uint8Array, position: number): Promise<void> {
+    for (const { page, offset, from, length } of pageSegments(bytes.length, position)) {
+      this.#page(page).set(bytes.subarray(from, from + length), offset);
+    }
+    this.size = Math.max(this.size, position + bytes.length);
+  }
+
+  async read(bytes: Uint8Array, position: number): Promise<void> {
+    if (position + bytes.length > this.size) {
+      throw new ExtentTooShort(`extent ends before offset ${position + bytes.length}`);
+    }
+    for (const { page, offset, from, length } of pageSegments(bytes.length, position)) {
+      const found = this.#pages[page];
+      if (found === undefined) bytes.fill(0, from, from + length);
+      else bytes.set(found.subarray(offset, offset + length), from);
+    }
+  }
+
+  sync(): Promise<void> {
+    return Promise.resolve();
+  }
+
+  close(): Promise<void> {
+    return Promise.resolve();
+  }
+
+  free(): void {
+    this.shorten(0);
+  }
+
+  shorten(bytes: number): void {
+    if (bytes >= this.size) return;
+    for (const page of this.#pages.splice(Math.ceil(bytes / pageBytes))) {
+      if (page !== undefined) this.#budget.bytesLeft += pageBytes;
+    }
+    this.size = bytes;
+  }
+
+  #page(index: number): Uint8Array {
+    const found = this.#pages[index];
+    if (found !== undefined) return found;
+    if (this.#budget.bytesLeft + this.#bytesBeyond < pageBytes) {
+      throw Object.assign(new Error("the memory for content is used up"), { code: "ENOSPC" });
+    }
+    this.#budget.bytesLeft -= pageBytes;
+    const page = new Uint8Array(pageBytes);
+    this.#pages[index] = page;
+    return page;
+  }
+}
+
+interface PageSegment {
+  readonly page: number;
+  readonly offset: number;
+  readonly from: number;
+  readonly length: number;
+}
+
+function* pageSegments(total: number, position: number): Generator<PageSegment> {
+  for (let from = 0; from < total;) {
+    const page = Math.floor((position + from) / pageBytes);
+    const offset = (position + from) % pageBytes;
+    const length = Math.min(pageBytes - offset, total - from);
+    yield { page, offset, from, length };
+    from += length;
+  }
+}

@@ -1,0 +1,91 @@
+import type { Ticks } from "../../base/ticks.ts";
+import { ticksPerSecond } from "../../base/ticks.ts";
+import type { Clock } from "../../base/world.ts";
+import type { Processes } from "../../store/processes.ts";
+import { StoreBusy } from "../../store/store.ts";
+
+/** The read horizons of all processes on one store. */
+export interface HorizonRegistry {
+  /** Id of this process; never reused by another. */
+  readonly self: string;
+  /** Publishes that this process will read no state before `sequence`. */
+  publish(sequence: number): Promise<void>;
+  /** The horizon of every running process; 0 for one that has not published any. */
+  published(): Promise<ReadonlyMap<string, number>>;
+}
+
+/** The registry for a store that only this process has open. */
+export function soloHorizons(self: string): HorizonRegistry {
+  let horizon = 0;
+  return {
+    self,
+    async publish(sequence) {
+      horizon = sequence;
+    },
+    published: () => Promise.resolve(new Map([[self, horizon]])),
+  };
+}
+
+/** The registry for processes that share a store: each publishes its horizon in the list of
+ *  processes. */
+export function sharedHorizons(processes: Processes): HorizonRegistry {
+  return {
+    self: processes.self,
+    publish: (sequence) => processes.publish({ contentPromise: sequence }),
+    async published() {
+      const live = await processes.live();
+      return new Map(live.map(({ id, fields }) => [id, Number(fields["contentPromise"] ?? 0)]));
+    },
+  };
+}
+
+/** Content cannot be opened in a view that is older than this. Views usually exist for
+ *  milliseconds. */
+const viewAgeMax: Ticks = 5n * ticksPerSecond;
+/** How many times per `viewAgeMax` the newest sequence is recorded. */
+const readingsMax = 16n;
+
+/** The states that content readers of this process have pinned. The horizon never passes the oldest
+ *  pin and lags the newest state by `viewAgeMax`, so that an open view can still pin its state. A
+ *  pin below the horizon is rejected, so the horizon is correct whatever the clock does. */
+export class PinTracker {
+  readonly #clock: Clock;
+  readonly #viewAgeMax: Ticks;
+  readonly #pinned = new Map<number, number>();
+  readonly #readings: { readonly sequence: number; readonly at: Ticks }[] = [];
+  #published = 0;
+
+  constructor(clock: Clock, viewAge: Ticks = viewAgeMax) {
+    this.#clock = clock;
+    this.#viewAgeMax = viewAge;
+  }
+
+  pin(sequence: number): () => void {
+    if (sequence < this.#published)
+      throw new StoreBusy("the view is too old to open content in it");
+    this.#pinned.set(sequence, (this.#pinned.get(sequence) ?? 0) + 1);
+    let isHeld = true;
+    return () => {
+      if (!isHeld) return;
+      isHeld = false;
+      const left = (this.#pinned.get(sequence) ?? 1) - 1;
+      if (left === 0) this.#pinned.delete(sequence);
+      else this.#pinned.set(sequence, left);
+    };
+  }
+
+  /** The read horizon, given that the newest state is `sequence`. */
+  horizon(sequence: number): number {
+    const now = this.#clock.monotonic();
+    const last = this.#readings.at(-1);
+    const spacing = this.#viewAgeMax / readingsMax;
+    if (last === undefined || now - last.at >= spacing) this.#readings.push({ sequence, at: now });
+    const old = this.#readings.findLastIndex(({ at }) => at + this.#viewAgeMax <= now);
+    const expired = this.#readings[old]?.sequence ?? 0;
+    this.#readings.splice(0, old);
+    let lowest = expired;
+    for (const pinned of this.#pinned.keys()) lowest = Math.min(lowest, pinned);
+    this.#published = Math.max(this.#published, lowest);
+    return this.#published;
+  }
+}

@@ -1,0 +1,425 @@
+import type { Clock, Log } from "../../base/world.ts";
+import {
+  StoreBusy,
+  StoreUnavailable,
+  type Key,
+  type Store,
+  type Transaction,
+  type View,
+} from "../../store/store.ts";
+import { compactExtent, cutDeadEnd, moveLiveEnd, type CompactionParts } from "./compaction.ts";
+import type { ExtentFiles } from "../extents/extent-files.ts";
+import {
+  listExtents,
+  removeIfUnreferenced,
+  sealAbandoned,
+  type ExtentState,
+} from "../extents/extent-table.ts";
+import type { IdAllocator } from "../extents/ids.ts";
+import type { HorizonRegistry, PinTracker } from "./pins.ts";
+import {
+  allGarbage,
+  countKey,
+  extentKey,
+  garbageCodec,
+  liveKey,
+  nodeKey,
+  nodeOwnerKey,
+  type GarbageRecord,
+} from "../tables.ts";
+import type { Slice } from "../content-ref.ts";
+import { referencesTo, setReferences } from "../tree/node-references.ts";
+import { decodeNode } from "../tree/node-codec.ts";
+import { bytesByExtent } from "../tree/slices.ts";
+import { ticksPerSecond, type Ticks } from "../../base/ticks.ts";
+
+/** Garbage entries that one round reads. */
+const entriesPerRoundMax = 4096;
+/** Content nodes that one transaction deletes, however large the tree is. */
+const nodesPerTransactionMax = 512;
+const transactionsPerRoundMax = 64;
+const freeing = { mayUseReserve: true };
+
+interface GarbageParts {
+  readonly store: Store;
+  readonly removeExtent: (extent: bigint) => Promise<void>;
+  readonly cutExtent: (extent: bigint, bytes: number) => Promise<void>;
+}
+
+/** Deletes garbage that no view can reach any more. An entry was committed at or before the
+ *  state in which it is first seen, so it may be deleted once every read horizon has reached
+ *  that state. */
+class GarbageCollector {
+  readonly #parts: GarbageParts;
+  /** Sequence of the state in which an entry was first seen, by its key in hexadecimal. */
+  #firstSeen = new Map<string, number>();
+
+  constructor(parts: GarbageParts) {
+    this.#parts = parts;
+  }
+
+  /** `horizon` returns the lowest read horizon; it is called after the entries were read. Returns
+   *  whether anything was deleted, so that more may follow. */
+  async collect(horizon: () => Promise<number>): Promise<boolean> {
+    const entries = await this.#readEntries();
+    const lowest = await horizon();
+    const unreachable = entries.filter(
+      ({ name }) => (this.#firstSeen.get(name) ?? Infinity) <= lowest,
+    );
+    // Files are removed first: after a crash in between they are removed once more.
+    for (const { extents, cuts = [] } of unreachable) {
+      for (const extent of extents) await this.#parts.removeExtent(extent);
+      for (const { extent, bytes } of cuts) await this.#parts.cutExtent(extent, bytes);
+    }
+    let remaining = unreachable.map(({ key }) => key);
+    for (let count = 0; count < transactionsPerRoundMax && remaining.length > 0; count += 1) {
+      const keys = remaining;
+      remaining = await this.#parts.store.transact((tx) => freeEntries(tx, keys), freeing);
+    }
+    return unreachable.length > 0;
+  }
+
+  async #readEntries(): Promise<readonly GarbageEntry[]> {
+    const entries: GarbageEntry[] = [];
+    const firstSeen = new Map<string, number>();
+    await this.#parts.store.snapshot(async (view) => {
+      for await (const page of view.range({ ...allGarbage(), limit: entriesPerRoundMax })) {
+        for (const { key, value } of page) {
+          const name = Buffer.from(key).toString("hex");
+          const { extents, cuts } = garbageCodec.decode(value);
+          entries.push({ key: new Uint8Array(key), name, extents, cuts });
+          firstSeen.set(name, this.#firstSeen.get(name) ?? view.sequence);
+        }
+      }
+    });
+    this.#firstSeen = firstSeen;
+    return entries;
+  }
+}
+
+/** A stored garbage entry. */
+interface GarbageEntry {
+  readonly key: Key;
+  readonly name: string;
+  readonly extents: readonly bigint[];
+  readonly cuts: GarbageRecord["cuts"];
+}
+
+/** Frees entries up to the bound of one transaction and returns the remaining ones. */
+async function freeEntries(tx: Transaction, keys: readonly Key[]): Promise<Key[]> {
+  let budget = nodesPerTransactionMax;
+  for (const [index, key] of keys.entries()) {
+    if (budget <= 0) return keys.slice(index);
+    const value = await tx.get(key);
+    if (value === undefined) continue;
+    const { left, freed } = await freeEntry(tx, garbageCodec.decode(value), budget);
+    budget -= Math.max(1, freed);
+    if (left === undefined) tx.delete(key);
+    else {
+      tx.put(key, garbageCodec.encode(left));
+      return keys.slice(index);
+    }
+  }
+  return [];
+}
+
+async function freeEntry(
+  tx: Transaction,
+  garbage: GarbageRecord,
+  nodesMax: number,
+): Promise<{ left: GarbageRecord | undefined; freed: number }> {
+  const nodes = [...garbage.nodes];
+  const trees = [...garbage.trees];
+  let freed = 0;
+  for (; freed < nodesMax && nodes.length > 0; freed += 1) {
+    tx.delete(nodeKey(nodes.pop() as bigint));
+  }
+  for (; freed < nodesMax && trees.length > 0; freed += 1) {
+    for (const child of await releaseNode(tx, trees.pop() as bigint)) trees.push(child);
+  }
+  const done = nodes.length + trees.length === 0;
+  return { left: done ? undefined : { nodes, trees, extents: [] }, freed };
+}
+
+/** Removes one reference to a content node. If it was the last, deletes the node and returns its
+ *  children, whose references must be removed as well. */
+async function releaseNode(tx: Transaction, id: bigint): Promise<readonly bigint[]> {
+  const references = await referencesTo(tx, id);
+  if (references > 1) {
+    setReferences(tx, id, references - 1);
+    return [];
+  }
+  const value = await tx.get(nodeKey(id));
+  if (value === undefined) throw new Error(`content node ${id} is missing`);
+  const node = decodeNode(value);
+  tx.delete(nodeKey(id));
+  tx.delete(countKey(id));
+  if (node.kind === "inner") return node.children.map((child) => child.id);
+  removeLeafReferences(tx, id, node.slices);
+  return [];
+}
+
+function removeLeafReferences(tx: Transaction, id: bigint, slices: readonly Slice[]): void {
+  for (const [extent, bytes] of bytesByExtent(slices)) {
+    tx.add(liveKey(extent), BigInt(-bytes));
+    tx.delete(nodeOwnerKey(extent, id));
+  }
+}
+
+interface OrphanParts {
+  readonly store: Store;
+  readonly files: ExtentFiles;
+  readonly clock: Clock;
+  readonly log: Log;
+}
+
+const pauseBetweenSweeps: Ticks = 3600n * ticksPerSecond;
+
+/** Removes extents without a record from the storage. They are left over if an upload of a fenced
+ *  server node completes after its extent was removed. The record of an extent is written before
+ *  its first byte, and ids are never reused. So if an extent is listed and afterwards has no
+ *  record, its record was removed. Unless it is among the garbage, where a reader may still need
+ *  it, it is unreachable. */
+class OrphanSweep {
+  readonly #parts: OrphanParts;
+  #after = 0n;
+  #pausedUntil: Ticks = 0n;
+
+  constructor(parts: OrphanParts) {
+    this.#parts = parts;
+  }
+
+  /** Checks one page of stored extents. Returns whether there are more. */
+  async round(): Promise<boolean> {
+    const { store, files, clock, log } = this.#parts;
+    const now = clock.monotonic();
+    if (files.list === undefined || now < this.#pausedUntil) return false;
+    const found = await files.list(this.#after);
+    const orphans = await store.snapshot((view) => withoutRecord(view, found));
+    for (const extent of orphans) {
+      log.warn({ extent: String(extent) }, "removing extent without a record");
+      await files.remove(extent);
+    }
+    this.#after = found.at(-1) ?? 0n;
+    if (found.length === 0) this.#pausedUntil = now + pauseBetweenSweeps;
+    return found.length > 0;
+  }
+}
+
+async function withoutRecord(view: View, extents: readonly bigint[]): Promise<readonly bigint[]> {
+  const records = await Promise.all(extents.map(async (extent) => view.get(extentKey(extent))));
+  const unknown = new Set(extents.filter((_, index) => records[index] === undefined));
+  if (unknown.size === 0) return [];
+  for await (const entries of view.range(allGarbage())) {
+    for (const { value } of entries) {
+      for (const extent of garbageCodec.decode(value).extents) unknown.delete(extent);
+    }
+  }
+  return [...unknown];
+}
+
+/** Extents examined per round; the next round continues after them. */
+const extentsPerRoundMax = 256;
+/** Every run of a process leaves at least one extent, even if it is small. If there are more small
+ *  ones than this, they are compacted. */
+const smallExtentsMax = 16;
+
+interface ReclaimerParts extends CompactionParts {
+  readonly files: ExtentFiles;
+  readonly ids: IdAllocator;
+  readonly horizons: HorizonRegistry;
+  readonly pinTracker: PinTracker;
+  readonly clock: Clock;
+  readonly extentBytes: number;
+  /** Whether this process is the leader, which reclaims space; `undefined` means that it always
+   *  does. */
+  readonly isLeader?: (() => Promise<boolean>) | undefined;
+}
+
+/** A page of extents in their state before abandoned ones were sealed. */
+interface SealedPage {
+  readonly states: readonly ExtentState[];
+  readonly isAnySealed: boolean;
+}
+
+/** Reclaims the space of content in bounded rounds: garbage collection, compaction, removal of
+ *  orphans. */
+export class SpaceReclaimer {
+  readonly #parts: ReclaimerParts;
+  readonly #garbage: GarbageCollector;
+  readonly #orphans: OrphanSweep;
+  #after = 0n;
+  /** Extents whose compaction failed or moved nothing, for example because bytes are damaged. They
+   *  are skipped until the next start. */
+  readonly #notCompactable = new Set<bigint>();
+
+  constructor(parts: ReclaimerParts) {
+    this.#parts = parts;
+    const { store, files, fileCache } = parts;
+    const removeExtent = async (extent: bigint): Promise<void> => {
+      await fileCache.drop(extent);
+      await files.remove(extent);
+    };
+    const cutExtent = async (extent: bigint, bytes: number): Promise<void> => {
+      await files.truncate?.(extent, bytes);
+      // Before a body gets the space.
+      files.spare?.fill();
+    };
+    this.#garbage = new GarbageCollector({ store, removeExtent, cutExtent });
+    this.#orphans = new OrphanSweep(parts);
+  }
+
+  /** Publishes the read horizon of this process. */
+  async publish(): Promise<void> {
+    const { store, horizons, pinTracker, ids } = this.#parts;
+    const sequence = await store.snapshot(async (view) => {
+      await ids.check(view);
+      return view.sequence;
+    });
+    await horizons.publish(pinTracker.horizon(sequence));
+  }
+
+  async round(): Promise<boolean> {
+    await this.publish();
+    await this.#parts.writer.seal({ all: false });
+    const isLeader = (await this.#parts.isLeader?.()) ?? true;
+    const isMore = isLeader && (await this.#reclaim());
+    await this.#closeRemoved();
+    return isMore;
+  }
+
+  async #reclaim(): Promise<boolean> {
+    const collected = await this.#garbage.collect(() => this.#lowestHorizon());
+    const swept = await this.#sweep();
+    const removed = await this.#orphans.round();
+    return collected || swept || removed;
+  }
+
+  /** Removes extents without live bytes and compacts sparse ones. Returns whether anything changed,
+   *  so that more may follow. */
+  async #sweep(): Promise<boolean> {
+    const { store, ids, writer, files } = this.#parts;
+    const { states, isAnySealed } = await this.sealAbandoned();
+    const isFull = writer.isFull || (await files.spare?.isDiskFull()) === true;
+    if (!isFull && states.length > 0) files.spare?.fill();
+    const manySmall = states.filter((state) => this.#isSmall(state)).length > smallExtentsMax;
+    const isKept = this.#keptExtents(states);
+    const sparse: ExtentState[] = [];
+    let changed = isAnySealed;
+    for (const [index, state] of states.entries()) {
+      const { extent, record, liveBytes } = state;
+      if (record.sealedBytes === undefined) {
+        changed = writer.retireIfSparse(extent, liveBytes, isFull) || changed;
+      } else if (isKept[index] === true) continue;
+      else if (liveBytes === 0n) {
+        const garbageId = ids.next();
+        const remove = (tx: Transaction) => removeIfUnreferenced(tx, extent, garbageId);
+        changed = (await store.transact(remove, { mayUseReserve: true })) || changed;
+      } else if (isSparse(state, isFull) || (manySmall && this.#isSmall(state))) sparse.push(state);
+    }
+    return (await this.#compactAll(sparse, isFull)) || changed;
+  }
+
+  /** For each extent, whether a saved state contains it: then it is not removed, and compacting it
+   *  would free nothing. A state that is saved after this check cannot refer to an extent that is
+   *  removed afterwards: the removal is validated to find no reference. */
+  #keptExtents(states: readonly ExtentState[]): readonly boolean[] {
+    const { savedStates } = this.#parts.store;
+    return savedStates?.contain(states.map(({ extent }) => extentKey(extent))) ?? [];
+  }
+
+  /** Compacts extents, those with the fewest live bytes first. Copies take space before they free
+   *  any; on a full disk dead ends are cut off, and the rest waits for the next round, after
+   *  extents without live bytes were removed. */
+  async #compactAll(sparse: readonly ExtentState[], isFull: boolean): Promise<boolean> {
+    const ordered = sparse.toSorted((a, b) => Number(a.liveBytes - b.liveBytes));
+    let changed = false;
+    try {
+      for (const state of ordered) {
+        const isCut = isFull && (await this.#cut(state));
+        changed = isCut || (await this.#compact(state.extent)) || changed;
+      }
+    } catch (error) {
+      if (!(error instanceof StoreUnavailable)) throw error;
+      this.#parts.log.warn({ err: error }, "extent not compacted; retrying in the next round");
+      changed = (await this.#moveEnd(ordered)) || changed;
+    }
+    return changed;
+  }
+
+  async #cut(state: ExtentState): Promise<boolean> {
+    return this.#parts.files.truncate !== undefined && cutDeadEnd(this.#parts, state);
+  }
+
+  /** Moves the last live bytes of the first extent that is not dense to spare space. */
+  async #moveEnd(ordered: readonly ExtentState[]): Promise<boolean> {
+    const { spare } = this.#parts.files;
+    if (spare === undefined) return false;
+    const first = ordered.find(({ extent }) => !this.#notCompactable.has(extent));
+    return first !== undefined && moveLiveEnd(this.#parts, first.extent, spare);
+  }
+
+  #isSmall({ record }: ExtentState): boolean {
+    const { sealedBytes } = record;
+    return sealedBytes !== undefined && sealedBytes < this.#parts.extentBytes / 64;
+  }
+
+  /** Compacts one extent. An unreadable extent must not block the others. */
+  async #compact(extent: bigint): Promise<boolean> {
+    if (this.#notCompactable.has(extent)) return false;
+    try {
+      const moved = await compactExtent(this.#parts, extent);
+      if (!moved) this.#notCompactable.add(extent);
+      return moved;
+    } catch (error) {
+      if (error instanceof StoreUnavailable || error instanceof StoreBusy) throw error;
+      this.#parts.log.error(
+        { extent: String(extent), err: error },
+        "compacting extent failed; skipping it until the next start",
+      );
+      this.#notCompactable.add(extent);
+      return false;
+    }
+  }
+
+  /** Reads the next page of extents and seals those of ended processes. */
+  async sealAbandoned(): Promise<SealedPage> {
+    const { store, horizons } = this.#parts;
+    const list = (after: bigint): Promise<readonly ExtentState[]> =>
+      store.snapshot((view) => listExtents(view, after, extentsPerRoundMax));
+    const states = await list(this.#after);
+    const alive = new Set((await horizons.published()).keys());
+    const isAnySealed = await sealAbandoned({ ...this.#parts, self: horizons.self }, states, alive);
+    const full = states.length === extentsPerRoundMax;
+    this.#after = full ? (states.at(-1)?.extent ?? 0n) : 0n;
+    return { states, isAnySealed };
+  }
+
+  /** Closes extents that another process has removed: an open file keeps its disk space. */
+  async #closeRemoved(): Promise<void> {
+    const { store, fileCache } = this.#parts;
+    const removed = await store.snapshot(async (view) => {
+      const missing: bigint[] = [];
+      for (const extent of fileCache.open()) {
+        if ((await view.get(extentKey(extent))) === undefined) missing.push(extent);
+      }
+      return missing;
+    });
+    for (const extent of removed) await fileCache.drop(extent);
+  }
+
+  async #lowestHorizon(): Promise<number> {
+    let lowest = Infinity;
+    for (const sequence of (await this.#parts.horizons.published()).values()) {
+      lowest = Math.min(lowest, sequence);
+    }
+    return lowest;
+  }
+}
+
+/** Whether to compact an extent: if less than half of its bytes are live, on a full disk less than
+ *  7/8. */
+function isSparse({ record, liveBytes }: ExtentState, isFull: boolean): boolean {
+  const sealedBytes = BigInt(record.sealedBytes ?? 0);
+  return isFull ? 8n * liveBytes < 7n * sealedBytes : 2n * liveBytes < sealedBytes;
+}

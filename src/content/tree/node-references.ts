@@ -1,0 +1,175 @@
+import type { Slice } from "../content-ref.ts";
+import type { LoopShare } from "../../base/loop-share.ts";
+import type { Transaction } from "../../store/store.ts";
+import type { IdAllocator } from "../extents/ids.ts";
+import { decodeNode, encodeNode } from "./node-codec.ts";
+import type { Node } from "./node.ts";
+import { bytesByExtent } from "./slices.ts";
+import {
+  countCodec,
+  countKey,
+  garbageCodec,
+  garbageKey,
+  liveKey,
+  nodeKey,
+  nodeOwnerKey,
+} from "../tables.ts";
+
+/** Changes with at most this many nodes are written without yielding to the event loop. */
+const nodesPerStepMax = 64;
+/** Work units per node (`base/loop-share.ts`). */
+const unitsPerNode = 8;
+
+/**
+ * Tracks the references that one change of content adds and removes. A content node has one
+ * reference unless a count record says otherwise. A node is taken over before it is changed: an
+ * unshared one is replaced, with its children; a shared one is copied, and its children get one
+ * more reference.
+ *
+ * New nodes are written at the end, so that several edits write each node once.
+ */
+export class NodeReferences {
+  readonly #tx: Transaction;
+  readonly #ids: IdAllocator;
+  readonly loop: LoopShare;
+  readonly #created = new Map<bigint, Node>();
+  readonly #liveBytes = new Map<bigint, number>();
+  readonly #garbageNodes: bigint[] = [];
+  readonly #garbageTrees: bigint[] = [];
+
+  constructor(tx: Transaction, ids: IdAllocator, loop: LoopShare) {
+    this.#tx = tx;
+    this.#ids = ids;
+    this.loop = loop;
+  }
+
+  create(node: Node): bigint {
+    const id = this.#ids.next();
+    this.#created.set(id, node);
+    return id;
+  }
+
+  /** A node that this change has created; `undefined` for any other. */
+  createdNode(id: bigint): Node | undefined {
+    return this.#created.get(id);
+  }
+
+  /** Discards a node that this change has created. Its references to children and slices become
+   *  those of the caller. */
+  discard(id: bigint): void {
+    this.#created.delete(id);
+  }
+
+  /** Replaces the caller's reference to a node by references to its children or slices. */
+  async takeOver(id: bigint): Promise<Node> {
+    const fresh = this.#created.get(id);
+    if (fresh !== undefined) {
+      this.#created.delete(id);
+      return fresh;
+    }
+    const node = await this.#load(id);
+    const references = await referencesTo(this.#tx, id);
+    if (references === 1) {
+      this.#garbageNodes.push(id);
+      if (node.kind === "leaf") this.#removeLeafReferences(id, node.slices);
+    } else {
+      setReferences(this.#tx, id, references - 1);
+      if (node.kind === "inner") for (const child of node.children) await this.retain(child.id);
+    }
+    return node;
+  }
+
+  async retain(id: bigint): Promise<void> {
+    setReferences(this.#tx, id, (await referencesTo(this.#tx, id)) + 1);
+  }
+
+  /** Removes a reference. If it was the last, the subtree becomes garbage and is deleted later,
+   *  since it may be huge. */
+  async release(id: bigint): Promise<void> {
+    const fresh = this.#created.get(id);
+    if (fresh !== undefined) {
+      this.#created.delete(id);
+      if (fresh.kind === "inner") for (const child of fresh.children) await this.release(child.id);
+      return;
+    }
+    const references = await referencesTo(this.#tx, id);
+    if (references === 1) this.#garbageTrees.push(id);
+    else setReferences(this.#tx, id, references - 1);
+  }
+
+  /** Adds or subtracts live bytes for slices in the record itself. */
+  count(slices: readonly Slice[], sign: 1 | -1): void {
+    for (const [extent, bytes] of bytesByExtent(slices)) this.#addLiveBytes(extent, sign * bytes);
+  }
+
+  /** Writes all changes into the transaction, yielding to the event loop between nodes if there are
+   *  many: a list of 50,000 blocks has thousands. */
+  finish(): Promise<void> | undefined {
+    if (this.#created.size > nodesPerStepMax) return this.#finishInSteps();
+    for (const [id, node] of this.#created) this.#writeNode(id, node);
+    this.#writeCounts();
+    return undefined;
+  }
+
+  async #finishInSteps(): Promise<void> {
+    for (const [id, node] of this.#created) {
+      this.#writeNode(id, node);
+      const wait = this.loop.spend(unitsPerNode);
+      if (wait !== undefined) await wait;
+    }
+    this.#writeCounts();
+  }
+
+  #writeNode(id: bigint, node: Node): void {
+    this.#tx.put(nodeKey(id), encodeNode(node));
+    if (node.kind === "leaf") this.#addLeafReferences(id, node.slices);
+  }
+
+  #writeCounts(): void {
+    for (const [extent, bytes] of this.#liveBytes) {
+      if (bytes !== 0) this.#tx.add(liveKey(extent), BigInt(bytes));
+    }
+    if (this.#garbageNodes.length + this.#garbageTrees.length > 0) {
+      const garbage = { nodes: this.#garbageNodes, trees: this.#garbageTrees, extents: [] };
+      const key = garbageKey(this.#tx.sequence, this.#ids.next());
+      this.#tx.put(key, garbageCodec.encode(garbage));
+    }
+  }
+
+  async #load(id: bigint): Promise<Node> {
+    const value = await this.#tx.get(nodeKey(id));
+    if (value === undefined) throw new Error(`content node ${id} is missing`);
+    return decodeNode(value);
+  }
+
+  #addLeafReferences(id: bigint, slices: readonly Slice[]): void {
+    for (const [extent, bytes] of bytesByExtent(slices)) {
+      this.#addLiveBytes(extent, bytes);
+      this.#tx.put(nodeOwnerKey(extent, id), noBytes);
+    }
+  }
+
+  #removeLeafReferences(id: bigint, slices: readonly Slice[]): void {
+    for (const [extent, bytes] of bytesByExtent(slices)) {
+      this.#addLiveBytes(extent, -bytes);
+      this.#tx.delete(nodeOwnerKey(extent, id));
+    }
+  }
+
+  #addLiveBytes(extent: bigint, bytes: number): void {
+    this.#liveBytes.set(extent, (this.#liveBytes.get(extent) ?? 0) + bytes);
+  }
+}
+
+const noBytes = new Uint8Array(0);
+
+/** The reference count of a content node; without a record it is 1. */
+export async function referencesTo(tx: Transaction, node: bigint): Promise<number> {
+  const value = await tx.get(countKey(node));
+  return value === undefined ? 1 : countCodec.decode(value).references;
+}
+
+export function setReferences(tx: Transaction, node: bigint, references: number): void {
+  if (references === 1) tx.delete(countKey(node));
+  else tx.put(countKey(node), countCodec.encode({ references }));
+}

@@ -1,0 +1,131 @@
+import type { ContentRef, Slice } from "../content-ref.ts";
+import type { Awaitable } from "../../base/awaitable.ts";
+import { decodeNode } from "./node-codec.ts";
+import { overlapping, type Span } from "./slices.ts";
+import { nodeKey } from "../tables.ts";
+import type { Key, Value } from "../../store/store.ts";
+
+/** A content node: a node of the tree that maps the offsets of a large content to slices. Nodes are
+ *  immutable, except that compaction may change the location of a leaf's bytes. */
+export type Node =
+  | { readonly kind: "leaf"; readonly slices: readonly Slice[] }
+  | { readonly kind: "inner"; readonly children: readonly Child[] };
+
+/** `first` is the offset of the first slice below the child; all its slices end before the next
+ *  child's `first`. */
+export interface Child {
+  readonly first: number;
+  readonly id: bigint;
+}
+
+/** Length of an encoded node. Below half a page of the engine, so that a node needs no overflow
+ *  page. */
+export const nodeBytesMax = 3600;
+/** A changed node of less than this size is merged with its neighbour. */
+export const nodeBytesMin = nodeBytesMax / 4;
+
+const childCost = 13;
+
+/** Approximate encoded length of a node. */
+export function nodeCost(node: Node): number {
+  if (node.kind === "inner") return node.children.length * childCost;
+  let cost = 0;
+  for (const slice of node.slices) cost += sliceCost(slice);
+  return cost;
+}
+
+/** Approximate encoded size of a slice. */
+export function sliceCost({ length, source, block }: Slice): number {
+  const blockCost = block === undefined ? 0 : 1 + block.length;
+  const markCost = blockCost + (source.cipher === undefined ? 0 : 13);
+  if ("bytes" in source) return 6 + length + markCost;
+  return (source.crc64 === undefined ? 15 : 23) + markCost;
+}
+
+export function costOfChild(): number {
+  return childCost;
+}
+
+/** Divides a list into groups of cost at most `costMax`. With `packed` all groups but the last are
+ *  full, which suits appends; otherwise they have about the same size, so that each has room to
+ *  grow. */
+export function cutByCost<T>(
+  items: readonly T[],
+  cost: (item: T) => number,
+  { costMax, packed }: { costMax: number; packed: boolean },
+): (readonly T[])[] {
+  const total = packed ? Infinity : totalCost(items, cost);
+  if (total <= costMax) return items.length === 0 ? [] : [items];
+  const limit = packed ? costMax : total / Math.ceil(total / costMax);
+  const groups: T[][] = [];
+  let group: T[] = [];
+  let filled = 0;
+  for (const item of items) {
+    const added = cost(item);
+    const over = packed ? filled + added > limit : filled >= limit || filled + added > costMax;
+    if (over && group.length > 0) {
+      groups.push(group);
+      group = [];
+      filled = 0;
+    }
+    group.push(item);
+    filled += added;
+  }
+  if (group.length > 0) groups.push(group);
+  return groups;
+}
+
+function totalCost<T>(items: readonly T[], cost: (item: T) => number): number {
+  let total = 0;
+  for (const item of items) total += cost(item);
+  return total;
+}
+
+/** Reads and decodes a content node. */
+export type NodeSource = (id: bigint) => Promise<Node>;
+
+/** Reads nodes from one view, which must stay open meanwhile. */
+export function nodesOf(view: { get(key: Key): Awaitable<Value | undefined> }): NodeSource {
+  return async (id) => {
+    const value = await view.get(nodeKey(id));
+    if (value === undefined) throw new Error(`content node ${id} is missing`);
+    return decodeNode(value);
+  };
+}
+
+/** The slices that overlap `span`, in order; for a tree, leaf by leaf. */
+export async function* walk(
+  nodes: NodeSource,
+  ref: ContentRef,
+  span: Span,
+): AsyncGenerator<readonly Slice[], void, undefined> {
+  if (ref.kind === "tree") yield* walkSubtree(nodes, ref.root, span);
+  else {
+    const found = overlapping(slicesInRecord(ref), span);
+    if (found.length > 0) yield found;
+  }
+}
+
+/** The slices of content that is stored in the record; none for a tree. */
+export function slicesInRecord(ref: ContentRef): readonly Slice[] {
+  if (ref.kind === "slices") return ref.slices;
+  if (ref.kind === "tree" || ref.length === 0) return [];
+  return [{ at: 0, length: ref.length, source: { bytes: ref.bytes } }];
+}
+
+async function* walkSubtree(
+  nodes: NodeSource,
+  id: bigint,
+  span: Span,
+): AsyncGenerator<readonly Slice[], void, undefined> {
+  const node = await nodes(id);
+  if (node.kind === "leaf") {
+    const found = overlapping(node.slices, span);
+    if (found.length > 0) yield found;
+    return;
+  }
+  for (const [index, child] of node.children.entries()) {
+    const end = node.children[index + 1]?.first ?? Infinity;
+    if (child.first < span.to && end > span.from) yield* walkSubtree(nodes, child.id, span);
+  }
+}

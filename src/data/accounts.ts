@@ -1,0 +1,259 @@
+import { readFile } from "node:fs/promises";
+import type { AccountChange } from "../account/account-changes.ts";
+import { rulesOf, unknownAccounts, unknownPrincipals, withDeveloper } from "../account/identity.ts";
+import type { IdentitySettings } from "../account/identity.ts";
+import { identityFields, parseIdentity, type IdentityInput } from "../account/parse-identity.ts";
+import { parseAccounts } from "../account/parse-settings.ts";
+import { isObject, type SettingsResult } from "../account/object-reader.ts";
+import type { AccountInputs } from "../account/parse-settings.ts";
+import { accountsOf, developmentAccountName, isDevelopmentAlone } from "../account/settings.ts";
+import type { Accounts, AccountSettings } from "../account/settings.ts";
+import { StoredAccounts } from "../account/stored-accounts.ts";
+import type { Log } from "../base/world.ts";
+import type { OAuthMode } from "../http/auth/request.ts";
+import type { Store } from "../store/store.ts";
+
+export interface AccountSources {
+  /** Path given with `--config`. */
+  readonly config?: string | undefined;
+  /** The accounts of `start({ accounts })`. */
+  readonly given?: AccountInputs | undefined;
+  /** The principals and roles of `start({ identity })`. */
+  readonly identity?: IdentityInput | undefined;
+  /** The text of AZURITE_ACCOUNTS. */
+  readonly variable?: string | undefined;
+  /** The switch `--enableHierarchicalNamespace`. It applies only to the development account
+   *  (`developmentAccountName`). */
+  readonly hierarchicalNamespace?: boolean | undefined;
+  /** The switch `--noDevelopmentAccount`. */
+  readonly noDevelopmentAccount?: boolean | undefined;
+  /** Whether every listener is on a loopback address. */
+  readonly isLocal?: boolean | undefined;
+  /** `--oauth`. With `verify`, roles decide even if none is assigned. */
+  readonly oauth?: OAuthMode | undefined;
+}
+
+export interface ReloadableAccounts extends Accounts {
+  refresh(): Promise<boolean>;
+  /** Whether the configuration describes the account, so that stored settings do not apply. */
+  isConfigured(name: string): boolean;
+  /** Serves the stored accounts, too. */
+  serveStored(store: Store, log: Log): Promise<void>;
+  /** Takes over a change that this process has stored. */
+  apply(change: AccountChange): void;
+  /** The current principals, roles and issuers. */
+  identity(): IdentitySettings;
+  /** Rereads the configuration. If it is invalid, logs the problems and keeps the old accounts.
+   *  `prepare` runs before the new accounts are used and returns further problems. */
+  reload(log: Log, prepare: (accounts: Accounts) => Promise<readonly string[]>): Promise<void>;
+}
+
+/** Reads the settings of the accounts and identities from the sources, or returns their
+ *  problems. */
+export async function openAccounts(
+  sources: AccountSources,
+): Promise<SettingsResult<ReloadableAccounts>> {
+  const first = await readSettings(sources);
+  if (!first.ok) return first;
+  return { ok: true, value: new ServedAccounts(sources, first.value) };
+}
+
+class ServedAccounts implements ReloadableAccounts {
+  readonly #sources: AccountSources;
+  #configured: ConfiguredSettings;
+  #stored: StoredAccounts | undefined;
+  /** The stored accounts that `#current` was computed from. */
+  #used: StoredAccounts["settings"] | undefined;
+  #current: Settings;
+
+  constructor(sources: AccountSources, configured: ConfiguredSettings) {
+    this.#sources = sources;
+    this.#configured = configured;
+    this.#current = combine(sources, configured, noneStored);
+  }
+
+  get(name: string): AccountSettings | undefined {
+    return this.#latest().accounts.get(name);
+  }
+
+  names(): readonly string[] {
+    return this.#latest().accounts.names();
+  }
+
+  identity(): IdentitySettings {
+    return this.#latest().identity;
+  }
+
+  isConfigured(name: string): boolean {
+    return this.#configured.names.has(name);
+  }
+
+  refresh(): Promise<boolean> {
+    return this.#stored?.refresh() ?? Promise.resolve(false);
+  }
+
+  async serveStored(store: Store, log: Log): Promise<void> {
+    const stored = new StoredAccounts(store, log);
+    await stored.refresh();
+    this.#stored = stored;
+    this.#warnOfUnknown(log);
+  }
+
+  apply(change: AccountChange): void {
+    this.#stored?.apply(change);
+  }
+
+  async reload(
+    log: Log,
+    prepare: (accounts: Accounts) => Promise<readonly string[]>,
+  ): Promise<void> {
+    await this.refresh();
+    const next = await readSettings(this.#sources);
+    const problems = next.ok ? await prepare(accountsOf(next.value.list)) : next.problems;
+    if (next.ok && problems.length === 0) {
+      this.#configured = next.value;
+      this.#used = undefined;
+      log.info({ accounts: this.names() }, "account settings reloaded");
+      this.#warnOfUnknown(log);
+    } else {
+      log.error({ problems }, "account settings not reloaded; correct the file");
+    }
+  }
+
+  /** Logs names that are perhaps misspelt. */
+  #warnOfUnknown(log: Log): void {
+    const identity = this.identity();
+    const accounts = unknownAccounts(identity, this.names()).slice(0, loggedNamesMax);
+    const unknown = "role assignments or issuers name unknown accounts; they apply once created";
+    if (accounts.length > 0) log.warn({ accounts }, unknown);
+    // Tokens that are not verified may name any principal.
+    if (this.#sources.oauth === "basic") return;
+    const principals = unknownPrincipals(identity).slice(0, loggedNamesMax);
+    const useless = "role assignments name unknown principals; correct them or configure an issuer";
+    if (principals.length > 0) log.warn({ principals }, useless);
+  }
+
+  /** Combines configured and stored accounts again if either has changed. */
+  #latest(): Settings {
+    const stored = this.#stored?.settings ?? noneStored;
+    if (stored === this.#used) return this.#current;
+    this.#used = stored;
+    this.#current = combine(this.#sources, this.#configured, stored);
+    return this.#current;
+  }
+}
+
+const loggedNamesMax = 20;
+const noneStored: StoredAccounts["settings"] = new Map();
+
+/** The accounts and identities of the configuration. */
+interface ConfiguredSettings {
+  readonly list: readonly AccountSettings[];
+  readonly names: ReadonlySet<string>;
+  readonly identity: IdentitySettings;
+}
+
+/** What the server serves. */
+interface Settings {
+  readonly accounts: Accounts;
+  readonly identity: IdentitySettings;
+}
+
+/** Adds the stored accounts that are not configured, the developer identity and the roles. */
+function combine(
+  { isLocal }: AccountSources,
+  { list, names, identity }: ConfiguredSettings,
+  stored: StoredAccounts["settings"],
+): Settings {
+  const all = [...list, ...[...stored.values()].filter(({ name }) => !names.has(name))];
+  const isDeveloper = isLocal === true && isDevelopmentAlone(accountsOf(all));
+  const complete = isDeveloper ? withDeveloper(identity) : identity;
+  // Most accounts have no assignments of their own, and share one object.
+  const own = new Set(complete.assignments.map(({ account }) => account));
+  const shared = rulesOf(complete, undefined);
+  const withRoles = all.map((each) => ({
+    ...each,
+    roles: own.has(each.name) ? rulesOf(complete, each.name) : shared,
+  }));
+  return { accounts: accountsOf(withRoles), identity: complete };
+}
+
+type Content = Readonly<Record<string, unknown>>;
+
+async function readSettings(sources: AccountSources): Promise<SettingsResult<ConfiguredSettings>> {
+  const { config, given, identity } = sources;
+  const own: Content = { ...identity, accounts: given };
+  const content = config === undefined ? { ok: true as const, value: own } : await readFrom(config);
+  if (!content.ok) return content;
+  const parsed = parseSettings(sources, content.value);
+  if (parsed.ok || config === undefined) return parsed;
+  return { ok: false, problems: parsed.problems.map((problem) => `${config}: ${problem}`) };
+}
+
+function parseSettings(
+  sources: AccountSources,
+  content: Content,
+): SettingsResult<ConfiguredSettings> {
+  const input = content["accounts"];
+  const parsed = parseAccounts(input, sources.variable, sources);
+  if (!parsed.ok) return parsed;
+  const chosen = chooseNamespace(sources, input, parsed.value);
+  if (!chosen.ok) return chosen;
+  const list = chosen.value;
+  const names = new Set(list.map(({ name }) => name));
+  const identity = parseIdentity(content);
+  if (!identity.ok) return identity;
+  if (sources.oauth === "basic" && identity.value.issuers.length > 0) {
+    return { ok: false, problems: ['"issuers" contradicts --oauth basic, which verifies nothing'] };
+  }
+  const hasRoles = identity.value.hasRoles || sources.oauth === "verify";
+  return { ok: true, value: { list, names, identity: { ...identity.value, hasRoles } } };
+}
+
+/** Applies the switch `--enableHierarchicalNamespace` to the settings of the development
+ *  account. */
+function chooseNamespace(
+  { hierarchicalNamespace }: AccountSources,
+  input: unknown,
+  accounts: readonly AccountSettings[],
+): SettingsResult<readonly AccountSettings[]> {
+  if (hierarchicalNamespace !== true) return { ok: true, value: accounts };
+  const refuse = (why: string): SettingsResult<never> => ({
+    ok: false,
+    problems: [`enableHierarchicalNamespace: ${why}`],
+  });
+  const name = developmentAccountName;
+  const development = accounts.find((account) => account.name === name);
+  if (development === undefined) return refuse(`there is no account "${name}"`);
+  const settings = isObject(input) ? input[name] : undefined;
+  const isFlat = isObject(settings) && settings["hierarchicalNamespace"] === false;
+  if (isFlat) return refuse(`contradicts "hierarchicalNamespace": false of "${name}"`);
+  if (development.versioning) return refuse(`contradicts "versioning" of "${name}"`);
+  const changed = { ...development, hierarchicalNamespace: true };
+  return { ok: true, value: accounts.map((each) => (each === development ? changed : each)) };
+}
+
+const contentFields: ReadonlySet<string> = new Set(["accounts", ...identityFields]);
+
+async function readFrom(path: string): Promise<SettingsResult<Content>> {
+  const refuse = (why: string): SettingsResult<never> => ({
+    ok: false,
+    problems: [`${path}: ${why}`],
+  });
+  let text: string;
+  try {
+    text = await readFile(path, "utf8");
+  } catch (error) {
+    return refuse(`cannot be read (${error instanceof Error ? error.message : String(error)})`);
+  }
+  try {
+    const content: unknown = JSON.parse(text);
+    if (!isObject(content)) return refuse('must be an object: { "accounts": { … } }');
+    const unknown = Object.keys(content).find((name) => !contentFields.has(name));
+    if (unknown !== undefined) return refuse(`no setting "${unknown}"`);
+    return { ok: true, value: content };
+  } catch {
+    // The message of the parser is left out: it would quote the file, and perhaps an account key.
+    return refuse("is not valid JSON");
+  }
+}

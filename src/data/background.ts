@@ -1,0 +1,53 @@
+import type { Clock, Log } from "../base/world.ts";
+
+/** Work that is repeated while the server runs. */
+interface BackgroundTask {
+  readonly name: string;
+  /** Does a bounded amount of work; resolves to whether there is more. */
+  readonly round: () => Promise<boolean>;
+}
+
+export interface Background {
+  /** Resolves when no round is running and none will start. */
+  stop(): Promise<void>;
+}
+
+/** Pause after a round that found nothing to do. */
+const idleMilliseconds = 5_000;
+/** Pause between rounds while there is more work, so that requests are served first. */
+const pauseMilliseconds = 10;
+
+/** Runs tasks such as garbage collection every 5 s. A failed round is logged and repeated. */
+export function runInBackground(
+  tasks: readonly BackgroundTask[],
+  { clock, log }: { readonly clock: Clock; readonly log: Log },
+): Background {
+  let stopped = false;
+  let cancel = (): void => {};
+  let running: Promise<void> = Promise.resolve();
+  const schedule = (milliseconds: number): void => {
+    if (stopped) return;
+    cancel = clock.after(milliseconds, () => {
+      running = turn();
+    });
+  };
+  const turn = async (): Promise<void> => {
+    let more = false;
+    for (const { name, round } of tasks) {
+      try {
+        more = (await round()) || more;
+      } catch (error) {
+        log.warn({ err: error, task: name }, "background task failed; retrying in the next round");
+      }
+    }
+    schedule(more ? pauseMilliseconds : idleMilliseconds);
+  };
+  schedule(idleMilliseconds);
+  return {
+    async stop() {
+      stopped = true;
+      cancel();
+      await running;
+    },
+  };
+}

@@ -1,0 +1,94 @@
+import { copyMarkKey, storeIdKey } from "../content/tables.ts";
+import { recordCodec } from "../encoding/record.ts";
+import type { Entry, Key, Store, View } from "../store/store.ts";
+
+/** Progress of a copy. Extents and records are copied in ascending order. */
+export interface CopyMark {
+  /** Name of the source. */
+  readonly from: string;
+  /** The last extent that is complete. */
+  readonly extent: bigint;
+  /** Key of the last record that was copied. */
+  readonly key: Uint8Array;
+}
+
+const codec = recordCodec<CopyMark>({ version: 1 });
+
+async function readMark(view: View): Promise<CopyMark | undefined> {
+  const stored = await view.get(copyMarkKey());
+  return stored === undefined ? undefined : codec.decode(stored);
+}
+
+export function encodeMark(mark: CopyMark): Uint8Array {
+  return codec.encode(mark);
+}
+
+/** Throws if the store is an incomplete copy, which must not be served or copied into. */
+export async function refuseHalfCopied(store: Store): Promise<void> {
+  const mark = await store.snapshot(readMark);
+  if (mark === undefined) return;
+  throw new Error(`the copy from ${mark.from} is incomplete: run etagere copy again`);
+}
+
+/** Returns the position at which the copy begins or continues. Throws if the store has data from
+ *  elsewhere. */
+export function beginCopy(store: Store, from: string): Promise<CopyMark> {
+  return store.transact(async (tx) => {
+    const found = await readMark(tx);
+    if (found?.from === from) return found;
+    if (found !== undefined) throw new Error(`a copy from ${found.from} is incomplete`);
+    for await (const entries of tx.range({ ...allRecords, limit: 1 })) {
+      if (entries.length > 0) throw new Error("the target is not empty");
+    }
+    const mark = { from, extent: 0n, key: new Uint8Array(0) };
+    tx.put(copyMarkKey(), encodeMark(mark));
+    return mark;
+  });
+}
+
+export function endCopy(store: Store): Promise<void> {
+  return store.transact(async (tx) => tx.delete(copyMarkKey()));
+}
+
+/** The range of keys to copy. Keys before it belong to the store itself, keys after it to running
+ *  processes. */
+const allRecords = { start: Uint8Array.of(0x01), end: Uint8Array.of(0xfc) };
+
+const pageEntriesMax = 512;
+const pageBytesMax = 2 * 1024 * 1024;
+/** Identity and copy state of a store; never copied. */
+const excludedKeys: ReadonlySet<string> = new Set([storeIdKey(), copyMarkKey()].map(hex));
+
+/** Pages of records after `after`, each from its own snapshot: a view expires after 60 s. */
+export async function* recordPages(store: Store, after: Key): AsyncGenerator<readonly Entry[]> {
+  for (let last = after; ;) {
+    const page = await store.snapshot(async (view) => {
+      const start = last.length === 0 ? allRecords.start : successorOf(last);
+      const found: Entry[] = [];
+      let bytes = 0;
+      for await (const entries of view.range({ ...allRecords, start, limit: pageEntriesMax })) {
+        for (const { key, value } of entries) {
+          found.push({ key: new Uint8Array(key), value: new Uint8Array(value) });
+          bytes += key.length + value.length;
+          if (bytes >= pageBytesMax) return found;
+        }
+      }
+      return found;
+    });
+    const end = page.at(-1);
+    if (end === undefined) return;
+    last = end.key;
+    yield page.filter(({ key }) => !excludedKeys.has(hex(key)));
+  }
+}
+
+/** The first key after `key`. */
+function successorOf(key: Key): Key {
+  const next = new Uint8Array(key.length + 1);
+  next.set(key);
+  return next;
+}
+
+function hex(key: Key): string {
+  return Buffer.from(key).toString("hex");
+}

@@ -1,0 +1,61 @@
+import { existsSync } from "node:fs";
+import { join, resolve } from "node:path";
+import type { ExtentFiles } from "../content/extents/extent-files.ts";
+import type { Store } from "../store/store.ts";
+import { openStorageBackend, type Close, type StorageOptions } from "./storage-backends.ts";
+
+/** Source or target of a copy. */
+export interface DataLocation {
+  /** A data folder, or `postgres://…`. */
+  readonly records: string;
+  /** A folder or `s3://…`; undefined for the contents inside a data folder. */
+  readonly bytes: string | undefined;
+}
+
+export interface OpenDataLocation {
+  readonly store: Store;
+  readonly files: ExtentFiles;
+  close(): Promise<void>;
+}
+
+type World = Pick<StorageOptions, "clock" | "random" | "log">;
+
+const isDatabase = (text: string): boolean => /^postgres(ql)?:\/\//.test(text);
+const isBucket = (text: string): boolean => text.startsWith("s3://");
+
+/** Returns why a location is invalid; undefined if it is valid. */
+export function checkDataLocation({ records, bytes }: DataLocation): string | undefined {
+  const isFolder = !isDatabase(records);
+  if (!isFolder && bytes === undefined) {
+    return "postgres:// stores records only: give the location of the contents as well";
+  }
+  const splits = isFolder && bytes !== undefined && !isBucket(bytes);
+  return splits ? "contents of a data folder are inside it or in s3://…" : undefined;
+}
+
+/** Whether a data folder does not exist. Opening it as a source would create it. */
+export function isMissing({ records }: DataLocation): boolean {
+  return !isDatabase(records) && !existsSync(join(records, "store"));
+}
+
+/** Opens the stores as the server does, without background tasks. */
+export async function openDataLocation(
+  { records, bytes }: DataLocation,
+  world: World,
+): Promise<OpenDataLocation> {
+  const opened: Close[] = [];
+  const close = async (): Promise<void> => {
+    for (const each of opened.splice(0).toReversed()) await each();
+  };
+  const storeUrl = isDatabase(records) ? records : undefined;
+  const contentUrl = bytes !== undefined && isBucket(bytes) ? bytes : undefined;
+  const folder = storeUrl === undefined ? records : (bytes ?? ".");
+  const places = { location: resolve(folder), storeUrl, contentUrl, memoryBytesMax: undefined };
+  try {
+    const { store, files } = await openStorageBackend({ ...places, ...world }, opened);
+    return { store, files, close };
+  } catch (error) {
+    await close();
+    throw error;
+  }
+}

@@ -1,0 +1,74 @@
+import type { AccountChangeParts } from "../account/account-changes.ts";
+import { ensureSettings } from "../account/account-quota.ts";
+import { ensureAccountRecords } from "../account/account-records.ts";
+import type { Accounts } from "../account/settings.ts";
+import { ensureSubscriptions } from "../account/subscription-changes.ts";
+import type { Log, Random } from "../base/world.ts";
+import { hasContainers } from "../blob/has-containers.ts";
+import type { Store } from "../store/store.ts";
+import type { ReloadableAccounts } from "./accounts.ts";
+import { hasData, services } from "./services.ts";
+import { StartRefused } from "../host/start-refused.ts";
+
+/** What changes of stored accounts need to know of the services. */
+export function accountChangeParts(store: Store, random: Random): AccountChangeParts {
+  const names = services.map(({ name }) => name);
+  return { store, random, services: names, hasContainers, hasData };
+}
+
+/** Creates a record for every configured account that has none. Returns the settings that
+ *  contradict an existing record. */
+export function ensureAccounts(
+  store: Store,
+  accounts: Accounts,
+  random: Random,
+): Promise<readonly string[]> {
+  const settings = accounts.names().flatMap((name) => accounts.get(name) ?? []);
+  return ensureAccountRecords(store, settings, random, hasContainers);
+}
+
+/** Creates missing account records, and reads the stored accounts. Throws `StartRefused` if the
+ *  configuration contradicts a record. */
+export async function openAccountRecords(
+  store: Store,
+  { accounts, random, log }: AccountParts,
+): Promise<void> {
+  await refuseProblems(ensureAccounts(store, accounts, random));
+  await accounts.serveStored(store, log);
+  await ensureSettings(store, accounts, hasData);
+  await ensureSubscriptions(store, accounts, random);
+}
+
+/** Reads the settings of the configuration again. */
+export async function reloadAccounts(
+  store: Store,
+  { accounts, random, log }: AccountParts,
+): Promise<void> {
+  await accounts.reload(log, (next) => ensureAccounts(store, next, random));
+  await ensureSettings(store, accounts, hasData);
+  await ensureSubscriptions(store, accounts, random);
+}
+
+/** Reads the stored accounts after a restore, and adds the records of accounts that were configured
+ *  after the snapshot was saved. */
+export async function completeAccounts(
+  store: Store,
+  { accounts, random, log }: AccountParts,
+): Promise<void> {
+  await accounts.refresh();
+  const problems = await ensureAccounts(store, accounts, random);
+  if (problems.length > 0) log.warn({ problems }, "restored accounts contradict the settings");
+  await ensureSettings(store, accounts, hasData);
+  await ensureSubscriptions(store, accounts, random);
+}
+
+export async function refuseProblems(found: Promise<readonly string[]>): Promise<void> {
+  const problems = await found;
+  if (problems.length > 0) throw new StartRefused(problems);
+}
+
+interface AccountParts {
+  readonly accounts: ReloadableAccounts;
+  readonly random: Random;
+  readonly log: Log;
+}

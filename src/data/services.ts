@@ -1,0 +1,75 @@
+import { quotaState } from "../account/account-quota.ts";
+import { accounts, accountsState } from "../account/account-record.ts";
+import { deletedNames } from "../account/deleted-names.ts";
+import { heldLeases } from "../account/held-leases.ts";
+import { subscriptionTables } from "../account/subscription.ts";
+import { blobService } from "../blob/service.ts";
+import { contentRestore } from "../content/restore-rules.ts";
+import { anyTable, type AnyTable, type Counter } from "../encoding/table.ts";
+import { fileService } from "../file/service.ts";
+import { hasArchivedRecords, reclaimersOf } from "../operation/owned-records.ts";
+import { reclaimJobs } from "../operation/reclaim-jobs.ts";
+import type { ReclaimHandler, Service } from "../operation/service.ts";
+import { transferJobs } from "../operation/transfer-jobs.ts";
+import { accountUsage } from "../operation/quotas.ts";
+import { queueService } from "../queue/service.ts";
+import type { RestoreRules } from "../store/saved-states/saved-states.ts";
+import type { Transaction } from "../store/store.ts";
+import { tableService } from "../table/service.ts";
+
+/** All services; each has a listener, a start-up line and an entry in the URLs. */
+export const services: readonly Service[] = [blobService, queueService, tableService, fileService];
+
+/** Tables that belong to no service. */
+const commonTables: readonly AnyTable[] = [
+  anyTable(accounts),
+  anyTable(accountsState),
+  anyTable(quotaState),
+  anyTable(deletedNames),
+  anyTable(heldLeases),
+  anyTable(reclaimJobs),
+  anyTable(transferJobs),
+  ...subscriptionTables,
+];
+
+/** All tables of records in a store. */
+export const recordTables: readonly AnyTable[] = [
+  ...services.flatMap(({ tables }) => tables),
+  ...commonTables,
+];
+
+const counters = recordTables.flatMap((table) => table.counters ?? []);
+
+/** All counters in a store. */
+export const recordCounters: readonly Counter[] = [
+  ...counters.map(({ counter }) => counter),
+  accountUsage,
+];
+
+export const contentTables = recordTables.filter(({ content }) => content !== undefined);
+
+/** The handlers of reclaim jobs of all services, by kind of job. */
+export const reclaimers: ReadonlyMap<string, ReclaimHandler> = new Map([
+  ...Object.entries(reclaimersOf(commonTables)),
+  ...services.flatMap(({ name, tables, reclaimers: own = {} }) =>
+    Object.entries({ ...reclaimersOf(tables, name), ...own }),
+  ),
+]);
+
+/** Whether an account has any data, soft-deleted data included. */
+export function hasData(tx: Transaction, account: bigint): Promise<boolean> {
+  return hasArchivedRecords(tx, recordTables, account);
+}
+
+/** How saved states are restored. Opens and byte-range locks belong to SMB connections, which may
+ *  have ended since: a restore closes all of them, as Force Close Handles does. */
+export const restoreRules: RestoreRules = {
+  ...contentRestore,
+  excluded: new Set([
+    ...contentRestore.excluded,
+    ...recordTables.filter(({ lifetime }) => lifetime !== "durable").map(({ tag }) => tag),
+  ]),
+  cleared: recordTables
+    .filter(({ lifetime }) => lifetime === "session")
+    .map(({ prefix }) => prefix([])),
+};

@@ -1,0 +1,215 @@
+import { homedir, totalmem } from "node:os";
+import { join } from "node:path";
+import { openDiskFiles } from "../content/extents/disk-files.ts";
+import type { ExtentFiles } from "../content/extents/extent-files.ts";
+import { memoryFiles } from "../content/extents/memory-files.ts";
+import type { ContentOptions } from "../content/open-content.ts";
+import { sharedHorizons, soloHorizons } from "../content/reclaim/pins.ts";
+import type { Meter } from "../protocol/meter.ts";
+import type { Clock, Log, Random } from "../base/world.ts";
+import { restoreRules } from "./services.ts";
+import { locks } from "../file/records.ts";
+import { openLeaderElection } from "../store/leader-election.ts";
+import { openLmdbStore } from "../store/lmdb/open-lmdb-store.ts";
+import { openMemoryStore } from "../store/memory/open-memory-store.ts";
+import { openNodes } from "../store/nodes.ts";
+import { openProcesses, type Processes } from "../store/processes.ts";
+import type { Store } from "../store/store.ts";
+import { makeFolder } from "../host/files.ts";
+import { readFile } from "node:fs/promises";
+import type { BucketDefaults } from "../content/s3/bucket-location.ts";
+import type { Credentials } from "../content/s3/signature.ts";
+import { environmentVariable } from "../host/world.ts";
+
+/** Where records and contents are stored. */
+interface StorageLocations {
+  /** The data folder; undefined stores everything in memory. */
+  readonly location: string | undefined;
+  /** `postgres://…` stores records in a database that several server nodes may share. */
+  readonly storeUrl: string | undefined;
+  /** `s3://…` stores contents in a bucket. */
+  readonly contentUrl: string | undefined;
+  /** Limit of contents in memory without a location; default half of the machine's memory. */
+  readonly memoryBytesMax: number | undefined;
+}
+
+export interface StorageOptions extends StorageLocations {
+  readonly clock: Clock;
+  readonly random: Random;
+  readonly log: Log;
+  /** Counts commits. */
+  readonly meter?: Meter | undefined;
+}
+
+export type Close = () => Promise<void>;
+
+/** An open store with its extent files, and what this process is in it. */
+export interface StorageBackend extends Pick<ContentOptions, "store" | "files" | "horizons"> {
+  /** Whether this process is the leader, which runs background tasks. */
+  readonly isLeader: () => Promise<boolean>;
+  /** Id of this process, under which it stores entries that end with it, such as handles. */
+  readonly owner: string;
+  /** Ids of all running processes that share the store. */
+  readonly owners: () => Promise<ReadonlySet<string>>;
+}
+
+const soloOwner = "memory";
+const nodeIdBytes = 12;
+
+/** Opens the store and the extent files. Adds to `opened` a function that closes each part, so that
+ *  a failed start can close what was opened. */
+export async function openStorageBackend(
+  options: StorageOptions,
+  opened: Close[],
+): Promise<StorageBackend> {
+  const { location } = options;
+  if (location === undefined) return inMemory(options, opened);
+  await makeFolder(location);
+  const { store, ephemeral, processes } =
+    options.storeUrl === undefined
+      ? await onDisk(location, options, opened)
+      : await inDatabase(options.storeUrl, options, opened);
+  opened.push(() => processes.close());
+  const files =
+    options.contentUrl === undefined
+      ? await openDiskFiles(join(location, "extents"), options.log)
+      : await inBucket(options.contentUrl, options, opened);
+  const owners = async () => new Set((await processes.live()).map(({ id }) => id));
+  const { self: owner } = processes;
+  const isOnDuty = openLeaderElection({
+    store: ephemeral,
+    name: "background",
+    self: owner,
+    owners,
+  });
+  const horizons = sharedHorizons(processes);
+  return { store, files, horizons, owner, owners, isLeader: isOnDuty };
+}
+
+interface SharedStore {
+  readonly store: Store;
+  readonly ephemeral: Store;
+  readonly processes: Processes;
+}
+
+function inMemory(options: StorageOptions, opened: Close[]): StorageBackend {
+  const { clock, log, meter, memoryBytesMax } = options;
+  const store = openMemoryStore({ clock, log, meter, restoreRules });
+  opened.push(() => store.close());
+  const bytesMax = memoryBytesMax ?? Math.floor(totalmem() / 2);
+  const owners = () => Promise.resolve(new Set([soloOwner]));
+  const files = memoryFiles({ bytesMax });
+  const isOnDuty = () => Promise.resolve(true);
+  return {
+    store,
+    files,
+    horizons: soloHorizons(soloOwner),
+    owner: soloOwner,
+    owners,
+    isLeader: isOnDuty,
+  };
+}
+
+async function onDisk(
+  location: string,
+  { clock, log, meter }: StorageOptions,
+  opened: Close[],
+): Promise<SharedStore> {
+  const records = { location: join(location, "store"), volatilePrefix: locks.prefix([]) };
+  const store = await openLmdbStore({ ...records, clock, log, meter, restoreRules });
+  opened.push(() => store.close());
+  const ephemeralOptions = { location: join(location, "ephemeral"), ephemeral: true };
+  const ephemeral = await openLmdbStore({ ...ephemeralOptions, clock, log });
+  opened.push(() => ephemeral.close());
+  const processes = await openProcesses({ store: ephemeral });
+  return { store, ephemeral, processes };
+}
+
+/** The driver is loaded on demand: most servers do not use PostgreSQL. */
+async function inDatabase(
+  url: string,
+  { clock, random, log, meter }: StorageOptions,
+  opened: Close[],
+): Promise<SharedStore> {
+  const { openPostgresStore } = await import("../store/postgres/open-postgres-store.ts");
+  const node = Buffer.from(random.bytes(nodeIdBytes)).toString("hex");
+  const store = await openPostgresStore({ url, node, clock, log, meter });
+  opened.push(() => store.close());
+  const ephemeral = await openPostgresStore({ url, node, clock, log, ephemeral: true });
+  opened.push(() => ephemeral.close());
+  const giveUp = (other: string): Promise<void> => store.fence(other);
+  const processes = await openNodes({ store: ephemeral, self: node, clock, log, fence: giveUp });
+  return { store, ephemeral, processes };
+}
+
+async function inBucket(
+  location: string,
+  { clock }: StorageOptions,
+  opened: Close[],
+): Promise<ExtentFiles> {
+  const { openS3Files } = await import("../content/s3/open-s3-files.ts");
+  const renewCredentials = async () => (await readAwsSettings()).credentials;
+  const settings = { ...(await readAwsSettings()), renewCredentials };
+  const files = await openS3Files({ location, ...settings, clock });
+  opened.push(async () => files.close());
+  return files;
+}
+
+type Variable = (name: string) => string | undefined;
+
+interface AwsSettings extends BucketDefaults {
+  readonly credentials: Credentials;
+}
+
+/** Reads credentials and region from the AWS_* variables, else from the files of the AWS tools. */
+export async function readAwsSettings(
+  variable: Variable = environmentVariable,
+): Promise<AwsSettings> {
+  const profile = variable("AWS_PROFILE") ?? "default";
+  const folder = join(homedir(), ".aws");
+  const path = variable("AWS_SHARED_CREDENTIALS_FILE") ?? join(folder, "credentials");
+  const secrets = sectionOf(await textOf(path), [profile]);
+  const config = sectionOf(await textOf(variable("AWS_CONFIG_FILE") ?? join(folder, "config")), [
+    profile,
+    `profile ${profile}`,
+  ]);
+  const credentials =
+    credentialsIn(variable, (name) => name.toUpperCase()) ??
+    credentialsIn((name) => secrets.get(name) ?? config.get(name));
+  if (credentials === undefined) {
+    throw new Error(
+      `set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, or give profile ${profile} in ${path}`,
+    );
+  }
+  const region = variable("AWS_REGION") ?? variable("AWS_DEFAULT_REGION") ?? config.get("region");
+  const endpoint =
+    variable("AWS_ENDPOINT_URL_S3") ?? variable("AWS_ENDPOINT_URL") ?? config.get("endpoint_url");
+  return { credentials, region, endpoint };
+}
+
+function credentialsIn(
+  value: Variable,
+  spell: (name: string) => string = (name) => name,
+): Credentials | undefined {
+  const accessKeyId = value(spell("aws_access_key_id"));
+  const secretAccessKey = value(spell("aws_secret_access_key"));
+  if (accessKeyId === undefined || secretAccessKey === undefined) return undefined;
+  return { accessKeyId, secretAccessKey, sessionToken: value(spell("aws_session_token")) };
+}
+
+function textOf(path: string): Promise<string> {
+  return readFile(path, "utf8").catch(() => "");
+}
+
+/** The values in all sections of an AWS file that have one of these headings, by name. */
+function sectionOf(text: string, headings: readonly string[]): ReadonlyMap<string, string> {
+  const values = new Map<string, string>();
+  let isWanted = false;
+  for (const line of text.split("\n")) {
+    const heading = /^\s*\[([^\]]+)\]/.exec(line)?.[1]?.trim();
+    if (heading !== undefined) isWanted = headings.includes(heading);
+    const pair = /^\s*(\w+)\s*=\s*(\S+)/.exec(line);
+    if (pair !== null && isWanted) values.set(pair[1] ?? "", pair[2] ?? "");
+  }
+  return values;
+}

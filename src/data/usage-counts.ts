@@ -1,0 +1,142 @@
+import {
+  correctUsage,
+  quotaState,
+  readLimited,
+  type LimitedAccount,
+} from "../account/account-quota.ts";
+import { ticksPerDay, ticksPerSecond, type Ticks } from "../base/ticks.ts";
+import type { Clock, Log } from "../base/world.ts";
+import type { ContentStore } from "../content/content.ts";
+import { countOwned, ownerOfJob } from "../operation/owned-records.ts";
+import { reclaimJobs } from "../operation/reclaim-jobs.ts";
+import { Records } from "../operation/records.ts";
+import type { RecordView } from "../operation/view.ts";
+import { accountUsage, type Quotas } from "../operation/quotas.ts";
+import { decodeCounter, type Store, type View } from "../store/store.ts";
+import { recordTables } from "./services.ts";
+import type { Background } from "./background.ts";
+
+interface UsageCountsOptions {
+  readonly store: Store;
+  readonly content: ContentStore;
+  readonly clock: Clock;
+  readonly log: Log;
+}
+
+/** Time between two counts of the same account. */
+const intervalTicks = ticksPerDay;
+/** Time after a failed first count. */
+const retryTicks = 60n * ticksPerSecond;
+/** Time in which all processes have noticed a new quota, so that they count all writes after it. */
+const noticeTicks = 2n * ticksPerSecond;
+
+/** Counts the bytes of accounts with a quota: of each once after the start, when it gets its quota,
+ *  and every day. Each write changes the counter in its own transaction, so a count finds no
+ *  difference unless bytes were stored before the quota was set, or by another program. */
+export class UsageCounts {
+  readonly #options: UsageCountsOptions;
+  readonly #countedAt = new Map<bigint, Ticks>();
+  /** When accounts were first seen whose bytes are not counted yet. */
+  readonly #newSince = new Map<bigint, Ticks>();
+  #revision: bigint | undefined;
+  #limited: readonly LimitedAccount[] = [];
+
+  constructor(options: UsageCountsOptions) {
+    this.#options = options;
+  }
+
+  /** Counts one account that is due. Resolves to false if there was none. */
+  async countNext(): Promise<boolean> {
+    const { store, clock } = this.#options;
+    const now = clock.monotonic();
+    const read = await store.snapshot((view) => readLimited(view, this.#revision));
+    if (read !== undefined) {
+      this.#revision = read.revision;
+      this.#limited = read.limited;
+    }
+    const due = this.#limited.find((account) => this.#isDue(account, now));
+    if (due === undefined) return false;
+    // Also after a failure, so that one account does not keep the others from being counted.
+    this.#countedAt.set(due.id, now);
+    await this.#count(due);
+    return true;
+  }
+
+  #isDue({ id, quota }: LimitedAccount, now: Ticks): boolean {
+    const countedAt = this.#countedAt.get(id);
+    if (quota.isCounted) {
+      this.#newSince.delete(id);
+      return countedAt === undefined || now - countedAt > intervalTicks;
+    }
+    const newSince = this.#newSince.get(id);
+    if (newSince === undefined) this.#newSince.set(id, now);
+    if (newSince === undefined || now - newSince < noticeTicks) return false;
+    return countedAt === undefined || countedAt < newSince || now - countedAt > retryTicks;
+  }
+
+  async #count(account: LimitedAccount): Promise<void> {
+    const { store, content, log } = this.#options;
+    const { id, name, quota } = account;
+    const count = async (view: View) => ({
+      counterThen: decodeCounter(await view.get(accountUsage.key(id))),
+      counted: BigInt(await countAccount(new Records(view, content), id)),
+    });
+    const found = await store.snapshot(count, { isUnlimited: true });
+    await correctUsage(store, account, found);
+    const difference = found.counted - found.counterThen;
+    if (quota.isCounted && difference !== 0n) {
+      log.warn({ account: name, bytes: String(difference) }, "counted bytes of account corrected");
+    }
+  }
+}
+
+/** Counts all bytes of an account in one state, as the transactions do that add to its counter:
+ *  those that can be reached, and those that a reclaim job will subtract. */
+export async function countAccount(view: RecordView, account: bigint): Promise<number> {
+  let bytes = await countOwned(view, recordTables, { kind: "account", id: account });
+  for await (const batch of view.scan(reclaimJobs, reclaimJobs.range([]))) {
+    for (const { record } of batch) {
+      const owner = record.account === account ? ownerOfJob(record) : undefined;
+      if (owner !== undefined) bytes += await countOwned(view, recordTables, owner);
+    }
+  }
+  return bytes;
+}
+
+/** Keeps the quotas up to date that this process knows without reading the record of an account:
+ *  for SMB, copies and reclaim jobs. */
+export async function watchQuotas(store: Store, quotas: Quotas, log: Log): Promise<Background> {
+  let revision: bigint | undefined;
+  let isStopped = false;
+  let reading: Promise<void> = Promise.resolve();
+  const read = async (): Promise<void> => {
+    if (isStopped) return;
+    const found = await store.snapshot((view) => readLimited(view, revision));
+    if (found === undefined) return;
+    revision = found.revision;
+    quotas.setLimits(new Map(found.limited.map(({ id, quota }) => [id, quota])));
+  };
+  let isQueued = false;
+  const onChange = (): void => {
+    if (isQueued) return;
+    isQueued = true;
+    const readNext = (): Promise<void> => {
+      isQueued = false;
+      return read();
+    };
+    reading = reading.then(readNext).catch((error: unknown) => {
+      if (!isStopped) log.warn({ err: error }, "quotas not read; retrying after the next commit");
+    });
+  };
+  await read();
+  const unwatch = store.watch(quotaState.prefix([]), onChange, { isBackground: true });
+  // A change between the read and the watch.
+  onChange();
+  return {
+    async stop() {
+      isStopped = true;
+      unwatch();
+      await reading;
+    },
+  };
+}

@@ -1,0 +1,202 @@
+import type { LoggedEvent } from "../account/event-log.ts";
+import type { Accounts } from "../account/settings.ts";
+import { accountIn } from "../account/subscription-changes.ts";
+import {
+  eventRetries,
+  failuresKeptMax,
+  readState,
+  subscriptions,
+  subscriptionStates,
+  type DeliveryFailure,
+  type QueueDestination,
+  type RetryRecord,
+  type SubscriptionKey,
+  type SubscriptionRecord,
+  type SubscriptionState,
+} from "../account/subscription.ts";
+import { encodeBase64 } from "../base/base64.ts";
+import { ticksFromSeconds, type Ticks } from "../base/ticks.ts";
+import { applyEffects } from "../operation/apply.ts";
+import { newGuid } from "../operation/identifiers.ts";
+import { settleUsage, usageIn } from "../operation/quotas.ts";
+import { runOnce, type Attempt, type Runtime } from "../operation/work.ts";
+import { insertMessage } from "../queue/message/message-effects.ts";
+import { messageIdTicksMin, newMessageId } from "../queue/message/message-id.ts";
+import { queues } from "../queue/records.ts";
+import { comparePositions, type LogPosition } from "../store/logs.ts";
+import type { Transaction } from "../store/store.ts";
+import { storeLetter, type DeadLetter, type DeadLetterPlace } from "./dead-letter.ts";
+import type { EventGridEvent } from "./render-event.ts";
+
+/** What one transaction stores of the deliveries of a subscription. */
+export interface DeliveryCommit {
+  /** The stored position that it continues from. Another one means that another process has
+   *  delivered meanwhile. */
+  readonly from: LogPosition;
+  readonly to: LogPosition;
+  readonly delivered: number;
+  /** Events that the transaction puts into the queue. */
+  readonly messages: readonly EventGridEvent[];
+  /** New and changed retries. */
+  readonly retries: readonly (RetryRecord & Pick<LoggedEvent, "position">)[];
+  /** Retries that have ended. */
+  readonly removed: readonly LogPosition[];
+  readonly letters: readonly DeadLetter[];
+  /** Events that are given up without a dead letter. */
+  readonly dropped: number;
+  readonly failures: readonly DeliveryFailure[];
+}
+
+/** A subscription of an account, as a process delivers it. */
+export interface DeliveredSubscription extends SubscriptionKey {
+  readonly accountId: bigint;
+  readonly record: SubscriptionRecord;
+}
+
+/** `stale`: subscription, account or position are others now. `no-queue`: the queue does not exist.
+ *  `no-letter`: the fault with this code prevents dead letters. Only after `done` something was
+ *  stored. */
+type CommitResult =
+  | { readonly kind: "done" | "stale" | "no-queue" }
+  | { readonly kind: "no-letter"; readonly code: string };
+
+/** Thrown to end an attempt without writing. */
+class Refused extends Error {
+  readonly result: CommitResult;
+
+  constructor(result: CommitResult) {
+    super(result.kind);
+    this.result = result;
+  }
+}
+
+export async function commitDelivery(
+  runtime: Runtime,
+  accounts: Accounts,
+  subscription: DeliveredSubscription,
+  commit: DeliveryCommit,
+): Promise<CommitResult> {
+  try {
+    await runOnce(runtime, {
+      effect: "writes",
+      // It lets entries of the log be deleted, and must not fail because of a quota.
+      mayUseReserve: true,
+      attempt: (attempt) => applyCommit(attempt, accounts, subscription, commit),
+    });
+    return { kind: "done" };
+  } catch (error) {
+    if (error instanceof Refused) return error.result;
+    throw error;
+  }
+}
+
+async function applyCommit(
+  attempt: Attempt,
+  accounts: Accounts,
+  subscription: DeliveredSubscription,
+  commit: DeliveryCommit,
+): Promise<void> {
+  const tx = attempt.tx!;
+  const state = await currentState(tx, subscription, commit);
+  if (state === undefined) throw new Refused({ kind: "stale" });
+  const { account, name, record } = subscription;
+  const { destination, deadLetterContainer = "" } = record;
+  let { lastMessageAt } = state;
+  if (commit.messages.length > 0 && destination.type === "queue") {
+    lastMessageAt = await putMessages(attempt, subscription, destination, {
+      events: commit.messages,
+      after: lastMessageAt,
+    });
+    if (lastMessageAt === undefined) throw new Refused({ kind: "no-queue" });
+  }
+  const place: DeadLetterPlace = { account, container: deadLetterContainer, subscription: name };
+  for (const letter of commit.letters) {
+    const code = await storeLetter(attempt, accounts, place, letter);
+    if (code !== undefined) throw new Refused({ kind: "no-letter", code });
+  }
+  let retries = state.retries;
+  for (const { position, ...retry } of commit.retries) {
+    const key = eventRetries.key({ account, name, position });
+    if ((await tx.get(key)) === undefined) retries += 1;
+    tx.put(key, eventRetries.codec.encode(retry));
+  }
+  for (const position of commit.removed) {
+    const key = eventRetries.key({ account, name, position });
+    if ((await tx.get(key)) !== undefined) retries -= 1;
+    tx.delete(key);
+  }
+  const next = { ...counted(state, commit), retries, lastMessageAt };
+  tx.put(subscriptionStates.key(subscription), subscriptionStates.codec.encode(next));
+}
+
+/** The state that the commit continues from; undefined if it does not. */
+async function currentState(
+  tx: Transaction,
+  { account, name, accountId, record }: DeliveredSubscription,
+  { from }: DeliveryCommit,
+): Promise<SubscriptionState | undefined> {
+  const value = await tx.get(subscriptions.key({ account, name }));
+  if (value === undefined || subscriptions.codec.decode(value).revision !== record.revision) {
+    return undefined;
+  }
+  const owner = await accountIn(tx, account);
+  const state = await readState(tx, { account, name });
+  if (owner?.id !== accountId || state?.accountId !== accountId) return undefined;
+  return comparePositions(state.position, from) === 0 ? state : undefined;
+}
+
+function counted(state: SubscriptionState, commit: DeliveryCommit): SubscriptionState {
+  const { messages, letters, failures, delivered, dropped } = commit;
+  return {
+    ...state,
+    position: commit.to,
+    delivered: state.delivered + delivered + messages.length,
+    failed: state.failed + failures.length,
+    deadLettered: state.deadLettered + letters.length,
+    dropped: state.dropped + dropped,
+    failures: [...failures.toReversed(), ...state.failures].slice(0, failuresKeptMax),
+  };
+}
+
+/** Of Event Grid. */
+const messageTimeToLiveSecondsDefault = 604_800;
+
+interface NewMessages {
+  readonly events: readonly EventGridEvent[];
+  /** The time of the last message before; undefined for the first one. */
+  readonly after: Ticks | undefined;
+}
+
+/** Puts events into a queue, each in base64, in their order. Returns the time of the last message;
+ *  undefined if there is no queue. */
+async function putMessages(
+  { runtime, tx, now, records }: Attempt,
+  { account }: SubscriptionKey,
+  destination: QueueDestination,
+  { events, after = 0n }: NewMessages,
+): Promise<Ticks | undefined> {
+  const owner = await accountIn(tx!, destination.account ?? account);
+  if (owner === undefined) return undefined;
+  const queue = await records.get(queues, { account: owner.id, name: destination.queue });
+  if (queue === undefined) return undefined;
+  const { messageTimeToLiveSeconds: seconds = messageTimeToLiveSecondsDefault } = destination;
+  // Messages of the same time would have any order.
+  let at = after >= now ? after : now - messageIdTicksMin;
+  const effects = events.flatMap((event) => {
+    at += messageIdTicksMin;
+    return insertMessage(queue.id, newMessageId(at, newGuid(runtime.random)), {
+      inserted: now,
+      expires: now + ticksFromSeconds(seconds),
+      visibleAt: at,
+      dequeueCount: 0,
+      updateCount: 0,
+      text: encodeBase64(Buffer.from(JSON.stringify(event))),
+    });
+  });
+  const usage = usageIn({ account: owner });
+  await applyEffects(runtime.content, tx!, effects, now, { usage });
+  if (usage !== undefined) {
+    await settleUsage(runtime.quotas, tx!, usage, { request: usage, isExempt: true });
+  }
+  return at;
+}

@@ -1,0 +1,85 @@
+import type { LoggedEvent } from "../account/event-log.ts";
+import type { LogPosition } from "../store/logs.ts";
+import type { EventGridEvent } from "./render-event.ts";
+
+/** Why an attempt to deliver an event has failed. */
+export interface AttemptFailure {
+  readonly reason: string;
+  /** Undefined if there was no response. */
+  readonly status?: number | undefined;
+  /** Whether another attempt would fail as well. */
+  readonly isFinal: boolean;
+}
+
+/** What became of an event in the window. `behind`: an earlier event of its subject waits for a
+ *  retry. `commit`: the transaction that moves the position delivers it. */
+type SlotOutcome =
+  | { readonly kind: "delivered" | "behind" | "commit" }
+  | { readonly kind: "failed"; readonly failure: AttemptFailure };
+
+/** An event that was read from the log and is not yet behind the stored position. */
+export interface Slot extends LoggedEvent {
+  readonly rendered: EventGridEvent;
+  outcome?: SlotOutcome;
+}
+
+/** The events that are being delivered, in the order of the log. Of the events of one subject only
+ *  the first one is ready: the order per blob is kept. */
+export class DeliveryWindow {
+  readonly #slots: Slot[] = [];
+  /** Events without an outcome, by subject. */
+  readonly #waiting = new Map<string, Slot[]>();
+  readonly #ready: Slot[] = [];
+
+  get size(): number {
+    return this.#slots.length;
+  }
+
+  add(slot: Slot): void {
+    this.#slots.push(slot);
+    const { subject } = slot.rendered;
+    const waiting = this.#waiting.get(subject);
+    if (waiting !== undefined) {
+      waiting.push(slot);
+      return;
+    }
+    this.#waiting.set(subject, [slot]);
+    this.#ready.push(slot);
+  }
+
+  /** Takes an event that can be delivered now; `end` must follow. */
+  takeReady(): Slot | undefined {
+    return this.#ready.shift();
+  }
+
+  end(slot: Slot, outcome: SlotOutcome): void {
+    slot.outcome = outcome;
+    const { subject } = slot.rendered;
+    const waiting = this.#waiting.get(subject) ?? [];
+    waiting.shift();
+    const [next] = waiting;
+    if (next === undefined) this.#waiting.delete(subject);
+    else this.#ready.push(next);
+  }
+
+  /** The first events, as far as they have an outcome. */
+  ended(countMax: number): readonly Slot[] {
+    const count = this.#slots.findIndex(({ outcome }) => outcome === undefined);
+    return this.#slots.slice(0, Math.min(count < 0 ? this.#slots.length : count, countMax));
+  }
+
+  /** Whether there are ended events that a transaction can pass. */
+  get hasEnded(): boolean {
+    return this.#slots[0]?.outcome !== undefined;
+  }
+
+  remove(count: number): void {
+    this.#slots.splice(0, count);
+  }
+
+  /** The position before the first event that stays after `count` were removed; undefined: none
+   *  stays. */
+  lastOf(ended: readonly Slot[]): LogPosition | undefined {
+    return ended.length === this.#slots.length ? undefined : ended.at(-1)?.position;
+  }
+}

@@ -1,0 +1,179 @@
+import { accounts as accountTable } from "../account/account-record.ts";
+import type { Accounts } from "../account/settings.ts";
+import { accountIn, adoptAccount } from "../account/subscription-changes.ts";
+import {
+  readState,
+  readSubscriptions,
+  subscriptions,
+  type NamedSubscription,
+  type WebhookDestination,
+} from "../account/subscription.ts";
+import type { Log } from "../base/world.ts";
+import type { Runtime } from "../operation/work.ts";
+import type { DeliveredSubscription } from "./delivery-commit.ts";
+import type { AttemptFailure } from "./delivery-window.ts";
+import { toCloudEvent, type EventSource } from "./render-event.ts";
+import { SubscriptionRun, type SendEvent } from "./subscription-run.ts";
+import { WebhookClient, WebhookUnreachable, type WebhookRules } from "./webhook.ts";
+
+interface DeliveryParts {
+  readonly runtime: Runtime;
+  readonly log: Log;
+  readonly accounts: Accounts;
+  readonly rules: WebhookRules;
+  /** Whether this process delivers. */
+  readonly isLeader: () => Promise<boolean>;
+  readonly sourceOf: (account: string) => EventSource;
+}
+
+/** The delivery of events by this process. */
+export interface EventDelivery {
+  /** Resolves when nothing is under way. */
+  stop(): Promise<void>;
+}
+
+/** Interval in which leadership is checked, and in which a process takes over that of another. */
+const pollMilliseconds = 5000;
+
+interface OpenRun {
+  readonly run: SubscriptionRun;
+  readonly client: WebhookClient | undefined;
+  /** What the run was started with; another text means that it is outdated. */
+  readonly identity: string;
+}
+
+/** Delivers the events of all subscriptions while this process is the leader. If two processes are
+ *  leader for a moment, webhooks may get events twice; queues do not. */
+export function runEventDelivery(parts: DeliveryParts): EventDelivery {
+  const { store, clock } = parts.runtime;
+  const runs = new Map<string, OpenRun>();
+  let isStopped = false;
+  let syncing = Promise.resolve();
+  let cancel = (): void => {};
+  const sync = async (): Promise<void> => {
+    if (isStopped) return;
+    const wanted = (await parts.isLeader()) ? await readWanted(parts) : [];
+    const identities = new Map(wanted.map((each) => [identityOf(each), each]));
+    const outdated = [...runs].filter(([, { identity }]) => !identities.has(identity));
+    await Promise.all(outdated.map(([key, open]) => stopRun(open).then(() => runs.delete(key))));
+    for (const [identity, each] of identities) {
+      const key = `${each.account}/${each.name}`;
+      if (!isStopped && !runs.has(key)) runs.set(key, startRun(parts, each, identity));
+    }
+  };
+  const wake = (): void => {
+    if (isStopped) return;
+    syncing = syncing.then(sync).catch((error: unknown) => {
+      parts.log.warn({ err: error }, "reading event subscriptions failed; retrying in 5 s");
+    });
+  };
+  const later = (): void => {
+    cancel = clock.after(pollMilliseconds, () => {
+      wake();
+      later();
+    });
+  };
+  const unwatch = [subscriptions.prefix([]), accountTable.prefix([])].map((prefix) =>
+    store.watch(prefix, wake, { isBackground: true }),
+  );
+  wake();
+  later();
+  return {
+    async stop() {
+      isStopped = true;
+      cancel();
+      for (const end of unwatch) end();
+      await syncing;
+      await Promise.all([...runs.values()].map(stopRun));
+    },
+  };
+}
+
+async function stopRun({ run, client }: OpenRun): Promise<void> {
+  const stopped = run.stop();
+  client?.close();
+  await stopped;
+}
+
+interface WantedRun extends DeliveredSubscription {
+  readonly deadLetterContainers: ReadonlySet<string>;
+}
+
+function identityOf({ account, name, accountId, record, deadLetterContainers }: WantedRun): string {
+  const containers = [...deadLetterContainers].join(",");
+  return [account, name, accountId, record.revision, containers].join(" ");
+}
+
+/** The subscriptions of accounts that exist, with states in the logs of these accounts. */
+async function readWanted({ runtime: { store } }: DeliveryParts): Promise<readonly WantedRun[]> {
+  const { found, replaced } = await store.snapshot(async (view) => {
+    const all = await readSubscriptions(view);
+    const wanted: WantedRun[] = [];
+    const outdated: DeliveredSubscription[] = [];
+    for (const each of all) {
+      const account = await accountIn(view, each.account);
+      if (account === undefined) continue;
+      const run = { ...each, accountId: account.id };
+      wanted.push({ ...run, deadLetterContainers: containersOf(all, each.account) });
+      const state = await readState(view, each);
+      if (state?.accountId !== account.id) outdated.push(run);
+    }
+    return { found: wanted, replaced: outdated };
+  });
+  for (const each of replaced) {
+    await store.transact((tx) => adoptAccount(tx, each, each.accountId));
+  }
+  return found;
+}
+
+function containersOf(all: readonly NamedSubscription[], account: string): ReadonlySet<string> {
+  const own = all.filter((each) => each.account === account);
+  return new Set(own.flatMap(({ record }) => record.deadLetterContainer ?? []));
+}
+
+function startRun(
+  { runtime, log, accounts, rules, sourceOf }: DeliveryParts,
+  { deadLetterContainers, ...subscription }: WantedRun,
+  identity: string,
+): OpenRun {
+  const { destination } = subscription.record;
+  const client = destination.type === "webhook" ? new WebhookClient(rules, destination) : undefined;
+  const send =
+    client === undefined
+      ? undefined
+      : sendTo(client, destination as WebhookDestination, subscription.name);
+  const source = sourceOf(subscription.account);
+  const shared = { runtime, log, accounts };
+  const run = new SubscriptionRun({ ...shared, subscription, source, deadLetterContainers, send });
+  return { run, client, identity };
+}
+
+/** Statuses that Event Grid takes for a success. */
+const successes: ReadonlySet<number> = new Set([200, 201, 202, 203, 204]);
+/** Statuses after which it does not try again: Bad Request, Payload Too Large. */
+const finalStatuses: ReadonlySet<number> = new Set([400, 413]);
+
+function sendTo(
+  client: WebhookClient,
+  { schema }: WebhookDestination,
+  subscription: string,
+): SendEvent {
+  return async (event, attempts): Promise<AttemptFailure | undefined> => {
+    const headers = {
+      "aeg-event-type": "Notification",
+      "aeg-subscription-name": subscription.toUpperCase(),
+      "aeg-delivery-count": String(attempts),
+      "aeg-data-version": event.dataVersion,
+      "aeg-metadata-version": event.metadataVersion,
+    };
+    const sent = schema === "CloudEventSchemaV1_0" ? toCloudEvent(event) : event;
+    try {
+      const { status } = await client.deliver(sent, headers);
+      if (successes.has(status)) return undefined;
+      return { reason: `status ${status}`, status, isFinal: finalStatuses.has(status) };
+    } catch (error) {
+      if (!(error instanceof WebhookUnreachable)) throw error;
+      return { reason: error.message, isFinal: false };
+    }
+  };
+}

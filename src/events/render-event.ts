@@ -1,0 +1,177 @@
+import type { EventRecord, EventType, LoggedEvent } from "../account/event-log.ts";
+import { formatIso } from "../base/dates.ts";
+import { bareETag } from "../protocol/conditions.ts";
+import type { LogPosition } from "../store/logs.ts";
+
+/** Where the events of an account come from. */
+export interface EventSource {
+  readonly account: string;
+  /** URLs of the services with the account, for changes that the server made itself. */
+  readonly blobUrl: string;
+  readonly fileUrl: string;
+}
+
+/** An event in the schema of Event Grid.
+ *  learn.microsoft.com/azure/event-grid/event-schema-blob-storage */
+export interface EventGridEvent {
+  readonly topic: string;
+  readonly subject: string;
+  readonly eventType: string;
+  readonly id: string;
+  readonly data: EventData;
+  readonly dataVersion: "";
+  readonly metadataVersion: "1";
+  readonly eventTime: string;
+}
+
+/** An event in the structured mode of CloudEvents 1.0. */
+interface CloudEvent {
+  readonly id: string;
+  readonly source: string;
+  readonly type: string;
+  readonly subject: string;
+  readonly time: string;
+  readonly specversion: "1.0";
+  readonly datacontenttype: "application/json";
+  readonly data: EventData;
+}
+
+type EventData = Readonly<Record<string, unknown>>;
+
+/** The types that Event Grid has. The change feed and files have more, which a subscription gets
+ *  only if it names them: a handler that is written for Azure does not expect them. */
+const eventGridTypes: Readonly<Partial<Record<EventType, string>>> = {
+  BlobCreated: "Microsoft.Storage.BlobCreated",
+  BlobDeleted: "Microsoft.Storage.BlobDeleted",
+  BlobTierChanged: "Microsoft.Storage.BlobTierChanged",
+  BlobAsyncOperationInitiated: "Microsoft.Storage.AsyncOperationInitiated",
+  BlobRenamed: "Microsoft.Storage.BlobRenamed",
+  DirectoryCreated: "Microsoft.Storage.DirectoryCreated",
+  DirectoryRenamed: "Microsoft.Storage.DirectoryRenamed",
+  DirectoryDeleted: "Microsoft.Storage.DirectoryDeleted",
+};
+
+export const standardTypes: ReadonlySet<string> = new Set(Object.values(eventGridTypes));
+
+/** The full name of a type: those of files are beyond Azure. */
+function typeName(type: EventType): string {
+  const prefix = isOfFile(type) ? "Etagere." : "Microsoft.Storage.";
+  return eventGridTypes[type] ?? prefix + type;
+}
+
+function isOfFile(type: EventType): boolean {
+  return type.startsWith("File");
+}
+
+export function subjectOf({ type, container, path }: EventRecord): string {
+  return isOfFile(type)
+    ? `/fileServices/default/shares/${container}/files/${path}`
+    : `/blobServices/default/containers/${container}/blobs/${path}`;
+}
+
+/** The subscription and resource group are those that Azure's documents use for examples: here are
+ *  none. */
+export function topicOf(account: string): string {
+  const group = "/subscriptions/00000000-0000-0000-0000-000000000000/resourceGroups/etagere";
+  return `${group}/providers/Microsoft.Storage/storageAccounts/${account}`;
+}
+
+const sequenceDigits = 32;
+const numberDigits = 16;
+
+/** 48 hexadecimal digits. As text they compare like positions. */
+export function sequencerOf({ sequence, number }: LogPosition): string {
+  const digits = sequence.toString(16).padStart(sequenceDigits, "0");
+  return digits + number.toString(16).padStart(numberDigits, "0");
+}
+
+const runningDigits = 6;
+
+/** Unique per event, and the same for each delivery: the request id with a running number in its
+ *  last part; of a change that the server made itself, the position. */
+export function eventIdOf({ event, position }: LoggedEvent): string {
+  const running = position.number.toString(16).padStart(runningDigits, "0");
+  if (event.requestId !== undefined) return event.requestId.slice(0, -runningDigits) + running;
+  const digits = position.sequence.toString(16).padStart(16, "0");
+  const groups = [digits.slice(0, 8), digits.slice(8, 12), digits.slice(12)];
+  return [...groups, "0000", `000000${running}`].join("-");
+}
+
+export function toEventGrid(logged: LoggedEvent, source: EventSource): EventGridEvent {
+  const { event } = logged;
+  return {
+    topic: topicOf(source.account),
+    subject: subjectOf(event),
+    eventType: typeName(event.type),
+    id: eventIdOf(logged),
+    data: dataOf(logged, source),
+    dataVersion: "",
+    metadataVersion: "1",
+    eventTime: formatIso(event.time),
+  };
+}
+
+export function toCloudEvent({
+  topic,
+  subject,
+  eventType,
+  id,
+  data,
+  eventTime,
+}: EventGridEvent): CloudEvent {
+  return {
+    id,
+    source: topic,
+    type: eventType,
+    subject,
+    time: eventTime,
+    specversion: "1.0",
+    datacontenttype: "application/json",
+    data,
+  };
+}
+
+/** The field `data`; undefined fields are left out. */
+function dataOf({ event, position }: LoggedEvent, source: EventSource): EventData {
+  const { type, source: renamed, recursive } = event;
+  const isRename = renamed !== undefined;
+  const isDirectory = type.startsWith("Directory") || type.startsWith("FileDirectory");
+  const url = urlOf(event, source, event);
+  const names = isRename
+    ? { sourceUrl: urlOf(event, source, renamed), destinationUrl: url }
+    : { url };
+  const content = {
+    eTag: event.etag === undefined ? undefined : bareETag(event.etag),
+    contentType: event.contentType,
+    contentLength: event.contentLength,
+    blobType: event.blobType,
+    accessTier: event.tier,
+  };
+  return withoutUndefined({
+    api: event.api,
+    clientRequestId: event.clientRequestId,
+    requestId: event.requestId,
+    ...(isDirectory || isRename ? {} : content),
+    blobVersion: event.versionId === undefined ? undefined : formatIso(event.versionId),
+    snapshot: event.snapshot === undefined ? undefined : formatIso(event.snapshot),
+    previousTier: event.previous?.["PreviousTier"],
+    ...names,
+    recursive: recursive === undefined ? undefined : String(recursive),
+    sequencer: sequencerOf(position),
+    storageDiagnostics: { batchId: eventIdOf({ event, position }) },
+  });
+}
+
+function withoutUndefined(fields: EventData): EventData {
+  return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined));
+}
+
+function urlOf(
+  { type, endpoint }: EventRecord,
+  { blobUrl, fileUrl }: EventSource,
+  { container, path }: Pick<EventRecord, "container" | "path">,
+): string {
+  const base = endpoint ?? (isOfFile(type) ? fileUrl : blobUrl);
+  const encoded = path.split("/").map(encodeURIComponent).join("/");
+  return `${base}/${container}/${encoded}`;
+}

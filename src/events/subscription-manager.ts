@@ -1,0 +1,119 @@
+import { eventLog } from "../account/event-log.ts";
+import { parseSubscription, findSubscriptionNameProblem } from "../account/parse-subscription.ts";
+import {
+  accountIn,
+  deleteSubscription,
+  putSubscription,
+  type SubscriptionChangeResult,
+} from "../account/subscription-changes.ts";
+import {
+  readState,
+  readSubscriptions,
+  type NamedSubscription,
+  type SubscriptionKey,
+  type SubscriptionState,
+} from "../account/subscription.ts";
+import { logBounds } from "../store/logs.ts";
+import type { Runtime } from "../operation/work.ts";
+import type { View } from "../store/store.ts";
+import { topicOf } from "./render-event.ts";
+import { waitUntilSettled } from "./settled.ts";
+import { findHandshakeProblem, isListedWebhook, type WebhookRules } from "./webhook.ts";
+
+export type SubscriptionResult =
+  | SubscriptionChangeResult
+  | {
+      readonly ok: false;
+      readonly code: "InvalidInput" | "WebhookNotListed" | "WebhookNotValidated";
+      readonly message: string;
+    };
+
+export type SubscriptionRefusal = Extract<SubscriptionResult, { readonly ok: false }>["code"];
+
+/** A subscription with its progress. */
+export interface SubscriptionStatus extends NamedSubscription {
+  /** Undefined for a moment while it is being deleted. */
+  readonly state: SubscriptionState | undefined;
+  /** Events of the log after the stored position, whether they match or not; at most
+   *  `backlogCountMax`. */
+  readonly backlog: number;
+}
+
+/** The backlog is counted up to this number. */
+export const backlogCountMax = 10_000;
+
+interface ManagerParts extends Pick<Runtime, "store" | "random" | "clock"> {
+  readonly rules: WebhookRules;
+}
+
+/** Creates, changes, lists and deletes subscriptions. */
+export class SubscriptionManager {
+  readonly #parts: ManagerParts;
+
+  constructor(parts: ManagerParts) {
+    this.#parts = parts;
+  }
+
+  /** The subscriptions of the accounts for which `isShown` returns true. */
+  list(isShown: (account: string) => boolean): Promise<readonly SubscriptionStatus[]> {
+    return this.#parts.store.snapshot(async (view) => {
+      const all = await readSubscriptions(view);
+      const shown = all.filter(({ account }) => isShown(account));
+      return Promise.all(shown.map((each) => statusOf(view, each)));
+    });
+  }
+
+  get(key: SubscriptionKey): Promise<SubscriptionStatus | undefined> {
+    return this.#parts.store.snapshot(async (view) => {
+      const all = await readSubscriptions(view, key.account);
+      const found = all.find(({ name }) => name === key.name);
+      return found && statusOf(view, found);
+    });
+  }
+
+  /** Creates or replaces a subscription. A webhook is asked first whether it wants the events. */
+  async put(key: SubscriptionKey, input: unknown): Promise<SubscriptionResult> {
+    const { store, random, rules } = this.#parts;
+    const wrongName = findSubscriptionNameProblem(key.name);
+    if (wrongName !== undefined) return refuse("InvalidInput", wrongName);
+    const parsed = parseSubscription("subscription", input);
+    if (!parsed.ok) return refuse("InvalidInput", parsed.problems.join("; "));
+    const { destination } = parsed.value;
+    if (destination.type === "webhook") {
+      if (!isListedWebhook(rules.prefixes, destination.url)) {
+        const advice = "the operator of the server must list its beginning in --eventWebhooks";
+        return refuse("WebhookNotListed", `${new URL(destination.url).origin}: ${advice}`);
+      }
+      const topic = topicOf(key.account);
+      const problem = await findHandshakeProblem(rules, destination, { random, topic });
+      if (problem !== undefined) return refuse("WebhookNotValidated", problem);
+    }
+    return putSubscription(store, random, { ...key, subscription: parsed.value });
+  }
+
+  delete(key: SubscriptionKey): Promise<SubscriptionChangeResult> {
+    return deleteSubscription(this.#parts.store, key);
+  }
+
+  /** Resolves to whether all events that were committed before the call were delivered,
+   *  dead-lettered or dropped within the time. */
+  settled(millisecondsMax?: number): Promise<boolean> {
+    return waitUntilSettled(this.#parts, millisecondsMax);
+  }
+}
+
+function refuse(code: SubscriptionRefusal, message: string): SubscriptionResult {
+  return { ok: false, code, message };
+}
+
+async function statusOf(view: View, each: NamedSubscription): Promise<SubscriptionStatus> {
+  const state = await readState(view, each);
+  const owner = await accountIn(view, each.account);
+  if (state === undefined || owner === undefined) return { ...each, state, backlog: 0 };
+  const bounds = logBounds(eventLog.key(owner.id), state.position, view.sequence);
+  let backlog = 0;
+  for await (const entries of view.range({ ...bounds, limit: backlogCountMax })) {
+    backlog += entries.length;
+  }
+  return { ...each, state, backlog };
+}

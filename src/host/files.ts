@@ -1,0 +1,80 @@
+import { mkdir, open, stat, type FileHandle } from "node:fs/promises";
+import { dirname, sep } from "node:path";
+import { syncFolder } from "../store/folders.ts";
+import { systemErrorCode } from "./start-refused.ts";
+import { closeSync, constants, fstatSync, openSync, readFileSync, realpathSync } from "node:fs";
+
+/** Creates a folder and its parents, accessible to this user only. Node's recursive `mkdir` loops
+ *  for ever if a parent such as `/proc` exists but accepts no folders. */
+export async function makeFolder(path: string): Promise<void> {
+  try {
+    await mkdir(path, 0o700);
+    syncIfAllowed(dirname(path));
+  } catch (error) {
+    const code = systemErrorCode(error);
+    if (code === "EEXIST" && (await isFolder(path))) return;
+    const parent = dirname(path);
+    if (code !== "ENOENT" || parent === path || (await isFolder(parent))) throw error;
+    await makeFolder(parent);
+    await makeFolder(path);
+  }
+}
+
+/** Flushes a folder if this process may read it: flushing needs read permission, creating a folder
+ *  in it does not. */
+function syncIfAllowed(folder: string): void {
+  try {
+    syncFolder(folder);
+  } catch (error) {
+    if (systemErrorCode(error) !== "EACCES") throw error;
+  }
+}
+
+async function isFolder(path: string): Promise<boolean> {
+  try {
+    return (await stat(path)).isDirectory();
+  } catch {
+    return false;
+  }
+}
+
+/* Files that a user names, or that are in a folder which a user names. The folder is not
+   trusted: a link in it could lead to any file of this machine, a FIFO would block its reader for
+   ever, and a device has no end. */
+
+/** Without waiting for a writer of a FIFO; absent on Windows. */
+const openFlags = constants.O_RDONLY | (constants.O_NONBLOCK ?? 0);
+
+/** Opens a regular file of a folder. Rejects links that lead out of the folder. */
+export async function openFileInside(folder: string, path: string): Promise<FileHandle> {
+  if (!realpathSync(path).startsWith(withSeparator(realpathSync(folder)))) {
+    throw new Error("it is a link to a file outside the folder");
+  }
+  const file = await open(path, openFlags);
+  try {
+    if (!(await file.stat()).isFile()) throw new Error(notRegular);
+    return file;
+  } catch (error) {
+    await file.close();
+    throw error;
+  }
+}
+
+/** Reads a regular file of at most `bytesMax`. */
+export function readRegularFile(path: string, bytesMax: number): Buffer {
+  const descriptor = openSync(path, openFlags);
+  try {
+    const stats = fstatSync(descriptor);
+    if (!stats.isFile()) throw new Error(notRegular);
+    if (stats.size > bytesMax) throw new Error(`it is longer than ${bytesMax} bytes`);
+    return readFileSync(descriptor);
+  } finally {
+    closeSync(descriptor);
+  }
+}
+
+const notRegular = "it is not a regular file";
+
+function withSeparator(folder: string): string {
+  return folder.endsWith(sep) ? folder : folder + sep;
+}

@@ -1,0 +1,61 @@
+import { closeSync, openSync } from "node:fs";
+import { devNull } from "node:os";
+import { StartRefused, systemErrorCode } from "./start-refused.ts";
+import { setFlagsFromString } from "node:v8";
+import { cpuUsage, memoryUsage } from "node:process";
+
+/** A server opens about 30 for its listeners, files and threads; the others are for connections. */
+const freeDescriptorsMin = 64;
+
+/**
+ * Throws `StartRefused` if the limit on file descriptors leaves too few for a server. Checked
+ * before anything is opened: Node.js from 22 on ends with a segmentation fault, without a message,
+ * if there is none left for the event loop of a new thread.
+ */
+export function expectFreeDescriptors(): void {
+  const opened: number[] = [];
+  try {
+    while (opened.length < freeDescriptorsMin) opened.push(openSync(devNull, "r"));
+  } catch (error) {
+    const code = systemErrorCode(error);
+    const isExhausted = code === "EMFILE" || code === "ENFILE";
+    // Without the null device nothing can be found out, and the server may start all the same.
+    if (isExhausted) throw new StartRefused([tooManyOpenFiles], error);
+  } finally {
+    for (const descriptor of opened) closeSync(descriptor);
+  }
+}
+
+const tooManyOpenFiles =
+  "too many open files: the limit on file descriptors is too low; raise it, for example with " +
+  "`ulimit -n 4096`";
+
+/**
+ * Allocates every object in the young generation.
+ *
+ * By default V8 moves allocation sites whose objects often survive a collection to the old
+ * generation. At 64 concurrent requests that happens to objects of the request steps; each of them
+ * then keeps its whole request alive until the next full collection, although a request is garbage
+ * within milliseconds. Measured in process: Get Blob of 1 KiB 13.5 µs of CPU instead of 23 µs.
+ *
+ * A process-wide setting, so the command line makes it, not `start()`.
+ */
+export function disablePretenuring(): void {
+  setFlagsFromString("--no-allocation-site-pretenuring");
+}
+
+export interface ProcessFigures {
+  readonly residentBytes: number;
+  readonly heapUsedBytes: number;
+  readonly cpuSeconds: number;
+}
+
+const microsecondsPerSecond = 1_000_000;
+
+/** Memory and CPU time of this process. */
+export function processFigures(): ProcessFigures {
+  const { rss, heapUsed } = memoryUsage();
+  const { user, system } = cpuUsage();
+  const cpuSeconds = (user + system) / microsecondsPerSecond;
+  return { residentBytes: rss, heapUsedBytes: heapUsed, cpuSeconds };
+}

@@ -1,0 +1,113 @@
+import type { Socket } from "node:net";
+import type { Clock } from "../../base/world.ts";
+
+/** The progress of a request body, for the check that ends slow clients. */
+export interface BodyProgress {
+  /** Whether the server waits for bytes of the client, and not the client for the server. */
+  readonly isWaiting: boolean;
+  /** Bytes received so far. */
+  readonly bytes: number;
+  /** Ends the request because the client is too slow. */
+  end(): void;
+}
+
+const reading = Symbol("reading");
+const surplus = Symbol("surplus");
+
+interface WatchedSocket extends Socket {
+  [reading]?: BodyProgress | undefined;
+  [surplus]?: true;
+}
+
+/** Sets the request body that the check for slow clients watches on this socket; undefined when the
+ *  body has ended. */
+export function setReading(socket: Socket, body: BodyProgress | undefined): void {
+  (socket as WatchedSocket)[reading] = body;
+}
+
+/** Whether the connection exceeds the limit, so that its requests get 503. */
+export function isSurplus(socket: Socket): boolean {
+  return (socket as WatchedSocket)[surplus] === true;
+}
+
+interface ConnectionLimits {
+  readonly clock: Clock;
+  /** Limit of all listeners together. */
+  readonly connectionsMax: number;
+}
+
+/** Within each period of this length a body must receive `progressBytesMin` or end. Slower clients
+ *  are disconnected within two periods. */
+export const progressMilliseconds = 30_000;
+export const progressBytesMin = 16 * 1024;
+/** Number of connections beyond the limit that get 503, as a fraction of the limit. Further
+ *  connections are closed at once. */
+const surplusPart = 0.25;
+const surplusMin = 64;
+
+/** All connections of a process, of all listeners. */
+export class Connections {
+  readonly #clock: Clock;
+  readonly #connectionsMax: number;
+  readonly #closedBeyond: number;
+  readonly #open = new Set<WatchedSocket>();
+  /** TLS sockets of connections in `#open`: requests refer to these. */
+  readonly #secure = new Set<WatchedSocket>();
+  /** Bytes that each body had received at the last check. */
+  #seen = new Map<BodyProgress, number>();
+  #cancel: (() => void) | undefined;
+
+  constructor({ clock, connectionsMax }: ConnectionLimits) {
+    this.#clock = clock;
+    this.#connectionsMax = connectionsMax;
+    this.#closedBeyond = connectionsMax + Math.max(surplusMin, connectionsMax * surplusPart);
+  }
+
+  get count(): number {
+    return this.#open.size;
+  }
+
+  /** Registers a new connection. Returns false if it exceeds the limit. */
+  add(socket: Socket): boolean {
+    const isRoom = this.#open.size < this.#connectionsMax;
+    if (!isRoom) (socket as WatchedSocket)[surplus] = true;
+    if (this.#open.size >= this.#closedBeyond) {
+      socket.destroy();
+      return false;
+    }
+    this.#open.add(socket);
+    socket.once("close", () => this.#remove(socket));
+    this.#cancel ??= this.#clock.after(progressMilliseconds, () => this.#endSlowBodies());
+    return isRoom;
+  }
+
+  /** Adds the TLS socket of a connection after the handshake, because requests refer to this
+   *  socket and not to the one that `add` got. Marks it as surplus while there are too many
+   *  connections. */
+  addSecure(socket: Socket): void {
+    if (this.#open.size > this.#connectionsMax) (socket as WatchedSocket)[surplus] = true;
+    this.#secure.add(socket);
+    socket.once("close", () => this.#secure.delete(socket));
+  }
+
+  #remove(socket: Socket): void {
+    this.#open.delete(socket);
+    if (this.#open.size > 0) return;
+    this.#cancel?.();
+    this.#cancel = undefined;
+  }
+
+  #endSlowBodies(): void {
+    const seen = new Map<BodyProgress, number>();
+    const tooSlow: BodyProgress[] = [];
+    for (const { [reading]: body } of [...this.#open, ...this.#secure]) {
+      if (body === undefined || !body.isWaiting) continue;
+      const before = this.#seen.get(body);
+      if (before !== undefined && body.bytes - before < progressBytesMin) tooSlow.push(body);
+      else seen.set(body, body.bytes);
+    }
+    this.#seen = seen;
+    this.#cancel = this.#clock.after(progressMilliseconds, () => this.#endSlowBodies());
+    for (const body of tooSlow) body.end();
+  }
+}

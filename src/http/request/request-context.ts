@@ -1,0 +1,80 @@
+import type { AccountSettings } from "../../account/settings.ts";
+import type { Conditions } from "../../protocol/conditions.ts";
+import type { Principal } from "../../protocol/principal.ts";
+import type { Result } from "../../protocol/result.ts";
+import type { Call, Outcome } from "../../operation/execute.ts";
+import type { Address, Operation } from "../../operation/operation.ts";
+import type { TransactionRejected } from "../../operation/execute.ts";
+import type { TokenVerdict } from "../auth/tokens/token-verifier.ts";
+import type { Location } from "./target.ts";
+import type { WireRequest } from "../wire.ts";
+
+/**
+ * Contexts of the request pipeline (`pipeline.ts`). Each step takes one and returns the next, which
+ * has the same fields and more. None is changed after it was created, so that a response can be
+ * rendered from the last context that a rejected request reached.
+ */
+export interface ReceivedRequest {
+  readonly request: WireRequest;
+  readonly requestId: string;
+}
+
+export interface LocatedRequest extends ReceivedRequest {
+  readonly location: Location;
+  /** The x-ms-version under which the request runs. */
+  readonly version: string;
+}
+
+export interface AddressedRequest extends LocatedRequest {
+  /** The resource of the service that the path names. */
+  readonly address: Address;
+  /** The result of verifying the bearer token; undefined if there is none or it is not verified. */
+  readonly token?: TokenVerdict | undefined;
+}
+
+export interface AuthenticatedRequest extends AddressedRequest {
+  readonly principal: Principal;
+  readonly settings: AccountSettings;
+}
+
+export interface SelectedRequest extends AuthenticatedRequest {
+  readonly operation: Operation;
+}
+
+/** `selected` is nested, because copying its fields would cost more than it explains. */
+export interface ParsedRequest {
+  readonly selected: SelectedRequest;
+  /** The request, with a body from which the checksums of `x-ms-structured-body` are removed. */
+  readonly request: WireRequest;
+  readonly input: object;
+  readonly conditions: Conditions;
+  readonly leaseId: string | undefined;
+}
+
+/** A context that each of the others can be used as; fields that are not known yet are
+ *  undefined. */
+export interface RequestContext extends ReceivedRequest {
+  readonly location?: Location;
+  readonly version?: string;
+  readonly address?: Address;
+  readonly principal?: Principal;
+  readonly operation?: Operation;
+}
+
+export interface CompletedRequest {
+  /** The last context that the request reached. */
+  readonly context: RequestContext;
+  /** Undefined if the request was rejected before its parameters were parsed, and for a
+   *  transaction. */
+  readonly call?: Call | undefined;
+  readonly result: Result<Outcome>;
+  /** Only of a transaction, and only while the event feed has a subscriber. */
+  readonly parts?: TransactionParts | undefined;
+}
+
+/** The operations of one table transaction and their outcomes, in request order. */
+export interface TransactionParts {
+  readonly contexts: readonly RequestContext[];
+  readonly calls: readonly Call[];
+  readonly outcomes: readonly Outcome[] | TransactionRejected;
+}

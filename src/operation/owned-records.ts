@@ -1,0 +1,157 @@
+import type { KeyPart } from "../encoding/keys.ts";
+import { withEncodedKeys, type AnyTable, type OwnerKind } from "../encoding/table.ts";
+import type { ServiceName } from "../protocol/names.ts";
+import type { Transaction } from "../store/store.ts";
+import { ownerJob, ownerJobKinds, periodJobOf, type ReclaimJob } from "./effects.ts";
+import type { ReclaimHandler, Removal } from "./service.ts";
+import type { RecordView } from "./view.ts";
+
+/** What follows from the declarations of tables: the handlers of reclaim jobs, and the bytes and
+ *  records that an id owns. */
+
+/** Most records that one transaction removes, unless their table declares fewer. */
+const removalsMax = 500;
+
+/** An id that a record defines. */
+export interface OwnerId {
+  readonly kind: OwnerKind;
+  readonly id: bigint;
+}
+
+/** The ids that a record defines, except that of its own owner: the root directory of a container
+ *  has the id of the container. */
+export function definedIds(
+  { defines }: AnyTable,
+  record: object,
+  owner?: KeyPart,
+): readonly OwnerId[] {
+  return defines.flatMap(({ field, kind }) => {
+    const id = (record as Readonly<Record<string, unknown>>)[field];
+    return typeof id === "bigint" && id !== owner ? [{ kind, id }] : [];
+  });
+}
+
+/** The handlers that follow from the declarations of a service's tables. */
+export function reclaimersOf(
+  tables: readonly AnyTable[],
+  service?: ServiceName,
+): Readonly<Record<string, ReclaimHandler>> {
+  const owners = Object.entries(ownerJobKinds) as [OwnerKind, readonly string[]][];
+  const account: readonly [OwnerKind, readonly string[]][] =
+    service === undefined ? [] : [["account", [`${service}-account`]]];
+  const ofOwners = [...owners, ...account].flatMap(([kind, jobKinds]) => {
+    const owned = tables.filter(({ owner }) => owner === kind);
+    const handler = removeOwned(owned);
+    return owned.length === 0 ? [] : jobKinds.map((jobKind) => [jobKind, handler] as const);
+  });
+  const ofPeriods = tables.flatMap((table) => {
+    const { period } = table;
+    if (period?.keyPartsOf === undefined) return [];
+    const handler = removeExpired(table);
+    return period.jobKinds.map((jobKind) => [jobKind, handler] as const);
+  });
+  return Object.fromEntries([...ofOwners, ...ofPeriods]);
+}
+
+/** Removes all that an id owns, table by table, a bounded number of records per step; at last the
+ *  counters of the id. */
+export function removeOwned(tables: readonly AnyTable[]): ReclaimHandler {
+  const counters = tables.flatMap((table) => table.counters ?? []).map(({ counter }) => counter);
+  return async (view, [scope]) => {
+    const id = scope as bigint;
+    const removals: Removal[] = [];
+    const jobs: ReclaimJob[] = [];
+    for (const table of tables) {
+      const limit = table.removalsMax ?? removalsMax;
+      let found = 0;
+      for await (const batch of view.scan(table, { ...table.range([id]), limit })) {
+        for (const scanned of batch) {
+          found += 1;
+          removals.push({ table, key: scanned.key });
+          if (table.defines.length > 0) jobs.push(...jobsBelow(table, scanned.record, id));
+        }
+      }
+      if (found === limit || removals.length >= removalsMax) return { removals, jobs, done: false };
+    }
+    removals.push(...counters.map((counter) => ({ key: counter.key(id) })));
+    return { removals, jobs, done: true };
+  };
+}
+
+/** Jobs that remove what is below a removed record. */
+function jobsBelow(table: AnyTable, record: object, owner?: KeyPart): readonly ReclaimJob[] {
+  return definedIds(table, record, owner).map(({ kind, id }) => ownerJob(kind, id));
+}
+
+/** Removes a record whose period has ended. If the period was prolonged meanwhile, stores the job
+ *  again with the new time. */
+export function removeExpired(table: AnyTable): ReclaimHandler {
+  const { period } = table;
+  const encoded = withEncodedKeys(table);
+  return async (view, scope) => {
+    const parts = period?.keyPartsOf?.(scope) ?? [];
+    const key = table.prefix(parts);
+    const record = await view.get(encoded, key);
+    if (record === undefined || period?.isFor?.(record, scope) === false) return { done: true };
+    const job = periodJobOf(table, parts, record);
+    if (job?.due === undefined) return { done: true };
+    if (job.due > view.now) return { jobs: [job], done: true };
+    const postponedTo = period?.postponedTo?.(record, view.now);
+    if (postponedTo !== undefined) return { jobs: [{ ...job, due: postponedTo }], done: true };
+    return { removals: [{ table, key }], jobs: jobsBelow(table, record), done: true };
+  };
+}
+
+/** Sums the counted bytes of all that an id owns, directly or through ids that its records
+ *  define. */
+export async function countOwned(
+  view: RecordView,
+  tables: readonly AnyTable[],
+  root: OwnerId,
+): Promise<number> {
+  let bytes = 0;
+  const pending: OwnerId[] = [root];
+  const seen = new Set([root.id]);
+  for (let next = pending.pop(); next !== undefined; next = pending.pop()) {
+    const { kind, id } = next;
+    for (const table of tables) {
+      const { owner, defines, countedBytes } = table;
+      if (owner !== kind || (countedBytes === undefined && defines.length === 0)) continue;
+      for await (const batch of view.scan(table, table.range([id]))) {
+        for (const { record } of batch) {
+          bytes += countedBytes?.(record) ?? 0;
+          for (const defined of definedIds(table, record)) {
+            if (seen.has(defined.id)) continue;
+            seen.add(defined.id);
+            pending.push(defined);
+          }
+        }
+      }
+    }
+  }
+  return bytes;
+}
+
+/** What a reclaim job removes all records of; undefined for jobs of other kinds. */
+export function ownerOfJob({ kind, scope: [id] }: ReclaimJob): OwnerId | undefined {
+  const owners = Object.entries(ownerJobKinds) as [OwnerKind, readonly string[]][];
+  const [owner] = owners.find(([, jobKinds]) => jobKinds.includes(kind)) ?? [];
+  const isAccount = kind.endsWith("-account");
+  if (typeof id !== "bigint" || (owner === undefined && !isAccount)) return undefined;
+  return { kind: owner ?? "account", id };
+}
+
+/** Whether an account has a container, queue, table or share, or one that can be restored. */
+export async function hasArchivedRecords(
+  tx: Transaction,
+  tables: readonly AnyTable[],
+  account: bigint,
+): Promise<boolean> {
+  for (const table of tables) {
+    if (table.owner !== "account" || !table.isArchived) continue;
+    for await (const entries of tx.range({ ...table.range([account]), limit: 1 })) {
+      if (entries.length > 0) return true;
+    }
+  }
+  return false;
+}

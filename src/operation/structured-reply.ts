@@ -1,0 +1,51 @@
+import type { ContentRef } from "../content/content-ref.ts";
+import {
+  isStructuredForm,
+  structuredForm,
+  structuredLength,
+  writeStructured,
+} from "../content/body/structured.ts";
+import { header } from "../protocol/params.ts";
+import type { ReplyBody } from "./reply.ts";
+
+/** Responses with a structured body: content with checksums in between, for reads with
+ *  `x-ms-structured-body`. */
+
+/** Whether a read asks for a structured body. */
+export const wantsStructured = header(
+  "x-ms-structured-body",
+  // Undefined means malformed: any other value is a fault.
+  (text) => isStructuredForm(text) || undefined,
+);
+
+export const structuredNames = ["x-ms-structured-body", "x-ms-structured-content-length"] as const;
+
+/** The bytes to send. `checksum` asks for a header with their checksum. */
+interface ContentSpan {
+  readonly content: ContentRef;
+  readonly from: number;
+  readonly length: number;
+  readonly checksum?: "md5" | "crc64" | undefined;
+}
+
+/** The bytes, as a structured body if requested. */
+export function replyBody(span: ContentSpan, isStructured: boolean): ReplyBody {
+  if (!isStructured) return span;
+  const { length } = span;
+  return {
+    ...span,
+    transform: (chunks) => writeStructured(chunks, length),
+    transformedLength: structuredLength(length),
+  };
+}
+
+/** The headers of a structured body of `length` bytes of data; none of another body. */
+export function structuredHeaders(isStructured: boolean, length: number) {
+  if (!isStructured) return [];
+  return [
+    {
+      "x-ms-structured-body": structuredForm,
+      "x-ms-structured-content-length": String(length),
+    },
+  ];
+}

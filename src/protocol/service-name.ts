@@ -1,1 +1,0 @@
-export type ServiceName = "blob" | "queue" | "table" | "file";

@@ -1,0 +1,256 @@
+import { createHash } from "node:crypto";
+import type { AdminAudit } from "../admin/admin-audit.ts";
+import { formatIso } from "../base/dates.ts";
+import type { Clock, Log } from "../base/world.ts";
+import type { ObservedRequest } from "../http/observer.ts";
+import type { Principal } from "../protocol/principal.ts";
+import type { WriteSmbAudit } from "../smb/audit/smb-auditor.ts";
+import type { Options } from "./options.ts";
+import { messageOf, StartRefused } from "../host/start-refused.ts";
+import { open, rename, rm, stat, type FileHandle } from "node:fs/promises";
+
+/** Records who did what, as lines of JSON. */
+export interface AuditLog {
+  readonly request: (observed: ObservedRequest) => void;
+  readonly admin: (audited: AdminAudit) => void;
+  readonly smb: WriteSmbAudit;
+  reopen(): Promise<void>;
+  close(): Promise<void>;
+}
+
+interface AuditWorld {
+  readonly clock: Clock;
+  readonly log: Log;
+  /** Undefined if the server is one process. */
+  readonly worker?: { readonly isMain: boolean } | undefined;
+}
+
+const bytesPerMegabyte = 1_000_000;
+/** Longer paths are cut. */
+const pathUnitsMax = 2048;
+const signatureDigits = 16;
+
+/** Opens the file of `--auditLog`; undefined without one. */
+export async function openAuditLog(
+  { auditLog: path, auditLogMegabytes, auditLogFiles }: Options,
+  { clock, log, worker }: AuditWorld,
+): Promise<AuditLog | undefined> {
+  if (path === undefined) return undefined;
+  const bytesMax = auditLogMegabytes * bytesPerMegabyte;
+  const rotates = worker?.isMain !== false;
+  const options = { path, bytesMax, oldFilesMax: auditLogFiles, rotates, clock, log };
+  const file = await AuditFile.open(options).catch((error: unknown) => {
+    throw new StartRefused([`auditLog: cannot be opened (${messageOf(error)})`], error);
+  });
+  const write = (entry: object): void =>
+    file.append(JSON.stringify({ time: formatIso(clock.wall()), ...entry }));
+  return {
+    request: (observed) => write(requestEntry(observed)),
+    admin: (audited) => write({ service: "admin", ...audited }),
+    smb: ({ details, ...audited }) => write({ service: "smb", ...audited, ...details }),
+    reopen: () => file.reopen(),
+    close: () => file.close(),
+  };
+}
+
+function requestEntry({ http, context, reply }: ObservedRequest): object {
+  const { request, requestId, operation, principal } = context;
+  const [path = "", query = ""] = request.target.split("?", 2);
+  return {
+    service: http.service.api ?? http.service.name,
+    operation: operation?.name,
+    method: request.method,
+    resource: path.slice(0, pathUnitsMax),
+    status: reply.status,
+    code: reply.headers["x-ms-error-code"],
+    who: callerOf(principal, query),
+    client: request.remoteAddress,
+    requestId,
+  };
+}
+
+/** The caller without secrets. A SAS is identified by its stored access policy and by a digest of
+ *  its signature, with which the same SAS is found in other lines. */
+function callerOf(principal: Principal | undefined, query: string): object {
+  switch (principal?.kind) {
+    case undefined:
+      return { kind: "unauthenticated" };
+    case "key":
+      return { kind: "key", key: principal.number };
+    case "bearer":
+      return { kind: "bearer", objectId: principal.objectId, tenantId: principal.tenantId };
+    case "account-sas":
+      return { kind: "account-sas", signature: signatureDigest(query) };
+    case "service-sas": {
+      const { identifier } = principal;
+      return { kind: "service-sas", identifier, signature: signatureDigest(query) };
+    }
+    case "delegation-sas": {
+      const { objectId, tenantId } = principal;
+      return { kind: "delegation-sas", objectId, tenantId, signature: signatureDigest(query) };
+    }
+    case "anonymous":
+      return { kind: "anonymous" };
+  }
+}
+
+function signatureDigest(query: string): string | undefined {
+  const signature = new URLSearchParams(query).get("sig");
+  if (signature === null) return undefined;
+  return createHash("sha256").update(signature).digest("hex").slice(0, signatureDigits);
+}
+
+export interface AuditFileOptions {
+  readonly path: string;
+  /** A file of this length is renamed, and a new one begun. */
+  readonly bytesMax: number;
+  /** Files that are kept beside the current one: `FILE.1` is the newest. */
+  readonly oldFilesMax: number;
+  /** Whether this process renames the file. Of several processes one does; the others see that the
+   *  file was replaced, and open the new one. */
+  readonly rotates: boolean;
+  readonly clock: Clock;
+  readonly log: Log;
+}
+
+/** Text that waits for the disk; beyond it, lines are dropped. */
+const bufferedUnitsMax = 4 * 1024 * 1024;
+const closeMillisecondsMax = 5000;
+
+/**
+ * Appends lines to a file in the background. A slow or full disk never delays the caller: lines
+ * beyond the buffer are dropped, and the next line that is written says how many.
+ */
+export class AuditFile {
+  readonly #options: AuditFileOptions;
+  #handle: FileHandle | undefined;
+  #inode = 0;
+  #buffered = "";
+  #bufferedLines = 0;
+  #droppedLines = 0;
+  #writing: Promise<void> | undefined;
+  #isFailing = false;
+
+  private constructor(options: AuditFileOptions) {
+    this.#options = options;
+  }
+
+  /** Throws if the file cannot be opened. */
+  static async open(options: AuditFileOptions): Promise<AuditFile> {
+    const file = new AuditFile(options);
+    await file.#open();
+    return file;
+  }
+
+  /** Lines that were dropped and not reported in the file yet. */
+  get droppedLines(): number {
+    return this.#droppedLines;
+  }
+
+  /** `line` has no line break. */
+  append(line: string): void {
+    if (this.#buffered.length + line.length > bufferedUnitsMax) {
+      this.#droppedLines += 1;
+      return;
+    }
+    this.#buffered += `${line}\n`;
+    this.#bufferedLines += 1;
+    this.#writing ??= this.#write();
+  }
+
+  /** Opens the file at the path again, after another program has renamed it. */
+  async reopen(): Promise<void> {
+    while (this.#writing !== undefined) await this.#writing;
+    // Lines wait for it as for a write: two tasks must not open and close the file at once.
+    const reopened = this.#close().then(() => this.#open());
+    this.#writing = reopened.catch(() => undefined).then(() => this.#writeNext());
+    await reopened;
+  }
+
+  /** Resolves when no line waits. */
+  async flushed(): Promise<void> {
+    while (this.#writing !== undefined) await this.#writing;
+  }
+
+  /** Writes the buffered lines, for at most 5 s. */
+  async close(): Promise<void> {
+    let cancel = (): void => {};
+    const timeout = new Promise<void>((resolve) => {
+      cancel = this.#options.clock.after(closeMillisecondsMax, resolve);
+    });
+    await Promise.race([this.flushed(), timeout]);
+    cancel();
+    await this.#close();
+  }
+
+  async #write(): Promise<void> {
+    // The lines of one event-loop iteration are written together.
+    await new Promise((resolve) => setImmediate(resolve));
+    const text = this.#takeBuffered();
+    const lines = this.#bufferedLines;
+    this.#bufferedLines = 0;
+    try {
+      await this.#followRotation();
+      await this.#handle?.appendFile(text);
+      this.#isFailing = false;
+    } catch (error) {
+      this.#droppedLines += lines;
+      const { path } = this.#options;
+      if (!this.#isFailing) {
+        this.#options.log.error({ err: error, path }, "audit log not written; lines are dropped");
+      }
+      this.#isFailing = true;
+    }
+    this.#writeNext();
+  }
+
+  /** Ends the present task, and begins the next write if lines wait for it. */
+  #writeNext(): void {
+    this.#writing = this.#buffered === "" ? undefined : this.#write();
+  }
+
+  #takeBuffered(): string {
+    const notice = this.#droppedLines === 0 ? "" : this.#droppedNotice();
+    const text = notice + this.#buffered;
+    this.#buffered = "";
+    if (notice !== "") this.#bufferedLines += this.#droppedLines;
+    this.#droppedLines = 0;
+    return text;
+  }
+
+  #droppedNotice(): string {
+    return `${JSON.stringify({ event: "dropped", lines: this.#droppedLines })}\n`;
+  }
+
+  /** Opens the file again if it was renamed or removed, and renames it if it is full. */
+  async #followRotation(): Promise<void> {
+    const { path, bytesMax, rotates } = this.#options;
+    const found = await stat(path).catch(() => undefined);
+    if (rotates && found !== undefined && found.size >= bytesMax) await this.#rotate();
+    else if (this.#handle !== undefined && found?.ino === this.#inode) return;
+    await this.#close();
+    await this.#open();
+  }
+
+  async #rotate(): Promise<void> {
+    const { path, oldFilesMax } = this.#options;
+    // Windows does not rename files that are open.
+    await this.#close();
+    if (oldFilesMax === 0) return rm(path, { force: true });
+    for (let number = oldFilesMax - 1; number >= 1; number -= 1) {
+      await rename(`${path}.${number}`, `${path}.${number + 1}`).catch(() => {});
+    }
+    await rename(path, `${path}.1`);
+  }
+
+  async #open(): Promise<void> {
+    this.#handle = await open(this.#options.path, "a", 0o600);
+    this.#inode = (await this.#handle.stat()).ino;
+  }
+
+  async #close(): Promise<void> {
+    const handle = this.#handle;
+    this.#handle = undefined;
+    await handle?.close();
+  }
+}

@@ -1,0 +1,186 @@
+import type { Accounts } from "../account/settings.ts";
+import { dfsService } from "../blob/dfs/service.ts";
+import { isPathRequest } from "../blob/service.ts";
+import type { BlobPort } from "../blob/service.ts";
+import type { MemoryBudget } from "../base/memory-budget.ts";
+import type { Meter } from "../protocol/meter.ts";
+import type { Service } from "../operation/service.ts";
+import type { Clock, Log, Random } from "../base/world.ts";
+import { ContentionQueues } from "../operation/contention-queues.ts";
+import { RenderCache } from "../operation/render-cache.ts";
+import { Waits } from "../operation/work.ts";
+import { Authenticator } from "../http/auth/authenticator.ts";
+import type { TokenVerifier } from "../http/auth/tokens/token-verifier.ts";
+import type { WriteAccess } from "../http/access-log.ts";
+import { nodeHandler } from "../http/handler.ts";
+import type { Serve } from "../http/handler.ts";
+import type { HttpService } from "../http/http-service.ts";
+import type { Observer } from "../http/observer.ts";
+import { RequestRates } from "../http/limits/request-rates.ts";
+import { compileRoutes } from "../http/request/routing.ts";
+import { RequestIds } from "../http/render.ts";
+import { handleRequest, meterOf, serveRequest } from "../http/pipeline.ts";
+import type { WireRequest, WireResponse } from "../http/wire.ts";
+import type { UnsentResponses } from "../http/limits/unsent-responses.ts";
+import { OwnEndpoints } from "../http/source/own-endpoints.ts";
+import { openSources } from "../http/source/source-readers.ts";
+import type { SourceReader } from "../http/source/source-reader.ts";
+import { meteredContent, type DataStores } from "../data/data-stores.ts";
+import type { FaultInjector } from "../controls/fault-injector.ts";
+import type { Handler } from "./listener.ts";
+import type { VersionPolicy } from "../protocol/versions.ts";
+import { newMetrics } from "./metrics.ts";
+import { newRequestLimits } from "./request-limits.ts";
+import { services } from "../data/services.ts";
+import { keyPrincipal } from "../protocol/principal.ts";
+import { ok } from "../protocol/result.ts";
+import type { ServiceName } from "../protocol/names.ts";
+import { remoteSources } from "../http/source/remote-source.ts";
+import { sourcePolicy } from "../http/source/source-policy.ts";
+import { oauthOf, sourceRanges } from "./options.ts";
+import type { Options } from "./options.ts";
+
+/** Dependencies of a service. */
+interface ServiceEnvironment {
+  readonly clock: Clock;
+  readonly random: Random;
+  readonly log: Log;
+  readonly meter: Meter;
+  readonly observer: Observer;
+  readonly memory: MemoryBudget;
+  readonly unsent: UnsentResponses;
+  readonly rates: RequestRates;
+  readonly accounts: Accounts;
+  readonly tokens: TokenVerifier | undefined;
+  readonly stores: DataStores;
+  readonly options: Options;
+  readonly endpoints: OwnEndpoints;
+  /** Fetches copy sources over the network. */
+  readonly remote: SourceReader;
+}
+
+/** What handlers of requests share. */
+export interface HandlerParts {
+  readonly writeAccess: WriteAccess;
+  readonly faults: FaultInjector;
+}
+
+export function handlerOf(
+  httpService: HttpService,
+  { writeAccess, faults }: HandlerParts,
+): Handler {
+  const { clock, log, memory, unsent } = httpService;
+  const options = { writeAccess, memory, unsent, clock, meter: meterOf(httpService) };
+  const serve: Serve = (request) => handleRequest(httpService, request);
+  return nodeHandler((request) => faults.serve(httpService, request, serve), log, options);
+}
+
+/** The Blob API and the Data Lake API to the same blobs. */
+export interface BlobApis {
+  readonly blob: HttpService;
+  readonly dfs: HttpService;
+}
+
+export function blobApisOf(blob: HttpService, world: ServiceEnvironment): BlobApis {
+  return { blob, dfs: httpServiceOf(dfsService, world) };
+}
+
+/** Serves both APIs: clients that address a server by IP send both to one port. */
+export function blobHandlerOf(
+  { blob, dfs }: BlobApis,
+  port: BlobPort,
+  { writeAccess, faults }: HandlerParts,
+): Handler {
+  const { clock, log, memory, unsent } = blob;
+  const options = { writeAccess, memory, unsent, clock, meter: meterOf(blob) };
+  const serveBlob: Serve = (request) => handleRequest(blob, request);
+  const serveDfs: Serve = (request) => handleRequest(dfs, request);
+  const serve = (request: WireRequest): Promise<WireResponse> =>
+    isPathRequest(request, port)
+      ? faults.serve(dfs, request, serveDfs)
+      : faults.serve(blob, request, serveBlob);
+  return nodeHandler(serve, log, options);
+}
+
+/** Combines a service with what the HTTP pipeline needs to serve it. */
+export function httpServiceOf(service: Service, world: ServiceEnvironment): HttpService {
+  const { clock, random, log, meter, observer, memory, accounts, stores, options } = world;
+  const { endpoints, remote } = world;
+  const httpService: HttpService = {
+    service,
+    router: compileRoutes(service.operations),
+    runtime: {
+      store: stores.store,
+      content: meteredContent(stores.content, meter),
+      random,
+      clock,
+      log,
+      renderings: new RenderCache(),
+      contentionQueues: new ContentionQueues(clock),
+      waits: new Waits(),
+      quotas: stores.quotas,
+    },
+    accounts,
+    authenticator: new Authenticator(),
+    requestIds: new RequestIds(random),
+    tokens: world.tokens,
+    sources: openSources({ service: service.name, endpoints, remote }),
+    clock,
+    log,
+    meter,
+    observer,
+    memory,
+    unsent: world.unsent,
+    rates: world.rates,
+    options: {
+      versions: versionsOf(options),
+      productStyle: !options.disableProductStyleUrl,
+      oauth: oauthOf(options),
+    },
+  };
+  if (service.api === undefined) {
+    endpoints.serves(service.name, (request) => serveRequest(httpService, request));
+  }
+  return httpService;
+}
+
+function versionsOf({ skipApiVersionCheck, strictApiVersion }: Options): VersionPolicy {
+  if (skipApiVersionCheck) return "any";
+  return strictApiVersion ? "known" : "later";
+}
+
+/** Requests of this process do not count against the limits of accounts. */
+class UnlimitedRates extends RequestRates {
+  override admits(): boolean {
+    return true;
+  }
+}
+
+/** Requests of this process have all rights of an account key. */
+const trusting = { authenticate: () => ok(keyPrincipal) } as unknown as Authenticator;
+
+type InProcessParts = Pick<ServiceEnvironment, "clock" | "random" | "log" | "accounts" | "options">;
+
+/** The services as they run behind the listeners, without listeners. */
+export function inProcessServices(
+  given: InProcessParts,
+  stores: DataStores,
+): ReadonlyMap<ServiceName, HttpService> {
+  const endpoints = new OwnEndpoints();
+  const world = {
+    ...given,
+    stores,
+    meter: newMetrics(),
+    observer: { watch: undefined },
+    ...newRequestLimits(given.clock),
+    rates: new UnlimitedRates(given.clock),
+    endpoints,
+    remote: remoteSources(sourcePolicy(sourceRanges(given.options), endpoints)),
+  };
+  const opened = new Map<ServiceName, HttpService>();
+  for (const service of services) {
+    const httpService = httpServiceOf(service, { ...world, tokens: undefined });
+    opened.set(service.name, { ...httpService, authenticator: trusting });
+  }
+  return opened;
+}

@@ -1,6 +1,0 @@
-import { emptyResponse, type SmbResponse } from "../response.ts";
-
-/** ECHO: clients send it to test the connection. */
-export function echo(): SmbResponse {
-  return emptyResponse();
-}

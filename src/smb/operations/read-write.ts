@@ -1,0 +1,120 @@
+import { readFile, type FileReadResult } from "../../file/filesystem/read.ts";
+import { errorResponse, newResponse, type SmbResponse } from "../response.ts";
+import { transactBytesMax } from "../limits.ts";
+import { coversBytes, type TreeRequest } from "../request.ts";
+import { Right } from "../../file/locks/access.ts";
+import { has } from "../files/access.ts";
+import { findHandle, isResponse } from "../files/lookup.ts";
+import { Status, statusOf } from "../status.ts";
+import {
+  decodeRead,
+  decodeWrite,
+  encodeWriteResponse,
+  newReadResponse,
+  type ReadRequest,
+  type WriteRequest,
+} from "../wire/io.ts";
+import { readPipe, writePipe } from "./pipe.ts";
+import type { FileHandle } from "../files/file-handle.ts";
+import { writeFile } from "../../file/filesystem/write.ts";
+import { modification } from "../files/change-dispatcher.ts";
+import { ChangeFilter } from "../files/directory-watch.ts";
+import { statusOfWait, waitForLocks } from "../files/wait-for-locks.ts";
+
+const offsetMax = 0x7fff_ffff_ffff_ffffn;
+
+export async function read(request: TreeRequest): Promise<SmbResponse> {
+  const asked = decodeRead(request.message);
+  if (asked === undefined || asked.length > transactBytesMax) {
+    return errorResponse(Status.invalidParameter);
+  }
+  if (!coversBytes(request, asked.length)) return errorResponse(Status.invalidParameter);
+  const handle = findHandle(request, asked.fileId);
+  if (isResponse(handle)) return handle;
+  if (handle.kind === "pipe") return readPipe(handle, asked.length);
+  if (handle.isDirectory) return errorResponse(Status.invalidDeviceRequest);
+  if (!has(handle.access, Right.readData | Right.execute))
+    return errorResponse(Status.accessDenied);
+  if (asked.offset + BigInt(asked.length) > offsetMax)
+    return errorResponse(Status.invalidParameter);
+  return readBytes(request, handle, asked);
+}
+
+async function readBytes(
+  { connection }: TreeRequest,
+  handle: FileHandle,
+  asked: ReadRequest,
+): Promise<SmbResponse> {
+  // Exact: file lengths are below 2^53.
+  const from = Number(asked.offset);
+  const outcome = await readFile(connection.server.world.runtime, {
+    reference: handle.reference,
+    handle: handle.id.persistent,
+    from,
+    length: asked.length,
+  });
+  if (outcome.kind === "fault") return errorResponse(statusOf(outcome.fault));
+  const { reader, length } = outcome.value;
+  try {
+    if (length < asked.minimum) return errorResponse(Status.endOfFile);
+    const { message, data } = newReadResponse(length);
+    await fill(outcome.value, from, data);
+    handle.position = asked.offset + BigInt(length);
+    return { status: Status.success, message };
+  } finally {
+    reader.close();
+  }
+}
+
+async function fill({ reader, length }: FileReadResult, from: number, data: Buffer): Promise<void> {
+  let at = 0;
+  for await (const chunk of reader.read(from, length)) {
+    data.set(chunk, at);
+    at += chunk.length;
+  }
+}
+
+/** Offset of a write to the end of the file. */
+const atEnd = 0xffff_ffff_ffff_ffffn;
+/** End of the largest file of NTFS; clients expect this limit. */
+const fileEndMax = 0xfff_ffff_0000n;
+
+export async function write(request: TreeRequest): Promise<SmbResponse> {
+  const asked = decodeWrite(request.message);
+  if (asked === undefined || asked.data.length > transactBytesMax) {
+    return errorResponse(Status.invalidParameter);
+  }
+  if (!coversBytes(request, asked.data.length)) return errorResponse(Status.invalidParameter);
+  const handle = findHandle(request, asked.fileId);
+  if (isResponse(handle)) return handle;
+  if (handle.kind === "pipe") return writePipe(request, handle, asked.data);
+  if (handle.isDirectory) return errorResponse(Status.invalidDeviceRequest);
+  const mayWrite = has(handle.access, Right.writeData);
+  if (!mayWrite && !has(handle.access, Right.appendData)) return errorResponse(Status.accessDenied);
+  const isAppend = asked.offset === atEnd && !mayWrite;
+  const end = asked.offset + BigInt(asked.data.length);
+  const endMax = asked.data.length === 0 ? offsetMax : fileEndMax;
+  if (!isAppend && end > endMax) return errorResponse(Status.invalidParameter);
+  if (asked.data.length === 0) return newResponse(encodeWriteResponse(0));
+  return writeBytes(request, handle, asked, isAppend ? "end" : Number(asked.offset));
+}
+
+const writeFilter = ChangeFilter.size | ChangeFilter.lastWrite;
+
+async function writeBytes(
+  { connection: { server }, lifetime }: TreeRequest,
+  handle: FileHandle,
+  { data }: WriteRequest,
+  at: number | "end",
+): Promise<SmbResponse> {
+  const { reference, keepsLastWrite, id } = handle;
+  const writing = { reference, handle: id.persistent, keepsLastWrite, at, bytes: data };
+  const outcome = await waitForLocks(server, { lifetime }, () =>
+    writeFile(server.world.runtime, writing),
+  );
+  if (outcome.kind === "done") {
+    server.changeDispatcher.publish(reference.share.id, [modification(outcome.value, writeFilter)]);
+    return newResponse(encodeWriteResponse(data.length));
+  }
+  return errorResponse(statusOfWait(outcome));
+}

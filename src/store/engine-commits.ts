@@ -1,0 +1,202 @@
+import type { Attempt } from "./attempt.ts";
+import { writesOf } from "./write-set.ts";
+import { cachingReader } from "./caching-reader.ts";
+import {
+  latestTicks,
+  type BatchCommits,
+  type BatchResult,
+  type Committed,
+  type PendingBatch,
+  type QueuedTransaction,
+} from "./committer.ts";
+import type { Engine, EngineBatch, EngineReader } from "./engine.ts";
+
+interface EngineCommitsOptions {
+  readonly engine: Engine;
+  /** Number of this process among those that have the store open, for commit priority; not 0. */
+  readonly owner: number;
+  /** Adds the undo entries of saved states to what is written. */
+  readonly withUndo: (batch: EngineBatch, current: EngineReader) => EngineBatch;
+}
+
+/** Commits batches through an engine of this machine. Every batch is validated under the engine's
+ *  write lock, where no other process can commit: as a whole by the sequence of the state, and if
+ *  another process has committed since, key by key. */
+export class EngineCommits implements BatchCommits {
+  readonly #options: EngineCommitsOptions;
+  readonly #priority: CommitPriority;
+  #writes = 0;
+
+  constructor(options: EngineCommitsOptions) {
+    this.#options = options;
+    this.#priority = new CommitPriority(options.engine, options.owner);
+  }
+
+  /** Number of batches that this process has written or failed to write. */
+  get writes(): number {
+    return this.#writes;
+  }
+
+  async commit(batch: PendingBatch): Promise<BatchResult> {
+    const { transactions } = batch;
+    const [first] = transactions;
+    if (transactions.length === 1 && first !== undefined && this.#isLatest(first)) {
+      return this.#write(batch, transactions, first.attempt.sequence);
+    }
+    await this.#priority.yieldToOwner();
+    const latest = this.#options.engine.open();
+    let accepted: readonly QueuedTransaction[];
+    try {
+      const cached = cachingReader(latest);
+      accepted = await batch.accept({
+        isStale: (attempt) =>
+          attempt.sequence !== latest.sequence && attempt.isStaleAgainst(cached),
+        readerFor: () => cached,
+      });
+    } finally {
+      latest.close();
+    }
+    if (accepted.length === 0) return nothingWritten;
+    return this.#write(batch, accepted, latest.sequence);
+  }
+
+  /** Whether this process has written nothing since the view of the attempt was opened. Opening
+   *  another view would show at most commits and the priority of other processes, which are checked
+   *  under the write lock all the same. Saves two views per commit with one client. */
+  #isLatest({ isStale, writesBefore }: QueuedTransaction): boolean {
+    return !isStale && writesBefore === this.#writes;
+  }
+
+  /** Commits transactions that are valid for the state with this sequence, and those that have
+   *  joined them until the write lock was taken. */
+  async #write(
+    batch: PendingBatch,
+    accepted: readonly QueuedTransaction[],
+    sequence: number,
+  ): Promise<BatchResult> {
+    const { engine, withUndo } = this.#options;
+    let result: BatchResult = postponed;
+    try {
+      await engine.commit((current) => {
+        if (this.#priority.mustYield(current.priorityOwner)) return undefined;
+        const dropped =
+          sequence === current.sequence ? noneDropped : conflictsOf(accepted, current);
+        const written = this.#batchOf(batch.join(current), dropped, current);
+        result = { kind: "committed", dropped, commit: commitOf(written, current) };
+        return written && withUndo(written, current);
+      }, changesIn(accepted));
+    } finally {
+      this.#writes += 1;
+    }
+    if (result !== postponed) this.#priority.committed();
+    return result;
+  }
+
+  /** What the engine writes; undefined for nothing. */
+  #batchOf(
+    accepted: readonly QueuedTransaction[],
+    dropped: ReadonlySet<QueuedTransaction>,
+    current: EngineReader,
+  ): EngineBatch | undefined {
+    const placed = accepted.filter((each) => !each.attempt.changes.isEmpty && !dropped.has(each));
+    const priorityOwner = [...dropped].some(isStarving) ? this.#options.owner : 0;
+    if (placed.length === 0 && priorityOwner === current.priorityOwner) return undefined;
+    const attempts = placed.map(({ attempt }) => attempt);
+    return {
+      sequence: current.sequence + placed.length,
+      ticks: latestTicks(attempts, current.ticks),
+      priorityOwner,
+      writes: writesOf(attempts, current),
+      mayUseReserve: accepted.every(isFreeing),
+    };
+  }
+}
+
+const noneDropped: ReadonlySet<QueuedTransaction> = new Set();
+const postponed: BatchResult = { kind: "postponed" };
+const nothingWritten: BatchResult = {
+  kind: "committed",
+  dropped: noneDropped,
+  commit: undefined,
+};
+
+/** Undefined if only the commit priority changes, which concerns no watcher. */
+function commitOf(batch: EngineBatch | undefined, current: EngineReader): Committed | undefined {
+  const { sequence: previous } = current;
+  if (batch === undefined || batch.sequence === previous) return undefined;
+  return { previous, sequence: batch.sequence, writes: batch.writes };
+}
+
+function isFreeing({ attempt, mayUseReserve }: QueuedTransaction): boolean {
+  return mayUseReserve === true || attempt.changes.isEmpty;
+}
+
+function changesIn(accepted: readonly QueuedTransaction[]): number {
+  let count = 0;
+  for (const { attempt } of accepted) count += attempt.changes.count;
+  return count;
+}
+
+/** The transactions whose read set is invalid, and those that depend on them. */
+function conflictsOf(
+  accepted: readonly QueuedTransaction[],
+  current: EngineReader,
+): ReadonlySet<QueuedTransaction> {
+  const dropped = new Set<QueuedTransaction>();
+  const attempts = new Set<Attempt>();
+  for (const queued of accepted) {
+    const { attempt } = queued;
+    if (!attempt.dependsOnAny(attempts) && !attempt.isStaleAgainst(current)) continue;
+    dropped.add(queued);
+    attempts.add(attempt);
+  }
+  return dropped;
+}
+
+/** Conflicts with other processes after which a transaction claims commit priority for its
+ *  process. */
+const conflictsBeforePriority = 4;
+/** Polls of the stored priority before a process commits all the same: a few milliseconds. A
+ *  process that has the priority for longer has stopped running. */
+const yieldPollsMax = 1000;
+
+/** Whether the process of a transaction that conflicts once more claims commit priority. */
+function isStarving({ externalConflicts }: QueuedTransaction): boolean {
+  return externalConflicts + 1 >= conflictsBeforePriority;
+}
+
+/** Prevents starvation between processes. The process that just committed usually gets the write
+ *  lock again, and a transaction of another process on the same key would conflict every time.
+ *  After 4 conflicts with other processes a process stores its id as priority owner. The others
+ *  then delay their next commit until the id is removed, for at most 1,000 polls. */
+class CommitPriority {
+  readonly #engine: Engine;
+  readonly #owner: number;
+  /** Process whose priority is ignored, because it has stopped running; 0 for none. */
+  #ignored = 0;
+
+  constructor(engine: Engine, owner: number) {
+    this.#engine = engine;
+    this.#owner = owner;
+  }
+
+  /** Whether the process that has the priority must commit before this one. */
+  mustYield(priorityOwner: number): boolean {
+    return priorityOwner !== 0 && priorityOwner !== this.#owner && priorityOwner !== this.#ignored;
+  }
+
+  /** A commit has stored a new priority owner. */
+  committed(): void {
+    this.#ignored = 0;
+  }
+
+  async yieldToOwner(): Promise<void> {
+    for (let polls = 0; polls < yieldPollsMax; polls += 1) {
+      const view = this.#engine.open();
+      view.close();
+      if (!this.mustYield(view.priorityOwner)) return;
+      if (polls === yieldPollsMax - 1) this.#ignored = view.priorityOwner;
+      await new Promise((resolve) => setImmediate(resolve));
+    }
+  }
+}

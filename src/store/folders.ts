@@ -1,0 +1,38 @@
+import { chmodSync, mkdirSync, statSync, closeSync, fsyncSync, openSync } from "node:fs";
+import type { Log } from "../base/world.ts";
+
+const groupAndOthers = 0o077;
+
+/** Creates a folder with mode 700, and changes the mode of a folder that earlier releases created
+ *  with access for others. The files in it then need no check of their own. Only for folders that
+ *  belong to the store as a whole; the location itself may be any folder of the user and is not
+ *  changed. */
+export function makePrivateFolder(path: string, log?: Log): void {
+  mkdirSync(path, { recursive: true, mode: 0o700 });
+  const { mode } = statSync(path);
+  if (process.platform === "win32" || (mode & groupAndOthers) === 0) return;
+  try {
+    chmodSync(path, 0o700);
+    log?.info({ path }, "data folder closed to other users");
+  } catch (error) {
+    log?.warn({ err: error, path }, "data folder is open to other users; change its mode to 700");
+  }
+}
+
+/** Whether folders can be flushed. On Windows they cannot be opened; there the file system records
+ *  the creation of a file in its journal, and flushing the file flushes the journal. */
+export function canSyncFolders(platform: NodeJS.Platform = process.platform): boolean {
+  return platform !== "win32";
+}
+
+/** Flushes a folder. Without this a loss of power may undo the creation of a file in it, even if
+ *  the file itself was flushed. */
+export function syncFolder(path: string, platform?: NodeJS.Platform): void {
+  if (!canSyncFolders(platform)) return;
+  const descriptor = openSync(path, "r");
+  try {
+    fsyncSync(descriptor);
+  } finally {
+    closeSync(descriptor);
+  }
+}

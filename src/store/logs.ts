@@ -1,0 +1,61 @@
+import type { KeyBounds } from "../encoding/keys.ts";
+import type { Key } from "./store.ts";
+
+/** The position of an entry in a log: the sequence of the commit that appended it, and its number
+ *  among the entries that the same transaction appended to the log. */
+export interface LogPosition {
+  readonly sequence: number;
+  readonly number: number;
+}
+
+/** Kinds of the two parts that follow the key of a log: a big integer of 8 bytes and a number of 2
+ *  (`encoding/keys.ts`). Their length is fixed, other than in keys that are encoded as tuples, so
+ *  that a database can insert the sequence. */
+const sequenceKind = 0x28;
+const numberKind = 0x12;
+const sequenceEnd = 9;
+/** Bytes that follow the key of a log. */
+const positionBytes = 12;
+/** Most entries that a transaction can append to a log. */
+export const appendsMax = 0x1_0000;
+
+/** The key of an entry. */
+export function keyInLog(log: Key, { sequence, number }: LogPosition): Key {
+  const key = new Uint8Array(log.length + positionBytes);
+  key.set(log);
+  const view = new DataView(key.buffer, log.length);
+  view.setUint8(0, sequenceKind);
+  view.setBigUint64(1, BigInt(sequence));
+  key.set(numberPart(number), log.length + sequenceEnd);
+  return key;
+}
+
+/** The last bytes of the key of an entry, after the sequence. */
+export function numberPart(number: number): Uint8Array {
+  return Uint8Array.of(numberKind, number >> 8, number & 0xff);
+}
+
+/** The position of the entry with this key. */
+export function positionInLog(key: Key): LogPosition {
+  const view = new DataView(key.buffer, key.byteOffset + key.length - positionBytes, positionBytes);
+  return { sequence: Number(view.getBigUint64(1)), number: view.getUint16(sequenceEnd + 1) };
+}
+
+/** The range of the entries after a position, of commits up to `sequence`. Undefined `after`: from
+ *  the first one. */
+export function logBounds(log: Key, after: LogPosition | undefined, sequence: number): KeyBounds {
+  const first = after === undefined ? { sequence: 0, number: 0 } : successorOf(after);
+  return {
+    start: keyInLog(log, first),
+    end: keyInLog(log, { sequence: sequence + 1, number: 0 }),
+  };
+}
+
+function successorOf({ sequence, number }: LogPosition): LogPosition {
+  const isLast = number + 1 === appendsMax;
+  return isLast ? { sequence: sequence + 1, number: 0 } : { sequence, number: number + 1 };
+}
+
+export function comparePositions(left: LogPosition, right: LogPosition): number {
+  return left.sequence - right.sequence || left.number - right.number;
+}

@@ -1,9 +1,0 @@
-import type { Log } from "../base/world.ts";
-
-/** A log without output, for tests and their child processes. */
-export const silentLog: Log = {
-  debug: () => undefined,
-  info: () => undefined,
-  warn: () => undefined,
-  error: () => undefined,
-};

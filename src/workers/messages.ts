@@ -1,0 +1,94 @@
+import type { FeedEvent } from "../admin/feed/feed-event.ts";
+import type { FigureSample, WorkerFigures } from "../admin/views/figures.ts";
+import type { Wait } from "../operation/work.ts";
+import type { BoundAddress } from "../server/listener.ts";
+import type { Options } from "../server/options.ts";
+import type { EndpointName } from "../server/service-listener.ts";
+
+/** Last argument of the program of a worker. */
+export const workerArgument = "--worker-process";
+
+/** What a worker needs to start. */
+export interface WorkerSetup {
+  /** With the ports that the supervisor has chosen. */
+  readonly options: Options;
+  readonly workerCount: number;
+  readonly supervisorPid: number;
+  readonly isMain: boolean;
+  /** Address of the admin listener; undefined until a main worker has reported it. */
+  readonly adminAddress: BoundAddress | undefined;
+}
+
+/** What a worker reports once it serves all its listeners. */
+export interface WorkerListening {
+  readonly urls: Readonly<Partial<Record<EndpointName, string>>>;
+  readonly adminAddress: BoundAddress | undefined;
+}
+
+/** Feed events of a worker; `missed` more were dropped before them. */
+export interface EventsMessage {
+  readonly kind: "events";
+  readonly events: readonly FeedEvent[];
+  readonly missed: number;
+}
+
+/** Starts or stops feed events. `reads`: the keys of the objects whose reads are events. */
+export interface ObserveMessage {
+  readonly kind: "observe";
+  readonly isOn: boolean;
+  readonly reads: readonly string[];
+}
+
+/** A message from the supervisor to a worker. A message with an id is answered by `done` with the
+ *  same id. */
+export type ToWorker =
+  /** Comes with the bound socket of the listener with this title, before `start`. */
+  | { readonly kind: "socket"; readonly title: string }
+  | { readonly kind: "start"; readonly setup: WorkerSetup }
+  | { readonly kind: "sample"; readonly id: number }
+  /** List the waiting calls. */
+  | { readonly kind: "waits"; readonly id: number }
+  /** Read the settings again. */
+  | { readonly kind: "reload"; readonly id: number }
+  /** The answer to `figures`. */
+  | { readonly kind: "figures"; readonly id: number; readonly figures: OtherFigures }
+  /** The answer to `other-waits`. */
+  | { readonly kind: "other-waits"; readonly id: number; readonly waits: readonly Wait[] }
+  | ObserveMessage
+  | EventsMessage
+  /** Close this share of the active connections, so that their clients connect to other workers. */
+  | { readonly kind: "close-connections"; readonly share: number }
+  | { readonly kind: "stop"; readonly isDrained: boolean };
+
+/** The answer to a message with an id. */
+export interface DoneMessage {
+  readonly kind: "done";
+  readonly id: number;
+  readonly sample?: FigureSample;
+  readonly waits?: readonly Wait[];
+}
+
+/** A message from a worker to the supervisor. */
+export type FromWorker =
+  /** The worker receives messages from now on. */
+  | { readonly kind: "ready" }
+  | { readonly kind: "announce"; readonly line: string }
+  | { readonly kind: "listening"; readonly listening: WorkerListening }
+  | { readonly kind: "refused"; readonly problems: readonly string[] }
+  | DoneMessage
+  /** The main worker asks for the figures of all other processes. */
+  | { readonly kind: "figures"; readonly id: number; readonly own: FigureSample }
+  /** The main worker asks for the waiting calls of all other workers. */
+  | { readonly kind: "other-waits"; readonly id: number }
+  | ObserveMessage
+  | EventsMessage
+  /** The share of the last period in which the main thread was busy. */
+  | { readonly kind: "load"; readonly load: number }
+  | { readonly kind: "ending"; readonly sample: FigureSample };
+
+/** The answer to a main worker that asked for figures. */
+export interface OtherFigures {
+  /** Sum over the other workers, ended workers and the supervisor. */
+  readonly others: FigureSample;
+  readonly workers: WorkerFigures;
+}

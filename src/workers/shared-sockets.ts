@@ -1,0 +1,114 @@
+import { lookup } from "node:dns/promises";
+import * as net from "node:net";
+import { getSystemErrorName } from "node:util";
+import type { ServiceName } from "../protocol/names.ts";
+import { bindOrReplace, type BindOptions, type BoundSocket } from "../server/listener.ts";
+import type { Options, OwnPort } from "../server/options.ts";
+import {
+  adminTitle,
+  endpointNames,
+  serviceListener,
+  smbTitle,
+} from "../server/service-listener.ts";
+
+type PortName = OwnPort | "blobPort" | "queuePort" | "tablePort";
+
+/** What Node's `cluster` uses to bind a socket without listening; a negative number is an error of
+ *  the system. No documented function does it. */
+interface NetInternals {
+  readonly _createServerHandle: (
+    address: string,
+    port: number,
+    family: number,
+  ) => SocketHandle | number;
+}
+
+/** A socket of Node without a server or connection. */
+interface SocketHandle extends BoundSocket {
+  readonly getsockname: (address: { port?: number }) => number;
+  readonly close: () => void;
+}
+
+/**
+ * The sockets of a server with workers. They are bound here before the first worker starts, so that
+ * all workers serve the same ports, also if a free port was chosen. This process neither listens on
+ * them nor accepts: a port is closed until the first worker listens on the socket. From then on the
+ * kernel keeps connections while no worker runs, and the next worker accepts them.
+ */
+export class SharedSockets {
+  /** The bound port numbers, by the name of the option. */
+  readonly ports: Partial<Record<PortName, number>> = {};
+  readonly #handles = new Map<string, SocketHandle>();
+
+  /** Rejects with `StartRefused` if a port cannot be bound. */
+  static async bind(
+    options: Options,
+    onPortReplaced: (notice: string) => void,
+  ): Promise<SharedSockets> {
+    const sockets = new SharedSockets();
+    const replaceable: ReadonlySet<string> = options.replaceablePorts;
+    try {
+      for (const [name, listening] of listenersOf(options)) {
+        const notice = replaceable.has(name) ? onPortReplaced : undefined;
+        await sockets.#bind(name, { ...listening, onPortReplaced: notice });
+      }
+    } catch (error) {
+      sockets.close();
+      throw error;
+    }
+    return sockets;
+  }
+
+  /** The sockets that a worker serves, by the title of their listener. */
+  *servedBy({ isMain }: { readonly isMain: boolean }): Generator<readonly [string, BoundSocket]> {
+    for (const [title, handle] of this.#handles) {
+      if (isMain || !mainTitles.has(title)) yield [title, handle];
+    }
+  }
+
+  /** A port is then open only as long as a worker listens on it. */
+  close(): void {
+    for (const handle of this.#handles.values()) handle.close();
+    this.#handles.clear();
+  }
+
+  async #bind(name: PortName, options: BindOptions): Promise<void> {
+    await bindOrReplace(options, async (host, port) => {
+      const { address, family } = await lookup(host);
+      const { _createServerHandle: create } = net as unknown as NetInternals;
+      const handle = create(address, port, family);
+      if (typeof handle === "number") throw systemError(handle);
+      const bound: { port?: number } = {};
+      // A port in use is reported here, not by the bind.
+      const error = handle.getsockname(bound);
+      if (error !== 0) {
+        handle.close();
+        throw systemError(error);
+      }
+      this.#handles.set(options.title, handle);
+      this.ports[name] = bound.port ?? port;
+    });
+  }
+}
+
+/** Titles of the listeners that only the main worker serves. */
+const mainTitles: ReadonlySet<string> = new Set([smbTitle, adminTitle]);
+
+function systemError(code: number): Error {
+  const name = getSystemErrorName(code);
+  return Object.assign(new Error(name), { code: name });
+}
+
+/** The listeners that a server with these options has. */
+function* listenersOf(options: Options): Generator<readonly [PortName, BindOptions]> {
+  for (const name of endpointNames) {
+    const service: ServiceName = name === "dfs" ? "blob" : name;
+    if (!options.services.includes(service)) continue;
+    yield [`${name}Port`, serviceListener(options, service, name)];
+  }
+  if (options.services.includes("file") && !options.noSmb) {
+    yield ["smbPort", { title: smbTitle, host: options.smbHost, port: options.smbPort }];
+  }
+  const { adminHost: host, adminPort: port } = options;
+  yield ["adminPort", { title: adminTitle, host, port }];
+}

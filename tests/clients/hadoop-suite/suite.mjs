@@ -1,0 +1,164 @@
+// `npm run test:clients -- --hadoop [MODE …] [--test PATTERN] [--work FOLDER]`: runs the tests of
+// Hadoop's own driver (hadoop-azure), unchanged, each class in a process of its own, as Hadoop does.
+import { spawn } from "node:child_process";
+import { cpSync, existsSync, mkdirSync, mkdtempSync, readFileSync } from "node:fs";
+import { rmSync, writeFileSync } from "node:fs";
+import { availableParallelism, tmpdir } from "node:os";
+import { join, resolve } from "node:path";
+import { execute, need } from "../commands.mjs";
+import { compared, printed } from "../live/report.mjs";
+import { startServer } from "../server.mjs";
+import { contractSettings, flagsOf, modes, settingsOf, trust } from "./settings.mjs";
+
+const here = import.meta.dirname;
+const jar = "hadoop-azure-3.4.2-tests.jar";
+const classMinutesMax = 20;
+/** Many tests only wait. */
+const processesPerCore = 2;
+
+/** Returns whether tests failed or were skipped as `expected.json` says. */
+export async function runHadoopSuite(words) {
+  const { chosen, pattern, folder } = parse(words);
+  const work = folder ?? mkdtempSync(join(tmpdir(), "etagere-hadoop-"));
+  mkdirSync(work, { recursive: true });
+  try {
+    prepare(work);
+    let isAsExpected = true;
+    for (const mode of chosen) {
+      const results = await runMode({ work, mode, pattern });
+      isAsExpected = report(mode, results, pattern === undefined) && isAsExpected;
+    }
+    return isAsExpected;
+  } finally {
+    if (folder === undefined) rmSync(work, { recursive: true, force: true });
+  }
+}
+
+function parse(words) {
+  const chosen = [];
+  let pattern;
+  let folder;
+  for (let index = 0; index < words.length; index += 1) {
+    const word = words[index];
+    if (word === "--test") pattern = new RegExp(words[(index += 1)] ?? "");
+    else if (word === "--work") folder = resolve(words[(index += 1)] ?? "");
+    else if (Object.hasOwn(modes, word)) chosen.push(word);
+    else throw new Error(`no mode "${word}"; there are ${Object.keys(modes).join(", ")}`);
+  }
+  return { chosen: chosen.length > 0 ? chosen : Object.keys(modes), pattern, folder };
+}
+
+function prepare(work) {
+  need("javac", ["-version"]);
+  if (!existsSync(join(work, "lib", jar))) {
+    cpSync(join(here, "pom.xml"), join(work, "pom.xml"));
+    const words = ["-q", "-B", "dependency:copy-dependencies", "-DoutputDirectory=lib"];
+    need("mvn", words, { cwd: work });
+  }
+  execute("javac", ["-cp", "lib/*", "-d", ".", join(here, "Results.java")], { cwd: work });
+}
+
+async function runMode({ work, mode, pattern }) {
+  const cwd = join(work, mode);
+  rmSync(cwd, { recursive: true, force: true });
+  mkdirSync(cwd);
+  const location = join(cwd, "data");
+  // A filesystem for each class, because contract tests delete what is in theirs.
+  const classes = classesIn(work)
+    .filter((name) => pattern?.test(name) ?? true)
+    .map((name, index) => ({ name, filesystem: `contract-${index}` }));
+  const filesystems = classes.map(({ filesystem }) => filesystem);
+  const server = await startServer(location, flagsOf(modes[mode], cwd, filesystems));
+  try {
+    // Hadoop reads these files of the class path: they come before those of its jar.
+    execute("unzip", ["-q", "-o", join("..", "lib", jar), "*.xml", "-d", "."], { cwd });
+    const settings = settingsOf(modes[mode], server, location);
+    const options = trust(location, cwd);
+    const results = join(cwd, "results.tsv");
+    writeFileSync(results, "");
+    await Promise.all(
+      Array.from({ length: processesPerCore * availableParallelism() }, async () => {
+        for (let next = classes.shift(); next !== undefined; next = classes.shift()) {
+          const own = { ...settings, ...contractSettings(next.filesystem) };
+          await runClass({ cwd, name: next.name, settings: own, results, options });
+        }
+      }),
+    );
+    return readFileSync(results, "utf8").split("\n").filter(Boolean).map(resultOf(mode));
+  } finally {
+    await server.stop();
+  }
+}
+
+/** The classes with tests: those that are not abstract and have tests of their own. */
+function classesIn(work) {
+  const list = join(work, "classes.txt");
+  execute("sh", ["-c", `unzip -Z1 lib/${jar} > classes.txt`], { cwd: work });
+  return readFileSync(list, "utf8")
+    .split("\n")
+    .filter((path) => /\/azurebfs\/(.*\/)?I?Test\w+\.class$/.test(path))
+    .map((path) => path.replace(/\.class$/, "").replaceAll("/", "."))
+    .filter((name) => !/TestConfigurationKeys$|\.TestMockHelpers$/.test(name))
+    .toSorted();
+}
+
+async function runClass({ cwd, name, settings, results, options }) {
+  console.log(name.replace(/^.*azurebfs\./, ""));
+  const folder = join(cwd, name);
+  mkdirSync(folder);
+  for (const file of ["azure-test.xml", "abfs.xml", "core-site.xml"]) {
+    cpSync(join(cwd, file), join(folder, file));
+  }
+  writeFileSync(join(folder, "azure-auth-keys.xml"), xmlOf(settings));
+  const words = [
+    "--add-opens=java.base/java.lang=ALL-UNNAMED",
+    "--add-opens=java.base/java.lang.reflect=ALL-UNNAMED",
+    "-Xmx900m",
+    ...options,
+    `-Dtest.build.data=${folder}`,
+    `-Djava.io.tmpdir=${folder}`,
+    `-Dhadoop.log.dir=${folder}`,
+    "-cp",
+    `${folder}:${cwd}:..:../lib/*`,
+    "Results",
+    results,
+    name,
+  ];
+  const timeout = classMinutesMax * 60_000;
+  const log = join(folder, "output.log");
+  const child = spawn("sh", ["-c", 'exec java "$@" > "$0" 2>&1', log, ...words], { cwd, timeout });
+  const code = await new Promise((done) => child.once("exit", done));
+  if (code !== 0) writeFileSync(results, `failed\t${name}\tended with ${code}\n`, { flag: "a" });
+}
+
+function resultOf(mode) {
+  return (line) => {
+    const [outcome, name, text = ""] = line.split("\t");
+    const test = name.replace(/^.*?azurebfs\./, "");
+    return { library: mode, test, outcome, output: text.replaceAll("\u2028", "\n") };
+  };
+}
+
+function report(mode, results, isComplete) {
+  const { failed, skipped } = JSON.parse(readFileSync(join(here, "expected.json"), "utf8"))[mode];
+  const known = failed.flatMap(({ reason, tests, mayPass }) =>
+    tests.map((test) => ({ reason, test: `${mode} ${test}`, mayPass })),
+  );
+  const comparison = compared(known, results, { libraries: [mode], isComplete });
+  console.log(`\n== ${mode}`, printed(results, comparison));
+  const listed = Object.values(skipped).flat();
+  const isListed = (test) =>
+    listed.some((one) => (one.endsWith("*") ? test.startsWith(one.slice(0, -1)) : one === test));
+  const others = results.filter(({ outcome, test }) => outcome === "skipped" && !isListed(test));
+  for (const { test, output } of others) console.log(`skipped, but not listed: ${test}: ${output}`);
+  const ran = results.filter(({ outcome, test }) => outcome !== "skipped" && isListed(test));
+  for (const { test } of ran) console.log(`listed as skipped, but ran: ${test}`);
+  return comparison.isAsExpected && others.length === 0 && ran.length === 0;
+}
+
+function xmlOf(settings) {
+  const properties = Object.entries(settings).map(
+    ([name, value]) => `<property><name>${name}</name><value>${value}</value></property>`,
+  );
+  return `<configuration>\n${properties.join("\n")}\n</configuration>\n`;
+}

@@ -34,6 +34,7 @@ const bannedNames: readonly { readonly name: string; readonly pattern: RegExp }[
   { name: "Math.random", pattern: /\bMath\.random\b/ },
   { name: "crypto.random*", pattern: /\brandom(Bytes|FillSync|Fill|UUID|Int)\b|getRandomValues/ },
   { name: "setTimeout, setInterval", pattern: /\bset(Timeout|Interval)\(/ },
+  { name: "setImmediate", pattern: /\bsetImmediate\b/ },
   { name: "process.env", pattern: /\bprocess\.env\b/ },
   { name: "process.hrtime", pattern: /\bprocess\.hrtime\b/ },
   { name: "performance.now", pattern: /\bperformance\.now\b/ },

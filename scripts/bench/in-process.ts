@@ -12,6 +12,7 @@ import type { Service } from "../../src/operation/service.ts";
 import { noMeter } from "../../src/protocol/meter.ts";
 import type { ServiceName } from "../../src/protocol/names.ts";
 import { Authenticator } from "../../src/http/auth/authenticator.ts";
+import { newProcessingLimits } from "../../src/http/limits/processing-limits.ts";
 import type { HttpService } from "../../src/http/http-service.ts";
 import type { Observer } from "../../src/http/observer.ts";
 import { compileRoutes } from "../../src/http/request/routing.ts";
@@ -102,6 +103,7 @@ function httpServiceOf({ service, account, stores, observer }: Opening): HttpSer
     clock,
     log,
     meter: noMeter,
+    processing: newProcessingLimits(clock),
     ...(observer && { observer }),
     options: { versions: "later", productStyle: true, oauth: undefined },
   };

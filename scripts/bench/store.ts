@@ -22,6 +22,7 @@ const clock: Clock = {
     const timer = setTimeout(run, milliseconds).unref();
     return () => clearTimeout(timer);
   },
+  nextIteration: (run) => void setImmediate(run),
 };
 const codec = recordCodec<{ count: number; name: string }>({ version: 1 });
 const secondsEach = 2;

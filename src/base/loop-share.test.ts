@@ -1,12 +1,13 @@
 import { describe, expect, it } from "vitest";
 import { newLoopShare, unitsPerIterationMax } from "./loop-share.ts";
+import { realClock } from "../host/world.ts";
 
 const nextIteration = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
 
 describe("the work limit per event-loop iteration", () => {
   it("is shared by all callers and renewed in the next iteration", async () => {
-    const loop = newLoopShare();
-    const other = newLoopShare();
+    const loop = newLoopShare(realClock());
+    const other = newLoopShare(realClock());
     expect(loop.spend(unitsPerIterationMax - 2)).toBeUndefined();
     expect(loop.spend(1)).toBeUndefined();
     const first = loop.spend(1);
@@ -53,7 +54,7 @@ async function iterationsOf(callers: number, units: number, count: number): Prom
   };
   const counted = countIterations();
   const steps: Step[] = [];
-  const loop = newLoopShare();
+  const loop = newLoopShare(realClock());
   const run = async (caller: number): Promise<void> => {
     for (let step = 0; step < count; step += 1) {
       steps.push({ caller, step, iteration });

@@ -1,3 +1,5 @@
+import type { Clock } from "./world.ts";
+
 /** Limits the work per event-loop iteration. Work whose length a client chooses (a scan, a long
  *  body, a list of blocks) is divided into steps. All requests of a server share one limit per
  *  iteration, so that neither a single request nor many requests together delay other requests for
@@ -18,7 +20,7 @@ export interface LoopShare {
 export const unitsPerIterationMax = 256;
 
 /** The share of one server. */
-export function newLoopShare(): LoopShare {
+export function newLoopShare(clock: Pick<Clock, "nextIteration">): LoopShare {
   let spent = 0;
   let isTurnDue = false;
   /** The requests that wait for an iteration with room, in FIFO order. */
@@ -27,7 +29,7 @@ export function newLoopShare(): LoopShare {
   const startTurn = (): void => {
     if (isTurnDue) return;
     isTurnDue = true;
-    setImmediate(() => {
+    clock.nextIteration(() => {
       isTurnDue = false;
       spent = 0;
       resumeNext();

@@ -15,6 +15,9 @@ export interface Clock {
   /** Calls `run` after this time; the returned function cancels the call. Timers only trigger work:
    *  what a request may do depends on store time alone. */
   after(milliseconds: number, run: () => void): () => void;
+  /** Calls `run` in the next iteration of the event loop, after the calls that were requested
+   *  before it. */
+  nextIteration(run: () => void): void;
 }
 
 /** The source of random numbers; tests use a deterministic one. */

@@ -66,7 +66,7 @@ export async function openContentStore(options: ContentOptions): Promise<Content
     inlineBytesMax: files.inlineBytesMax ?? 0,
   };
   const { md5Thread } = options;
-  const loop = newLoopShare();
+  const loop = newLoopShare(clock);
   const parts = { store, ids, writer, fileCache, pinTracker, reclaimer, md5Thread, loop };
   return new StoredContent({ ...parts, ...storage });
 }

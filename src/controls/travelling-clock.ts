@@ -38,6 +38,7 @@ export function travellingClock(clock: Clock): TravellingClock {
     machineWall: () => clock.wall(),
     monotonic,
     ahead: () => ahead,
+    nextIteration: (run) => clock.nextIteration(run),
     after(milliseconds, run) {
       const timer: Timer = { dueAt: monotonic() + toTicks(milliseconds), run, stop: () => {} };
       timers.add(timer);

@@ -18,6 +18,7 @@ export function realClock(): Clock {
       const timer = setTimeout(run, milliseconds).unref();
       return () => clearTimeout(timer);
     },
+    nextIteration: (run) => void setImmediate(run),
   };
 }
 

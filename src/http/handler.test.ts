@@ -3,6 +3,7 @@ import { connect, type AddressInfo } from "node:net";
 import { expect, it } from "vitest";
 import { PagedText } from "../encoding/paged-text.ts";
 import { manualClock } from "../../tests/harness/manual-clock.ts";
+import { realClock } from "../host/world.ts";
 import { nodeHandler, type HandlerOptions, type Serve } from "./handler.ts";
 import type { WireResponse } from "./wire.ts";
 import { silentLog as log } from "../../tests/harness/silent-log.ts";
@@ -24,7 +25,7 @@ function streamed(headers: Record<string, string>): { reply: WireResponse; close
 
 async function listening(
   serve: Serve,
-  options: HandlerOptions = {},
+  options: HandlerOptions = { clock: realClock() },
 ): Promise<AsyncDisposable & { readonly url: string }> {
   const server = createServer(nodeHandler(serve, log, options));
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));

@@ -22,10 +22,11 @@ export type Serve = (request: WireRequest) => Promise<WireResponse>;
 
 /** Returns the callback that connects Node's HTTP server to the pipeline. An exception of `serve`
  *  is logged with its stack, and the client gets an empty 500. */
-export function nodeHandler(serve: Serve, log: Log, options: HandlerOptions = {}) {
+export function nodeHandler(serve: Serve, log: Log, options: HandlerOptions) {
+  const flushes = new Flushes(options.clock);
   return (request: IncomingMessage, response: ServerResponse): void => {
-    boundPipelining(request, response);
-    void handle(request, response, serve, log, options);
+    boundPipelining(request, response, options.clock);
+    void handle(request, response, { serve, log, flushes }, options);
   };
 }
 
@@ -35,8 +36,7 @@ export interface HandlerOptions {
   readonly memory?: MemoryBudget | undefined;
   /** Counts the large responses in memory; undefined: they are not limited. */
   readonly unsent?: UnsentResponses | undefined;
-  /** Needed by `meter`, and for responses that are sent before the request's body has arrived. */
-  readonly clock?: Clock;
+  readonly clock: Clock;
   readonly meter?: ResponseMeter;
 }
 
@@ -44,19 +44,24 @@ export interface HandlerOptions {
  *  passed to the kernel, or until the connection was closed. */
 export type ResponseMeter = (response: WireResponse, seconds: number) => void;
 
+interface HandlerParts {
+  readonly serve: Serve;
+  readonly log: Log;
+  readonly flushes: Flushes;
+}
+
 async function handle(
   request: IncomingMessage,
   response: ServerResponse,
-  serve: Serve,
-  log: Log,
+  { serve, log, flushes }: HandlerParts,
   { writeAccess, memory, unsent, clock, meter }: HandlerOptions,
 ): Promise<void> {
-  const startedAt = clock?.monotonic();
+  const startedAt = clock.monotonic();
   const body = new RequestBody(request, memory);
   try {
     const wire = wireRequest(request, response, body);
     const reply = await serve(wire);
-    if (meter !== undefined && clock !== undefined && startedAt !== undefined) {
+    if (meter !== undefined) {
       response.on("close", () => {
         meter(reply, Number(clock.monotonic() - startedAt) / Number(ticksPerSecond));
       });
@@ -64,7 +69,7 @@ async function handle(
     if (writeAccess !== undefined) writeAccess(accessEntry(request, wire, reply));
     const largeBytes = largeBytesOf(reply);
     if (largeBytes > 0) unsent?.add(response, largeBytes);
-    else await nextFlush();
+    else await flushes.next();
     const sending = send(reply, request, response, clock);
     if (sending !== undefined) await sending;
   } catch (error) {
@@ -96,18 +101,26 @@ function largeBytesOf({ body }: WireResponse): number {
   return bytes > batchedBytesMax ? bytes : 0;
 }
 
-let pendingFlush: Promise<void> | undefined;
+/** The ends of event-loop iterations. All small responses of an iteration are sent together at its
+ *  end, because waking the receiver for each costs more than producing it. */
+class Flushes {
+  readonly #clock: Clock;
+  #pending: Promise<void> | undefined;
 
-/** Resolves at the end of the event-loop iteration, so that all small responses of the iteration
- *  are sent together. Waking the receiver for each costs more than producing it. */
-function nextFlush(): Promise<void> {
-  pendingFlush ??= new Promise((resolve) => {
-    setImmediate(() => {
-      pendingFlush = undefined;
-      resolve();
+  constructor(clock: Clock) {
+    this.#clock = clock;
+  }
+
+  /** Resolves at the end of this iteration. */
+  next(): Promise<void> {
+    this.#pending ??= new Promise((resolve) => {
+      this.#clock.nextIteration(() => {
+        this.#pending = undefined;
+        resolve();
+      });
     });
-  });
-  return pendingFlush;
+    return this.#pending;
+  }
 }
 
 function wireRequest(
@@ -137,13 +150,13 @@ function send(
   reply: WireResponse,
   request: IncomingMessage,
   response: ServerResponse,
-  clock: Clock | undefined,
+  clock: Clock,
 ): Promise<void> | undefined {
   if (reply.body?.kind === "stream") {
     return sendStreamed(reply, reply.body, request, response);
   }
   const isArriving = sendHead(reply, request, response);
-  if (isArriving && clock !== undefined && maySendMore(request, reply)) {
+  if (isArriving && maySendMore(request, reply)) {
     response.write(reply.body === undefined ? "" : bufferBody(reply.body));
     endAfterBody(request, response, clock);
     return undefined;
@@ -341,13 +354,17 @@ interface PipeliningSocket extends Socket {
 
 /** Called for each request before it is served. Pauses the connection if it has too many pipelined
  *  requests. */
-export function boundPipelining(request: IncomingMessage, response: ServerResponse): void {
+export function boundPipelining(
+  request: IncomingMessage,
+  response: ServerResponse,
+  clock: Clock,
+): void {
   // Only a response that must wait for an earlier one has no socket yet.
   if (response.socket !== null) return;
   const socket = request.socket as PipeliningSocket;
   const pending = (socket[pipeline] ??= { count: 0, isPaused: false });
   pending.count += 1;
-  response.on("finish", leave);
+  response.on("finish", () => leave(socket, clock));
   // Node resumes by itself when the written data was sent.
   if (pending.count < pipelinedMax || socket[nodePaused] === true) return;
   pending.isPaused = true;
@@ -355,15 +372,14 @@ export function boundPipelining(request: IncomingMessage, response: ServerRespon
   socket.pause();
 }
 
-function leave(this: ServerResponse): void {
-  const socket = this.req.socket as PipeliningSocket;
+function leave(socket: PipeliningSocket, clock: Clock): void {
   const pending = socket[pipeline];
   if (pending === undefined) throw new Error("a pipelined response was not counted");
   pending.count -= 1;
   if (pending.count > pipelinedLow || !pending.isPaused) return;
   pending.isPaused = false;
   // In this iteration Node would continue reading at once.
-  setImmediate(resume, socket);
+  clock.nextIteration(() => resume(socket));
 }
 
 function resume(socket: PipeliningSocket): void {

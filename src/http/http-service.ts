@@ -12,6 +12,7 @@ import type { LocationOptions } from "./request/target.ts";
 import type { Observer } from "./observer.ts";
 import type { RequestIds } from "./render.ts";
 import type { RequestRates } from "./limits/request-rates.ts";
+import type { ProcessingLimits } from "./limits/processing-limits.ts";
 import type { Router } from "./request/routing.ts";
 import type { Sources } from "./source/source-reader.ts";
 import type { UnsentResponses } from "./limits/unsent-responses.ts";
@@ -39,6 +40,7 @@ export interface HttpService {
   readonly memory?: MemoryBudget;
   /** Limits the memory of large responses; undefined: no limit. */
   readonly unsent?: UnsentResponses;
+  readonly processing: ProcessingLimits;
   /** Limits the requests of accounts; undefined: no limit. */
   readonly rates?: RequestRates;
   readonly options: HttpServiceOptions;

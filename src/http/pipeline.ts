@@ -34,75 +34,6 @@ import { diagnose } from "./diagnosis/diagnose.ts";
 import { withoutSecrets } from "./diagnosis/secrets.ts";
 import type { Observer } from "./observer.ts";
 
-/** Large responses that are admitted per round of event-loop iterations. */
-export const responsesPerRoundMax = 2;
-/** Large responses in progress: one that is read in pieces takes several iterations. */
-export const responsesRunningMax = 4;
-/** Longest queue: each waiting request keeps its connection. At a few iterations per pair, the last
- *  one waits for minutes. */
-export const responsesWaitingMax = 4096;
-/** Iterations per round: open a view, build the response, send it. */
-const iterationsPerRound = 3;
-
-/** Admits operations with large responses a few at a time, in FIFO order. Otherwise the bodies of
- *  100 listings that arrive in one iteration would all be in memory before the first byte is
- *  sent. */
-export class LargeResponseLimiter {
-  readonly #waiting: (() => void)[] = [];
-  /** Operations admitted in the current round. */
-  #admitted = 0;
-  #running = 0;
-
-  /** Whether a further request must be rejected with ServerBusy. */
-  get isFull(): boolean {
-    return this.#waiting.length >= responsesWaitingMax;
-  }
-
-  /** Returns a promise that resolves when the operation may start; undefined if it may at once. The
-   *  caller must check `isFull` first. */
-  enter(): Promise<void> | undefined {
-    if (!this.#hasRoom || this.#waiting.length > 0) {
-      return new Promise((resolve) => this.#waiting.push(resolve));
-    }
-    this.#admit();
-    return undefined;
-  }
-
-  /** Called for each admitted operation when its response is built. */
-  leave(): void {
-    this.#running -= 1;
-    if (this.#admitted === 0) this.#admitMore();
-  }
-
-  get #hasRoom(): boolean {
-    return this.#admitted < responsesPerRoundMax && this.#running < responsesRunningMax;
-  }
-
-  #admit(): void {
-    if (this.#admitted === 0) afterIterations(iterationsPerRound, () => this.#beginRound());
-    this.#admitted += 1;
-    this.#running += 1;
-  }
-
-  #beginRound(): void {
-    this.#admitted = 0;
-    this.#admitMore();
-  }
-
-  #admitMore(): void {
-    while (this.#hasRoom) {
-      const next = this.#waiting.shift();
-      if (next === undefined) return;
-      this.#admit();
-      next();
-    }
-  }
-}
-
-function afterIterations(iterations: number, run: () => void): void {
-  setImmediate(iterations === 1 ? run : () => afterIterations(iterations - 1, run));
-}
-
 /*
  * All steps of a request, in order. The first fault ends it; the response is then rendered from the
  * last context that was reached.
@@ -238,9 +169,6 @@ function rejected(context: RequestContext, { fault }: Failure): CompletedRequest
   return { context, result: { ok: false, fault } };
 }
 
-/** One limiter for all services, because they share the memory of the process. */
-const largeResponses = new LargeResponseLimiter();
-
 /** Executes the call, then frees the bytes of the body to which no record refers. */
 async function executeCall(
   http: HttpService,
@@ -248,6 +176,7 @@ async function executeCall(
   call: Call,
 ): Promise<Result<Outcome>> {
   const { runtime } = http;
+  const { largeResponses } = http.processing;
   const isLarge = call.operation.largeResponse === true;
   if (isLarge && (largeResponses.isFull || http.unsent?.makeRoom() === false)) return serverBusy;
   if (isLarge) await largeResponses.enter();

@@ -3,8 +3,10 @@ import { createServer, type ServerResponse } from "node:http";
 import { connect } from "node:net";
 import type { AddressInfo } from "node:net";
 import { expect, it } from "vitest";
+import { realClock } from "../host/world.ts";
 import { boundPipelining, pipelinedMax } from "./handler.ts";
 
+const clock = realClock();
 const requests = 5000;
 /** Node reads so much at a time, and all requests in it. */
 const readBytes = 64 * 1024;
@@ -13,7 +15,7 @@ it("serves pipelined requests in groups, and in order", async () => {
   let inFlight = 0;
   let inFlightMax = 0;
   const server = createServer((request, response: ServerResponse) => {
-    boundPipelining(request, response);
+    boundPipelining(request, response, clock);
     inFlight += 1;
     inFlightMax = Math.max(inFlightMax, inFlight);
     response.on("finish", () => {

@@ -1,4 +1,5 @@
 import { newLoopShare } from "../base/loop-share.ts";
+import { realClock } from "../host/world.ts";
 import { describe, expect, it } from "vitest";
 import type { ContentStore } from "../content/content.ts";
 import { put, remove, type Effect } from "./effects.ts";
@@ -33,7 +34,7 @@ const things = defineTable<string, { readonly colour: string }>({
 });
 
 /** The records of these tests have no content. */
-const content = { loop: newLoopShare() } as ContentStore;
+const content = { loop: newLoopShare(realClock()) } as ContentStore;
 
 function apply(store: Store, ...effects: readonly Effect[]): Promise<void> {
   return store.transact((tx) => applyEffects(content, tx, effects, tx.now));

@@ -1,4 +1,5 @@
 import { newLoopShare } from "../base/loop-share.ts";
+import { realClock } from "../host/world.ts";
 import { describe, expect, it } from "vitest";
 import type { ContentStore } from "../content/content.ts";
 import type { ReclaimHandler } from "./service.ts";
@@ -10,7 +11,7 @@ import { enqueueJob } from "./reclaim-jobs.ts";
 import { reclaimOrPostpone, runReclaimSteps, reclaimStep } from "./reclaim.ts";
 
 /** The records of these tests have no content. */
-const content = { loop: newLoopShare() } as ContentStore;
+const content = { loop: newLoopShare(realClock()) } as ContentStore;
 
 async function openJobs(failure: Error) {
   const clock = manualClock();

@@ -44,7 +44,7 @@ export function openAccessLog(clock: Clock, sink: AccessLogSink = consoleSink())
     write(entry) {
       if (lineCount === 0) {
         date = logDate(clock);
-        setImmediate(flush);
+        clock.nextIteration(flush);
       }
       lines += lineOf(entry, date);
       lineCount += 1;

@@ -185,7 +185,7 @@ export class AuditFile {
 
   async #write(): Promise<void> {
     // The lines of one event-loop iteration are written together.
-    await new Promise((resolve) => setImmediate(resolve));
+    await new Promise<void>((resolve) => this.#options.clock.nextIteration(resolve));
     const text = this.#takeBuffered();
     const lines = this.#bufferedLines;
     this.#bufferedLines = 0;

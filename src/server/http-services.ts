@@ -16,6 +16,7 @@ import { nodeHandler } from "../http/handler.ts";
 import type { Serve } from "../http/handler.ts";
 import type { HttpService } from "../http/http-service.ts";
 import type { Observer } from "../http/observer.ts";
+import type { ProcessingLimits } from "../http/limits/processing-limits.ts";
 import { RequestRates } from "../http/limits/request-rates.ts";
 import { compileRoutes } from "../http/request/routing.ts";
 import { RequestIds } from "../http/render.ts";
@@ -50,6 +51,7 @@ interface ServiceEnvironment {
   readonly memory: MemoryBudget;
   readonly unsent: UnsentResponses;
   readonly rates: RequestRates;
+  readonly processing: ProcessingLimits;
   readonly accounts: Accounts;
   readonly tokens: TokenVerifier | undefined;
   readonly stores: DataStores;
@@ -132,6 +134,7 @@ export function httpServiceOf(service: Service, world: ServiceEnvironment): Http
     memory,
     unsent: world.unsent,
     rates: world.rates,
+    processing: world.processing,
     options: {
       versions: versionsOf(options),
       productStyle: !options.disableProductStyleUrl,

@@ -2,6 +2,7 @@ import { totalmem } from "node:os";
 import { MemoryBudget } from "../base/memory-budget.ts";
 import type { Clock } from "../base/world.ts";
 import { Connections } from "../http/limits/connections.ts";
+import { newProcessingLimits, type ProcessingLimits } from "../http/limits/processing-limits.ts";
 import { RequestRates } from "../http/limits/request-rates.ts";
 import { UnsentResponses } from "../http/limits/unsent-responses.ts";
 
@@ -11,6 +12,7 @@ export interface RequestLimits {
   readonly unsent: UnsentResponses;
   readonly connections: Connections;
   readonly rates: RequestRates;
+  readonly processing: ProcessingLimits;
 }
 
 const mebibyte = 1024 * 1024;
@@ -52,5 +54,6 @@ export function newRequestLimits(clock: Clock, processes = 1): RequestLimits {
     unsent: new UnsentResponses(clock, bodyBytesMax),
     connections: new Connections({ clock, connectionsMax }),
     rates: new RequestRates(clock, processes),
+    processing: newProcessingLimits(clock),
   };
 }

@@ -1,3 +1,4 @@
+import type { Clock } from "../base/world.ts";
 import type { Socket } from "node:net";
 import { CompoundRequest, splitCompound, type CompoundElement } from "./compound-request.ts";
 import type { Channel, Session } from "./session.ts";
@@ -50,11 +51,13 @@ export class RequestQueue {
   #starts = 0;
   #running = 0;
   #barrierRuns = false;
+  readonly #clock: Clock;
   readonly #hasRoomFor: (bytes: number) => boolean;
 
   /** `hasRoomFor`: whether a job of this size may start now. If not, `wake` must be called when it
    *  may. */
-  constructor(hasRoomFor: (bytes: number) => boolean) {
+  constructor(clock: Clock, hasRoomFor: (bytes: number) => boolean) {
+    this.#clock = clock;
     this.#hasRoomFor = hasRoomFor;
   }
 
@@ -85,7 +88,7 @@ export class RequestQueue {
       if (this.#starts >= startsTogetherMax) return;
       if (!this.#hasRoomFor(next.bytes)) return;
       // A client may send thousands of frames at once; a pause lets other connections run.
-      if (this.#starts === 0) setImmediate(() => this.#nextIteration());
+      if (this.#starts === 0) this.#clock.nextIteration(() => this.#nextIteration());
       this.#starts += 1;
       this.#queued.shift();
       this.#start(next);
@@ -213,7 +216,7 @@ export class Connection {
   readonly #cancelLoginTimer: () => void;
   readonly #cancelStallTimer: () => void;
   readonly #traffic: ConnectionTraffic;
-  readonly #queue = new RequestQueue((bytes) => this.#traffic.hasRoomFor(bytes));
+  readonly #queue: RequestQueue;
   readonly #lifetimes = new Map<bigint, RequestLifetime>();
   readonly #asyncLifetimes = new Map<bigint, RequestLifetime>();
   readonly #endedSigners = new Map<bigint, Signer>();
@@ -230,6 +233,8 @@ export class Connection {
     const bytesMax = (): number =>
       this.hasAuthenticated ? frameBytesMax : unauthenticatedFrameBytesMax;
     this.#framer = new Framer(bytesMax, (frame) => this.#receive(frame), server.world.memory);
+    const { clock } = server.world;
+    this.#queue = new RequestQueue(clock, (bytes) => this.#traffic.hasRoomFor(bytes));
     this.#traffic = new ConnectionTraffic(server.traffic, () => this.#queue.wake());
     this.#cancelStallTimer = endStalledClient(this.#framer, socket, server.world, () => this.end());
     socket.setNoDelay(true);

@@ -69,7 +69,7 @@ export class HandleCloser {
     this.#isRunning = true;
     while (this.#calls.length > 0) {
       await Promise.all(this.#nextRound().map((task) => this.#closeGroup(task)));
-      await new Promise((resolve) => setImmediate(resolve));
+      await new Promise<void>((resolve) => this.#server.world.clock.nextIteration(resolve));
     }
     this.#isRunning = false;
   }

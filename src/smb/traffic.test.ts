@@ -1,3 +1,4 @@
+import { realClock } from "../host/world.ts";
 import { describe, expect, it, vi } from "vitest";
 import { connectionTrafficBytesMax, smallTrafficBytesMax } from "./limits.ts";
 import { RequestQueue } from "./connection.ts";
@@ -57,7 +58,7 @@ describe("the traffic of all connections", () => {
 
 it("a queue starts a request when there is room for it", async () => {
   const server = new ServerTraffic(1e12);
-  const queue: RequestQueue = new RequestQueue((bytes) => traffic.hasRoomFor(bytes));
+  const queue: RequestQueue = new RequestQueue(realClock(), (bytes) => traffic.hasRoomFor(bytes));
   const traffic: ConnectionTraffic = new ConnectionTraffic(server, () => queue.wake());
   const finish: (() => void)[] = [];
   const discard = vi.fn();

@@ -39,7 +39,7 @@ export class BatchDelay {
     let count: number;
     do {
       count = queue.length;
-      await new Promise((resolve) => setImmediate(resolve));
+      await new Promise<void>((resolve) => this.#clock.nextIteration(resolve));
     } while (queue.length > count && queue.length < countMax && this.#clock.monotonic() < end);
   }
 

@@ -1,3 +1,4 @@
+import type { Clock } from "../base/world.ts";
 import type { Attempt } from "./attempt.ts";
 import { writesOf } from "./write-set.ts";
 import { cachingReader } from "./caching-reader.ts";
@@ -13,6 +14,7 @@ import type { Engine, EngineBatch, EngineReader } from "./engine.ts";
 
 interface EngineCommitsOptions {
   readonly engine: Engine;
+  readonly clock: Clock;
   /** Number of this process among those that have the store open, for commit priority; not 0. */
   readonly owner: number;
   /** Adds the undo entries of saved states to what is written. */
@@ -29,7 +31,7 @@ export class EngineCommits implements BatchCommits {
 
   constructor(options: EngineCommitsOptions) {
     this.#options = options;
-    this.#priority = new CommitPriority(options.engine, options.owner);
+    this.#priority = new CommitPriority(options);
   }
 
   /** Number of batches that this process has written or failed to write. */
@@ -171,12 +173,14 @@ function isStarving({ externalConflicts }: QueuedTransaction): boolean {
  *  then delay their next commit until the id is removed, for at most 1,000 polls. */
 class CommitPriority {
   readonly #engine: Engine;
+  readonly #clock: Clock;
   readonly #owner: number;
   /** Process whose priority is ignored, because it has stopped running; 0 for none. */
   #ignored = 0;
 
-  constructor(engine: Engine, owner: number) {
+  constructor({ engine, clock, owner }: EngineCommitsOptions) {
     this.#engine = engine;
+    this.#clock = clock;
     this.#owner = owner;
   }
 
@@ -196,7 +200,7 @@ class CommitPriority {
       view.close();
       if (!this.mustYield(view.priorityOwner)) return;
       if (polls === yieldPollsMax - 1) this.#ignored = view.priorityOwner;
-      await new Promise((resolve) => setImmediate(resolve));
+      await new Promise<void>((resolve) => this.#clock.nextIteration(resolve));
     }
   }
 }

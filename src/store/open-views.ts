@@ -178,10 +178,12 @@ interface Group {
 export class SharedViews {
   readonly #open: () => EngineView;
   readonly #views: OpenViews;
+  readonly #clock: Clock;
   #group: Group | undefined;
 
-  constructor(open: () => EngineView, views: OpenViews) {
+  constructor(open: () => EngineView, views: OpenViews, clock: Clock) {
     this.#open = open;
+    this.#clock = clock;
     this.#views = views;
   }
 
@@ -198,7 +200,7 @@ export class SharedViews {
 
   #gather(): Group {
     const view = new Promise<OpenView>((resolve, reject) => {
-      setImmediate(() => {
+      this.#clock.nextIteration(() => {
         this.#group = undefined;
         try {
           resolve(this.#views.track(this.#open(), group.users));

@@ -243,7 +243,7 @@ export class TransactionalStore implements Store {
     this.#engine = engine;
     this.#nextTicks = storeTime(clock);
     this.#views = new OpenViews({ clock, snapshotAgeMax });
-    this.#shared = new SharedViews(() => engine.open(), this.#views);
+    this.#shared = new SharedViews(() => engine.open(), this.#views, clock);
     this.#watchers = new Watchers({ engine, clock, log });
     this.savedStates = new SavedStates({
       engine,
@@ -251,7 +251,7 @@ export class TransactionalStore implements Store {
       onCommitted: (commit) => this.#watchers.committed(commit),
     });
     const { owner = process.pid } = options;
-    this.#commits = new EngineCommits({ engine, owner, withUndo: this.savedStates.logged });
+    this.#commits = new EngineCommits({ engine, clock, owner, withUndo: this.savedStates.logged });
     this.#committer = new Committer({
       commits: this.#commits,
       clock,

@@ -72,6 +72,7 @@ function quickClock(real: Clock, quickMillisecondsMax: number): QuickClock {
       const isQuick = milliseconds <= quickMillisecondsMax;
       return real.after(isQuick ? milliseconds / timesQuicker : milliseconds, run);
     },
+    nextIteration: (run) => real.nextIteration(run),
     skip(seconds) {
       skipped += BigInt(seconds * millisecondsPerSecond) * ticksPerMillisecond;
     },

@@ -1,4 +1,5 @@
 import { newLoopShare } from "../../src/base/loop-share.ts";
+import { realClock } from "../../src/host/world.ts";
 import fc from "fast-check";
 import { expect, it } from "vitest";
 import { heldLeases } from "../../src/account/held-leases.ts";
@@ -133,7 +134,7 @@ async function searched(records: Records): Promise<readonly string[]> {
   return found.toSorted();
 }
 
-const noContent = { loop: newLoopShare() } as ContentStore;
+const noContent = { loop: newLoopShare(realClock()) } as ContentStore;
 
 /** Resolves with the number of held leases. */
 function expectIndexToBeRight({ store }: World): Promise<number> {

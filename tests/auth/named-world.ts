@@ -28,6 +28,7 @@ import { keyPrincipal, type Principal } from "../../src/protocol/principal.ts";
 import { ok, type Result } from "../../src/protocol/result.ts";
 import { Authenticator } from "../../src/http/auth/authenticator.ts";
 import type { AuthOptions, AuthRequest } from "../../src/http/auth/request.ts";
+import { newProcessingLimits } from "../../src/http/limits/processing-limits.ts";
 import type { HttpService } from "../../src/http/http-service.ts";
 import { compileRoutes } from "../../src/http/request/routing.ts";
 import { serveRequest } from "../../src/http/pipeline.ts";
@@ -99,6 +100,7 @@ export async function namedWorld(): Promise<NamedWorld> {
       clock,
       log,
       meter: noMeter,
+      processing: newProcessingLimits(clock),
       options: { versions: "later", productStyle: true, oauth: "basic" },
     };
     httpServices.set(service.name, http);

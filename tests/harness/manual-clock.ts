@@ -38,6 +38,7 @@ export function manualClock(bootId = "boot-1"): ManualClock {
       timers.add(timer);
       return () => timers.delete(timer);
     },
+    nextIteration: (run) => void setImmediate(run),
     advance(milliseconds) {
       const until = monotonic + ticksOf(milliseconds);
       wall += ticksOf(milliseconds);

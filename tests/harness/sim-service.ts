@@ -14,6 +14,7 @@ import { soloHorizons } from "../../src/content/reclaim/pins.ts";
 import { Authenticator } from "../../src/http/auth/authenticator.ts";
 import { RequestIds } from "../../src/http/render.ts";
 import type { TokenVerifier } from "../../src/http/auth/tokens/token-verifier.ts";
+import { newProcessingLimits } from "../../src/http/limits/processing-limits.ts";
 import type { HttpService, HttpServiceOptions } from "../../src/http/http-service.ts";
 import { compileRoutes } from "../../src/http/request/routing.ts";
 import { serveRequest } from "../../src/http/pipeline.ts";
@@ -112,6 +113,7 @@ export async function simService(
     clock,
     log: options.log ?? log,
     meter: noMeter,
+    processing: newProcessingLimits(clock),
     options: { versions: "later", productStyle: true, oauth: "basic", ...options.http },
   };
   const encoding = options.binaryBodies === true ? "latin1" : "utf8";

@@ -54,6 +54,7 @@ function simClock(seed: number): SimClock {
       timers.add(timer);
       return () => void timers.delete(timer);
     },
+    nextIteration: (run) => void setImmediate(run),
     advance(milliseconds) {
       const end = monotonic + toTicks(milliseconds);
       for (let fired = 0; fired < timersFiredMax; fired++) {

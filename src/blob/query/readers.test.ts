@@ -1,4 +1,5 @@
 import { newLoopShare } from "../../base/loop-share.ts";
+import { realClock } from "../../host/world.ts";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { readDelimited } from "./read-delimited.ts";
@@ -44,7 +45,9 @@ describe("delimited text", () => {
             form,
           ),
         );
-        const found = await all(readDelimited(cut(lines.join(""), size), form, newLoopShare()));
+        const found = await all(
+          readDelimited(cut(lines.join(""), size), form, newLoopShare(realClock())),
+        );
         expect(found.map(({ values }) => values)).toEqual(rows);
         let offset = 0;
         for (const [index, line] of lines.entries()) {
@@ -56,7 +59,9 @@ describe("delimited text", () => {
   });
 
   it("accepts CRLF as record separator", async () => {
-    const found = await all(readDelimited(cut("a,b\r\nc,d\r\n", 3), form, newLoopShare()));
+    const found = await all(
+      readDelimited(cut("a,b\r\nc,d\r\n", 3), form, newLoopShare(realClock())),
+    );
     expect(found.map(({ values }) => values)).toEqual([
       ["a", "b"],
       ["c", "d"],

@@ -1,4 +1,5 @@
 import { newLoopShare } from "../../base/loop-share.ts";
+import { realClock } from "../../host/world.ts";
 import { describe, expect, it } from "vitest";
 import { tableFromIPC } from "apache-arrow";
 import { parseXml } from "../../encoding/xml.ts";
@@ -47,7 +48,7 @@ async function ask(blob: string, sql: string, forms = ""): Promise<readonly Fram
     yield bytes.subarray(from, from + length);
   };
   const parts = { chunks: read(0, bytes.length), read, totalBytes: bytes.length, marker };
-  const queried = { ...parts, loop: newLoopShare() };
+  const queried = { ...parts, loop: newLoopShare(realClock()) };
   for await (const chunk of runQuery(queried, request.value)) {
     chunks.push(Uint8Array.from(chunk));
   }

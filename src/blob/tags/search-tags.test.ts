@@ -1,4 +1,5 @@
 import { newLoopShare } from "../../base/loop-share.ts";
+import { realClock } from "../../host/world.ts";
 import { describe, expect, it } from "vitest";
 import { emptyContent } from "../../content/content-ref.ts";
 import type { RecordView } from "../../operation/view.ts";
@@ -72,7 +73,7 @@ const equal = (name: string, value: string) =>
 function search(store: Store, terms: readonly ReturnType<typeof equal>[]) {
   return store.snapshot(async (state) => {
     const { counting, counter } = counted(
-      new Records(state, { loop: newLoopShare() } as ContentStore),
+      new Records(state, { loop: newLoopShare(realClock()) } as ContentStore),
     );
     const place = { account, container: undefined, isHierarchical: false };
     const request = { ...place, terms, from: undefined, limit: 5000 };

@@ -1,4 +1,5 @@
 import { newLoopShare } from "../../base/loop-share.ts";
+import { realClock } from "../../host/world.ts";
 import { tableFromIPC, type Table } from "apache-arrow";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
@@ -15,7 +16,12 @@ const columns = {
 } as const;
 
 function write(rows: readonly Row<typeof columns>[], metadata = {}): Promise<Uint8Array> {
-  return writeArrowStream(newLoopShare(), { columns, required: ["Name"], rows, metadata });
+  return writeArrowStream(newLoopShare(realClock()), {
+    columns,
+    required: ["Name"],
+    rows,
+    metadata,
+  });
 }
 
 async function read(rows: readonly Row<typeof columns>[], metadata = {}): Promise<Table> {

@@ -3,6 +3,7 @@ import { put, remove } from "../../operation/effects.ts";
 import { emptyContent } from "../../content/content-ref.ts";
 import { applyEffects } from "../../operation/apply.ts";
 import { newLoopShare } from "../../base/loop-share.ts";
+import { realClock } from "../../host/world.ts";
 import type { Runtime } from "../../operation/work.ts";
 import { manualClock } from "../../../tests/harness/manual-clock.ts";
 import { openMemoryStore } from "../../store/memory/open-memory-store.ts";
@@ -30,7 +31,7 @@ const node: NodeRecord = {
 /** All contents are empty here. */
 const content = {
   applyPlan: async () => emptyContent,
-  loop: newLoopShare(),
+  loop: newLoopShare(realClock()),
 } as unknown as Runtime["content"];
 
 function newRuntime(): Runtime {

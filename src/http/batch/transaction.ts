@@ -10,7 +10,6 @@ import type { HttpService } from "../http-service.ts";
 import { boundaryOf, parseMultipart, writeMultipart, type Part } from "./multipart.ts";
 import { envelopeOf, renderOutcome } from "../render.ts";
 import type { CompletedRequest, SelectedRequest } from "../request/request-context.ts";
-import { ByteLimiter } from "../limits/byte-limiter.ts";
 
 /** Most parts that the parser accepts. More than any transaction may have, so that the service, not
  *  the parser, rejects too many parts with its own error. */
@@ -34,6 +33,7 @@ export async function runTransaction(
   request.proceed();
   const bytes = await collect(request, bytesMax);
   if (!bytes.ok) return rejected(batch, bytes === serverBusy ? serverBusy : bodyTooLarge(bytesMax));
+  const { transactions: limiter } = http.processing;
   if (limiter.isFullFor(bytes.value.length)) return rejected(batch, serverBusy);
   return limiter.within(bytes.value.length, () => runParts(http, batch, bytes.value, boundary));
 }
@@ -41,12 +41,6 @@ export async function runTransaction(
 function rejected(context: SelectedRequest, { fault }: Failure): CompletedRequest {
   return { context, result: { ok: false, fault } };
 }
-
-/** Total length of the transactions that are processed at the same time: enough to parse some of
- *  them while others are flushed, and few enough for the young generation of the garbage
- *  collector. */
-const transactionBytesMax = 640 * 1024;
-const limiter = new ByteLimiter(transactionBytesMax);
 
 async function runParts(
   http: HttpService,

@@ -4,11 +4,12 @@ import {
   responsesPerRoundMax,
   responsesRunningMax,
   responsesWaitingMax,
-} from "../pipeline.ts";
+} from "./large-response-limiter.ts";
+import { realClock } from "../../host/world.ts";
 
 describe("the limiter of large responses", () => {
   it("admits a few at a time, in FIFO order, and all in the end", async () => {
-    const turns = new LargeResponseLimiter();
+    const turns = new LargeResponseLimiter(realClock());
     const order: number[] = [];
     let running = 0;
     let runningMax = 0;
@@ -29,7 +30,7 @@ describe("the limiter of large responses", () => {
   });
 
   it("is full while the queue has its maximum length", async () => {
-    const turns = new LargeResponseLimiter();
+    const turns = new LargeResponseLimiter(realClock());
     const entered: Promise<void>[] = [];
     const first = responsesPerRoundMax + responsesWaitingMax;
     for (let count = 0; count < first; count += 1) {
@@ -46,7 +47,7 @@ describe("the limiter of large responses", () => {
   });
 
   it("limits the responses in progress", async () => {
-    const turns = new LargeResponseLimiter();
+    const turns = new LargeResponseLimiter(realClock());
     let begun = 0;
     const ends: (() => void)[] = [];
     const work = async (): Promise<void> => {

@@ -1,3 +1,4 @@
+import type { ByteLimiter } from "../limits/byte-limiter.ts";
 import type { LoopShare } from "../../base/loop-share.ts";
 import { mapAwaitable, type Awaitable } from "../../base/awaitable.ts";
 import type { ReceivedBody } from "../../content/content-ref.ts";
@@ -20,7 +21,6 @@ import { BodyTooLarge, type ContentStore } from "../../content/content.ts";
 import { BodyLengthMismatch } from "../../content/body/receive.ts";
 import { serverBusy } from "../limits/server-busy.ts";
 import type { WireRequest } from "../wire.ts";
-import { ByteLimiter } from "../limits/byte-limiter.ts";
 import { decodeBase64 } from "../../base/base64.ts";
 import { md5Of } from "../../content/body/checksums.ts";
 import { crc64BytesOf } from "../../content/body/crc64.ts";
@@ -48,12 +48,18 @@ type DocumentBody = Extract<BodySpec<unknown>, { kind: "xml" | "bytes" }>;
 const passed = ok(undefined);
 const noBody = ok<Body>({ parsed: undefined, received: undefined });
 
+interface BodyParts {
+  readonly content: ContentStore;
+  /** Limits the documents that are parsed at the same time. */
+  readonly documents: ByteLimiter;
+}
+
 /** Receives the body that the operation declares, and checks its length and checksums. */
 export function receiveBody(
   request: WireRequest,
   operation: Operation,
   version: string,
-  content: ContentStore,
+  { content, documents }: BodyParts,
 ): Awaitable<Result<Body>> {
   const spec = operation.body;
   if (spec.kind === "transaction")
@@ -63,7 +69,12 @@ export function receiveBody(
   if (!expected.ok) return expected;
   return spec.kind === "content"
     ? receiveContent(request, spec, version, content, expected.value)
-    : receiveDocument({ request, spec, loop: content.loop }, operation, version, expected.value);
+    : receiveDocument(
+        { request, spec, loop: content.loop, documents },
+        operation,
+        version,
+        expected.value,
+      );
 }
 
 /** A body that is parsed as a whole. */
@@ -71,6 +82,7 @@ interface DocumentSource {
   readonly request: WireRequest;
   readonly spec: DocumentBody;
   readonly loop: LoopShare;
+  readonly documents: ByteLimiter;
 }
 
 function receiveDocument(
@@ -79,7 +91,7 @@ function receiveDocument(
   version: string,
   expected: Checksums,
 ): Awaitable<Result<Body>> {
-  const { request, spec } = source;
+  const { request, spec, documents } = source;
   return mapAwaitable(collect(request, spec.bytesMax), (bytes) => {
     if (!bytes.ok) return bytes;
     const { length } = bytes.value;
@@ -214,11 +226,6 @@ function refuseContent(error: unknown, lengthMax: number): Result<never> {
 
 /** For bodies up to this length, memory is allocated before they arrive. */
 const wholeBytesMax = 64 * 1024;
-
-/** Total length of larger documents that are parsed at the same time. A parsed document takes
- *  several times its length. */
-const documentBytesMax = 8 * 1024 * 1024;
-const documents = new ByteLimiter(documentBytesMax);
 
 /** Whether the request may keep this many more bytes in memory until it ends. If so, they are
  *  counted. */

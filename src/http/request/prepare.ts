@@ -239,7 +239,10 @@ function receiveAtOnce(
   const { runtime } = http;
   const key = clientKeyOf(selected.operation, input);
   const content = encryptingContent(runtime.content, key, runtime.random);
-  const receiving = receiveBody(request, selected.operation, selected.version, content);
+  const receiving = receiveBody(request, selected.operation, selected.version, {
+    content,
+    documents: http.processing.documents,
+  });
   const complete = (body: Result<Body>): PreparedCall => {
     if (!body.ok) return body;
     const { parsed: document, received } = body.value;

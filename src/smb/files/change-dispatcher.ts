@@ -1,3 +1,4 @@
+import type { Clock } from "../../base/world.ts";
 import { ancestorsOf, type Ancestor } from "../../file/filesystem/ancestors.ts";
 import type { NodeRecord } from "../../file/records.ts";
 import type { SmbServerState } from "../server.ts";
@@ -228,7 +229,9 @@ export class ChangeDispatcher {
       while (watched.backlog.length > 0) {
         if (watched.backlog.length > backlogMax) {
           watched.backlog.length = 0;
-          await eachInPortions(watched.watches, (watch) => watch.overflow());
+          await eachInPortions(this.#server.world.clock, watched.watches, (watch) =>
+            watch.overflow(),
+          );
           continue;
         }
         await this.#dispatchSome(share, watched);
@@ -239,7 +242,7 @@ export class ChangeDispatcher {
   }
 
   async #dispatchSome(share: bigint, { watches, backlog }: WatchedShare): Promise<void> {
-    const { runtime } = this.#server.world;
+    const { runtime, clock } = this.#server.world;
     const entries = backlog.splice(0, lookupsMax);
     const trails = await Promise.all(
       entries.map((changes) =>
@@ -247,7 +250,7 @@ export class ChangeDispatcher {
       ),
     );
     for (const [at, changes] of entries.entries()) {
-      await eachInPortions(watches, (watch) => report(watch, changes, trails[at] ?? []));
+      await eachInPortions(clock, watches, (watch) => report(watch, changes, trails[at] ?? []));
     }
   }
 }
@@ -255,6 +258,7 @@ export class ChangeDispatcher {
 /** Calls `visit` for each watch, and yields to the event loop after every
  *  `watchesPerIterationMax`. */
 async function eachInPortions(
+  clock: Clock,
   watches: ReadonlySet<DirectoryWatch>,
   visit: (watch: DirectoryWatch) => void,
 ): Promise<void> {
@@ -263,7 +267,7 @@ async function eachInPortions(
     visit(watch);
     visited += 1;
     if (visited % watchesPerIterationMax === 0)
-      await new Promise((resolve) => setImmediate(resolve));
+      await new Promise<void>((resolve) => clock.nextIteration(resolve));
   }
 }
 

@@ -76,7 +76,7 @@ export class Prefetcher {
   #schedule(): void {
     if (this.#isScheduled || this.#statements >= lookupsMax) return;
     this.#isScheduled = true;
-    setImmediate(() => {
+    this.#options.clock.nextIteration(() => {
       this.#isScheduled = false;
       void this.#readQueued();
     });

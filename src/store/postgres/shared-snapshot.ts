@@ -1,3 +1,4 @@
+import type { Clock } from "../../base/world.ts";
 import type { PoolClient } from "pg";
 
 import type { Ticks } from "../../base/ticks.ts";
@@ -15,6 +16,7 @@ export interface StateHeader {
 }
 
 interface SharedSnapshotOptions {
+  readonly clock: Clock;
   readonly client: PoolClient;
   readonly header: StateHeader;
   readonly readCache: ReadCache;
@@ -30,6 +32,7 @@ interface PendingGet extends PlannedKey {
  *  iteration are combined into one query. */
 export class SharedSnapshot {
   readonly header: StateHeader;
+  readonly #clock: Clock;
   readonly #client: PoolClient;
   readonly #readCache: ReadCache;
   readonly #onUnused: (isBroken: boolean) => void;
@@ -38,7 +41,8 @@ export class SharedSnapshot {
   #lastQuery: Promise<unknown> = Promise.resolve();
   #isBroken = false;
 
-  constructor({ client, header, readCache, onUnused }: SharedSnapshotOptions) {
+  constructor({ clock, client, header, readCache, onUnused }: SharedSnapshotOptions) {
+    this.#clock = clock;
     this.#client = client;
     this.header = header;
     this.#readCache = readCache;
@@ -70,7 +74,7 @@ export class SharedSnapshot {
   #get(key: Key, text: KeyText): Promise<VersionedEntry | undefined> {
     return new Promise((resolve, reject) => {
       if (this.#pendingGets.length === 0)
-        setImmediate(() => void this.#afterLastQuery(() => this.#lookUp()));
+        this.#clock.nextIteration(() => void this.#afterLastQuery(() => this.#lookUp()));
       this.#pendingGets.push({ key, text, resolve, reject });
     });
   }

@@ -53,7 +53,7 @@ export class StatePool {
       this.#queue.push({ resolve, reject });
       if (this.#isOpening) return;
       this.#isOpening = true;
-      setImmediate(() => void this.#openQueued());
+      this.#options.clock.nextIteration(() => void this.#openQueued());
     });
   }
 
@@ -81,7 +81,7 @@ export class StatePool {
           (error: unknown) => client.release(error instanceof Error ? error : true),
         );
     };
-    return new SharedSnapshot({ client, header, readCache: this.#options.readCache, onUnused });
+    return new SharedSnapshot({ client, header, ...this.#options, onUnused });
   }
 
   async #begin(): Promise<{ client: PoolClient; header: StateHeader }> {
@@ -100,8 +100,7 @@ export class StatePool {
   /** Takes the commit lock; `client` holds it until it commits or rolls back. */
   async lock(client: PoolClient): Promise<SharedSnapshot> {
     const header = await this.#readHeader(client, beginWriting);
-    const { readCache } = this.#options;
-    return new SharedSnapshot({ client, header, readCache, onUnused: () => undefined });
+    return new SharedSnapshot({ client, header, ...this.#options, onUnused: () => undefined });
   }
 
   async #readHeader(client: PoolClient, text: string): Promise<StateHeader> {

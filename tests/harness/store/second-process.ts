@@ -30,6 +30,7 @@ const clock: Clock = {
     void delay(milliseconds, undefined, { signal, ref: false }).then(run, () => undefined);
     return () => canceller.abort();
   },
+  nextIteration: (run) => void setImmediate(run),
 };
 
 function uptimeSeconds(): string {

@@ -1,5 +1,6 @@
 // Files that were changed at random places: a query ends with rows or with one error.
 import { newLoopShare } from "../../../base/loop-share.ts";
+import { realClock } from "../../../host/world.ts";
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, it } from "vitest";
@@ -22,7 +23,7 @@ async function outcomeOf(bytes: Uint8Array): Promise<number | string> {
   let rows = 0;
   try {
     for await (const record of readParquet(
-      { length: bytes.length, read, loop: newLoopShare() },
+      { length: bytes.length, read, loop: newLoopShare(realClock()) },
       undefined,
     )) {
       record.all();
@@ -89,7 +90,7 @@ it.each([
   ["a copy of nothing", [4, 1, 0]],
   ["truncated", [200, 1, 252]],
 ])("compressed data is refused: %s", async (_what, bytes) => {
-  await expect(unpackSnappy(Uint8Array.from(bytes), bytes[0] ?? 0, newLoopShare())).rejects.toThrow(
-    ParquetError,
-  );
+  await expect(
+    unpackSnappy(Uint8Array.from(bytes), bytes[0] ?? 0, newLoopShare(realClock())),
+  ).rejects.toThrow(ParquetError);
 });

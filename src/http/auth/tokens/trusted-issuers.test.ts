@@ -6,7 +6,13 @@ import { KeySet } from "./verification-keys.ts";
 import { silentLog as log } from "../../../../tests/harness/silent-log.ts";
 
 const issuer = "https://login.microsoftonline.com/11111111-1111-1111-1111-111111111111/v2.0";
-const clock: Clock = { bootId: "", wall: () => 0n, monotonic: () => 0n, after: () => () => {} };
+const clock: Clock = {
+  bootId: "",
+  wall: () => 0n,
+  monotonic: () => 0n,
+  after: () => () => {},
+  nextIteration: () => {},
+};
 
 it("a configured issuer comes before the local one, whose addresses have the same form", () => {
   const settings = {

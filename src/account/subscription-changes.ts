@@ -23,6 +23,7 @@ type SubscriptionFaultCode =
   | "AccountNotFound"
   | "SubscriptionNotFound"
   | "SubscriptionIsConfigured"
+  | "SubscriptionChanged"
   | "TooManySubscriptions";
 
 export type SubscriptionChangeResult =
@@ -32,6 +33,8 @@ export type SubscriptionChangeResult =
 interface Change extends SubscriptionKey {
   readonly subscription: Subscription;
   readonly isConfigured?: true | undefined;
+  /** The revision that is replaced; undefined: any. */
+  readonly expected?: bigint | undefined;
 }
 
 /** Creates or replaces a subscription. The first one of an account makes it write its events, in
@@ -48,7 +51,7 @@ export function putSubscription(
 export async function putSubscriptionIn(
   tx: Transaction,
   random: Random,
-  { account, name, subscription, isConfigured }: Change,
+  { account, name, subscription, isConfigured, expected }: Change,
 ): Promise<SubscriptionChangeResult> {
   const owner = await accountIn(tx, account);
   if (owner === undefined) return refuse("AccountNotFound", `no account "${account}"`);
@@ -56,6 +59,9 @@ export async function putSubscriptionIn(
   const value = await tx.get(subscriptions.key(key));
   const before = value && subscriptions.codec.decode(value);
   if (before?.isConfigured === true && isConfigured === undefined) return configured(key);
+  if (expected !== undefined && before?.revision !== expected) {
+    return refuse("SubscriptionChanged", `subscription "${name}" was changed by another request`);
+  }
   const count = owner.events?.subscriptions ?? 0;
   if (before === undefined && count >= subscriptionsMax) {
     const message = `account "${account}" has ${subscriptionsMax} subscriptions already`;
@@ -75,6 +81,26 @@ export async function putSubscriptionIn(
   return { ok: true, isNew: true };
 }
 
+/** Pauses or resumes the delivery, also of a configured subscription. */
+export function pauseSubscription(
+  store: Store,
+  random: Random,
+  { isPaused, ...key }: SubscriptionKey & { readonly isPaused: boolean },
+): Promise<SubscriptionChangeResult> {
+  return store.transact(async (tx) => {
+    const value = await tx.get(subscriptions.key(key));
+    const state = await readState(tx, key);
+    if (value === undefined || state === undefined) return notFound(key);
+    if ((state.isPaused === true) === isPaused) return { ok: true, isNew: false };
+    // A new revision ends the present delivery, in whichever process it runs.
+    const record = { ...subscriptions.codec.decode(value), revision: newId(random) };
+    tx.put(subscriptions.key(key), subscriptions.codec.encode(record));
+    const next = { ...state, isPaused: isPaused ? (true as const) : undefined };
+    tx.put(subscriptionStates.key(key), subscriptionStates.codec.encode(next));
+    return { ok: true, isNew: false };
+  });
+}
+
 /** The state of a subscription that gets the events of all commits after this one's view. */
 function newState({ sequence }: Transaction, accountId: bigint): SubscriptionState {
   const counts = { delivered: 0, failed: 0, deadLettered: 0, dropped: 0, missed: 0 };
@@ -89,12 +115,7 @@ export function deleteSubscription(
 ): Promise<SubscriptionChangeResult> {
   return store.transact(async (tx) => {
     const value = await tx.get(subscriptions.key(key));
-    if (value === undefined) {
-      return refuse(
-        "SubscriptionNotFound",
-        `account "${key.account}": no subscription "${key.name}"`,
-      );
-    }
+    if (value === undefined) return notFound(key);
     if (subscriptions.codec.decode(value).isConfigured === true && !force) return configured(key);
     await removeIn(tx, key);
     const owner = await accountIn(tx, key.account);
@@ -197,6 +218,10 @@ function configured({ account, name }: SubscriptionKey): SubscriptionChangeResul
   const which = `subscription "${name}" of account "${account}"`;
   const message = `${which} is configured: change the configuration of the server`;
   return refuse("SubscriptionIsConfigured", message);
+}
+
+function notFound({ account, name }: SubscriptionKey): SubscriptionChangeResult {
+  return refuse("SubscriptionNotFound", `account "${account}": no subscription "${name}"`);
 }
 
 function refuse(code: SubscriptionFaultCode, message: string): SubscriptionChangeResult {

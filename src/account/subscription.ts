@@ -94,6 +94,9 @@ export interface SubscriptionState extends DeliveryCounts {
   /** Queues: the time that orders the last message. Those of the next transaction follow it, also
    *  if store time has hardly moved. */
   readonly lastMessageAt?: Ticks | undefined;
+  /** Whether the delivery is paused: events wait in the log. Kept here, so that a replaced or
+   *  configured subscription stays paused. */
+  readonly isPaused?: true | undefined;
   /** The latest failures, newest first. */
   readonly failures: readonly DeliveryFailure[];
 }

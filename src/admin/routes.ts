@@ -22,7 +22,7 @@ interface RouteBase {
 }
 
 export interface Route extends RouteBase {
-  readonly method: "GET" | "POST" | "PUT" | "DELETE";
+  readonly method: "GET" | "POST" | "PUT" | "PATCH" | "DELETE";
   /** Checks of query parameters; undefined ignores them all. */
   readonly query?: Checks;
   /** Checks of the body's fields; undefined leaves them to the route. */

@@ -21,6 +21,8 @@ export const eventsCommand: Subcommand = {
     "  list [ACCOUNT]           subscriptions with their backlog and counts",
     "  show ACCOUNT NAME        one subscription with its latest failures",
     "  create ACCOUNT NAME      with --queue, --webhook or --file; replaces one of the same name",
+    "  pause ACCOUNT NAME       events wait in the log until it is resumed",
+    "  resume ACCOUNT NAME      deliver what has waited, and what follows",
     "  delete ACCOUNT NAME      events that are not delivered yet are lost",
     "  tail ACCOUNT             print the events of the log as lines of JSON until Ctrl-C",
     "",
@@ -63,7 +65,7 @@ const options = {
 } as const;
 
 const path = "/admin/v1/subscriptions";
-const actions = ["list", "show", "create", "delete", "tail"] as const;
+const actions = ["list", "show", "create", "pause", "resume", "delete", "tail"] as const;
 
 interface EventsCommand {
   readonly action: (typeof actions)[number];
@@ -82,7 +84,7 @@ export function parseEventsWords(
   const { texts, switches, others } = read;
   const [action = "", account = "", name = "", ...more] = others;
   const known = actions.find((each) => each === action);
-  if (known === undefined) return { problem: "list, show, create, delete or tail is required" };
+  if (known === undefined) return { problem: `one of ${actions.join(", ")} is required` };
   if (texts.has("url") && texts.has("location")) return { problem: "--url contradicts --location" };
   const needsName = known !== "list" && known !== "tail";
   if (more.length > 0 || (!needsName && name !== ""))
@@ -129,6 +131,11 @@ async function run(server: ServerAddress, command: EventsCommand): Promise<strin
     await callAdmin(server, { method: "DELETE", path: own });
     return `${name}: deleted\n`;
   }
+  if (action === "pause" || action === "resume") {
+    const body = { isPaused: action === "pause" };
+    await callAdmin(server, { method: "PATCH", path: own, body });
+    return `${name}: ${action}d\n`;
+  }
   if (action === "list") {
     const query = account === "" ? "" : `?account=${encodeURIComponent(account)}`;
     const listed = (await callAdmin(server, { method: "GET", path: path + query })) as {
@@ -148,6 +155,7 @@ interface SubscriptionRow {
   readonly name: string;
   readonly source: string;
   readonly destination: { readonly queue?: string; readonly url?: string };
+  readonly isPaused: boolean;
   readonly backlog: number;
   readonly retries: number;
   readonly delivered: number;
@@ -159,7 +167,8 @@ interface SubscriptionRow {
 function lineOf(row: SubscriptionRow): string {
   const { account, name, destination, backlog, retries } = row;
   const lost = row.deadLettered + row.dropped + row.missed;
-  const counts = `backlog ${backlog}, retries ${retries}, delivered ${row.delivered}, not ${lost}`;
+  const waiting = `${row.isPaused ? "paused, " : ""}backlog ${backlog}, retries ${retries}`;
+  const counts = `${waiting}, delivered ${row.delivered}, not ${lost}`;
   return `${`${account}/${name}`.padEnd(32)} ${destination.queue ?? destination.url}  ${counts}`;
 }
 

@@ -258,7 +258,8 @@ function subscriptionRow(row: SubscriptionRow): Row {
   const lost = row.deadLettered + row.dropped + row.missed;
   const counts = [retries, delivered, lost].map(String);
   const shown = `${backlog}${isBacklogCut ? "+" : ""}`;
-  return [shown, ...counts, failures[0]?.reason ?? "-", `${account}/${name}`];
+  const failure = row.isPaused ? "paused" : (failures[0]?.reason ?? "-");
+  return [shown, ...counts, failure, `${account}/${name}`];
 }
 
 /** Replaces control characters, which names may contain and a terminal would execute. */
@@ -303,6 +304,7 @@ interface StatusReport {
 interface SubscriptionRow {
   readonly account: string;
   readonly name: string;
+  readonly isPaused: boolean;
   readonly backlog: number;
   readonly isBacklogCut: boolean;
   readonly retries: number;

@@ -104,7 +104,8 @@ function identityOf({ account, name, accountId, record, deadLetterContainers }: 
   return [account, name, accountId, record.revision, containers].join(" ");
 }
 
-/** The subscriptions of accounts that exist, with states in the logs of these accounts. */
+/** The subscriptions of accounts that exist, with states in the logs of these accounts, except
+ *  paused ones. */
 async function readWanted({ runtime: { store } }: DeliveryParts): Promise<readonly WantedRun[]> {
   const { found, replaced } = await store.snapshot(async (view) => {
     const all = await readSubscriptions(view);
@@ -114,9 +115,10 @@ async function readWanted({ runtime: { store } }: DeliveryParts): Promise<readon
       const account = await accountIn(view, each.account);
       if (account === undefined) continue;
       const run = { ...each, accountId: account.id };
-      wanted.push({ ...run, deadLetterContainers: containersOf(all, each.account) });
       const state = await readState(view, each);
       if (state?.accountId !== account.id) outdated.push(run);
+      if (state?.isPaused === true) continue;
+      wanted.push({ ...run, deadLetterContainers: containersOf(all, each.account) });
     }
     return { found: wanted, replaced: outdated };
   });

@@ -16,8 +16,8 @@ import type { Store, View } from "../store/store.ts";
 const pollMilliseconds = 1000;
 
 /** Resolves to true when every event that was committed before the call is delivered,
- *  dead-lettered or counted as dropped, for all subscriptions; to false after `millisecondsMax`.
- *  Only the store is read: any process may deliver. */
+ *  dead-lettered or counted as dropped, for all subscriptions that are not paused; to false after
+ *  `millisecondsMax`. Only the store is read: any process may deliver. */
 export async function waitUntilSettled(
   { store, clock }: { readonly store: Store; readonly clock: Clock },
   millisecondsMax?: number,
@@ -63,7 +63,7 @@ async function isSettled(view: View, target: number): Promise<boolean> {
 async function isSettledFor(view: View, key: SubscriptionKey, target: number): Promise<boolean> {
   const owner = await accountIn(view, key.account);
   const state = await readState(view, key);
-  if (owner === undefined || state === undefined) return true;
+  if (owner === undefined || state === undefined || state.isPaused === true) return true;
   // A reset has removed the events; the delivery has not seen it yet.
   if (state.accountId !== owner.id) return false;
   const [next] = await readEvents(view, owner.id, state.position, 1);

@@ -1,14 +1,20 @@
 import { eventLog } from "../account/event-log.ts";
-import { parseSubscription, findSubscriptionNameProblem } from "../account/parse-subscription.ts";
+import {
+  findSubscriptionNameProblem,
+  inputOf,
+  parseSubscription,
+} from "../account/parse-subscription.ts";
 import {
   accountIn,
   deleteSubscription,
+  pauseSubscription,
   putSubscription,
   type SubscriptionChangeResult,
 } from "../account/subscription-changes.ts";
 import {
   readState,
   readSubscriptions,
+  type Destination,
   type NamedSubscription,
   type SubscriptionKey,
   type SubscriptionState,
@@ -37,6 +43,12 @@ export interface SubscriptionStatus extends NamedSubscription {
   /** Events of the log after the stored position, whether they match or not; at most
    *  `backlogCountMax`. */
   readonly backlog: number;
+}
+
+/** Fields to change. */
+interface SubscriptionPatch extends Readonly<Record<string, unknown>> {
+  /** Undefined: as it is. */
+  readonly isPaused?: boolean | undefined;
 }
 
 /** The backlog is counted up to this number. */
@@ -73,22 +85,54 @@ export class SubscriptionManager {
 
   /** Creates or replaces a subscription. A webhook is asked first whether it wants the events. */
   async put(key: SubscriptionKey, input: unknown): Promise<SubscriptionResult> {
-    const { store, random, rules } = this.#parts;
+    const { store, random } = this.#parts;
     const wrongName = findSubscriptionNameProblem(key.name);
     if (wrongName !== undefined) return refuse("InvalidInput", wrongName);
     const parsed = parseSubscription("subscription", input);
     if (!parsed.ok) return refuse("InvalidInput", parsed.problems.join("; "));
-    const { destination } = parsed.value;
-    if (destination.type === "webhook") {
-      if (!isListedWebhook(rules.prefixes, destination.url)) {
-        const advice = "the operator of the server must list its beginning in --eventWebhooks";
-        return refuse("WebhookNotListed", `${new URL(destination.url).origin}: ${advice}`);
-      }
-      const topic = topicOf(key.account);
-      const problem = await findHandshakeProblem(rules, destination, { random, topic });
-      if (problem !== undefined) return refuse("WebhookNotValidated", problem);
+    const refused = await this.#checkWebhook(key, parsed.value.destination);
+    return refused ?? putSubscription(store, random, { ...key, subscription: parsed.value });
+  }
+
+  /** Changes the given fields of a subscription; null removes one. The others stay as they are,
+   *  with the secret and the query of the URL, which no view shows. */
+  async change(
+    key: SubscriptionKey,
+    { isPaused, ...fields }: SubscriptionPatch,
+  ): Promise<SubscriptionResult> {
+    const { store, random } = this.#parts;
+    const found = await this.get(key);
+    if (found === undefined) return refuse("SubscriptionNotFound", `no subscription "${key.name}"`);
+    if (Object.keys(fields).length > 0) {
+      const { record } = found;
+      const given = Object.entries({ ...inputOf(record), ...fields });
+      const input = Object.fromEntries(given.filter(([, value]) => value !== null));
+      const parsed = parseSubscription("subscription", input);
+      if (!parsed.ok) return refuse("InvalidInput", parsed.problems.join("; "));
+      const isMoved = fields["destination"] !== undefined;
+      const { destination } = parsed.value;
+      const refused = isMoved ? await this.#checkWebhook(key, destination) : undefined;
+      const change = { ...key, subscription: parsed.value, expected: record.revision };
+      const result = refused ?? (await putSubscription(store, random, change));
+      if (!result.ok || isPaused === undefined) return result;
     }
-    return putSubscription(store, random, { ...key, subscription: parsed.value });
+    if (isPaused === undefined) return { ok: true, isNew: false };
+    return pauseSubscription(store, random, { ...key, isPaused });
+  }
+
+  async #checkWebhook(
+    { account }: SubscriptionKey,
+    destination: Destination,
+  ): Promise<SubscriptionResult | undefined> {
+    if (destination.type === "queue") return undefined;
+    const { random, rules } = this.#parts;
+    if (!isListedWebhook(rules.prefixes, destination.url)) {
+      const advice = "the operator of the server must list its beginning in --eventWebhooks";
+      return refuse("WebhookNotListed", `${new URL(destination.url).origin}: ${advice}`);
+    }
+    const topic = topicOf(account);
+    const problem = await findHandshakeProblem(rules, destination, { random, topic });
+    return problem === undefined ? undefined : refuse("WebhookNotValidated", problem);
   }
 
   delete(key: SubscriptionKey): Promise<SubscriptionChangeResult> {

@@ -52,6 +52,9 @@ test("the command creates, lists, shows and deletes subscriptions", async () => 
   expect(listed).not.toContain("secret");
   const [, shown] = await events("show", account, "hook", "--json");
   expect(JSON.parse(shown)).toMatchObject({ name: "hook", delivered: 1, backlog: 0 });
+  expect(await events("pause", account, "hook")).toEqual([0, "hook: paused\n"]);
+  expect(await events("list")).toEqual([0, expect.stringContaining("paused, backlog 0")]);
+  expect(await events("resume", account, "hook")).toEqual([0, "hook: resumed\n"]);
   expect(await events("delete", account, "hook")).toEqual([0, "hook: deleted\n"]);
   expect(await events("show", account, "hook")).toEqual([1, expect.stringContaining("no sub")]);
 });
@@ -64,7 +67,7 @@ test("the command says what the server rejects", async () => {
 
 describe("the words", () => {
   test.each([
-    ["", "list, show, create, delete or tail is required"],
+    ["", "one of list, show, create, pause, resume, delete, tail is required"],
     ["list a b", "list: too many words"],
     ["show a", "show takes an account and a name"],
     ["tail", "tail takes an account"],

@@ -1,7 +1,7 @@
 import type { Capabilities, Permissions } from "../api-types.ts";
 import type { Accounts, AccountSettings } from "../../account/settings.ts";
 import { actionNeedOf } from "../../protocol/roles/action-need.ts";
-import type { ActionNeed } from "../../protocol/roles/role.ts";
+import { subscriptionAction, type ActionNeed } from "../../protocol/roles/role.ts";
 import type { ServiceName } from "../../protocol/names.ts";
 import type { Permission } from "../../protocol/permission.ts";
 
@@ -69,6 +69,20 @@ function hasAnyRole(
 export function maySee(accounts: Accounts, grant: Grant, resource: ResourceName): boolean {
   if (grant.kind !== "principal") return covers(grant, resource.account);
   return principalMay(accounts, grant, resource, readNeed(resource.service));
+}
+
+/** Whether a caller may do this with the event subscriptions of an account: an account key sees
+ *  them, the roles of a principal decide. */
+export function mayUseSubscriptions(
+  accounts: Accounts,
+  grant: Grant,
+  { account, action }: { readonly account: string; readonly action: "read" | "write" | "delete" },
+): boolean {
+  if (grant.kind !== "principal") {
+    return covers(grant, account) && (action === "read" || grant.kind === "server");
+  }
+  const resource: ResourceName = { service: "blob", account, name: undefined };
+  return principalMay(accounts, grant, resource, [[subscriptionAction(action)]]);
 }
 
 /** Whether the current roles of a principal grant what is needed. */

@@ -1,5 +1,10 @@
 import { formatIso } from "../../base/dates.ts";
-import type { Subscription, SubscriptionState } from "../../account/subscription.ts";
+import type {
+  Subscription,
+  SubscriptionKey,
+  SubscriptionState,
+} from "../../account/subscription.ts";
+import { subscriptionAction } from "../../protocol/roles/role.ts";
 import {
   backlogCountMax,
   type SubscriptionRefusal,
@@ -11,6 +16,7 @@ import { json, noAccount, nothing, refuse, type AdminResponse } from "../admin-r
 import { optional, textCheck, wholeNumber } from "../inputs.ts";
 import type { CheckedRequest } from "../request.ts";
 import type { Route } from "../routes.ts";
+import { mayUseSubscriptions } from "../security/grant.ts";
 
 const statusByCode: Readonly<Record<SubscriptionRefusal, number>> = {
   InvalidInput: 400,
@@ -19,6 +25,7 @@ const statusByCode: Readonly<Record<SubscriptionRefusal, number>> = {
   AccountNotFound: 404,
   SubscriptionNotFound: 404,
   SubscriptionIsConfigured: 409,
+  SubscriptionChanged: 409,
   TooManySubscriptions: 409,
 };
 
@@ -28,30 +35,33 @@ const settledSecondsDefault = 30;
 const path = "/admin/v1/subscriptions";
 const onePath = `${path}/:account/:name`;
 
-/** Routes of event subscriptions. An account key sees those of its account; only the admin token
- *  changes them, as it does accounts. */
+/** Routes of event subscriptions. An account key sees those of its account; the admin token changes
+ *  them, and principals whose roles permit it. */
 export function subscriptionRoutes(context: ViewContext): readonly Route[] {
   const { subscriptions } = context;
   return [
     {
       method: "GET",
       path,
-      access: "account",
+      access: "principal",
       query: { account: optional(textCheck) },
       answer: async (request) => {
         const only = request.query.get("account") ?? "";
         const isWanted = (name: string) => only === "" || name === only;
-        const found = await subscriptions.list((name) => isWanted(name) && covers(request, name));
+        const found = await subscriptions.list(
+          (name) => isWanted(name) && may(request, name, "read"),
+        );
         return json({ subscriptions: found.map(renderSubscription) });
       },
     },
     {
       method: "GET",
       path: onePath,
-      access: "account",
+      access: "principal",
       query: {},
       answer: async (request, { account = "", name = "" }) => {
-        if (!covers(request, account)) return noAccount(account);
+        const refusal = refuseAction(request, account, "read");
+        if (refusal !== undefined) return refusal;
         const found = await subscriptions.get({ account, name });
         return found === undefined ? noSubscription(name) : json(renderSubscription(found));
       },
@@ -68,32 +78,82 @@ export function subscriptionRoutes(context: ViewContext): readonly Route[] {
   ];
 }
 
-/** Whether the caller administers the account; the admin token also one that is not served. */
-function covers({ accounts, grant }: CheckedRequest, account: string): boolean {
-  return grant.kind === "server" || accounts.get(account) !== undefined;
+type Action = "read" | "write" | "delete";
+
+function may({ accounts, grant }: CheckedRequest, account: string, action: Action): boolean {
+  return mayUseSubscriptions(accounts, grant, { account, action });
+}
+
+/** The rejection of a caller that may not do this with the subscriptions of an account; undefined
+ *  if it may. */
+function refuseAction(
+  request: CheckedRequest,
+  account: string,
+  action: Action,
+): AdminResponse | undefined {
+  if (may(request, account, action)) return undefined;
+  if (request.accounts.get(account) === undefined) return noAccount(account);
+  const isPrincipal = request.grant.kind === "principal";
+  return isPrincipal
+    ? refuse(403, "RoleRequired", `no role grants ${subscriptionAction(action)}`)
+    : refuse(403, "AdminTokenRequired", "an account key does not suffice");
+}
+
+/** As `refuseAction`; the queue of a principal must be in an account in which it may do the same,
+ *  because the server puts the messages. */
+function refuseWrite(request: CheckedRequest, account: string): AdminResponse | undefined {
+  const { destination } = request.body as { readonly destination?: { readonly account?: unknown } };
+  const named = destination?.account;
+  const target = typeof named === "string" ? named : account;
+  return (
+    refuseAction(request, account, "write") ??
+    (target === account ? undefined : refuseAction(request, target, "write"))
+  );
 }
 
 function changeRoutes({ subscriptions }: ViewContext): readonly Route[] {
+  const changed = async (key: SubscriptionKey, result: SubscriptionResult) => {
+    if (!result.ok) return refused(result);
+    const stored = await subscriptions.get(key);
+    const status = result.isNew ? 201 : 200;
+    return stored === undefined ? nothing : json(renderSubscription(stored), status);
+  };
   return [
     {
       method: "PUT",
       path: onePath,
-      access: "server",
+      access: "principal",
       query: {},
-      answer: async ({ body }, { account = "", name = "" }) => {
-        const result = await subscriptions.put({ account, name }, body);
-        if (!result.ok) return refused(result);
-        const stored = await subscriptions.get({ account, name });
-        const status = result.isNew ? 201 : 200;
-        return stored === undefined ? nothing : json(renderSubscription(stored), status);
+      answer: async (request, { account = "", name = "" }) => {
+        const key = { account, name };
+        const refusal = refuseWrite(request, account);
+        return refusal ?? changed(key, await subscriptions.put(key, request.body));
+      },
+    },
+    {
+      method: "PATCH",
+      path: onePath,
+      access: "principal",
+      query: {},
+      answer: async (request, { account = "", name = "" }) => {
+        const key = { account, name };
+        const refusal = refuseWrite(request, account);
+        if (refusal !== undefined) return refusal;
+        const { isPaused, ...fields } = request.body;
+        if (isPaused !== undefined && typeof isPaused !== "boolean") {
+          return refuse(400, "InvalidInput", '"isPaused" must be true or false');
+        }
+        return changed(key, await subscriptions.change(key, { ...fields, isPaused }));
       },
     },
     {
       method: "DELETE",
       path: onePath,
-      access: "server",
+      access: "principal",
       query: {},
-      answer: async (_, { account = "", name = "" }) => {
+      answer: async (request, { account = "", name = "" }) => {
+        const refusal = refuseAction(request, account, "delete");
+        if (refusal !== undefined) return refusal;
         const result = await subscriptions.delete({ account, name });
         return result.ok ? nothing : refused(result);
       },
@@ -122,7 +182,8 @@ function noSubscription(name: string): AdminResponse {
 function renderSubscription({ account, name, record, state, backlog }: SubscriptionStatus): object {
   const { revision: _revision, createdAt, isConfigured = false, destination, ...rest } = record;
   const progress: Partial<SubscriptionState> = state ?? {};
-  const { failures = [], retries, delivered, failed, deadLettered, dropped, missed } = progress;
+  const { failures = [], isPaused, retries, delivered, failed } = progress;
+  const { deadLettered, dropped, missed } = progress;
   return {
     account,
     name,
@@ -130,6 +191,7 @@ function renderSubscription({ account, name, record, state, backlog }: Subscript
     createdAt: formatIso(createdAt),
     ...rest,
     destination: renderDestination(destination),
+    isPaused: isPaused === true,
     backlog,
     isBacklogCut: backlog >= backlogCountMax,
     retries,

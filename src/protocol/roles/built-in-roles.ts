@@ -1,5 +1,5 @@
 import type { ServiceName } from "../names.ts";
-import { storageAction, type RoleDefinition } from "./role.ts";
+import { storageAction, subscriptionAction, type RoleDefinition } from "./role.ts";
 
 /** Azure's built-in roles for the data of storage accounts.
  *  learn.microsoft.com/azure/role-based-access-control/built-in-roles/storage */
@@ -32,6 +32,12 @@ function role(
     dataActions: dataActions.map(storageAction),
     notDataActions: [],
   };
+}
+
+/** A role for the event subscriptions of an account. */
+function subscriptionRole(title: string, id: string, names: readonly string[]): RoleDefinition {
+  const own = role(`EventGrid EventSubscription ${title}`, id, [], []);
+  return { ...own, actions: names.map(subscriptionAction) };
 }
 
 function below(parent: string, ...names: readonly string[]): readonly string[] {
@@ -136,6 +142,8 @@ export const builtInRoles: readonly RoleDefinition[] = [
     [],
     below(files, "read", "write", "delete", "modifypermissions/action"),
   ),
+  subscriptionRole("Contributor", "428e0ff0-5e57-4d9c-a221-2c70d0e0a443", ["*"]),
+  subscriptionRole("Reader", "2414bbcf-6497-4faf-8c65-045460748405", ["read"]),
   // Manages the account without access to its data: service properties, shares, access policies.
   role("Storage Account Contributor", "17d1049b-9a84-46fb-8f53-869881c3d3ab", ["*"], []),
 ];

@@ -16,6 +16,11 @@ export function storageAction(name: string): string {
   return prefix + name;
 }
 
+/** The full name of an action on event subscriptions. */
+export function subscriptionAction(name: string): string {
+  return `Microsoft.EventGrid/eventSubscriptions/${name}`;
+}
+
 /** The need of all these actions together. */
 export function every(...names: readonly string[]): ActionNeed {
   return [names.map(storageAction)];

@@ -115,7 +115,7 @@ async function startServer(options: Options, environment: ServerEnvironment): Pr
   if (workerCount === 1) {
     const { startWith } = await import("../server/start.ts");
     const accessLog = options.silent ? undefined : openAccessLog(environment.clock);
-    return startWith(options, { ...environment, accessLog });
+    return startWith(options, { ...environment, accessLog }, "signal");
   }
   const onGivenUp = (problem: string): void => {
     failWith([problem]);

@@ -372,6 +372,11 @@ export function boundPipelining(
   socket.pause();
 }
 
+/** Whether requests of the connection wait for the response to an earlier one. */
+export function hasPipelined(socket: Socket): boolean {
+  return ((socket as PipeliningSocket)[pipeline]?.count ?? 0) > 0;
+}
+
 function leave(socket: PipeliningSocket, clock: Clock): void {
   const pending = socket[pipeline];
   if (pending === undefined) throw new Error("a pipelined response was not counted");

@@ -1,10 +1,13 @@
 import { Agent, createServer, get, type IncomingMessage, type ServerResponse } from "node:http";
 import { connect, type AddressInfo } from "node:net";
 import { describe, expect, it } from "vitest";
+import { boundPipelining } from "../http/handler.ts";
 import { Connections } from "../http/limits/connections.ts";
 import { listen, refuseMalformed } from "./listener.ts";
 import type { Handler, Listener } from "./listener.ts";
 import { realClock } from "../host/world.ts";
+
+const withoutQuiet = { quietMilliseconds: 0, graceMilliseconds: 60_000 };
 
 function listenWith(handler: Handler, connectionsMax = 100): Promise<Listener> {
   return listen({
@@ -35,7 +38,7 @@ function exchange(url: string, text: string): Promise<string> {
 describe("stopping", () => {
   it("lets a running request finish and closes idle connections at once", async () => {
     const running = await runningRequest();
-    const stopped = running.listener.stop(60_000);
+    const stopped = running.listener.stop(withoutQuiet);
     running.response.end("done");
     expect(await running.answer.then((answer) => answer.text())).toBe("done");
     await stopped;
@@ -44,31 +47,57 @@ describe("stopping", () => {
   it("closes connections whose request does not finish in time", async () => {
     const running = await runningRequest();
     const answer = expect(running.answer).rejects.toThrow();
-    await running.listener.stop(1);
+    await running.listener.stop({ quietMilliseconds: 0, graceMilliseconds: 1 });
     await answer;
   });
 });
 
-describe("draining", () => {
+describe("stopping with a quiet period", () => {
+  const pace = { quietMilliseconds: 60_000, graceMilliseconds: 60_000 };
+
   it("answers a request on an idle connection and closes it then", async () => {
     const listener = await listenWith((_request, response) => response.end("ok"));
     const agent = new Agent({ keepAlive: true, maxSockets: 1 });
     const first = await requestOver(agent, listener.url);
     expect(first.headers.connection).toBe("keep-alive");
-    const drained = listener.drain(60_000);
+    const stopped = listener.stop(pace);
     const second = await requestOver(agent, listener.url);
     expect(second.headers.connection).toBe("close");
-    await drained;
+    await stopped;
     await expect(requestOver(agent, listener.url)).rejects.toThrow("ECONNREFUSED");
-    await listener.stop(0);
   });
 
-  it("ends after its limit although a connection stays open", async () => {
+  it("says in the response of a running request that the connection is closed", async () => {
+    const running = await runningRequest();
+    const stopped = running.listener.stop(pace);
+    running.response.end("done");
+    expect((await running.answer).headers.get("connection")).toBe("close");
+    await stopped;
+  });
+
+  it("answers all requests that a client has sent at once", async () => {
+    const responses: ServerResponse[] = [];
+    let arrive = (): void => {};
+    const arrived = new Promise<void>((resolve) => (arrive = resolve));
+    const listener = await listenWith((request, response) => {
+      boundPipelining(request, response);
+      responses.push(response);
+      if (responses.length === 2) arrive();
+    });
+    const text = "GET / HTTP/1.1\r\nHost: a\r\n\r\n";
+    const received = exchange(listener.url, text.repeat(2));
+    await arrived;
+    const stopped = listener.stop({ ...pace, quietMilliseconds: 1 });
+    for (const response of responses) response.end("ok");
+    expect((await received).match(/HTTP\/1\.1 200 OK/g)).toHaveLength(2);
+    await stopped;
+  });
+
+  it("closes a connection that stays quiet", async () => {
     const listener = await listenWith((_request, response) => response.end("ok"));
     const agent = new Agent({ keepAlive: true, maxSockets: 1 });
     await requestOver(agent, listener.url);
-    await listener.drain(1);
-    await listener.stop(0);
+    await listener.stop({ ...pace, quietMilliseconds: 1 });
     agent.destroy();
   });
 });
@@ -98,7 +127,7 @@ describe("limits", () => {
     const long = "a".repeat(33 * 1024);
     const text = `GET / HTTP/1.1\r\nHost: a\r\nx-long: ${long}\r\n\r\n`;
     expect(await exchange(listener.url, text)).toMatch(/^HTTP\/1\.1 400 /);
-    await listener.stop(0);
+    await listener.stop(withoutQuiet);
   });
 
   it("write no second head into a response that has begun", async () => {
@@ -107,13 +136,13 @@ describe("limits", () => {
     });
     const text = "PUT / HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\nnonsense\r\n";
     expect(await exchange(listener.url, text)).not.toContain("400 Bad Request");
-    await listener.stop(0);
+    await listener.stop(withoutQuiet);
   });
 
   it("reject what is not HTTP", async () => {
     const listener = await listenWith((_request, response) => response.end());
     expect(await exchange(listener.url, "nonsense\r\n\r\n")).toMatch(/^HTTP\/1\.1 400 /);
-    await listener.stop(0);
+    await listener.stop(withoutQuiet);
   });
 
   it.each([
@@ -134,6 +163,6 @@ describe("limits", () => {
     });
     const text = "PUT / HTTP/1.1\r\nHost: a\r\nExpect: 100-continue\r\nContent-Length: 9\r\n\r\n";
     expect(await exchange(listener.url, text)).toMatch(/^HTTP\/1\.1 412 /);
-    await listener.stop(0);
+    await listener.stop(withoutQuiet);
   });
 });

@@ -3,10 +3,13 @@ import type { IncomingMessage, Server, ServerResponse } from "node:http";
 import { createServer as createSecureServer, Server as SecureServer } from "node:https";
 import { Server as NetServer, type ListenOptions, type Socket } from "node:net";
 import type { Clock } from "../base/world.ts";
+import { ticksPerMillisecond, type Ticks } from "../base/ticks.ts";
+import { hasPipelined } from "../http/handler.ts";
 import type { Connections } from "../http/limits/connections.ts";
 import { messageOf, StartRefused, systemErrorCode } from "../host/start-refused.ts";
 import { acceptTls } from "./https/accept-tls.ts";
 import type { ServedCertificate } from "./https/served-certificate.ts";
+import { LastResponses } from "./last-responses.ts";
 
 export type Handler = (request: IncomingMessage, response: ServerResponse) => void;
 
@@ -39,15 +42,21 @@ export interface Listener {
   /** The base address, with the port that was actually bound. */
   readonly url: string;
   readonly address: BoundAddress;
-  /** Accepts no more connections. The next response on each closes it; no connection is closed
-   *  under a request that is on its way, as `stop` may do. Resolves when all are closed, or after
-   *  `millisecondsMax`. */
-  drain(millisecondsMax: number): Promise<void>;
-  /** Accepts no more connections and closes them once their request is complete, or when the grace
-   *  period ends. */
-  stop(graceMilliseconds: number): Promise<void>;
+  /** Accepts no more connections and ends the open ones. Resolves when all are closed. */
+  stop(pace: StopPace): Promise<void>;
   /** Lets the process end although the listener is open and has connections. */
   unref(): void;
+}
+
+/**
+ * How long a listener that stops leaves connections open. Every response that begins meanwhile
+ * closes its connection and says so. A connection without a request is closed after the quiet
+ * period: earlier, its client may just be sending one, which would be reset.
+ */
+export interface StopPace {
+  readonly quietMilliseconds: number;
+  /** Time for running requests; connections that are still open then are closed. */
+  readonly graceMilliseconds: number;
 }
 
 export interface BoundAddress {
@@ -69,29 +78,83 @@ export async function listen(options: ListenerOptions): Promise<Listener> {
   const { connections, certificate, acceptsHttp, clock } = options;
   const isPlain = certificate === undefined || acceptsHttp === true;
   const server = newServer(options, isPlain ? undefined : certificate);
+  const open = openConnections(server, isPlain ? "connection" : "secureConnection");
   const closeUndecided = isPlain && certificate ? acceptTls(server, certificate, clock) : () => {};
   server.prependListener("connection", (socket: Socket) => connections.add(socket));
   server.prependListener("secureConnection", (socket: Socket) => connections.addSecure(socket));
-  for (const handler of [options.onRequest, options.handler]) {
-    if (handler === undefined) continue;
-    server.on("request", handler);
-    // The handler itself asks the client for the body, after the checks that can reject the request
-    // without it.
-    server.on("checkContinue", handler);
-  }
+  const gate = new RequestGate(options);
+  server.on("request", gate.handle);
+  // The handler itself asks the client for the body, after the checks that can reject the request
+  // without it.
+  server.on("checkContinue", gate.handle);
   server.on("clientError", refuseMalformed);
   await bind(server, options);
   const bound = boundOf(server, options);
   return {
     url: formatUrl(!isPlain, bound.host, bound.port),
     address: bound,
-    drain: (millisecondsMax) => drain(server, options.clock, millisecondsMax),
-    stop: (graceMilliseconds) => {
+    stop: async (pace) => {
       closeUndecided();
-      return stop(server, options.clock, graceMilliseconds);
+      await new ListenerStop({ server, open, gate, clock }).run(pace);
     },
     unref: () => unref(server),
   };
+}
+
+/** Passes requests to the handler, or holds them for the short time in which a listener that stops
+ *  accepts the last connections. */
+class RequestGate {
+  readonly #onRequest: Handler | undefined;
+  readonly #handler: Handler;
+  #held: (() => void)[] | undefined;
+
+  constructor({ onRequest, handler }: Pick<ListenerOptions, "onRequest" | "handler">) {
+    this.#onRequest = onRequest;
+    this.#handler = handler;
+  }
+
+  readonly handle: Handler = (request, response) => {
+    if (this.#held !== undefined) {
+      this.#held.push(() => this.handle(request, response));
+      return;
+    }
+    this.#onRequest?.(request, response);
+    this.#handler(request, response);
+  };
+
+  hold(): void {
+    this.#held ??= [];
+  }
+
+  release(): void {
+    const held = this.#held ?? [];
+    this.#held = undefined;
+    for (const handle of held) handle();
+  }
+}
+
+/** The connections of a listener. */
+interface OpenConnections {
+  /** Connections over TCP. */
+  readonly sockets: ReadonlySet<Socket>;
+  /** Those that have HTTP requests: TLS sockets in case of HTTPS. */
+  readonly streams: ReadonlySet<Socket & ConnectionInternals>;
+}
+
+/** Must be called before `acceptTls`, which calls the listeners of `connection` with streams. */
+function openConnections(
+  server: Server,
+  streamEvent: "connection" | "secureConnection",
+): OpenConnections {
+  const sockets = new Set<Socket>();
+  const streams = new Set<Socket>();
+  const adds = (to: Set<Socket>) => (socket: Socket) => {
+    to.add(socket);
+    socket.once("close", () => to.delete(socket));
+  };
+  server.on(streamEvent, adds(streams));
+  server.on("connection", adds(sockets));
+  return { sockets, streams };
 }
 
 /** Unreferences a listener and the connections that it accepts from now on. */
@@ -177,7 +240,7 @@ function explain(error: unknown, host: string, port: number): string {
 
 /** The response that Node is writing to a connection; a private field of Node. */
 interface ConnectionInternals {
-  readonly _httpMessage?: Pick<ServerResponse, "headersSent"> | null;
+  readonly _httpMessage?: ServerResponse | null;
 }
 
 /** Responds to requests that the HTTP parser of Node rejects, which never reach the pipeline. */
@@ -207,36 +270,110 @@ export function formatUrl(secure: boolean, host: string, port: number): string {
   return `${secure ? "https" : "http"}://${name}:${port}`;
 }
 
-function drain(server: Server, clock: Clock, millisecondsMax: number): Promise<void> {
-  const closeAfterwards = (_: IncomingMessage, response: ServerResponse): void => {
-    response.shouldKeepAlive = false;
-  };
-  server.prependListener("request", closeAfterwards);
-  server.prependListener("checkContinue", closeAfterwards);
-  return new Promise((resolve) => {
-    const cancel = clock.after(millisecondsMax, resolve);
-    // `close` of an HTTP server would also close idle connections; those get their usual time.
-    NetServer.prototype.close.call(server, () => {
-      cancel();
-      resolve();
-    });
-  });
+/** A socket whose bytes have not changed, and which had no request, since then. */
+interface Quiet {
+  readonly bytesRead: number;
+  readonly since: Ticks;
 }
 
-function stop(server: Server, clock: Clock, graceMilliseconds: number): Promise<void> {
-  return new Promise((resolve) => {
-    let cancelPoll = (): void => {};
-    // Node emits no event when a busy connection becomes idle.
-    const closeIdle = (): void => {
-      server.closeIdleConnections();
-      cancelPoll = clock.after(idlePollMilliseconds, closeIdle);
-    };
-    const cancelCut = clock.after(graceMilliseconds, () => server.closeAllConnections());
-    server.close(() => {
-      cancelPoll();
-      cancelCut();
-      resolve();
+interface ListenerParts {
+  readonly server: Server;
+  readonly open: OpenConnections;
+  readonly gate: RequestGate;
+  readonly clock: Clock;
+}
+
+/** Event-loop iterations in succession without a new connection, after which none waits. */
+const iterationsWithoutConnection = 3;
+/** Most iterations in which a listener that stops accepts further connections. */
+const lastIterationsMax = 20_000;
+
+/** Stops a listener without resetting a request that is on its way. */
+class ListenerStop {
+  readonly #server: Server;
+  readonly #open: OpenConnections;
+  readonly #gate: RequestGate;
+  readonly #clock: Clock;
+  readonly #last = new LastResponses();
+  readonly #quiet = new Map<Socket, Quiet>();
+
+  constructor({ server, open, gate, clock }: ListenerParts) {
+    this.#server = server;
+    this.#open = open;
+    this.#gate = gate;
+    this.#clock = clock;
+  }
+
+  async run({ quietMilliseconds, graceMilliseconds }: StopPace): Promise<void> {
+    const server = this.#server;
+    server.prependListener("request", this.#closeAfterwards);
+    server.prependListener("checkContinue", this.#closeAfterwards);
+    for (const socket of this.#open.streams) this.#closeAfterRunning(socket);
+    if (quietMilliseconds > 0) await this.#acceptWaiting();
+    const closed = new Promise<void>((resolve) => {
+      let cancelPoll = (): void => {};
+      // Node emits no event when a busy connection becomes idle.
+      const poll = (): void => {
+        this.#closeQuiet(quietMilliseconds);
+        cancelPoll = this.#clock.after(idlePollMilliseconds, poll);
+      };
+      const cancelCut = this.#clock.after(graceMilliseconds, () => {
+        for (const socket of this.#open.sockets) socket.destroy();
+      });
+      // `close` of an HTTP server would also close idle connections.
+      NetServer.prototype.close.call(server, () => {
+        cancelPoll();
+        cancelCut();
+        resolve();
+      });
+      poll();
     });
-    closeIdle();
-  });
+    this.#gate.release();
+    await closed;
+    // Ends the timer with which Node looks for slow headers.
+    server.close(() => {});
+  }
+
+  /** Accepts the connections that wait in the kernel, which are reset if their socket is closed.
+   *  Node accepts one per iteration. Requests are held meanwhile: clients that use a connection for
+   *  one request would open the next one after each response. */
+  async #acceptWaiting(): Promise<void> {
+    let without = 0;
+    const count = (): void => void (without = 0);
+    this.#gate.hold();
+    this.#server.on("connection", count);
+    for (let passed = 0; passed < lastIterationsMax; passed += 1) {
+      await new Promise((resolve) => setImmediate(resolve));
+      if (without === iterationsWithoutConnection) break;
+      without += 1;
+    }
+    this.#server.off("connection", count);
+  }
+
+  readonly #closeAfterwards = ({ socket }: IncomingMessage, response: ServerResponse): void => {
+    this.#last.keepOpen(socket);
+    this.#last.closeAfter(socket, response);
+  };
+
+  /** Marks the response of the running request. Not if further requests have arrived, which would
+   *  remain unanswered. */
+  #closeAfterRunning(socket: Socket & ConnectionInternals): void {
+    const { _httpMessage: response } = socket;
+    if (response === undefined || response === null || response.headersSent) return;
+    if (!hasPipelined(socket)) this.#last.closeAfter(socket, response);
+  }
+
+  #closeQuiet(quietMilliseconds: number): void {
+    const now = this.#clock.monotonic();
+    const quietTicks = BigInt(quietMilliseconds) * ticksPerMillisecond;
+    for (const socket of this.#open.streams) {
+      const { bytesRead, _httpMessage: response } = socket;
+      const isRunning = response !== undefined && response !== null && !response.writableEnded;
+      const known = this.#quiet.get(socket);
+      const isChanged = isRunning || known?.bytesRead !== bytesRead;
+      const since = isChanged ? now : (known?.since ?? now);
+      this.#quiet.set(socket, { bytesRead, since });
+      if (!isRunning && now - since >= quietTicks) socket.destroy();
+    }
+  }
 }

@@ -33,6 +33,7 @@ import {
   type Handler,
   type Listener,
   type ListenerOptions,
+  type StopPace,
 } from "./listener.ts";
 import type { HttpService } from "../http/http-service.ts";
 import type { Observer } from "../http/observer.ts";
@@ -97,12 +98,27 @@ function dataStoreOptions(given: RunningServerOptions) {
   return { ...places, clock, random, log, scrubBytesPerSecond };
 }
 
-type OpenListener = Pick<Listener, "drain" | "stop" | "unref">;
+function isSmbServed({ noSmb, services: served }: Options): boolean {
+  return !noSmb && served.includes("file");
+}
+
+type OpenListener = Pick<Listener, "stop" | "unref">;
 
 /** Time for running requests to complete when the server stops. */
 const graceMilliseconds = 10_000;
+/** Longer than a client that sends one request after the other needs for its next one. */
+const quietMilliseconds = 1000;
 /** Time for idle connections of a replaced worker to end by themselves. */
-const drainMillisecondsMax = 30_000;
+const replacedMilliseconds = 30_000;
+
+/** How a server stops. */
+export const stopPaces = {
+  /** The program that runs the server stops it: its clients have finished. */
+  program: { quietMilliseconds: 0, graceMilliseconds },
+  signal: { quietMilliseconds, graceMilliseconds },
+  /** Another process has taken over the ports. */
+  replaced: { quietMilliseconds: replacedMilliseconds, graceMilliseconds: replacedMilliseconds },
+} as const;
 
 /** The listeners of a running server. */
 class OpenListeners {
@@ -112,12 +128,8 @@ class OpenListeners {
     this.#all.push(listener);
   }
 
-  async drain(): Promise<void> {
-    await Promise.all(this.#all.map((listener) => listener.drain(drainMillisecondsMax)));
-  }
-
-  async stop(): Promise<void> {
-    await Promise.all(this.#all.map((listener) => listener.stop(graceMilliseconds)));
+  async stop(pace: StopPace): Promise<void> {
+    await Promise.all(this.#all.map((listener) => listener.stop(pace)));
   }
 
   /** Lets the process end while the server runs. */
@@ -209,7 +221,8 @@ export class RunningServer {
         if (given.options.services.includes(service.name)) await server.#listen(service);
       }
       await server.#listenDfs();
-      await server.#listenAsMain();
+      if (given.worker?.isMain === false) await server.#awaitMainRole();
+      else await server.listenAsMain();
       const sources = { endpoints: server.#endpoints, remote: server.#remote };
       server.#transfers = runServiceTransfers(given, stores, sources);
       server.#sweeping = sweepHandlesInBackground(given, stores);
@@ -235,15 +248,8 @@ export class RunningServer {
     return this.#metrics.sample(processFigures());
   }
 
-  /** Stops after another process took over the ports: connections get time to end, no reset. */
-  async drainAndStop(): Promise<void> {
-    await this.#admin?.close();
-    await this.listeners.drain();
-    await this.stop();
-  }
-
-  stop(): Promise<void> {
-    this.#stopped ??= this.#stop();
+  stop(pace: StopPace = stopPaces.program): Promise<void> {
+    this.#stopped ??= this.#stop(pace);
     return this.#stopped;
   }
 
@@ -266,13 +272,13 @@ export class RunningServer {
     this.#given.announce(`Etagere explorer: open ${this.explorerLink()}`);
   }
 
-  async #stop(): Promise<void> {
+  async #stop(pace: StopPace): Promise<void> {
     this.#state = "stopping";
     await this.#admin?.close();
     announceServices(this.urls, "is closing...", this.#given.announce);
+    await this.listeners.stop(pace);
     this.#identity.tokens.close();
     this.#certificate?.close();
-    await this.listeners.stop();
     await Promise.all([this.#transfers?.stop(), this.#sweeping?.stop(), this.#delivery?.stop()]);
     await this.controls.snapshots.close();
     await this.#stores.close();
@@ -370,14 +376,19 @@ export class RunningServer {
     announce(`Etagere SMB endpoint is successfully listening at ${listener.url}`);
   }
 
-  /** SMB and the admin listener; of several workers one serves them. */
-  async #listenAsMain(): Promise<void> {
+  /** Prepares a worker that serves neither SMB nor the admin listener. */
+  async #awaitMainRole(): Promise<void> {
     const { options, worker } = this.#given;
-    if (worker?.isMain === false) {
-      if (worker.adminAddress !== undefined) this.#endpoints.listensForAdmin(worker.adminAddress);
-      return;
-    }
-    if (!options.noSmb && options.services.includes("file")) await this.#listenSmb();
+    if (worker?.adminAddress !== undefined) this.#endpoints.listensForAdmin(worker.adminAddress);
+    // It may have to serve them within 200 ms.
+    if (isSmbServed(options)) await import("./smb-endpoint.ts");
+  }
+
+  /** Serves SMB and the admin listener; of several workers one does. A further worker does from
+   *  now on, with the sockets that it has got, if that one has ended. */
+  async listenAsMain(): Promise<void> {
+    const { options, worker } = this.#given;
+    if (isSmbServed(options)) await this.#listenSmb();
     this.#admin = await listenAdmin({
       given: this.#given,
       memory: this.#limits.memory,

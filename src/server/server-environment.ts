@@ -24,7 +24,7 @@ export interface ServerEnvironment {
 interface WorkerPart {
   readonly workerCount: number;
   readonly supervisorPid: number;
-  /** Whether this worker serves SMB and the admin listener. */
+  /** Whether this worker serves SMB and the admin listener from its start. */
   readonly isMain: boolean;
   /** Address of the admin listener; undefined until a main worker has reported it. */
   readonly adminAddress: BoundAddress | undefined;

@@ -26,7 +26,8 @@ export interface SmbEndpointOptions extends RequestLimits {
   readonly auditLog?: AuditLog | undefined;
 }
 
-export interface SmbEndpoint extends Omit<Listener, "address"> {
+export interface SmbEndpoint extends Pick<Listener, "url" | "unref"> {
+  stop(): Promise<void>;
   readonly administration: SmbAdministration;
 }
 
@@ -68,14 +69,11 @@ export async function listenSmb(given: SmbEndpointOptions): Promise<SmbEndpoint>
   await bind(server, { title: smbTitle, host, port, onPortReplaced, socket: bound });
   const address = server.address();
   const taken = typeof address === "object" && address !== null ? address.port : port;
-  let stopped: Promise<void> | undefined;
-  const stop = (): Promise<void> => (stopped ??= listener.stop());
   return {
     url: `smb://${host.includes(":") ? `[${host}]` : host}:${taken}`,
     administration: listener.administration,
     // An SMB client reconnects by itself; its session cannot move to another process.
-    drain: stop,
-    stop,
+    stop: () => listener.stop(),
     unref: () => unref(server),
   };
 }

@@ -6,6 +6,7 @@ import { connectionStringOf } from "../admin/connection-string.ts";
 import { environmentVariable, realEnvironment } from "../host/world.ts";
 import { expectFreeDescriptors } from "../host/process.ts";
 import { defaultLocation } from "./flags.ts";
+import type { StopPace } from "./listener.ts";
 import { logFor } from "../host/log.ts";
 import { isLocal, oauthOf, resolveOptions, type Options, type StartOptions } from "./options.ts";
 import { readSecretFile, readSecrets } from "./secret-options.ts";
@@ -17,7 +18,7 @@ import {
 } from "../commands/archive/archive-file.ts";
 import type { ExportReport } from "../commands/archive/export-accounts.ts";
 import type { LoadReport } from "../commands/archive/load-archive.ts";
-import { RunningServer } from "./running-server.ts";
+import { RunningServer, stopPaces } from "./running-server.ts";
 import type { EndpointName } from "./service-listener.ts";
 import { StartRefused } from "../host/start-refused.ts";
 import type { Faults } from "../controls/fault-injector.ts";
@@ -103,11 +104,16 @@ export async function startInProcess(input: StartOptions): Promise<InProcessServ
 export async function startWith(
   options: Options,
   environment: ServerEnvironment,
+  pace: keyof typeof stopPaces = "program",
 ): Promise<EtagereServer> {
-  return apiOf(await openServer(options, environment), environment.clock);
+  return apiOf(await openServer(options, environment), environment.clock, stopPaces[pace]);
 }
 
-function apiOf({ server, accounts }: OpenServer, clock: Clock): EtagereServer {
+function apiOf(
+  { server, accounts }: OpenServer,
+  clock: Clock,
+  pace: StopPace = stopPaces.program,
+): EtagereServer {
   return {
     get connectionString() {
       const [first] = accounts.names();
@@ -118,7 +124,7 @@ function apiOf({ server, accounts }: OpenServer, clock: Clock): EtagereServer {
     adminUrl: server.adminUrl,
     explorerLink: () => server.explorerLink(),
     smbUrl: server.smbUrl,
-    stop: () => server.stop(),
+    stop: () => server.stop(pace),
     reset: () => server.reset(),
     snapshot: (name) => server.controls.snapshots.save(name),
     restore: (snapshot) =>
@@ -129,7 +135,7 @@ function apiOf({ server, accounts }: OpenServer, clock: Clock): EtagereServer {
     faults: server.faults,
     events: { settled: async () => void (await server.subscriptions.settled()) },
     reload: () => server.reload(),
-    [Symbol.asyncDispose]: () => server.stop(),
+    [Symbol.asyncDispose]: () => server.stop(pace),
   };
 }
 

@@ -42,9 +42,11 @@ export interface ObserveMessage {
 /** A message from the supervisor to a worker. A message with an id is answered by `done` with the
  *  same id. */
 export type ToWorker =
-  /** Comes with the bound socket of the listener with this title, before `start`. */
+  /** Comes with the bound socket of the listener with this title, before `start` or `become-main`. */
   | { readonly kind: "socket"; readonly title: string }
   | { readonly kind: "start"; readonly setup: WorkerSetup }
+  /** Serve SMB and the admin listener, too: the main worker has ended. */
+  | { readonly kind: "become-main" }
   | { readonly kind: "sample"; readonly id: number }
   /** List the waiting calls. */
   | { readonly kind: "waits"; readonly id: number }

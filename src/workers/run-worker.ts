@@ -6,7 +6,8 @@ import type { Wait } from "../operation/work.ts";
 import type { BoundSocket } from "../server/listener.ts";
 import { openAccessLog, sharedConsoleSink } from "../server/access-log.ts";
 import { mergeSamples } from "./merge-samples.ts";
-import type { RunningServer } from "../server/running-server.ts";
+import { LastResponses } from "../server/last-responses.ts";
+import { stopPaces, type RunningServer } from "../server/running-server.ts";
 import { logFor } from "../host/log.ts";
 import { realEnvironment } from "../host/world.ts";
 import { openServer } from "../server/start.ts";
@@ -21,16 +22,13 @@ export class ActiveConnections {
   #current = new Set<Socket>();
   #previousCount = 0;
   #toClose = 0;
-  /** The last response of each connection that is about to be closed. */
-  readonly #last = new Map<Socket, ServerResponse>();
+  readonly #last = new LastResponses();
 
   /** Must be called for each request, before its response begins. */
   onRequest({ socket }: IncomingMessage, response: ServerResponse): void {
-    const last = this.#last.size > 0 ? this.#last.get(socket) : undefined;
-    if (last !== undefined) this.#keepOpen(socket, last);
-    else if (this.#toClose > 0) {
+    if (!this.#last.keepOpen(socket) && this.#toClose > 0) {
       this.#toClose -= 1;
-      this.#closeAfter(socket, response);
+      this.#last.closeAfter(socket, response);
       return;
     }
     this.#current.add(socket);
@@ -41,18 +39,6 @@ export class ActiveConnections {
     this.#previousCount = this.#current.size;
     this.#current = new Set();
     this.#toClose = 0;
-  }
-
-  #closeAfter(socket: Socket, response: ServerResponse): void {
-    response.shouldKeepAlive = false;
-    this.#last.set(socket, response);
-    response.once("close", () => this.#last.delete(socket));
-  }
-
-  /** The client has sent a further request before that response, which would remain unanswered. */
-  #keepOpen(socket: Socket, last: ServerResponse): void {
-    this.#last.delete(socket);
-    if (!last.headersSent) last.shouldKeepAlive = true;
   }
 
   /** Closes this share of the connections that were active in the previous period, each after its
@@ -102,6 +88,8 @@ class WorkerRun {
       case "start":
         this.#server = this.#start(message.setup);
         return;
+      case "become-main":
+        return void this.#becomeMain();
       case "sample":
         return void this.#withServer(async (server) => {
           await send({ kind: "done", id: message.id, sample: server.sample() });
@@ -173,6 +161,13 @@ class WorkerRun {
     }
   }
 
+  async #becomeMain(): Promise<void> {
+    // Its events are those of its own feed from now on.
+    this.#forwarder?.observe(false, []);
+    this.#forwarder = undefined;
+    await this.#withServer((server) => server.listenAsMain());
+  }
+
   #reportLoad(clock: Clock, previous = performance.eventLoopUtilization()): void {
     clock.after(loadMilliseconds, () => {
       const now = performance.eventLoopUtilization();
@@ -224,7 +219,7 @@ class WorkerRun {
 
   async #stop(isDrained: boolean): Promise<void> {
     await this.#withServer(async (server) => {
-      await (isDrained ? server.drainAndStop() : server.stop());
+      await server.stop(isDrained ? stopPaces.replaced : stopPaces.signal);
       await send({ kind: "ending", sample: server.sample() });
     });
     process.exit(0);

@@ -66,6 +66,11 @@ export class SharedSockets {
     }
   }
 
+  /** The sockets that only the main worker serves. */
+  *servedByMain(): Generator<readonly [string, BoundSocket]> {
+    for (const entry of this.#handles) if (mainTitles.has(entry[0])) yield entry;
+  }
+
   /** A port is then open only as long as a worker listens on it. */
   close(): void {
     for (const handle of this.#handles.values()) handle.close();

@@ -63,7 +63,9 @@ class FigureCollector {
    *  known figures count. */
   async collect(asking: WorkerProcess, workers: readonly WorkerProcess[]): Promise<OtherFigures> {
     const others = workers.filter((worker) => worker !== asking);
-    await Promise.all(others.map((worker) => worker.ask((id) => ({ kind: "sample", id }))));
+    // A worker that starts answers when it has started, and has no figures before.
+    const serving = others.filter(({ listeningSince }) => listeningSince !== undefined);
+    await Promise.all(serving.map((worker) => worker.ask((id) => ({ kind: "sample", id }))));
     const known = others.flatMap(({ lastSample }) => lastSample ?? []);
     // The supervisor serves no requests.
     const supervisor = newMetrics().sample(processFigures());
@@ -103,7 +105,7 @@ const explorerLine = "Etagere explorer:";
 /**
  * Runs the worker processes of one server. All listen on the same sockets, and the kernel gives a
  * new connection to one of them. A worker that ends is replaced. The worker in slot 0, the main
- * worker, also serves SMB and the admin listener.
+ * worker, also serves SMB and the admin listener; if it ends, another worker takes its slot.
  */
 export class Supervisor {
   readonly #given: SupervisorOptions;
@@ -247,7 +249,9 @@ export class Supervisor {
   }
 
   async #sendWaits(worker: WorkerProcess, id: number): Promise<void> {
-    const others = [...this.#all].filter((each) => each !== worker);
+    const others = [...this.#all].filter(
+      (each) => each !== worker && each.listeningSince !== undefined,
+    );
     const listed = others.map((each) => each.ask((asked) => ({ kind: "waits", id: asked })));
     const waits = (await Promise.all(listed)).flatMap((answer) => answer?.waits ?? []);
     worker.send({ kind: "other-waits", id, waits });
@@ -267,7 +271,23 @@ export class Supervisor {
     const isReplaced = this.#slots[worker.slot] !== worker;
     if (isReplaced || this.#state !== "running") return;
     this.#given.log.error({ pid: worker.pid, code, signal }, "worker ended; replacing it");
+    if (worker.slot === 0) this.#replaceMain(worker);
     void this.#replace(worker);
+  }
+
+  /** Makes another worker the main worker, which takes much less time than to start one. The slots
+   *  of both are exchanged. */
+  #replaceMain(ended: WorkerProcess): void {
+    const isServing = ({ isLeaving, listeningSince }: WorkerProcess): boolean =>
+      !isLeaving && listeningSince !== undefined;
+    const next = this.#slots.find(isServing);
+    if (next === undefined) return;
+    ended.slot = next.slot;
+    next.slot = 0;
+    this.#slots[0] = next;
+    this.#slots[ended.slot] = ended;
+    this.#feed.join(next, this.#slots.slice(1));
+    next.becomeMain(this.#sockets.servedByMain());
   }
 
   async #replace(ended: WorkerProcess): Promise<void> {
@@ -298,23 +318,31 @@ export class Supervisor {
     log.info({ workers: this.#slots.length }, "rolling restart");
     await Promise.all([...this.#all].map((worker) => worker.ask((id) => ({ kind: "reload", id }))));
     for (const old of this.#slots.slice()) {
-      // A worker that has ended is being replaced already.
-      if (this.#state !== "running" || old.isLeaving || this.#slots[old.slot] !== old) continue;
-      const worker = this.#fork(old.slot);
       try {
-        await worker.listening;
+        await this.#restartOne(old);
       } catch (error) {
         const problems = error instanceof StartRefused ? error.problems : [String(error)];
         log.error({ problems }, "rolling restart stopped; the old workers continue");
         return;
       }
-      if (this.#slots[old.slot] === old) {
-        this.#slots[old.slot] = worker;
-        this.#feed.join(worker, this.#slots.slice(1));
-        void old.stop({ isDrained: true });
-      } else {
-        void worker.stop({ isDrained: true });
-      }
+    }
+  }
+
+  /** Rejects with `StartRefused` if the new worker does not start. */
+  async #restartOne(old: WorkerProcess): Promise<void> {
+    const { slot } = old;
+    // A worker that has ended is being replaced already.
+    if (this.#state !== "running" || old.isLeaving || this.#slots[slot] !== old) return;
+    const worker = this.#fork(slot);
+    await worker.listening;
+    if (this.#slots[slot] === old) {
+      this.#slots[slot] = worker;
+      this.#feed.join(worker, this.#slots.slice(1));
+      void old.stop({ isDrained: true });
+    } else {
+      void worker.stop({ isDrained: true });
+      // Meanwhile it has become the main worker.
+      await this.#restartOne(old);
     }
   }
 

@@ -47,7 +47,7 @@ type Answer = (done: DoneMessage | undefined) => void;
 
 /** A worker as the supervisor sees it, from its start to its end. */
 export class WorkerProcess {
-  readonly slot: number;
+  slot: number;
   /** Resolves when the worker serves all its listeners; rejects with `StartRefused` if it does not
    *  start. */
   readonly listening: Promise<WorkerListening>;
@@ -84,9 +84,14 @@ export class WorkerProcess {
     worker.on("message", (message: FromWorker) => this.#receive(message, onMessage));
     // Sending to a worker that has just ended fails; its exit is handled above.
     worker.on("error", () => {});
-    for (const [title, socket] of sockets)
-      this.#sendSoon([{ kind: "socket", title }, socket, () => {}]);
+    this.#sendSockets(sockets);
     this.send({ kind: "start", setup });
+  }
+
+  /** Lets the worker serve these sockets as the main worker, too. */
+  becomeMain(sockets: WorkerProcessOptions["sockets"]): void {
+    this.#sendSockets(sockets);
+    this.send({ kind: "become-main" });
   }
 
   get pid(): number {
@@ -143,6 +148,12 @@ export class WorkerProcess {
     }
     if (message.kind === "ending") this.lastSample = message.sample;
     onMessage(this, message);
+  }
+
+  #sendSockets(sockets: WorkerProcessOptions["sockets"]): void {
+    for (const [title, socket] of sockets) {
+      this.#sendSoon([{ kind: "socket", title }, socket, () => {}]);
+    }
   }
 
   #sendUnsent(): void {

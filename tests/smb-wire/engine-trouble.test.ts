@@ -47,7 +47,7 @@ beforeAll(async () => {
 });
 afterAll(async () => {
   trouble = undefined;
-  await endpoint.stop(0);
+  await endpoint.stop();
   await stores.close();
 });
 

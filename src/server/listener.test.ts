@@ -80,7 +80,7 @@ describe("stopping with a quiet period", () => {
     let arrive = (): void => {};
     const arrived = new Promise<void>((resolve) => (arrive = resolve));
     const listener = await listenWith((request, response) => {
-      boundPipelining(request, response);
+      boundPipelining(request, response, realClock());
       responses.push(response);
       if (responses.length === 2) arrive();
     });

@@ -343,7 +343,7 @@ class ListenerStop {
     this.#gate.hold();
     this.#server.on("connection", count);
     for (let passed = 0; passed < lastIterationsMax; passed += 1) {
-      await new Promise((resolve) => setImmediate(resolve));
+      await new Promise<void>((resolve) => this.#clock.nextIteration(resolve));
       if (without === iterationsWithoutConnection) break;
       without += 1;
     }

@@ -10,7 +10,11 @@ const startMillisecondsMax = 30_000;
  */
 export async function serve({ command: [program, ...words], last }) {
   const server = spawn(program, words, { stdio: ["ignore", "pipe", "inherit"] });
+  // The server does not outlive the script.
+  const kill = () => server.kill("SIGKILL");
+  process.once("exit", kill);
   const gone = new Promise((resolve) => server.once("exit", resolve));
+  void gone.then(() => process.off("exit", kill));
   const urls = {};
   /** All lines so far. */
   const printed = [];

@@ -17,6 +17,9 @@ const { canListen, startServer } = await import("../tests/clients/server.mjs");
 const { runLive } = await import("../tests/clients/live/live.mjs");
 const { runHadoopSuite } = await import("../tests/clients/hadoop-suite/suite.mjs");
 
+// So that "exit" is emitted, which ends the processes that were started.
+for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"]) process.once(signal, () => process.exit(1));
+
 const results = { passed: [], failed: [], skipped: [] };
 const asked = process.argv.slice(2);
 const live = /^--(go|python)-live$/.exec(asked[0] ?? "")?.[1];

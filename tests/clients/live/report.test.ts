@@ -13,15 +13,27 @@ const known = [
   { test: "azfile share Test/TestOther", reason: "of a library that does not run" },
 ];
 
-function compare(results: readonly Result[], isComplete = true): unknown {
+const skips = [{ test: "azblob blob TestScale*", reason: "only when asked for" }];
+
+interface Options {
+  readonly isComplete?: boolean;
+  readonly withSkips?: boolean;
+}
+
+function compare(
+  results: readonly Result[],
+  { isComplete = true, withSkips = false }: Options = {},
+): unknown {
   const all = JSON.stringify(results.map((one) => ({ library: "azblob", ...one })));
   const options = JSON.stringify({ libraries: ["azblob"], isComplete });
+  const lists = { failed: known, ...(withSkips ? { skipped: skips } : {}) };
   const program = `import { compared, printed } from "./tests/clients/live/report.mjs";
-    const found = compared(${JSON.stringify(known)}, ${all}, ${options});
-    const { expected, unexpected, gone, isAsExpected } = found;
+    const found = compared(${JSON.stringify(lists)}, ${all}, ${options});
+    const { isAsExpected, skipped } = found;
+    const { expected, unexpected, gone } = found.failed;
     const names = (list) => list.map(({ name }) => name);
     const last = printed(${all}, found).split("\\n").at(-1);
-    const result = { expected: names(expected), unexpected, gone, isAsExpected, last };
+    const result = { expected: names(expected), unexpected, gone, skipped, isAsExpected, last };
     console.log(JSON.stringify(result));`;
   const words = ["--input-type=module", "-e", program];
   return JSON.parse(execFileSync(process.execPath, words, { encoding: "utf8" }));
@@ -39,7 +51,7 @@ describe("results of live tests", () => {
     expect(compare([...knownFails, passed, skipped])).toMatchObject({
       expected: ["azblob blob Test/TestKnown", "azblob blob TestFamily/one"],
       isAsExpected: true,
-      last: "1 passed, 2 failed, 1 skipped",
+      last: "1 passed, 2 failed (2 expected), 1 skipped",
     });
   });
 
@@ -62,15 +74,36 @@ describe("results of live tests", () => {
     });
   });
 
+  it("are not as expected if a test is skipped that is not on a list of skips", () => {
+    const listed: Result = { test: "blob TestScale/one", outcome: "skipped" };
+    const other: Result = { test: "blob Test/TestLater", outcome: "skipped", output: "no reason" };
+    expect(compare([...knownFails, listed], { withSkips: true })).toMatchObject({
+      isAsExpected: true,
+      last: "0 passed, 2 failed (2 expected), 1 skipped (1 expected)",
+    });
+    expect(compare([...knownFails, listed, other], { withSkips: true })).toMatchObject({
+      skipped: { unexpected: [{ name: "azblob blob Test/TestLater", error: "no reason" }] },
+      isAsExpected: false,
+    });
+  });
+
+  it("are not as expected if a test of the list of skips runs", () => {
+    const ran: Result = { test: "blob TestScale/one", outcome: "passed" };
+    expect(compare([...knownFails, ran], { withSkips: true })).toMatchObject({
+      skipped: { gone: ["azblob blob TestScale*"] },
+      isAsExpected: false,
+    });
+  });
+
   it("ignore known failures that were not asked for", () => {
     const [first] = knownFails;
-    expect(compare(first === undefined ? [] : [first], false)).toMatchObject({
+    expect(compare(first === undefined ? [] : [first], { isComplete: false })).toMatchObject({
       gone: [],
       isAsExpected: true,
     });
   });
 
   it("are not as expected if no test ran", () => {
-    expect(compare([], false)).toMatchObject({ isAsExpected: false });
+    expect(compare([], { isComplete: false })).toMatchObject({ isAsExpected: false });
   });
 });

@@ -2,6 +2,7 @@
 // customer-provided keys over nothing else.
 import { execFileSync } from "node:child_process";
 import { writeFileSync } from "node:fs";
+import { hostname } from "node:os";
 import { join } from "node:path";
 import { root } from "../../../scripts/prepare.mjs";
 import { developmentAccountKey as key } from "../../../dist/account/settings.js";
@@ -91,13 +92,18 @@ function tokenSettings(location) {
   };
 }
 
-/** Writes the file with the authority that Java shall trust, and returns the options for it. */
-export function trust(location, folder) {
+/**
+ * Writes the files that tell Java which authority to trust and where the account is, and returns
+ * the options for them. Some tests look up the name of the account; all others are unknown.
+ */
+export function javaOptions(location, folder) {
   const store = join(folder, "trust.p12");
   const added = ["-importcert", "-noprompt", "-alias", "etagere"];
   const authority = ["-file", join(location, "https", "ca.pem")];
   const words = [...added, ...authority, "-keystore", store, "-storepass", "changeit"];
   execute("keytool", words, { stdio: "ignore" });
+  const hosts = join(folder, "hosts");
+  writeFileSync(hosts, `127.0.0.1 localhost ${hostname()} ${account}\n`);
   const property = "-Djavax.net.ssl.trustStore";
-  return [`${property}=${store}`, `${property}Password=changeit`];
+  return [`${property}=${store}`, `${property}Password=changeit`, `-Djdk.net.hosts.file=${hosts}`];
 }

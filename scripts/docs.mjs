@@ -4,6 +4,6 @@ import { buildScripts, ensureInstalled, root, run } from "./prepare.mjs";
 
 ensureInstalled();
 buildScripts();
-for (const page of ["support-matrix", "identity-page", "contract", "bench-page"]) {
+for (const page of ["support-matrix", "identity-page", "contract", "bench-page", "options-page"]) {
   run(process.execPath, [join(root, ".build", "scripts", "docs", `${page}.js`)]);
 }

@@ -1,81 +1,92 @@
 import { readFile } from "node:fs/promises";
 import { text as readAll } from "node:stream/consumers";
 import { defaultLocation } from "../server/flags.ts";
-import { messageOf, StartRefused } from "../host/start-refused.ts";
 import type { AccountAnswer } from "./account-access.ts";
-import { adminTokenOf } from "./admin-client.ts";
-import { NoServer } from "./admin-client.ts";
-import { findServer } from "./admin-client.ts";
-import { usageError, type Subcommand } from "./subcommand.ts";
-import { parseCliArguments } from "./parse-cli-arguments.ts";
+import { addressOptions, jsonOption, onServerOrStore } from "./admin-client.ts";
+import type { AddressValues } from "./admin-client.ts";
+import { defineCommand, printFailure, WrongUsage, type Argument } from "./command.ts";
 
-export const accountCommand: Subcommand = {
+const nameWord: Argument = { value: "NAME", kind: "name" };
+const settingWords: Argument = { value: "SETTING=VALUE", kind: "name", isList: true };
+
+export const accountCommand = defineCommand({
   name: "account",
-  usage: "list|create|delete|rotate-key|settings [NAME] [--location FOLDER | --url URL]",
   summary: "create, change, list and delete accounts in the data store",
-  help: [
-    "Manages the accounts in the data store of a running server, or of the data folder of a",
-    "stopped one. Accounts of --config and AZURITE_ACCOUNTS are only listed.",
-    "",
-    "  list                           all accounts; unserved: has data, but is not configured",
-    "  create NAME [SETTING=VALUE]…   NAME: 3 to 24 lower-case letters and digits",
-    "  delete NAME                    an account without data, with --force any account",
-    "  rotate-key NAME 1|2            replace a key; the old one is rejected from then on",
-    "  settings NAME [SETTING=VALUE]… change settings, as versioning=true; VALUE may be default",
-    "",
-    "  -l, --location FOLDER   the server that uses this data folder, or the folder (.etagere)",
-    "      --url URL           address of the admin listener, for example http://127.0.0.1:10010",
-    "      --tokenFile FILE    file with the admin token, or the variable ETAGERE_ADMIN_TOKEN; not",
-    "                          needed if the data folder is readable",
-    "      --keyFile FILE      file with the key or keys in base64, one per line, or - for",
-    "                          standard input; without it, keys are random",
-    "      --quota SIZE        create, settings: most bytes that the account stores, as 10GiB, or",
-    "                          default for no limit; the same as quotaBytes=SIZE",
-    "      --adopt             create: take over the data of an account of this name",
-    "      --force             delete: also delete the data",
-    "      --json              print JSON",
-    "",
-    "exit code: 0 done, 1 not done",
-    "example:   etagere account create photos hierarchicalNamespace=true",
+  description: [
+    "Manages the accounts in the data store of a running server, or of the data folder of a " +
+      "stopped one. Accounts of --config and AZURITE_ACCOUNTS are only listed.",
   ],
-  run: runAccountCommand,
-};
+  arguments: [],
+  actions: {
+    list: { arguments: [], help: "all accounts; unserved: has data, but is not configured" },
+    create: {
+      arguments: [nameWord, settingWords],
+      help: "NAME: 3 to 24 lower-case letters and digits",
+    },
+    delete: { arguments: [nameWord], help: "an account without data, with --force any account" },
+    "rotate-key": {
+      arguments: [nameWord, { value: "1|2", kind: "choice", choices: ["1", "2"] }],
+      help: "replace a key; the old one is rejected from then on",
+    },
+    settings: {
+      arguments: [nameWord, settingWords],
+      help: "change settings, as versioning=true; VALUE may be default",
+    },
+  },
+  options: {
+    ...addressOptions,
+    keyFile: {
+      kind: "stream",
+      value: "FILE",
+      actions: ["create", "rotate-key"],
+      help:
+        "file with the key or keys in base64, one per line, or - for standard input; without it, " +
+        "keys are random",
+    },
+    quota: {
+      kind: "name",
+      value: "SIZE",
+      actions: ["create", "settings"],
+      help:
+        "most bytes that the account stores, as 10GiB, or default for no limit; the same as " +
+        "quotaBytes=SIZE",
+    },
+    adopt: {
+      kind: "switch",
+      actions: ["create"],
+      help: "take over the data of an account of this name",
+    },
+    force: { kind: "switch", actions: ["delete"], help: "also delete the data" },
+    ...jsonOption,
+  },
+  exitCodes: ["done", "not done"],
+  example: "etagere account create photos hierarchicalNamespace=true",
+  run: async ({ action, words, options }) => {
+    const does = actionOf(action, words, options);
+    try {
+      const answer = await run(does, options);
+      process.stdout.write(options.json ? `${JSON.stringify(answer)}\n` : printed(does, answer));
+      return 0;
+    } catch (error) {
+      return printFailure(error);
+    }
+  },
+});
 
-async function runAccountCommand(words: readonly string[]): Promise<number> {
-  const command = parseAccountWords(words);
-  if ("problem" in command) {
-    process.stderr.write(usageError(accountCommand, command.problem));
-    return 1;
-  }
-  try {
-    const answer = await run(command);
-    process.stdout.write(command.json ? `${JSON.stringify(answer)}\n` : printed(command, answer));
-    return 0;
-  } catch (error) {
-    const problems = error instanceof StartRefused ? error.problems : [messageOf(error)];
-    for (const problem of problems) process.stderr.write(`etagere: ${problem}\n`);
-    return 1;
-  }
-}
-
-/** Uses the server of the location if one responds, else the folder itself: its store may be opened
- *  by several processes, so a server that starts meanwhile does no harm. */
-async function run({ does, url, location, tokenFile, keyFile }: AccountCommand) {
+async function run(
+  does: AccountAction,
+  options: AddressValues & { readonly keyFile: string | undefined },
+): Promise<AccountAnswer> {
+  const { keyFile, location = defaultLocation } = options;
   const keys = keyFile === undefined ? undefined : await readKeys(keyFile);
   if (does.action === "rotate-key" && keys !== undefined && keys.length !== 1) {
     throw new Error(`--keyFile: must contain one key, got ${keys.length}`);
   }
   const { runOnFolder, runOnServer } = await import("./account-access.ts");
-  const found = url === undefined ? await findServer(location) : { url };
-  const given = await adminTokenOf({ tokenFile });
-  if (found === undefined) return runOnFolder(location ?? defaultLocation, { does, keys });
-  const server = { ...found, token: given ?? ("token" in found ? found.token : undefined) };
-  try {
-    return await runOnServer(server, { does, keys });
-  } catch (error) {
-    if (!(error instanceof NoServer) || url !== undefined) throw error;
-    return runOnFolder(location ?? defaultLocation, { does, keys });
-  }
+  return onServerOrStore(options, {
+    onServer: (server) => runOnServer(server, { does, keys }),
+    onStore: () => runOnFolder(location, { does, keys }),
+  });
 }
 
 async function readKeys(file: string): Promise<readonly string[]> {
@@ -83,7 +94,7 @@ async function readKeys(file: string): Promise<readonly string[]> {
   return content.split(/\s+/).filter((word) => word !== "");
 }
 
-function printed({ does }: AccountCommand, answer: AccountAnswer): string {
+function printed(does: AccountAction, answer: AccountAnswer): string {
   const { accounts, keys = [], connectionString, settings } = answer;
   const lines = (accounts ?? []).map(({ name, source, hierarchicalNamespace }) =>
     [name.padEnd(24), source.padEnd(10), hierarchicalNamespace === true ? "hierarchical" : ""]
@@ -113,93 +124,51 @@ export type AccountAction =
 
 type SettingWords = Readonly<Record<string, unknown>>;
 
-interface AccountCommand {
-  readonly does: AccountAction;
-  readonly url: string | undefined;
-  readonly location: string | undefined;
-  readonly tokenFile: string | undefined;
-  /** File with the keys, `-` for standard input; undefined: random keys. */
-  readonly keyFile: string | undefined;
-  readonly json: boolean;
+interface ActionOptions {
+  readonly adopt: boolean;
+  readonly force: boolean;
+  readonly quota: string | undefined;
 }
 
-const options = {
-  url: { type: "string" },
-  location: { type: "string", short: "l" },
-  tokenFile: { type: "string" },
-  keyFile: { type: "string" },
-  json: { type: "boolean" },
-  quota: { type: "string" },
-  force: { type: "boolean" },
-  adopt: { type: "boolean" },
-} as const;
-
-type Problem = { readonly problem: string };
-
-/** Parses the words after `etagere account`. */
-export function parseAccountWords(words: readonly string[]): AccountCommand | Problem {
-  const read = parseCliArguments(words, options);
-  if (!read.ok) return read;
-  const { texts, switches, others } = read;
-  if (texts.has("url") && texts.has("location")) return { problem: "--url contradicts --location" };
-  const parsed = actionOf(others, switches);
-  if ("problem" in parsed) return parsed;
-  const does = withQuota(parsed, texts.get("quota"));
-  if ("problem" in does) return does;
-  const takesKeys = does.action === "create" || does.action === "rotate-key";
-  if (texts.has("keyFile") && !takesKeys) return { problem: `${does.action} takes no --keyFile` };
-  for (const [name, action] of Object.entries({ force: "delete", adopt: "create" })) {
-    if (switches.has(name) && does.action !== action) {
-      return { problem: `only ${action} takes --${name}` };
-    }
-  }
-  return {
-    does,
-    url: texts.get("url"),
-    location: texts.get("location"),
-    tokenFile: texts.get("tokenFile"),
-    keyFile: texts.get("keyFile"),
-    json: switches.has("json"),
-  };
-}
-
-function actionOf(
-  [action = "", name = "", ...rest]: readonly string[],
-  switches: ReadonlySet<string>,
-): AccountAction | Problem {
-  const [only = "", ...more] = rest;
+/** The action that checked words name. Throws `WrongUsage` if a setting cannot be parsed. */
+export function actionOf(
+  action: AccountAction["action"],
+  [named = "", ...rest]: readonly string[],
+  { adopt, force, quota }: ActionOptions,
+): AccountAction {
   switch (action) {
     case "list":
-      return name === "" ? { action } : { problem: "list takes no further words" };
+      return { action };
     case "delete":
-      if (name === "" || rest.length > 0) return { problem: "delete takes the name of an account" };
-      return { action, name, force: switches.has("force") };
+      return { action, name: named, force };
     case "rotate-key":
-      if (name === "" || (only !== "1" && only !== "2") || more.length > 0) {
-        return { problem: "rotate-key takes the name of an account, and 1 or 2" };
-      }
-      return { action, name, number: only === "1" ? 1 : 2 };
+      return { action, name: named, number: rest[0] === "1" ? 1 : 2 };
     case "create":
-    case "settings": {
-      if (name === "") return { problem: `${action} takes the name of an account` };
-      const settings = parseSettingWords(rest);
-      if ("problem" in settings) return settings as Problem;
-      return action === "create"
-        ? { action, name, settings, adopt: switches.has("adopt") }
-        : { action, name, settings };
-    }
-    default:
-      return { problem: "list, create, delete, rotate-key or settings is required" };
+      return {
+        action,
+        name: named,
+        settings: { ...parseSettingWords(rest), ...quotaOf(quota) },
+        adopt,
+      };
+    case "settings":
+      return { action, name: named, settings: { ...parseSettingWords(rest), ...quotaOf(quota) } };
   }
+}
+
+function quotaOf(quota: string | undefined): SettingWords {
+  if (quota === undefined) return {};
+  const quotaBytes = quota === "default" ? null : parseBytes(quota);
+  if (quotaBytes !== undefined) return { quotaBytes };
+  throw new WrongUsage(`--quota: a size such as 10GiB, got "${quota}"`);
 }
 
 /** Parses words such as `versioning=true` or `smb.requireEncryption=true`; the value `default` is
  *  null, which returns a setting to its default. The server validates names and values. */
-function parseSettingWords(words: readonly string[]): SettingWords | Problem {
+function parseSettingWords(words: readonly string[]): SettingWords {
   const settings: Record<string, unknown> = {};
   for (const word of words) {
     const [, name = "", field, value = ""] = /^(\w+)(?:\.(\w+))?=(.+)$/.exec(word) ?? [];
-    if (name === "") return { problem: `${word}: settings read name=value` };
+    if (name === "") throw new WrongUsage(`${word}: settings read name=value`);
     const present = settings[name];
     settings[name] =
       field === undefined
@@ -222,13 +191,4 @@ function parseBytes(text: string): number | undefined {
   const [, digits, unit = ""] = /^(\d{1,15})([KMGT]iB)?$/.exec(text) ?? [];
   if (digits === undefined) return undefined;
   return Number(digits) * bytesPerUnit[unit as keyof typeof bytesPerUnit];
-}
-
-/** Adds `--quota` to the settings of create and settings. */
-function withQuota(does: AccountAction, quota: string | undefined): AccountAction | Problem {
-  if (quota === undefined) return does;
-  if (!("settings" in does)) return { problem: "only create and settings take --quota" };
-  const quotaBytes = quota === "default" ? null : parseBytes(quota);
-  if (quotaBytes === undefined) return { problem: `--quota: a size such as 10GiB, got "${quota}"` };
-  return { ...does, settings: { ...does.settings, quotaBytes } };
 }

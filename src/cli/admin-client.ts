@@ -2,6 +2,7 @@ import { adminHeader } from "../admin/security/admin-auth.ts";
 import { readSecretFile } from "../server/secret-options.ts";
 import { readAdminAddress } from "../server/admin-address.ts";
 import { defaultLocation, flagDefaults } from "../server/flags.ts";
+import type { Options } from "./command.ts";
 
 interface AdminCall {
   readonly method: "GET" | "POST" | "PUT" | "PATCH" | "DELETE";
@@ -43,17 +44,70 @@ export function messageIn(text: string): string | undefined {
   }
 }
 
-interface TokenOptions {
+/** Options of every command that calls a server. */
+export const addressOptions = {
+  location: {
+    kind: "folder",
+    short: "l",
+    value: "FOLDER",
+    help: "the server that uses this data folder, or the folder itself (.etagere)",
+  },
+  url: {
+    kind: "http",
+    value: "URL",
+    excludes: ["location"],
+    help: "address of the admin listener, for example http://127.0.0.1:10010",
+  },
+  tokenFile: {
+    kind: "file",
+    value: "FILE",
+    help:
+      "file with the admin token, or the variable ETAGERE_ADMIN_TOKEN; not needed if the data " +
+      "folder is readable",
+  },
+} as const satisfies Options;
+
+/** Option of commands that only read, for which a token on the command line may do. */
+export const tokenOption = {
+  token: {
+    kind: "text",
+    value: "TOKEN",
+    help: "value of --adminToken; not needed if the data folder is readable",
+  },
+} as const satisfies Options;
+
+/** Option of commands that print a report. */
+export const jsonOption = {
+  json: { kind: "switch", help: "print JSON" },
+} as const satisfies Options;
+
+/** Values of `addressOptions`, and the token itself where a command accepts it. */
+export interface AddressValues {
+  readonly location: string | undefined;
+  readonly url: string | undefined;
   readonly token?: string | undefined;
-  readonly tokenFile?: string | undefined;
+  readonly tokenFile: string | undefined;
 }
 
-/** The admin token that the options or the environment name; undefined if they do not. Throws if
- *  the file cannot be read. */
-export async function adminTokenOf({
-  token,
-  tokenFile,
-}: TokenOptions): Promise<string | undefined> {
+/** Where the admin listener of a server is. */
+export interface ServerAddress {
+  readonly url: string;
+  readonly token?: string | undefined;
+}
+
+/** The server that the options name, with the admin token of the options, the environment or the
+ *  data folder; undefined if no server uses the location. Without a location the default one is
+ *  tried, then the default address. Throws if the token's file cannot be read. */
+export async function findServer(given: AddressValues): Promise<ServerAddress | undefined> {
+  const token = await givenToken(given);
+  if (given.url !== undefined) return { url: given.url, token };
+  const found = await readAdminAddress(given.location ?? defaultLocation);
+  if (found !== undefined) return { ...found, token: token ?? found.token };
+  if (given.location !== undefined) return undefined;
+  return { url: `http://${flagDefaults.adminHost}:${flagDefaults.adminPort}`, token };
+}
+
+async function givenToken({ token, tokenFile }: AddressValues): Promise<string | undefined> {
   if (token !== undefined) return token;
   if (tokenFile === undefined) return process.env["ETAGERE_ADMIN_TOKEN"];
   const read = await readSecretFile(tokenFile);
@@ -61,17 +115,24 @@ export async function adminTokenOf({
   return read.value;
 }
 
-/** Where the admin listener of a server is. */
-export interface ServerAddress {
-  readonly url: string;
-  /** The local admin token from the server's data folder. */
-  readonly token?: string | undefined;
-}
-
-/** Finds the server that uses a location. Without a location, the default one is tried, then the
- *  default address. */
-export async function findServer(location: string | undefined): Promise<ServerAddress | undefined> {
-  const found = await readAdminAddress(location ?? defaultLocation);
-  if (found !== undefined || location !== undefined) return found;
-  return { url: `http://${flagDefaults.adminHost}:${flagDefaults.adminPort}` };
+/** Uses the server of the location if one responds, else the folder or the stores themselves:
+ *  several processes may open them, so a server that starts meanwhile does no harm. */
+export async function onServerOrStore<T>(
+  given: AddressValues,
+  {
+    onServer,
+    onStore,
+  }: {
+    readonly onServer: (server: ServerAddress) => Promise<T>;
+    readonly onStore: () => Promise<T>;
+  },
+): Promise<T> {
+  const server = await findServer(given);
+  if (server === undefined) return onStore();
+  try {
+    return await onServer(server);
+  } catch (error) {
+    if (!(error instanceof NoServer) || given.url !== undefined) throw error;
+    return onStore();
+  }
 }

@@ -1,13 +1,15 @@
 import type { ServerArchives } from "../commands/archive/server-archives.ts";
 import { ArchiveRefused } from "../commands/refused.ts";
 import {
-  adminTokenOf,
-  findServer,
+  addressOptions,
+  jsonOption,
   messageIn,
   NoServer,
+  onServerOrStore,
+  type AddressValues,
   type ServerAddress,
 } from "./admin-client.ts";
-import { checkOptions, locationOf, withStores } from "./with-stores.ts";
+import { checkOptions, locationOf, storeOptions, withStores } from "./with-stores.ts";
 import { request as httpRequest, type IncomingMessage } from "node:http";
 import { request as httpsRequest } from "node:https";
 import type { Readable } from "node:stream";
@@ -17,37 +19,16 @@ import { archivePath, archiveType } from "../admin/views/archives.ts";
 
 /** Options of `export` and `load` that choose the server or the store. */
 export const archiveOptions = {
-  url: { type: "string" },
-  location: { type: "string", short: "l" },
-  tokenFile: { type: "string" },
-  store: { type: "string" },
-  storeFile: { type: "string" },
-  content: { type: "string" },
-  json: { type: "boolean" },
+  ...addressOptions,
+  ...storeOptions,
+  url: { ...addressOptions.url, excludes: ["location", "store", "storeFile", "content"] },
+  ...jsonOption,
 } as const;
 
-/** Their lines in the help. */
-export const archiveHelp: readonly string[] = [
-  "  -l, --location FOLDER   the server that uses this data folder, or the folder (.etagere)",
-  "      --url URL           address of the admin listener, for example http://127.0.0.1:10010",
-  "      --tokenFile FILE    file with the admin token, or the variable ETAGERE_ADMIN_TOKEN; not",
-  "                          needed if the data folder is readable",
-  "      --store URL         without a server: records in postgres://…; --storeFile FILE: a file",
-  "                          that contains it",
-  "      --content URL       without a server: contents in s3://…",
-  "      --json              print JSON",
-];
-
-/** Options that name the stores themselves. */
-const directOptions = ["store", "storeFile", "content"] as const;
-
-type Texts = ReadonlyMap<string, string>;
-
-/** Why the options contradict each other; undefined if they do not. */
-export function findContradiction(texts: Texts): string | undefined {
-  const isDirect = directOptions.some((name) => texts.has(name));
-  if (texts.has("url") && texts.has("location")) return "--url contradicts --location";
-  return texts.has("url") && isDirect ? "--url contradicts --store and --content" : undefined;
+interface ArchiveValues extends AddressValues {
+  readonly store: string | undefined;
+  readonly storeFile: string | undefined;
+  readonly content: string | undefined;
 }
 
 interface ArchiveAccess<T> {
@@ -57,30 +38,22 @@ interface ArchiveAccess<T> {
   readonly mayCreate: boolean;
 }
 
-/** Uses the server of the location if one responds, else the stores themselves: several processes
- *  may use them, so a server that starts meanwhile does no harm. */
-export async function accessArchives<T>(texts: Texts, access: ArchiveAccess<T>): Promise<T> {
-  const [url, location] = [texts.get("url"), texts.get("location")];
-  const isDirect = directOptions.some((name) => texts.has(name));
-  if (isDirect) return onStores(texts, access);
-  const found = url === undefined ? await findServer(location) : { url };
-  const given = await adminTokenOf({ tokenFile: texts.get("tokenFile") });
-  if (found === undefined) return onStores(texts, access);
-  try {
-    const token = given ?? ("token" in found ? found.token : undefined);
-    return await access.onServer({ ...found, token });
-  } catch (error) {
-    if (!(error instanceof NoServer) || url !== undefined) throw error;
-    return onStores(texts, access);
-  }
+/** Uses the server of the location if one responds, else the stores themselves. */
+export async function accessArchives<T>(
+  given: ArchiveValues,
+  access: ArchiveAccess<T>,
+): Promise<T> {
+  const { store, storeFile, content } = given;
+  const onStore = (): Promise<T> => onStores(given, access);
+  const isDirect = [store, storeFile, content].some((each) => each !== undefined);
+  return isDirect ? onStore() : onServerOrStore(given, { onServer: access.onServer, onStore });
 }
 
-async function onStores<T>(texts: Texts, { onStore, mayCreate }: ArchiveAccess<T>): Promise<T> {
-  const names = ["location", ...directOptions];
-  const given = Object.fromEntries(
-    names.flatMap((name) => (texts.has(name) ? [[name, texts.get(name) ?? ""]] : [])),
-  );
-  const options = await checkOptions(given);
+async function onStores<T>(
+  { location: folder, store, storeFile, content }: ArchiveValues,
+  { onStore, mayCreate }: ArchiveAccess<T>,
+): Promise<T> {
+  const options = await checkOptions({ location: folder, store, storeFile, content });
   const location = locationOf(options);
   const { isMissing } = await import("../data/data-locations.ts");
   if (!mayCreate && isMissing({ records: options.store ?? location, bytes: undefined })) {

@@ -1,41 +1,38 @@
 import { resolve } from "node:path";
 import type { FolderReport } from "../commands/folder-check/check-folder.ts";
-import { messageOf, StartRefused } from "../host/start-refused.ts";
 import { realEnvironment } from "../host/world.ts";
 import { quietLog } from "./with-stores.ts";
-import { parseCliArguments } from "./parse-cli-arguments.ts";
-import { usageError, type Subcommand } from "./subcommand.ts";
+import { defineCommand, printFailure } from "./command.ts";
 
 /** Problems that are printed. */
 const shownMax = 50;
 const foundExitCode = 1;
 const notCheckedExitCode = 2;
 
-export const checkCommand: Subcommand = {
+export const checkCommand = defineCommand({
   name: "check",
-  usage: "FOLDER",
   summary: "verify the checksums, counts and references of a data folder",
-  help: [
-    "Reads one consistent state of a data folder and verifies that referenced contents exist,",
-    "that they match their checksums, that counters and indexes are correct, and that nothing is",
-    "unreferenced. Changes nothing; servers may continue to use the folder.",
-    "",
-    "  FOLDER   a data folder: --location of a server, by default .etagere",
-    "",
-    "exit code: 0 no problems, 1 problems found, 2 the check could not run",
-    "example:   etagere check .etagere",
+  description: [
+    "Reads one consistent state of a data folder and verifies that referenced contents exist, " +
+      "that they match their checksums, that counters and indexes are correct, and that nothing " +
+      "is unreferenced. Changes nothing; servers may continue to use the folder.",
   ],
-  run: check,
-};
+  arguments: [
+    {
+      value: "FOLDER",
+      kind: "folder",
+      help: "a data folder: --location of a server, by default .etagere",
+    },
+  ],
+  actions: {},
+  options: {},
+  exitCodes: ["no problems", "problems found", "the check could not run"],
+  usageExitCode: notCheckedExitCode,
+  example: "etagere check .etagere",
+  run: ({ words: [folder = ""] }) => check(folder),
+});
 
-async function check(words: readonly string[]): Promise<number> {
-  const read = parseCliArguments(words, {});
-  const [folder, ...more] = read.ok ? read.others : [];
-  if (!read.ok || folder === undefined || more.length > 0) {
-    const problem = read.ok ? "exactly one folder is required" : read.problem;
-    process.stderr.write(usageError(checkCommand, problem));
-    return notCheckedExitCode;
-  }
+async function check(folder: string): Promise<number> {
   const { clock } = realEnvironment(quietLog);
   const { checkFolder } = await import("../commands/folder-check/check-folder.ts");
   try {
@@ -43,8 +40,7 @@ async function check(words: readonly string[]): Promise<number> {
     process.stdout.write(`${describeReport(report)}\n`);
     return report.problemCount === 0 ? 0 : foundExitCode;
   } catch (error) {
-    const problems = error instanceof StartRefused ? error.problems : [messageOf(error)];
-    for (const problem of problems) process.stderr.write(`etagere: ${problem}\n`);
+    printFailure(error);
     return notCheckedExitCode;
   }
 }

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { flags } from "../server/flags.ts";
-import { subcommands } from "./subcommands.ts";
+import { commands } from "./commands.ts";
 import { helpText, parseCommandLine } from "./command-line.ts";
 
 function valuesOf(...words: readonly string[]): unknown {
@@ -79,7 +79,7 @@ describe("the command line", () => {
     const lines = help.split("\n").filter((line) => line !== "");
     const starts = lines.map((line) => line.trim().split("  ", 1)[0]);
     expect(starts.length).toBe(new Set(starts).size);
-    for (const name of subcommands.keys()) expect(help).toMatch(new RegExp(`^  ${name} `, "m"));
+    for (const name of commands.keys()) expect(help).toMatch(new RegExp(`^  ${name} `, "m"));
     for (const name of Object.keys(flags)) expect(help).toContain(`--${name}`);
     for (const line of help.split("\n")) expect(line.length).toBeLessThanOrEqual(100);
   });

@@ -1,58 +1,83 @@
 import type { CopyReport } from "../commands/copy-data.ts";
 import type { DataLocation } from "../data/data-locations.ts";
 import { readSecretFile } from "../server/secret-options.ts";
-import { messageOf } from "../host/start-refused.ts";
 import { realEnvironment } from "../host/world.ts";
 import { progressBar } from "./progress-bar.ts";
 import { keepRunning, quietLog } from "./with-stores.ts";
-import { parseCliArguments } from "./parse-cli-arguments.ts";
-import { usageError, type Subcommand } from "./subcommand.ts";
+import { defineCommand, printFailure, WrongUsage } from "./command.ts";
 
-export const copyCommand: Subcommand = {
+export const copyCommand = defineCommand({
   name: "copy",
-  usage: "--from LOCATION --to LOCATION [--fromContent LOCATION] [--toContent LOCATION]",
   summary: "copy all data to another engine (folder, postgres://, s3://)",
-  help: [
-    "Copies all records and contents from one location to another, for example from a folder to a",
-    "database and a bucket. Stop the servers of both first. An interrupted copy continues when the",
-    "command is run again. At the end every byte and record is compared; until then no server",
-    "opens the target.",
-    "",
-    "  --from, --to                 a data folder, or postgres://… for records",
-    "  --fromFile, --toFile         a file that contains one of these, to hide a password",
-    "  --fromContent, --toContent   s3://… or a folder for contents; required with postgres://",
-    "",
-    "exit code: 0 everything was copied and compared, 1 the copy is incomplete",
-    "example:   etagere copy --from .etagere --to postgres://user:password@host/etagere \\",
-    "             --toContent 's3://bucket/prefix?endpoint=https://…'",
+  description: [
+    "Copies all records and contents from one location to another, for example from a folder to " +
+      "a database and a bucket. Stop the servers of both first. An interrupted copy continues " +
+      "when the command is run again. At the end every byte and record is compared; until then " +
+      "no server opens the target.",
   ],
-  run: copy,
-};
+  arguments: [],
+  actions: {},
+  options: {
+    from: { kind: "folder", value: "LOCATION", help: "a data folder, or postgres://… for records" },
+    fromFile: {
+      kind: "file",
+      value: "FILE",
+      help: "a file that contains the value of --from, to hide a password",
+    },
+    fromContent: {
+      kind: "folder",
+      value: "LOCATION",
+      help: "s3://… or a folder for contents; required with postgres://",
+    },
+    to: { kind: "folder", value: "LOCATION", help: "a data folder, or postgres://… for records" },
+    toFile: { kind: "file", value: "FILE", help: "a file that contains the value of --to" },
+    toContent: {
+      kind: "folder",
+      value: "LOCATION",
+      help: "s3://… or a folder for contents; required with postgres://",
+    },
+  },
+  oneOf: [
+    ["from", "fromFile"],
+    ["to", "toFile"],
+  ],
+  exitCodes: ["everything was copied and compared", "the copy is incomplete"],
+  example:
+    "etagere copy --from .etagere --to postgres://user:password@host/etagere \\\n" +
+    "             --toContent 's3://bucket/prefix?endpoint=https://…'",
+  run: ({ options }) => copy(options),
+});
 
-const options = {
-  from: { type: "string" },
-  to: { type: "string" },
-  fromFile: { type: "string" },
-  toFile: { type: "string" },
-  fromContent: { type: "string" },
-  toContent: { type: "string" },
-} as const;
+interface CopyOptions {
+  readonly from: string | undefined;
+  readonly fromFile: string | undefined;
+  readonly fromContent: string | undefined;
+  readonly to: string | undefined;
+  readonly toFile: string | undefined;
+  readonly toContent: string | undefined;
+}
 
-async function copy(words: readonly string[]): Promise<number> {
-  const places = await parseLocations(words);
-  if ("problem" in places) {
-    process.stderr.write(usageError(copyCommand, places.problem));
-    return 1;
-  }
+async function copy({ from, fromFile, fromContent, ...given }: CopyOptions): Promise<number> {
+  const { to, toFile, toContent } = given;
+  const locations = {
+    from: { records: from ?? (await readLocation(fromFile, "--fromFile")), bytes: fromContent },
+    to: { records: to ?? (await readLocation(toFile, "--toFile")), bytes: toContent },
+  };
   try {
-    const { records, extents, bytes } = await copyBetween(places);
+    const { records, extents, bytes } = await copyBetween(locations);
     process.stdout.write(`copied and compared ${records} records, ${bytes} bytes`);
     process.stdout.write(` in ${extents} extents\n`);
     return 0;
   } catch (error) {
-    process.stderr.write(`etagere: ${messageOf(error)}\n`);
-    return 1;
+    return printFailure(error);
   }
+}
+
+/** The location in a file. Throws `WrongUsage` if it cannot be read. */
+async function readLocation(file: string | undefined, option: string): Promise<string> {
+  const read = await readSecretFile(file ?? "");
+  if (read.ok) return read.value;
+  throw new WrongUsage(`${option}: ${read.problems.join("; ")}`);
 }
 
 interface CopyLocations {
@@ -90,35 +115,4 @@ async function copyBetween({ from, to }: CopyLocations): Promise<CopyReport> {
 
 function withoutPassword(place: string | undefined): string {
   return (place ?? "").replace(/^(\w+:\/\/[^:@/]*):[^@/]*@/, "$1:***@");
-}
-
-async function parseLocations(words: readonly string[]): Promise<CopyLocations | Problem> {
-  const read = parseCliArguments(words, options);
-  if (!read.ok) return read;
-  const from = await locationOf(read.texts, "from");
-  const to = await locationOf(read.texts, "to");
-  if (typeof from === "object") return from;
-  if (typeof to === "object") return to;
-  if (from === undefined || to === undefined || read.others.length > 0) {
-    return { problem: "--from and --to are required, each with a value" };
-  }
-  return {
-    from: { records: from, bytes: read.texts.get("fromContent") },
-    to: { records: to, bytes: read.texts.get("toContent") },
-  };
-}
-
-type Problem = { readonly problem: string };
-
-/** The value of `--from` or `--to`, or the content of the file that `--fromFile` or `--toFile`
- *  names. */
-async function locationOf(
-  texts: ReadonlyMap<string, string>,
-  name: "from" | "to",
-): Promise<string | Problem | undefined> {
-  const file = texts.get(`${name}File`);
-  if (file === undefined) return texts.get(name);
-  if (texts.has(name)) return { problem: `--${name}File contradicts --${name}` };
-  const read = await readSecretFile(file);
-  return read.ok ? read.value : { problem: `--${name}File: ${read.problems.join("; ")}` };
 }

@@ -1,93 +1,77 @@
-import { readAdminAddress } from "../server/admin-address.ts";
-import { defaultLocation, flagDefaults } from "../server/flags.ts";
 import { messageOf } from "../host/start-refused.ts";
-import { adminTokenOf } from "./admin-client.ts";
-import { parseCliArguments } from "./parse-cli-arguments.ts";
-import { usageError, type Subcommand } from "./subcommand.ts";
+import {
+  addressOptions,
+  findServer,
+  tokenOption,
+  type AddressValues,
+  type ServerAddress,
+} from "./admin-client.ts";
+import { defineCommand } from "./command.ts";
 
-export const envCommand: Subcommand = {
+export const envCommand = defineCommand({
   name: "env",
-  usage: "[--location FOLDER | --url URL] [--principal NAME] [--shell sh|powershell|json]",
   summary: "print the variables for Azure's identity libraries",
-  help: [
-    "Prints IDENTITY_ENDPOINT and IDENTITY_HEADER of a running server, with which",
-    "DefaultAzureCredential gets its tokens, and the variables that name its certificate",
-    'authority if it was started with --https. They contain a secret. In sh: eval "$(etagere env)"',
-    "",
-    "  -l, --location FOLDER   the server that uses this data folder (default: .etagere, or else",
-    "                          the server at the default address)",
-    "      --url URL           address of the admin listener",
-    "      --token TOKEN       value of --adminToken; not needed if the data folder is readable",
-    "      --tokenFile FILE    file that contains it; or the variable ETAGERE_ADMIN_TOKEN",
-    "      --principal NAME    AZURE_AUTHORITY_HOST, AZURE_TENANT_ID, AZURE_CLIENT_ID and",
-    "                          AZURE_CLIENT_SECRET of this principal instead, with a data folder",
-    "                          also AZURE_FEDERATED_TOKEN_FILE, for clients with instance",
-    "                          discovery disabled; the server needs --https",
-    "      --shell SHELL       sh (default), powershell or json",
-    "",
-    "exit code: 0 the variables were printed, 1 no server responded or it issues no tokens",
-    "example:   etagere env --shell powershell",
+  description: [
+    "Prints IDENTITY_ENDPOINT and IDENTITY_HEADER of a running server, with which " +
+      "DefaultAzureCredential gets its tokens, and the variables that name its certificate " +
+      "authority if it was started with --https. They contain a secret. In sh: " +
+      'eval "$(etagere env)"',
   ],
-  run: printEnvironment,
-};
-
-const options = {
-  location: { type: "string", short: "l" },
-  url: { type: "string" },
-  token: { type: "string" },
-  tokenFile: { type: "string" },
-  principal: { type: "string" },
-  shell: { type: "string" },
-} as const;
+  arguments: [],
+  actions: {},
+  options: {
+    ...addressOptions,
+    ...tokenOption,
+    principal: {
+      kind: "name",
+      value: "NAME",
+      help:
+        "AZURE_AUTHORITY_HOST, AZURE_TENANT_ID, AZURE_CLIENT_ID and AZURE_CLIENT_SECRET of this " +
+        "principal instead, with a data folder also AZURE_FEDERATED_TOKEN_FILE, for clients with " +
+        "instance discovery disabled; the server needs --https",
+    },
+    shell: {
+      kind: "choice",
+      value: "SHELL",
+      choices: ["sh", "powershell", "json"],
+      help: "sh (default), powershell or json",
+    },
+  },
+  exitCodes: ["the variables were printed", "no server responded or it issues no tokens"],
+  example: "etagere env --shell powershell",
+  run: ({ options }) => printEnvironment(options),
+});
 
 /** Printed beside variables of the certificate authority alone. */
 const noManagedIdentity =
   "this server has no managed identity: configure one, or use --principal NAME (docs/IDENTITY.md)";
 
-async function printEnvironment(words: readonly string[]): Promise<number> {
-  const parsed = parseCliArguments(words, options);
-  const problem = parsed.ok ? problemIn(parsed) : parsed.problem;
-  if (!parsed.ok || problem !== undefined) {
-    process.stderr.write(usageError(envCommand, problem ?? ""));
-    return 1;
-  }
-  const { texts } = parsed;
-  const location = texts.get("location");
-  const found = texts.has("url") ? undefined : await readAdminAddress(location ?? defaultLocation);
-  if (found === undefined && location !== undefined) return failWith(`no server uses ${location}`);
-  const standard = `http://${flagDefaults.adminHost}:${flagDefaults.adminPort}`;
-  const url = texts.get("url") ?? found?.url ?? standard;
+interface EnvOptions extends AddressValues {
+  readonly principal: string | undefined;
+  readonly shell: string | undefined;
+}
+
+async function printEnvironment(options: EnvOptions): Promise<number> {
+  const { principal, shell = "sh" } = options;
+  let url = "";
   try {
-    const given = { token: texts.get("token"), tokenFile: texts.get("tokenFile") };
-    const token = (await adminTokenOf(given)) ?? found?.token;
-    const variables = await fetchVariables(url, token, texts.get("principal"));
+    const server = await findServer(options);
+    if (server === undefined) return failWith(`no server uses ${options.location}`);
+    url = `${server.url}: `;
+    const variables = await fetchVariables(server, principal);
     if (Object.keys(variables).length === 0) {
       return failWith(
         "this server issues no tokens; docs/IDENTITY.md describes how to configure it",
       );
     }
-    if (!texts.has("principal") && !("IDENTITY_ENDPOINT" in variables)) {
+    if (principal === undefined && !("IDENTITY_ENDPOINT" in variables)) {
       process.stderr.write(`etagere: ${noManagedIdentity}\n`);
     }
-    const shell = (texts.get("shell") ?? "sh") as Shell;
-    process.stdout.write(environmentText(variables, shell));
+    process.stdout.write(environmentText(variables, shell as Shell));
     return 0;
   } catch (error) {
-    return failWith(`${url}: ${messageOf(error)}`);
+    return failWith(`${url}${messageOf(error)}`);
   }
-}
-
-function problemIn({
-  texts,
-  others,
-}: {
-  readonly texts: ReadonlyMap<string, string>;
-  readonly others: readonly string[];
-}): string | undefined {
-  const shell = texts.get("shell") ?? "sh";
-  if (!Object.hasOwn(shells, shell)) return `--shell: must be sh, powershell or json, got ${shell}`;
-  if (texts.has("url") && texts.has("location")) return "--url contradicts --location";
-  return others.length > 0 ? `unexpected word ${others[0]}` : undefined;
 }
 
 function failWith(problem: string): number {
@@ -96,8 +80,7 @@ function failWith(problem: string): number {
 }
 
 async function fetchVariables(
-  url: string,
-  token: string | undefined,
+  { url, token }: ServerAddress,
   principal: string | undefined,
 ): Promise<Readonly<Record<string, string>>> {
   const authorization = token === undefined ? undefined : { authorization: `Bearer ${token}` };

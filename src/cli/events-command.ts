@@ -1,131 +1,146 @@
 import { readFile } from "node:fs/promises";
 import { adminHeader } from "../admin/security/admin-auth.ts";
-import { messageOf } from "../host/start-refused.ts";
 import {
-  adminTokenOf,
+  addressOptions,
   callAdmin,
   findServer,
+  jsonOption,
   messageIn,
+  type AddressValues,
   type ServerAddress,
 } from "./admin-client.ts";
-import { parseCliArguments } from "./parse-cli-arguments.ts";
-import { usageError, type Subcommand } from "./subcommand.ts";
+import { defineCommand, printFailure, type Argument } from "./command.ts";
 
-export const eventsCommand: Subcommand = {
+const accountWord: Argument = { value: "ACCOUNT", kind: "name" };
+const nameWord: Argument = { value: "NAME", kind: "name" };
+const create = ["create"] as const;
+
+export const eventsCommand = defineCommand({
   name: "events",
-  usage: "list|show|create|delete|tail [ACCOUNT] [NAME] [--location FOLDER | --url URL]",
   summary: "subscribe queues and webhooks to the changes of an account",
-  help: [
+  description: [
     "Manages the event subscriptions of a running server. Those of --config are only listed.",
-    "",
-    "  list [ACCOUNT]           subscriptions with their backlog and counts",
-    "  show ACCOUNT NAME        one subscription with its latest failures",
-    "  create ACCOUNT NAME      with --queue, --webhook or --file; replaces one of the same name",
-    "  pause ACCOUNT NAME       events wait in the log until it is resumed",
-    "  resume ACCOUNT NAME      deliver what has waited, and what follows",
-    "  delete ACCOUNT NAME      events that are not delivered yet are lost",
-    "  tail ACCOUNT             print the events of the log as lines of JSON until Ctrl-C",
-    "",
-    "  -l, --location FOLDER    the server that uses this data folder (.etagere)",
-    "      --url URL            address of the admin listener, for example http://127.0.0.1:10010",
-    "      --tokenFile FILE     file with the admin token, or the variable ETAGERE_ADMIN_TOKEN;",
-    "                           not needed if the data folder is readable",
-    "      --queue NAME         create: a queue of the account",
-    "      --webhook URL        create: begins with an URL of --eventWebhooks of the server",
-    "      --cloudEvents        create: send CloudEvents 1.0 instead of the schema of Event Grid",
-    "      --secretFile FILE    create: file with the secret that requests are signed with",
-    "      --types A,B          create: types such as Microsoft.Storage.BlobCreated, or All",
-    "      --begins TEXT, --ends TEXT   create: begin and end of the subjects",
-    "      --deadLetter NAME    create: container for events that cannot be delivered",
-    "      --file FILE          create: all fields as JSON (docs/ADMIN.md), - for standard input",
-    "      --after ID           tail: begin after this event; 0-0: with the oldest one",
-    "      --json               print JSON",
-    "",
-    "exit code: 0 done, 1 not done",
-    "example:   etagere events create devstoreaccount1 to-queue --queue events",
   ],
-  run: runEventsCommand,
-};
-
-const options = {
-  url: { type: "string" },
-  location: { type: "string", short: "l" },
-  tokenFile: { type: "string" },
-  queue: { type: "string" },
-  webhook: { type: "string" },
-  cloudEvents: { type: "boolean" },
-  secretFile: { type: "string" },
-  types: { type: "string" },
-  begins: { type: "string" },
-  ends: { type: "string" },
-  deadLetter: { type: "string" },
-  file: { type: "string" },
-  after: { type: "string" },
-  json: { type: "boolean" },
-} as const;
+  arguments: [],
+  actions: {
+    list: {
+      arguments: [{ ...accountWord, isOptional: true }],
+      help: "subscriptions with their backlog and counts",
+    },
+    show: { arguments: [accountWord, nameWord], help: "one subscription with its latest failures" },
+    create: {
+      arguments: [accountWord, nameWord],
+      oneOf: ["queue", "webhook", "file"],
+      help: "with --queue, --webhook or --file; replaces one of the same name",
+    },
+    pause: {
+      arguments: [accountWord, nameWord],
+      help: "events wait in the log until it is resumed",
+    },
+    resume: {
+      arguments: [accountWord, nameWord],
+      help: "deliver what has waited, and what follows",
+    },
+    delete: {
+      arguments: [accountWord, nameWord],
+      help: "events that are not delivered yet are lost",
+    },
+    tail: {
+      arguments: [accountWord],
+      help: "print the events of the log as lines of JSON until Ctrl-C",
+    },
+  },
+  options: {
+    ...addressOptions,
+    queue: { kind: "name", value: "NAME", actions: create, help: "a queue of the account" },
+    webhook: {
+      kind: "http",
+      value: "URL",
+      actions: create,
+      help: "begins with an URL of --eventWebhooks of the server",
+    },
+    cloudEvents: {
+      kind: "switch",
+      actions: create,
+      help: "send CloudEvents 1.0 instead of the schema of Event Grid",
+    },
+    secretFile: {
+      kind: "file",
+      value: "FILE",
+      actions: create,
+      help: "file with the secret that requests are signed with",
+    },
+    types: {
+      kind: "name",
+      value: "A,B",
+      actions: create,
+      help: "types such as Microsoft.Storage.BlobCreated, or All",
+    },
+    begins: { kind: "text", value: "TEXT", actions: create, help: "begin of the subjects" },
+    ends: { kind: "text", value: "TEXT", actions: create, help: "end of the subjects" },
+    deadLetter: {
+      kind: "name",
+      value: "NAME",
+      actions: create,
+      help: "container for events that cannot be delivered",
+    },
+    file: {
+      kind: "stream",
+      value: "FILE",
+      actions: create,
+      help: "all fields as JSON (docs/ADMIN.md), - for standard input",
+    },
+    after: {
+      kind: "name",
+      value: "ID",
+      actions: ["tail"],
+      help: "begin after this event; 0-0: with the oldest one",
+    },
+    ...jsonOption,
+  },
+  exitCodes: ["done", "not done"],
+  example: "etagere events create devstoreaccount1 to-queue --queue events",
+  run: async ({ action, words: [ofAccount = "", named = ""], options }) => {
+    const command = { action, account: ofAccount, name: named, options };
+    try {
+      const server = await findServer(options);
+      if (server === undefined) {
+        throw new Error(`no server uses ${options.location}; start it first`);
+      }
+      if (action === "tail") await tail(server, command);
+      else process.stdout.write(await run(server, command));
+      return 0;
+    } catch (error) {
+      return printFailure(error);
+    }
+  },
+});
 
 const path = "/admin/v1/subscriptions";
-const actions = ["list", "show", "create", "pause", "resume", "delete", "tail"] as const;
+
+interface EventsOptions extends AddressValues {
+  readonly queue: string | undefined;
+  readonly webhook: string | undefined;
+  readonly cloudEvents: boolean;
+  readonly secretFile: string | undefined;
+  readonly types: string | undefined;
+  readonly begins: string | undefined;
+  readonly ends: string | undefined;
+  readonly deadLetter: string | undefined;
+  readonly file: string | undefined;
+  readonly after: string | undefined;
+  readonly json: boolean;
+}
 
 interface EventsCommand {
-  readonly action: (typeof actions)[number];
+  readonly action: "list" | "show" | "create" | "pause" | "resume" | "delete" | "tail";
   readonly account: string;
   readonly name: string;
-  readonly texts: ReadonlyMap<string, string>;
-  readonly switches: ReadonlySet<string>;
-}
-
-/** Parses the words after `etagere events`. */
-export function parseEventsWords(
-  words: readonly string[],
-): EventsCommand | { readonly problem: string } {
-  const read = parseCliArguments(words, options);
-  if (!read.ok) return read;
-  const { texts, switches, others } = read;
-  const [action = "", account = "", name = "", ...more] = others;
-  const known = actions.find((each) => each === action);
-  if (known === undefined) return { problem: `one of ${actions.join(", ")} is required` };
-  if (texts.has("url") && texts.has("location")) return { problem: "--url contradicts --location" };
-  const needsName = known !== "list" && known !== "tail";
-  if (more.length > 0 || (!needsName && name !== ""))
-    return { problem: `${known}: too many words` };
-  if (needsName && name === "") return { problem: `${known} takes an account and a name` };
-  if (known === "tail" && account === "") return { problem: "tail takes an account" };
-  const sources = ["queue", "webhook", "file"].filter((each) => texts.has(each));
-  if (known === "create" && sources.length !== 1) {
-    return { problem: "create takes one of --queue, --webhook and --file" };
-  }
-  return { action: known, account, name, texts, switches };
-}
-
-async function runEventsCommand(words: readonly string[]): Promise<number> {
-  const command = parseEventsWords(words);
-  if ("problem" in command) {
-    process.stderr.write(usageError(eventsCommand, command.problem));
-    return 1;
-  }
-  try {
-    const server = await serverOf(command);
-    if (command.action === "tail") await tail(server, command);
-    else process.stdout.write(await run(server, command));
-    return 0;
-  } catch (error) {
-    process.stderr.write(`etagere: ${messageOf(error)}\n`);
-    return 1;
-  }
-}
-
-async function serverOf({ texts }: EventsCommand): Promise<ServerAddress> {
-  const url = texts.get("url");
-  const location = texts.get("location");
-  const found = url === undefined ? await findServer(location) : { url };
-  if (found === undefined) throw new Error(`no server uses ${location}; start it first`);
-  const given = await adminTokenOf({ tokenFile: texts.get("tokenFile") });
-  return { ...found, token: given ?? ("token" in found ? found.token : undefined) };
+  readonly options: EventsOptions;
 }
 
 async function run(server: ServerAddress, command: EventsCommand): Promise<string> {
-  const { action, account, name, switches } = command;
+  const { action, account, name, options } = command;
   const own = `${path}/${encodeURIComponent(account)}/${encodeURIComponent(name)}`;
   if (action === "delete") {
     await callAdmin(server, { method: "DELETE", path: own });
@@ -141,13 +156,13 @@ async function run(server: ServerAddress, command: EventsCommand): Promise<strin
     const listed = (await callAdmin(server, { method: "GET", path: path + query })) as {
       readonly subscriptions: readonly SubscriptionRow[];
     };
-    if (switches.has("json")) return `${JSON.stringify(listed)}\n`;
+    if (options.json) return `${JSON.stringify(listed)}\n`;
     return listed.subscriptions.map((row) => `${lineOf(row)}\n`).join("");
   }
-  const body = action === "create" ? await definitionOf(command) : undefined;
+  const body = action === "create" ? await definitionOf(options) : undefined;
   const method = action === "create" ? "PUT" : "GET";
   const answer = await callAdmin(server, { method, path: own, ...(body && { body }) });
-  return `${JSON.stringify(answer, undefined, switches.has("json") ? undefined : 2)}\n`;
+  return `${JSON.stringify(answer, undefined, options.json ? undefined : 2)}\n`;
 }
 
 interface SubscriptionRow {
@@ -173,30 +188,26 @@ function lineOf(row: SubscriptionRow): string {
 }
 
 /** The definition of the options or of a file. The server validates it. */
-async function definitionOf({ texts, switches }: EventsCommand): Promise<object> {
-  const file = texts.get("file");
+async function definitionOf(options: EventsOptions): Promise<object> {
+  const { file, webhook, secretFile, types } = options;
   if (file !== undefined) {
     const text = await readFile(file === "-" ? "/dev/stdin" : file, "utf8");
     return JSON.parse(text) as object;
   }
-  const webhook = texts.get("webhook");
-  const secretFile = texts.get("secretFile");
   const secret = secretFile === undefined ? undefined : (await readFile(secretFile, "utf8")).trim();
-  const schema = switches.has("cloudEvents") ? "CloudEventSchemaV1_0" : undefined;
-  const types = texts.get("types");
+  const schema = options.cloudEvents ? "CloudEventSchemaV1_0" : undefined;
   return {
-    destination:
-      webhook === undefined ? { queue: texts.get("queue") } : { webhook, schema, secret },
+    destination: webhook === undefined ? { queue: options.queue } : { webhook, schema, secret },
     eventTypes: types?.split(","),
-    subjectBeginsWith: texts.get("begins"),
-    subjectEndsWith: texts.get("ends"),
-    deadLetterContainer: texts.get("deadLetter"),
+    subjectBeginsWith: options.begins,
+    subjectEndsWith: options.ends,
+    deadLetterContainer: options.deadLetter,
   };
 }
 
 /** Prints events until the process or the server is ended. */
-async function tail(server: ServerAddress, { account, texts }: EventsCommand): Promise<void> {
-  const after = texts.get("after") ?? "now";
+async function tail(server: ServerAddress, { account, options }: EventsCommand): Promise<void> {
+  const after = options.after ?? "now";
   const query = `account=${encodeURIComponent(account)}&after=${encodeURIComponent(after)}`;
   const token = server.token === undefined ? {} : { authorization: `Bearer ${server.token}` };
   const headers = { [adminHeader]: "1", ...token };

@@ -4,94 +4,77 @@ import { sinkTo, writeArchiveFile } from "../commands/archive/archive-file.ts";
 import { ArchiveRefused } from "../commands/refused.ts";
 import type { ArchiveSink } from "../commands/archive/frame-writer.ts";
 import type { ServerArchives } from "../commands/archive/server-archives.ts";
-import {
-  accessArchives,
-  archiveHelp,
-  archiveOptions,
-  figures,
-  findContradiction,
-  requestExport,
-} from "./archive-access.ts";
+import { accessArchives, archiveOptions, figures, requestExport } from "./archive-access.ts";
 import type { ServerAddress } from "./admin-client.ts";
-import { parseCliArguments } from "./parse-cli-arguments.ts";
-import { printFailure, usageError, type Subcommand } from "./subcommand.ts";
+import { defineCommand, printFailure } from "./command.ts";
 import { progressBar, type ProgressBar } from "./progress-bar.ts";
 
-export const exportCommand: Subcommand = {
+export const exportCommand = defineCommand({
   name: "export",
-  usage: "[--account NAME]… --output FILE|- [--location FOLDER | --url URL]",
   summary: "write accounts with all their data to an archive",
-  help: [
-    "Writes one state of accounts to a file that etagere load reads, on any engine: containers,",
-    "blobs with snapshots, versions and uncommitted blocks, paths with access control lists,",
-    "queues, tables, shares, service properties, and what is soft-deleted. A server may serve",
-    "requests meanwhile. Leases, SMB locks and account keys are not part of it.",
-    "",
-    "      --account NAME      an account; can be repeated. Without it, all accounts",
-    "  -o, --output FILE       the archive; - for standard output",
-    "      --withKeys          include the keys of accounts that etagere account created",
-    ...archiveHelp,
-    "",
-    "exit code: 0 the archive is complete, 1 no archive was written",
-    "example:   etagere export --account devstoreaccount1 --output fixture.etagere",
+  description: [
+    "Writes one state of accounts to a file that etagere load reads, on any engine: containers, " +
+      "blobs with snapshots, versions and uncommitted blocks, paths with access control lists, " +
+      "queues, tables, shares, service properties, and what is soft-deleted. A server may serve " +
+      "requests meanwhile. Leases, SMB locks and account keys are not part of it.",
   ],
-  run,
-};
-
-const options = {
-  ...archiveOptions,
-  account: { type: "string", multiple: true },
-  output: { type: "string", short: "o" },
-  withKeys: { type: "boolean" },
-} as const;
+  arguments: [],
+  actions: {},
+  options: {
+    account: {
+      kind: "name",
+      value: "NAME",
+      isList: true,
+      help: "an account; can be repeated. Without it, all accounts",
+    },
+    output: {
+      kind: "stream",
+      short: "o",
+      value: "FILE",
+      isRequired: true,
+      help: "the archive; - for standard output",
+    },
+    withKeys: {
+      kind: "switch",
+      help: "include the keys of accounts that etagere account created",
+    },
+    ...archiveOptions,
+  },
+  exitCodes: ["the archive is complete", "no archive was written"],
+  example: "etagere export --account devstoreaccount1 --output fixture.etagere",
+  run: async ({ options }) => {
+    const { output, withKeys, json } = options;
+    const wanted = { accounts: [...new Set(options.account)], withKeys };
+    const write = (sink: ArchiveSink): Promise<ExportReport> => exportTo(sink, options, wanted);
+    try {
+      const report = await (output === "-"
+        ? write(sinkTo(process.stdout))
+        : writeArchiveFile(output, write));
+      // Standard output may be the archive.
+      const text = json ? JSON.stringify(report) : textOf(output, report);
+      (output === "-" ? process.stderr : process.stdout).write(`${text}\n`);
+      return 0;
+    } catch (error) {
+      return printFailure(error, "no archive was written");
+    }
+  },
+});
 
 interface Wanted {
   readonly accounts: readonly string[];
   readonly withKeys: boolean;
 }
 
-async function run(words: readonly string[]): Promise<number> {
-  const read = parseCliArguments(words, options);
-  const output = read.ok ? read.texts.get("output") : undefined;
-  if (!read.ok || output === undefined || read.others.length > 0) {
-    const problem = read.ok ? "--output is required, and only options are accepted" : read.problem;
-    process.stderr.write(usageError(exportCommand, problem));
-    return 1;
-  }
-  const contradiction = findContradiction(read.texts);
-  if (contradiction !== undefined) {
-    process.stderr.write(usageError(exportCommand, contradiction));
-    return 1;
-  }
-  const { texts, switches } = read;
-  const wanted = {
-    accounts: [...new Set(read.lists.get("account") ?? [])],
-    withKeys: switches.has("withKeys"),
-  };
-  const write = (sink: ArchiveSink): Promise<ExportReport> => exportTo(sink, texts, wanted);
-  try {
-    const report = await (output === "-"
-      ? write(sinkTo(process.stdout))
-      : writeArchiveFile(output, write));
-    // Standard output may be the archive.
-    const text = switches.has("json") ? JSON.stringify(report) : textOf(output, report);
-    (output === "-" ? process.stderr : process.stdout).write(`${text}\n`);
-    return 0;
-  } catch (error) {
-    return printFailure(error, "no archive was written");
-  }
-}
-
 async function exportTo(
   sink: ArchiveSink,
-  texts: ReadonlyMap<string, string>,
+  options: Parameters<typeof accessArchives>[0],
   wanted: Wanted,
 ): Promise<ExportReport> {
   const bar = progressBar(process.stderr, () => performance.now());
   const measured = counted(sink, bar);
   bar.begin("exporting", undefined);
   try {
-    return await accessArchives(texts, {
+    return await accessArchives(options, {
       mayCreate: false,
       onServer: (server) => fromServer(server, wanted, measured),
       onStore: (archives) => fromStore(archives, wanted, measured),

@@ -4,71 +4,69 @@ import { markImported } from "../commands/azurite-import/import-mark.ts";
 import { ImportRefused } from "../commands/refused.ts";
 import type { Accounts } from "../account/settings.ts";
 import type { Options } from "../server/options.ts";
-import { parseCliArguments } from "./parse-cli-arguments.ts";
-import { printFailure, usageError, type Subcommand } from "./subcommand.ts";
+import { defineCommand, printFailure } from "./command.ts";
 import { checkOptions, locationOf, withStores } from "./with-stores.ts";
 
-export const importCommand: Subcommand = {
+export const importCommand = defineCommand({
   name: "import",
-  usage: "FOLDER [--location FOLDER] [--config FILE] [--store URL] [--content URL]",
   summary: "import an Azurite data folder",
-  help: [
-    "Imports the containers, queues and tables of an Azurite data folder: blobs of all types with",
-    "properties, metadata, tags, leases, snapshots and blocks; messages; entities. Stop Azurite",
-    "first; its folder is not changed. The import is committed in one transaction: if it fails,",
-    "nothing changes. It fails if a container, queue or table of the same name exists.",
-    "",
-    "  FOLDER                  Azurite's data folder: __azurite_db_blob__.json, …",
-    "  -l, --location FOLDER   the data folder to import into; default .etagere",
-    "      --config FILE       accounts, as for the server: the namespace of accounts that are new",
-    "      --enableHierarchicalNamespace",
-    "                          the development account, if it is new, gets directories (Data Lake)",
-    "      --store URL         records: postgres://…, as for the server; --storeFile FILE: a file",
-    "                          that contains it",
-    "      --content URL       contents: s3://…, as for the server",
-    "",
-    "Last-Modified, Timestamp and ETags of entities are kept. ETags of blobs, and ids and pop",
-    "receipts of messages are new. CORS rules and other service properties are not imported.",
-    "In accounts with a hierarchical namespace, blobs become files in directories; page blobs and",
-    "tags do not exist there, and a folder that has them is refused.",
-    "",
-    "exit code: 0 everything was imported, 1 nothing was imported",
-    "example:   etagere import ./azurite --location .etagere",
+  description: [
+    "Imports the containers, queues and tables of an Azurite data folder: blobs of all " +
+      "types with properties, metadata, tags, leases, snapshots and blocks; messages; " +
+      "entities. Stop Azurite first; its folder is not changed. The import is committed in " +
+      "one transaction: if it fails, nothing changes. It fails if a container, queue or " +
+      "table of the same name exists.",
   ],
-  run: runImport,
-};
-
-const options = {
-  location: { type: "string", short: "l" },
-  config: { type: "string" },
-  enableHierarchicalNamespace: { type: "boolean" },
-  store: { type: "string" },
-  storeFile: { type: "string" },
-  content: { type: "string" },
-} as const;
-
-async function runImport(words: readonly string[]): Promise<number> {
-  const read = parseCliArguments(words, options);
-  const [folder, ...more] = read.ok ? read.others : [];
-  if (!read.ok || folder === undefined || more.length > 0) {
-    const problem = read.ok ? "exactly one folder is required" : read.problem;
-    process.stderr.write(usageError(importCommand, problem));
-    return 1;
-  }
-  try {
-    const switches = [...read.switches].map((name) => [name, true] as const);
-    const given = { ...Object.fromEntries(read.texts), ...Object.fromEntries(switches) };
-    const counts = await importInto(folder, given);
-    process.stdout.write(`${describeCounts(counts)}\n`);
-    return 0;
-  } catch (error) {
-    return printFailure(error, "nothing was imported");
-  }
-}
+  arguments: [
+    {
+      value: "FOLDER",
+      kind: "folder",
+      help: "Azurite's data folder: __azurite_db_blob__.json, …",
+    },
+  ],
+  actions: {},
+  options: {
+    location: {
+      kind: "folder",
+      short: "l",
+      value: "FOLDER",
+      help: "the data folder to import into; default .etagere",
+    },
+    config: {
+      kind: "file",
+      value: "FILE",
+      help: "accounts, as for the server: the namespace of accounts that are new",
+    },
+    enableHierarchicalNamespace: {
+      kind: "switch",
+      help: "the development account, if it is new, gets directories (Data Lake)",
+    },
+    store: { kind: "url", value: "URL", help: "records: postgres://…, as for the server" },
+    storeFile: { kind: "file", value: "FILE", help: "file that contains the value of --store" },
+    content: { kind: "url", value: "URL", help: "contents: s3://…, as for the server" },
+  },
+  notes: [
+    "Last-Modified, Timestamp and ETags of entities are kept. ETags of blobs, and ids and pop " +
+      "receipts of messages are new. CORS rules and other service properties are not imported. " +
+      "In accounts with a hierarchical namespace, blobs become files in directories; page blobs " +
+      "and tags do not exist there, and a folder that has them is refused.",
+  ],
+  exitCodes: ["everything was imported", "nothing was imported"],
+  example: "etagere import ./azurite --location .etagere",
+  run: async ({ words: [folder = ""], options }) => {
+    try {
+      const counts = await importInto(folder, options);
+      process.stdout.write(`${describeCounts(counts)}\n`);
+      return 0;
+    } catch (error) {
+      return printFailure(error, "nothing was imported");
+    }
+  },
+});
 
 async function importInto(
   folder: string,
-  given: Readonly<Record<string, string | boolean>>,
+  given: Parameters<typeof checkOptions>[0],
 ): Promise<ImportCounts> {
   const checked = await checkOptions(given);
   const accounts = await configuredAccounts(checked);

@@ -15,11 +15,11 @@ import { workerCountOf } from "../workers/worker-count.ts";
 import { StartRefused, systemErrorCode } from "../host/start-refused.ts";
 import { readVersion } from "../host/version.ts";
 import { helpText, parseCommandLine } from "./command-line.ts";
-import type { Command } from "./command-line.ts";
+import type { ServerCommand } from "./command-line.ts";
 import type { ServiceName } from "../protocol/names.ts";
 import { serviceModeOf, serviceModeOfProgram } from "./service-mode.ts";
-import { asksForHelp, commandHelp } from "./subcommand.ts";
-import { subcommands, unknownCommand } from "./subcommands.ts";
+import { commands, isCommandName, unknownCommand } from "./commands.ts";
+import { commandHelp } from "./help.ts";
 
 const keepAliveMilliseconds = 60_000;
 
@@ -29,7 +29,7 @@ export async function runCommandLine(argv: readonly string[]): Promise<void> {
   const [first = "", ...rest] = words;
   const mode = serviceModeOf(first);
   if (mode !== undefined) return runServer(rest, mode);
-  if (first !== "" && !first.startsWith("-")) return runSubcommand(first, rest);
+  if (first !== "" && !first.startsWith("-")) return runOther(first, rest);
   return runServer(words, serviceModeOfProgram(program));
 }
 
@@ -50,17 +50,21 @@ function printVersion(): void {
   process.stdout.write(`${readVersion()}\n`);
 }
 
-async function runSubcommand(name: string, words: readonly string[]): Promise<void> {
-  if (name === "help") {
-    const about = subcommands.get(words[0] ?? "");
-    return void process.stdout.write(about === undefined ? helpText() : commandHelp(about));
-  }
+/** Runs a command other than the server. */
+async function runOther(name: string, words: readonly string[]): Promise<void> {
+  if (name === "help") return printHelp(words[0] ?? "");
   if (name === "version") return printVersion();
-  const command = subcommands.get(name);
+  const command = commands.get(name);
   if (command === undefined) return failWith([unknownCommand(name)]);
-  if (asksForHelp(words)) return void process.stdout.write(commandHelp(command));
   process.stdout.on("error", endIfPipeClosed);
   process.exitCode = await command.run(words);
+}
+
+function printHelp(name: string): void {
+  const about = commands.get(name);
+  const isUnknown = name !== "" && !name.startsWith("-") && !isCommandName(name);
+  if (isUnknown) return failWith([unknownCommand(name)]);
+  process.stdout.write(about === undefined ? helpText() : commandHelp(about));
 }
 
 /** Exits without an error message if the reader of the output, such as `head`, closes the pipe
@@ -71,7 +75,7 @@ function endIfPipeClosed(error: Error): void {
 }
 
 async function serve(
-  { values, problems }: Extract<Command, { run: "serve" }>,
+  { values, problems }: Extract<ServerCommand, { run: "serve" }>,
   mode: ServiceName | undefined,
 ): Promise<void> {
   disablePretenuring();

@@ -1,7 +1,7 @@
 import { messageOf } from "../host/start-refused.ts";
-import { adminTokenOf, findServer } from "./admin-client.ts";
-import { usageError, type Subcommand } from "./subcommand.ts";
-import { parseCliArguments } from "./parse-cli-arguments.ts";
+import { addressOptions, findServer, tokenOption } from "./admin-client.ts";
+import type { AddressValues } from "./admin-client.ts";
+import { defineCommand } from "./command.ts";
 import { adminHeader } from "../admin/security/admin-auth.ts";
 
 const columnsDefault = 120;
@@ -10,44 +10,42 @@ const columnsUnlimited = 10_000;
 const watchMilliseconds = 2000;
 const clearScreen = "\u001b[2J\u001b[H";
 
-export const statusCommand: Subcommand = {
+export const statusCommand = defineCommand({
   name: "status",
-  usage: "[--location FOLDER | --url URL] [--tokenFile FILE] [--json] [--watch]",
   summary: "show leases, open files and messages in flight of a server",
-  help: [
-    "Shows the leases, SMB opens, messages in flight and load of a running server. Without",
-    "--location and --url: the server that uses .etagere, or else the one at the default address.",
-    "",
-    "  -l, --location FOLDER   the server that uses this data folder",
-    "      --url URL           address of the admin listener, for example http://127.0.0.1:10010",
-    "      --token TOKEN       value of --adminToken; not needed if the data folder is readable",
-    "      --tokenFile FILE    file that contains it; or the variable ETAGERE_ADMIN_TOKEN",
-    "      --json              print one line of JSON",
-    "      --watch             repeat every 2 s until Ctrl-C",
-    "",
-    "exit code: 0 the status was printed, 1 no server responded",
-    "example:   etagere status --watch",
+  description: [
+    "Shows the leases, SMB opens, messages in flight and load of a running server. Without " +
+      "--location and --url: the server that uses .etagere, or else the one at the default " +
+      "address.",
   ],
-  run: status,
-};
+  arguments: [],
+  actions: {},
+  options: {
+    ...addressOptions,
+    ...tokenOption,
+    json: { kind: "switch", help: "print one line of JSON" },
+    watch: { kind: "switch", help: "repeat every 2 s until Ctrl-C" },
+  },
+  exitCodes: ["the status was printed", "no server responded"],
+  example: "etagere status --watch",
+  run: ({ options }) => status(options),
+});
 
-async function status(words: readonly string[]): Promise<number> {
-  const options = parseStatusOptions(words);
-  if ("problem" in options) {
-    process.stderr.write(usageError(statusCommand, options.problem));
-    return 1;
-  }
-  const found = options.url === undefined ? await findServer(options.location) : options;
-  if (found?.url === undefined) {
-    const problem = `no server uses ${options.location}, or this user may not read that folder`;
-    process.stderr.write(`etagere: ${problem}\n`);
-    return 1;
-  }
-  const { url } = found;
+interface StatusOptions extends AddressValues {
+  readonly json: boolean;
+  readonly watch: boolean;
+}
+
+async function status(options: StatusOptions): Promise<number> {
+  let url = "";
   try {
-    const token = (await adminTokenOf(options)) ?? found.token;
-    if (options.watch) await watch(url, token, options);
-    else process.stdout.write(`${await show(url, token, options)}\n`);
+    const server = await findServer(options);
+    if (server === undefined) {
+      throw new Error(`no server uses ${options.location}, or this user may not read that folder`);
+    }
+    url = server.url;
+    if (options.watch) await watch(url, server.token, options);
+    else process.stdout.write(`${await show(url, server.token, options)}\n`);
     return 0;
   } catch (error) {
     process.stderr.write(`etagere: ${describeError(error, url)}\n`);
@@ -92,46 +90,6 @@ function adviceFor(error: unknown): string {
   return messageOf(error).endsWith("log in first")
     ? "; name the data folder with --location, or the admin token with --token"
     : "";
-}
-
-interface StatusOptions {
-  readonly url: string | undefined;
-  readonly location: string | undefined;
-  readonly token: string | undefined;
-  readonly tokenFile: string | undefined;
-  readonly json: boolean;
-  readonly watch: boolean;
-}
-
-const options = {
-  url: { type: "string" },
-  location: { type: "string", short: "l" },
-  token: { type: "string" },
-  tokenFile: { type: "string" },
-  json: { type: "boolean" },
-  watch: { type: "boolean" },
-} as const;
-
-/** Parses the words after `etagere status`. */
-export function parseStatusOptions(
-  words: readonly string[],
-): StatusOptions | { readonly problem: string } {
-  const read = parseCliArguments(words, options);
-  if (!read.ok) return read;
-  const { texts, switches, others } = read;
-  if (others.length > 0) return { problem: "only options are accepted, not other words" };
-  const url = texts.get("url");
-  if (url !== undefined && !/^https?:\/\//.test(url)) {
-    return { problem: "--url must begin with http:// or https://" };
-  }
-  return {
-    url,
-    location: texts.get("location"),
-    token: texts.get("token"),
-    tokenFile: texts.get("tokenFile"),
-    json: switches.has("json"),
-    watch: switches.has("watch"),
-  };
 }
 
 /** The report as text tables; lines are cut at `columns`. */

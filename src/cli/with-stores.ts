@@ -1,20 +1,34 @@
 import { resolve } from "node:path";
 import type { DataStores } from "../data/data-stores.ts";
 import { defaultLocation } from "../server/flags.ts";
-import { resolveOptions, type Options } from "../server/options.ts";
+import { resolveOptions, type Options, type ServerOptionInputs } from "../server/options.ts";
 import { readSecrets } from "../server/secret-options.ts";
 import { environmentVariable, realEnvironment } from "../host/world.ts";
 import { StartRefused } from "../host/start-refused.ts";
 import type { Log } from "../base/world.ts";
+import type { Options as CommandOptions } from "./command.ts";
+
+/** Values of the command line; undefined ones were not given. */
+type GivenOptions = {
+  readonly [N in keyof ServerOptionInputs]?: ServerOptionInputs[N] | undefined;
+};
 
 type World = ReturnType<typeof realEnvironment>;
 
+/** Options of commands that open stores without a server. */
+export const storeOptions = {
+  store: { kind: "url", value: "URL", help: "without a server: records in postgres://…" },
+  storeFile: { kind: "file", value: "FILE", help: "file that contains the value of --store" },
+  content: { kind: "url", value: "URL", help: "without a server: contents in s3://…" },
+} as const satisfies CommandOptions;
+
 /** Checks options as the server does; throws `StartRefused` with their problems. */
-export async function checkOptions(
-  given: Readonly<Record<string, string | boolean>>,
-): Promise<Options> {
+export async function checkOptions(given: GivenOptions): Promise<Options> {
   const spell = (name: string): string => `--${name}`;
-  const read = await readSecrets(given, { spell, variable: environmentVariable });
+  const named = Object.fromEntries(
+    Object.entries(given).filter(([, value]) => value !== undefined),
+  ) as ServerOptionInputs;
+  const read = await readSecrets(named, { spell, variable: environmentVariable });
   const checked = read.ok ? resolveOptions(read.value, spell) : read;
   if (!checked.ok) throw new StartRefused(checked.problems);
   return checked.value;

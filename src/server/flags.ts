@@ -1,11 +1,26 @@
-/** How a flag's value is parsed, on the command line and in `start()`. */
-type FlagKind = "text" | "port" | "switch" | "seconds" | "megabytes" | "workers" | "count";
+/** Kinds of flags whose value is a number. `workers` is a number or `auto`. */
+type NumberKind = "port" | "seconds" | "megabytes" | "count";
+
+/** What a flag's value is: how the command line and `start()` parse and check it, and how a shell
+ *  completes it. */
+export type FlagKind =
+  | NumberKind
+  | "workers"
+  | "switch"
+  | "text"
+  | "file"
+  | "folder"
+  | "host"
+  | "url"
+  | "choice";
 
 export interface Flag {
   readonly kind: FlagKind;
   readonly short?: string;
-  /** Placeholder for the value in the help text. */
+  /** Placeholder for the value in the help text; a switch has none. */
   readonly value?: string;
+  /** The values of a `choice`. */
+  readonly choices?: readonly string[];
   readonly help: string;
 }
 
@@ -13,46 +28,56 @@ const loopback = "127.0.0.1";
 
 /** Up to `disableTelemetry` the names and letters are Azurite's; the rest are Etagere's own. */
 export const flags = {
-  blobHost: { kind: "text", value: "HOST", help: "address of the blob service" },
+  blobHost: { kind: "host", value: "HOST", help: "address of the blob service" },
   blobPort: { kind: "port", value: "PORT", help: "port of the blob service; 0: any free port" },
   blobKeepAliveTimeout: { kind: "seconds", value: "SECONDS", help: "idle time of connections" },
-  queueHost: { kind: "text", value: "HOST", help: "address of the queue service" },
+  queueHost: { kind: "host", value: "HOST", help: "address of the queue service" },
   queuePort: { kind: "port", value: "PORT", help: "port of the queue service" },
   queueKeepAliveTimeout: { kind: "seconds", value: "SECONDS", help: "idle time of connections" },
-  tableHost: { kind: "text", value: "HOST", help: "address of the table service" },
+  tableHost: { kind: "host", value: "HOST", help: "address of the table service" },
   tablePort: { kind: "port", value: "PORT", help: "port of the table service" },
   tableKeepAliveTimeout: { kind: "seconds", value: "SECONDS", help: "idle time of connections" },
-  location: { kind: "text", short: "l", value: "FOLDER", help: "data folder" },
+  location: { kind: "folder", short: "l", value: "FOLDER", help: "data folder" },
   silent: { kind: "switch", short: "s", help: "no access log; log errors only" },
-  debug: { kind: "text", short: "d", value: "FILE", help: "write a detailed log to this file" },
+  debug: { kind: "file", short: "d", value: "FILE", help: "write a detailed log to this file" },
   loose: { kind: "switch", short: "L", help: "no effect: unknown headers are always ignored" },
-  cert: { kind: "text", value: "FILE", help: "serve HTTPS with this certificate (pem or pfx)" },
-  key: { kind: "text", value: "FILE", help: "private key of a pem certificate" },
+  cert: { kind: "file", value: "FILE", help: "serve HTTPS with this certificate (pem or pfx)" },
+  key: { kind: "file", value: "FILE", help: "private key of a pem certificate" },
   pwd: { kind: "text", value: "PASSWORD", help: "password of a pfx certificate" },
-  oauth: { kind: "text", value: "MODE", help: "accept bearer tokens over HTTPS: basic or verify" },
+  oauth: {
+    kind: "choice",
+    value: "MODE",
+    choices: ["basic", "verify"],
+    help: "accept bearer tokens over HTTPS: basic or verify",
+  },
   skipApiVersionCheck: { kind: "switch", help: "accept any x-ms-version" },
   strictApiVersion: { kind: "switch", help: "reject versions later than the newest known one" },
   disableProductStyleUrl: { kind: "switch", help: "never read the account from the host name" },
   inMemoryPersistence: { kind: "switch", help: "store nothing on disk; lost at the end" },
   extentMemoryLimit: { kind: "megabytes", value: "MB", help: "limit of contents in memory" },
   disableTelemetry: { kind: "switch", help: "no effect: there is no telemetry" },
-  fileHost: { kind: "text", value: "HOST", help: "address of the file service (REST)" },
+  fileHost: { kind: "host", value: "HOST", help: "address of the file service (REST)" },
   filePort: { kind: "port", value: "PORT", help: "port of the file service (REST)" },
   fileKeepAliveTimeout: { kind: "seconds", value: "SECONDS", help: "idle time of connections" },
-  dfsHost: { kind: "text", value: "HOST", help: "address of the Data Lake endpoint (dfs)" },
+  dfsHost: { kind: "host", value: "HOST", help: "address of the Data Lake endpoint (dfs)" },
   dfsPort: { kind: "port", value: "PORT", help: "port of the Data Lake endpoint (dfs)" },
-  smbHost: { kind: "text", value: "HOST", help: "address of the file service (SMB)" },
+  smbHost: { kind: "host", value: "HOST", help: "address of the file service (SMB)" },
   smbPort: { kind: "port", value: "PORT", help: "port of the file service (SMB)" },
   noSmb: { kind: "switch", help: "do not serve SMB" },
   smbOldestDialect: { kind: "switch", help: "accept SMB 2.0.2 from very old clients" },
-  smbSigning: { kind: "text", value: "WHEN", help: "signing of messages: required or optional" },
-  adminHost: { kind: "text", value: "HOST", help: "address of the explorer and admin API" },
+  smbSigning: {
+    kind: "choice",
+    value: "WHEN",
+    choices: ["required", "optional"],
+    help: "signing of messages: required or optional",
+  },
+  adminHost: { kind: "host", value: "HOST", help: "address of the explorer and admin API" },
   adminPort: { kind: "port", value: "PORT", help: "port of the explorer, admin API and metrics" },
   adminToken: { kind: "text", value: "TOKEN", help: "token for admin logins, 16+ characters" },
-  adminTokenFile: { kind: "text", value: "FILE", help: "file that contains the admin token" },
-  pwdFile: { kind: "text", value: "FILE", help: "file that contains the value of --pwd" },
-  storeFile: { kind: "text", value: "FILE", help: "file that contains the value of --store" },
-  config: { kind: "text", value: "FILE", help: "accounts and roles (JSON), reread on SIGHUP" },
+  adminTokenFile: { kind: "file", value: "FILE", help: "file that contains the admin token" },
+  pwdFile: { kind: "file", value: "FILE", help: "file that contains the value of --pwd" },
+  storeFile: { kind: "file", value: "FILE", help: "file that contains the value of --store" },
+  config: { kind: "file", value: "FILE", help: "accounts and roles (JSON), reread on SIGHUP" },
   allowedSources: {
     kind: "text",
     value: "RANGES",
@@ -83,7 +108,7 @@ export const flags = {
     value: "MB",
     help: "compare stored content with its checksums at this rate",
   },
-  auditLog: { kind: "text", value: "FILE", help: "record who did what, as lines of JSON" },
+  auditLog: { kind: "file", value: "FILE", help: "record who did what, as lines of JSON" },
   auditLogMegabytes: { kind: "megabytes", value: "MB", help: "size at which it is renamed" },
   auditLogFiles: { kind: "count", value: "N", help: "renamed audit logs that are kept" },
   noDevelopmentAccount: { kind: "switch", help: "no devstoreaccount1 unless it is configured" },
@@ -93,15 +118,15 @@ export const flags = {
     help: "processes that serve the same ports; auto: one per core",
   },
   https: { kind: "switch", help: "serve HTTPS with a certificate in the data folder" },
-  init: { kind: "text", value: "FILE", help: "create containers, queues … of this JSON file" },
+  init: { kind: "file", value: "FILE", help: "create containers, queues … of this JSON file" },
   enableReset: { kind: "switch", help: "allow POST /admin/v1/reset to delete everything" },
   store: {
-    kind: "text",
+    kind: "url",
     value: "URL",
     help: "store records in postgres://…, which nodes may share",
   },
   content: {
-    kind: "text",
+    kind: "url",
     value: "URL",
     help: "store contents in s3://bucket/prefix?endpoint=https://…",
   },
@@ -109,13 +134,13 @@ export const flags = {
 
 export type FlagName = keyof typeof flags;
 
-type ValueOf<K extends FlagKind> = K extends "text"
-  ? string
+type ValueOf<K extends FlagKind> = K extends NumberKind
+  ? number
   : K extends "switch"
     ? boolean
     : K extends "workers"
       ? number | "auto"
-      : number;
+      : string;
 
 /** The value of every flag; absent ones get their default. */
 export type FlagValues = {

@@ -96,6 +96,11 @@ function checkValue(name: FlagName, value: unknown): string | undefined {
   if (name === "init" && typeof value === "object") return undefined;
   switch (flags[name].kind) {
     case "text":
+    case "file":
+    case "folder":
+    case "host":
+    case "url":
+    case "choice":
       return typeof value === "string" && value !== "" ? checkText(name, value) : "needs a value";
     case "switch":
       return typeof value === "boolean" ? undefined : `must be true or false, not ${show(value)}`;

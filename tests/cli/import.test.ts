@@ -63,7 +63,7 @@ describe("etagere on a folder with data of Azurite", () => {
     expect(contradiction.stderr).toContain("flat namespace, which cannot become hierarchical");
     const missing = run("import", fixture.folder, "--config", "none.json");
     expect(missing.stderr).toContain("none.json: cannot be read");
-    expect(run("import").stderr).toContain("etagere import: exactly one folder is required\n");
+    expect(run("import").stderr).toContain("etagere import: FOLDER is required\n");
     expect(run("import", ".", "--store", "x").stderr).toContain("--store: must be postgres://");
   });
 });

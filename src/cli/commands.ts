@@ -1,21 +1,22 @@
 import { accountCommand } from "./account-command.ts";
 import { backupCommand } from "./backup-command.ts";
 import { checkCommand } from "./check-command.ts";
+import type { Command } from "./command.ts";
 import { copyCommand } from "./copy-command.ts";
 import { envCommand } from "./env-command.ts";
 import { eventsCommand } from "./events-command.ts";
 import { exportCommand } from "./export-command.ts";
 import { importCommand } from "./import-command.ts";
 import { loadCommand } from "./load-command.ts";
-import { nearestName } from "./parse-cli-arguments.ts";
+import { nearestName } from "./parse-words.ts";
 import { serviceModeNames } from "./service-mode.ts";
-import type { Subcommand } from "./subcommand.ts";
 import { snapshotCommand } from "./snapshot-command.ts";
 import { statusCommand } from "./status-command.ts";
 import { tourCommand } from "./tour-command.ts";
 
-/** All subcommands, by name. */
-export const subcommands: ReadonlyMap<string, Subcommand> = new Map(
+/** All commands that are not the server, by name. Their help and parsing, docs/OPTIONS.md and
+ *  whatever else describes the command line follow from it and from `serverOptions`. */
+export const commands: ReadonlyMap<string, Command> = new Map(
   [
     checkCommand,
     backupCommand,
@@ -32,13 +33,24 @@ export const subcommands: ReadonlyMap<string, Subcommand> = new Map(
   ].map((command) => [command.name, command]),
 );
 
+/** All words that may be the first of a command line, and what each does. */
+const firstWords: ReadonlyMap<string, string> = new Map([
+  ...[...commands.values()].map(({ name, summary }) => [name, summary] as const),
+  ...serviceModeNames.map((name) => [name, `serve only the ${name} service`] as const),
+  ["version", "print the version"] as const,
+  ["help", "describe the server, or a command"] as const,
+]);
+
+export function isCommandName(word: string): boolean {
+  return firstWords.has(word);
+}
+
 /** The error for an unknown first word, with the closest command if there is one. */
 export function unknownCommand(word: string): string {
-  const names = [...subcommands.keys(), ...serviceModeNames, "version"];
-  const meant = nearestName(word, names);
+  const meant = nearestName(word, firstWords.keys());
   const advice =
     meant === undefined
-      ? `commands: ${names.join(", ")}; without a command, etagere serves`
+      ? `commands: ${[...firstWords.keys()].join(", ")}; without a command, etagere serves`
       : `did you mean ${meant}?`;
   return `${word}: no such command; ${advice}`;
 }

@@ -1,0 +1,138 @@
+import { ArchiveRefused, ImportRefused } from "../commands/refused.ts";
+import { messageOf, StartRefused } from "../host/start-refused.ts";
+import type { Flag, FlagKind } from "../server/flags.ts";
+import { commandHelp, usageError } from "./help.ts";
+import { readWords } from "./parse-words.ts";
+
+/** What the value of an option or an argument is. `stream`: a file, or `-` for standard input or
+ *  output; `http`: the URL of a server; `name`: of a resource, which no shell can complete. */
+type ValueKind = FlagKind | "stream" | "http" | "name";
+
+export interface Option extends Omit<Flag, "kind"> {
+  readonly kind: ValueKind;
+  readonly isRequired?: true;
+  /** Whether the option may be repeated; its value is then a list. */
+  readonly isList?: true;
+  /** Names of options that cannot be given together with this one. */
+  readonly excludes?: readonly string[];
+  /** The actions that accept the option; undefined: all. */
+  readonly actions?: readonly string[];
+}
+
+export type Options = Readonly<Record<string, Option>>;
+
+/** A word after the command that belongs to no option. */
+export interface Argument {
+  /** Its name in the usage line. */
+  readonly value: string;
+  readonly kind: ValueKind;
+  readonly choices?: readonly string[];
+  /** Undefined if the help of the action describes it. */
+  readonly help?: string;
+  readonly isOptional?: true;
+  /** Whether it may be repeated, or be absent; only the last one may. */
+  readonly isList?: true;
+}
+
+/** A word after the command that selects what it does: `save` of `etagere snapshot save`. */
+interface Action {
+  readonly arguments: readonly Argument[];
+  /** Options of which exactly one must be given. */
+  readonly oneOf?: readonly string[];
+  readonly help: string;
+}
+
+/** All that parsing, help, documents and completion of a command are derived from. */
+export interface Declaration {
+  readonly name: string;
+  /** Its line in `etagere --help`. */
+  readonly summary: string;
+  /** Paragraphs of `etagere NAME --help` before the options, and after them. */
+  readonly description: readonly string[];
+  readonly notes?: readonly string[];
+  readonly arguments: readonly Argument[];
+  /** Empty if the command does one thing. */
+  readonly actions: Readonly<Record<string, Action>>;
+  readonly options: Options;
+  /** Groups of options of which exactly one must be given. */
+  readonly oneOf?: readonly (readonly string[])[];
+  /** The meaning of each exit code from 0. */
+  readonly exitCodes: readonly string[];
+  /** The exit code if the words cannot be parsed; 1 by default. */
+  readonly usageExitCode?: number;
+  readonly example: string;
+}
+
+/** A command other than running the server: `etagere NAME …`. */
+export interface Command extends Declaration {
+  /** Resolves with the exit code. */
+  readonly run: (words: readonly string[]) => Promise<number>;
+}
+
+type ValueOf<O extends Option> = O extends { readonly kind: "switch" }
+  ? boolean
+  : O extends { readonly isList: true }
+    ? readonly string[]
+    : O extends { readonly isRequired: true }
+      ? string
+      : string | undefined;
+
+/** The words of a command, parsed and checked against its declaration. */
+interface Given<O extends Options, A extends string> {
+  readonly action: A;
+  /** The arguments; optional ones may be absent. */
+  readonly words: readonly string[];
+  readonly options: { readonly [N in keyof O]: ValueOf<O[N]> };
+}
+
+/** Thrown by a command whose words contradict each other in a way that no declaration expresses. */
+export class WrongUsage extends Error {
+  override readonly name = "WrongUsage";
+}
+
+type Declared<O extends Options, A extends string> = Omit<Declaration, "actions" | "options"> & {
+  readonly actions: Readonly<Record<A, Action>>;
+  readonly options: O;
+  readonly run: (given: Given<O, A>) => Promise<number>;
+};
+
+/** Defines a command: `run` gets values that agree with the declaration. */
+export function defineCommand<const O extends Options, const A extends string>(
+  declared: Declared<O, A>,
+): Command {
+  const refuse = (problems: readonly string[]): number => {
+    process.stderr.write(usageError(declared, problems));
+    return declared.usageExitCode ?? 1;
+  };
+  const run = async (words: readonly string[]): Promise<number> => {
+    const read = readWords(words, declared);
+    if (read.asksForHelp) {
+      process.stdout.write(commandHelp(declared));
+      return 0;
+    }
+    if (read.problems.length > 0) return refuse(read.problems);
+    try {
+      // `readWords` has checked the values against the same declaration.
+      return await declared.run(read.given as unknown as Given<O, A>);
+    } catch (error) {
+      if (!(error instanceof WrongUsage)) throw error;
+      return refuse([error.message]);
+    }
+  };
+  return { ...declared, run };
+}
+
+/** Prints why a command failed, and what that means for its data; returns its exit code. */
+export function printFailure(error: unknown, consequence?: string): number {
+  for (const problem of problemsOf(error)) process.stderr.write(`etagere: ${problem}\n`);
+  if (consequence !== undefined) process.stderr.write(`etagere: ${consequence}\n`);
+  return 1;
+}
+
+function problemsOf(error: unknown): readonly string[] {
+  const hasProblems =
+    error instanceof ArchiveRefused ||
+    error instanceof ImportRefused ||
+    error instanceof StartRefused;
+  return hasProblems ? error.problems : [messageOf(error)];
+}

@@ -57,7 +57,9 @@ it("prints the variables of the server that uses a folder", async () => {
     IDENTITY_ENDPOINT: endpoint,
     NODE_EXTRA_CA_CERTS: join(folder, ".etagere", "https", "ca.pem"),
   });
-  expect(env("--shell", "fish").stderr).toContain("must be sh, powershell or json, got fish");
+  expect(env("--shell", "fish").stderr).toContain(
+    '--shell must be sh, powershell or json, not "fish"',
+  );
   expect(await server.end()).toBe(0);
   const none = env("--location", join(folder, ".etagere"));
   expect(none.stderr).toContain("no server uses");

@@ -12,6 +12,7 @@ import { contentTables, reclaimers } from "./services.ts";
 import {
   openStorageBackend,
   type Close,
+  type OpenStorage,
   type StorageBackend,
   type StorageOptions,
 } from "./storage-backends.ts";
@@ -25,6 +26,8 @@ import { messageOf, StartRefused, systemErrorCode } from "../host/start-refused.
 export interface DataStoreOptions extends StorageOptions {
   /** How fast content is compared with its checksums; undefined: not at all. */
   readonly scrubBytesPerSecond?: number | undefined;
+  /** Opens a storage that stands for that of the machine; undefined: the locations select one. */
+  readonly openStorage?: OpenStorage | undefined;
 }
 
 const storeIdBytes = 16;
@@ -49,11 +52,13 @@ export async function openDataStores(options: DataStoreOptions): Promise<DataSto
     for (const each of opened.splice(0).toReversed()) await each();
   };
   try {
-    const foundation = await openStorageBackend(options, opened);
+    const { openStorage } = options;
+    const foundation = await (openStorage?.(opened) ?? openStorageBackend(options, opened));
     const { store, files, owner, owners, isLeader } = foundation;
     await refuseHalfCopied(store);
     await claimFiles(store, files, () => Buffer.from(random.bytes(storeIdBytes)).toString("hex"));
-    const md5Thread = availableParallelism() > 1 ? new Md5Threads() : undefined;
+    const hasThreads = openStorage === undefined && availableParallelism() > 1;
+    const md5Thread = hasThreads ? new Md5Threads() : undefined;
     const parts = { ...foundation, clock, log, contentTables, md5Thread };
     const content = await openContentStore(parts);
     opened.push(() => content.close());

@@ -53,6 +53,10 @@ export interface StorageBackend extends Pick<ContentOptions, "store" | "files" |
   readonly owners: () => Promise<ReadonlySet<string>>;
 }
 
+/** Opens a storage. Adds to `opened` a function that closes each part, so that a failed start can
+ *  close what was opened. */
+export type OpenStorage = (opened: Close[]) => Promise<StorageBackend>;
+
 const soloOwner = "memory";
 const nodeIdBytes = 12;
 

@@ -33,6 +33,8 @@ export interface ListenerOptions {
   readonly connections: Connections;
   /** A bound socket to listen on instead of `host` and `port`. */
   readonly socket?: BoundSocket | undefined;
+  /** Replaces the network of this machine. */
+  readonly bind?: Bind | undefined;
 }
 
 /** A socket that another process has bound, as `net.Server.listen` accepts it. */
@@ -88,7 +90,7 @@ export async function listen(options: ListenerOptions): Promise<Listener> {
   // without it.
   server.on("checkContinue", gate.handle);
   server.on("clientError", refuseMalformed);
-  await bind(server, options);
+  await (options.bind ?? bind)(server, options);
   const bound = boundOf(server, options);
   return {
     url: formatUrl(!isPlain, bound.host, bound.port),
@@ -183,6 +185,8 @@ export type BindOptions = Pick<
   ListenerOptions,
   "title" | "host" | "port" | "onPortReplaced" | "socket"
 >;
+
+export type Bind = (server: NetServer, options: BindOptions) => Promise<void>;
 
 /** Binds a server to its address. Throws `StartRefused` with an explanation if that fails. */
 export async function bind(server: NetServer, options: BindOptions): Promise<void> {

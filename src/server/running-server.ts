@@ -95,7 +95,8 @@ function dataStoreOptions(given: RunningServerOptions) {
   const places = { location, storeUrl: options.store, contentUrl: options.content, memoryBytesMax };
   const { scrubMegabytesPerSecond: rate } = options;
   const scrubBytesPerSecond = rate === undefined ? undefined : rate * bytesPerMegabyte;
-  return { ...places, clock, random, log, scrubBytesPerSecond };
+  const openStorage = given.machine?.openStorage;
+  return { ...places, clock, random, log, scrubBytesPerSecond, openStorage };
 }
 
 function isSmbServed({ noSmb, services: served }: Options): boolean {
@@ -387,8 +388,9 @@ export class RunningServer {
   /** Serves SMB and the admin listener; of several workers one does. A further worker does from
    *  now on, with the sockets that it has got, if that one has ended. */
   async listenAsMain(): Promise<void> {
-    const { options, worker } = this.#given;
+    const { options, worker, machine } = this.#given;
     if (isSmbServed(options)) await this.#listenSmb();
+    if (machine !== undefined) return;
     this.#admin = await listenAdmin({
       given: this.#given,
       memory: this.#limits.memory,
@@ -419,9 +421,10 @@ export class RunningServer {
     options: Omit<ListenerOptions, "clock" | "connections" | "socket">,
   ): Promise<Listener> {
     const { connections } = this.#limits;
-    const { clock, worker } = this.#given;
+    const { clock, worker, machine } = this.#given;
     const socket = worker?.sockets.get(options.title);
-    const listener = await listen({ ...options, clock, connections, socket });
+    const bind = machine?.bind;
+    const listener = await listen({ ...options, clock, connections, socket, bind });
     this.listeners.add(listener);
     return listener;
   }

@@ -3,7 +3,8 @@ import type { AccessLog } from "./access-log.ts";
 import type { AuditLog } from "./audit-log.ts";
 import type { OtherWorkers } from "../admin/admin-context.ts";
 import type { FigureSample } from "../admin/views/figures.ts";
-import type { BoundAddress, BoundSocket, Handler } from "./listener.ts";
+import type { OpenStorage } from "../data/storage-backends.ts";
+import type { Bind, BoundAddress, BoundSocket, Handler } from "./listener.ts";
 
 /** What a running server gets from its caller. */
 export interface ServerEnvironment {
@@ -16,8 +17,18 @@ export interface ServerEnvironment {
   readonly accessLog?: AccessLog | undefined;
   /** Undefined without `--auditLog`. */
   readonly auditLog?: AuditLog | undefined;
+  /** Disk and network of a simulated machine; undefined: those of this machine. */
+  readonly machine?: SimulatedMachine | undefined;
   /** Undefined if the server is one process. */
   readonly worker?: WorkerPart | undefined;
+}
+
+/** What a simulation puts in the place of the machine. Such a server has no admin listener, which
+ *  reads files, and no threads. */
+interface SimulatedMachine {
+  readonly openStorage: OpenStorage;
+  /** Connects a server to its address. */
+  readonly bind: Bind;
 }
 
 /** What a process needs to know if it is one of several workers that serve the same ports. */

@@ -11,6 +11,7 @@ import { closeOrphanedHandles } from "./orphaned-handles.ts";
 import { smbTitle } from "./service-listener.ts";
 import { bind, unref, type BoundSocket, type Listener } from "./listener.ts";
 import type { Options } from "./options.ts";
+import type { ServerEnvironment } from "./server-environment.ts";
 import type { RequestLimits } from "./request-limits.ts";
 
 export interface SmbEndpointOptions extends RequestLimits {
@@ -24,6 +25,7 @@ export interface SmbEndpointOptions extends RequestLimits {
   readonly onPortReplaced?: ((notice: string) => void) | undefined;
   readonly socket?: BoundSocket | undefined;
   readonly auditLog?: AuditLog | undefined;
+  readonly machine?: ServerEnvironment["machine"];
 }
 
 export interface SmbEndpoint extends Pick<Listener, "url" | "unref"> {
@@ -66,7 +68,13 @@ export async function listenSmb(given: SmbEndpointOptions): Promise<SmbEndpoint>
     if (!connections.add(socket)) socket.destroy();
   });
   const { socket: bound } = given;
-  await bind(server, { title: smbTitle, host, port, onPortReplaced, socket: bound });
+  await (given.machine?.bind ?? bind)(server, {
+    title: smbTitle,
+    host,
+    port,
+    onPortReplaced,
+    socket: bound,
+  });
   const address = server.address();
   const taken = typeof address === "object" && address !== null ? address.port : port;
   return {

@@ -44,8 +44,6 @@ const apiVersion = "2023-11-03";
 export class Wire {
   readonly #endpoints: () => Endpoints;
   readonly #agent = new Agent({ keepAlive: true });
-  readonly #sas = accountSas(account);
-  readonly #treeSas = accountSas(treeAccount);
 
   /** Called for each request: a client may switch servers. */
   constructor(endpoints: () => Endpoints) {
@@ -54,27 +52,14 @@ export class Wire {
 
   /** Rejects without a response, with NeverSent if there was no effect. */
   send(request: Sent): Promise<Answer> {
-    const { service, method, path, headers = {}, body = "", renameSource } = request;
-    const owner = request.account ?? account;
-    const sas = owner === treeAccount ? this.#treeSas : this.#sas;
-    const base = new URL(this.#endpoints()[service]);
-    const sign = path.includes("?") ? "&" : "?";
-    const tableHeaders = service === "table" ? jsonHeaders : {};
-    const all: OutgoingHttpHeaders = {
-      "x-ms-version": apiVersion,
-      ...tableHeaders,
-      "content-length": Buffer.byteLength(body),
-      ...headers,
-      ...(renameSource === undefined
-        ? {}
-        : { "x-ms-file-rename-source": `${base.origin}/${account}${renameSource}?${this.#sas}` }),
-    };
+    const base = new URL(this.#endpoints()[request.service]);
+    const { path, headers, body } = framed(request, base.origin);
     const options = {
       host: base.hostname,
       port: base.port,
-      method,
-      path: `/${owner}${path}${sign}${sas}`,
-      headers: all,
+      method: request.method,
+      path,
+      headers,
       agent: this.#agent,
       timeout: answerMillisecondsMax,
     };
@@ -101,6 +86,25 @@ export class Wire {
   }
 }
 
+/** The path, headers and body of a request to a server with this base address. */
+export function framed(request: Sent, base: string) {
+  const { service, path, headers = {}, body = "", renameSource } = request;
+  const owner = request.account ?? account;
+  const sas = owner === treeAccount ? treeSas : flatSas;
+  const sign = path.includes("?") ? "&" : "?";
+  const tableHeaders = service === "table" ? jsonHeaders : {};
+  const all: OutgoingHttpHeaders = {
+    "x-ms-version": apiVersion,
+    ...tableHeaders,
+    "content-length": Buffer.byteLength(body),
+    ...headers,
+    ...(renameSource === undefined
+      ? {}
+      : { "x-ms-file-rename-source": `${base}/${account}${renameSource}?${flatSas}` }),
+  };
+  return { path: `/${owner}${path}${sign}${sas}`, headers: all, body };
+}
+
 const jsonHeaders = {
   "content-type": "application/json",
   accept: "application/json;odata=minimalmetadata",
@@ -118,3 +122,6 @@ function accountSas(name: string): string {
   const sig = createHmac("sha256", Buffer.from(key, "base64")).update(text).digest("base64");
   return String(new URLSearchParams({ sv: version, ...fields, sig }));
 }
+
+const flatSas = accountSas(account);
+const treeSas = accountSas(treeAccount);

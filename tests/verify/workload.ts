@@ -1,11 +1,16 @@
 import type { Operation } from "./history.ts";
 import type { Random } from "./random.ts";
 import type { Recorder } from "./recorder.ts";
-import type { Endpoints, Wire } from "./wire.ts";
+import type { Answer, Endpoints, Sent } from "./wire.ts";
+
+/** Sends requests; rejects without a response, with NeverSent if there was no effect. */
+export interface Sender {
+  send(request: Sent): Promise<Answer>;
+}
 
 /** What a client uses. */
 export interface Setting {
-  readonly wire: Wire;
+  readonly wire: Sender;
   /** One of the servers, alternating. */
   readonly server: () => Endpoints;
   readonly recorder: Recorder;

@@ -1,4 +1,6 @@
 import { ContentAudit, type ContentFigures } from "../../content/audit/audit-content.ts";
+import type { ExtentFiles } from "../../content/extents/extent-files.ts";
+import type { StateReader } from "../../store/engine.ts";
 import type { ContentRef } from "../../content/content-ref.ts";
 import { decodeKey, type KeyPart } from "../../encoding/keys.ts";
 import type { AnyTable } from "../../encoding/table.ts";
@@ -157,23 +159,36 @@ export async function checkFolder(options: FolderOptions): Promise<FolderReport>
   const folder = await openFolder(options);
   const state = folder.engine.open();
   try {
-    const { files, filesBefore } = folder;
-    const view = snapshotView(state, state.ticks);
-    const problems: string[] = [];
-    let problemCount = 0;
-    const complain = (problem: string): void => {
-      problemCount += 1;
-      if (problems.length < problemsKeptMax) problems.push(problem);
-    };
-    const audit = new ContentAudit({ view, files, filesBefore, report: complain });
-    await audit.begin();
-    const records = await new RecordCheck(view, audit, complain).run();
-    const figures = await audit.finish();
-    return { ...figures, records, problems, problemCount };
+    return await checkState(state, folder);
   } finally {
     state.close();
     await folder.close();
   }
+}
+
+interface CheckedExtents {
+  readonly files: ExtentFiles;
+  /** Extents whose files existed before the state was opened. */
+  readonly filesBefore: ReadonlySet<bigint>;
+}
+
+/** Checks one state of a store, with its extents. */
+export async function checkState(
+  state: StateReader,
+  { files, filesBefore }: CheckedExtents,
+): Promise<FolderReport> {
+  const view = snapshotView(state, state.ticks);
+  const problems: string[] = [];
+  let problemCount = 0;
+  const complain = (problem: string): void => {
+    problemCount += 1;
+    if (problems.length < problemsKeptMax) problems.push(problem);
+  };
+  const audit = new ContentAudit({ view, files, filesBefore, report: complain });
+  await audit.begin();
+  const records = await new RecordCheck(view, audit, complain).run();
+  const figures = await audit.finish();
+  return { ...figures, records, problems, problemCount };
 }
 
 /** Checks all records in one pass. */

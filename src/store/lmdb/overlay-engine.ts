@@ -8,8 +8,16 @@ import type {
   VersionedEntry,
 } from "../engine.ts";
 import { StoreBusy, textOfKey, type Key, type KeyText } from "../store.ts";
-import { noRevision, type LmdbEngine } from "./lmdb-engine.ts";
+import { noRevision } from "./lmdb-engine.ts";
 import type { Ticks } from "../../base/ticks.ts";
+
+/** The engine of one file, of which an overlay has two. */
+export interface EngineFile extends Engine {
+  /** Commits synchronously; returns the number of writes. If `decide` throws, writes nothing. */
+  commitSync(decide: (current: EngineReader) => EngineBatch | undefined): number;
+  /** Frees the slots of killed readers. */
+  checkReaders(): void;
+}
 
 /** The range of volatile keys: they live no longer than the processes that wrote them. */
 interface VolatileRange {
@@ -177,13 +185,13 @@ const overlappingMax = 1_000_000;
  * file removes the tombstone.
  */
 export class OverlayEngine implements Engine {
-  readonly #durable: LmdbEngine;
-  readonly #volatile: LmdbEngine;
+  readonly #durable: EngineFile;
+  readonly #volatile: EngineFile;
   readonly #range: VolatileRange;
   /** Keys that exist in both files, as far as this process has written them. */
   readonly #overlapping = new Map<KeyText, Key>();
 
-  constructor(durable: LmdbEngine, volatile: LmdbEngine, range: VolatileRange) {
+  constructor(durable: EngineFile, volatile: EngineFile, range: VolatileRange) {
     this.#durable = durable;
     this.#volatile = volatile;
     this.#range = range;
@@ -349,7 +357,7 @@ interface Files {
 }
 
 /** Opens the volatile file; on failure closes the view of the durable file. */
-function openVolatile(durable: EngineView, volatile: LmdbEngine): EngineView {
+function openVolatile(durable: EngineView, volatile: EngineFile): EngineView {
   try {
     return volatile.open();
   } catch (error) {
@@ -400,7 +408,7 @@ function baseSequenceOf({ clockOffset }: EngineReader): number {
 }
 
 /** Whether the volatile file was written after a commit that the durable file does not contain. */
-export function isAheadOf(volatile: LmdbEngine, durable: LmdbEngine): boolean {
+export function isAheadOf(volatile: EngineFile, durable: EngineFile): boolean {
   const [after, present] = [volatile.open(), durable.open()];
   after.close();
   present.close();

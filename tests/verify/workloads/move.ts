@@ -1,6 +1,6 @@
 import { checkMoves, firstPlace, type MoveInput, type MoveOutput } from "../moves.ts";
-import type { Sent, Wire } from "../wire.ts";
-import { insist, type Setting, type Workload } from "../workload.ts";
+import type { Sent } from "../wire.ts";
+import { insist, type Sender, type Setting, type Workload } from "../workload.ts";
 
 const name = "move";
 const share = "/verify-moves";
@@ -45,7 +45,7 @@ function put(path: string): Sent {
   return { service: "file", method: "PUT", path };
 }
 
-function newDirectory(wire: Wire, path: string): Promise<void> {
+function newDirectory(wire: Sender, path: string): Promise<void> {
   return insist(() => wire.send(put(`${path}?restype=directory`)), 201, 409);
 }
 

@@ -5,8 +5,8 @@ import {
   type TransactionInput,
   type TransactionOutput,
 } from "../transactions.ts";
-import { account, headerOf, type Answer, type Sent, type Wire } from "../wire.ts";
-import { insist, isFine, type Setting, type Workload } from "../workload.ts";
+import { account, headerOf, type Answer, type Sent } from "../wire.ts";
+import { insist, isFine, type Sender, type Setting, type Workload } from "../workload.ts";
 import { newTable } from "./entity-register.ts";
 
 const table = "verifytransfers";
@@ -51,7 +51,7 @@ export const transfer: Workload = {
 };
 
 /** All or none: the first client creates them, the others are rejected as a whole. */
-async function insertAll(wire: Wire, key: string): Promise<Answer> {
+async function insertAll(wire: Sender, key: string): Promise<Answer> {
   const parts = Array.from({ length: rowsPerPartition }, (_, index) => {
     const entity = {
       PartitionKey: key,

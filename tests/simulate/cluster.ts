@@ -1,0 +1,183 @@
+import type { RunningServer } from "../../src/server/running-server.ts";
+import type { Random } from "../verify/random.ts";
+import { count, type Conditions, type FaultCounts } from "./faults.ts";
+import type { Machine } from "./machine.ts";
+import type { Network } from "./network.ts";
+import type { EventName, Plan } from "./plan.ts";
+import type { Scheduler } from "./scheduler.ts";
+import { microsecondsPerSecond, type SimProcess } from "./sim-process.ts";
+
+interface ClusterOptions {
+  readonly scheduler: Scheduler;
+  readonly conditions: Conditions;
+  readonly counts: FaultCounts;
+  readonly plan: Plan;
+  readonly machine: Machine;
+  readonly network: Network;
+  readonly complain: (problem: string) => void;
+}
+
+/** One place for a server process; it has a new process after each end. */
+interface Slot {
+  process: SimProcess | undefined;
+  server: RunningServer | undefined;
+  /** Increased when the process is replaced, so that a start in progress ends without effect. */
+  generation: number;
+}
+
+const restartMicrosecondsMax = 2 * microsecondsPerSecond;
+const startMicrosecondsMax = 120 * microsecondsPerSecond;
+const startTriesMax = 1000;
+
+/** The server processes of a machine, and what happens to them. */
+export class Cluster {
+  readonly #options: ClusterOptions;
+  readonly #slots: Slot[];
+
+  constructor(options: ClusterOptions) {
+    this.#options = options;
+    this.#slots = Array.from({ length: options.plan.processes }, () => ({
+      process: undefined,
+      server: undefined,
+      generation: 0,
+    }));
+  }
+
+  /** A process, which may be down. */
+  pick(random: Random): SimProcess | undefined {
+    return random.pick(this.#slots).process;
+  }
+
+  async startAll(): Promise<void> {
+    for (const slot of this.#slots) this.#start(slot);
+    await this.#allServing();
+  }
+
+  /** Everything works again. */
+  async heal(): Promise<void> {
+    const { conditions, machine, scheduler } = this.#options;
+    conditions.isDiskFull = false;
+    conditions.diskSlowness = 1;
+    machine.jumpWallClock(0);
+    for (const slot of this.#slots) {
+      if (slot.process === undefined) this.#start(slot);
+      else slot.process.pausedUntil = Math.min(slot.process.pausedUntil, scheduler.now);
+    }
+    await this.#allServing();
+  }
+
+  async stopAll(): Promise<void> {
+    for (const slot of this.#slots) {
+      await slot.server?.stop();
+      slot.process?.kill();
+    }
+  }
+
+  /** Lets events happen until `isOver`. */
+  async runEvents(isOver: () => boolean): Promise<void> {
+    const { scheduler, plan, counts } = this.#options;
+    while (plan.events.length > 0 && !isOver()) {
+      const pause = scheduler.between(1, 2 * plan.eventSeconds * microsecondsPerSecond);
+      await this.#sleepUnless(isOver, pause);
+      if (isOver()) return;
+      const name = scheduler.random.pick(plan.events);
+      count(counts, name);
+      this.#happen(name);
+    }
+  }
+
+  /** Short sleeps, so that a run ends soon after its clients. */
+  async #sleepUnless(isOver: () => boolean, microseconds: number): Promise<void> {
+    const { scheduler } = this.#options;
+    const end = scheduler.now + microseconds;
+    while (scheduler.now < end && !isOver()) {
+      await scheduler.sleep(Math.min(end - scheduler.now, 100_000));
+    }
+  }
+
+  #happen(name: EventName): void {
+    const { scheduler, machine, conditions, network } = this.#options;
+    const { random } = scheduler;
+    const slot = random.pick(this.#slots);
+    switch (name) {
+      case "kill":
+        return this.#end(slot);
+      case "power loss":
+        machine.losePower();
+        for (const each of this.#slots) this.#end(each);
+        return;
+      case "pause":
+        if (slot.process !== undefined) {
+          const length = random.pick([100, 3_000, 40_000]) * 1000;
+          slot.process.pausedUntil = scheduler.now + length;
+        }
+        return;
+      case "clock jump":
+        return machine.jumpWallClock(random.pick([-86_400, -30, 20, 3_600]));
+      case "full disk":
+        conditions.isDiskFull = true;
+        scheduler.schedule(scheduler.between(1, 5 * microsecondsPerSecond), () => {
+          conditions.isDiskFull = false;
+        });
+        return;
+      case "slow disk":
+        conditions.diskSlowness = random.pick([1, 10, 200]);
+        return;
+      case "lost connections":
+        return network.cutSome(random.pick([0.2, 1]));
+    }
+  }
+
+  #end(slot: Slot): void {
+    const { scheduler } = this.#options;
+    slot.process?.kill();
+    slot.process = undefined;
+    slot.server = undefined;
+    slot.generation += 1;
+    const { generation } = slot;
+    scheduler.schedule(scheduler.random.below(restartMicrosecondsMax), () => {
+      if (slot.generation === generation && slot.process === undefined) this.#start(slot);
+    });
+  }
+
+  #start(slot: Slot): void {
+    slot.generation += 1;
+    const { generation } = slot;
+    const process = this.#options.machine.newProcess();
+    slot.process = process;
+    void this.#serve(slot, process, generation);
+  }
+
+  async #serve(slot: Slot, process: SimProcess, generation: number): Promise<void> {
+    const { machine, scheduler, complain } = this.#options;
+    try {
+      const { server } = await machine.serve(process);
+      if (slot.generation === generation) slot.server = server;
+    } catch (error) {
+      if (slot.generation !== generation) return;
+      if (!this.#isExcused(error)) complain(`a server does not start: ${String(error)}`);
+      // A full or failing disk; an operator or a supervisor starts it again.
+      process.kill();
+      slot.process = undefined;
+      scheduler.schedule(restartMicrosecondsMax, () => {
+        if (slot.generation === generation) this.#start(slot);
+      });
+    }
+  }
+
+  /** Whether a start may fail: only while something is wrong with the disk. */
+  #isExcused(error: unknown): boolean {
+    const text = String(error instanceof Error ? (error.stack ?? error) : error);
+    return /no space|input\/output|StoreFull|StoreUnavailable|EIO|ENOSPC/.test(text);
+  }
+
+  async #allServing(): Promise<void> {
+    const { scheduler } = this.#options;
+    const end = scheduler.now + startMicrosecondsMax;
+    for (let tries = 0; tries < startTriesMax && scheduler.now < end; tries += 1) {
+      if (this.#slots.every(({ server }) => server !== undefined)) return;
+      await scheduler.sleep(startMicrosecondsMax / startTriesMax);
+    }
+    throw new Error("a server does not start");
+  }
+}

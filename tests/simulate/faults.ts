@@ -1,0 +1,34 @@
+/** What may go wrong, as probabilities per operation and as conditions that a fault begins and
+ *  ends. All of it is decided by the seed. */
+export interface FaultRates {
+  /** A commit that cannot be flushed. */
+  readonly failingCommit: number;
+  /** A flush of an extent that fails. */
+  readonly failingFlush: number;
+  /** A message after which the connection is lost. */
+  readonly lostConnection: number;
+  /** A message that never arrives, with all after it, while the connection seems open. */
+  readonly stalledConnection: number;
+  /** A commit that keeps the event loop until it is flushed. */
+  readonly blockingCommit: number;
+}
+
+export interface Latencies {
+  readonly networkMicroseconds: readonly [number, number];
+  readonly diskMicroseconds: readonly [number, number];
+}
+
+/** Conditions of a machine that change during a run. */
+export interface Conditions {
+  isDiskFull: boolean;
+  /** Multiplies the latency of the disk. */
+  diskSlowness: number;
+  /** False at the end of a run, when everything works. */
+  hasFaults: boolean;
+}
+
+export type FaultCounts = Map<string, number>;
+
+export function count(counts: FaultCounts, name: string): void {
+  counts.set(name, (counts.get(name) ?? 0) + 1);
+}

@@ -1,0 +1,182 @@
+import type { StorageBackend } from "../../src/data/storage-backends.ts";
+import { sharedHorizons } from "../../src/content/reclaim/pins.ts";
+import { restoreRules } from "../../src/data/services.ts";
+import { locks } from "../../src/file/records.ts";
+import { openAccounts } from "../../src/data/accounts.ts";
+import { resolveOptions, type Options } from "../../src/server/options.ts";
+import { RunningServer } from "../../src/server/running-server.ts";
+import { openLeaderElection } from "../../src/store/leader-election.ts";
+import { isAheadOf, OverlayEngine, volatileRange } from "../../src/store/lmdb/overlay-engine.ts";
+import { openProcesses } from "../../src/store/processes.ts";
+import type { Store } from "../../src/store/store.ts";
+import { setClockOffset, TransactionalStore } from "../../src/store/transactional-store.ts";
+import type { Engine } from "../../src/store/engine.ts";
+import type { Random as ByteSource } from "../../src/base/world.ts";
+import { listenSmb } from "../../src/server/smb-endpoint.ts";
+import { ModelEngine, StoreFile } from "./engine-file.ts";
+import type { Conditions, FaultCounts, FaultRates, Latencies } from "./faults.ts";
+import type { Scheduler } from "./scheduler.ts";
+import { SimDisk } from "./sim-disk.ts";
+import { SimProcess, type LogLine, type MachineTime } from "./sim-process.ts";
+import { accounts as accountSettings } from "../verify/wire.ts";
+
+interface MachineOptions {
+  readonly scheduler: Scheduler;
+  readonly conditions: Conditions;
+  readonly rates: FaultRates;
+  readonly latencies: Latencies;
+  readonly counts: FaultCounts;
+  readonly extentBytes: number;
+  readonly random: ByteSource;
+  readonly write: (line: LogLine) => void;
+}
+
+/** A process that serves, or has begun to. */
+interface Serving {
+  readonly process: SimProcess;
+  readonly server: RunningServer;
+}
+
+/** A machine with a data folder, and the server processes on it. */
+export class Machine {
+  readonly disk: SimDisk;
+  readonly #options: MachineOptions;
+  readonly #store = new StoreFile();
+  /** The files that do not outlive a boot: volatile keys, and the ephemeral store. */
+  #volatile = new StoreFile();
+  #ephemeral = new StoreFile();
+  #time: MachineTime = { bootId: "boot-0", bootedAt: 0, wallOffsetMicroseconds: 0 };
+  #boots = 0;
+  #pids = 100;
+  readonly #processes = new Map<number, SimProcess>();
+
+  constructor(options: MachineOptions) {
+    this.#options = options;
+    const { latencies } = options;
+    this.disk = new SimDisk({ ...options, diskMicroseconds: latencies.diskMicroseconds });
+  }
+
+  /** Starts a server process. Resolves when it serves; rejects if it refuses to. */
+  async serve(process: SimProcess): Promise<Serving> {
+    const accounts = await openAccounts({ given: accountSettings });
+    if (!accounts.ok) throw new Error(accounts.problems.join());
+    const { clock, random, log } = process;
+    const server = await RunningServer.open({
+      clock,
+      random,
+      log,
+      options: serverOptions,
+      accounts: accounts.value,
+      location: undefined,
+      announce: () => {},
+      machine: {
+        openStorage: (opened) => this.#openStorage(process, opened),
+        bind: async (bound, { title }) => void process.servers.set(title, bound),
+      },
+    });
+    return { process, server };
+  }
+
+  newProcess(): SimProcess {
+    const { scheduler, random, write } = this.#options;
+    this.#pids += 1;
+    const process = new SimProcess({
+      scheduler,
+      pid: this.#pids,
+      time: () => this.#time,
+      random,
+      write,
+    });
+    this.#processes.set(process.pid, process);
+    process.onKill(() => this.#processes.delete(process.pid));
+    return process;
+  }
+
+  /** Loss of power: all processes end, and what was not flushed may be lost. The next process runs
+   *  after a new boot. */
+  losePower(): void {
+    for (const process of this.#processes.values()) process.kill();
+    this.disk.losePower();
+    this.#volatile = new StoreFile();
+    this.#ephemeral = new StoreFile();
+    this.#boots += 1;
+    const { now } = this.#options.scheduler;
+    this.#time = { ...this.#time, bootId: `boot-${this.#boots}`, bootedAt: now };
+  }
+
+  jumpWallClock(seconds: number): void {
+    this.#time = { ...this.#time, wallOffsetMicroseconds: seconds * 1_000_000 };
+  }
+
+  /** A reader of the latest state, for checks after the run. */
+  openState() {
+    return this.#engine(this.#store, this.newProcess(), true).open();
+  }
+
+  #engine(file: StoreFile, process: SimProcess, isFlushed: boolean): ModelEngine {
+    const { diskMicroseconds } = this.#options.latencies;
+    return new ModelEngine({ ...this.#options, file, process, isFlushed, diskMicroseconds });
+  }
+
+  /** The same parts as a data folder of this machine has (`data/storage-backends.ts`). */
+  async #openStorage(
+    process: SimProcess,
+    opened: (() => Promise<void>)[],
+  ): Promise<StorageBackend> {
+    const isExclusive = [...this.#processes.keys()].every((pid) => pid === process.pid);
+    const engine = await this.#openOverlay(process, isExclusive);
+    const store = await openStore(engine, process, isExclusive);
+    opened.push(() => store.close());
+    const ephemeralEngine = this.#engine(this.#ephemeral, process, false);
+    const ephemeral = await openStore(ephemeralEngine, process, isExclusive);
+    opened.push(() => ephemeral.close());
+    const { pid, startTime } = process;
+    const processes = await openProcesses({
+      store: ephemeral,
+      self: { pid, startTime },
+      isAlive: (other) => this.#processes.get(other.pid)?.isAlive === true,
+    });
+    opened.push(() => processes.close());
+    const owners = async () => new Set((await processes.live()).map(({ id }) => id));
+    const { self: owner } = processes;
+    const isLeader = openLeaderElection({
+      store: ephemeral,
+      name: "background",
+      self: owner,
+      owners,
+    });
+    const horizons = sharedHorizons(processes);
+    return { store, files: this.disk.filesOf(process), horizons, owner, owners, isLeader };
+  }
+
+  async #openOverlay(process: SimProcess, isExclusive: boolean): Promise<Engine> {
+    const durable = this.#engine(this.#store, process, true);
+    if (isExclusive && isAheadOf(this.#engine(this.#volatile, process, false), durable)) {
+      this.#volatile = new StoreFile();
+    }
+    const volatile = this.#engine(this.#volatile, process, false);
+    const engine = new OverlayEngine(durable, volatile, volatileRange(locks.prefix([])));
+    if (isExclusive) await engine.reconcileAll();
+    return engine;
+  }
+}
+
+async function openStore(
+  engine: Engine,
+  { clock, log, pid }: SimProcess,
+  isExclusive: boolean,
+): Promise<Store> {
+  await setClockOffset(engine, clock, isExclusive);
+  return new TransactionalStore({ engine, clock, log, owner: pid, restoreRules });
+}
+
+/** A server loads it when it starts to listen; in a simulation nothing may be loaded. */
+export const loadedBefore = [listenSmb];
+
+const serverOptions = optionsOrThrow();
+
+function optionsOrThrow(): Options {
+  const resolved = resolveOptions({ silent: true, skipApiVersionCheck: false });
+  if (!resolved.ok) throw new Error(resolved.problems.join());
+  return resolved.value;
+}

@@ -1,0 +1,135 @@
+import { fork } from "node:child_process";
+import { once } from "node:events";
+import { appendFileSync, existsSync, mkdirSync, readFileSync, rmSync } from "node:fs";
+import { availableParallelism } from "node:os";
+import { dirname } from "node:path";
+import { parseArgs } from "node:util";
+import { planOf, type Plan } from "./plan.ts";
+import { shrink } from "./shrink.ts";
+import { simulate, type Outcome } from "./simulation.ts";
+import { Totals, type SeedResult } from "./totals.ts";
+
+const { values } = parseArgs({
+  options: {
+    /** Number of seeds. */
+    seeds: { type: "string" },
+    /** The first of them. */
+    from: { type: "string", default: "1" },
+    /** Runs one seed and prints what happened. */
+    seed: { type: "string" },
+    /** Runs a plan that was printed before. */
+    plan: { type: "string" },
+    /** Multiplies the operations of each seed. */
+    long: { type: "string", default: "1" },
+    processes: { type: "string", default: String(availableParallelism()) },
+    /** Continues an earlier run with the same record. */
+    resume: { type: "boolean", default: false },
+    record: { type: "string", default: ".build/simulation/seeds.jsonl" },
+    /** Whether a failing seed is not made smaller. */
+    whole: { type: "boolean", default: false },
+    child: { type: "boolean", default: false },
+  },
+});
+const problemsShown = 5;
+const problemCharactersMax = 1500;
+const progressSeconds = 10;
+
+function chosenPlan(seed: number): Plan {
+  const plan = planOf(seed);
+  return { ...plan, operationsMax: plan.operationsMax * Number(values.long) };
+}
+
+if (values.child) await serveParent();
+else if (values.plan !== undefined) await runOne(JSON.parse(values.plan) as Plan);
+else if (values.seed !== undefined) await runOne(chosenPlan(Number(values.seed)));
+else await runMany();
+
+/** A child process: runs the seeds that its parent sends. */
+async function serveParent(): Promise<void> {
+  process.on("message", (seed: number) => {
+    void runSeed(seed).then((result) => process.send?.(result));
+  });
+  await once(process, "disconnect");
+  process.exit(0);
+}
+
+async function runSeed(seed: number): Promise<SeedResult> {
+  const before = process.cpuUsage();
+  const { counts, findings: _, ...rest } = await simulate(chosenPlan(seed));
+  const { user, system } = process.cpuUsage(before);
+  return { seed, ...rest, counts: [...counts], cpuSeconds: (user + system) / 1e6 };
+}
+
+async function runOne(plan: Plan): Promise<void> {
+  console.log(JSON.stringify(plan));
+  const outcome = await simulate(plan);
+  const { operations, seconds, events, messages, hash } = outcome;
+  console.log({ operations, seconds, events, messages, hash, counts: outcome.counts });
+  for (const { workload, operations: calls, unknown, refused } of outcome.findings) {
+    console.log(`${workload}: ${calls} calls, ${refused} refused, ${unknown} without a response`);
+  }
+  show(outcome);
+  if (outcome.problems.length === 0) return;
+  if (!values.whole) {
+    console.log("making it smaller ...");
+    const smallest = await shrink(plan, (smaller) => {
+      const { operationsMax, workloads } = smaller;
+      console.log(`  ${operationsMax} operations, ${workloads.join()}, ${smaller.events.join()}`);
+    });
+    show(await simulate(smallest));
+    console.log(`npm run simulate -- --plan '${JSON.stringify(smallest)}'`);
+  }
+  process.exit(1);
+}
+
+function show({ problems }: Pick<Outcome, "problems">): void {
+  console.log(`${problems.length} problems`);
+  for (const problem of problems.slice(0, problemsShown)) {
+    console.log(`- ${problem.slice(0, problemCharactersMax)}`);
+  }
+}
+
+/** Runs many seeds in several processes, and appends each result to the record. */
+async function runMany(): Promise<void> {
+  const { record, resume } = values;
+  mkdirSync(dirname(record), { recursive: true });
+  if (!resume) rmSync(record, { force: true });
+  const totals = new Totals(Number(values.seeds ?? 200));
+  for (const line of existsSync(record) ? readFileSync(record, "utf8").split("\n") : []) {
+    if (line !== "") totals.add(JSON.parse(line) as SeedResult);
+  }
+  const first = Number(values.from);
+  const seeds = Array.from({ length: totals.wanted }, (_, index) => first + index).filter(
+    (seed) => !totals.has(seed),
+  );
+  const timer = setInterval(() => console.log(totals.progress()), progressSeconds * 1000);
+  const words = ["--child", "--long", values.long];
+  const children = Array.from({ length: Number(values.processes) }, async () => {
+    const child = fork(process.argv[1] ?? "", words);
+    for (let seed = seeds.shift(); seed !== undefined; seed = seeds.shift()) {
+      child.send(seed);
+      const result = await resultOf(child, seed);
+      appendFileSync(record, `${JSON.stringify(result)}\n`);
+      totals.add(result);
+      if (result.problems.length === 0) continue;
+      console.log(`seed ${seed} fails: npm run simulate -- --seed ${seed} --long ${values.long}`);
+      show(result);
+    }
+    child.disconnect();
+  });
+  await Promise.all(children);
+  clearInterval(timer);
+  console.log(totals.report());
+  process.exit(totals.failed.length === 0 ? 0 : 1);
+}
+
+/** The child may also end: an exception that nothing catches is a finding. */
+async function resultOf(child: ReturnType<typeof fork>, seed: number): Promise<SeedResult> {
+  const ended = once(child, "exit").then((): SeedResult => {
+    throw new Error(`seed ${seed} ended its process: npm run simulate -- --seed ${seed}`);
+  });
+  const answered = once(child, "message").then(([result]) => result as SeedResult);
+  const result = await Promise.race([answered, ended]);
+  ended.catch(() => undefined);
+  return result;
+}

@@ -1,0 +1,185 @@
+import { NeverSent } from "../verify/recorder.ts";
+import { framed, type Answer, type Sent } from "../verify/wire.ts";
+import type { Connection, Network } from "./network.ts";
+import type { SimProcess } from "./sim-process.ts";
+import { microsecondsPerSecond } from "./sim-process.ts";
+
+const answerMicrosecondsMax = 10 * microsecondsPerSecond;
+const serviceTitles = {
+  blob: "Blob service",
+  queue: "Queue service",
+  table: "Table service",
+  file: "File service",
+} as const;
+const ports = { blob: 10_000, queue: 10_001, table: 10_002, file: 10_003 } as const;
+/** Bodies are sometimes sent in parts of this length. */
+const partBytes = 20_000;
+
+/** A request that waits for its response. */
+interface Waiting {
+  readonly isHead: boolean;
+  readonly resolve: (answer: Answer) => void;
+  readonly reject: (error: Error) => void;
+}
+
+/** A client of the simulated servers, over connections in memory, that reuses connections. */
+export class SimWire {
+  readonly #network: Network;
+  readonly #pick: () => SimProcess | undefined;
+  readonly #idle = new Map<string, Channel>();
+
+  /** `pick` returns one of the processes, or undefined if none runs. */
+  constructor(network: Network, pick: () => SimProcess | undefined) {
+    this.#network = network;
+    this.#pick = pick;
+  }
+
+  async send(request: Sent): Promise<Answer> {
+    const { scheduler } = this.#network.options;
+    const process = this.#pick();
+    const channel = process && this.#channel(process, request.service);
+    if (channel === undefined) {
+      // A refused connection; a client tries again after a pause.
+      await scheduler.sleep(this.#network.latency());
+      throw new NeverSent();
+    }
+    const base = `http://127.0.0.1:${ports[request.service]}`;
+    const { path, headers, body } = framed(request, base);
+    const head = Object.entries(headers).map(([name, value]) => `${name}: ${String(value)}\r\n`);
+    const { method } = request;
+    const start = `${method} ${path} HTTP/1.1\r\nHost: ${base.slice(7)}\r\n${head.join("")}\r\n`;
+    const answer = await channel.exchange(Buffer.from(start), Buffer.from(body), method === "HEAD");
+    this.#idle.set(channel.name, channel);
+    return answer;
+  }
+
+  #channel(process: SimProcess, service: keyof typeof serviceTitles): Channel | undefined {
+    const name = `${process.pid} ${service}`;
+    const idle = this.#idle.get(name);
+    this.#idle.delete(name);
+    if (idle?.isOpen === true) return idle;
+    return Channel.open(this.#network, process, { name, title: serviceTitles[service] });
+  }
+}
+
+/** A connection with one request at a time. */
+class Channel {
+  readonly name: string;
+  readonly #network: Network;
+  #connection: Connection | undefined;
+  #waiting: Waiting | undefined;
+  #received: Buffer = Buffer.alloc(0);
+
+  private constructor(network: Network, name: string) {
+    this.#network = network;
+    this.name = name;
+  }
+
+  static open(
+    network: Network,
+    process: SimProcess,
+    { name, title }: { readonly name: string; readonly title: string },
+  ): Channel | undefined {
+    const channel = new Channel(network, name);
+    channel.#connection = network.connect(process, title, {
+      data: (bytes) => channel.#receive(bytes),
+      closed: () => channel.#fail(new Error("the connection was closed")),
+    });
+    return channel.#connection && channel;
+  }
+
+  get isOpen(): boolean {
+    return this.#connection?.isOpen === true;
+  }
+
+  exchange(head: Buffer, body: Buffer, isHead: boolean): Promise<Answer> {
+    const { scheduler } = this.#network.options;
+    return new Promise((resolve, reject) => {
+      const cancel = scheduler.schedule(answerMicrosecondsMax, () => {
+        this.#fail(new Error("no answer in time"));
+        this.#connection?.close();
+      });
+      this.#waiting = {
+        isHead,
+        resolve: (answer) => {
+          cancel();
+          resolve(answer);
+        },
+        reject: (error) => {
+          cancel();
+          reject(error);
+        },
+      };
+      const isSplit = body.length > 0 && scheduler.random.chance(0.3);
+      if (!isSplit) return this.#connection?.send(Buffer.concat([head, body]));
+      this.#connection?.send(head);
+      for (let from = 0; from < body.length; from += partBytes) {
+        this.#connection?.send(body.subarray(from, from + partBytes));
+      }
+    });
+  }
+
+  #fail(error: Error): void {
+    const waiting = this.#waiting;
+    this.#waiting = undefined;
+    waiting?.reject(error);
+  }
+
+  #receive(bytes: Buffer): void {
+    this.#received = this.#received.length === 0 ? bytes : Buffer.concat([this.#received, bytes]);
+    const waiting = this.#waiting;
+    const parsed = waiting && parseAnswer(this.#received, waiting.isHead);
+    if (waiting === undefined || parsed === undefined) return;
+    this.#received = this.#received.subarray(parsed.bytes);
+    this.#waiting = undefined;
+    if (parsed.answer.headers["connection"] === "close") this.#connection?.close();
+    waiting.resolve(parsed.answer);
+  }
+}
+
+interface Parsed {
+  readonly answer: Answer;
+  readonly bytes: number;
+}
+
+/** Undefined while the response is incomplete. */
+function parseAnswer(received: Buffer, isHead: boolean): Parsed | undefined {
+  const end = received.indexOf("\r\n\r\n");
+  if (end < 0) return undefined;
+  const [first = "", ...lines] = received.toString("latin1", 0, end).split("\r\n");
+  const status = Number(first.split(" ")[1]);
+  const headers: Record<string, string> = {};
+  for (const line of lines) {
+    const colon = line.indexOf(":");
+    headers[line.slice(0, colon).toLowerCase()] = line.slice(colon + 1).trim();
+  }
+  const from = end + 4;
+  if (isHead || status === 204 || status === 304) {
+    return { answer: { status, headers, text: "" }, bytes: from };
+  }
+  const body =
+    headers["transfer-encoding"] === "chunked"
+      ? chunkedBody(received, from)
+      : plainBody(received, from, Number(headers["content-length"] ?? 0));
+  if (body === undefined) return undefined;
+  return { answer: { status, headers, text: body.bytes.toString() }, bytes: body.end };
+}
+
+function plainBody(received: Buffer, from: number, length: number) {
+  const end = from + length;
+  return received.length < end ? undefined : { bytes: received.subarray(from, end), end };
+}
+
+function chunkedBody(received: Buffer, from: number) {
+  const chunks: Buffer[] = [];
+  for (let at = from; ;) {
+    const lineEnd = received.indexOf("\r\n", at);
+    if (lineEnd < 0) return undefined;
+    const length = Number.parseInt(received.toString("latin1", at, lineEnd), 16);
+    const start = lineEnd + 2;
+    if (received.length < start + length + 2) return undefined;
+    if (length === 0) return { bytes: Buffer.concat(chunks), end: start + 2 };
+    chunks.push(received.subarray(start, start + length));
+    at = start + length + 2;
+  }
+}

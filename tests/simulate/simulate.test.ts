@@ -1,0 +1,26 @@
+import { describe, expect, it } from "vitest";
+import { planOf, type Plan } from "./plan.ts";
+import { simulate } from "./simulation.ts";
+
+/** A part of a seed, for every test run; `npm run simulate` runs whole seeds. */
+function shortPlan(seed: number): Plan {
+  return { ...planOf(seed), operationsMax: 150, secondsMax: 20 };
+}
+
+describe("a simulated server", () => {
+  it.each([5, 9, 11])("keeps its promises under the faults of seed %i", async (seed) => {
+    const { problems, operations } = await simulate(shortPlan(seed));
+    expect(problems).toEqual([]);
+    expect(operations).toBeGreaterThan(50);
+  });
+
+  it("does the same again with the same seed, message by message", async () => {
+    const plan = { ...shortPlan(5), events: ["kill", "power loss", "pause"] as const };
+    const first = await simulate(plan);
+    const second = await simulate(plan);
+    expect(second.hash).toBe(first.hash);
+    expect(second.events).toBe(first.events);
+    const other = await simulate({ ...plan, seed: 6 });
+    expect(other.hash).not.toBe(first.hash);
+  });
+});

@@ -1,0 +1,63 @@
+/** The result of one seed, as a line of the record. */
+export interface SeedResult {
+  readonly seed: number;
+  readonly problems: readonly string[];
+  readonly hash: string;
+  readonly operations: number;
+  readonly seconds: number;
+  readonly events: number;
+  readonly messages: number;
+  readonly counts: readonly (readonly [string, number])[];
+  readonly cpuSeconds: number;
+}
+
+/** The sums of a run over many seeds. */
+export class Totals {
+  readonly wanted: number;
+  readonly failed: number[] = [];
+  readonly #seeds = new Set<number>();
+  readonly #counts = new Map<string, number>();
+  #operations = 0;
+  #seconds = 0;
+  #cpuSeconds = 0;
+
+  constructor(wanted: number) {
+    this.wanted = wanted;
+  }
+
+  has(seed: number): boolean {
+    return this.#seeds.has(seed);
+  }
+
+  add({ seed, problems, operations, seconds, cpuSeconds, counts }: SeedResult): void {
+    if (this.#seeds.has(seed)) return;
+    this.#seeds.add(seed);
+    if (problems.length > 0) this.failed.push(seed);
+    this.#operations += operations;
+    this.#seconds += seconds;
+    this.#cpuSeconds += cpuSeconds;
+    for (const [name, times] of counts) {
+      this.#counts.set(name, (this.#counts.get(name) ?? 0) + times);
+    }
+  }
+
+  progress(): string {
+    const failed = this.failed.length === 0 ? "" : `, failing: ${this.failed.join(", ")}`;
+    return `${this.#seeds.size} of ${this.wanted} seeds, ${this.#operations} operations${failed}`;
+  }
+
+  report(): string {
+    const hours = (this.#seconds / 3600).toFixed(1);
+    const perSecond = Math.round(this.#operations / this.#cpuSeconds);
+    const faults = [...this.#counts]
+      .toSorted(([one], [other]) => (one < other ? -1 : 1))
+      .map(([name, times]) => `  ${name}: ${times}`);
+    return [
+      this.progress(),
+      `${hours} simulated hours, ${perSecond} operations per second of CPU time`,
+      "faults:",
+      ...faults,
+      this.failed.length === 0 ? "no violation" : `${this.failed.length} seeds fail`,
+    ].join("\n");
+  }
+}

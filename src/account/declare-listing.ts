@@ -1,10 +1,9 @@
 import { formatHttpDate } from "../base/dates.ts";
 import { ticksPerDay, type Ticks } from "../base/ticks.ts";
 import { compareKeys, type KeyPart } from "../encoding/keys.ts";
-import { renderEntries } from "../encoding/paged-text.ts";
 import type { Table } from "../encoding/table.ts";
-import { xmlListBody } from "../encoding/xml-body.ts";
-import { startTag, textElement } from "../encoding/xml-writer.ts";
+import { elementOf, joined, rendered, xmlBodyOf } from "../encoding/xml-body.ts";
+import { textElement } from "../encoding/xml-writer.ts";
 import { maxResults, nameMarker, pageSize, prefix, wordSet } from "../operation/listing.ts";
 import { noBody, noETag, type Operation, type Route } from "../operation/operation.ts";
 import type { RecordView } from "../operation/view.ts";
@@ -72,7 +71,7 @@ export function declareListing<T, const W extends string>(listing: Listing<T, W>
     effect: "reads",
     largeResponse: true,
     success: { status: 200, headers: noCache === true ? ["Cache-Control"] : [] },
-    reads: async (view, { target, input, account, now }) => {
+    reads: async (view, { target, input, account }) => {
       const from = positionInMarker(input.marker, account);
       if (from === undefined) return undefined;
       const limit = pageSize(input.maxResults) + 1;
@@ -80,23 +79,23 @@ export function declareListing<T, const W extends string>(listing: Listing<T, W>
       const included = input.include ?? nothing;
       const found = await scan(view, target.id, bounds, included as ReadonlySet<W>);
       const shown = found.slice(0, limit - 1);
-      const withMetadata = included.has("metadata");
-      const entries = await renderEntries(view.loop, shown, (entry) =>
-        render(entry, now, withMetadata),
-      );
       const next = found[shown.length];
-      return { entries, next: next === undefined ? "" : `/${account}/${positionOf(next)}` };
+      return { shown, next: next === undefined ? "" : `/${account}/${positionOf(next)}` };
     },
-    decide: ({ input, readResult, endpoint }) => {
+    decide: ({ input, readResult, endpoint, now }) => {
       if (readResult === undefined) return fail("OutOfRangeInput");
-      const { entries, next } = readResult;
-      const before =
-        startTag("EnumerationResults", { ServiceEndpoint: `${endpoint}/` }) +
-        textElement("Prefix", input.prefix) +
-        textElement("Marker", input.marker) +
-        textElement("MaxResults", input.maxResults);
-      const after = `${textElement("NextMarker", next)}</EnumerationResults>`;
-      const body = xmlListBody({ before, name: listing.element, entries, after });
+      const { shown, next } = readResult;
+      const withMetadata = input.include?.has("metadata") === true;
+      const entries = rendered(shown, (entry) => render(entry, now, withMetadata));
+      const inner = joined(
+        textElement("Prefix", input.prefix),
+        textElement("Marker", input.marker),
+        textElement("MaxResults", input.maxResults),
+        elementOf(listing.element, entries),
+        textElement("NextMarker", next),
+      );
+      const attributes = { ServiceEndpoint: `${endpoint}/` };
+      const body = xmlBodyOf(elementOf("EnumerationResults", inner, attributes));
       return cacheControl === undefined
         ? { body }
         : { headers: { "Cache-Control": cacheControl }, body };

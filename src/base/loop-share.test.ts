@@ -1,13 +1,17 @@
 import { describe, expect, it } from "vitest";
+import { ticksPerMillisecond } from "./ticks.ts";
 import { newLoopShare, unitsPerIterationMax } from "./loop-share.ts";
 import { realClock } from "../host/world.ts";
 
 const nextIteration = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
 
+/** On a busy machine a few milliseconds may pass between two lines of a test. */
+const still = { ...realClock(), monotonic: () => 0n };
+
 describe("the work limit per event-loop iteration", () => {
   it("is shared by all callers and renewed in the next iteration", async () => {
-    const loop = newLoopShare(realClock());
-    const other = newLoopShare(realClock());
+    const loop = newLoopShare(still);
+    const other = newLoopShare(still);
     expect(loop.spend(unitsPerIterationMax - 2)).toBeUndefined();
     expect(loop.spend(1)).toBeUndefined();
     const first = loop.spend(1);
@@ -16,6 +20,17 @@ describe("the work limit per event-loop iteration", () => {
     // Another server in the process has a limit of its own.
     expect(other.spend(1)).toBeUndefined();
     await first;
+    expect(loop.spend(1)).toBeUndefined();
+  });
+
+  it("ends after a few milliseconds, however little was counted", async () => {
+    const clock = { ...still, ticks: 0n, monotonic: () => clock.ticks };
+    const loop = newLoopShare(clock);
+    expect(loop.spend(1)).toBeUndefined();
+    clock.ticks += 4n * ticksPerMillisecond;
+    const wait = loop.spend(1);
+    expect(wait).toBeInstanceOf(Promise);
+    await wait;
     expect(loop.spend(1)).toBeUndefined();
   });
 
@@ -54,7 +69,7 @@ async function iterationsOf(callers: number, units: number, count: number): Prom
   };
   const counted = countIterations();
   const steps: Step[] = [];
-  const loop = newLoopShare(realClock());
+  const loop = newLoopShare(still);
   const run = async (caller: number): Promise<void> => {
     for (let step = 0; step < count; step += 1) {
       steps.push({ caller, step, iteration });

@@ -1,3 +1,4 @@
+import { ticksPerMillisecond, type Ticks } from "./ticks.ts";
 import type { Clock } from "./world.ts";
 
 /** Limits the work per event-loop iteration. Work whose length a client chooses (a scan, a long
@@ -19,22 +20,31 @@ export interface LoopShare {
 /** One unit is the work of decoding and rendering one record: about 10 µs. */
 export const unitsPerIterationMax = 256;
 
+/** Time after which an iteration has no room for more, whatever was counted: the same work takes
+ *  several times longer in code that has not run before, and on a slow machine. */
+const ticksPerIterationMax = 4n * ticksPerMillisecond;
+
 /** The share of one server. */
-export function newLoopShare(clock: Pick<Clock, "nextIteration">): LoopShare {
+export function newLoopShare(clock: Pick<Clock, "nextIteration" | "monotonic">): LoopShare {
   let spent = 0;
   let isTurnDue = false;
+  let startedAt: Ticks = 0n;
   /** The requests that wait for an iteration with room, in FIFO order. */
   const waiting: (() => void)[] = [];
 
   const startTurn = (): void => {
     if (isTurnDue) return;
     isTurnDue = true;
+    startedAt = clock.monotonic();
     clock.nextIteration(() => {
       isTurnDue = false;
       spent = 0;
       resumeNext();
     });
   };
+
+  const hasRoom = (): boolean =>
+    spent < unitsPerIterationMax && clock.monotonic() - startedAt < ticksPerIterationMax;
 
   /** Resumes one caller after the other until their steps have spent the limit. Resuming all of
    *  them would run a step of each in this iteration. */
@@ -46,7 +56,7 @@ export function newLoopShare(clock: Pick<Clock, "nextIteration">): LoopShare {
     // Called after the microtasks of the resumed caller, when its step has been counted.
     queueMicrotask(() =>
       process.nextTick(() => {
-        if (spent < unitsPerIterationMax) resumeNext();
+        if (hasRoom()) resumeNext();
       }),
     );
   };
@@ -55,7 +65,7 @@ export function newLoopShare(clock: Pick<Clock, "nextIteration">): LoopShare {
     spend: (units) => {
       spent += units;
       startTurn();
-      if (spent < unitsPerIterationMax) return undefined;
+      if (hasRoom()) return undefined;
       return new Promise((resolve) => waiting.push(resolve));
     },
   };

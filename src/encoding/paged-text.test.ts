@@ -1,6 +1,8 @@
 import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { PagedText } from "./paged-text.ts";
+import { newLoopShare } from "../base/loop-share.ts";
+import { realClock } from "../host/world.ts";
+import { PagedText, writePieces } from "./paged-text.ts";
 
 const pageBytes = 64 * 1024;
 
@@ -46,5 +48,37 @@ describe("text in pages", () => {
     expect([second, third, fourth].map(textOf)).toEqual(
       ["b", "c", "d"].map((letter) => letter.repeat(20_000)),
     );
+  });
+});
+
+/** On a busy machine a few milliseconds may pass between two lines of a test. */
+const still = { ...realClock(), monotonic: () => 0n };
+
+describe("writing pieces", () => {
+  it("is synchronous for a short text", () => {
+    const paged = writePieces(newLoopShare(still), ["a", Buffer.from("b"), "c"]);
+    if (paged instanceof Promise) throw new Error("a short text must not wait");
+    expect(textOf(paged)).toBe("abc");
+  });
+
+  it("lets other work run between the pieces of a long text", async () => {
+    let iterations = 0;
+    let isOver = false;
+    const count = (): void => {
+      iterations += 1;
+      if (!isOver) setImmediate(count);
+    };
+    setImmediate(count);
+    const rendered: number[] = [];
+    const pieces = function* () {
+      for (let at = 0; at < 5000; at += 1) {
+        rendered.push(iterations);
+        yield "x".repeat(100);
+      }
+    };
+    const paged = await writePieces(newLoopShare(still), pieces());
+    isOver = true;
+    expect(paged.length).toBe(500_000);
+    expect(new Set(rendered).size).toBeGreaterThan(5);
   });
 });

@@ -1,3 +1,4 @@
+import type { Awaitable } from "../base/awaitable.ts";
 import type { LoopShare } from "../base/loop-share.ts";
 
 /** Size of a page. */
@@ -95,21 +96,55 @@ export class PagedText {
   }
 }
 
-/** Most entries rendered per step: each may have 8 KiB of metadata. */
-const entriesAtOnceMax = 64;
+/** Units of event-loop time (`base/loop-share.ts`) per piece, and UTF-16 code units or bytes per
+ *  unit. */
+const unitsPerPiece = 0.5;
+const lengthPerUnit = 2048;
+/** Units after which the work is counted. */
+const unitsPerStep = 16;
 
-/** Renders the entries of a listing, yielding to the event loop between steps. */
-export async function renderEntries<T>(
+/** Writes pieces, which are rendered one by one, and yields to the event loop between steps.
+ *  Synchronous if one iteration has room for all of them. */
+export function writePieces(
   loop: LoopShare,
-  items: readonly T[],
-  render: (item: T) => string,
+  pieces: Iterable<string | Uint8Array>,
+): Awaitable<PagedText> {
+  const paged = new PagedText();
+  const rest = pieces[Symbol.iterator]();
+  const wait = writeStep(loop, rest, paged);
+  return wait === undefined ? paged : writeRest(wait, loop, rest, paged);
+}
+
+async function writeRest(
+  firstWait: Promise<void>,
+  loop: LoopShare,
+  rest: Iterator<string | Uint8Array>,
+  paged: PagedText,
 ): Promise<PagedText> {
-  const entries = new PagedText();
-  for (let from = 0; from < items.length; from += entriesAtOnceMax) {
-    const some = items.slice(from, from + entriesAtOnceMax);
-    for (const item of some) entries.append(render(item));
-    const wait = loop.spend(some.length);
-    if (wait !== undefined) await wait;
+  let wait: Promise<void> | undefined = firstWait;
+  while (wait !== undefined) {
+    await wait;
+    wait = writeStep(loop, rest, paged);
   }
-  return entries;
+  return paged;
+}
+
+/** Writes until the end, or until the caller must wait. */
+function writeStep(
+  loop: LoopShare,
+  rest: Iterator<string | Uint8Array>,
+  paged: PagedText,
+): Promise<void> | undefined {
+  let units = 0;
+  for (let next = rest.next(); next.done !== true; next = rest.next()) {
+    const piece = next.value;
+    if (typeof piece === "string") paged.append(piece);
+    else paged.appendBytes(piece);
+    units += unitsPerPiece + piece.length / lengthPerUnit;
+    if (units < unitsPerStep) continue;
+    const wait = loop.spend(units);
+    if (wait !== undefined) return wait;
+    units = 0;
+  }
+  return undefined;
 }

@@ -1,5 +1,5 @@
 import type { PagedText } from "./paged-text.ts";
-import { byteOrderMark, xmlDeclaration } from "./xml-writer.ts";
+import { byteOrderMark, element, startTag, xmlDeclaration } from "./xml-writer.ts";
 
 /** A response body as Azure Storage writes most XML: byte order mark, declaration, no line
  *  breaks. */
@@ -27,4 +27,49 @@ export function xmlListBody(list: {
   entries.prepend(isEmpty ? `${start}<${name} />` : `${start}<${name}>`);
   entries.append(isEmpty ? after : `</${name}>${after}`);
   return { type: "application/xml", paged: entries };
+}
+
+/** A body in pieces, for a long list (`ReplyBody`). */
+interface XmlPieces {
+  readonly type: string;
+  readonly pieces: Iterable<string>;
+}
+
+/** As `xmlBody`, in pieces. */
+export function xmlBodyOf(inner: Iterable<string>): XmlPieces {
+  return { type: "application/xml", pieces: joined(byteOrderMark + xmlDeclaration, inner) };
+}
+
+/** As `newXmlBody`, in pieces. */
+export function newXmlBodyOf(inner: Iterable<string>): XmlPieces {
+  return { type: "application/xml", pieces: joined(`${byteOrderMark}${xmlDeclaration}\n`, inner) };
+}
+
+/** As `element` around inner XML, in pieces. */
+export function* elementOf(
+  name: string,
+  inner: Iterable<string>,
+  attributes: Readonly<Record<string, string>> = {},
+): Generator<string> {
+  let isEmpty = true;
+  for (const piece of inner) {
+    if (piece === "") continue;
+    if (isEmpty) yield startTag(name, attributes);
+    isEmpty = false;
+    yield piece;
+  }
+  yield isEmpty ? element(name, "", attributes) : `</${name}>`;
+}
+
+/** Texts and lists of texts, one after the other. */
+export function* joined(...parts: readonly (string | Iterable<string>)[]): Generator<string> {
+  for (const part of parts) {
+    if (typeof part === "string") yield part;
+    else yield* part;
+  }
+}
+
+/** Renders each item when it is needed. */
+export function* rendered<T>(items: Iterable<T>, render: (item: T) => string): Generator<string> {
+  for (const item of items) yield render(item);
 }

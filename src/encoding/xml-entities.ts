@@ -51,6 +51,23 @@ export function firstIllegalCharacter(text: string): number {
   return text.search(illegal);
 }
 
+/** As `firstIllegalCharacter`, in steps of this many characters. */
+export function* searchIllegalCharacter(
+  text: string,
+  stepUnits: number,
+): Generator<undefined, number> {
+  for (let from = 0; from < text.length;) {
+    let to = Math.min(from + stepUnits, text.length);
+    // A pair of surrogates must not be divided.
+    if (to < text.length && (text.codePointAt(to - 1) ?? 0) > 0xffff) to += 1;
+    const found = firstIllegalCharacter(text.slice(from, to));
+    if (found >= 0) return from + found;
+    from = to;
+    yield;
+  }
+  return -1;
+}
+
 /** Whether XML can represent the text. Listings percent-encode other names and mark them with
  *  `Encoded="true"`. */
 export function isXmlText(text: string): boolean {

@@ -57,7 +57,7 @@ export type ReadDocument = { readonly root: XmlElement } | XmlLocation;
 export function readDocument(text: string): ReadDocument {
   const reading = beginDocument(text);
   readSome(reading, Infinity);
-  return endDocument(reading);
+  return endDocument(reading, firstIllegalCharacter(text));
 }
 
 /** Starts a parser that reads in steps: `readSome` until it returns true, then `endDocument`. */
@@ -77,10 +77,10 @@ export function beginDocument(text: string): Reader {
   };
 }
 
-/** The result; call it after `readSome` has returned true. */
-export function endDocument(reader: Reader): ReadDocument {
+/** The result; call it after `readSome` has returned true. `illegalAt` is the offset of the first
+ *  illegal character, or -1. */
+export function endDocument(reader: Reader, illegalAt: number): ReadDocument {
   const { text, failedAt = text.length } = reader;
-  const illegalAt = firstIllegalCharacter(text);
   const illegalFirst = failedAt === -1 || (illegalAt !== -1 && illegalAt < failedAt);
   const faultAt = illegalFirst ? illegalAt : failedAt;
   if (faultAt !== -1) return locationFromStart(text, faultAt);

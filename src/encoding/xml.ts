@@ -1,7 +1,8 @@
 import { invalidXml } from "../protocol/faults.ts";
 import type { Failure, Result } from "../protocol/result.ts";
 import { ok } from "../protocol/result.ts";
-import { unitsPerIterationMax, type LoopShare } from "../base/loop-share.ts";
+import type { LoopShare } from "../base/loop-share.ts";
+import { searchIllegalCharacter } from "./xml-entities.ts";
 import { beginDocument, endDocument, readDocument, readSome } from "./xml-reader.ts";
 import type { ReadDocument } from "./xml-reader.ts";
 
@@ -38,8 +39,11 @@ export function parseXml(body: Uint8Array | string): Result<XmlElement> {
   return resultOf(readDocument(text));
 }
 
-/** Most tags read per step: a few milliseconds of work. */
-const tagsPerStepMax = 8192;
+/** Tags and characters read per step, and the cost of one in units of event-loop time. */
+const tagsPerStepMax = 512;
+const unitsPerTag = 0.25;
+const charactersPerStep = 256 * 1024;
+const charactersPerUnit = 4096;
 
 /** As `parseXml`, yielding to the event loop between steps, for long documents such as a list of
  *  50,000 blocks. */
@@ -49,10 +53,16 @@ export async function parseXmlInSteps(
 ): Promise<Result<XmlElement>> {
   const text = decode(body);
   if (text === undefined || text.length > xmlUnitsMax) return invalidXml(1, 1, parseReason);
+  await loop.spend(text.length / charactersPerUnit);
   const reading = beginDocument(text);
-  while (!readSome(reading, tagsPerStepMax)) await loop.spend(unitsPerIterationMax);
-  await loop.spend(unitsPerIterationMax);
-  return resultOf(endDocument(reading));
+  await loop.spend(text.length / charactersPerUnit);
+  while (!readSome(reading, tagsPerStepMax)) await loop.spend(tagsPerStepMax * unitsPerTag);
+  const search = searchIllegalCharacter(text, charactersPerStep);
+  let found = search.next();
+  for (; found.done !== true; found = search.next()) {
+    await loop.spend(charactersPerStep / charactersPerUnit);
+  }
+  return resultOf(endDocument(reading, found.value));
 }
 
 function resultOf(read: ReadDocument): Result<XmlElement> {

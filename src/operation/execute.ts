@@ -8,7 +8,7 @@ import type { Lease } from "../protocol/lease.ts";
 import type { Metadata } from "../protocol/metadata.ts";
 import type { Features } from "../protocol/features.ts";
 import { mayUseReserve, type Address, type Operation, type AnyReadContext } from "./operation.ts";
-import type { HeaderGroup, DeferredUpdate, ReplyBody } from "./reply.ts";
+import type { HeaderGroup, DeferredUpdate, RenderedBody } from "./reply.ts";
 import type { Result } from "../protocol/result.ts";
 import type { Access, AccountPlace, Resource } from "./service.ts";
 import type { CopySource } from "./source.ts";
@@ -74,7 +74,7 @@ export type Outcome =
       readonly headers: readonly HeaderGroup[];
       readonly metadata: Metadata | undefined;
       readonly etag: Ticks | undefined;
-      readonly body: ReplyBody | undefined;
+      readonly body: RenderedBody | undefined;
       readonly deferredUpdate?: DeferredUpdate | undefined;
       /** The bytes of a body that is streamed. Opened inside the transaction, so that it reads the
        *  state of the decision. */

@@ -5,9 +5,15 @@ import type { AnyTable } from "../encoding/table.ts";
 import type { Ticks } from "../base/ticks.ts";
 import type { Metadata } from "../protocol/metadata.ts";
 
-/** The body of a response: a text or bytes in memory, the responses of a batch, or stored content
- *  that is streamed. */
+/** The body of a response as a decision returns it. A body whose length depends on stored records
+ *  or on the request has `pieces`: they are rendered after the decision, on the same state, in
+ *  steps between which other requests run. */
 export type ReplyBody =
+  | RenderedBody
+  | { readonly type: string; readonly pieces: Iterable<string | Uint8Array> };
+
+/** A text or bytes in memory, the responses of a batch, or stored content that is streamed. */
+export type RenderedBody =
   | { readonly type: string; readonly text: string }
   | { readonly type: string; readonly bytes: Uint8Array }
   | { readonly type: string; readonly paged: PagedText }

@@ -1,9 +1,10 @@
 import { mapAwaitable, type Awaitable } from "../base/awaitable.ts";
+import { writePieces } from "../encoding/paged-text.ts";
 import { nextETag, noConditions } from "../protocol/conditions.ts";
 import type { ReceivedBody } from "../content/content-ref.ts";
 import type { Effect } from "./effects.ts";
 import { inputWithRole, type AnyDecisionContext } from "./operation.ts";
-import type { HeaderGroup, Reply } from "./reply.ts";
+import type { HeaderGroup, RenderedBody, Reply } from "./reply.ts";
 import type { Result } from "../protocol/result.ts";
 import type { LoadedResource, PreparedScope } from "./service.ts";
 import type { Ticks } from "../base/ticks.ts";
@@ -143,7 +144,7 @@ function decideOn(
     if (tx === undefined) return waitOutcome;
     return mapAwaitable(attempt.apply(decision.effects), () => waitOutcome);
   }
-  if (tx === undefined) return outcomeOf(execution, loaded, decision, context);
+  if (tx === undefined) return render(execution, loaded, decision, context);
   const { scope, newETag } = context;
   const before: ETaggedRecord | undefined = context.target;
   attempt.usage ??= usageIn(scope);
@@ -153,7 +154,7 @@ function decideOn(
   const prepared = preparation === undefined ? completed : precededBy(preparation, completed);
   const reply = hasEventLog(scope) ? withEvents(call, prepared, context) : prepared;
   const applied = applyReply(runtime.content, tx, writeContext, reply);
-  if (!(applied instanceof Promise)) return outcomeOf(execution, loaded, decision, context);
+  if (!(applied instanceof Promise)) return render(execution, loaded, decision, context);
   return outcomeAfter(applied, execution, loaded, decision, context);
 }
 
@@ -191,7 +192,25 @@ async function outcomeAfter(
   context: AnyDecisionContext,
 ): Promise<Outcome> {
   await applied;
-  return outcomeOf(execution, loaded, decision, context);
+  return render(execution, loaded, decision, context);
+}
+
+/** Renders a body in pieces. It happens in the attempt, because pieces may be read from records of
+ *  its view. */
+function render(
+  execution: Execution,
+  loaded: LoadedResource,
+  decision: Reply<object, string>,
+  context: AnyDecisionContext,
+): Awaitable<Outcome> {
+  const { body } = decision;
+  if (body === undefined || !("pieces" in body)) {
+    return outcomeOf(execution, loaded, decision, body, context);
+  }
+  const written = writePieces(execution.attempt.runtime.content.loop, body.pieces);
+  return mapAwaitable(written, (paged) =>
+    outcomeOf(execution, loaded, decision, { type: body.type, paged }, context),
+  );
 }
 
 type MutableContext = AnyDecisionContext & { readResult: unknown; scope: object };
@@ -235,6 +254,7 @@ function outcomeOf(
   { attempt, call }: Execution,
   { cors }: LoadedResource,
   reply: Reply<object, string>,
+  body: RenderedBody | undefined,
   { target: found, newETag }: AnyDecisionContext,
 ): Outcome {
   const { etag: policy, success } = call.operation;
@@ -242,7 +262,6 @@ function outcomeOf(
   const next: ETaggedRecord | undefined = reply.put;
   const current =
     policy === "renew" ? newETag : policy === "keep" ? (next?.etag ?? target?.etag) : undefined;
-  const body = reply.body;
   const isStreamed = body !== undefined && "content" in body && body.content.kind !== "inline";
   return {
     kind: "reply",

@@ -7,6 +7,7 @@ import type { Awaitable } from "../base/awaitable.ts";
 import type { EngineReader, StateReader } from "./engine.ts";
 import {
   StoreBusy,
+  WorkTimedOut,
   StoreFull,
   type KeyText,
   type SnapshotOptions,
@@ -160,7 +161,7 @@ export class BatchRetries {
       const message =
         `transaction work timed out after ${this.#timeoutMilliseconds} ms: ` +
         "it may await only the store";
-      resolve({ error: new Error(message) });
+      resolve({ error: new WorkTimedOut(message) });
     });
   }
 }

@@ -123,6 +123,9 @@ export class StoreBusy extends Error {
   override readonly name = "StoreBusy";
 }
 
+/** Thrown if the work of a transaction takes too long, which would delay all others. */
+export class WorkTimedOut extends StoreBusy {}
+
 /** Thrown after this process has closed the store, because it is stopping. */
 export class StoreClosed extends Error {
   override readonly name = "StoreClosed";

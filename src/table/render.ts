@@ -5,7 +5,7 @@ import {
   tableDocument,
   tablesDocument,
   type BytesBody,
-  type PagedBody,
+  type PiecesBody,
   type TextBody,
 } from "./json/documents.ts";
 import type { Row, RenderOptions } from "./json/write-entity.ts";
@@ -27,7 +27,7 @@ export function renderEntities(
   rows: readonly Row[],
   chosen: Representation,
   options: BodyOptions,
-): TextBody | PagedBody {
+): PiecesBody {
   if (chosen.kind === "atom") return atomEntities(rows, options);
   return entitiesDocument(rows, withLevel(options, chosen.level));
 }
@@ -49,7 +49,7 @@ export function renderTables(
   names: readonly string[],
   chosen: Representation,
   options: BodyOptions,
-): TextBody {
+): PiecesBody {
   if (chosen.kind === "atom") return atomTables(names, options);
   return tablesDocument(names, { ...options, level: chosen.level });
 }

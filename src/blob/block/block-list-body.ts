@@ -1,4 +1,4 @@
-import { unitsPerIterationMax, type LoopShare } from "../../base/loop-share.ts";
+import type { LoopShare } from "../../base/loop-share.ts";
 import type { XmlParser } from "../../operation/operation.ts";
 import { fail, ok, type Failure, type Result } from "../../protocol/result.ts";
 import { invalidXmlAt, type XmlElement } from "../../encoding/xml.ts";
@@ -19,23 +19,23 @@ export const parseBlockList: XmlParser<readonly BlockListEntry[]> = (root, loop)
   if (root === undefined || root.name !== "BlockList") return fail("InvalidXmlDocument");
   if (root.children.length > committedBlocksMax) return fail("BlockListTooLong");
   const entries: BlockListEntry[] = [];
-  if (root.children.length > entriesPerIterationMax)
-    return readInSteps(loop, root.children, entries);
+  if (root.children.length > entriesPerStep) return readInSteps(loop, root.children, entries);
   const malformed = readEntries(root.children, entries);
   return malformed ?? ok(entries);
 };
 
-/** Most entries parsed in one event-loop iteration: a few milliseconds of work. */
-const entriesPerIterationMax = 4096;
+/** Entries parsed per step, and its cost in units of event-loop time. */
+const entriesPerStep = 512;
+const unitsPerStep = 64;
 
 async function readInSteps(
   loop: LoopShare,
   children: readonly XmlElement[],
   entries: BlockListEntry[],
 ): Promise<Result<readonly BlockListEntry[]>> {
-  for (let from = 0; from < children.length; from += entriesPerIterationMax) {
-    await loop.spend(unitsPerIterationMax);
-    const malformed = readEntries(children.slice(from, from + entriesPerIterationMax), entries);
+  for (let from = 0; from < children.length; from += entriesPerStep) {
+    await loop.spend(unitsPerStep);
+    const malformed = readEntries(children.slice(from, from + entriesPerStep), entries);
     if (malformed !== undefined) return malformed;
   }
   return ok(entries);

@@ -2,7 +2,7 @@ import { blobRead } from "../blob-policy.ts";
 import { oneOf, query } from "../../protocol/params.ts";
 import { fail } from "../../protocol/result.ts";
 import { element, textElement } from "../../encoding/xml-writer.ts";
-import { xmlBody } from "../../encoding/xml-body.ts";
+import { elementOf, joined, xmlBodyOf } from "../../encoding/xml-body.ts";
 import { operation } from "../resources.ts";
 import { blobKey } from "../shared/overwrite.ts";
 import { committedBlocks, findUpload, stagedBlocks } from "./read-blocks.ts";
@@ -26,21 +26,22 @@ export const getBlockList = operation({
     const upload = isBase ? (await findUpload(view, blobKey({ scope }))).live : undefined;
     return {
       exists: target !== undefined || upload !== undefined,
-      committed: uncommittedOnly ? "" : await render(committedBlocks(view, target?.content)),
-      uncommitted: committedOnly ? "" : await render(stagedBlocks(view, upload)),
+      committed: uncommittedOnly ? [] : await render(committedBlocks(view, target?.content)),
+      uncommitted: committedOnly ? [] : await render(stagedBlocks(view, upload)),
     };
   },
   decide: ({ target, readResult, input }) => {
     if (!readResult.exists) return fail("BlobNotFound");
     if (target !== undefined && target.type !== "BlockBlob") return fail("InvalidBlobType");
     const { committedOnly, uncommittedOnly } = chosenLists(input.type);
-    const committed = element("CommittedBlocks", readResult.committed);
-    const uncommitted = element("UncommittedBlocks", readResult.uncommitted);
-    const shown = (uncommittedOnly ? "" : committed) + (committedOnly ? "" : uncommitted);
+    const shown = joined(
+      uncommittedOnly ? "" : elementOf("CommittedBlocks", readResult.committed),
+      committedOnly ? "" : elementOf("UncommittedBlocks", readResult.uncommitted),
+    );
     const length = target?.content.length;
     return {
       headers: { "x-ms-blob-content-length": length === undefined ? undefined : String(length) },
-      body: xmlBody(element("BlockList", shown)),
+      body: xmlBodyOf(elementOf("BlockList", shown)),
     };
   },
 });
@@ -56,14 +57,26 @@ interface ListedBlock {
   readonly length: number;
 }
 
+/** One piece per block would need more memory. */
+const blocksPerPiece = 64;
+
 /** Renders the blocks batch by batch: a list may have 150,000 blocks, whose records would need more
  *  memory than their text. */
-async function render(batches: AsyncIterable<readonly ListedBlock[]>): Promise<string> {
-  let xml = "";
+async function render(batches: AsyncIterable<readonly ListedBlock[]>): Promise<readonly string[]> {
+  const pieces: string[] = [];
   for await (const blocks of batches) {
-    for (const { id, length } of blocks) {
-      xml += element("Block", textElement("Name", id) + textElement("Size", length));
+    for (let from = 0; from < blocks.length; from += blocksPerPiece) {
+      pieces.push(
+        blocks
+          .slice(from, from + blocksPerPiece)
+          .map(renderBlock)
+          .join(""),
+      );
     }
   }
-  return xml;
+  return pieces;
+}
+
+function renderBlock({ id, length }: ListedBlock): string {
+  return element("Block", textElement("Name", id) + textElement("Size", length));
 }

@@ -1,6 +1,6 @@
 import { compose } from "../../content/plan.ts";
 import type { ContentPart } from "../../content/content-ref.ts";
-import { unitsPerIterationMax, type LoopShare } from "../../base/loop-share.ts";
+import type { LoopShare } from "../../base/loop-share.ts";
 import { fail, ok, type Result } from "../../protocol/result.ts";
 import type { RecordView } from "../../operation/view.ts";
 import {
@@ -124,8 +124,9 @@ interface AvailableBlocks {
   readonly committed: PartsById;
 }
 
-/** Most entries looked up in one event-loop iteration: a few milliseconds of work. */
-const entriesPerIterationMax = 4096;
+/** Entries looked up per step, and its cost in units of event-loop time. */
+const entriesPerStep = 512;
+const unitsPerStep = 64;
 
 /** Finds the block of each entry. An id may be repeated, but always with the same list. */
 async function chooseParts(
@@ -136,8 +137,8 @@ async function chooseParts(
   const sources = new Map<string, string>();
   const chosen: KeyedPart[] = [];
   for (const { from, id } of entries) {
-    const isStepDone = chosen.length % entriesPerIterationMax === entriesPerIterationMax - 1;
-    if (isStepDone) await loop.spend(unitsPerIterationMax);
+    const isStepDone = chosen.length % entriesPerStep === entriesPerStep - 1;
+    if (isStepDone) await loop.spend(unitsPerStep);
     if ((sources.get(id) ?? from) !== from) return fail("InvalidBlockList");
     sources.set(id, from);
     const part =

@@ -66,7 +66,24 @@ function translate(fault: Fault): Fault {
   return { code, detail };
 }
 
-export const jsonType = "application/json; charset=utf-8";
+const jsonType = "application/json; charset=utf-8";
+
+/** A JSON object with one list, in pieces (`ReplyBody`). */
+export function jsonListBody<T>(name: string, items: readonly T[], describe: (item: T) => object) {
+  return { type: jsonType, pieces: jsonList(name, items, describe) };
+}
+
+function* jsonList<T>(
+  name: string,
+  items: readonly T[],
+  describe: (item: T) => object,
+): Generator<string> {
+  yield `{"${name}":[`;
+  for (const [index, item] of items.entries()) {
+    yield `${index === 0 ? "" : ","}${JSON.stringify(describe(item))}`;
+  }
+  yield "]}";
+}
 
 /** Renders a fault as JSON. Its details have the names of the elements of the Blob API. */
 function renderFault(fault: Fault, { requestId, wallNow }: RequestInfo): RenderedFault {

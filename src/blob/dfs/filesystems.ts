@@ -11,7 +11,7 @@ import { getContainerProperties, setContainerMetadata } from "../container/conta
 import { containers, type ContainerRecord } from "../records.ts";
 import { operation } from "../resources.ts";
 import { continuation, continuationHeader, continuationOf } from "./continuation.ts";
-import { jsonType } from "./dialect.ts";
+import { jsonListBody } from "./dialect.ts";
 import { headerGroups } from "./header-groups.ts";
 import { formatProperties, maxResults, newProperties } from "./params.ts";
 
@@ -115,12 +115,12 @@ export const listFilesystems = operation({
     return { shown: found.slice(0, limit), next: found[limit]?.name };
   },
   decide: ({ readResult: { shown, next } }) => {
-    const filesystems = shown.map(({ name, record: { etag } }) => {
+    const body = jsonListBody("filesystems", shown, ({ name, record: { etag } }) => {
       return { etag: bareETag(etag), lastModified: formatHttpDate(etag), name };
     });
     return {
       headers: { [continuationHeader]: next === undefined ? undefined : continuationOf(next) },
-      body: { type: jsonType, text: JSON.stringify({ filesystems }) },
+      body,
     };
   },
 });

@@ -8,7 +8,7 @@ import { pageBytes, parseReadRange, type ByteRange, type Span } from "../../prot
 import { fail, ok } from "../../protocol/result.ts";
 import type { Ticks } from "../../base/ticks.ts";
 import type { RecordView } from "../../operation/view.ts";
-import { xmlBody } from "../../encoding/xml-body.ts";
+import { elementOf, joined, rendered, xmlBodyOf } from "../../encoding/xml-body.ts";
 import { element, textElement } from "../../encoding/xml-writer.ts";
 import { generations, type BlobKey, type BlobRecord } from "../records.ts";
 import { operation, type BlobAddress } from "../resources.ts";
@@ -315,7 +315,7 @@ export const getPageRanges = operation({
     if (readResult.page === undefined) return fail("InvalidRange");
     return {
       headers: { "x-ms-blob-content-length": String(target.content.length) },
-      body: xmlBody(renderRanges(readResult.page, input.maxResults !== undefined)),
+      body: xmlBodyOf(renderRanges(readResult.page, input.maxResults !== undefined)),
     };
   },
 });
@@ -346,13 +346,11 @@ function pageEnd(last: number): number {
   return last - (last % pageBytes) + pageBytes;
 }
 
-function renderRanges({ ranges, next }: RangePage, paged: boolean): string {
-  let inner = "";
-  for (const { kind, from, length } of ranges) {
+function renderRanges({ ranges, next }: RangePage, paged: boolean): Iterable<string> {
+  const entries = rendered(ranges, ({ kind, from, length }) => {
     const name = kind === "page" ? "PageRange" : "ClearRange";
-    inner += element(name, textElement("Start", from) + textElement("End", from + length - 1));
-  }
-  if (next !== undefined) inner += textElement("NextMarker", String(next));
-  else if (paged) inner += textElement("NextMarker", "");
-  return element("PageList", inner);
+    return element(name, textElement("Start", from) + textElement("End", from + length - 1));
+  });
+  const nextMarker = next === undefined ? (paged ? "" : undefined) : String(next);
+  return elementOf("PageList", joined(entries, textElement("NextMarker", nextMarker)));
 }

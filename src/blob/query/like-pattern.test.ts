@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { matchesLike, parseLike } from "./like-pattern.ts";
+import { matchesLike, parseLike, TooManyLikeSteps } from "./like-pattern.ts";
 
 describe("LIKE", () => {
   it.each([
@@ -26,18 +26,36 @@ describe("LIKE", () => {
   });
 
   it("gives the same results as a regular expression", () => {
-    const text = fc.string({ unit: fc.constantFrom("a", "b"), maxLength: 8 });
-    const pattern = fc.string({ unit: fc.constantFrom("a", "b", "%", "_"), maxLength: 6 });
+    const text = fc.string({ unit: fc.constantFrom("a", "b", "😀"), maxLength: 40 });
+    const run = fc.string({ unit: fc.constantFrom("a", "b", "😀", "_"), maxLength: 3 });
+    const literal = fc.string({ unit: fc.constantFrom("a", "b"), minLength: 9, maxLength: 12 });
+    const pattern = fc
+      .array(fc.oneof(run, literal, fc.constant("%")), { maxLength: 6 })
+      .map((parts) => parts.join(""));
     fc.assert(
       fc.property(pattern, text, (like, value) => {
         const source = like.replaceAll("%", ".*").replaceAll("_", ".");
-        expect(matchesLike(parseLike(like, ""), value)).toBe(new RegExp(`^${source}$`).test(value));
+        const expected = new RegExp(`^${source}$`, "u").test(value);
+        expect(matchesLike(parseLike(like, ""), value)).toBe(expected);
       }),
+      { numRuns: 2000 },
     );
   });
 
   it("is fast for patterns that are exponential as a regular expression", () => {
     const pattern = parseLike("%a".repeat(30), "");
     expect(matchesLike(pattern, `${"a".repeat(20_000)}b`)).toBe(false);
+  });
+
+  it("takes time in proportion to the text for a long literal", () => {
+    // With a comparison at every offset: 10,000,000,000 steps.
+    const pattern = parseLike(`%${"a".repeat(10_000)}b%`, "");
+    expect(matchesLike(pattern, "a".repeat(1_000_000))).toBe(false);
+    expect(matchesLike(pattern, `${"a".repeat(1_000_000)}b`)).toBe(true);
+  });
+
+  it("gives up a search for any characters that would take too long", () => {
+    const pattern = parseLike(`%_${"a".repeat(10_000)}b%`, "");
+    expect(() => matchesLike(pattern, "a".repeat(1_000_000))).toThrow(TooManyLikeSteps);
   });
 });

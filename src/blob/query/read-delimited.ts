@@ -1,9 +1,16 @@
-import { unitsPerIterationMax, type LoopShare } from "../../base/loop-share.ts";
+import type { LoopShare } from "../../base/loop-share.ts";
 import type { Delimited } from "./serialization.ts";
-import { checkRecordFields, checkRecordLength, FatalQueryError, RecordError } from "./records.ts";
+import {
+  checkRecordFields,
+  checkRecordLength,
+  FatalQueryError,
+  RecordError,
+  replaceEach,
+} from "./records.ts";
 import type { Field, InputRecord } from "./records.ts";
 
 const longRecordUnits = 64 * 1024;
+const charactersPerUnit = 1024;
 /** An empty record is no result, but finding it takes time. */
 const unitsPerEmptyRecord = 0.1;
 
@@ -13,20 +20,20 @@ export async function* readDelimited(
   format: Delimited,
   loop: LoopShare,
 ): AsyncGenerator<InputRecord, void, undefined> {
-  let names: readonly string[] | undefined;
+  let names: ColumnNames | undefined;
   for await (const { text, offset } of readLines(chunks, format)) {
     checkRecordLength(text.length, offset);
     const isLong = text.length > longRecordUnits;
-    // Finding the end of a long record, splitting and writing it: one event-loop iteration each.
-    if (isLong) await loop.spend(unitsPerIterationMax);
+    // Between finding the end of a long record, splitting and writing it.
+    if (isLong) await loop.spend(text.length / charactersPerUnit);
     const fields = splitFields(text, format);
-    if (isLong) await loop.spend(unitsPerIterationMax);
+    if (isLong) await loop.spend(text.length / charactersPerUnit);
     checkRecordFields(fields.length, offset);
     if (format.headers && names === undefined) {
-      names = fields;
+      names = columnNames(fields);
       continue;
     }
-    if (text !== "") yield recordOf(fields, names, offset);
+    if (text !== "") yield recordOf(fields, names, { offset, units: text.length });
     else {
       const wait = loop.spend(unitsPerEmptyRecord);
       if (wait !== undefined) await wait;
@@ -123,7 +130,7 @@ function splitFields(text: string, format: Delimited): readonly string[] {
     } else if (quote !== "" && character === quote && !quoted && isPlainQuoting) {
       const close = closingQuote(text, quote, at);
       const inside = text.slice(at + 1, close);
-      field += text.slice(from, at) + inside.replaceAll(quote + quote, quote);
+      field += text.slice(from, at) + replaceEach(inside, quote + quote, quote);
       at = close;
       from = at + 1;
     } else if (quote !== "" && character === quote) {
@@ -150,13 +157,30 @@ function closingQuote(text: string, quote: string, open: number): number {
   return at < 0 ? text.length : at;
 }
 
+/** The names of the header line. */
+interface ColumnNames {
+  readonly list: readonly string[];
+  /** The first column of each name, in lower case. */
+  readonly indexes: ReadonlyMap<string, number>;
+}
+
+function columnNames(list: readonly string[]): ColumnNames {
+  const indexes = new Map<string, number>();
+  for (const [index, name] of list.entries()) {
+    const lower = name.toLowerCase();
+    if (!indexes.has(lower)) indexes.set(lower, index);
+  }
+  return { list, indexes };
+}
+
 function recordOf(
   fields: readonly string[],
-  names: readonly string[] | undefined,
-  offset: number,
+  names: ColumnNames | undefined,
+  { offset, units }: { readonly offset: number; readonly units: number },
 ): InputRecord {
   return {
     offset,
+    units,
     lookup: ([name]) => {
       const index = columnOf(String(name), names, offset);
       // Recorded: 0 for a column that the query names.
@@ -176,10 +200,9 @@ function fieldAt(fields: readonly string[], index: number, ordinal: number): str
 const ordinalForm = /^_([1-9]\d{0,5})$/;
 
 /** `_1` is the first column, also if it has a name. Names are case-insensitive. */
-function columnOf(name: string, names: readonly string[] | undefined, offset: number): number {
-  const lower = name.toLowerCase();
-  const named = names?.findIndex((known) => known.toLowerCase() === lower) ?? -1;
-  if (named >= 0) return named;
+function columnOf(name: string, names: ColumnNames | undefined, offset: number): number {
+  const named = names?.indexes.get(name.toLowerCase());
+  if (named !== undefined) return named;
   const ordinal = ordinalForm.exec(name)?.[1];
   if (ordinal !== undefined) return Number(ordinal) - 1;
   throw new FatalQueryError("InvalidColumnName", `There is no column '${name}'.`, offset);
@@ -189,6 +212,6 @@ export function isOrdinal(name: string): boolean {
   return ordinalForm.test(name);
 }
 
-function nameAt(index: number, names: readonly string[] | undefined): string {
-  return names?.[index] ?? `_${index + 1}`;
+function nameAt(index: number, names: ColumnNames | undefined): string {
+  return names?.list[index] ?? `_${index + 1}`;
 }

@@ -18,7 +18,7 @@ export async function* readJson(
   for await (const { text, offset, isElement } of readValues(chunks)) {
     const value = parseValue(text, offset);
     for (const record of selectRecords(value, isElement ? inArray : from))
-      yield recordOf(record, offset);
+      yield recordOf(record, offset, text.length);
   }
 }
 
@@ -91,9 +91,10 @@ function* selectRecords(
   }
 }
 
-function recordOf(value: unknown, offset: number): InputRecord {
+function recordOf(value: unknown, offset: number, units: number): InputRecord {
   return {
     offset,
+    units,
     lookup: (path) => {
       let found: unknown = value;
       for (const step of path) found = property(found, step);

@@ -1,4 +1,4 @@
-import { unitsPerIterationMax, type LoopShare } from "../../base/loop-share.ts";
+import type { LoopShare } from "../../base/loop-share.ts";
 import {
   ArrowPage,
   AvroWriter,
@@ -7,11 +7,19 @@ import {
   type ResultPage,
 } from "./result-pages.ts";
 import { evaluate, isTrue, type Lookup } from "./evaluate.ts";
+import { TooManyLikeSteps } from "./like-pattern.ts";
 import type { RangeFile } from "./parquet/column-cursor.ts";
 import { readParquet } from "./parquet/read-parquet.ts";
 import { isOrdinal, readDelimited } from "./read-delimited.ts";
 import { readJson } from "./read-json.ts";
-import { FatalQueryError, RecordError, type Field, type InputRecord } from "./records.ts";
+import {
+  checkComparedUnits,
+  FatalQueryError,
+  RecordError,
+  tooLarge,
+  type Field,
+  type InputRecord,
+} from "./records.ts";
 import type { QueryRequest } from "./serialization.ts";
 import type { Aggregate, Expression, Projection, Query } from "./sql-tree.ts";
 import { numberOf, type SqlValue } from "./values.ts";
@@ -87,12 +95,13 @@ function numberIfNumeric(text: string): number | string {
 
 const resultUnitsMax = 64 * 1024;
 const progressEveryBytes = 4 * 1024 * 1024;
-/** Most bytes read in one event-loop iteration. */
+/** Most bytes read in one step. */
 const pieceBytesMax = 64 * 1024;
+const bytesPerUnit = 512;
 /** Cost in units of event-loop time (`base/loop-share.ts`): per record, per character
  *  of the query. */
 const unitsPerRecord = 0.1;
-const unitsPerCharacter = 0.005;
+const unitsPerCharacter = 0.0005;
 
 interface QueriedBlob {
   /** All bytes in order. */
@@ -117,10 +126,12 @@ export async function* runQuery(
   yield avro.header();
   const results = new ResultWriter(request);
   const units = unitsPerRecord + request.expressionUnits * unitsPerCharacter;
+  const columns = countColumns(request.query);
   yield* results.start(avro);
   let reportedBytes = 0;
   try {
     for await (const record of recordsOf(meter, request)) {
+      checkComparedUnits(record.units ?? 0, columns, record.offset);
       const problem = results.take(record);
       const wait = loop.spend(units);
       if (wait !== undefined) await wait;
@@ -182,7 +193,7 @@ class Meter implements RangeFile {
     for await (const chunk of this.#blob.read(from, length)) {
       bytes.set(chunk, at);
       at += chunk.length;
-      await this.loop.spend(unitsPerIterationMax);
+      await this.loop.spend(chunk.length / bytesPerUnit);
     }
     this.bytes = Math.min(this.bytes + at, this.#blob.totalBytes);
     return bytes.subarray(0, at);
@@ -194,7 +205,7 @@ class Meter implements RangeFile {
         const piece = chunk.subarray(from, from + pieceBytesMax);
         this.bytes += piece.length;
         yield piece;
-        await this.loop.spend(unitsPerIterationMax);
+        await this.loop.spend(piece.length / bytesPerUnit);
       }
     }
   }
@@ -240,7 +251,7 @@ class ResultWriter {
   take(record: InputRecord): RecordProblem | undefined {
     const { query } = this.#request;
     if (this.isDone) return undefined;
-    return catchRecordError(() => {
+    return catchRecordError(record.offset, () => {
       if (query.where !== undefined && !isTrue(query.where, record.lookup)) return;
       if (this.#aggregation !== undefined) this.#aggregation.add(record.lookup);
       else this.#write(this.#fieldsOf(record));
@@ -250,7 +261,7 @@ class ResultWriter {
   finish(): RecordProblem | undefined {
     const aggregation = this.#aggregation;
     if (aggregation === undefined || this.isDone) return undefined;
-    return catchRecordError(() => this.#write(aggregation.fields()));
+    return catchRecordError(0, () => this.#write(aggregation.fields()));
   }
 
   addError(problem: RecordProblem, position: number): void {
@@ -291,11 +302,12 @@ class ResultWriter {
   }
 }
 
-function catchRecordError(work: () => void): RecordProblem | undefined {
+function catchRecordError(offset: number, work: () => void): RecordProblem | undefined {
   try {
     work();
     return undefined;
   } catch (error) {
+    if (error instanceof TooManyLikeSteps) throw tooLarge(offset);
     if (!(error instanceof RecordError)) throw error;
     return { name: error.name, description: error.message };
   }
@@ -310,42 +322,60 @@ function nameOf({ of, alias }: Projection, index: number): string {
 /** The columns that a query needs, in lower case; undefined if it needs all. A column in a
  *  structure counts as the structure. */
 function columnNames({ selection, where }: Query): ReadonlySet<string> | undefined {
+  if (selection.kind === "all") return undefined;
   const names = new Set<string>();
-  if (where !== undefined) addNames(where, names);
+  for (const each of expressionsOf({ selection, where })) {
+    visitColumns(each, (name) => names.add(name));
+  }
+  return names;
+}
+
+/** How often a query names a column. */
+function countColumns(query: Query): number {
+  let count = 0;
+  for (const each of expressionsOf(query)) {
+    visitColumns(each, () => {
+      count += 1;
+    });
+  }
+  return count;
+}
+
+function expressionsOf({ selection, where }: Pick<Query, "selection" | "where">): Expression[] {
+  const conditions = where === undefined ? [] : [where];
   switch (selection.kind) {
     case "all":
-      return undefined;
+      return conditions;
     case "columns":
-      for (const { of } of selection.columns) addNames(of, names);
-      return names;
+      return [...conditions, ...selection.columns.map(({ of }) => of)];
     case "aggregates":
-      for (const { of } of selection.aggregates) if (of !== undefined) addNames(of, names);
-      return names;
+      return [...conditions, ...selection.aggregates.flatMap(({ of }) => of ?? [])];
   }
 }
 
-function addNames(expression: Expression, names: Set<string>): void {
+/** Calls `visit` with the name of each column of an expression, in lower case. */
+function visitColumns(expression: Expression, visit: (name: string) => void): void {
   switch (expression.kind) {
     case "literal":
       return;
     case "column":
-      names.add(String(expression.path[0]).toLowerCase());
+      visit(String(expression.path[0]).toLowerCase());
       return;
     case "binary":
-      addNames(expression.left, names);
-      addNames(expression.right, names);
+      visitColumns(expression.left, visit);
+      visitColumns(expression.right, visit);
       return;
     case "call":
-      for (const each of expression.given) addNames(each, names);
+      for (const each of expression.given) visitColumns(each, visit);
       return;
     case "in":
-      addNames(expression.of, names);
-      for (const each of expression.among) addNames(each, names);
+      visitColumns(expression.of, visit);
+      for (const each of expression.among) visitColumns(each, visit);
       return;
     case "unary":
     case "null-test":
     case "cast":
     case "like":
-      addNames(expression.of, names);
+      visitColumns(expression.of, visit);
   }
 }

@@ -5,7 +5,7 @@ import { query, required, text as anyText, type Param } from "../../protocol/par
 import { ok } from "../../protocol/result.ts";
 import { parseTagSearch, type TagSearch, type TagSearchOptions } from "../../protocol/tags.ts";
 import type { RecordView } from "../../operation/view.ts";
-import { newXmlBody } from "../../encoding/xml-body.ts";
+import { elementOf, joined, newXmlBodyOf, rendered } from "../../encoding/xml-body.ts";
 import { element, escapeText, nameElement, textElement } from "../../encoding/xml-writer.ts";
 import { renderTags } from "../list/blob-entry.ts";
 import { containers } from "../records.ts";
@@ -66,6 +66,7 @@ export const findBlobsByTags = operation({
   target: "must-exist",
   ...noETag,
   effect: "reads",
+  largeResponse: true,
   success: { status: 200, headers: [] },
   reads: async (view, { target, input, scope }) => {
     const name = input.where.container;
@@ -94,6 +95,7 @@ export const findBlobsByTagsInContainer = operation({
   target: "must-exist",
   ...noETag,
   effect: "reads",
+  largeResponse: true,
   success: { status: 200, headers: [] },
   reads: async (view, { scope, target, input, address }) => {
     const name = address.container;
@@ -107,16 +109,16 @@ export const findBlobsByTagsInContainer = operation({
 });
 
 function render(input: Input, { blobs, next }: SearchPage, endpoint: string): Reply<never, never> {
-  let entries = "";
-  for (const blob of blobs) entries += renderBlob(blob);
-  const inner =
+  const before =
     textElement("Marker", input.marker && formatMarker(input.marker)) +
     element("Where", quoted(input.where.text)) +
-    textElement("MaxResults", input.maxResults) +
-    element("Blobs", entries) +
-    (next === undefined ? "<NextMarker/>" : textElement("NextMarker", formatMarker([next])));
+    textElement("MaxResults", input.maxResults);
+  const entries = elementOf("Blobs", rendered(blobs, renderBlob));
+  const after =
+    next === undefined ? "<NextMarker/>" : textElement("NextMarker", formatMarker([next]));
   const attributes = { ServiceEndpoint: `${endpoint}/` };
-  return { body: newXmlBody(element("EnumerationResults", inner, attributes)) };
+  const inner = joined(before, entries, after);
+  return { body: newXmlBodyOf(elementOf("EnumerationResults", inner, attributes)) };
 }
 
 function renderBlob({ name, container, tags }: TaggedBlob): string {

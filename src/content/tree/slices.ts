@@ -1,5 +1,5 @@
 import type { ContentPart, Slice, SliceSource } from "../content-ref.ts";
-import { unitsPerIterationMax, type LoopShare } from "../../base/loop-share.ts";
+import type { LoopShare } from "../../base/loop-share.ts";
 import { combineCrc64 } from "../body/crc64.ts";
 
 /* All lists of slices in this file are ordered by `at` and do not overlap; there may be gaps. */
@@ -131,8 +131,9 @@ export function slicesOfParts(parts: readonly ContentPart[], at: number): Slice[
   return slices;
 }
 
-/** Parts converted per step of `slicesOfManyParts`: a few milliseconds of work. */
-export const partsPerStepMax = 4096;
+/** Parts converted per step of `slicesOfManyParts`, and its cost in units of event-loop time. */
+export const partsPerStepMax = 512;
+const unitsPerStep = 128;
 
 /** Does the same as `slicesOfParts` from offset 0 on, but yields to the event loop between steps: a
  *  block list may have 50,000 blocks. */
@@ -143,11 +144,9 @@ export async function slicesOfManyParts(
   const slices: Slice[] = [];
   let next = 0;
   for (let from = 0; from < parts.length; from += partsPerStepMax) {
-    // Spends the limit of a whole iteration, so that each step runs in its own.
-    await loop.spend(unitsPerIterationMax);
+    await loop.spend(unitsPerStep);
     next = appendParts(slices, parts.slice(from, from + partsPerStepMax), next);
   }
-  await loop.spend(unitsPerIterationMax);
   return slices;
 }
 

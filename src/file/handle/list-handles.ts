@@ -2,7 +2,7 @@ import { formatHttpDate } from "../../base/dates.ts";
 import { formatMarker, marker, maxResults, pageSize } from "../../operation/listing.ts";
 import { noBody, noETag } from "../../operation/operation.ts";
 import { boolean, header } from "../../protocol/params.ts";
-import { xmlBody } from "../../encoding/xml-body.ts";
+import { elementOf, joined, rendered, xmlBodyOf } from "../../encoding/xml-body.ts";
 import { element, nameElement, textElement } from "../../encoding/xml-writer.ts";
 import { dataAccess } from "../locks/access.ts";
 import { fileOperation } from "../file-operation.ts";
@@ -39,14 +39,16 @@ export const listHandles = fileOperation({
   decide: ({ input, readResult, version }) => {
     const shown = readResult.slice(0, pageSize(input.maxResults));
     const next = readResult[shown.length];
-    let entries = "";
-    for (const handle of shown) entries += renderHandle(handle, version);
-    const inner =
-      textElement("Marker", input.marker && formatMarker(input.marker)) +
-      textElement("MaxResults", input.maxResults) +
-      element("Entries", entries) +
-      textElement("NextMarker", next === undefined ? "" : markerOf(next));
-    return { body: xmlBody(element("EnumerationResults", inner)) };
+    const inner = joined(
+      textElement("Marker", input.marker && formatMarker(input.marker)),
+      textElement("MaxResults", input.maxResults),
+      elementOf(
+        "Entries",
+        rendered(shown, (handle) => renderHandle(handle, version)),
+      ),
+      textElement("NextMarker", next === undefined ? "" : markerOf(next)),
+    );
+    return { body: xmlBodyOf(elementOf("EnumerationResults", inner)) };
   },
 });
 

@@ -5,7 +5,7 @@ import { propertiesRead } from "../../operation/operation.ts";
 import { boolean, header, query } from "../../protocol/params.ts";
 import { clipRange, type ByteRange, type Span } from "../../protocol/ranges.ts";
 import { fail } from "../../protocol/result.ts";
-import { xmlBody } from "../../encoding/xml-body.ts";
+import { elementOf, joined, rendered, xmlBodyOf } from "../../encoding/xml-body.ts";
 import { element, textElement } from "../../encoding/xml-writer.ts";
 import { shareSnapshots, versions, type NodeRecord } from "../records.ts";
 import { fileOperation, wholeFile } from "../file-operation.ts";
@@ -185,15 +185,14 @@ function reply(ranges: readonly ListedRange[], { length, input, isPaged }: Range
   const start = isPaged ? (input.marker ?? 0) : 0;
   const rest = ordered.filter(({ to }) => to > start);
   const count = isPaged ? Math.min(input.maxResults ?? rangesMax, rangesMax) : rest.length;
-  let inner = "";
-  for (const { name, from, to } of rest.slice(0, count)) {
+  const entries = rendered(rest.slice(0, count), ({ name, from, to }) => {
     // Ranges that were joined since the last page continue at the marker.
     const first = Math.max(from, start);
-    inner += element(name, textElement("Start", first) + textElement("End", to - 1));
-  }
-  if (isPaged) inner += textElement("NextMarker", rest[count]?.from ?? "");
+    return element(name, textElement("Start", first) + textElement("End", to - 1));
+  });
+  const nextMarker = textElement("NextMarker", isPaged ? (rest[count]?.from ?? "") : undefined);
   return {
-    body: xmlBody(element("Ranges", inner)),
+    body: xmlBodyOf(elementOf("Ranges", joined(entries, nextMarker))),
     headers: { "x-ms-content-length": String(length) },
   };
 }

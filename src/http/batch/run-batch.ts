@@ -17,6 +17,15 @@ const batchPartsMax = 256;
 /** Parts of one batch that run at the same time. */
 const partsAtOnceMax = 16;
 
+/** Units of event-loop time (`base/loop-share.ts`) for executing a part, and bytes per unit of
+ *  parsing one. */
+const unitsPerRequest = 10;
+const bytesPerUnit = 2048;
+
+function unitsOf({ from, to }: Part): number {
+  return 1 + (to - from) / bytesPerUnit;
+}
+
 /** A batch and what its parts are executed with. */
 interface BatchRun {
   readonly http: HttpService;
@@ -51,7 +60,10 @@ export async function runBatch(run: BatchRun): Promise<Result<BatchResponse>> {
   const location = locate(run.request, locationOptions(run.http));
   if (!location.ok) return location;
   const requests: WireRequest[] = [];
+  const { loop } = run.http.runtime.content;
   for (const part of parts.value) {
+    const wait = loop.spend(unitsOf(part));
+    if (wait !== undefined) await wait;
     const request = requestOf(part, run, location.value.account);
     if (!request.ok) return request;
     requests.push(request.value);
@@ -61,9 +73,13 @@ export async function runBatch(run: BatchRun): Promise<Result<BatchResponse>> {
   }
   const rendered: Uint8Array[] = [];
   const http = serviceOf(run);
+  const serve = async (request: WireRequest): Promise<WireResponse> => {
+    const wait = loop.spend(unitsPerRequest);
+    if (wait !== undefined) await wait;
+    return run.serve(http, request);
+  };
   for (let at = 0; at < requests.length; at += partsAtOnceMax) {
-    const some = requests.slice(at, at + partsAtOnceMax);
-    const replies = await Promise.all(some.map((request) => run.serve(http, request)));
+    const replies = await Promise.all(requests.slice(at, at + partsAtOnceMax).map(serve));
     for (const [index, reply] of replies.entries()) {
       rendered.push(renderSubResponse(reply, parts.value[at + index]?.headers["content-id"]));
     }

@@ -1,10 +1,11 @@
 import { encodeBase64 } from "../../base/base64.ts";
 import type { Ticks } from "../../base/ticks.ts";
+import { elementOf, joined, rendered } from "../../encoding/xml-body.ts";
 import { element, escapeText, xmlDeclaration } from "../../encoding/xml-writer.ts";
 import { formatDateTime } from "../edm/date-time.ts";
 import { edm, edmNames, type EdmType, type EdmValue, type Property } from "../edm/edm.ts";
 import { formatEntityETag } from "../etag.ts";
-import type { TextBody } from "../json/documents.ts";
+import type { PiecesBody, TextBody } from "../json/documents.ts";
 import { doubleText, type Row, type RenderOptions } from "../json/write-entity.ts";
 import { entityPath } from "../path.ts";
 
@@ -20,32 +21,37 @@ const namespaces = {
 /** Renders an entity as an Atom entry. Atom is the only format of versions before 2013-08-15.
  *  learn.microsoft.com/rest/api/storageservices/payload-format-for-table-service-operations */
 export function atomEntity(row: Row, options: AtomOptions): TextBody {
-  return document("entry", entityEntry(row, options, namespaces));
+  return document(entityEntry(row, options, namespaces));
 }
 
-export function atomEntities(rows: readonly Row[], options: AtomOptions): TextBody {
-  const entries = rows.map((row) => entityEntry(row, options, {})).join("");
-  return document("feed", feed(options.table, options.endpoint, entries));
+export function atomEntities(rows: readonly Row[], options: AtomOptions): PiecesBody {
+  const entries = rendered(rows, (row) => entityEntry(row, options, {}));
+  return feed(options.table, options.endpoint, entries);
 }
 
 export function atomTable(name: string, options: AtomOptions): TextBody {
-  return document("entry", tableEntry(name, options, namespaces));
+  return document(tableEntry(name, options, namespaces));
 }
 
-export function atomTables(names: readonly string[], options: AtomOptions): TextBody {
-  const entries = names.map((name) => tableEntry(name, options, {})).join("");
-  return document("feed", feed("Tables", options.endpoint, entries));
+export function atomTables(names: readonly string[], options: AtomOptions): PiecesBody {
+  const entries = rendered(names, (name) => tableEntry(name, options, {}));
+  return feed("Tables", options.endpoint, entries);
 }
 
-function document(type: "entry" | "feed", inner: string): TextBody {
-  return { type: `application/atom+xml;type=${type};charset=utf-8`, text: xmlDeclaration + inner };
+const atomType = (type: "entry" | "feed"): string =>
+  `application/atom+xml;type=${type};charset=utf-8`;
+
+function document(inner: string): TextBody {
+  return { type: atomType("entry"), text: xmlDeclaration + inner };
 }
 
-function feed(name: string, endpoint: string, entries: string): string {
-  const inner =
+function feed(name: string, endpoint: string, entries: Iterable<string>): PiecesBody {
+  const before =
     `<title type="text">${escapeText(name)}</title><id>${escapeText(`${endpoint}/${name}`)}</id>` +
-    `${element("link", "", { rel: "self", title: name, href: name })}${entries}`;
-  return element("feed", inner, { "xml:base": `${endpoint}/`, ...namespaces });
+    element("link", "", { rel: "self", title: name, href: name });
+  const attributes = { "xml:base": `${endpoint}/`, ...namespaces };
+  const inner = elementOf("feed", joined(before, entries), attributes);
+  return { type: atomType("feed"), pieces: joined(xmlDeclaration, inner) };
 }
 
 function entityEntry(

@@ -1,4 +1,3 @@
-import { PagedText } from "../../encoding/paged-text.ts";
 import { copyBytes } from "../../encoding/slabs.ts";
 import { TextBytes } from "../../encoding/text-bytes.ts";
 import { jsonType, type MetadataLevel } from "../representation.ts";
@@ -14,9 +13,10 @@ export interface BytesBody {
   readonly bytes: Uint8Array;
 }
 
-export interface PagedBody {
+/** A body in pieces (`ReplyBody`). */
+export interface PiecesBody {
   readonly type: string;
-  readonly paged: PagedText;
+  readonly pieces: Iterable<string | Uint8Array>;
 }
 
 /** Shared buffer: entities are written synchronously, so no two writes overlap. */
@@ -30,23 +30,29 @@ export function entityDocument(row: Row, options: RenderOptions): BytesBody {
   return { type: jsonType(options.level), bytes };
 }
 
-export function entitiesDocument(rows: readonly Row[], options: RenderOptions): PagedBody {
+export function entitiesDocument(rows: readonly Row[], options: RenderOptions): PiecesBody {
+  return { type: jsonType(options.level), pieces: entityPieces(rows, options) };
+}
+
+/** Each piece is valid until the next one. */
+function* entityPieces(
+  rows: readonly Row[],
+  options: RenderOptions,
+): Generator<string | Uint8Array> {
   const metadata = metadataMember(options, options.table);
-  const paged = new PagedText();
-  paged.append(`{${metadata}${metadata === "" ? "" : ","}"value":[`);
+  yield `{${metadata}${metadata === "" ? "" : ","}"value":[`;
   const cacheKey = options.select === undefined ? cacheKeys[options.level] : undefined;
   for (let index = 0; index < rows.length; index += 1) {
-    if (index > 0) paged.append(",");
+    if (index > 0) yield ",";
     const row = rows[index]!;
     if (cacheKey === undefined || row.renderCached === undefined) {
-      paged.appendBytes(writeToBuffer(row, options).bytes());
+      yield writeToBuffer(row, options).bytes();
     } else {
       const render = () => ({ text: writeToBuffer(row, options).text(), isCacheable: true });
-      paged.append(row.renderCached(cacheKey, render));
+      yield row.renderCached(cacheKey, render);
     }
   }
-  paged.append("]}");
-  return { type: jsonType(options.level), paged };
+  yield "]}";
 }
 
 /** Cache keys of the metadata levels whose JSON depends on the entity alone. Full metadata contains
@@ -70,10 +76,16 @@ export function tableDocument(name: string, options: RenderOptions): TextBody {
   return { type: jsonType(options.level), text };
 }
 
-export function tablesDocument(names: readonly string[], options: RenderOptions): TextBody {
-  const items = names.map((name) => `{${tableMembers(name, options)}}`).join(",");
-  const metadata = metadataMember(options, "Tables");
-  return { type: jsonType(options.level), text: `{${join(metadata, `"value":[${items}]`)}}` };
+export function tablesDocument(names: readonly string[], options: RenderOptions): PiecesBody {
+  return { type: jsonType(options.level), pieces: tablePieces(names, options) };
+}
+
+function* tablePieces(names: readonly string[], options: RenderOptions): Generator<string> {
+  yield `{${join(metadataMember(options, "Tables"), '"value":[')}`;
+  for (const [index, name] of names.entries()) {
+    yield `${index === 0 ? "" : ","}{${tableMembers(name, options)}}`;
+  }
+  yield "]}";
 }
 
 function tableMembers(name: string, { level, account, endpoint }: RenderOptions): string {

@@ -38,6 +38,7 @@ export async function scanEntities(view: RecordView, selection: Selection): Prom
   let row: Row = noRow;
   const readProperty: PropertyReader = (name) => propertyOf(row, name);
   let scanned = 0;
+  let units = 0;
   const boxes = keyBoxes(filter);
   const residual = filter && residualFilter(filter, boxes);
   const unitsPerRow = residual === undefined ? 0 : countComparisons(residual) * unitsPerComparison;
@@ -50,7 +51,12 @@ export async function scanEntities(view: RecordView, selection: Selection): Prom
         row = new ScannedRow(view, keys, batch[index]!);
         if (scanned >= scannedRowsMax) return { rows, next: row };
         scanned += 1;
-        if (unitsPerRow >= 1) await view.loop.spend(unitsPerRow);
+        units += unitsPerRow;
+        if (units >= unitsPerStep) {
+          const wait = view.loop.spend(units);
+          units = 0;
+          if (wait !== undefined) await wait;
+        }
         if (residual !== undefined && !matches(residual, readProperty)) continue;
         if (rows.length >= limit) return { rows, next: row };
         rows.push(row);
@@ -63,9 +69,10 @@ export async function scanEntities(view: RecordView, selection: Selection): Prom
 /** No continuation: a client of `$top=0` would follow it forever. */
 const emptyPage: Page = { rows: [], next: undefined };
 
-/** Cost of a comparison in units of event-loop time (`base/loop-share.ts`). Filters below 50
- *  comparisons are not counted. */
-const unitsPerComparison = 0.02;
+/** Cost of a comparison in units of event-loop time (`base/loop-share.ts`). */
+const unitsPerComparison = 0.005;
+/** Units after which the comparisons are counted. */
+const unitsPerStep = 4;
 
 const noRow: Row = { partitionKey: "", rowKey: "", record: new EntityRecord(new Uint8Array()) };
 

@@ -5,8 +5,9 @@ const csv = `<DelimitedTextConfiguration><ColumnSeparator>,</ColumnSeparator><Fi
 </DelimitedTextConfiguration>`;
 const jsonText = `<JsonTextConfiguration><RecordSeparator>\n</RecordSeparator></JsonTextConfiguration>`;
 
-function requestOf(expression: string, type: "delimited" | "json"): string {
-  const inner = type === "json" ? jsonText : csv;
+function requestOf({ expression = wholeBlob, type = "delimited", hasHeaders }: QueryRow): string {
+  const headers = `<HasHeaders>${hasHeaders === true}</HasHeaders>`;
+  const inner = type === "json" ? jsonText : csv.replace(/<HasHeaders>.*<\/HasHeaders>/, headers);
   const format = `<Format><Type>${type}</Type>${inner}</Format>`;
   const escaped = expression.replaceAll("&", "&amp;").replaceAll("<", "&lt;");
   return (
@@ -26,15 +27,23 @@ interface QueryRow {
   readonly name: string;
   readonly type?: "delimited" | "json";
   readonly expression?: string;
+  readonly hasHeaders?: boolean;
   readonly body: () => string;
   readonly status?: number;
 }
+
+const wholeBlob = "SELECT * FROM BlobStorage";
 
 const rows: readonly QueryRow[] = [
   {
     name: "many empty lines",
     expression: "SELECT COUNT(*) FROM BlobStorage",
     body: () => "\n".repeat(200_000),
+  },
+  {
+    name: "a million empty lines",
+    expression: "SELECT COUNT(*) FROM BlobStorage",
+    body: () => "\n".repeat(1_000_000),
   },
   { name: "lines of a megabyte", body: () => `${"x".repeat(1_000_000)}\n`.repeat(8) },
   { name: "a line without end", body: () => "x".repeat(8_000_000) },
@@ -61,6 +70,30 @@ const rows: readonly QueryRow[] = [
     body: () => `${"a".repeat(1_000_000)}\n`.repeat(10),
   },
   {
+    name: "a long pattern",
+    expression: `SELECT * FROM BlobStorage WHERE _1 LIKE '%${"a".repeat(10_000)}b%'`,
+    body: () => `${"a".repeat(1_000_000)}\n`.repeat(3),
+  },
+  {
+    name: "a long pattern of any characters",
+    expression: `SELECT * FROM BlobStorage WHERE _1 LIKE '%_${"a".repeat(10_000)}b%'`,
+    body: () => `${"a".repeat(1_000_000)}\n`.repeat(3),
+  },
+  {
+    name: "many patterns and long lines",
+    expression: `SELECT * FROM BlobStorage WHERE ${"_1 LIKE '%b%' OR ".repeat(5000)} _1 = 2`,
+    body: () => `${"a".repeat(1_000_000)}\n`.repeat(3),
+  },
+  {
+    name: "many names of columns",
+    expression: `SELECT * FROM BlobStorage WHERE ${"p16000 = 1 OR ".repeat(5000)} p1 = 2`,
+    body: () => {
+      const names = Array.from({ length: 16_001 }, (_, at) => `p${at}`).join(",");
+      return `${names}\n${`${",".repeat(16_000)}\n`.repeat(20)}`;
+    },
+    hasHeaders: true,
+  },
+  {
     name: "a long expression",
     expression: `SELECT * FROM BlobStorage WHERE ${"_1 = 1 OR ".repeat(950)} _1 = 2`,
     body: () => "7,2\n".repeat(20_000),
@@ -73,18 +106,12 @@ const rows: readonly QueryRow[] = [
   },
 ];
 
-export const queryInputs: readonly AbusiveInput[] = rows.map(
-  ({ name, type = "delimited", expression = "SELECT * FROM BlobStorage", body, status = 200 }) => ({
-    name: `Query Blob Contents of ${name}`,
-    async prepare(clients) {
-      const blob = name.replaceAll(" ", "-");
-      await put(clients, blob, body());
-      const call = {
-        method: "POST",
-        path: `/query/${blob}?comp=query`,
-        body: requestOf(expression, type),
-      };
-      return () => expectStatus(clients.blob, status, call);
-    },
-  }),
-);
+export const queryInputs: readonly AbusiveInput[] = rows.map((row) => ({
+  name: `Query Blob Contents of ${row.name}`,
+  async prepare(clients) {
+    const blob = row.name.replaceAll(" ", "-");
+    await put(clients, blob, row.body());
+    const call = { method: "POST", path: `/query/${blob}?comp=query`, body: requestOf(row) };
+    return () => expectStatus(clients.blob, row.status ?? 200, call);
+  },
+}));

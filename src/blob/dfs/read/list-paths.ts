@@ -14,7 +14,7 @@ import { isHierarchical, operation } from "../../resources.ts";
 import { findPath, rootName } from "../../tree/find-path.ts";
 import { mayEnter, mayList } from "../../tree/list-access.ts";
 import { continuationHeader, continuationOf, listingContinuation } from "../continuation.ts";
-import { jsonType } from "../dialect.ts";
+import { jsonListBody } from "../dialect.ts";
 import { maxResults, upn } from "../params.ts";
 import { walkPaths } from "../path-walk.ts";
 import { accessOf } from "../../tree/path-facts.ts";
@@ -149,11 +149,10 @@ export const listPaths = operation({
     if (readResult === undefined) return fail("PathNotFound");
     if (readResult.isDenied === true) return fail("AuthorizationPermissionMismatch");
     const withAccess = isHierarchical(scope);
-    const paths = readResult.paths.map((path) => describe(path, withAccess));
     const { next } = readResult;
     return {
       headers: { [continuationHeader]: next === undefined ? undefined : continuationOf(next) },
-      body: { type: jsonType, text: JSON.stringify({ paths }) },
+      body: jsonListBody("paths", readResult.paths, (path) => describe(path, withAccess)),
     };
   },
 });

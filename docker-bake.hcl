@@ -1,12 +1,25 @@
-# Builds the image for several architectures:
+# Builds the image:
 #
-#   docker buildx bake                          # for this machine, into the local image store
-#   docker buildx bake --push all               # for all platforms; TAG=registry.example/etagere:0.1.0
+#   docker buildx bake                                             # for this machine, any builder
 #
-# Only the last stage runs on the target architecture, which needs QEMU where it is not that of the
-# machine: docker run --privileged --rm tonistiigi/binfmt --install arm64
-variable "TAG" {
-  default = "etagere:latest"
+# For all platforms, with provenance and a bill of materials, into a registry. The default builder
+# of Docker ("docker") can do neither, so that another one is created first:
+#
+#   docker buildx create --name etagere --driver docker-container
+#   REGISTRY=registry.example/team/ docker buildx bake --builder etagere --push all
+#
+# Nothing runs on the target architecture, so that no emulation is needed.
+variable "REGISTRY" {
+  default = ""
+}
+variable "VERSION" {
+  default = "0.1.0"
+}
+variable "REVISION" {
+  default = ""
+}
+variable "CREATED" {
+  default = ""
 }
 
 group "default" {
@@ -15,7 +28,12 @@ group "default" {
 
 target "image" {
   context = "."
-  tags    = [TAG]
+  tags    = ["${REGISTRY}etagere:${VERSION}"]
+  args = {
+    VERSION  = VERSION
+    REVISION = REVISION
+    CREATED  = CREATED
+  }
 }
 
 target "all" {

@@ -46,6 +46,7 @@ export function build() {
   run(tool("tsc"), ["-p", "tsconfig.build.json"]);
   say("bundling it (dist/bundle) …");
   runVite(join("scripts", "bundle.config.mjs"));
+  run(process.execPath, [join("scripts", "release", "notices.mjs")]);
   buildPage();
 }
 

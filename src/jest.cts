@@ -18,6 +18,16 @@ function jestHooks(): Arguments[1] {
   }
 }
 
-module.exports = {
-  testServer: (options?: Arguments[0]) => testServer(options, jestHooks()),
+const etagereJest = {
+  testServer: (options?: Arguments[0]): jest.TestServer => testServer(options, jestHooks()),
 };
+
+// Node finds the names that ES modules can import in assignments of this form.
+exports.testServer = etagereJest.testServer;
+
+declare namespace etagereJest {
+  export type TestServer = jest.TestServer;
+}
+
+// @ts-expect-error -- Not erasable, but this module is always compiled.
+export = etagereJest;

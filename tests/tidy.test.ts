@@ -194,7 +194,7 @@ describe("names", () => {
 
   it("files are kebab-case and named for their content", () => {
     const wrong = sources.filter(({ path }) => {
-      const name = posix.basename(path).replace(/(\.(test|proof))?\.tsx?$/, "");
+      const name = posix.basename(path).replace(/(\.(test|proof|deploy))?\.tsx?$/, "");
       return !/^[a-z0-9]+(-[a-z0-9]+)*$/.test(name) || /^(utils?|helpers?|common|misc)$/.test(name);
     });
     expect(wrong.map(({ path }) => path)).toEqual([]);

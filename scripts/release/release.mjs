@@ -5,6 +5,7 @@ import { mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { root } from "../prepare.mjs";
 import { buildExecutables } from "./executable.mjs";
+import { executableNotices, noticesFile } from "./notices.mjs";
 import { billOfMaterials } from "./sbom.mjs";
 
 const packageFolders = [root, join(root, "packages", "azurite-names")];
@@ -15,11 +16,12 @@ export async function writeRelease({ output, executables, hasPackages }) {
   rmSync(output, { recursive: true, force: true });
   mkdirSync(output, { recursive: true });
   const files = hasPackages ? packageFolders.map((folder) => pack(folder, output)) : [];
-  const isExecutable = executables.length > 0;
-  if (isExecutable)
-    files.push(...(await buildExecutables({ names: executables, output, version })));
+  if (executables.length > 0) {
+    files.push(...(await buildExecutables({ names: executables, output, version })), noticesFile);
+    writeFileSync(join(output, noticesFile), executableNotices());
+  }
   const bill = `etagere-${version}.cdx.json`;
-  const contents = billOfMaterials({ hasNode: isExecutable });
+  const contents = billOfMaterials({ executables });
   writeFileSync(join(output, bill), `${JSON.stringify(contents, null, 2)}\n`);
   writeFileSync(join(output, "SHA256SUMS"), checksumsOf(output, [...files, bill]));
   return [...files, bill, "SHA256SUMS"];

@@ -3,12 +3,13 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { root } from "../prepare.mjs";
-import { nodeVersion } from "./platforms.mjs";
+import { nodeVersion, platforms } from "./platforms.mjs";
 
 /** Development dependencies that are compiled into the explorer's page. */
 const compiledIn = new Set(["preact"]);
 
-export function billOfMaterials({ hasNode }) {
+/** The entries of package-lock.json that are delivered, and the entry of the project itself. */
+export function deliveredPackages() {
   const lock = JSON.parse(readFileSync(join(root, "package-lock.json"), "utf8"));
   const { "": project, ...entries } = lock.packages;
   const packages = Object.entries(entries)
@@ -18,8 +19,14 @@ export function billOfMaterials({ hasNode }) {
       name: path.slice(path.lastIndexOf("node_modules/") + 13),
     }))
     .filter(({ dev, link, name }) => link !== true && (dev !== true || compiledIn.has(name)));
-  const components = packages.map(componentOf);
-  if (hasNode) components.push(nodeComponent());
+  return { project, packages };
+}
+
+/** `executables` are the names of the platforms whose Node.js is delivered. */
+export function billOfMaterials({ executables }) {
+  const { project, packages } = deliveredPackages();
+  const runtimes = executables.map(nodeComponent);
+  const components = [...packages.map(componentOf), ...runtimes];
   const own = `pkg:npm/${project.name}@${project.version}`;
   return {
     bomFormat: "CycloneDX",
@@ -36,7 +43,7 @@ export function billOfMaterials({ hasNode }) {
       },
     },
     components: unique(components),
-    dependencies: dependenciesOf({ project, own, packages, hasNode }),
+    dependencies: dependenciesOf({ project, own, packages, runtimes }),
   };
 }
 
@@ -54,14 +61,17 @@ function componentOf({ name, version, license, integrity, optional }) {
   };
 }
 
-function nodeComponent() {
-  const purl = `pkg:generic/node@${nodeVersion}`;
+/** Node.js inside the executable of a platform, with the hash of the archive that it is from. */
+function nodeComponent(platform) {
+  const { node, integrity } = platforms[platform];
+  const purl = purlOf(node, nodeVersion);
   return {
     type: "platform",
     "bom-ref": purl,
-    name: "node",
+    name: node,
     version: nodeVersion,
     scope: "required",
+    hashes: [hashOf(integrity)],
     licenses: [{ license: { id: "MIT" } }],
     purl,
   };
@@ -98,7 +108,7 @@ function byText(left, right) {
   return left < right ? -1 : 1;
 }
 
-function dependenciesOf({ project, own, packages, hasNode }) {
+function dependenciesOf({ project, own, packages, runtimes }) {
   const byPath = new Map(packages.map((each) => [each.path, each]));
   const refOf = (from, name) => {
     const found = findInstalled(byPath, from, name);
@@ -111,7 +121,10 @@ function dependenciesOf({ project, own, packages, hasNode }) {
     own,
     direct.flatMap((name) => refOf("", name)),
   );
-  if (hasNode) add(own, [`pkg:generic/node@${nodeVersion}`]);
+  add(
+    own,
+    runtimes.map(({ purl }) => purl),
+  );
   for (const { path, name, version, dependencies, optionalDependencies } of packages) {
     const names = Object.keys({ ...dependencies, ...optionalDependencies });
     add(

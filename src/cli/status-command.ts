@@ -25,8 +25,13 @@ export const statusCommand = defineCommand({
     ...tokenOption,
     json: { kind: "switch", help: "print one line of JSON" },
     watch: { kind: "switch", help: "repeat every 2 s until Ctrl-C" },
+    ready: { kind: "switch", help: "print nothing; test if records and content can be reached" },
+    alive: { kind: "switch", help: "print nothing; test if the server responds" },
   },
-  exitCodes: ["the status was printed", "no server responded"],
+  exitCodes: [
+    "the status was printed, or the test succeeded",
+    "no server responded, or it is not ready",
+  ],
   example: "etagere status --watch",
   run: ({ options }) => status(options),
 });
@@ -34,6 +39,8 @@ export const statusCommand = defineCommand({
 interface StatusOptions extends AddressValues {
   readonly json: boolean;
   readonly watch: boolean;
+  readonly ready: boolean;
+  readonly alive: boolean;
 }
 
 async function status(options: StatusOptions): Promise<number> {
@@ -44,6 +51,8 @@ async function status(options: StatusOptions): Promise<number> {
       throw new Error(`no server uses ${options.location}, or this user may not read that folder`);
     }
     url = server.url;
+    if (options.ready) return (await succeeds(`${url}/readyz`)) ? 0 : 1;
+    if (options.alive) return (await succeeds(`${url}/healthz`)) ? 0 : 1;
     if (options.watch) await watch(url, server.token, options);
     else process.stdout.write(`${await show(url, server.token, options)}\n`);
     return 0;
@@ -51,6 +60,24 @@ async function status(options: StatusOptions): Promise<number> {
     process.stderr.write(`etagere: ${describeError(error, url)}\n`);
     return 1;
   }
+}
+
+const testMillisecondsMax = 5000;
+
+/** Whether the response is 200. The request contains no secret and the response is only a status,
+ *  so that any certificate is accepted: only clients that were given its authority trust that of
+ *  `--https`. */
+async function succeeds(url: string): Promise<boolean> {
+  const { get } = url.startsWith("https:") ? await import("node:https") : await import("node:http");
+  const options = { rejectUnauthorized: false, timeout: testMillisecondsMax, agent: false };
+  return new Promise((resolve) => {
+    const request = get(url, options, (response) => {
+      response.resume();
+      resolve(response.statusCode === 200);
+    });
+    request.on("timeout", () => request.destroy());
+    request.on("error", () => resolve(false));
+  });
 }
 
 async function show(

@@ -168,9 +168,16 @@ export interface Wait extends Waiter {
 /** The waiting requests of this process, for the admin API. */
 export class Waits {
   readonly #waits = new Set<Wait>();
+  #count = 0;
+
+  /** Number of waits since the start. */
+  get count(): number {
+    return this.#count;
+  }
 
   /** Returns a function that ends the wait. */
   add(wait: Wait): () => void {
+    this.#count += 1;
     this.#waits.add(wait);
     return () => void this.#waits.delete(wait);
   }

@@ -32,6 +32,7 @@ import type { RequestLimits } from "./request-limits.ts";
 import type { RunningServerOptions, StateControls } from "./running-server.ts";
 import { readVersion } from "../host/version.ts";
 import { renderBuckets } from "./metrics.ts";
+import { renderStateMetrics } from "./state-metrics.ts";
 import { readdir, stat } from "node:fs/promises";
 
 interface AdminListenerOptions extends Omit<AdminParts, "localToken"> {
@@ -197,6 +198,12 @@ function adminContextOf(parts: AdminParts): AdminContext {
   const version = readVersion();
   const { store, content } = stores;
   const storeKind = location === undefined ? "memory" : undefined;
+  const facts = (): ServerFacts => ({
+    version,
+    store: storeKind ?? (options.store === undefined ? "lmdb" : "postgres"),
+    content: storeKind ?? (options.content === undefined ? "disk" : "s3"),
+    ...addresses(),
+  });
   return {
     clock,
     random,
@@ -213,23 +220,23 @@ function adminContextOf(parts: AdminParts): AdminContext {
     smb,
     identity: identityContextOf(parts),
     runtime: { store, content, random, clock, log },
-    facts: () => ({
-      version,
-      store: storeKind ?? (options.store === undefined ? "lmdb" : "postgres"),
-      content: storeKind ?? (options.content === undefined ? "disk" : "s3"),
-      ...addresses(),
-    }),
+    facts,
     figures: { sample: parts.sample },
     sizes: () => sizesOf(location),
     ready: parts.ready,
-    metrics: async () =>
-      renderMetrics(await parts.sample()) + (await renderEventMetrics(parts.subscriptions)),
+    metrics: () => allMetrics(parts, facts()),
     reset: options.enableReset ? parts.reset : undefined,
     snapshots: parts.controls.snapshots,
     archives: archiveControl(parts.controls.archives),
     pageFolder: join(packageFolder(), "ui", "dist"),
     security: securityOf(given, parts.localToken),
   };
+}
+
+async function allMetrics(parts: AdminParts, facts: ServerFacts): Promise<string> {
+  const { stores, smb, given, subscriptions } = parts;
+  const state = await renderStateMetrics({ facts, stores, smb, location: given.location });
+  return renderMetrics(await parts.sample()) + (await renderEventMetrics(subscriptions)) + state;
 }
 
 /** Prometheus text exposition format 0.0.4. */

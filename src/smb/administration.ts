@@ -10,6 +10,8 @@ export interface SmbAdministration {
   sessions(): readonly SessionFacts[];
   /** The requests of this process that wait for a lock or a break. */
   waits(): readonly Wait[];
+  /** Waits of this process, and break notifications that it has sent, since its start. */
+  counts(): { readonly waits: number; readonly breaks: number };
   /** Ends a session and closes its handles. False if no session has this id. */
   end(id: bigint): Promise<boolean>;
 }
@@ -39,6 +41,10 @@ export function administrationOf(server: SmbServerState): SmbAdministration {
   return {
     sessions: () => [...server.sessions.values()].map(factsOf),
     waits: () => server.world.runtime.waits?.list() ?? [],
+    counts: () => ({
+      waits: server.world.runtime.waits?.count ?? 0,
+      breaks: server.breakNotifier.sentCount,
+    }),
     async end(id) {
       const session = server.sessions.get(id);
       if (session === undefined) return false;

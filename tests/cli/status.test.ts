@@ -25,7 +25,11 @@ it("shows the server that uses a folder, or that there is none", async () => {
     status("--location", join(folder, ".etagere"), "--json").stdout,
   ) as object;
   expect(printed).toMatchObject({ url: server.urlOf("admin"), leases: { leases: [] } });
+  for (const test of ["--ready", "--alive"]) {
+    expect(status(test)).toMatchObject({ status: 0, stdout: "", stderr: "" });
+  }
   expect(await server.end()).toBe(0);
+  expect(status("--ready", "--url", server.urlOf("admin")).status).toBe(1);
   const none = status("--location", join(folder, ".etagere"));
   expect(none.stderr).toContain("no server uses");
   expect(none.status).toBe(1);

@@ -1,3 +1,4 @@
+import { execFileSync } from "node:child_process";
 import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
@@ -5,20 +6,20 @@ import { parseCommandLine } from "../../src/cli/command-line.ts";
 import { flagDefaults } from "../../src/server/flags.ts";
 import { resolveOptions } from "../../src/server/options.ts";
 
-const docker = readFileSync("Dockerfile", "utf8").replaceAll(/\\\n\s*/g, "");
-const ignored = readFileSync(".dockerignore", "utf8").trim().split("\n");
+const read = (path: string): string => readFileSync(path, "utf8");
+const docker = read("Dockerfile").replaceAll(/\\\n\s*/g, "");
+const imageStage = docker.slice(docker.lastIndexOf("\nFROM "));
+const ignored = read(".dockerignore").trim().split("\n");
 const manifests = readdirSync("deploy/kubernetes").map((name) => join("deploy/kubernetes", name));
-const ports = [
-  flagDefaults.blobPort,
-  flagDefaults.queuePort,
-  flagDefaults.tablePort,
-  flagDefaults.filePort,
-  flagDefaults.dfsPort,
-  flagDefaults.smbPort,
-];
+const listeners = ["blob", "queue", "table", "file", "dfs", "smb"] as const;
+const ports = listeners.map((name) => flagDefaults[`${name}Port`]);
+const { version, repository } = JSON.parse(read("package.json")) as {
+  readonly version: string;
+  readonly repository: { readonly url: string };
+};
 
-function linesOf(instruction: string): readonly string[] {
-  const found = docker.matchAll(new RegExp(`^${instruction} (.*)$`, "gm"));
+function linesOf(instruction: string, text = docker): readonly string[] {
+  const found = text.matchAll(new RegExp(`^${instruction} (.*)$`, "gm"));
   return [...found].map(([, words = ""]) => words);
 }
 
@@ -28,7 +29,12 @@ function problemsOf(words: readonly string[]): readonly string[] {
   const parsed = parseCommandLine(flags);
   if (program !== "etagere" || parsed.run !== "serve") return [`runs ${program} ${parsed.run}`];
   const options = resolveOptions(parsed.values);
-  return [...parsed.problems, ...(options.ok ? [] : options.problems)];
+  const unreachable = listeners.filter((name) => parsed.values[`${name}Host`] !== "0.0.0.0");
+  return [
+    ...parsed.problems,
+    ...(options.ok ? [] : options.problems),
+    ...unreachable.map((name) => `${name} listens on loopback`),
+  ];
 }
 
 describe("the image", () => {
@@ -39,26 +45,47 @@ describe("the image", () => {
 
   it("runs without root, has a health check and Azurite's program names", () => {
     expect(linesOf("USER")).toEqual(["node"]);
-    expect(linesOf("HEALTHCHECK")[0]).toContain(`127.0.0.1:${flagDefaults.adminPort}/readyz`);
+    const [check = ""] = linesOf("HEALTHCHECK");
+    expect(check).toContain("etagere status --ready --location /data");
+    expect(check).toContain("--start-interval=1s");
     const names = ["etagere", "azurite", "azurite-blob", "azurite-queue", "azurite-table"];
     expect(linesOf("RUN").join("\n")).toContain(`for name in ${names.join(" ")}; do`);
-    expect(linesOf("RUN").join("\n")).toContain('/bin/etagere "/usr/local/bin/$name"');
+    expect(linesOf("RUN").join("\n")).toContain('/bin/etagere "/image/usr/local/bin/$name"');
     expect(linesOf("EXPOSE")).toEqual([ports.join(" ")]);
   });
 
-  it("is built on a supported Node.js, for two architectures", () => {
+  it("is built on a supported Node.js, for two architectures, without emulation", () => {
     const bases = linesOf("FROM").map((words) => /node:(\d+)-/.exec(words)?.[1]);
     expect(bases).toEqual(["24", "24"]);
-    const bake = readFileSync("docker-bake.hcl", "utf8");
+    const bake = read("docker-bake.hcl");
     expect(bake).toContain('platforms = ["linux/amd64", "linux/arm64"]');
-    // Only the last stage may depend on the architecture of the image.
     expect(linesOf("FROM")[0]).toContain("--platform=$BUILDPLATFORM");
     expect(linesOf("RUN").join("\n")).toMatch(/TARGETARCH.* npm ci --omit=dev .*--cpu="\$cpu"/);
+    expect(linesOf("RUN", imageStage)).toEqual([]);
+    // The default builder of Docker refuses attestations.
+    const [, image = ""] = /^target "image" \{\n(.*?)^\}/ms.exec(bake) ?? [];
+    expect(image).toContain("tags");
+    expect(image).not.toContain("attest");
+  });
+
+  it("has labels, and no declarations of types", () => {
+    const [labels = ""] = linesOf("LABEL", imageStage);
+    const source = repository.url.replace(/^git\+|\.git$/g, "");
+    for (const [name, value] of [
+      ["title", "Etagere"],
+      ["licenses", "MIT"],
+      ["source", source],
+      ["version", "$VERSION"],
+      ["revision", "$REVISION"],
+    ]) {
+      expect(labels).toContain(`org.opencontainers.image.${name}="${value}"`);
+    }
+    expect(linesOf("RUN").join("\n")).toMatch(/-name '\*\.d\.ts' .* -delete/);
   });
 
   it("stores data as any user without --location", () => {
     expect(linesOf("WORKDIR").at(-1)).toBe("/data");
-    expect(linesOf("RUN").join("\n")).toMatch(/install -d [^&]*-m 1777 \/data/);
+    expect(linesOf("RUN").join("\n")).toMatch(/install -d -m 1777 \/volume\/data/);
     expect(docker.lastIndexOf("WORKDIR")).toBeGreaterThan(docker.indexOf("USER node"));
   });
 
@@ -71,48 +98,90 @@ describe("the image", () => {
       expect(existsSync(source), source).toBe(true);
       expect(ignored).not.toContain(source);
     }
-    const built = [...docker.matchAll(/\/build\/([\w./]+)/g)].map(([, path = ""]) => path);
-    expect(built.length).toBeGreaterThan(2);
+    const [, moved = ""] = /mv (.*?) \/image\/opt\/etagere\//.exec(docker) ?? [];
+    const built = moved.split(" ");
+    expect(built.length).toBeGreaterThan(4);
     const made = new Set(["node_modules", "dist", "ui/dist"]);
     for (const path of built) expect(made.has(path) || existsSync(path), path).toBe(true);
   });
 });
 
+describe("versions", () => {
+  it.each([
+    ["Dockerfile", /^ARG VERSION=(\S+)$/gm],
+    ["docker-bake.hcl", /variable "VERSION" \{\n\s+default = "(.*)"/g],
+    ["deploy/chart/Chart.yaml", /^(?:appVersion|version): (\S+)$/gm],
+    ...["compose.yaml", ...manifests.filter((path) => !path.includes("secret"))].map(
+      (path) => [path, /image: "?etagere:([\w.-]+)"?$/gm] as const,
+    ),
+    ...["README.md", "docs/SCALE.md", "docs/guides/installing.md"].map(
+      (path) => [path, /\betagere:(\d[\w.-]+)/g] as const,
+    ),
+  ] as const)("%s has that of the package", (path, pattern) => {
+    const found = new Set([...read(path).matchAll(pattern)].map(([, each]) => each));
+    expect(found).toEqual(new Set([version]));
+  });
+
+  it("every image has a tag", () => {
+    const images = [...read("compose.yaml").matchAll(/^\s+image: (\S+)$/gm)];
+    expect(images.length).toBe(5);
+    for (const [, image] of images) expect(image).toMatch(/^[\w./-]+:[\w.-]+$/);
+    const guides = ["README.md", "docs/SCALE.md", "docs/guides/installing.md"].map(read).join("\n");
+    expect(guides).not.toMatch(/docker run[^\n]* etagere( |\n|`|$)/);
+  });
+});
+
 describe("manifests", () => {
   const started = ["compose.yaml", ...manifests].filter((path) =>
-    /^\s+- etagere$/m.test(readFileSync(path, "utf8")),
+    /^\s+- etagere$/m.test(read(path)),
   );
 
   it("exist for one node and for several", () => {
     expect(started).toHaveLength(3);
   });
 
-  it.each(started)("%s uses options that exist", (path) => {
-    const text = readFileSync(path, "utf8")
-      .replace("$(ETAGERE_STORE)", "postgres://etagere@database/etagere")
-      .replace("$(ETAGERE_CONTENT)", "s3://shelves");
-    const flags = [...text.matchAll(/^\s+- (--\w+=\S+)$/gm)].map(([, flag = ""]) => flag);
+  it.each(started)("%s uses options that exist, and all services are reachable", (path) => {
+    const flags = [...read(path).matchAll(/^\s+- "?(--\w+=[^"\s]+)"?$/gm)].map(
+      ([, flag = ""]) => flag,
+    );
     expect(flags.length).toBeGreaterThan(4);
     expect(problemsOf(["etagere", ...flags])).toEqual([]);
+    // Command lines are visible to all users of a machine.
+    expect(flags.filter((flag) => /^--(store|adminToken|pwd)=/.test(flag))).toEqual([]);
   });
 
   it.each(started)("%s makes the root file system read-only, and mounts only data", (path) => {
-    const text = readFileSync(path, "utf8");
+    const text = read(path);
     expect(text).toMatch(/readOnlyRootFilesystem: true|read_only: true/);
     const mounts = [...text.matchAll(/mountPath: (\S+)/g)].map(([, at]) => at);
-    expect(new Set([...mounts, "/data"])).toEqual(new Set(["/data"]));
+    expect(new Set([...mounts.map((at) => at?.replace(/\W+$/, "")), "/data"])).toEqual(
+      new Set(["/data"]),
+    );
   });
 
-  const withPorts = [...started.filter((path) => path !== "compose.yaml"), "deploy/haproxy.cfg"];
+  it.each([...started, "deploy/haproxy.cfg"])("%s declares the ports", (path) => {
+    expect(ports.filter((port) => !read(path).includes(String(port)))).toEqual([]);
+  });
 
-  it.each(withPorts)("%s declares the ports", (path) => {
-    const text = readFileSync(path, "utf8");
-    expect(ports.filter((port) => !text.includes(String(port)))).toEqual([]);
+  it.each(started.filter((path) => path !== "compose.yaml"))("%s has all probes", (path) => {
+    for (const probe of ["startup", "readiness", "liveness"]) {
+      expect(read(path)).toContain(`${probe}Probe:`);
+    }
   });
 
   it.each(manifests)("%s contains no tabs, and every document has a kind", (path) => {
-    const text = readFileSync(path, "utf8");
+    const text = read(path);
     expect(text).not.toContain("\t");
-    for (const document of text.split(/^---$/m)) expect(document).toMatch(/^kind: \w+$/m);
+    for (const document of text.split(/^---$/m).filter((each) => each.includes(":"))) {
+      expect(document).toMatch(/^kind: \w+$/m);
+    }
   });
+});
+
+it.each(manifests)("%s was made from the present chart (scripts/deploy/manifests.mjs)", (path) => {
+  const program = `import { chartHash } from "./scripts/deploy/manifests.mjs";
+    process.stdout.write(chartHash());`;
+  const words = ["--input-type=module", "--eval", program];
+  const hash = execFileSync(process.execPath, words, { encoding: "utf8" });
+  expect(read(path)).toContain(`; chart ${hash}.`);
 });

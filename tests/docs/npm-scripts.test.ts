@@ -20,6 +20,7 @@ it("has one npm script for each thing people do; everything else is an option", 
     "test",
     "test:clients",
     "test:cluster",
+    "test:deploy",
     "verify",
   ]);
 });

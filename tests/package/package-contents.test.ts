@@ -6,7 +6,10 @@ import { pack } from "./packed-package.ts";
 interface Manifest {
   readonly name: string;
   readonly keywords: readonly string[];
-  readonly stores: { readonly node: string };
+  readonly version: string;
+  readonly engines: { readonly node: string };
+  readonly repository: { readonly url: string };
+  readonly bugs: string;
 }
 
 const folders = [".", "packages/azurite-names"];
@@ -55,15 +58,36 @@ describe.each(folders)("the npm package of %s", (folder) => {
   });
 
   it("has keywords and the supported versions of Node.js", () => {
-    const { keywords, stores } = readManifest(folder);
+    const { keywords, engines } = readManifest(folder);
     expect(keywords).toEqual(expect.arrayContaining(["azure", "azurite", "storage"]));
-    expect(stores).toEqual(readManifest(".").stores);
+    expect(engines).toEqual({ node: ">=20.19" });
+  });
+
+  it("has the version, the repository and the address for reports of the server", () => {
+    const { version, repository, bugs } = readManifest(folder);
+    const server = readManifest(".");
+    expect(repository.url).toMatch(/^git\+https:\/\/.+\.git$/);
+    const present = { version, url: repository.url, bugs };
+    const { url } = server.repository;
+    expect(present).toEqual({ version: server.version, url, bugs: server.bugs });
   });
 });
 
 it("the server's package contains the program, its types and the explorer", () => {
   const needed = ["bin/etagere", "dist/cli/main.js", "dist/index.d.ts", "ui/dist/index.html"];
+  needed.push("dist/index.d.cts", "dist/jest.d.cts", "dist/THIRD-PARTY-NOTICES.txt");
   expect(packed.get(".")).toEqual(expect.arrayContaining(needed));
+});
+
+it("the types for require have every name of those for import", () => {
+  const namesIn = (path: string, pattern: RegExp): readonly string[] =>
+    [...readFileSync(path, "utf8").matchAll(pattern)]
+      .flatMap(([, names = ""]) => names.split(","))
+      .map((name) => name.trim())
+      .toSorted();
+  const exported = namesIn("src/index.ts", /^export (?:type )?\{([^}]+)\}/gm);
+  expect(exported.length).toBeGreaterThan(10);
+  expect(namesIn("src/index.cts", /^ {2}export type (\w+) =/gm)).toEqual(exported);
 });
 
 function isBelow(path: string, folder: string): boolean {

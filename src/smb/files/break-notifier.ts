@@ -75,6 +75,12 @@ export class BreakNotifier {
   readonly #server: SmbServerState;
   readonly #files = new Map<string, WatchedFile>();
   readonly #keys = new Map<string, GrantHolder>();
+  #sentCount = 0;
+
+  /** Number of notifications that were sent since the start. */
+  get sentCount(): number {
+    return this.#sentCount;
+  }
 
   constructor(server: SmbServerState) {
     this.#server = server;
@@ -244,6 +250,7 @@ export class BreakNotifier {
     const target =
       lease === undefined ? session.connectionFor(connection) : connectionForLease(handle);
     if (target === undefined) return;
+    this.#sentCount += 1;
     if (lease === undefined) {
       const level = (next & cacheRead) === 0 ? OplockLevel.none : OplockLevel.shared;
       sendNotification(handle, target, encodeOplockBreak(level, handle.id));

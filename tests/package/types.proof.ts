@@ -1,0 +1,74 @@
+import { execFileSync, spawnSync } from "node:child_process";
+import { mkdirSync, writeFileSync } from "node:fs";
+import { join, resolve } from "node:path";
+import { beforeAll, expect, it } from "vitest";
+import { temporaryFolder } from "../harness/temporary-folder.ts";
+import { pack } from "./packed-package.ts";
+
+/** Not dependencies of the project: they judge its package, nothing else. */
+const checkers = ["publint@0.3.25", "@arethetypeswrong/cli@0.18.5"];
+const folder = temporaryFolder();
+const names = { server: ".", azuriteNames: "./packages/azurite-names" };
+const archives = { server: "", azuriteNames: "" };
+const installMillisecondsMax = 300_000;
+
+beforeAll(() => {
+  for (const name of ["server", "azuriteNames"] as const) {
+    archives[name] = join(folder, pack(names[name], folder).filename);
+  }
+  writeFileSync(join(folder, "package.json"), JSON.stringify({ name: "project", private: true }));
+  const words = ["install", "--prefer-offline", "--no-audit", "--no-fund", ...checkers];
+  const options = { cwd: folder, encoding: "utf8", stdio: "pipe" } as const;
+  execFileSync("npm", [...words, archives.server], options);
+}, installMillisecondsMax);
+
+function runTool(name: string, words: readonly string[]) {
+  const program = join(folder, "node_modules", ".bin", name);
+  const { stdout, stderr, status } = spawnSync(program, words, { cwd: folder, encoding: "utf8" });
+  return { status, output: stdout + stderr };
+}
+
+it("publint accepts both packages, also its suggestions", () => {
+  for (const archive of Object.values(archives)) {
+    const { status, output } = runTool("publint", ["--strict", archive]);
+    expect(status, output).toBe(0);
+    expect(output).toContain("All good!");
+  }
+});
+
+it("are-the-types-wrong accepts every entry of the package", () => {
+  const words = [archives.server, "--profile", "node16"];
+  // The program is no module. The entries for vitest and node:test are ES modules alone, which
+  // `require` of every supported Node.js loads.
+  words.push("--exclude-entrypoints", "./bin/etagere", "--ignore-rules", "cjs-resolves-to-esm");
+  const { status, output } = runTool("attw", words);
+  expect(status, output).toBe(0);
+  // Four entries, each from CommonJS and from ES modules.
+  expect(output.match(/node16 \(from \w+\): 🟢/gu)).toHaveLength(8);
+});
+
+const users = {
+  "user.cts": `import etagere = require("etagere");
+    import { start, type StartOptions } from "etagere";
+    import { testServer, type TestServer } from "etagere/jest";
+    const options: StartOptions = { blobPort: 0 };
+    export const one: Promise<etagere.EtagereServer> = start(options);
+    export const refused = (error: unknown): boolean => error instanceof etagere.StartRefused;
+    export const server: TestServer = testServer(options);`,
+  "user.mts": `import { start, StartRefused, type EtagereServer } from "etagere";
+    import { testServer } from "etagere/jest";
+    export const one: Promise<EtagereServer> = start({ blobPort: 0 });
+    export const refused = (error: unknown): boolean => error instanceof StartRefused;
+    export const { urls } = testServer();`,
+};
+
+it.each(Object.keys(users) as (keyof typeof users)[])("TypeScript compiles %s", (name) => {
+  const sources = join(folder, "sources");
+  mkdirSync(sources, { recursive: true });
+  writeFileSync(join(sources, name), users[name]);
+  const flags = ["--module", "nodenext", "--strict", "--noEmit", "--skipLibCheck", "--types", ""];
+  const words = [...flags, join(sources, name)];
+  const compiler = resolve("node_modules/.bin/tsc");
+  const { status, stdout } = spawnSync(compiler, words, { cwd: folder, encoding: "utf8" });
+  expect(status, stdout).toBe(0);
+});

@@ -93,6 +93,8 @@ describe("the words of a command", () => {
       token: "a",
       json: true,
       watch: false,
+      ready: false,
+      alive: false,
       location: undefined,
       tokenFile: undefined,
     });

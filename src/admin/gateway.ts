@@ -1,7 +1,7 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { ServiceName } from "../protocol/names.ts";
 import type { Log } from "../base/world.ts";
-import { locationOptions, type HttpService } from "../http/http-service.ts";
+import type { HttpService } from "../http/http-service.ts";
 import { nodeHandler, type Serve } from "../http/handler.ts";
 import { locate } from "../http/request/target.ts";
 import { handleRequest, meterOf } from "../http/pipeline.ts";
@@ -120,6 +120,6 @@ function accountIn(
   { url = "/", headers }: IncomingMessage,
 ): string | undefined {
   const named = { target: url, headers, secure: false } as Partial<WireRequest> as WireRequest;
-  const location = locate(named, locationOptions(httpService));
+  const location = locate(named, httpService);
   return location.ok ? location.value.account : undefined;
 }

@@ -48,7 +48,11 @@ export function signedName({ container, blob }: BlobAddress): SignedName {
   return { name: container || undefined, path: blob || undefined };
 }
 
+const noTimes = ok({ snapshot: undefined, versionId: undefined });
+
 function parseTimes(query: QueryReader) {
+  const isCurrent = query.get("snapshot") === undefined && query.get("versionid") === undefined;
+  if (isCurrent) return noTimes;
   const snapshot = snapshotTime(query, "snapshot");
   if (!snapshot.ok) return snapshot;
   const versionId = snapshotTime(query, "versionid");

@@ -291,7 +291,8 @@ const blob = defineResource<BlobAddress>({
   table: anyTable(blobs),
   keyOf: (scope) => (scope as ContainerScope).key,
   prepareCreation: createParents,
-  completeRecord: completeAccess,
+  completeRecord: (record, creation) =>
+    isHierarchical(creation.scope as ContainerScope) ? completeAccess(record, creation) : record,
   missing: "BlobNotFound",
   present: "BlobAlreadyExists",
   describePresent: existingType,

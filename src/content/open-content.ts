@@ -123,7 +123,8 @@ class StoredContent implements ContentStore {
     before: ContentRef | undefined,
     plan: ContentPlan | undefined,
   ): Awaitable<ContentRef | undefined> {
-    this.#parts.ids.assertNotRolledBack();
+    const { ids } = this.#parts;
+    if (ids.isRolledBack) ids.assertNotRolledBack();
     return applyPlan(tx, this.#parts, { owner, before, plan });
   }
 

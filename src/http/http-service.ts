@@ -8,7 +8,6 @@ import type { Runtime } from "../operation/work.ts";
 import type { Authenticator } from "./auth/authenticator.ts";
 import type { OAuthMode } from "./auth/request.ts";
 import type { TokenVerifier } from "./auth/tokens/token-verifier.ts";
-import type { LocationOptions } from "./request/target.ts";
 import type { Observer } from "./observer.ts";
 import type { RequestIds } from "./render.ts";
 import type { RequestRates } from "./limits/request-rates.ts";
@@ -54,14 +53,4 @@ export interface HttpServiceOptions {
   readonly productStyle: boolean;
   /** How bearer tokens are checked; undefined: they are rejected. */
   readonly oauth: OAuthMode | undefined;
-}
-
-/** The options of `locate`. */
-export function locationOptions(http: HttpService): LocationOptions {
-  const { service, accounts, options } = http;
-  return {
-    service: service.name,
-    productStyle: options.productStyle,
-    isAccount: (account: string) => accounts.get(account) !== undefined,
-  };
 }

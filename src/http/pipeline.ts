@@ -50,12 +50,12 @@ import type { Observer } from "./observer.ts";
  * | - parseRequest  | SelectedRequest      | ParsedRequest                     | prepare        |
  * | - findSource    | ParsedRequest        | CopySource                        | source/        |
  * | - receive       | ParsedRequest        | the body, parsed or stored        | body           |
- * | executeCall     | Call                 | Outcome                           | ../operation   |
+ * | execute         | Call                 | Outcome                           | ../operation   |
  * | completeReply   | Outcome              | Outcome with sub-responses, hash  | batch/         |
  * | renderResponse  | CompletedRequest     | WireResponse                      | response       |
  * | reportRequest   | both of them         | nothing: log, event feed          | report         |
  *
- * A table transaction replaces `prepareCall` and `executeCall` by `runTransaction`: each part takes
+ * A table transaction replaces `prepareCall` and `execute` by `runTransaction`: each part takes
  * the steps up to `prepareCall`, then all of them are executed together.
  */
 
@@ -65,7 +65,7 @@ export async function handleRequest(
   http: HttpService,
   request: WireRequest,
 ): Promise<WireResponse> {
-  const startedAt = http.clock.monotonic();
+  const startedAt = http.log.verbose === true ? http.clock.monotonic() : 0n;
   const received = { request, requestId: http.requestIds.next() };
   let completed: CompletedRequest;
   try {
@@ -141,10 +141,14 @@ async function repeatIfChanged(
   return hasChanged ? runSteps(http, { request, requestId }, false) : completed;
 }
 
+/** Prepares and executes the call, then frees the bytes of the body to which no record refers. One
+ *  function, because each further asynchronous one costs every request an allocation and an
+ *  iteration of the microtask queue. */
 async function runOperation(
   http: HttpService,
   selected: SelectedRequest,
 ): Promise<CompletedRequest> {
+  let call: Call | undefined;
   try {
     if (selected.operation.body.kind === "transaction") return await runTransaction(http, selected);
     const preparing = prepareCall(http, selected);
@@ -153,58 +157,71 @@ async function runOperation(
       return { context: selected, call: prepared.call, result: ok(prepared.outcome) };
     }
     if (!prepared.ok) return rejected(selected, prepared);
-    const call = prepared.value;
-    const executed = await executeCall(http, selected, call);
-    if (!executed.ok) return { context: selected, call, result: executed };
-    const completed = completeReply(http, selected, executed.value);
-    const outcome = completed instanceof Promise ? await completed : completed;
-    return { context: selected, call, result: ok(outcome) };
+    call = prepared.value;
+    const isLarge = call.operation.largeResponse === true;
+    const executed = await (isLarge ? executeLarge(http, call) : execute(http.runtime, call));
+    const completed = complete(http, selected, call, executed);
+    return completed instanceof Promise ? await completed : completed;
   } catch (error) {
-    if (error instanceof AccountChanged) await http.accounts.refresh?.();
+    if (error instanceof AccountChanged) return await runAgain(http, selected, call, error);
     return rejected(selected, faultOf(http, selected, error));
+  } finally {
+    if (call?.received !== undefined) http.runtime.content.discard(call.received);
   }
+}
+
+function complete(
+  http: HttpService,
+  context: SelectedRequest,
+  call: Call,
+  executed: Outcome,
+): Awaitable<CompletedRequest> {
+  const completed = completeReply(http, context, executed);
+  if (!(completed instanceof Promise)) return { context, call, result: ok(completed) };
+  return completed.then((outcome) => ({ context, call, result: ok(outcome) }));
 }
 
 function rejected(context: RequestContext, { fault }: Failure): CompletedRequest {
   return { context, result: { ok: false, fault } };
 }
 
-/** Executes the call, then frees the bytes of the body to which no record refers. */
-async function executeCall(
-  http: HttpService,
-  selected: SelectedRequest,
-  call: Call,
-): Promise<Result<Outcome>> {
-  const { runtime } = http;
-  const { largeResponses } = http.processing;
-  const isLarge = call.operation.largeResponse === true;
-  if (isLarge && (largeResponses.isFull || http.unsent?.makeRoom() === false)) return serverBusy;
-  if (isLarge) await largeResponses.enter();
+/** Executes a call with a large response when it is admitted. */
+async function executeLarge({ runtime, unsent, processing }: HttpService, call: Call) {
+  const { largeResponses } = processing;
+  if (largeResponses.isFull || unsent?.makeRoom() === false) return busyOutcome;
+  await largeResponses.enter();
   try {
-    return ok(await execute(runtime, call));
-  } catch (error) {
-    if (!(error instanceof AccountChanged)) throw error;
-    return await executeAgain(http, selected, call);
+    return await execute(runtime, call);
   } finally {
-    if (isLarge) largeResponses.leave();
-    if (call.received !== undefined) runtime.content.discard(call.received);
+    largeResponses.leave();
   }
 }
 
-/** Executes a call whose account was changed after the request was authenticated. It is
- *  authenticated again: its key may have been replaced. */
-async function executeAgain(
+const busyOutcome: Outcome = { kind: "fault", fault: serverBusy.fault };
+
+/** Runs a request whose account was changed after it was authenticated. It is authenticated again:
+ *  its key may have been replaced. `call` is undefined if the change was found while it was
+ *  prepared: then the client has to repeat the request. */
+async function runAgain(
   http: HttpService,
   selected: SelectedRequest,
-  call: Call,
-): Promise<Result<Outcome>> {
-  await http.accounts.refresh?.();
-  const authenticated = authenticate(http, await verifyToken(http, selected));
-  if (!authenticated.ok) return authenticated;
-  const renewed = { ...authenticated.value, operation: selected.operation };
-  const permitted = checkPermission(http, renewed);
-  if (!permitted.ok) return permitted;
-  return ok(await execute(http.runtime, renewCall(http, renewed, call)));
+  call: Call | undefined,
+  changed: AccountChanged,
+): Promise<CompletedRequest> {
+  try {
+    await http.accounts.refresh?.();
+    if (call === undefined) return rejected(selected, faultOf(http, selected, changed));
+    const authenticated = authenticate(http, await verifyToken(http, selected));
+    if (!authenticated.ok) return { context: selected, call, result: authenticated };
+    const renewed = { ...authenticated.value, operation: selected.operation };
+    const permitted = checkPermission(http, renewed);
+    if (!permitted.ok) return { context: selected, call, result: permitted };
+    const executed = await execute(http.runtime, renewCall(http, renewed, call));
+    return await complete(http, selected, call, executed);
+  } catch (error) {
+    if (error instanceof AccountChanged) await http.accounts.refresh?.();
+    return rejected(selected, faultOf(http, selected, error));
+  }
 }
 
 /** Adds what the headers of a response depend on: the sub-responses of a batch, the checksum of a

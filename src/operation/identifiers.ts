@@ -16,13 +16,3 @@ export function newGuid(random: Random): string {
   const [first, second, third] = [hex.slice(0, 8), hex.slice(8, 12), hex.slice(12, 16)];
   return `${first}-${second}-${third}-${hex.slice(16, 20)}-${hex.slice(20)}`;
 }
-
-interface IdGenerators {
-  readonly newId: () => bigint;
-  readonly newGuid: () => string;
-}
-
-/** The functions above for one source of random numbers, as decisions get them. */
-export function idGeneratorsOf(random: Random): IdGenerators {
-  return { newId: () => newId(random), newGuid: () => newGuid(random) };
-}

@@ -11,7 +11,7 @@ import type { Ticks } from "../base/ticks.ts";
 import { applyReply } from "./apply.ts";
 import { check, checkDatesWithoutTarget, checkLast, rejected } from "./check.ts";
 import type { Call, Outcome, ETaggedRecord } from "./execute.ts";
-import { idGeneratorsOf } from "./identifiers.ts";
+import { newGuid, newId } from "./identifiers.ts";
 import type { Records } from "./records.ts";
 import { hasEventLog, usageIn } from "./quotas.ts";
 import type { Attempt, Runtime, WaitOutcome } from "./work.ts";
@@ -224,7 +224,7 @@ export function contextOf(
   now: Ticks,
 ): MutableContext {
   const target: ETaggedRecord | undefined = loaded.target;
-  const { newId, newGuid } = idGeneratorsOf(runtime.random);
+  const { random } = runtime;
   return {
     now,
     version: call.version,
@@ -245,8 +245,8 @@ export function contextOf(
     callerId: call.callerId,
     aclCaller: call.aclCaller?.(),
     isUnconditional: call.conditions === noConditions && call.leaseId === undefined,
-    newId,
-    newGuid,
+    newId: () => newId(random),
+    newGuid: () => newGuid(random),
   };
 }
 

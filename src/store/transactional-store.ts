@@ -189,6 +189,8 @@ export function storeTime(clock: Clock): (reader: StateReader) => Ticks {
 
 interface TransactionalStoreOptions {
   readonly engine: Engine;
+  /** Closes the engine and what belongs to it. Default: the engine alone. */
+  readonly closeEngine?: () => Promise<void>;
   readonly clock: Clock;
   /** Logs exceptions of watchers. */
   readonly log?: Log;
@@ -227,6 +229,7 @@ function valueOf(result: WorkResult): unknown {
 export class TransactionalStore implements Store {
   readonly savedStates: SavedStates;
   readonly #engine: Engine;
+  readonly #closeEngine: () => Promise<void>;
   readonly #nextTicks: (reader: StateReader) => Ticks;
   readonly #views: OpenViews;
   readonly #shared: SharedViews;
@@ -241,6 +244,7 @@ export class TransactionalStore implements Store {
     const { clock, log, meter, snapshotAgeMax = snapshotAgeMaxDefault } = options;
     const engine = this.#watched(options.engine);
     this.#engine = engine;
+    this.#closeEngine = options.closeEngine ?? (() => engine.close());
     this.#nextTicks = storeTime(clock);
     this.#views = new OpenViews({ clock, snapshotAgeMax });
     this.#shared = new SharedViews(() => engine.open(), this.#views, clock);
@@ -351,7 +355,7 @@ export class TransactionalStore implements Store {
     await this.#committer.idle();
     this.#isEnded = true;
     this.#views.closeAll(new StoreClosed(closedMessage));
-    await this.#engine.close();
+    await this.#closeEngine();
   }
 
   #checkOpen(): void {

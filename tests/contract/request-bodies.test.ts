@@ -60,8 +60,7 @@ function wireRequest(
 /** Prepares a call of the operation, whatever the request would have been routed to. */
 async function prepare(operation: Operation, headers: Record<string, string>, body: string) {
   const request = wireRequest(operation, headers, Buffer.from(body));
-  const options = { service: "blob" as const, productStyle: true, isAccount: () => true };
-  const location = locate(request, options);
+  const location = locate(request, http);
   if (!location.ok) throw new Error("the request has no account");
   const address = { resource: operation.route.resource };
   return prepareCall(http, {

@@ -64,8 +64,7 @@ export function completeAccess(
   written: object,
   { operation, scope, before, callerId }: RecordCreation,
 ): object {
-  const { account, ancestors } = scope as ContainerScope;
-  if (account.hierarchicalNamespace !== true) return written;
+  const { ancestors } = scope as ContainerScope;
   const record = written as BlobRecord;
   const replaced = before as BlobRecord | undefined;
   const { content } = operation.policy as BlobPolicy;

@@ -51,34 +51,16 @@ interface Program {
 
 const memory = bufferMemory.buffer;
 fillTables(new BigUint64Array(memory, 0, 8 * 256));
-const { continueCrc, crcOfHalves } = new WebAssembly.Instance(
+export const { continueCrc, crcOfHalves } = new WebAssembly.Instance(
   new WebAssembly.Module(programBytes()),
   {
     "": { memory: bufferMemory },
   },
 ).exports as unknown as Program;
-const results = new BigUint64Array(memory, resultsAt, 2);
-const firstResult = new Uint8Array(memory, resultsAt, 8);
-
-/** Continues a CRC with bytes of the memory. */
-export function continueCrc64(crcBefore: bigint, at: number, length: number): bigint {
-  results[0] = crcBefore;
-  continueCrc(at, length);
-  return results[0];
-}
-
-/** The CRC of a few bytes of the memory, little-endian. */
-export function crc64BytesAt(at: number, length: number): Uint8Array {
-  results[0] = 0n;
-  continueCrc(at, length);
-  return new Uint8Array(firstResult);
-}
-
-/** The CRCs of two halves of `length` bytes each. */
-export function crc64OfHalves(at: number, length: number): readonly [bigint, bigint] {
-  crcOfHalves(at, length);
-  return [results[0] ?? 0n, results[1] ?? 0n];
-}
+/** The results of the program: of `continueCrc` the first, which is also its start value. */
+export const crcResults = new BigUint64Array(memory, resultsAt, 2);
+/** The first result, little-endian. */
+export const firstCrcBytes = new Uint8Array(memory, resultsAt, 8);
 
 /** Table `k` contains the CRC of each byte with `k` zeros behind it. */
 function fillTables(tables: BigUint64Array): void {

@@ -1,6 +1,6 @@
 import { RecentMap } from "../../encoding/recent-map.ts";
 import { copyInto, isInMemory, scratch } from "./body-buffers.ts";
-import { continueCrc64, crc64BytesAt, crc64OfHalves } from "./crc64-program.ts";
+import { continueCrc, crcOfHalves, crcResults, firstCrcBytes } from "./crc64-program.ts";
 
 /** CRC-64/NVME: reflected polynomial, initial and final value inverted. */
 const polynomialHigh = 0x9a6c9329 | 0;
@@ -31,10 +31,18 @@ export function crc64Of(bytes: Uint8Array): bigint {
   return crc;
 }
 
+/** Continues a CRC with bytes of the memory. */
+function continueCrc64(before: bigint, at: number, length: number): bigint {
+  crcResults[0] = before;
+  continueCrc(at, length);
+  return crcResults[0];
+}
+
 function crc64InMemory(before: bigint, at: number, length: number): bigint {
   if (length < halvedBytesMin) return continueCrc64(before, at, length);
   const half = Math.floor(length / 16) * 8;
-  const [first, second] = crc64OfHalves(at, half);
+  crcOfHalves(at, half);
+  const [first = 0n, second = 0n] = crcResults;
   const halves = combineCrc64(combineCrc64(before, first, half), second, half);
   return continueCrc64(halves, at + 2 * half, length - 2 * half);
 }
@@ -43,7 +51,9 @@ function crc64InMemory(before: bigint, at: number, length: number): bigint {
 export function crc64BytesOf(bytes: Uint8Array): Uint8Array {
   if (bytes.length >= halvedBytesMin) return crc64Bytes(crc64Of(bytes));
   copyInto(scratch, bytes, 0);
-  return crc64BytesAt(scratch.byteOffset, bytes.length);
+  crcResults[0] = crc64OfNothing;
+  continueCrc(scratch.byteOffset, bytes.length);
+  return new Uint8Array(firstCrcBytes);
 }
 
 /** A CRC64 as headers contain it: 8 bytes, little-endian. */

@@ -15,7 +15,8 @@ export class IdAllocator {
   #used = 0;
   #nextBlock: number | undefined;
   #renewing = false;
-  #isRolledBack = false;
+  /** Whether the store has lost commits; `assertNotRolledBack` then throws. */
+  isRolledBack = false;
 
   private constructor(store: Store, block: number) {
     this.#store = store;
@@ -33,12 +34,12 @@ export class IdAllocator {
   async check(view: View): Promise<void> {
     const stored = await view.get(identityKey());
     const next = stored === undefined ? 0 : identityCodec.decode(stored).next;
-    if (next <= Math.max(this.#block, this.#nextBlock ?? 0)) this.#isRolledBack = true;
+    if (next <= Math.max(this.#block, this.#nextBlock ?? 0)) this.isRolledBack = true;
   }
 
   /** Throws `StoreUnavailable` if the store has lost commits. */
   assertNotRolledBack(): void {
-    if (!this.#isRolledBack) return;
+    if (!this.isRolledBack) return;
     throw new StoreUnavailable(
       "the store lost commits (failover to a lagging standby, or a restore): restart this node",
     );

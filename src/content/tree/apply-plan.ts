@@ -76,6 +76,12 @@ export function applyPlan(
 function inlineContentOf(plan: ContentPlan): ContentRef | undefined {
   if (plan.plan === "share") return plan.ref.kind === "inline" ? plan.ref : undefined;
   if (plan.plan === "edit" || plan.parts.length > slicesInRecordMax) return undefined;
+  const only = plan.parts.length === 1 ? plan.parts[0] : undefined;
+  const piece = only?.pieces.length === 1 && only.block === undefined ? only.pieces[0] : undefined;
+  if (piece !== undefined && "bytes" in piece.source && piece.source.cipher === undefined) {
+    const { length, source } = piece;
+    if (length <= inlineWholeBytesMax) return { kind: "inline", length, bytes: source.bytes };
+  }
   const slices = slicesOfParts(plan.parts, 0);
   return inlineRefOf(slices, lengthOf(slices));
 }

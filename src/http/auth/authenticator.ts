@@ -13,7 +13,7 @@ import { fail, ok, type Result } from "../../protocol/result.ts";
 import { queryText } from "../../protocol/signing/request.ts";
 import { authenticateSharedKey, KeyRings } from "./shared-key.ts";
 import type { AuthOptions, AuthRequest } from "./request.ts";
-import { authenticateSas, hasSas } from "./sas.ts";
+import { authenticateSas } from "./sas.ts";
 import { authenticateSession } from "./session.ts";
 import { ticksPerSecond, unixEpochTicks } from "../../base/ticks.ts";
 import { readClaims, type Claims } from "./claims.ts";
@@ -132,6 +132,12 @@ export class Authenticator {
     if (!verified.ok || !isUserBound(request)) return verified;
     return isPresentedByUser(request, options) ? verified : userMismatch();
   }
+}
+
+/** Whether the query has fields of a SAS. A request with them must not count as anonymous, even if
+ *  the signature is missing. */
+function hasSas({ query }: AuthRequest): boolean {
+  return query.has("sig") || (query.has("sv") && (query.has("sp") || query.has("si")));
 }
 
 /** Whether a SAS is bound to a user: it is valid only together with a bearer token of the user that

@@ -30,12 +30,6 @@ import { createSecretKey, type KeyObject } from "node:crypto";
 import type { Ticks } from "../../base/ticks.ts";
 import { delegationKeyValue } from "./delegation-key.ts";
 
-/** Whether the query has fields of a SAS. A request with them must not count as anonymous, even if
- *  the signature is missing. */
-export function hasSas({ query }: AuthRequest): boolean {
-  return query.has("sig") || (query.has("sv") && (query.has("sp") || query.has("si")));
-}
-
 export function authenticateSas(
   request: AuthRequest,
   ring: KeyRing,

@@ -2,7 +2,7 @@ import type { Batch } from "../../operation/reply.ts";
 import type { FaultCode } from "../../protocol/faults.ts";
 import { fail, ok, type Result } from "../../protocol/result.ts";
 import { newGuid } from "../../operation/identifiers.ts";
-import { locationOptions, type HttpService } from "../http-service.ts";
+import type { HttpService } from "../http-service.ts";
 import { parseEmbeddedRequest, wireRequestOf } from "./embedded-http.ts";
 import { locate } from "../request/target.ts";
 import { boundaryOf, headerLines, parseMultipart, type Part } from "./multipart.ts";
@@ -57,7 +57,7 @@ export async function runBatch(run: BatchRun): Promise<Result<BatchResponse>> {
   if (parts.value.length > batchPartsMax) {
     return ok(rejectionOf(run, "ExceedsMaxBatchRequestCount"));
   }
-  const location = locate(run.request, locationOptions(run.http));
+  const location = locate(run.request, run.http);
   if (!location.ok) return location;
   const requests: WireRequest[] = [];
   const { loop } = run.http.runtime.content;
@@ -115,7 +115,7 @@ function serviceOf({ http }: BatchRun): HttpService {
  *  here; it gets a fault of its own, as in a batch that is sent to the account. */
 function isWithin({ http, batch: { within } }: BatchRun, request: WireRequest): boolean {
   if (within === undefined) return true;
-  const location = locate(request, locationOptions(http));
+  const location = locate(request, http);
   if (!location.ok) return true;
   const address = http.service.identify(location.value.path, location.value.query);
   return !address.ok || http.service.signedName(address.value).name === within;

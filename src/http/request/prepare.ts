@@ -27,7 +27,7 @@ import {
   unwrapStructured,
   type Body,
 } from "./body.ts";
-import { locationOptions, type HttpService } from "../http-service.ts";
+import type { HttpService } from "../http-service.ts";
 import { authenticate, RequestParams, verifyToken } from "./target.ts";
 import { resolveSource, type NamingParts } from "../source/resolve-source.ts";
 import { receiveSource } from "../source/fetch-source.ts";
@@ -172,7 +172,7 @@ function namingParts(http: HttpService): NamingParts {
   return {
     service,
     sources,
-    locating: locationOptions(http),
+    locating: http,
     publicAccessPermitted: (account) => accounts.get(account)?.publicAccess === true,
     isHierarchical: (account) => accounts.get(account)?.hierarchicalNamespace === true,
     authenticate: async (request, location) => {

@@ -7,14 +7,14 @@ import {
   type VersionPolicy,
 } from "../../protocol/versions.ts";
 import type { Log } from "../../base/world.ts";
-import type { AccountSettings } from "../../account/settings.ts";
+import type { Accounts, AccountSettings } from "../../account/settings.ts";
 import { noCredentials } from "../../protocol/authentication-faults.ts";
 import { anonymousPrincipal, type Principal } from "../../protocol/principal.ts";
 import type { Address } from "../../operation/operation.ts";
 import { fail, ok, type Failure, type Result } from "../../protocol/result.ts";
 import type { Awaitable } from "../../base/awaitable.ts";
-import type { AuthRequest, OAuthMode } from "../auth/request.ts";
-import { locationOptions, type HttpService } from "../http-service.ts";
+import type { AuthOptions, AuthRequest, OAuthMode } from "../auth/request.ts";
+import type { HttpService, HttpServiceOptions } from "../http-service.ts";
 import type {
   AddressedRequest,
   AuthenticatedRequest,
@@ -32,7 +32,7 @@ export function locateRequest(
   http: HttpService,
   { request, requestId }: ReceivedRequest,
 ): Result<LocatedRequest> {
-  const location = locate(request, locationOptions(http));
+  const location = locate(request, http);
   if (!location.ok) return location;
   const version = readVersion(http, request, location.value);
   if (!version.ok) return version;
@@ -142,9 +142,28 @@ function principalOf(
   // A preflight request repeats the signature of the request that it precedes, which has another
   // method.
   if (addressed.request.method === "OPTIONS") return anonymous;
-  const { versions } = http.options;
-  const policy = { sharedKeyAllowed: sharedKey, oauth: oauthMode(http), versions };
-  return http.authenticator.authenticate(authRequestOf(http, addressed), keys, policy);
+  const options = new RequestAuthOptions(http, sharedKey);
+  return http.authenticator.authenticate(authRequestOf(http, addressed), keys, options);
+}
+
+/** The authentication options of one request. `oauth` is a getter, because few requests have
+ *  tokens and the settings of issuers are read for it. */
+class RequestAuthOptions implements AuthOptions {
+  readonly sharedKeyAllowed: boolean;
+  readonly #http: HttpService;
+
+  constructor(http: HttpService, sharedKeyAllowed: boolean) {
+    this.#http = http;
+    this.sharedKeyAllowed = sharedKeyAllowed;
+  }
+
+  get oauth(): OAuthMode | undefined {
+    return oauthMode(this.#http);
+  }
+
+  get versions(): VersionPolicy {
+    return this.#http.options.versions;
+  }
 }
 
 /** The parts of a request that authentication reads. */
@@ -227,31 +246,29 @@ export interface Location {
   readonly accountPlace: AccountPlace;
 }
 
-/** How the account is found in a URL. */
-export interface LocationOptions {
-  readonly service: ServiceName;
-  /** Whether the host may name the account: `account.blob.localhost`. Otherwise the first path
-   *  segment does. */
-  readonly productStyle: boolean;
-  readonly isAccount: (name: string) => boolean;
+/** What decides how the account is found in a URL: a part of `HttpService`. */
+export interface LocatingService {
+  readonly service: { readonly name: ServiceName };
+  readonly accounts: Pick<Accounts, "get">;
+  readonly options: Pick<HttpServiceOptions, "productStyle">;
 }
 
 const secondarySuffix = "-secondary";
 const webSuffix = ".web";
 
 /** Finds account, path and query of a request. */
-export function locate(request: WireRequest, options: LocationOptions): Result<Location> {
+export function locate(request: WireRequest, http: LocatingService): Result<Location> {
   const { target } = request;
   const mark = target.indexOf("?");
   const rawPath = pathOf(mark < 0 ? target : target.slice(0, mark));
   const query = parseQuery(mark < 0 ? "" : target.slice(mark + 1));
   if (!query.ok) return query;
   const host = request.headers["host"] ?? "";
-  const hostAccount = options.productStyle ? accountOfHost(host, options) : undefined;
+  const hostAccount = http.options.productStyle ? accountOfHost(host, http) : undefined;
   const segment = firstSegment(rawPath);
   const website = hostAccount === undefined ? segment.endsWith(webSuffix) : isWebHost(host);
   const outsidePath =
-    hostAccount ?? accountOfRename(request, rawPath, options) ?? accountOfBatch(request, segment);
+    hostAccount ?? accountOfRename(request, rawPath, http) ?? accountOfBatch(request, segment);
   const named = outsidePath ?? segment;
   const accountPlace =
     hostAccount !== undefined ? "host" : outsidePath === undefined ? "path" : "elsewhere";
@@ -281,14 +298,19 @@ function pathOf(target: string): string {
 
 /** The account in a host such as `account.blob.localhost`; undefined for `127.0.0.1` or
  *  `localhost`. */
-function accountOfHost(host: string, { service, isAccount }: LocationOptions): string | undefined {
+function accountOfHost(host: string, http: LocatingService): string | undefined {
+  const { name: service } = http.service;
   const dot = host.indexOf(".");
   if (dot <= 0) return undefined;
   const label = host.slice(0, dot).toLowerCase();
   const account = label.endsWith(secondarySuffix) ? label.slice(0, -secondarySuffix.length) : label;
   const rest = host.slice(dot + 1).toLowerCase();
   const namesService = names(rest, service) || (service === "blob" && names(rest, "dfs"));
-  return namesService || isAccount(account) ? label : undefined;
+  return namesService || isAccount(http, account) ? label : undefined;
+}
+
+export function isAccount({ accounts }: LocatingService, name: string): boolean {
+  return accounts.get(name) !== undefined;
 }
 
 function names(rest: string, service: string): boolean {
@@ -305,15 +327,15 @@ function isWebHost(host: string): boolean {
 function accountOfRename(
   { headers }: WireRequest,
   rawPath: string,
-  { isAccount, service }: LocationOptions,
+  http: LocatingService,
 ): string | undefined {
   const source = headers["x-ms-file-rename-source"] ?? headers["x-ms-rename-source"];
   if (source === undefined) return undefined;
   const account = firstSegment(pathOf(source));
   const segment = firstSegment(rawPath);
-  if (!isAccount(account)) return undefined;
-  if (!isAccount(segment)) return account;
-  const isInBoth = service === "blob" && segment === account;
+  if (!isAccount(http, account)) return undefined;
+  if (!isAccount(http, segment)) return account;
+  const isInBoth = http.service.name === "blob" && segment === account;
   const second = firstSegment(rawPath.slice(segment.length + 1));
   return isInBoth && second !== "" && !checkContainerName(second).ok ? account : undefined;
 }

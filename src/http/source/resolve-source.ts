@@ -11,7 +11,7 @@ import type { AccountPlace, Service } from "../../operation/service.ts";
 import { withoutSignature } from "../../operation/source.ts";
 import type { CopySource, OwnSource, SourceAccess } from "../../operation/source.ts";
 import type { Ticks } from "../../base/ticks.ts";
-import { locate, type Location, type LocationOptions } from "../request/target.ts";
+import { isAccount, locate, type LocatingService, type Location } from "../request/target.ts";
 import type { WireRequest } from "../wire.ts";
 import { clientSignal, requireClient } from "./client-signal.ts";
 import { wireRequestOf } from "./source-readers.ts";
@@ -23,7 +23,7 @@ import { parseSourcePath, parseSourceUrl, sourceHeaders } from "./source-url.ts"
 export interface NamingParts {
   readonly service: Service;
   readonly sources: Sources;
-  readonly locating: LocationOptions;
+  readonly locating: LocatingService;
   readonly publicAccessPermitted: (account: string) => boolean;
   readonly isHierarchical: (account: string) => boolean;
   /** Authenticates the credentials in or beside the source's URL. */
@@ -128,7 +128,7 @@ async function ownSource(
   // The credentials of the request say nothing about other accounts, which `..` would lead to.
   const isOutside = context.linked.below === "account" && account !== context.account;
   if (isOutside) return fail("InvalidSourceUri");
-  if (!parts.locating.isAccount(account))
+  if (!isAccount(parts.locating, account))
     return unverifiedSource(fail("ResourceNotFound"), context.version);
   const address = parts.service.identify(path, query);
   if (!address.ok) return malformed(address, context);

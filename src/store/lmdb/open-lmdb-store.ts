@@ -51,13 +51,12 @@ export async function openLmdbStore(options: LmdbStoreOptions): Promise<Store> {
     await setClockOffset(engine, clock, claim.isExclusive);
     log.debug({ location, ephemeral, isExclusive: claim.isExclusive }, "store opened");
     const stopChecking = checkReadersRegularly(engine, clock, log);
-    const close = async (): Promise<void> => {
+    const closeEngine = async (): Promise<void> => {
       stopChecking();
       await engine.close();
       claim.release();
     };
-    const closing = { open: () => engine.open(), commit: engine.commit.bind(engine), close };
-    return new TransactionalStore({ ...options, engine: closing });
+    return new TransactionalStore({ ...options, engine, closeEngine });
   } catch (error) {
     claim.release();
     throw error;

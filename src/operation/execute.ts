@@ -153,16 +153,13 @@ function executeNow(runtime: Runtime, call: Call): Promise<Outcome> {
     prefetch: (view) => prefetch(runtime, call, view),
     attempt: (attempt) => run(attempt, call),
   };
-  const executed = runUntilDone<Outcome>(runtime, work, { operation: operation.name });
-  return effect === "reads" && !call.secondary ? withDeferredUpdate(runtime, executed) : executed;
+  const finish = call.secondary ? undefined : deferUpdate;
+  return runUntilDone<Outcome>(runtime, work, { operation: operation.name }, finish);
 }
 
-async function withDeferredUpdate(runtime: Runtime, executed: Promise<Outcome>): Promise<Outcome> {
-  const outcome = await executed;
-  if (outcome.kind === "reply" && outcome.deferredUpdate !== undefined) {
-    await tryDeferredUpdate(runtime, outcome.deferredUpdate);
-  }
-  return outcome;
+function deferUpdate(runtime: Runtime, outcome: Outcome): Promise<void> | undefined {
+  const update = outcome.kind === "reply" ? outcome.deferredUpdate : undefined;
+  return update && tryDeferredUpdate(runtime, update);
 }
 
 /** A failure is only logged: the read has succeeded, and must not fail because of this write. */

@@ -87,16 +87,22 @@ export async function runOnce<T>(runtime: Runtime, work: Work<T>): Promise<T> {
 }
 
 /** As `runOnce`, and runs the work again as long as its outcome is a wait. The effects of a wait
- *  must be committed, so the work then runs in transactions, also if it only reads. */
+ *  must be committed, so the work then runs in transactions, also if it only reads. `finish` is
+ *  called with the result. */
 export async function runUntilDone<T extends object>(
   runtime: Runtime,
   work: Work<T | WaitOutcome>,
   waiter: Waiter,
+  finish?: (runtime: Runtime, result: T) => Promise<void> | undefined,
 ): Promise<T> {
   try {
     const first = await commit(runtime, work);
-    if (!isWaitOutcome(first)) return first;
-    return await runUntilReady(runtime, waiter, () => write(runtime, work));
+    const result = isWaitOutcome(first)
+      ? await runUntilReady<T>(runtime, waiter, () => write(runtime, work))
+      : first;
+    const finishing = finish?.(runtime, result);
+    if (finishing !== undefined) await finishing;
+    return result;
   } finally {
     runtime.quotas?.release(work);
   }

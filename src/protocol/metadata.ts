@@ -8,7 +8,7 @@ export const metadataPrefix = "x-ms-meta-";
 /** Limit of the service for the sum of all names and values. */
 export const metadataBytesMax = 8192;
 
-const noMetadata: Metadata = [];
+const noPairs = ok<Metadata>([]);
 
 /** The bytes of all names and values, as far as they are ASCII. */
 export function metadataBytes(metadata: Metadata): number {
@@ -21,11 +21,11 @@ export function metadataBytes(metadata: Metadata): number {
 const identifierPattern = /^[\p{L}\p{Nl}_][\p{L}\p{Nl}\p{Nd}\p{Pc}\p{Mn}\p{Mc}\p{Cf}]*$/u;
 
 export function parseMetadata(reader: Pick<ParamReader, "headersWith">): Result<Metadata> {
-  const pairs: (readonly [string, string])[] = [];
-  for (const [header, value] of reader.headersWith(metadataPrefix)) {
-    pairs.push([header.slice(metadataPrefix.length), value.trim()]);
-  }
-  return pairs.length === 0 ? ok(noMetadata) : checkMetadata(pairs);
+  const headers = reader.headersWith(metadataPrefix);
+  if (headers.length === 0) return noPairs;
+  return checkMetadata(
+    headers.map(([header, value]) => [header.slice(metadataPrefix.length), value.trim()]),
+  );
 }
 
 /** Selects those pairs of a copy source outside this service that are valid metadata, up to the

@@ -9,7 +9,7 @@ export interface ParamReader {
   header(lowerName: string): string | undefined;
   query(lowerName: string): string | undefined;
   /** Headers whose lower-case name starts with `prefix`, with the client's spelling of names. */
-  headersWith(prefix: string): Iterable<readonly [name: string, value: string]>;
+  headersWith(prefix: string): readonly (readonly [name: string, value: string])[];
 }
 
 /** A typed input of an operation. `sources` are the headers and query parameters that it reads, for

@@ -6,8 +6,14 @@ export type Result<T> = { readonly ok: true; readonly value: T } | Failure;
 
 export type Failure = { readonly ok: false; readonly fault: Fault };
 
-export function ok<T>(value: T): { readonly ok: true; readonly value: T } {
-  return { ok: true, value };
+type Success<T> = { readonly ok: true; readonly value: T };
+
+const nothing: Success<undefined> = { ok: true, value: undefined };
+
+/** Results without a value share one object: a request has dozens of them, from parameters that are
+ *  absent and checks that pass. */
+export function ok<T>(value: T): Success<T> {
+  return value === undefined ? (nothing as Success<T>) : { ok: true, value };
 }
 
 export function fail(code: FaultCode, detail?: FaultDetail): Failure {

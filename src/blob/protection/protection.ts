@@ -30,7 +30,8 @@ const policy: Param<ImmutabilityPolicy | undefined> = {
 };
 
 export const immutabilityPolicy = required(policy);
-export const legalHold = required(header("x-ms-legal-hold", boolean));
+const hold = header("x-ms-legal-hold", boolean);
+export const legalHold = required(hold);
 
 export interface Protection {
   readonly immutability: ImmutabilityPolicy | undefined;
@@ -43,17 +44,22 @@ export const protection: Param<Protection> = {
   parse: (reader) => {
     const immutability = policy.parse(reader);
     if (!immutability.ok) return immutability;
-    const hold = header("x-ms-legal-hold", boolean).parse(reader);
-    return hold.ok ? ok({ immutability: immutability.value, legalHold: hold.value }) : hold;
+    const held = hold.parse(reader);
+    if (!held.ok) return held;
+    const isProtected = immutability.value !== undefined || held.value !== undefined;
+    if (!isProtected) return noProtection;
+    return ok({ immutability: immutability.value, legalHold: held.value });
   },
 };
 
+const noProtection = ok<Protection>({ immutability: undefined, legalHold: undefined });
+
 export const protectionHeaderNames = [untilHeader, modeHeader, "x-ms-legal-hold"] as const;
 
-export function protectionHeaders({ immutability, legalHold: hold }: BlobRecord) {
+export function protectionHeaders({ immutability, legalHold: held }: BlobRecord) {
   return {
     ...policyHeaders(immutability),
-    "x-ms-legal-hold": hold === undefined ? undefined : String(hold),
+    "x-ms-legal-hold": held === undefined ? undefined : String(held),
   };
 }
 

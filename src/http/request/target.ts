@@ -362,6 +362,8 @@ function decodePath(path: string): string | undefined {
   }
 }
 
+const noHeaders: readonly (readonly [string, string])[] = [];
+
 /** Lets parameter parsers read a request. */
 export class RequestParams implements ParamReader {
   readonly version: string;
@@ -382,14 +384,18 @@ export class RequestParams implements ParamReader {
     return this.#query.get(lowerName);
   }
 
-  *headersWith(prefix: string): Iterable<readonly [name: string, value: string]> {
+  headersWith(prefix: string): readonly (readonly [name: string, value: string])[] {
     const { rawHeaders } = this.#request;
+    // Prefixes end with a hyphen, which few other headers have at this place.
+    const last = prefix.length - 1;
+    let found: (readonly [string, string])[] | undefined;
     for (let at = 0; at + 1 < rawHeaders.length; at += 2) {
       const name = rawHeaders[at]!;
-      if (name.length >= prefix.length && name.slice(0, prefix.length).toLowerCase() === prefix) {
-        yield [name, rawHeaders[at + 1]!];
-      }
+      if (name.charCodeAt(last) !== prefix.charCodeAt(last)) continue;
+      if (name.slice(0, prefix.length).toLowerCase() !== prefix) continue;
+      (found ??= []).push([name, rawHeaders[at + 1]!]);
     }
+    return found ?? noHeaders;
   }
 }
 

@@ -105,8 +105,8 @@ function prepareCreation(
   if (effect !== "writes" || (target !== "may-exist" && target !== "must-not-exist")) {
     return undefined;
   }
-  const { address, input, features, now, newETag, newId, scope, callerId } = context;
-  const generated = { now, newETag, newId, callerId };
+  const { address, input, features, now, newETag, scope, callerId } = context;
+  const generated = { now, newETag, newId: context.newId, callerId };
   const creation = { operation: call.operation, address, input, features, ...generated };
   return call.resource.prepareCreation?.(scope, creation);
 }

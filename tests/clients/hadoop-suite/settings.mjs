@@ -70,11 +70,13 @@ function tokenSettings(location) {
   const { AZURE_AUTHORITY_HOST: host, AZURE_TENANT_ID: tenant } = JSON.parse(output);
   const { owner, contributor, reader, guest } = principals;
   const oauth = "fs.azure.account.oauth2";
+  const endpoint = `${host.replace(/\/$/, "")}/${tenant}/oauth2/v2.0/token`;
   return {
     "fs.azure.account.auth.type": "OAuth",
     "fs.azure.account.oauth.provider.type":
       "org.apache.hadoop.fs.azurebfs.oauth2.ClientCredsTokenProvider",
-    [`${oauth}.client.endpoint`]: `${host.replace(/\/$/, "")}/${tenant}/oauth2/v2.0/token`,
+    [`${oauth}.client.endpoint`]: endpoint,
+    [`${oauth}.client.endpoint.${account}`]: endpoint,
     [`${oauth}.client.id`]: owner.clientId,
     [`${oauth}.client.secret`]: secret,
     [`${oauth}.client.service.principal.object.id`]: owner.objectId,

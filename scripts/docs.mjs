@@ -5,6 +5,13 @@ import { buildScripts, ensureInstalled, root, run } from "./prepare.mjs";
 ensureInstalled();
 buildScripts();
 run(process.execPath, [join(root, "scripts", "docs", "dashboards.mjs")]);
-for (const page of ["support-matrix", "identity-page", "contract", "bench-page", "options-page"]) {
+for (const page of [
+  "support-matrix",
+  "identity-page",
+  "contract",
+  "bench-page",
+  "options-page",
+  "concurrency-page",
+]) {
   run(process.execPath, [join(root, ".build", "scripts", "docs", `${page}.js`)]);
 }

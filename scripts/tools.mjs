@@ -33,6 +33,16 @@ export const tools = [
   },
   { name: "rclone", probe: ["rclone", "version"], debian: "rclone", tests: "tests/e2e/rclone" },
   { name: "az", probe: ["az", "version"], debian: "azure-cli", tests: "tests/e2e/azure-cli" },
+  {
+    name: "the Azure libraries for Python",
+    probe: [
+      "/usr/bin/python3",
+      "-c",
+      "import azure.storage.blob, azure.storage.queue, azure.storage.fileshare, azure.data.tables",
+    ],
+    debian: "python3-azure",
+    tests: "tests/guides",
+  },
 ];
 
 function missingTools() {

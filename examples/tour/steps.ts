@@ -1,8 +1,11 @@
+import { blobConditions } from "./steps/blob-conditions.ts";
 import { blobLease } from "./steps/blob-lease.ts";
 import { commitByRename } from "./steps/commit-by-rename.ts";
+import { containerConditions } from "./steps/container-conditions.ts";
 import { containerLease } from "./steps/container-lease.ts";
 import { deletePending } from "./steps/delete-pending.ts";
 import { lastWriter } from "./steps/last-writer.ts";
+import { leaseLife } from "./steps/lease-life.ts";
 import { optimisticBlob } from "./steps/optimistic-blob.ts";
 import { queueConsumers } from "./steps/queue-consumers.ts";
 import { smbLock } from "./steps/smb-lock.ts";
@@ -13,7 +16,10 @@ import type { Step } from "./tour.ts";
 
 export const steps: readonly Step[] = [
   optimisticBlob,
+  blobConditions,
   blobLease,
+  leaseLife,
+  containerConditions,
   containerLease,
   tableETag,
   tableLock,

@@ -112,7 +112,7 @@ describe("a change of a subscription", () => {
     const paused = await send("PATCH", hook, { body: { isPaused: true } });
     expect(paused).toMatchObject({ status: 200, body: { isPaused: true } });
     await upload("a", "b", "a");
-    // A replacement stays paused, and waits for nobody.
+    // A replacement stays paused, and is not waited for.
     await create({ schema: "EventGridSchema" });
     await admin.server.events.settled();
     expect(await send("GET", hook)).toMatchObject({ body: { isPaused: true, backlog: 3 } });

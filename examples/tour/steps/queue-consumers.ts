@@ -26,7 +26,12 @@ export const queueConsumers: Step = {
     say("The first consumer was only slow. Its receipt is old, so it cannot delete the message.");
     const late = queue.deleteMessage(first.messageId, first.popReceipt);
     check("the delete is rejected", await refusalOf(late), "400 PopReceiptMismatch");
-    const { messageId, popReceipt } = second;
+    const { messageId } = second;
+    say("Update Message keeps it invisible for longer, and replaces the receipt.");
+    const update = await queue.updateMessage(messageId, second.popReceipt, "pay it twice", 60);
+    const used = queue.deleteMessage(messageId, second.popReceipt);
+    check("the receipt before", await refusalOf(used), "400 PopReceiptMismatch");
+    const popReceipt = update.popReceipt ?? "";
     const deleted = await queue.deleteMessage(messageId, popReceipt);
     check("the holder deletes it", deleted.errorCode === undefined, true);
   },

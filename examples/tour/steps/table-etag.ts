@@ -20,5 +20,14 @@ export const tableETag: Step = {
     await table.updateEntity({ ...keys, phone: "4" }, "Replace", { etag: "*" });
     const forced = await table.getEntity<{ phone: string }>(keys.partitionKey, keys.rowKey);
     check("the last writer wins", forced.phone, "4");
+    say("Merge and Delete compare the ETag, too. Insert or Replace and Insert or Merge never do.");
+    const merge = table.updateEntity({ ...keys, mail: "a" }, "Merge", { etag });
+    check("merge is refused", await refusalOf(merge), "412 UpdateConditionNotSatisfied");
+    await table.upsertEntity({ ...keys, mail: "b" }, "Merge");
+    const merged = await table.getEntity<{ phone: string; mail: string }>("customers", "ada");
+    check("Insert or Merge keeps the phone", `${merged.phone} ${merged.mail}`, "4 b");
+    const remove = table.deleteEntity(keys.partitionKey, keys.rowKey, { etag });
+    check("delete is refused", await refusalOf(remove), "412 UpdateConditionNotSatisfied");
+    await table.deleteEntity(keys.partitionKey, keys.rowKey, { etag: merged.etag });
   },
 };

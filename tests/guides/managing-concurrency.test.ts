@@ -1,0 +1,66 @@
+import { execFile } from "node:child_process";
+import { readFileSync } from "node:fs";
+import { promisify } from "node:util";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { withETagTables } from "../../scripts/docs/concurrency-page.ts";
+import { start, type EtagereServer } from "../../src/index.ts";
+
+const guide = readFileSync("docs/guides/managing-concurrency.md", "utf8");
+const sampleMillisecondsMax = 120_000;
+
+/** The code blocks of a language, each behind the lines that all of them begin with. */
+function samplesOf(language: "js" | "python"): { section: string; code: string; output: string }[] {
+  const prelude = new RegExp(`^\`\`\`${language} prelude\n([^]*?)^\`\`\`$`, "m").exec(guide)?.[1];
+  return guide.split(/^## /m).flatMap((text) => {
+    const section = text.slice(0, text.indexOf("\n"));
+    const blocks = text.matchAll(new RegExp(`^\`\`\`${language}\n([^]*?)^\`\`\`$`, "gm"));
+    return [...blocks].map(([, code = ""]) => ({
+      section,
+      code: `${prelude}\n${code}`,
+      output: [...code.matchAll(/(?:\/\/|#) → (.*)$/gm)].map(([, line]) => `${line}\n`).join(""),
+    }));
+  });
+}
+
+let server: EtagereServer;
+beforeAll(async () => {
+  server = await start({ port: 0, inMemoryPersistence: true, silent: true });
+});
+afterAll(() => server.stop());
+
+async function run(command: string, words: readonly string[]): Promise<string> {
+  const env = { ...process.env, AZURE_STORAGE_CONNECTION_STRING: server.connectionString };
+  const { stdout } = await promisify(execFile)(command, words, { env });
+  return stdout;
+}
+
+describe("the samples print what the guide says", () => {
+  it.each(samplesOf("js"))(
+    "JavaScript: $section",
+    async ({ code, output }) => {
+      expect(output).not.toBe("");
+      expect(await run(process.execPath, ["--input-type=module", "-e", code])).toBe(output);
+    },
+    sampleMillisecondsMax,
+  );
+
+  // The Python of Debian, whose packages have the Azure libraries.
+  it.each(samplesOf("python"))(
+    "Python: $section",
+    async ({ code, output }) => {
+      expect(output).not.toBe("");
+      expect(await run("/usr/bin/python3", ["-c", code])).toBe(output);
+    },
+    sampleMillisecondsMax,
+  );
+
+  it("in both languages for each section", () => {
+    const sections = samplesOf("js").map(({ section }) => section);
+    expect(samplesOf("python").map(({ section }) => section)).toEqual(sections);
+    expect(sections).toHaveLength(6);
+  });
+});
+
+it("shows the operations as they are declared (npm run docs writes it)", () => {
+  expect(guide).toBe(withETagTables(guide));
+});

@@ -22,8 +22,19 @@ export interface FakeS3 {
 const bucket = "shelves";
 const pageMax = 1000;
 
-export async function openFakeS3(): Promise<FakeS3> {
-  const credentials = { accessKeyId: "test", secretAccessKey: "secret of the test" };
+interface FakeS3Options {
+  readonly host?: string;
+  readonly port?: number;
+  readonly credentials?: Credentials;
+}
+
+const testCredentials = { accessKeyId: "test", secretAccessKey: "secret of the test" };
+
+export async function openFakeS3({
+  host = "127.0.0.1",
+  port: wantedPort = 0,
+  credentials = testCredentials,
+}: FakeS3Options = {}): Promise<FakeS3> {
   const objects = new Map<string, Buffer>();
   const requests = new Map<string, number>();
   const troubles: FakeS3["troubles"] = [];
@@ -46,7 +57,7 @@ export async function openFakeS3(): Promise<FakeS3> {
       const carriedOut = carryOut(objects, request, body);
       answer(response, trouble === "damage" ? damaged(carriedOut) : carriedOut);
     })();
-  }).listen(0, "127.0.0.1");
+  }).listen(wantedPort, host);
   await once(server, "listening");
   const address = server.address();
   const port = typeof address === "object" && address !== null ? address.port : 0;

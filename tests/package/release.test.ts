@@ -81,3 +81,29 @@ it("the notices have the licence of every component", () => {
   expect(lacking.map(({ name }) => name)).toEqual([]);
   expect(notices).toContain("Permission is hereby granted");
 });
+
+interface NotesInput {
+  readonly tag: string;
+  readonly changelog: string;
+}
+
+/** The notes of release 1.2.3, or the message of the refusal. */
+function notesOf({ tag, changelog }: NotesInput): string {
+  const input = JSON.stringify({ tag, version: "1.2.3", changelog });
+  const program = `import { releaseNotes } from "./scripts/release/release-notes.mjs";
+    try { process.stdout.write(releaseNotes(${input})); }
+    catch (error) { process.stdout.write(error.message); }`;
+  return execFileSync(process.execPath, ["--input-type=module", "--eval", program], {
+    encoding: "utf8",
+  });
+}
+
+it("the notes of a release are its section of the changelog", () => {
+  const older = "## 1.2.2 (2026-01-01)\n\n- Older.\n";
+  const changelog = `# Changelog\n\n## 1.2.3 (2026-02-01)\n\n- New.\n\n${older}`;
+  expect(notesOf({ tag: "v1.2.3", changelog })).toBe("- New.\n");
+  expect(notesOf({ tag: "v1.2.4", changelog })).toContain("is not that of the package, v1.2.3");
+  expect(notesOf({ tag: "v1.2.3", changelog: older })).toContain("has no section");
+  const unreleased = changelog.replace("2026-02-01", "unreleased");
+  expect(notesOf({ tag: "v1.2.3", changelog: unreleased })).toContain("has no date");
+});

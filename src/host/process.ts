@@ -1,8 +1,8 @@
 import { closeSync, openSync } from "node:fs";
 import { devNull } from "node:os";
 import { StartRefused, systemErrorCode } from "./start-refused.ts";
-import { setFlagsFromString } from "node:v8";
-import { cpuUsage, memoryUsage } from "node:process";
+import { getHeapStatistics, setFlagsFromString } from "node:v8";
+import { cpuUsage, memoryUsage, resourceUsage } from "node:process";
 
 /** A server opens about 30 for its listeners, files and threads; the others are for connections. */
 const freeDescriptorsMin = 64;
@@ -54,8 +54,20 @@ const microsecondsPerSecond = 1_000_000;
 
 /** Memory and CPU time of this process. */
 export function processFigures(): ProcessFigures {
-  const { rss, heapUsed } = memoryUsage();
   const { user, system } = cpuUsage();
   const cpuSeconds = (user + system) / microsecondsPerSecond;
-  return { residentBytes: rss, heapUsedBytes: heapUsed, cpuSeconds };
+  return { ...memoryFigures(), cpuSeconds };
 }
+
+function memoryFigures(): Omit<ProcessFigures, "cpuSeconds"> {
+  try {
+    const { rss, heapUsed } = memoryUsage();
+    return { residentBytes: rss, heapUsedBytes: heapUsed };
+  } catch {
+    // Where `/proc` is not mounted, as in a bare chroot, the largest size so far is known.
+    const { used_heap_size: heapUsedBytes } = getHeapStatistics();
+    return { residentBytes: resourceUsage().maxRSS * bytesPerKibibyte, heapUsedBytes };
+  }
+}
+
+const bytesPerKibibyte = 1024;

@@ -62,4 +62,22 @@ describe.skipIf(!canMount())("on a read-only root file system", () => {
     // The volume was mounted for the server alone.
     expect(readdirSync(data)).toEqual([]);
   });
+
+  it("the server and etagere status work without /proc, as in a bare chroot", async () => {
+    const data = join(folder, "without-proc");
+    const hidden = ["unshare", "--mount", "sh", "-ec", 'mount -t tmpfs none /proc; exec "$0" "$@"'];
+    const command = [...hidden, process.execPath, resolve("bin/etagere")];
+    const flags = ports.map((name) => `--${name}Port=0`);
+    const server = await startCommand([...command, "--location", data, ...flags]);
+    try {
+      const metrics = await (await fetch(`${server.urlOf("admin")}/metrics`)).text();
+      expect(metrics).toMatch(/^process_resident_memory_bytes [1-9]\d+$/m);
+      const [program = "", ...words] = [...command, "status", "--location", data];
+      const shown = spawnSync(program, words, { encoding: "utf8" });
+      expect(shown).toMatchObject({ status: 0, stderr: "" });
+      expect(server.errors()).toBe("");
+    } finally {
+      expect(await server.end()).toBe(0);
+    }
+  });
 });

@@ -51,7 +51,7 @@ WORKDIR /data
 EXPOSE 10000 10001 10002 10003 10004 10445
 # The address of the admin listener is in the data folder: --adminPort and --adminHost may differ.
 # Without a data folder it is the default address.
-HEALTHCHECK --interval=10s --timeout=5s --start-period=40s --start-interval=1s --retries=3 \
+HEALTHCHECK --interval=10s --timeout=10s --start-period=40s --start-interval=1s --retries=3 \
   CMD ["sh", "-c", "etagere status --ready --location /data 2>/dev/null || etagere status --ready"]
 # Requests that run get ten seconds to finish.
 STOPSIGNAL SIGTERM

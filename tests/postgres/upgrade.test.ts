@@ -66,5 +66,7 @@ it("refuses a database that a later release has changed, and names both versions
   await newlyFilled("later");
   await database.query("UPDATE later.format SET version = 99, oldest_reader = 99");
   const options = { ...freePorts, location: join(folder, "later"), store: storeIn("later") };
-  await expect(start(options)).rejects.toThrow(/has format 99; this release supports \d+: upgrade this node/);
+  await expect(start(options)).rejects.toThrow(
+    /has format 99; this release supports \d+: upgrade this node/,
+  );
 });

@@ -72,7 +72,7 @@ describe.skipIf(!canMount())("on a read-only root file system", () => {
     try {
       const metrics = await (await fetch(`${server.urlOf("admin")}/metrics`)).text();
       expect(metrics).toMatch(/^process_resident_memory_bytes [1-9]\d+$/m);
-      const [program = "", ...words] = [...command, "status", "--location", data];
+      const [program, ...words] = [...command, "status", "--location", data];
       const shown = spawnSync(program, words, { encoding: "utf8" });
       expect(shown).toMatchObject({ status: 0, stderr: "" });
       expect(server.errors()).toBe("");

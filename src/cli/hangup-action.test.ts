@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { hangupAction } from "./hangup-action.ts";
+import { hangupAction } from "./run-command-line.ts";
 
 it.each([
   ["linux", "reload"],

@@ -10,12 +10,10 @@ import { optionWarnings, resolveOptions, type Options } from "../server/options.
 import { readSecrets } from "../server/secret-options.ts";
 import { environmentVariable, realEnvironment } from "../host/world.ts";
 import type { ServerEnvironment } from "../server/server-environment.ts";
-import { hangupAction } from "./hangup-action.ts";
 import { workerCountOf } from "../workers/worker-count.ts";
 import { StartRefused, systemErrorCode } from "../host/start-refused.ts";
 import { readVersion } from "../host/version.ts";
-import { helpText, parseCommandLine } from "./command-line.ts";
-import type { ServerCommand } from "./command-line.ts";
+import { helpText, parseCommandLine, type ServerCommand } from "./command-line.ts";
 import type { ServiceName } from "../protocol/names.ts";
 import { serviceModeOf, serviceModeOfProgram } from "./service-mode.ts";
 import { commands, isCommandName, unknownCommand } from "./commands.ts";
@@ -176,4 +174,10 @@ async function withServer(
 function failWith(problems: readonly string[]): void {
   for (const problem of problems) process.stderr.write(`etagere: ${problem}\n`);
   process.exitCode = 1;
+}
+
+/** What SIGHUP does. Windows sends it when the console window is closed, and ends the process a few
+ *  seconds later; elsewhere it is the usual request to read the configuration again. */
+export function hangupAction(platform: NodeJS.Platform = process.platform): "reload" | "stop" {
+  return platform === "win32" ? "stop" : "reload";
 }

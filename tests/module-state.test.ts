@@ -32,7 +32,6 @@ const known: Readonly<Record<string, string>> = {
   "src/queue/message/message-id.ts": "the last converted id",
   "src/queue/message/pop-receipt.ts": "a buffer",
   "src/store/lmdb/lmdb-engine.ts": "commits of this thread",
-  "src/store/transactional-store.ts": "an attempt that never runs",
   "src/table/edm/date-time.ts": "formatted dates",
   "src/table/json/documents.ts": "a buffer",
   "src/table/json/flat-json.ts": "a parser",

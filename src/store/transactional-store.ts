@@ -1,14 +1,13 @@
 import { ticksPerSecond, type Ticks } from "../base/ticks.ts";
 import type { Meter } from "../protocol/meter.ts";
 import type { Clock, Log } from "../base/world.ts";
-import { Attempt } from "./attempt.ts";
-import { Committer, runAttempt, type Committed, type WorkResult } from "./committer.ts";
+import { Committer, type Committed } from "./committer.ts";
 import { EngineCommits } from "./engine-commits.ts";
 import type { Awaitable } from "../base/awaitable.ts";
 import type { Engine, EngineReader, StateReader } from "./engine.ts";
 import { OpenViews, SharedViews } from "./open-views.ts";
 import { plainRestore, SavedStates, type RestoreRules } from "./saved-states/saved-states.ts";
-import { snapshotView } from "./layered-scan.ts";
+import { closedMessage, Transactions } from "./transactions.ts";
 import {
   StoreClosed,
   textOfKey,
@@ -202,50 +201,25 @@ interface TransactionalStoreOptions {
   readonly restoreRules?: RestoreRules | undefined;
 }
 
-export const attemptsMaxDefault = 64;
 export const snapshotAgeMaxDefault = 60n * ticksPerSecond;
-
-export const closedMessage = "the store was closed";
-
-export const emptyState: StateReader = {
-  sequence: 0,
-  ticks: 0n,
-  clockOffset: 0n,
-  priorityOwner: 0,
-  get: () => undefined,
-  scan: () => [],
-};
-
-/** Attempt and result of a transaction whose work runs only inside the batch. */
-const neverRun = new Attempt(emptyState, 0n);
-const notYetRun: WorkResult = { value: undefined };
-
-function valueOf(result: WorkResult): unknown {
-  if ("error" in result) throw result.error;
-  return result.value;
-}
 
 /** Optimistic transactions, snapshots and watchers on top of an engine. */
 export class TransactionalStore implements Store {
   readonly savedStates: SavedStates;
   readonly #engine: Engine;
   readonly #closeEngine: () => Promise<void>;
-  readonly #nextTicks: (reader: StateReader) => Ticks;
   readonly #views: OpenViews;
   readonly #shared: SharedViews;
   readonly #watchers: Watchers;
-  readonly #commits: EngineCommits;
-  readonly #committer: Committer;
+  readonly #transactions: Transactions;
   #closing: Promise<void> | undefined;
-  /** Whether the committer has stopped. */
-  #isEnded = false;
 
   constructor(options: TransactionalStoreOptions) {
     const { clock, log, meter, snapshotAgeMax = snapshotAgeMaxDefault } = options;
     const engine = this.#watched(options.engine);
     this.#engine = engine;
     this.#closeEngine = options.closeEngine ?? (() => engine.close());
-    this.#nextTicks = storeTime(clock);
+    const nextTicks = storeTime(clock);
     this.#views = new OpenViews({ clock, snapshotAgeMax });
     this.#shared = new SharedViews(() => engine.open(), this.#views, clock);
     this.#watchers = new Watchers({ engine, clock, log });
@@ -255,67 +229,32 @@ export class TransactionalStore implements Store {
       onCommitted: (commit) => this.#watchers.committed(commit),
     });
     const { owner = process.pid } = options;
-    this.#commits = new EngineCommits({ engine, clock, owner, withUndo: this.savedStates.logged });
-    this.#committer = new Committer({
-      commits: this.#commits,
+    const commits = new EngineCommits({ engine, clock, owner, withUndo: this.savedStates.logged });
+    const committer = new Committer({
+      commits,
       clock,
-      nextTicks: this.#nextTicks,
+      nextTicks,
       onCommitted: (commit) => {
         meter?.commit(commit);
         this.#watchers.committed(commit);
       },
     });
-  }
-
-  async transact<T>(
-    work: (tx: Transaction) => Awaitable<T>,
-    options: TransactOptions = {},
-  ): Promise<T> {
-    this.#checkOpen();
-    let attempt = neverRun;
-    let result = notYetRun;
-    const writesBefore = this.#commits.writes;
-    if (options.runInBatch !== true) {
-      const view = await this.#shared.open();
-      attempt = new Attempt(view, this.#nextTicks(view));
-      const run = runAttempt(work, attempt);
-      result = run instanceof Promise ? await run : run;
-      view.close();
-      if ("error" in result || attempt.changes.isEmpty) return valueOf(result) as T;
-      // The store was closed while the work ran.
-      if (this.#isEnded) throw new StoreClosed(closedMessage);
-    }
-    const committed = await new Promise<WorkResult>((settle) => {
-      this.#committer.submit({
-        work,
-        settle,
-        attempt,
-        result,
-        attemptsMax: options.attemptsMax ?? attemptsMaxDefault,
-        mayUseReserve: options.mayUseReserve,
-        attemptsUsed: attempt === neverRun ? 0 : 1,
-        externalConflicts: 0,
-        isStale: attempt === neverRun,
-        writesBefore,
-      });
+    this.#transactions = new Transactions({
+      committer,
+      nextTicks,
+      checkOpen: () => this.#checkOpen(),
+      open: () => this.#shared.open(),
+      openUnlimited: () => this.#views.trackUnlimited(engine.open()),
+      writes: () => commits.writes,
     });
-    return valueOf(committed) as T;
   }
 
-  async snapshot<T>(
-    work: (view: View) => Awaitable<T>,
-    { isUnlimited = false }: SnapshotOptions = {},
-  ): Promise<T> {
-    this.#checkOpen();
-    const view = isUnlimited
-      ? this.#views.trackUnlimited(this.#engine.open())
-      : await this.#shared.open();
-    try {
-      const done = work(snapshotView(view, this.#nextTicks(view)));
-      return done instanceof Promise ? await done : done;
-    } finally {
-      view.close();
-    }
+  transact<T>(work: (tx: Transaction) => Awaitable<T>, options?: TransactOptions): Promise<T> {
+    return this.#transactions.transact(work, options);
+  }
+
+  snapshot<T>(work: (view: View) => Awaitable<T>, options?: SnapshotOptions): Promise<T> {
+    return this.#transactions.snapshot(work, options);
   }
 
   raiseSequence(to: number): Promise<void> {
@@ -352,8 +291,7 @@ export class TransactionalStore implements Store {
   async #close(): Promise<void> {
     this.#watchers.stop();
     await this.#shared.idle();
-    await this.#committer.idle();
-    this.#isEnded = true;
+    await this.#transactions.end();
     this.#views.closeAll(new StoreClosed(closedMessage));
     await this.#closeEngine();
   }

@@ -1,12 +1,10 @@
 import type { Meter } from "../../protocol/meter.ts";
 import type { Ticks } from "../../base/ticks.ts";
 import type { Clock, Log } from "../../base/world.ts";
-import { Attempt } from "../attempt.ts";
-import { Committer, runAttempt, type WorkResult } from "../committer.ts";
+import { Committer } from "../committer.ts";
 import type { Awaitable } from "../../base/awaitable.ts";
-import type { StateReader } from "../engine.ts";
+import type { StateView } from "../engine.ts";
 import { OpenViews } from "../open-views.ts";
-import { snapshotView } from "../layered-scan.ts";
 import { StoreClosed, StoreUnavailable } from "../store.ts";
 import type {
   Key,
@@ -17,13 +15,8 @@ import type {
   Unwatch,
   View,
 } from "../store.ts";
-import {
-  attemptsMaxDefault,
-  closedMessage,
-  emptyState,
-  snapshotAgeMaxDefault,
-  storeTime,
-} from "../transactional-store.ts";
+import { snapshotAgeMaxDefault, storeTime } from "../transactional-store.ts";
+import { closedMessage, Transactions } from "../transactions.ts";
 import type { Connections } from "./connections.ts";
 import type { Prefetcher } from "./prefetcher.ts";
 import { keepActive } from "./state-pool.ts";
@@ -50,106 +43,59 @@ interface PostgresStoreOptions {
 /** Time limit of a retry, longer than the timeout of database queries. */
 const attemptMillisecondsMax = 20_000;
 
-type Work = (tx: Transaction) => Awaitable<unknown>;
-
-interface AttemptResult {
-  readonly attempt: Attempt;
-  readonly result: WorkResult;
-}
-
 /** A store in a database that any number of equal nodes share. */
 export class PostgresStore implements Store {
   readonly #connections: Connections;
   readonly #states: StatePool;
-  readonly #prefetcher: Prefetcher;
-  readonly #clock: Clock;
-  readonly #nextTicks: (reader: StateReader) => Ticks;
   readonly #views: OpenViews;
   readonly #watchers: NodeWatchers;
-  readonly #committer: Committer;
+  readonly #transactions: Transactions;
   #closing: Promise<void> | undefined;
   readonly #node: string;
   #isFenced = false;
-  /** Whether the committer has stopped. */
-  #isEnded = false;
 
   constructor(options: PostgresStoreOptions) {
     const { connections, states, clock, snapshotAgeMax = snapshotAgeMaxDefault } = options;
     this.#connections = connections;
     this.#states = states;
     this.#node = options.node;
-    this.#prefetcher = options.prefetcher;
-    this.#clock = clock;
-    this.#nextTicks = storeTime(clock);
+    const nextTicks = storeTime(clock);
     this.#views = new OpenViews({ clock, snapshotAgeMax });
     this.#watchers = new NodeWatchers({
       ...options,
       newListener: () => connections.newListener(),
       latestSequence: () => this.#latestSequence(),
     });
-    this.#committer = new Committer({
+    const committer = new Committer({
       commits: new DatabaseCommits({
         ...options,
         pool: connections.writers,
         onFenced: () => this.#markFenced(options.log),
       }),
       clock,
-      nextTicks: this.#nextTicks,
+      nextTicks,
       attemptMillisecondsMax,
       onCommitted: (commit) => {
         options.meter?.commit(commit);
         this.#watchers.committed(commit);
       },
     });
+    this.#transactions = new Transactions({
+      committer,
+      nextTicks,
+      checkOpen: () => this.#checkOpen(),
+      open: async () => this.#views.track(await states.open()),
+      openUnlimited: async () => this.#openUnlimited(clock),
+      openPrefetched: (prefetch) => options.prefetcher.open(prefetch),
+    });
   }
 
-  async transact<T>(
-    work: (tx: Transaction) => Awaitable<T>,
-    options: TransactOptions = {},
-  ): Promise<T> {
-    this.#checkOpen();
-    const { runInBatch = false, prefetch, attemptsMax = attemptsMaxDefault } = options;
-    const { attempt, result: first } = runInBatch ? notYetRun() : await this.#run(work, options);
-    let result = first;
-    if (runInBatch || (!("error" in first) && !attempt.changes.isEmpty)) {
-      // The store was closed while the work ran.
-      if (this.#isEnded) throw new StoreClosed(closedMessage);
-      result = await new Promise<WorkResult>((settle) => {
-        const attempted = {
-          attemptsMax,
-          attemptsUsed: runInBatch ? 0 : 1,
-          externalConflicts: 0,
-          isStale: runInBatch,
-        };
-        const queued = { work, prefetch, settle, attempt, result: first, ...attempted };
-        this.#committer.submit(queued);
-      });
-    }
-    if ("error" in result) throw result.error;
-    return result.value as T;
+  transact<T>(work: (tx: Transaction) => Awaitable<T>, options?: TransactOptions): Promise<T> {
+    return this.#transactions.transact(work, options);
   }
 
-  async snapshot<T>(
-    work: (view: View) => Awaitable<T>,
-    { prefetch, isUnlimited = false }: SnapshotOptions = {},
-  ): Promise<T> {
-    this.#checkOpen();
-    const prefetched = prefetch && (await this.#prefetcher.open(prefetch));
-    if (prefetched !== undefined) {
-      const result = await captureResult(() =>
-        work(snapshotView(prefetched, this.#nextTicks(prefetched))),
-      );
-      if (!prefetched.isIncomplete) return result();
-    }
-    const state = await this.#states.open();
-    const view = isUnlimited ? this.#views.trackUnlimited(state) : this.#views.track(state);
-    const endActivity = isUnlimited ? keepActive(state, this.#clock) : undefined;
-    try {
-      return await work(snapshotView(view, this.#nextTicks(view)));
-    } finally {
-      endActivity?.();
-      view.close();
-    }
+  snapshot<T>(work: (view: View) => Awaitable<T>, options?: SnapshotOptions): Promise<T> {
+    return this.#transactions.snapshot(work, options);
   }
 
   async raiseSequence(to: number): Promise<void> {
@@ -182,33 +128,28 @@ export class PostgresStore implements Store {
     return this.#closing;
   }
 
-  async #run(work: Work, options: TransactOptions): Promise<AttemptResult> {
-    return (await this.#runPrefetched(work, options)) ?? (await this.#runOnState(work));
-  }
-
-  async #runPrefetched(
-    work: Work,
-    { prefetch }: TransactOptions,
-  ): Promise<AttemptResult | undefined> {
-    const state = prefetch && (await this.#prefetcher.open(prefetch));
-    if (state === undefined) return undefined;
-    const attempt = new Attempt(state, this.#nextTicks(state));
-    const result = await runAttempt(work, attempt);
-    return state.isIncomplete ? undefined : { attempt, result };
-  }
-
-  async #runOnState(work: Work): Promise<AttemptResult> {
-    const view = this.#views.track(await this.#states.open());
-    const attempt = new Attempt(view, this.#nextTicks(view));
-    const result = await runAttempt(work, attempt);
-    view.close();
-    return { attempt, result };
+  /** The database ends idle transactions, so a statement is sent now and then. */
+  async #openUnlimited(clock: Clock): Promise<StateView> {
+    const state = await this.#states.open();
+    const endActivity = keepActive(state, clock);
+    const { sequence, ticks, clockOffset, priorityOwner } = state;
+    return this.#views.trackUnlimited({
+      sequence,
+      ticks,
+      clockOffset,
+      priorityOwner,
+      get: (key, text) => state.get(key, text),
+      scan: (bounds, countMax) => state.scan(bounds, countMax),
+      close: () => {
+        endActivity();
+        state.close();
+      },
+    });
   }
 
   async #close(): Promise<void> {
     await this.#watchers.stop();
-    await this.#committer.idle();
-    this.#isEnded = true;
+    await this.#transactions.end();
     this.#views.closeAll(new StoreClosed(closedMessage));
     await this.#connections.close();
   }
@@ -230,22 +171,5 @@ export class PostgresStore implements Store {
   #checkOpen(): void {
     if (this.#isFenced) throw new StoreUnavailable(`node ${this.#node} was fenced: restart it`);
     if (this.#closing !== undefined) throw new StoreClosed(closedMessage);
-  }
-}
-
-/** Placeholder for a transaction whose work runs only inside the batch. */
-function notYetRun(): AttemptResult {
-  return { attempt: new Attempt(emptyState, 0n), result: { value: undefined } };
-}
-
-/** Runs work to its end and returns a function that returns its value or throws its error. */
-async function captureResult<T>(run: () => Awaitable<T>): Promise<() => T> {
-  try {
-    const value = await run();
-    return () => value;
-  } catch (error) {
-    return () => {
-      throw error;
-    };
   }
 }

@@ -3,7 +3,7 @@ import { formatIso } from "../../base/dates.ts";
 import { encodeBase64 } from "../../base/base64.ts";
 import { Records } from "../../operation/records.ts";
 import { closeFile } from "../../file/filesystem/close.ts";
-import { locks, shares } from "../../file/records.ts";
+import { locks } from "../../file/records.ts";
 import type { SessionFacts } from "../../smb/administration.ts";
 import type { ViewContext } from "../admin-context.ts";
 import { json, noAccount, nothing, refuse, type AdminResponse } from "../admin-response.ts";
@@ -17,11 +17,9 @@ import {
 } from "../inputs.ts";
 import { countOf, type CheckedRequest } from "../request.ts";
 import type { Route } from "../routes.ts";
+import { findShare } from "./find-share.ts";
 import { openFilePage } from "./open-files.ts";
 import { parseContinuationKey } from "./continuation-key.ts";
-import { accounts } from "../../account/account-record.ts";
-import type { RecordView } from "../../operation/view.ts";
-import type { ShareAddress } from "../../file/filesystem/file-reference.ts";
 
 const pageDefault = 200;
 const pageMax = 1000;
@@ -140,15 +138,4 @@ async function endSession(
   const found = sessionsOf(smb, sees).find(({ id }) => String(id) === session);
   if (found !== undefined && (await smb.end(found.id))) return nothing;
   return refuse(404, "SessionNotFound", `no SMB session ${formatValue(session)}`);
-}
-
-/** The share of an account by name; undefined if it does not exist. Includes NFS shares. */
-async function findShare(
-  view: RecordView,
-  account: string,
-  name: string,
-): Promise<ShareAddress | undefined> {
-  const accountRecord = await view.get(accounts, account);
-  const share = accountRecord && (await view.get(shares, { account: accountRecord.id, name }));
-  return accountRecord && share && { account: accountRecord.id, name, id: share.id };
 }

@@ -4,7 +4,7 @@ import type { Awaitable } from "../base/awaitable.ts";
 import { Attempt } from "./attempt.ts";
 import { manualClock } from "../../tests/harness/manual-clock.ts";
 import { BatchRetries, type QueuedTransaction } from "./committer.ts";
-import { emptyState } from "./transactions.ts";
+import { emptyState } from "./transactional-store.ts";
 
 const timeoutMilliseconds = 1000;
 

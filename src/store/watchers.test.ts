@@ -4,8 +4,7 @@ import { k, put } from "../../tests/harness/store/store-steps.ts";
 import { manualClock } from "../../tests/harness/manual-clock.ts";
 import { openMemoryStore } from "./memory/open-memory-store.ts";
 import { silentLog } from "../../tests/harness/silent-log.ts";
-import { Watchers } from "./transactional-store.ts";
-import { emptyState } from "./transactions.ts";
+import { Watchers, emptyState } from "./transactional-store.ts";
 
 it("logs the exception of a watcher and still calls the others", async () => {
   const failures: object[] = [];

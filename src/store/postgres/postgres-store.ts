@@ -15,8 +15,12 @@ import type {
   Unwatch,
   View,
 } from "../store.ts";
-import { snapshotAgeMaxDefault, storeTime } from "../transactional-store.ts";
-import { closedMessage, Transactions } from "../transactions.ts";
+import {
+  Transactions,
+  closedMessage,
+  snapshotAgeMaxDefault,
+  storeTime,
+} from "../transactional-store.ts";
 import type { Connections } from "./connections.ts";
 import type { Prefetcher } from "./prefetcher.ts";
 import { keepActive } from "./state-pool.ts";

@@ -33,9 +33,10 @@ function usesOf({ path, text }: Module): readonly Use[] {
   const named = text.matchAll(
     /\b(?:import|export)\s+(?:type\s+)?([\w*{][^;"]*?)\s*\bfrom\s*"(\.[^"]+)"/g,
   );
-  const others = text.matchAll(/\bimport\s*(?:\(\s*)?"(\.[^"]+)"/g);
+  const dynamic = text.matchAll(/(\{[^{}]*\})\s*=\s*await import\(\s*"(\.[^"]+)"/g);
+  const others = text.matchAll(/(?<!\}\s*=\s*await\s)\bimport\s*(?:\(\s*)?"(\.[^"]+)"/g);
   return [
-    ...[...named].map(([, clause = "", name = ""]) => ({
+    ...[...named, ...dynamic].map(([, clause = "", name = ""]) => ({
       target: targetOf(path, name),
       names: namesIn(clause),
     })),
@@ -56,7 +57,7 @@ function namesIn(clause: string): readonly string[] {
     one
       .trim()
       .replace(/^type /, "")
-      .replace(/ as .*$/, ""),
+      .replace(/( as|:) .*$/, ""),
   );
 }
 

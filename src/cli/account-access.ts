@@ -12,7 +12,7 @@ import type { ServerAddress } from "./admin-client.ts";
 import { quietLog } from "./with-stores.ts";
 
 /** An account as `etagere account list` prints it. */
-export interface AccountRow {
+interface AccountRow {
   readonly name: string;
   readonly source: string;
   readonly hierarchicalNamespace?: boolean;

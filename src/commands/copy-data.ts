@@ -8,12 +8,12 @@ import { listExtents, type ExtentState } from "../content/extents/extent-table.t
 import type { ExtentRange } from "../content/extents/regions.ts";
 
 /** Source or target of a copy. */
-export interface CopySide {
+interface CopySide {
   readonly store: Store;
   readonly files: ExtentFiles;
 }
 
-export interface CopyOptions {
+interface CopyOptions {
   readonly from: CopySide;
   readonly to: CopySide;
   /** Identifies the source, so that an interrupted copy continues only from the same source. */
@@ -147,14 +147,14 @@ function isSame(one: Entry, other: Entry): boolean {
 const pieceBytesMax = 4 * 1024 * 1024;
 const pageMax = 256;
 
-export interface ExtentSize {
+interface ExtentSize {
   readonly extent: bigint;
   readonly stretches: readonly ExtentRange[];
   readonly bytes: number;
 }
 
 /** All extents that records refer to, in ascending order. */
-export async function extentSizes(
+async function extentSizes(
   store: Store,
   files: ExtentFiles,
 ): Promise<readonly ExtentSize[]> {
@@ -178,7 +178,7 @@ async function wholeExtent(files: ExtentFiles, extent: bigint): Promise<readonly
 }
 
 /** Copies an extent, and replaces an incomplete one that an interrupted copy left in the target. */
-export async function copyExtent(
+async function copyExtent(
   from: ExtentFiles,
   to: ExtentFiles,
   { extent, stretches }: ExtentSize,
@@ -201,7 +201,7 @@ export async function copyExtent(
 }
 
 /** Whether both sides have the same bytes in an extent. */
-export async function isSameExtent(
+async function isSameExtent(
   from: ExtentFiles,
   to: ExtentFiles,
   { extent, stretches }: ExtentSize,

@@ -16,7 +16,7 @@ import { listExtents, type ExtentState } from "../content/extents/extent-table.t
 import { LmdbEngine } from "../store/lmdb/lmdb-engine.ts";
 import { snapshotView } from "../store/layered-scan.ts";
 
-export interface BackupOptions extends FolderOptions {
+interface BackupOptions extends FolderOptions {
   /** Must not exist or be an empty folder. */
   readonly to: string;
   /** An earlier backup. Extents that have not changed since are linked to its files instead of
@@ -24,7 +24,7 @@ export interface BackupOptions extends FolderOptions {
   readonly base?: string | undefined;
 }
 
-export interface BackupReport {
+interface BackupReport {
   readonly extents: number;
   /** Copied bytes of records and extents. */
   readonly bytes: number;
@@ -114,7 +114,7 @@ async function sync(path: string): Promise<void> {
 }
 
 /** An earlier backup whose files a new one links to. */
-export interface BackupBase {
+interface BackupBase {
   /** Links the file of an extent in the new backup. Returns false if the extent has changed since,
    *  or if the file system cannot link; then it must be copied. */
   link(state: ExtentState, folders: { from: string; to: string }): Promise<boolean>;
@@ -126,7 +126,7 @@ const noLinkCodes: ReadonlySet<unknown> = new Set(["EXDEV", "EPERM", "ENOTSUP", 
 /** Difference of the dates of a file and its copy, which has whole milliseconds. */
 const dateMillisecondsMax = 1;
 
-export function extentPath(folder: string, extent: bigint): string {
+function extentPath(folder: string, extent: bigint): string {
   return join(extentsPath(folder), `${extent.toString(16).padStart(16, "0")}.extent`);
 }
 

@@ -14,13 +14,13 @@ export interface Snapshot extends AsyncDisposable {
 }
 
 /** A snapshot in a list. */
-export interface SnapshotEntry {
+interface SnapshotEntry {
   readonly name: string;
   /** When it was saved, such as `2026-01-31T12:00:00.0000000Z`. */
   readonly savedAt: string;
 }
 
-export interface SnapshotParts {
+interface SnapshotParts {
   readonly store: Store;
   readonly random: Random;
   readonly log: Log;
@@ -115,7 +115,7 @@ function notFound(name: string): SnapshotError {
   return new SnapshotError("SnapshotNotFound", `no snapshot "${name}"`);
 }
 
-export interface FolderSnapshots {
+interface FolderSnapshots {
   readonly snapshots: ServerSnapshots;
   close(): Promise<void>;
 }

@@ -13,7 +13,7 @@ import type { Log } from "../base/world.ts";
 import type { OAuthMode } from "../http/auth/request.ts";
 import type { Store } from "../store/store.ts";
 
-export interface AccountSources {
+interface AccountSources {
   /** Path given with `--config`. */
   readonly config?: string | undefined;
   /** The accounts of `start({ accounts })`. */

@@ -12,7 +12,7 @@ export interface DataLocation {
   readonly bytes: string | undefined;
 }
 
-export interface OpenDataLocation {
+interface OpenDataLocation {
   readonly store: Store;
   readonly files: ExtentFiles;
   close(): Promise<void>;

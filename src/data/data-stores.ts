@@ -23,7 +23,7 @@ import type { Meter } from "../protocol/meter.ts";
 import { withoutPassword } from "../store/postgres/addresses.ts";
 import { messageOf, StartRefused, systemErrorCode } from "../host/start-refused.ts";
 
-export interface DataStoreOptions extends StorageOptions {
+interface DataStoreOptions extends StorageOptions {
   /** How fast content is compared with its checksums; undefined: not at all. */
   readonly scrubBytesPerSecond?: number | undefined;
   /** Opens a storage that stands for that of the machine; undefined: the locations select one. */
@@ -93,7 +93,7 @@ export async function openDataStores(options: DataStoreOptions): Promise<DataSto
   }
 }
 
-export interface ScrubOptions extends ScrubberOptions {
+interface ScrubOptions extends ScrubberOptions {
   readonly bytesPerSecond: number;
   readonly isLeader: () => Promise<boolean>;
   readonly clock: Clock;
@@ -107,7 +107,7 @@ const followerPauseMilliseconds = 5000;
 const pauseMillisecondsMin = 100;
 
 /** Verifies all content again and again, on average at the given rate. */
-export function scrubInBackground(options: ScrubOptions): Background {
+function scrubInBackground(options: ScrubOptions): Background {
   const { clock, log, meter, isLeader, bytesPerSecond } = options;
   const scrubber = new Scrubber(options);
   let isStopped = false;
@@ -157,7 +157,7 @@ interface ChosenLocations {
 
 /** A start-up error that names the location. Messages of the engines, for example about a newer
  *  format, are meant for the user and are kept. */
-export function storageOpenError(
+function storageOpenError(
   { location, storeUrl, contentUrl }: ChosenLocations,
   error: unknown,
 ): unknown {

@@ -82,7 +82,7 @@ class FigureCollector {
   }
 }
 
-export interface SupervisorOptions {
+interface SupervisorOptions {
   readonly options: Options;
   readonly workerCount: number;
   /** The path of the program of a worker process. */
@@ -107,7 +107,7 @@ const explorerLine = "Etagere explorer:";
  * new connection to one of them. A worker that ends is replaced. The worker in slot 0, the main
  * worker, also serves SMB and the admin listener; if it ends, another worker takes its slot.
  */
-export class Supervisor {
+class Supervisor {
   readonly #given: SupervisorOptions;
   readonly #sockets: SharedSockets;
   readonly #feed = new FeedRelay();
@@ -355,7 +355,7 @@ export class Supervisor {
   }
 }
 
-export type WorkerEnvironment = Pick<
+type WorkerEnvironment = Pick<
   SupervisorOptions,
   "workerCount" | "workerProgram" | "clock" | "log" | "announce" | "onGivenUp"
 >;

@@ -9,7 +9,7 @@ import { loadArchive, type LoadOptions, type LoadReport } from "./load-archive.t
 import type { ArchiveControl, ArchiveResult } from "../../admin/admin-context.ts";
 import { ArchiveRefused } from "../refused.ts";
 
-export interface ArchiveParts {
+interface ArchiveParts {
   readonly stores: Pick<DataStores, "store" | "content">;
   readonly random: Random;
   readonly log: Log;
@@ -18,7 +18,7 @@ export interface ArchiveParts {
   readonly onLoaded: () => Promise<unknown>;
 }
 
-export type ExportRequest = Pick<ExportOptions, "accounts" | "withKeys" | "sink" | "onProgress">;
+type ExportRequest = Pick<ExportOptions, "accounts" | "withKeys" | "sink" | "onProgress">;
 export type LoadRequest = Pick<LoadOptions, "as" | "replace">;
 
 /** Exports accounts of a store to archives, and loads archives into it. */

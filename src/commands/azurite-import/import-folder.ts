@@ -36,7 +36,7 @@ import { splitPath } from "../../blob/tree/paths.ts";
 import { blobRecordOf, blobTypeOf, contentLengthOf, snapshotOf } from "./blob-document.ts";
 import { isDirectoryMark, nameProblem } from "./blob-slot.ts";
 
-export interface ImportOptions {
+interface ImportOptions {
   /** An Azurite data folder; Azurite must be stopped. */
   readonly folder: string;
   readonly stores: Pick<DataStores, "store" | "content">;
@@ -139,7 +139,7 @@ const typeSuffix = "@odata.type";
 const guidType = "Edm.Guid";
 
 /** Entities keep their Timestamp, and with it their ETag. */
-export async function importEntities(context: ImportContext): Promise<void> {
+async function importEntities(context: ImportContext): Promise<void> {
   // Each table has a collection of its own: `account$table`.
   const all = context.folder.documents("table", (name) => /^[^$].*\$./.test(name));
   await runLimited(all, entitiesAtOnceMax, ({ collection, fields }) =>
@@ -201,7 +201,7 @@ const neverSince = ticksMax - ticksPerMillisecond;
 
 /** Messages keep their order, dequeue counts and times. Their ids are new, because an id begins
  *  with the insertion time; pop receipts of messages in flight become invalid. */
-export async function importMessages(context: ImportContext): Promise<void> {
+async function importMessages(context: ImportContext): Promise<void> {
   const all = context.folder.documents("queue", (name) => name === "$MESSAGES_COLLECTION$");
   let position = 0;
   let previous: unknown;
@@ -250,7 +250,7 @@ const problemsMax = 20;
 
 /** Refuses blobs that an account with a hierarchical namespace cannot have, before any content is
  *  stored. */
-export async function checkHierarchy(context: ImportContext): Promise<void> {
+async function checkHierarchy(context: ImportContext): Promise<void> {
   const { folder, staged } = context;
   if (!staged.hasHierarchy) return;
   const problems: string[] = [];

@@ -22,7 +22,7 @@ import type { ReclaimJob } from "../../operation/effects.ts";
 import { definedIds, ownerOfJob } from "../../operation/owned-records.ts";
 
 /** A record with what its table's declaration is compared with. */
-export interface CheckedRecord {
+interface CheckedRecord {
   readonly table: AnyTable;
   readonly parts: readonly KeyPart[];
   readonly record: object;
@@ -33,7 +33,7 @@ export interface CheckedRecord {
 const earlierQueueJob = "queue-deleted";
 
 /** Finds records without an owner, which would never be deleted. */
-export class Ownership {
+class Ownership {
   /** Ids with a reclaim job; part of their records may be deleted already. */
   readonly #reclaimed = new Set<bigint>();
   readonly #defined = new Set<bigint>();
@@ -65,7 +65,7 @@ export class Ownership {
 }
 
 /** Checks what records imply: index entries, related entries and counters. */
-export class DerivedEntries {
+class DerivedEntries {
   readonly #view: View;
   readonly #complain: (problem: string) => void;
   readonly #expected = new Map<number, number>();

@@ -22,7 +22,7 @@ const readAheadBytes = 2 * 1024 * 1024;
 const endsMax = 16;
 
 /** Where the parts of all extents are stored, and their reader. */
-export interface ExtentLocator {
+interface ExtentLocator {
   readonly bucket: Bucket;
   readonly prefix: string;
   readonly reader: PartReader;
@@ -30,7 +30,7 @@ export interface ExtentLocator {
 
 /** The known parts of an extent. No byte of an extent is written twice, so known parts stay valid,
  *  and only unknown ones must be listed. */
-export class ExtentParts {
+class ExtentParts {
   readonly #locator: ExtentLocator;
   readonly #extent: bigint;
   /** Ordered by offset. */
@@ -115,7 +115,7 @@ export class ExtentParts {
   }
 }
 
-export interface S3FilesOptions extends BucketDefaults {
+interface S3FilesOptions extends BucketDefaults {
   /** `s3://bucket/prefix?endpoint=https://…&region=…&cache=…` */
   readonly location: string;
   readonly credentials: Credentials;
@@ -200,7 +200,7 @@ const ownerKey = "owner";
 
 /** Marks the bucket as that of one store: extents of two stores have the same names and must not
  *  share a prefix. The object contains the store's id and the format of the objects. */
-export async function claimBucket(bucket: Bucket, storeId: string): Promise<void> {
+async function claimBucket(bucket: Bucket, storeId: string): Promise<void> {
   const found = await read(bucket);
   if (found === undefined) {
     const body = Buffer.from(JSON.stringify({ format: formatVersion, store: storeId }));
@@ -240,7 +240,7 @@ interface UploadBuffer {
 
 /** Collects the bytes written to an extent into parts. A full part is uploaded at once, the others
  *  at the next flush. Adjacent ones are merged, so that many small bodies become one object. */
-export class PartUploads {
+class PartUploads {
   readonly #bucket: Bucket;
   readonly #extent: bigint;
   readonly #known: ExtentParts;

@@ -154,10 +154,7 @@ interface ExtentSize {
 }
 
 /** All extents that records refer to, in ascending order. */
-async function extentSizes(
-  store: Store,
-  files: ExtentFiles,
-): Promise<readonly ExtentSize[]> {
+async function extentSizes(store: Store, files: ExtentFiles): Promise<readonly ExtentSize[]> {
   const found: ExtentSize[] = [];
   let page: readonly ExtentState[];
   do {

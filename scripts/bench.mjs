@@ -11,6 +11,7 @@
 //   --explorer [BLOBS]     the explorer on a million blobs (bench/explorer.mjs)
 //   --smb                  smbclient against Samba and this server (bench/smb.mjs)
 //   --feed                 CPU time that an event feed subscriber costs (bench/feed.ts)
+//   --events               cost of the event log, rate and delay of a webhook (bench/events.ts)
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { runBench } from "./bench/run.mjs";
@@ -30,6 +31,7 @@ const measurements = {
   "--store": () => runBench("store", { needsServer: false }),
   "--explorer": () => import("./bench/explorer.mjs"),
   "--smb": () => import("./bench/smb.mjs"),
+  "--events": () => runBench("events", { needsServer: needsServer() }),
   "--feed": () => runBench("feed", { needsServer: false }),
 };
 if (Object.hasOwn(measurements, first)) {

@@ -49,6 +49,13 @@ const parts = [
     short: { ETAGERE_SOAK_SECONDS: "10" },
     record: { ETAGERE_SOAK_RECORD: "soak.txt" },
   },
+  {
+    name: "events",
+    tests: "tests/events",
+    long: { ETAGERE_EVENT_CHANGES: "1000000", ETAGERE_EVENT_KILLS: "20" },
+    short: { ETAGERE_EVENT_CHANGES: "3000", ETAGERE_EVENT_KILLS: "3" },
+    record: { ETAGERE_EVENT_RECORD: "events.txt" },
+  },
   { name: "package", tests: "tests/package", long: {}, short: {} },
   // Alone on the machine: they judge how long the event loop is blocked.
   { name: "stalls", tests: "tests/stalls", long: {}, short: {} },

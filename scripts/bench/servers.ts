@@ -37,6 +37,8 @@ export interface ServerOptions {
   readonly store?: string;
   /** Number of worker processes; undefined for the default. */
   readonly workers?: number | undefined;
+  /** Further options of the server. */
+  readonly more?: readonly string[];
   /** Whether the account has directories. */
   readonly hierarchical?: boolean | undefined;
 }
@@ -52,7 +54,7 @@ export function startEtagere(options: Omit<ServerOptions, "name" | "words">): Pr
   const kept = options.store === undefined ? [] : [`--store=${options.store}`];
   const tree = options.hierarchical === true ? ["--enableHierarchicalNamespace"] : [];
   const workers = options.workers === undefined ? [] : [`--workers=${options.workers}`];
-  const words = [...free, "--silent", ...kept, ...tree, ...workers];
+  const words = [...free, "--silent", ...kept, ...tree, ...workers, ...(options.more ?? [])];
   return startServer({ ...options, name: "etagere", words }, "admin");
 }
 

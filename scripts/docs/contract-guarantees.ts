@@ -33,6 +33,7 @@ const fileQuota = "tests/contract/file-quota.test.ts";
 const notices = "tests/smb-wire/notices.test.ts";
 const planted = "tests/verify/planted-bugs.test.ts";
 const bugs = "tests/verify/planted-bugs.ts";
+const eventBugs = "tests/verify/planted-event-bugs.ts";
 const powerCut = "tests/power-cut/power-cut.proof.ts";
 const fuzz = "tests/fuzz/fuzz.test.ts";
 
@@ -91,6 +92,22 @@ export const contract: readonly Section[] = [
           [tableBehaviour, "are rejected with an error code, change nothing"],
           [bugs, "refused, but done"],
           ["tests/attack/attacks.test.ts", "only one request is served"],
+        ],
+      },
+      {
+        text:
+          "**Events.** In accounts with an event log, an event exists if and only if its commit " +
+          "exists, in commit order: each one is in the change feed once, and is delivered at " +
+          "least once, also after `SIGKILL`.",
+        tests: [
+          ["tests/events/every-operation.test.ts", "appends one event, or says why not"],
+          ["tests/events/kills.test.ts", "no event is lost if the server is killed"],
+          ["tests/events/events.proof.ts", "the feed equals the commits one to one"],
+          [eventBugs, "event outside the transaction"],
+          [eventBugs, "order by wall clock"],
+          [eventBugs, "loss at segment rotation"],
+          [eventBugs, "duplicates after a kill"],
+          [eventBugs, "event of an aborted transaction"],
         ],
       },
     ],

@@ -7,7 +7,7 @@ import { accounts } from "./account-record.ts";
 import { logBounds, positionInLog, type LogPosition } from "../store/logs.ts";
 import type { View } from "../store/store.ts";
 
-/** What happened to a blob, a path, a file or a share. The names of files are beyond Azure, which
+/** What happened to a blob, a path or a file. The names of files are beyond Azure, which
  *  has no events of the File service. */
 export type EventType =
   | "BlobCreated"
@@ -26,6 +26,7 @@ export type EventType =
   | "FileRenamed"
   | "FileDeleted"
   | "FileDirectoryCreated"
+  | "FileDirectoryPropertiesUpdated"
   | "FileDirectoryRenamed"
   | "FileDirectoryDeleted";
 
@@ -77,6 +78,11 @@ interface UpdatedTags {
   readonly previous: Readonly<Record<string, string>>;
 }
 
+/** Whether an event is of a file, which the change feed of blobs does not contain. */
+export function isOfFile({ type }: Pick<EventRecord, "type">): boolean {
+  return type.startsWith("File");
+}
+
 /** An event with its position in the log of its account, which is its place in commit order. */
 export interface LoggedEvent {
   readonly position: LogPosition;
@@ -126,18 +132,22 @@ export function sequencerOf({ sequence, number }: LogPosition): string {
   return sequence.toString(16).padStart(32, "0") + number.toString(16).padStart(16, "0");
 }
 
-/** A GUID that no other event has: that of the request with a running number in its last part. */
+const sequenceDigits = 8;
+const numberDigits = 4;
+
+/** A GUID that no other event has, and the same for each delivery: the id of the request with the
+ *  position in its last part, because one request may have several transactions. Of a change that
+ *  the server made itself, the position alone. */
 export function eventIdOf({ position, event }: LoggedEvent): string {
-  const number = position.number.toString(16).padStart(12, "0");
+  const sequence = position.sequence.toString(16).padStart(16, "0");
+  const number = position.number.toString(16).padStart(numberDigits, "0");
   const { requestId } = event;
-  if (requestId !== undefined) return requestId.slice(0, -number.length) + number;
-  const sequence = position.sequence.toString(16).padStart(20, "0");
-  const [first, second, third] = [
-    sequence.slice(0, 8),
-    sequence.slice(8, 12),
-    sequence.slice(12, 16),
-  ];
-  return `${first}-${second}-${third}-${sequence.slice(16)}-${number}`;
+  if (requestId === undefined) {
+    const groups = [sequence.slice(0, 8), sequence.slice(8, 12), sequence.slice(12)];
+    return [...groups, "0000", number.padStart(12, "0")].join("-");
+  }
+  const place = sequence.slice(-sequenceDigits) + number;
+  return requestId.slice(0, -place.length) + place;
 }
 
 /** The resource id that Azure's events name as their topic. */

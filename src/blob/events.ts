@@ -2,7 +2,7 @@ import { hasEventLog, logEvent, type EventRecord, type EventType } from "../acco
 import { formatIso } from "../base/dates.ts";
 import { encodeBase64 } from "../base/base64.ts";
 import { plannedLength } from "../content/plan.ts";
-import type { Effect, LogAppend } from "../operation/effects.ts";
+import { reclaim, type Effect, type LogAppend } from "../operation/effects.ts";
 import type { DecidedChange } from "../operation/service.ts";
 import type { RecordView } from "../operation/view.ts";
 import type { BlobPolicy } from "./blob-policy.ts";
@@ -66,7 +66,19 @@ type BlobChange = DecidedChange<BlobAddress>;
  *  event log. */
 export function blobEvents(change: BlobChange): readonly Effect[] {
   const { account } = change.scope as ContainerScope;
-  return eventsIn(change).map((event) => logEvent(account.id, event));
+  const events = eventsIn(change).map((event) => logEvent(account.id, event));
+  return [...events, ...rehydrationJob(change)];
+}
+
+/** The job whose event is the end of a rehydration that the change begins. Only the event: the tier
+ *  follows from the time (`afterRehydration`). */
+function rehydrationJob({ reply, before, scope }: BlobChange): readonly Effect[] {
+  const decided = reply.event as DecidedEvent | undefined;
+  const after = (reply.put as BlobRecord | undefined) ?? decided?.record;
+  const due = after?.rehydration?.due;
+  if (due === undefined || due === (before as BlobRecord | undefined)?.rehydration?.due) return [];
+  const { key } = scope as ContainerScope;
+  return [reclaim("blob-rehydration", [key.container, key.name, due], due)];
 }
 
 function eventsIn(change: BlobChange): readonly EventRecord[] {
@@ -187,6 +199,7 @@ export async function serverEvents(
   const place = await findContainer(view, container);
   if (place === undefined || !(await hasEventLog(view, place.account))) return [];
   const state = after ?? before;
+  const isMoved = after !== undefined && before?.tier !== undefined && before.tier !== after.tier;
   const event: EventRecord = {
     type: typeOf(api, after, state),
     api,
@@ -199,6 +212,7 @@ export async function serverEvents(
     blobType: state?.type,
     tier: state?.tier,
     versionId: state?.versionId,
+    ...(isMoved && { previous: { PreviousTier: before?.tier ?? "" } }),
   };
   return [logEvent(place.account, event)];
 }

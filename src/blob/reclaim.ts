@@ -5,6 +5,7 @@ import type { ReclaimHandler, Removal } from "../operation/service.ts";
 import { serverEvents } from "./events.ts";
 import { blobs, uploadEnds, uploads } from "./records.ts";
 import { hasBlocks } from "./shared/overwrite.ts";
+import { afterRehydration, archive } from "./tier/rehydration.ts";
 
 /** Most records read in one transaction. */
 const scannedMax = 500;
@@ -43,4 +44,15 @@ export const expireBlob: ReclaimHandler = async (view, scope) => {
   const before = await view.get(blobs, key);
   const appends = await serverEvents(view, key, { api: "DeleteBlob", before, after: undefined });
   return { ...removed, appends };
+};
+
+/** The end of a rehydration is an event. The blob may have been written since: then its record has
+ *  the time of the end. */
+export const endRehydration: ReclaimHandler = async (view, [container, name, due]) => {
+  const key = { container: container as bigint, name: name as string };
+  const record = await view.get(blobs, key);
+  const after = afterRehydration(record, view.now);
+  if (after === undefined || after.tierChanged !== due) return { done: true };
+  const change = { api: "SetBlobTier", before: { ...after, tier: archive }, after } as const;
+  return { appends: await serverEvents(view, key, change), done: true };
 };

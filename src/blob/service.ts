@@ -2,7 +2,7 @@ import type { Service } from "../operation/service.ts";
 import { blobCopy } from "./copy/transfer.ts";
 import { operations } from "./operations.ts";
 import { blobTables } from "./records.ts";
-import { expireBlob, expireUploads } from "./reclaim.ts";
+import { endRehydration, expireBlob, expireUploads } from "./reclaim.ts";
 import { identify, signedName } from "./address.ts";
 import { resources } from "./resources.ts";
 import type { BlobAddress } from "./resources.ts";
@@ -16,7 +16,11 @@ export const blobService: Service = {
   resources,
   operations,
   tables: blobTables,
-  reclaimers: { "blob-expiry": expireBlob, "blob-uploads": expireUploads },
+  reclaimers: {
+    "blob-expiry": expireBlob,
+    "blob-rehydration": endRehydration,
+    "blob-uploads": expireUploads,
+  },
   transfers: { "blob-copy": blobCopy },
 };
 

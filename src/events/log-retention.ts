@@ -1,5 +1,5 @@
 import { accounts as accountTable, type AccountRecord } from "../account/account-record.ts";
-import { eventLog, eventLogTrims } from "../account/event-log.ts";
+import { eventLog, eventLogTrims, topicOf } from "../account/event-log.ts";
 import type { Accounts } from "../account/settings.ts";
 import {
   readState,
@@ -15,7 +15,7 @@ import { comparePositions, logBounds, positionInLog, type LogPosition } from "..
 import type { Entry, View } from "../store/store.ts";
 import { receiveLetter, storeLetter, type DeadLetter } from "./dead-letter.ts";
 import { filterOf } from "./event-filter.ts";
-import { toEventGrid, topicOf, type EventSource } from "./render-event.ts";
+import { toEventGrid, type EventSource } from "./render-event.ts";
 
 /** How much of an event log is kept for readers that do not come. */
 export interface LogLimits {

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
-import type { EventRecord } from "../account/event-log.ts";
+import { eventIdOf, sequencerOf, type EventRecord } from "../account/event-log.ts";
 import { parseIso } from "../base/dates.ts";
-import { eventIdOf, sequencerOf, toCloudEvent, toEventGrid } from "./render-event.ts";
+import { toCloudEvent, toEventGrid } from "./render-event.ts";
 
 const source = {
   account: "photos",
@@ -33,7 +33,7 @@ describe("an event in the schema of Event Grid", () => {
         "/providers/Microsoft.Storage/storageAccounts/photos",
       subject: "/blobServices/default/containers/box/blobs/a b/ü.txt",
       eventType: "Microsoft.Storage.BlobCreated",
-      id: "831e1650-001e-001b-66ab-eeb76e000001",
+      id: "831e1650-001e-001b-66ab-000004420001",
       data: {
         api: "PutBlockList",
         clientRequestId: "mine",
@@ -44,7 +44,7 @@ describe("an event in the schema of Event Grid", () => {
         blobType: "BlockBlob",
         url: "http://localhost:10000/photos/box/a%20b/%C3%BC.txt",
         sequencer: "000000000000000000000000000004420000000000000001",
-        storageDiagnostics: { batchId: "831e1650-001e-001b-66ab-eeb76e000001" },
+        storageDiagnostics: { batchId: "831e1650-001e-001b-66ab-000004420001" },
       },
       dataVersion: "",
       metadataVersion: "1",
@@ -100,11 +100,11 @@ it("sequencers compare as text like positions", () => {
   expect(texts.every((text) => text.length === 48)).toBe(true);
 });
 
-it("ids of the events of one request differ", () => {
-  const ids = [0, 1, 255].map((number) =>
-    eventIdOf({ event: created, position: { sequence: 7, number } }),
+it("ids of the events of one request differ, also in several transactions", () => {
+  const ids = [7, 8].flatMap((sequence) =>
+    [0, 1, 0xffff].map((number) => eventIdOf({ event: created, position: { sequence, number } })),
   );
-  expect(new Set(ids).size).toBe(3);
+  expect(new Set(ids).size).toBe(6);
 });
 
 it("a CloudEvent has the same id, type and data", () => {

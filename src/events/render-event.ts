@@ -1,7 +1,14 @@
-import type { EventRecord, EventType, LoggedEvent } from "../account/event-log.ts";
+import {
+  eventIdOf,
+  isOfFile,
+  sequencerOf,
+  topicOf,
+  type EventRecord,
+  type EventType,
+  type LoggedEvent,
+} from "../account/event-log.ts";
 import { formatIso } from "../base/dates.ts";
 import { bareETag } from "../protocol/conditions.ts";
-import type { LogPosition } from "../store/logs.ts";
 
 /** Where the events of an account come from. */
 export interface EventSource {
@@ -55,46 +62,14 @@ export const standardTypes: ReadonlySet<string> = new Set(Object.values(eventGri
 
 /** The full name of a type: those of files are beyond Azure. */
 function typeName(type: EventType): string {
-  const prefix = isOfFile(type) ? "Etagere." : "Microsoft.Storage.";
+  const prefix = isOfFile({ type }) ? "Etagere." : "Microsoft.Storage.";
   return eventGridTypes[type] ?? prefix + type;
 }
 
-function isOfFile(type: EventType): boolean {
-  return type.startsWith("File");
-}
-
 export function subjectOf({ type, container, path }: EventRecord): string {
-  return isOfFile(type)
+  return isOfFile({ type })
     ? `/fileServices/default/shares/${container}/files/${path}`
     : `/blobServices/default/containers/${container}/blobs/${path}`;
-}
-
-/** The subscription and resource group are those that Azure's documents use for examples: here are
- *  none. */
-export function topicOf(account: string): string {
-  const group = "/subscriptions/00000000-0000-0000-0000-000000000000/resourceGroups/etagere";
-  return `${group}/providers/Microsoft.Storage/storageAccounts/${account}`;
-}
-
-const sequenceDigits = 32;
-const numberDigits = 16;
-
-/** 48 hexadecimal digits. As text they compare like positions. */
-export function sequencerOf({ sequence, number }: LogPosition): string {
-  const digits = sequence.toString(16).padStart(sequenceDigits, "0");
-  return digits + number.toString(16).padStart(numberDigits, "0");
-}
-
-const runningDigits = 6;
-
-/** Unique per event, and the same for each delivery: the request id with a running number in its
- *  last part; of a change that the server made itself, the position. */
-export function eventIdOf({ event, position }: LoggedEvent): string {
-  const running = position.number.toString(16).padStart(runningDigits, "0");
-  if (event.requestId !== undefined) return event.requestId.slice(0, -runningDigits) + running;
-  const digits = position.sequence.toString(16).padStart(16, "0");
-  const groups = [digits.slice(0, 8), digits.slice(8, 12), digits.slice(12)];
-  return [...groups, "0000", `000000${running}`].join("-");
 }
 
 export function toEventGrid(logged: LoggedEvent, source: EventSource): EventGridEvent {
@@ -171,7 +146,7 @@ function urlOf(
   { blobUrl, fileUrl }: EventSource,
   { container, path }: Pick<EventRecord, "container" | "path">,
 ): string {
-  const base = endpoint ?? (isOfFile(type) ? fileUrl : blobUrl);
+  const base = endpoint ?? (isOfFile({ type }) ? fileUrl : blobUrl);
   const encoded = path.split("/").map(encodeURIComponent).join("/");
   return `${base}/${container}/${encoded}`;
 }

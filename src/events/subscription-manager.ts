@@ -1,4 +1,4 @@
-import { eventLog } from "../account/event-log.ts";
+import { eventLog, topicOf } from "../account/event-log.ts";
 import {
   findSubscriptionNameProblem,
   inputOf,
@@ -22,7 +22,6 @@ import {
 import { logBounds } from "../store/logs.ts";
 import type { Runtime } from "../operation/work.ts";
 import type { View } from "../store/store.ts";
-import { topicOf } from "./render-event.ts";
 import { waitUntilSettled } from "./settled.ts";
 import { findHandshakeProblem, isListedWebhook, type WebhookRules } from "./webhook.ts";
 

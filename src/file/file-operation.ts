@@ -15,6 +15,7 @@ import type { FileAccess } from "./locks/file-access.ts";
 import { decideFileAccess } from "./locks/rest-access.ts";
 import type { LockState } from "./locks/lock-state.ts";
 import { locks, type NodeRecord } from "./records.ts";
+import type { FileApi } from "./events.ts";
 import type { FileAddress } from "./file-address.ts";
 import type { FileResources, NodeScope, WritePolicies } from "./resources.ts";
 
@@ -31,6 +32,8 @@ interface TargetAccess<Input> extends FileAccess {
 interface FileAccessPolicy<Input> {
   /** `none` if the operation creates its target, which no client can have open then. */
   readonly fileAccess: TargetAccess<Input> | "none";
+  /** What a change by the operation counts as in the event log. */
+  readonly event: FileApi;
 }
 
 export type FileOperation = Operation & FileAccessPolicy<object>;

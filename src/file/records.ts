@@ -362,6 +362,20 @@ export const locks = defineTable<{ share: bigint; id: bigint }, LockState>({
   isArchived: false,
 });
 
+/** Handles through which the content of a file was changed, while the account has an event log: the
+ *  close of such a handle is an event. Durable, unlike the lock state, so that a change whose
+ *  handle was lost with the boot becomes an event, too (`filesystem/sweep.ts`). */
+export const openChanges = defineTable<{ share: bigint; file: bigint; handle: bigint }, object>({
+  name: "file-open-changes",
+  tag: 0x5e,
+  key: ({ share, file, handle }) => [share, file, handle],
+  codec: recordCodec<object>({ version: 1 }),
+  owner: "share",
+  lifetime: "durable",
+  role: "record",
+  isArchived: false,
+});
+
 export interface PermissionRecord {
   readonly sddl: string;
 }
@@ -411,6 +425,7 @@ export const fileTables: readonly AnyTable[] = [
   anyTable(versionEnds),
   anyTable(shareSnapshots),
   anyTable(locks),
+  anyTable(openChanges),
   anyTable(watchedShares),
   anyTable(notices),
   anyTable(shareNames),

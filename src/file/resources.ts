@@ -13,6 +13,7 @@ import { anyTable } from "../encoding/table.ts";
 import type { Ticks } from "../base/ticks.ts";
 import type { RecordView } from "../operation/view.ts";
 import type { FileAddress } from "./file-address.ts";
+import { restEvents } from "./events.ts";
 import type { LockState } from "./locks/lock-state.ts";
 import { deletePending } from "./locks/rest-access.ts";
 import {
@@ -248,6 +249,7 @@ const node = {
   present: "ResourceAlreadyExists",
   leaseKind: "file",
   guard,
+  eventsOf: restEvents,
 } as const;
 
 const directory = defineResource<FileAddress>({ ...node, load: loadKind("directory") });

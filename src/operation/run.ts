@@ -152,8 +152,11 @@ function decideOn(
   const { preparation } = execution;
   const completed = completeReply(call, decision, context);
   const prepared = preparation === undefined ? completed : precededBy(preparation, completed);
-  const reply = hasEventLog(scope) ? withEvents(call, prepared, context) : prepared;
-  const applied = applyReply(runtime.content, tx, writeContext, reply);
+  const applied = hasEventLog(scope)
+    ? mapAwaitable(withEvents(execution, prepared, context), (reply) =>
+        applyReply(runtime.content, tx, writeContext, reply),
+      )
+    : applyReply(runtime.content, tx, writeContext, prepared);
   if (!(applied instanceof Promise)) return render(execution, loaded, decision, context);
   return outcomeAfter(applied, execution, loaded, decision, context);
 }
@@ -174,14 +177,17 @@ function precededBy(effects: readonly Effect[], reply: Reply<object, string>) {
 
 /** The reply with the events of its change as further effects. */
 function withEvents(
-  { operation, resource: { eventsOf }, requestId, clientRequestId }: Call,
+  { call, records }: Execution,
   reply: Reply<object, string>,
   { address, input, scope, target: before, now, newETag, endpoint }: AnyDecisionContext,
-): Reply<object, string> {
-  if (eventsOf === undefined) return reply;
+): Awaitable<Reply<object, string>> {
+  const { operation, resource, requestId, clientRequestId } = call;
+  if (resource.eventsOf === undefined) return reply;
   const request = { operation, address, input, endpoint, requestId, clientRequestId };
-  const events = eventsOf({ ...request, scope, before, reply, now, newETag });
-  return events.length === 0 ? reply : { ...reply, effects: [...(reply.effects ?? []), ...events] };
+  const change = { ...request, scope, before, reply, now, newETag };
+  return mapAwaitable(resource.eventsOf(change, records), (events) =>
+    events.length === 0 ? reply : { ...reply, effects: [...(reply.effects ?? []), ...events] },
+  );
 }
 
 async function outcomeAfter(

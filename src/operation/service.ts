@@ -102,7 +102,7 @@ export interface Resource<A = Address> {
   readonly guard?: (guarded: GuardContext<A>) => Result<void>;
   /** The events of a decision, which are written in its transaction. Called only if the account has
    *  an event log. Undefined if changes of such a resource are no events. */
-  readonly eventsOf?: (change: DecidedChange<A>) => readonly Effect[];
+  readonly eventsOf?: (change: DecidedChange<A>, view: RecordView) => Awaitable<readonly Effect[]>;
 }
 
 /** A decision that is about to be written. */

@@ -1,6 +1,9 @@
 // One function per client: installs what it needs into `work`, and runs its program there.
 import { cpSync, existsSync, mkdirSync, mkdtempSync, readFileSync, writeFileSync } from "node:fs";
+import { once } from "node:events";
+import { createServer } from "node:net";
 import { join } from "node:path";
+import { root } from "../../scripts/prepare.mjs";
 import { execute, Missing, need } from "./commands.mjs";
 import { exampleOf } from "./examples.mjs";
 import { identityPrograms, runIdentity } from "./identity-clients.mjs";
@@ -41,6 +44,19 @@ export const clients = {
     const program = join(programs, "check_changefeed.py");
     execute(join(pythonTools(test), "python"), [program], { env: test.env });
   }),
+  "changefeed-avro": withFeed((test) => {
+    const program = join(programs, "check_avro.py");
+    execute(join(pythonTools(test), "python"), [program], { env: test.env });
+  }),
+  "events-javascript": withFeed(({ work, env }) => {
+    const cwd = join(work, "events");
+    mkdirSync(cwd);
+    writeFileSync(join(cwd, "package.json"), "{}");
+    const packages = ["@azure/eventgrid@5.12.0", "cloudevents@10.0.0", "@azure/storage-blob@12"];
+    need("npm", ["install", "--ignore-scripts", "--no-save", ...packages], { cwd });
+    execute(process.execPath, [join(programs, "check-events.mjs")], { cwd, env });
+  }),
+  "examples-events": runEventExamples,
   "java-batch": (test) => runJava(test, "Batch"),
   "java-files": (test) => {
     if (!test.isPort80Ours) throw new Missing("port 80 cannot be used");
@@ -108,15 +124,48 @@ function withFeed(run) {
   return async (test) => {
     const location = mkdtempSync(join(test.work, "feed-"));
     const config = join(location, "config.json");
-    writeFileSync(config, JSON.stringify({ accounts: { devstoreaccount1: { changeFeed: true } } }));
-    const server = await startServer(location, ["--filePort", "0", "--config", config]);
+    const receiver = await freePort();
+    const url = `http://127.0.0.1:${receiver}/`;
+    const subscriptions = {
+      grid: { destination: { webhook: `${url}grid` } },
+      cloud: { destination: { webhook: `${url}cloud`, schema: "CloudEventSchemaV1_0" } },
+    };
+    const accounts = { devstoreaccount1: { changeFeed: true, subscriptions } };
+    writeFileSync(config, JSON.stringify({ accounts }));
+    const flags = ["--filePort", "0", "--config", config, "--eventWebhooks", url];
+    const server = await startServer(location, flags);
     const CONNECTION_STRING = `DefaultEndpointsProtocol=http;AccountName=devstoreaccount1;AccountKey=${test.key};BlobEndpoint=http://${server.blob}/devstoreaccount1`;
     try {
-      await run({ ...test, location, server, env: { ...process.env, CONNECTION_STRING } });
+      const RECEIVER_PORT = String(receiver);
+      const env = { ...process.env, CONNECTION_STRING, RECEIVER_PORT };
+      await run({ ...test, location, server, env });
     } finally {
       await server.stop();
     }
   };
+}
+
+/** A port on which nothing listens now, for a receiver that the client starts. */
+async function freePort() {
+  const probe = createServer().listen(0, "127.0.0.1");
+  await once(probe, "listening");
+  const { port } = probe.address();
+  await new Promise((resolve) => probe.close(resolve));
+  return port;
+}
+
+/** The projects below `examples/`, with the packages that they name and this server. */
+function runEventExamples(test) {
+  const cwd = join(test.work, "events-vitest");
+  cpSync(join(root, "examples", "events-vitest"), cwd, { recursive: true });
+  need("npm", ["install", "--ignore-scripts", "--no-save", root], { cwd });
+  execute("npm", ["test"], { cwd });
+  const tested = join(test.work, "events-pytest");
+  cpSync(join(root, "examples", "events-pytest"), tested, { recursive: true });
+  const bin = pythonTools(test);
+  need(join(bin, "pip"), ["install", "--quiet", "-r", "requirements.txt"], { cwd: tested });
+  const ETAGERE = `${process.execPath} ${join(root, "bin", "etagere")}`;
+  execute(join(bin, "pytest"), ["-q"], { cwd: tested, env: { ...process.env, ETAGERE } });
 }
 
 /** The example is a file of settings. */

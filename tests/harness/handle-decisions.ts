@@ -6,7 +6,10 @@ import type { FileDecision } from "../../src/file/filesystem/file-result.ts";
 
 /** A handle (1) and another client's (2) for tables of decisions. */
 
-export const reference = { share: { account: 1n, name: "share", id: testShare.id }, file: 3n };
+export const reference = {
+  share: { accountName: "a", account: 1n, name: "share", id: testShare.id },
+  file: 3n,
+};
 export const handle = 1n;
 export const now = 100n;
 export const key = { share: testShare.id, parent: 2n, folded: "FILE" };

@@ -58,7 +58,7 @@ async function openHandle(
     const records = new Records(view, runtime.content);
     const account = (await records.get(accounts, developmentAccountName))?.id ?? 0n;
     const record = await records.get(shares, { account, name });
-    return { account, name, id: record?.id ?? 0n };
+    return { accountName: developmentAccountName, account, name, id: record?.id ?? 0n };
   });
   const { path, access, share: shareMode, deleteOnClose = false, cache } = request;
   const outcome = await openFile(runtime, {

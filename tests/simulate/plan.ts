@@ -36,9 +36,9 @@ export interface Plan {
   readonly extentBytes: number;
 }
 
-/** Workloads that a simulation can run: SMB clients use sockets of this machine. */
+/** Workloads that a simulation can run: SMB clients and webhooks use sockets of this machine. */
 export const workloads: readonly Workload[] = allWorkloads.filter(
-  ({ name }) => name !== "smb lock",
+  ({ name }) => name !== "smb lock" && name !== "events",
 );
 
 const spread = [0, 0, 0.001, 0.01, 0.05];

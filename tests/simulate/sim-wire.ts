@@ -155,14 +155,16 @@ function parseAnswer(received: Buffer, isHead: boolean): Parsed | undefined {
   }
   const from = end + 4;
   if (isHead || status === 204 || status === 304) {
-    return { answer: { status, headers, text: "" }, bytes: from };
+    const bytes = Buffer.alloc(0);
+    return { answer: { status, headers, text: "", bytes }, bytes: from };
   }
   const body =
     headers["transfer-encoding"] === "chunked"
       ? chunkedBody(received, from)
       : plainBody(received, from, Number(headers["content-length"] ?? 0));
   if (body === undefined) return undefined;
-  return { answer: { status, headers, text: body.bytes.toString() }, bytes: body.end };
+  const { bytes, end: bytesTo } = body;
+  return { answer: { status, headers, text: bytes.toString(), bytes }, bytes: bytesTo };
 }
 
 function plainBody(received: Buffer, from: number, length: number) {

@@ -16,6 +16,7 @@ import { checkFolder } from "../../src/commands/folder-check/check-folder.ts";
 import { realClock } from "../../src/host/world.ts";
 import { silentLog } from "../harness/silent-log.ts";
 import { Clients } from "./clients.ts";
+import { EventReceiver } from "./event-receiver.ts";
 import { operationsIn, parseHistory, type HistoryEvent, type Operation } from "./history.ts";
 import { faultNames, runNemesis, type FaultName } from "./nemesis.ts";
 import { randomFrom } from "./random.ts";
@@ -56,6 +57,7 @@ const enabled = faultNames.filter((name) => values.faults.split(",").includes(na
 const folder = mkdtempSync(join(tmpdir(), "etagere-verify-"));
 const histories = join(folder, "history");
 mkdirSync(histories);
+const receiver = await EventReceiver.open();
 const servers = Array.from(
   { length: Number(values.nodes ?? values.servers) },
   () =>
@@ -63,6 +65,7 @@ const servers = Array.from(
       program: values.program,
       location: join(folder, "data"),
       store: values.store,
+      webhook: receiver.url,
       preloads: ["clock-jump.js", "slow-disk.js"].map((name) => join(import.meta.dirname, name)),
     }),
 );
@@ -131,6 +134,7 @@ function ownSetting(began: number): Setting {
     epochSeconds,
     began,
     write: (event) => void writeSync(file, `${JSON.stringify(event)}\n`),
+    delivered: () => receiver.events,
   });
 }
 

@@ -1,15 +1,17 @@
 import { describe, expect, it } from "vitest";
 import { start } from "../../src/index.ts";
 import { freePorts } from "../harness/server.ts";
+import { EventReceiver } from "./event-receiver.ts";
 import { operationsIn, type HistoryEvent } from "./history.ts";
 import { LyingProxy, type Lie } from "./lying-proxy.ts";
 import { plantedBugs } from "./planted-bugs.ts";
+import { plantedEventBugs } from "./planted-event-bugs.ts";
 import { plantedTreeBugs } from "./planted-tree-bugs.ts";
 import { randomFrom } from "./random.ts";
 import { monotonicMicroseconds } from "./recorder.ts";
 import { runClient, settingOf } from "./session.ts";
 import { judge } from "./verdict.ts";
-import { accounts, type ServiceName } from "./wire.ts";
+import { accountsWith, type ServiceName } from "./wire.ts";
 import type { Workload } from "./workload.ts";
 import { workloads } from "./workloads/all.ts";
 
@@ -23,7 +25,13 @@ const epochSeconds = 100;
 
 /** A short run of one workload in this process, through a proxy with a planted bug. */
 async function problemsOf(workload: Workload, lie: Lie, run = 0): Promise<readonly string[]> {
-  const server = await start({ ...freePorts, inMemoryPersistence: true, accounts });
+  const receiver = await EventReceiver.open();
+  const server = await start({
+    ...freePorts,
+    inMemoryPersistence: true,
+    accounts: accountsWith(receiver.url),
+    eventWebhooks: receiver.url,
+  });
   const proxies = await Promise.all(
     services.map((name) => LyingProxy.open(name, server.urls[name] ?? "", lie)),
   );
@@ -38,6 +46,7 @@ async function problemsOf(workload: Workload, lie: Lie, run = 0): Promise<readon
       epochSeconds,
       began,
       write: (event) => void events.push(event),
+      delivered: () => receiver.events,
     });
   const own = settingFor("main", clients);
   await workload.setUp(own);
@@ -56,18 +65,20 @@ async function problemsOf(workload: Workload, lie: Lie, run = 0): Promise<readon
   await workload.finish(own, [...new Set(operationsIn(events).map(({ key }) => key))]);
   for (const proxy of proxies) proxy.close();
   await server.stop();
+  receiver.close();
   return judge([workload], operationsIn(events)).flatMap(({ problems }) => problems);
 }
 
 describe.each(workloads)("1 $name", (workload) => {
-  // Queue workloads mostly wait.
-  const test = workload.name === "queue" ? it.concurrent : it;
+  // These mostly wait.
+  const test = workload.name === "queue" || workload.name === "events" ? it.concurrent : it;
 
   test("finds no violation", async () => {
     expect(await problemsOf(workload, honest)).toEqual([]);
   });
 
-  test.each([...plantedBugs, ...plantedTreeBugs].filter((bug) => bug.workload === workload.name))(
+  const bugs = [...plantedBugs, ...plantedTreeBugs, ...plantedEventBugs];
+  test.each(bugs.filter((bug) => bug.workload === workload.name))(
     "finds the planted bug: $bug",
     async ({ lie, said }) => {
       // Whether clients meet in the critical moment is random, so a run may be repeated.

@@ -10,7 +10,7 @@ export interface PlantedBug {
 }
 
 /** Returns true every `rate`-th time. */
-function sometimes(rate: number): () => boolean {
+export function sometimes(rate: number): () => boolean {
   let count = 0;
   return () => {
     count += 1;

@@ -13,6 +13,8 @@ export interface ServerOptions {
   readonly program: string;
   readonly location: string;
   readonly store: string | undefined;
+  /** Gets the events of an account. */
+  readonly webhook: string;
   /** Preloaded modules that make its wall clock jump, or its files slow, at a signal. */
   readonly preloads: readonly string[];
 }
@@ -39,14 +41,15 @@ export class ServerProcess {
   }
 
   async start(): Promise<void> {
-    const { program, location, store, preloads } = this.#options;
+    const { program, location, store, webhook, preloads } = this.#options;
     const ports = [...services, "dfs", "admin"].map((name) => `--${name}Port=0`);
     const loading = preloads.flatMap((path) => ["--import", path]);
     const words = [
       ...loading,
       program,
       `--location=${location}`,
-      accountsOption(location),
+      accountsOption(location, webhook),
+      `--eventWebhooks=${webhook}`,
       ...ports,
     ];
     if (store !== undefined) words.push(`--store=${store}`);

@@ -14,16 +14,18 @@ export interface SessionOptions {
   /** Start of the first epoch, in microseconds of the monotonic clock. */
   readonly began: number;
   readonly write: (event: HistoryEvent) => void;
+  readonly delivered?: Setting["delivered"];
 }
 
 export function settingOf(options: SessionOptions): Setting {
-  const { client, servers, random, epochSeconds, began, write } = options;
+  const { client, servers, random, epochSeconds, began, write, delivered } = options;
   let uniques = 0;
   return {
     wire: new Wire(() => random.pick(servers)),
     server: () => random.pick(servers),
     recorder: new Recorder(client, write),
     random,
+    delivered,
     epoch: () => Math.floor((monotonicMicroseconds() - began) / (epochSeconds * 1_000_000)),
     unique() {
       uniques += 1;

@@ -9,11 +9,23 @@ export const treeAccount = "treeaccount1";
 const key =
   "Eby8vdM02xNOcqFlqUwJPLlmEtlCDXJ1OUzFT50uSRZ6IFsuFq2UVErCz4I6tq/K1SZFPTOtr/KBHBeksoGMGw==";
 
-/** Both, as a configuration file has them. */
+/** An account with a change feed and a subscription. */
+export const eventAccount = "eventaccount1";
+
+/** The first two, as a configuration file has them. */
 export const accounts = {
   [account]: {},
   [treeAccount]: { keys: [key], hierarchicalNamespace: true },
 };
+
+/** All; events are sent to the webhook. */
+export function accountsWith(webhook: string) {
+  const hook = { destination: { webhook }, eventTypes: ["All"] };
+  return {
+    ...accounts,
+    [eventAccount]: { keys: [key], changeFeed: true, subscriptions: { hook } },
+  };
+}
 
 export type ServiceName = "blob" | "queue" | "table" | "file";
 /** Where each service of one server process listens, e.g. `http://127.0.0.1:10000`. */
@@ -36,6 +48,7 @@ export interface Answer {
   readonly status: number;
   readonly headers: Readonly<Record<string, string | readonly string[] | undefined>>;
   readonly text: string;
+  readonly bytes: Buffer;
 }
 
 const answerMillisecondsMax = 10_000;
@@ -69,8 +82,9 @@ export class Wire {
         response.on("data", (chunk: Buffer) => chunks.push(chunk));
         response.on("error", reject);
         response.on("end", () => {
-          const text = Buffer.concat(chunks).toString();
-          resolve({ status: response.statusCode ?? 0, headers: response.headers, text });
+          const bytes = Buffer.concat(chunks);
+          const { statusCode: status = 0, headers: given } = response;
+          resolve({ status, headers: given, text: bytes.toString(), bytes });
         });
       });
       sent.on("timeout", () => sent.destroy(new Error("no answer in time")));
@@ -90,7 +104,7 @@ export class Wire {
 export function framed(request: Sent, base: string) {
   const { service, path, headers = {}, body = "", renameSource } = request;
   const owner = request.account ?? account;
-  const sas = owner === treeAccount ? treeSas : flatSas;
+  const sas = owner === account ? flatSas : otherSas.get(owner);
   const sign = path.includes("?") ? "&" : "?";
   const tableHeaders = service === "table" ? jsonHeaders : {};
   const all: OutgoingHttpHeaders = {
@@ -124,4 +138,4 @@ function accountSas(name: string): string {
 }
 
 const flatSas = accountSas(account);
-const treeSas = accountSas(treeAccount);
+const otherSas = new Map([treeAccount, eventAccount].map((name) => [name, accountSas(name)]));

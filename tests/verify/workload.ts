@@ -1,4 +1,5 @@
 import type { Operation } from "./history.ts";
+import type { SeenEvent } from "./change-events.ts";
 import type { Random } from "./random.ts";
 import type { Recorder } from "./recorder.ts";
 import type { Answer, Endpoints, Sent } from "./wire.ts";
@@ -19,6 +20,8 @@ export interface Setting {
   readonly epoch: () => number;
   /** A text that no other client and no other call uses. */
   readonly unique: () => string;
+  /** The events that the webhook has got, in the order of their arrival; only for `finish`. */
+  readonly delivered?: (() => readonly SeenEvent[]) | undefined;
 }
 
 export interface Workload {

@@ -1,6 +1,12 @@
 import { once } from "node:events";
 import type { ServerResponse } from "node:http";
-import { eventLog, eventLogTrims, readEvents, type LoggedEvent } from "../../account/event-log.ts";
+import {
+  eventLog,
+  eventLogTrims,
+  isOfFile,
+  readEvents,
+  type LoggedEvent,
+} from "../../account/event-log.ts";
 import { accountIn } from "../../account/subscription-changes.ts";
 import { toEventGrid, type EventSource } from "../../events/render-event.ts";
 import { appendsMax, comparePositions, type LogPosition } from "../../store/logs.ts";
@@ -147,7 +153,7 @@ export class EventStreams {
       fileUrl: `${reachable(urls.file ?? "")}/${account}`,
     };
     const seen = events.filter(({ event }) => {
-      const service = event.type.startsWith("File") ? "file" : "blob";
+      const service = isOfFile(event) ? "file" : "blob";
       return sees({ service, account, name: event.container });
     });
     const texts = seen.map((logged) =>

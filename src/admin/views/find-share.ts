@@ -11,5 +11,6 @@ export async function findShare(
 ): Promise<ShareAddress | undefined> {
   const accountRecord = await view.get(accounts, account);
   const share = accountRecord && (await view.get(shares, { account: accountRecord.id, name }));
-  return accountRecord && share && { account: accountRecord.id, name, id: share.id };
+  if (accountRecord === undefined || share === undefined) return undefined;
+  return { accountName: account, account: accountRecord.id, name, id: share.id };
 }

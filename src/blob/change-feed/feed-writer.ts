@@ -2,7 +2,7 @@ import { oneChunk } from "../../content/content.ts";
 import { createHash } from "node:crypto";
 
 import { accounts, type AccountRecord } from "../../account/account-record.ts";
-import { readEvents, type LoggedEvent } from "../../account/event-log.ts";
+import { isOfFile, readEvents, type LoggedEvent } from "../../account/event-log.ts";
 import { ticksPerDay, ticksPerSecond, type Ticks } from "../../base/ticks.ts";
 import {
   emptyContent,
@@ -16,7 +16,7 @@ import { newId } from "../../operation/identifiers.ts";
 import { Records } from "../../operation/records.ts";
 import { runOnce, type Attempt, type Runtime } from "../../operation/work.ts";
 import { nextETag } from "../../protocol/conditions.ts";
-import { comparePositions } from "../../store/logs.ts";
+import { comparePositions, type LogPosition } from "../../store/logs.ts";
 import type { View } from "../../store/store.ts";
 import { blobs, containers, type BlobKey, type BlobRecord } from "../records.ts";
 import { chunkBlocks, chunkHeader } from "./feed-records.ts";
@@ -62,7 +62,10 @@ interface Batch {
   readonly chunk: number;
   /** Whether the chunk is new. */
   readonly isFirst: boolean;
+  /** Events of blobs. */
   readonly events: readonly LoggedEvent[];
+  /** The position up to which the log is read. */
+  readonly to: LogPosition;
 }
 
 /** What a transaction on a feed does; returns the state after it. */
@@ -88,21 +91,34 @@ export class FeedWriter {
     if (found === undefined) return false;
     const { feed, batch } = found;
     if (feed.state === undefined) return this.#change(account, feed, create);
-    if (batch !== undefined) return this.#add(account, feed, batch);
+    if (batch !== undefined) {
+      const { to } = batch;
+      if ("events" in batch) return this.#add(account, feed, batch);
+      return this.#change(account, feed, async (_, state) => ({ ...state, cursor: to }));
+    }
     if (isOver(feed)) return this.#change(account, feed, finalise);
     return this.#removeExpired(account, feed);
   }
 
-  /** The next events, as far as they are in one segment; undefined if there are none. */
-  async #nextBatch(view: View, { account, state }: Feed): Promise<Batch | undefined> {
+  /** The next events of blobs, as far as they are in one segment; only `to` if all are of files;
+   *  undefined if there are none. */
+  async #nextBatch(
+    view: View,
+    { account, state }: Feed,
+  ): Promise<Batch | Pick<Batch, "to"> | undefined> {
     if (state === undefined) return undefined;
-    const events = await readEvents(view, account.id, state.cursor, stepEventsMax);
-    const [first] = events;
-    if (first === undefined) return undefined;
+    const logged = await readEvents(view, account.id, state.cursor, stepEventsMax);
+    const last = logged.at(-1);
+    if (last === undefined) return undefined;
+    const first = logged.find(({ event }) => !isOfFile(event));
+    if (first === undefined) return { to: last.position };
     const segment = segmentFor(state, first);
-    const other = events.findIndex(({ event }) => segmentOf(event.time) > segment);
+    const isOther = ({ event }: LoggedEvent) => !isOfFile(event) && segmentOf(event.time) > segment;
+    const other = logged.findIndex(isOther);
+    const read = other === -1 ? logged : logged.slice(0, other);
+    const events = read.filter(({ event }) => !isOfFile(event));
     const place = await this.#findChunk(view, account, state, segment);
-    return { ...place, events: other === -1 ? events : events.slice(0, other) };
+    return { ...place, events, to: read.at(-1)?.position ?? last.position };
   }
 
   /** The chunk that gets the next events: the newest one, unless it is full. A loaded archive may
@@ -112,7 +128,7 @@ export class FeedWriter {
     account: AccountRecord,
     state: FeedState,
     segment: Ticks,
-  ): Promise<Omit<Batch, "events">> {
+  ): Promise<Omit<Batch, "events" | "to">> {
     const records = this.#records(view);
     const container = await records.get(containers, { account: account.id, name: feedContainer });
     const isCurrent = state.segment === segment;
@@ -128,7 +144,7 @@ export class FeedWriter {
   }
 
   async #add(account: string, feed: Feed, batch: Batch): Promise<boolean> {
-    const { segment, chunk, isFirst, events } = batch;
+    const { segment, chunk, isFirst, events, to } = batch;
     const name = chunkName(segment, chunk);
     const marker = markerOf(feed.account.id, name);
     const blocks = chunkBlocks(account, events, marker);
@@ -147,7 +163,7 @@ export class FeedWriter {
         if (state.segment !== segment) await begin(blobsOfFeed, state, segment);
         await blobsOfFeed.append(name, received);
         await blobsOfFeed.putJson(segmentsName, segmentsOf(consumableAt(segment, events), now));
-        return { cursor: events.at(-1)?.position, segment, chunk };
+        return { cursor: to, segment, chunk };
       });
     } finally {
       content.discard(received);

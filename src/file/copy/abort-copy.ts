@@ -39,6 +39,7 @@ export const abortCopyFile = fileOperation({
   fileAccess: writeAccess,
   effect: "writes",
   acceptsPendingCopy: true,
+  event: "AbortCopyFile",
   success: { status: 204, headers: [] },
   decide: ({ target, scope, input, newETag, now }) => {
     const { copy } = target;

@@ -224,6 +224,7 @@ export const copyFile = fileOperation({
     range: wholeFile,
   },
   effect: "writes",
+  event: "CopyFile",
   success: { status: 202, headers: ["x-ms-copy-id", "x-ms-copy-status"] },
   reads: async (view, { scope, source, input }) => ({
     used: await usedBytes(view, scope.share),

@@ -3,6 +3,7 @@ import { put, type Effect } from "../../operation/effects.ts";
 import { nextETag } from "../../protocol/conditions.ts";
 import type { TransferHandler, TransferJob } from "../../operation/transfer-handler.ts";
 import type { RecordView } from "../../operation/view.ts";
+import { serverNodeEvents } from "../events.ts";
 import {
   nodes,
   shares,
@@ -63,11 +64,12 @@ export const fileCopy: TransferHandler = {
       progress: `${length}/${length}`,
       completed,
     };
-    return endCopy(
-      pending,
-      { copy: done, allocated: length, counted: length },
-      whole(end.received),
-    );
+    const change = { copy: done, allocated: length, counted: length };
+    const effects = endCopy(pending, change, whole(end.received));
+    const { share } = pending;
+    const node = { ...pending.node, etag: nextETag(completed, pending.node.etag) };
+    const copied = { api: "CopyFile", node, contentLength: length } as const;
+    return [...effects, ...(await serverNodeEvents(view, share.id, [copied]))];
   },
 };
 

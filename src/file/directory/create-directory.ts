@@ -16,6 +16,7 @@ export const createDirectory = fileOperation({
     smb: smbProperties({ words: ["now", "none"], requiredOnce: true, creates: true }),
     keepsTrailingDots,
   },
+  event: "CreateDirectory",
   success: { status: 201, headers: createdHeaderNames },
   reads: (view, { scope, input }) => readCreationSddl(view, scope, input.smb),
   decide: (context) =>

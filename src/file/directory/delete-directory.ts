@@ -22,6 +22,7 @@ export const deleteDirectory = fileOperation({
   fileAccess: removeAccess,
   effect: "writes",
   isDeletion: true,
+  event: "DeleteDirectory",
   success: { status: 202, headers: [] },
   reads: (view, { scope, target }) => hasChildren(view, scope.share.id, target.id),
   decide: ({ target, scope, readResult }) => {

@@ -22,6 +22,7 @@ export const getDirectoryMetadata = fileOperation({
   etag: "keep",
   fileAccess: presenceAccess,
   effect: "reads",
+  event: "none",
   success: { status: 200, headers: [] },
   decide: ({ target }) => ({ metadata: target.metadata }),
 });
@@ -39,6 +40,7 @@ export const setDirectoryMetadata = fileOperation({
   permission: { letters: "w", resourceType: "o" },
   lease: "none",
   fileAccess: writeAccess,
+  event: "SetDirectoryMetadata",
   success: { status: 200, headers: ["x-ms-request-server-encrypted"] },
   decide: ({ target, scope, input, newETag }) => ({
     ...updateNode(scope, {

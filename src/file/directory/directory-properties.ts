@@ -27,6 +27,7 @@ export const getDirectoryProperties = fileOperation({
   etag: "keep",
   fileAccess: presenceAccess,
   effect: "reads",
+  event: "none",
   success: { status: 200, headers: [...smbHeaderNames, "x-ms-server-encrypted"] },
   decide: ({ target, version }) => ({
     metadata: target.metadata,
@@ -58,6 +59,7 @@ export const setDirectoryProperties = fileOperation({
   permission: { letters: "w", resourceType: "o", furtherActions: permissionActions },
   lease: "none",
   fileAccess: writeAccess,
+  event: "SetDirectoryProperties",
   success: { status: 200, headers: [...smbHeaderNames, "x-ms-request-server-encrypted"] },
   reads: (view, { scope, input, target }) => readInheritedSddl(view, scope, input.smb, target),
   decide: ({ target, scope, input, newETag, version, readResult }) => {

@@ -43,6 +43,7 @@ export const listDirectory = fileOperation({
   fileAccess: presenceAccess,
   effect: "reads",
   largeResponse: true,
+  event: "none",
   success: { status: 200, headers: [] },
   reads: (view, { scope, target, input, version }) => {
     const tree = { share: scope.share.id, epoch: scope.snapshot?.epoch };

@@ -1,6 +1,7 @@
 import type { Runtime } from "../../operation/work.ts";
 import type { RecordView } from "../../operation/view.ts";
 import { hasChildren } from "../directory/delete-directory.ts";
+import { changedHandles, unmarkOpenChanges, writesEvents } from "../events.ts";
 import { closeHandles } from "../handle/close-handles.ts";
 import { decideClose } from "../locks/opens.ts";
 import type { LockState } from "../locks/lock-state.ts";
@@ -39,35 +40,43 @@ interface LoadedHandles {
   readonly hasChildren: boolean;
 }
 
+interface ReadForClose {
+  /** The parent directory, if the close may delete the file. */
+  readonly parent: NodeRecord | undefined;
+  /** The handles whose close is an event. */
+  readonly changed: readonly bigint[];
+}
+
 /**
  * Closes handles of one file with their byte-range locks and caching grants. Deletes a
  * delete-pending file with its last handle. All handles are closed in one transaction, because each
  * close changes the same lock record.
  */
-const closeOperation: SmbOperation<
-  CloseRequest,
-  LoadedHandles,
-  NodeRecord | undefined,
-  CloseResult
-> = {
+const closeOperation: SmbOperation<CloseRequest, LoadedHandles, ReadForClose, CloseResult> = {
   name: "close",
   effect: "writes",
   // A delete-pending file is deleted by a close.
   mayUseReserve: true,
-  account: ({ reference }) => reference.share.account,
+  event: "decided",
+  share: ({ reference }) => reference.share,
   load: async (view, { reference }) => {
     const file = await loadNode(view, reference);
     if (reference.snapshot !== undefined) return { file, locks: undefined, hasChildren: false };
     const locks = await loadLocks(view, reference.share.id, reference.file);
     return { file, locks, hasChildren: await hasEntries(view, file) };
   },
-  // The parent directory, if the close may delete the file.
-  reads: async (view, { request: { handles }, loaded: { file, locks } }) => {
+  reads: async (view, { request: { handles, reference }, loaded: { file, locks } }) => {
     const mayDelete =
       locks !== undefined && decideClose(locks, handles, { mayDelete: true }).deletesFile;
-    return file && mayDelete ? nodeById(view, file.share.id, file.node.parent) : undefined;
+    const { share } = reference;
+    const hasLog = locks !== undefined && (await writesEvents(view, share));
+    const key = { share: share.id, file: reference.file };
+    return {
+      parent: file && mayDelete ? await nodeById(view, file.share.id, file.node.parent) : undefined,
+      changed: hasLog ? await changedHandles(view, key, handles) : [],
+    };
   },
-  decide: ({ request, loaded, now, readResult: parent }) => {
+  decide: ({ request, loaded, now, readResult: { parent, changed } }) => {
     const { reference, handles } = request;
     const { file, locks } = loaded;
     const closed = { node: file?.node, isDeleted: false, isPending: false };
@@ -75,19 +84,23 @@ const closeOperation: SmbOperation<
     const shareId = reference.share.id;
     if (file === undefined) {
       const { state } = decideClose(locks, handles, { mayDelete: false });
-      return { value: closed, effects: [putLocks(shareId, reference.file, state)] };
+      const unmarked = unmarkOpenChanges({ share: shareId, file: reference.file }, changed);
+      const effects = [putLocks(shareId, reference.file, state), ...unmarked];
+      return { value: closed, effects };
     }
     const { share, node } = file;
-    const { effects, isDeleted, isPending } = closeHandles(shareId, {
+    const { effects, isDeleted, isPending, changes } = closeHandles(shareId, {
       share,
       node,
       locks,
       handles,
+      changed,
       hasChildren: loaded.hasChildren,
       now,
     });
     const touched = isDeleted && parent !== undefined ? entriesChanged(share, parent, now) : [];
-    return { value: { node, isDeleted, isPending }, effects: [...effects, ...touched] };
+    const value = { node, isDeleted, isPending };
+    return { value, effects: [...effects, ...touched], changes };
   },
 };
 

@@ -6,7 +6,9 @@ import { QuotaExceeded } from "../../operation/quotas.ts";
 import type { WaitDecision } from "../../operation/reply.ts";
 import type { RecordView } from "../../operation/view.ts";
 import { runOnce, type Attempt, type Runtime, type WaitOutcome } from "../../operation/work.ts";
-import type { Done, FaultDecision, FileDecision, Failed } from "./file-result.ts";
+import { markOpenChange, nodeEvents, writesEvents, type FileApi } from "../events.ts";
+import type { ShareAddress } from "./file-reference.ts";
+import type { Done, FaultDecision, FileDecision, FileReply, Failed } from "./file-result.ts";
 
 /** Input of the checks and of `reads` of an operation. */
 export interface LoadedContext<Request, Loaded> {
@@ -33,8 +35,11 @@ export interface SmbOperation<Request, Loaded, Seen, Value> {
   readonly effect: "reads" | "writes";
   /** Whether the operation may use the space that is reserved for deletions on a full disk. */
   readonly mayUseReserve?: true;
-  /** Id of the account whose quota limits the operation; undefined if it only reads. */
-  readonly account?: (request: Request) => bigint;
+  /** What a change by the operation counts as in the event log. */
+  readonly event: FileApi;
+  /** The share that is changed, whose account has the quota and the event log; undefined if the
+   *  operation only reads. */
+  readonly share?: (request: Request) => ShareAddress;
   /** Reads the records of the file, or returns the fault for missing ones. */
   readonly load: (view: RecordView, request: Request) => Promise<Loaded | FaultDecision>;
   /** Rejects the operation or lets it wait. For operations through a handle it is derived from the
@@ -91,7 +96,7 @@ async function runOperation<Request, Loaded extends object, Seen, Value>(
   request: Request,
 ): Promise<OperationOutcome<Value>> {
   const { runtime, records, now, tx } = attempt;
-  if (tx !== undefined) attempt.usage = runtime.quotas?.usageOf(operation.account?.(request));
+  if (tx !== undefined) attempt.usage = runtime.quotas?.usageOf(operation.share?.(request).account);
   const loaded = await operation.load(records, request);
   if ("fault" in loaded) return failed(loaded);
   const context = { now, request, loaded };
@@ -114,11 +119,31 @@ async function runOperation<Request, Loaded extends object, Seen, Value>(
     return failed(decision);
   }
   await attempt.apply(checked.length === 0 ? effects : [...checked, ...effects]);
+  const { changes, openChange } = decision;
+  if (changes !== undefined || openChange !== undefined) {
+    await attempt.apply(await eventEffects(attempt, operation, request, decision));
+  }
   const reader = decision.content && runtime.content.open(attempt.view, decision.content);
   return { kind: "done", value: decision.value, reader };
 }
 
 const noEffects: readonly Effect[] = [];
+
+/** The events of a reply, if the account has an event log. */
+async function eventEffects<Request, Loaded, Seen, Value>(
+  { records, now }: Attempt,
+  { name, event, share: shareOf }: SmbOperation<Request, Loaded, Seen, Value>,
+  request: Request,
+  { changes = [], openChange }: FileReply<Value>,
+): Promise<readonly Effect[]> {
+  const address = shareOf?.(request);
+  if (address === undefined || event === "none") throw new Error(`${name} declares no event`);
+  if (!(await writesEvents(records, address))) return noEffects;
+  const { account, id: share, name: shareName } = address;
+  const context = { account, share, shareName, event, now };
+  const marks = openChange && (await markOpenChange(records, { share, ...openChange }));
+  return [...(marks ?? []), ...(await nodeEvents(records, context, changes))];
+}
 
 async function wait(attempt: Attempt, decision: WaitDecision): Promise<WaitOutcome> {
   await attempt.apply(decision.effects);

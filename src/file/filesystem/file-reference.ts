@@ -1,6 +1,7 @@
 /** How a handle refers to its share: the account and name are the key of the share's record. The id
  *  tells apart a share that was deleted and created again under the same name. */
 export interface ShareAddress {
+  readonly accountName: string;
   readonly account: bigint;
   readonly name: string;
   readonly id: bigint;

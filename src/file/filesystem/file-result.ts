@@ -2,6 +2,7 @@ import type { ContentRef } from "../../content/content-ref.ts";
 import type { Effect } from "../../operation/effects.ts";
 import type { WaitDecision } from "../../operation/reply.ts";
 import type { WaitOutcome } from "../../operation/work.ts";
+import type { NodeChange } from "../events.ts";
 
 /** Why an operation on a file failed. SMB maps it to an NTSTATUS (`smb/status.ts`). */
 export type FileFault =
@@ -40,6 +41,10 @@ export interface FileReply<T> {
   /** Content that the caller reads after the decision. Its reader is opened on the state that the
    *  decision was made on. */
   readonly content?: ContentRef;
+  /** Changes that are events. */
+  readonly changes?: readonly NodeChange[];
+  /** The handle through which the content of a file was changed: its close is the event. */
+  readonly openChange?: { readonly file: bigint; readonly handle: bigint };
 }
 
 /** The operation fails. If `decide` returned the fault, its effects are applied nevertheless; a

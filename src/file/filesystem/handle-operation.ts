@@ -6,6 +6,7 @@ import type { WaitDecision } from "../../operation/reply.ts";
 import type { RecordView } from "../../operation/view.ts";
 import { isLocked } from "../../protocol/lease.ts";
 import type { Span } from "../../protocol/ranges.ts";
+import type { FileApi } from "../events.ts";
 import { breakSecondsMax } from "../locks/caching.ts";
 import { checkDataAccess, type AccessCheck, type DataAccess } from "../locks/file-access.ts";
 import { isIdle, noLocks, type LockState } from "../locks/lock-state.ts";
@@ -92,6 +93,8 @@ interface HandleAccess<Request> extends DataAccess {
 interface HandleOperationSpec<Request extends HandleRequest, Seen, Value> {
   readonly name: string;
   readonly effect: "reads" | "writes";
+  /** What a change by the operation counts as in the event log. */
+  readonly event: FileApi;
   /** Whether the operation may run on a file of a share snapshot, which has no lock state;
    *  otherwise the fault. */
   readonly onSnapshot: "allowed" | FileFault;
@@ -117,7 +120,7 @@ export function handleOperation<Request extends HandleRequest, Value, Seen = und
 ): HandleOperation<Request, Seen, Value> {
   return {
     ...spec,
-    account: ({ reference }) => reference.share.account,
+    share: ({ reference }) => reference.share,
     load: (view, request) => loadFile(view, request, spec),
     check: (context) => checkHandle(context, spec),
   };

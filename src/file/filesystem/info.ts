@@ -25,6 +25,7 @@ export interface FileInfo {
 
 const readsRecord = {
   effect: "reads",
+  event: "none",
   onSnapshot: "allowed",
   lease: "checked-at-open",
   fileAccess: "none",
@@ -74,6 +75,7 @@ interface LoadedSpace {
 const spaceOperation: SmbOperation<SpaceRequest, LoadedSpace, undefined, VolumeSpace> = {
   name: "query volume size",
   effect: "reads",
+  event: "none",
   load: async (view, address) => {
     const share = await loadShare(view, address);
     if (share === undefined) return { fault: "share-gone" };

@@ -21,6 +21,7 @@ interface DirectoryPage {
 const listOperation = handleOperation<DirectoryListRequest, DirectoryPage, readonly Child[]>({
   name: "list directory",
   effect: "reads",
+  event: "none",
   onSnapshot: "allowed",
   handle: "unchecked",
   lease: "checked-at-open",

@@ -41,6 +41,7 @@ interface LockRangesRequest extends HandleRequest {
 export const lockOperation: LockOperation<LockRangesRequest, undefined> = {
   name: "lock",
   effect: "writes",
+  event: "none",
   load: loadOpenLocks,
   decide: ({ request: { reference, handle, ranges, waits }, loaded: { locks }, now }) => {
     const share = reference.share.id;
@@ -76,6 +77,7 @@ interface UnlockRangesRequest extends HandleRequest {
 export const unlockOperation: LockOperation<UnlockRangesRequest, undefined> = {
   name: "unlock",
   effect: "writes",
+  event: "none",
   load: loadOpenLocks,
   decide: ({ request: { reference, handle, ranges }, loaded: { locks } }) => {
     const outcome = unlockRanges(locks, handle, ranges);
@@ -106,6 +108,7 @@ interface AcknowledgeRequest {
 const acknowledgeOperation: LockOperation<AcknowledgeRequest, Acknowledgement> = {
   name: "acknowledge break",
   effect: "writes",
+  event: "none",
   load: loadAnyLocks,
   decide: ({ request: { reference, key, kept }, loaded: { locks }, now }) => {
     const next = acknowledgeBreak(locks, { key, kept, now });
@@ -126,6 +129,7 @@ export async function acknowledge(
 const lockStateOperation: LockOperation<{ readonly reference: FileReference }, LockState> = {
   name: "read lock state",
   effect: "reads",
+  event: "none",
   load: loadAnyLocks,
   decide: ({ loaded: { locks } }) => ({ value: locks }),
 };

@@ -57,7 +57,8 @@ type Context = FileDecisionContext<FileOpenRequest, LoadedPath, OpenState>;
 export const openOperation: SmbOperation<FileOpenRequest, LoadedPath, OpenState, OpenResult> = {
   name: "open",
   effect: "writes",
-  account: ({ share }) => share.account,
+  event: "decided",
+  share: ({ share }) => share,
   load: async (view, { share: address, path, epoch }) => {
     const share = await loadShare(view, address);
     if (share === undefined) return { fault: "share-gone" };
@@ -92,6 +93,7 @@ export const openSnapshotOperation: SmbOperation<
 > = {
   name: "open in snapshot",
   effect: "reads",
+  event: "none",
   load: openOperation.load,
   decide: ({ request, loaded: { resolved }, now }) => {
     const { target } = resolved;
@@ -139,6 +141,7 @@ function create(context: Context): FileDecision<OpenResult> {
   const content = node.kind === "file" ? empty(0) : undefined;
   return {
     value: { node, open, locks: decision.state, action: OpenAction.created },
+    changes: [{ api: "SmbCreate", node }],
     effects: [
       ...addEntry({ share, key, node }, { parent, now, content }),
       ...made.effects,
@@ -178,6 +181,7 @@ function openExisting(context: Context, node: NodeRecord): FileDecision<OpenResu
   const changes = replaces ? changeNode(file, next.node, empty(0)) : noEffects;
   return {
     value: { node: next.node, open, locks: state, action: actionOf(request, replaces) },
+    ...(replaces && { openChange: { file: node.id, handle: open.id } }),
     effects: [...changes, ...next.effects, putLocks(share.id, node.id, state)],
   };
 }

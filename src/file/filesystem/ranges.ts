@@ -19,6 +19,7 @@ const writtenRangesOperation = handleOperation<
 >({
   name: "query allocated ranges",
   effect: "reads",
+  event: "none",
   onSnapshot: "allowed",
   handle: "unchecked",
   lease: "checked-at-open",

@@ -20,6 +20,7 @@ export interface FileReadResult {
 export const readOperation = handleOperation<FileReadRequest, { readonly length: number }>({
   name: "read",
   effect: "reads",
+  event: "none",
   onSnapshot: "allowed",
   handle: "must-be-open",
   lease: "checked-at-open",

@@ -67,6 +67,7 @@ export const renameOperation = handleOperation<
   // `refuseRename` checks the leases of source and target.
   lease: "checked-at-open",
   fileAccess: "in-decision",
+  event: "SmbRename",
   validate: ({ request: { path }, loaded: { locks } }) =>
     path.length === 0 || locks.deletePending ? "access-denied" : undefined,
   reads: (view, { request, loaded }) => readDestination(view, loaded, request.path),
@@ -195,5 +196,6 @@ function move(
     ...entriesChanged(share, parent, now),
     ...(previousParent === undefined ? [] : entriesChanged(share, previousParent, now)),
   ];
-  return { value: { before: node, after: next }, effects };
+  const changes = [{ node: next, source: node }];
+  return { value: { before: node, after: next }, effects, changes };
 }

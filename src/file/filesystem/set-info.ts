@@ -33,6 +33,7 @@ const changesRecord = {
   handle: "unchecked",
   lease: "excludes",
   fileAccess: "none",
+  event: "SmbSetInfo",
 } as const;
 
 /** Sets times and attributes. The value of the reply is the record before the change. */
@@ -53,7 +54,7 @@ export const setBasicOperation = handleOperation<HandleRequest & BasicInfoChange
       change: request.change ?? (request.keepsChangeTime === true ? node.change : newETag),
       attributes: attributes === undefined ? node.attributes : attributes | kind,
     };
-    return { value: node, effects: changeNode(loaded, next) };
+    return { value: node, effects: changeNode(loaded, next), changes: [{ node: next }] };
   },
 });
 
@@ -79,7 +80,8 @@ const setSecurityOperation = handleOperation<SetSecurityRequest, NodeRecord, str
     const { key, effects } = storePermission(share.id, request.revise(present));
     const newETag = nextETag(now, node.etag);
     const next = { ...node, etag: newETag, change: newETag, permissionKey: key };
-    return { value: node, effects: [...effects, ...changeNode(loaded, next)] };
+    const changed = [...effects, ...changeNode(loaded, next)];
+    return { value: node, effects: changed, changes: [{ node: next }] };
   },
 });
 
@@ -102,6 +104,8 @@ export const deletePendingOperation = handleOperation<DeletePendingRequest, unde
   handle: "must-be-open",
   lease: "checked-at-open",
   fileAccess: "in-decision",
+  // The close that deletes the file is the event.
+  event: "none",
   reads: async (view, { request: { isPending }, loaded: { share, node } }) =>
     isPending && node.kind === "directory" && (await hasChildren(view, share.id, node.id)),
   decide: ({ request, loaded: { share, node, locks }, now, readResult }) => {

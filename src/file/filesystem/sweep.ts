@@ -1,11 +1,12 @@
 import { runOnce, type Attempt, type Runtime, type Work } from "../../operation/work.ts";
 import type { RecordView } from "../../operation/view.ts";
 import { hasChildren } from "../directory/delete-directory.ts";
+import { changedHandles, serverNodeEvents, unmarkOpenChanges } from "../events.ts";
 import { closeHandles } from "../handle/close-handles.ts";
 import { decideClose } from "../locks/opens.ts";
-import { locks, shares, type ShareRecord } from "../records.ts";
+import { locks, openChanges, shares, type ShareRecord } from "../records.ts";
 import { nodeById } from "../share-tree.ts";
-import { loadLocks, putLocks } from "./handle-operation.ts";
+import { isOpen, loadLocks, putLocks } from "./handle-operation.ts";
 import { entriesChanged } from "./node-effects.ts";
 import { sweepWatchedShares } from "./watching.ts";
 
@@ -38,8 +39,50 @@ export async function sweepHandles(
     });
     await Promise.all(batch.map((file) => runOnce(runtime, sweep(file))));
   }
+  await sweepLostChanges(runtime);
   await sweepWatchedShares(runtime, isAlive);
   return files.length;
+}
+
+/** Writes the events of changes whose handles no lock state has any more: it was lost with the
+ *  boot, or left out of a saved state. */
+async function sweepLostChanges(runtime: Runtime): Promise<void> {
+  const lost = await runOnce(runtime, {
+    effect: "reads",
+    attempt: async ({ records }) => {
+      const found: OpenFile[] = [];
+      const bounds = { ...openChanges.range([]), limit: filesMax };
+      for await (const batch of records.scan(openChanges, bounds)) {
+        for (const { key } of batch) {
+          const [share, file, handle] = openChanges.parts(key) as [bigint, bigint, bigint];
+          const state = await loadLocks(records, share, file);
+          if (!isOpen(state, handle)) found.push({ share, file });
+        }
+      }
+      return found;
+    },
+  });
+  for (const file of lost) {
+    await runOnce(runtime, {
+      effect: "writes",
+      mayUseReserve: true,
+      attempt: (attempt) => settleLostChanges(attempt, file),
+    });
+  }
+}
+
+async function settleLostChanges(attempt: Attempt, { share, file }: OpenFile): Promise<void> {
+  const { records: view } = attempt;
+  const state = await loadLocks(view, share, file);
+  const lost: bigint[] = [];
+  for await (const batch of view.scan(openChanges, openChanges.range([share, file]))) {
+    const handles = batch.map(({ key }) => openChanges.parts(key)[2] as bigint);
+    lost.push(...handles.filter((handle) => !isOpen(state, handle)));
+  }
+  const node = await nodeById(view, share, file);
+  const changes = node === undefined ? [] : lost.map(() => ({ api: "SmbWrite", node }) as const);
+  const events = await serverNodeEvents(view, share, changes);
+  await attempt.apply([...unmarkOpenChanges({ share, file }, lost), ...events]);
 }
 
 async function filesToSweep(
@@ -68,9 +111,11 @@ async function sweepFile(
   const ended = before.opens.filter(({ owner }) => !isAlive(owner));
   const handles = new Set(ended.map(({ id }) => id));
   const node = await nodeById(view, shareId, file);
+  const changed = await changedHandles(view, { share: shareId, file }, handles);
   if (node === undefined) {
     const { state } = decideClose(before, handles, { mayDelete: false });
-    await attempt.apply([putLocks(shareId, file, state)]);
+    const unmarked = unmarkOpenChanges({ share: shareId, file }, changed);
+    await attempt.apply([putLocks(shareId, file, state), ...unmarked]);
     return;
   }
   const isDirectory = node.kind === "directory";
@@ -78,11 +123,12 @@ async function sweepFile(
   const willDelete = !isFull && decideClose(before, handles, { mayDelete: true }).deletesFile;
   const owner = willDelete ? await shareById(view, shareId) : undefined;
   const share = owner?.share;
-  const { effects, isDeleted } = closeHandles(shareId, {
+  const { effects, isDeleted, changes } = closeHandles(shareId, {
     share,
     node,
     locks: before,
     handles,
+    changed,
     hasChildren: isFull,
     now,
   });
@@ -90,7 +136,8 @@ async function sweepFile(
   const touched =
     share === undefined || parent === undefined ? [] : entriesChanged(share, parent, now);
   attempt.usage = attempt.runtime.quotas?.usageOf(owner?.account);
-  await attempt.apply([...effects, ...touched]);
+  const events = await serverNodeEvents(view, shareId, changes);
+  await attempt.apply([...effects, ...touched, ...events]);
 }
 
 interface OwnedShare {

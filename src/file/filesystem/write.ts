@@ -48,6 +48,7 @@ const changesFile = {
   onSnapshot: "file-closed",
   handle: "must-be-open",
   lease: "checked-at-open",
+  event: "at-close",
 } as const;
 
 /** Writes bytes. The value of the reply is the record before the change. */
@@ -76,7 +77,8 @@ export const writeOperation = handleOperation<
     const time = timeOf(context);
     const written = writeBytes({ node, at, received: request.received, covered, ...time });
     const next = { ...written.next, etag: time.newETag };
-    return { value: node, effects: changeNode(loaded, next, written.content) };
+    const effects = changeNode(loaded, next, written.content);
+    return { value: node, effects, openChange: openChangeOf(context) };
   },
 });
 
@@ -98,6 +100,10 @@ function coveredBytesOf(
   span: Span,
 ): Promise<number> {
   return coveredBytes(view, loaded.node.content ?? emptyContent, span);
+}
+
+function openChangeOf({ request, loaded }: Context<ChangeRequest>) {
+  return { file: loaded.node.id, handle: request.handle };
 }
 
 function timeOf({ request, loaded, now }: Context<ChangeRequest>): WriteTime {
@@ -174,7 +180,8 @@ export const resizeOperation = handleOperation<
     const time = timeOf(context);
     const change = { length, allocated: -readResult.cutOff };
     const next = { ...changedFile(node, time, change), etag: time.newETag };
-    return { value: node, effects: changeNode(loaded, next, content) };
+    const effects = changeNode(loaded, next, content);
+    return { value: node, effects, openChange: openChangeOf(context) };
   },
 });
 
@@ -207,7 +214,8 @@ export const zeroOperation = handleOperation<FileZeroRequest, NodeRecord, number
     if (span.length === 0) return { value: node };
     const time = timeOf(context);
     const { next, content } = clearBytes({ share, node, span, covered, ...time });
-    return { value: node, effects: changeNode(loaded, { ...next, etag: time.newETag }, content) };
+    const effects = changeNode(loaded, { ...next, etag: time.newETag }, content);
+    return { value: node, effects, openChange: openChangeOf(context) };
   },
 });
 

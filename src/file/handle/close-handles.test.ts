@@ -18,6 +18,7 @@ const base = {
   node: testFile(),
   handles: new Set([1n]),
   hasChildren: false,
+  changed: [],
   now: 5n,
 };
 

@@ -1,6 +1,7 @@
 import type { Effect } from "../../operation/effects.ts";
 import { put, remove } from "../../operation/effects.ts";
 import type { Ticks } from "../../base/ticks.ts";
+import { unmarkOpenChanges, type NodeChange } from "../events.ts";
 import { breakCaches } from "../locks/caching.ts";
 import type { LockState } from "../locks/lock-state.ts";
 import { decideClose } from "../locks/opens.ts";
@@ -16,6 +17,8 @@ export interface CloseHandlesRequest {
   readonly locks: LockState;
   /** The handles to close. */
   readonly handles: ReadonlySet<bigint>;
+  /** Those of them through which content was changed (`openChanges`). */
+  readonly changed: readonly bigint[];
   /** Whether this is a directory with entries, which is not deleted even if it is
    *  delete-pending. */
   readonly hasChildren: boolean;
@@ -29,12 +32,14 @@ interface CloseHandlesResult {
   readonly isDeleted: boolean;
   /** The file will be deleted when other handles close. */
   readonly isPending: boolean;
+  /** The events: one for each handle through which content was changed, and the deletion. */
+  readonly changes: readonly NodeChange[];
 }
 
 /** Closes handles of one file: by SMB CLOSE, by Force Close Handles, or because their process
  *  ended. A delete-pending file is deleted with its last handle. */
 export function closeHandles(shareId: bigint, closing: CloseHandlesRequest): CloseHandlesResult {
-  const { share, node, locks: before, handles, hasChildren, now } = closing;
+  const { share, node, locks: before, handles, changed, hasChildren, now } = closing;
   const mayDelete = node.id !== rootId && !hasChildren;
   const { state, deletesFile } = decideClose(before, handles, { mayDelete });
   const isDeleted = deletesFile && mayDelete && share !== undefined;
@@ -42,11 +47,14 @@ export function closeHandles(shareId: bigint, closing: CloseHandlesRequest): Clo
   // Breaks handle caching, so that clients close the handles that they keep only for caching.
   const left = begins ? breakCaches(state, "remove", { now }).state : state;
   const key = { share: shareId, id: node.id };
+  const written = changed.map(() => ({ api: "SmbWrite", node }) as const);
   return {
     effects: [
       ...(isDeleted ? removeFile(share, node) : []),
       left.opens.length === 0 ? remove(locks, key) : put(locks, key, left),
+      ...unmarkOpenChanges({ share: shareId, file: node.id }, changed),
     ],
+    changes: isDeleted ? [...written, { api: "SmbDelete", node }] : written,
     isDeleted,
     isPending: left.deletePending && !isDeleted,
   };

@@ -4,12 +4,14 @@ import { noBody, noETag } from "../../operation/operation.ts";
 import { boolean, header, required } from "../../protocol/params.ts";
 import type { RecordView } from "../../operation/view.ts";
 import { hasChildren } from "../directory/delete-directory.ts";
-import type { ShareRecord } from "../records.ts";
+import { changedHandles, type NodeChange } from "../events.ts";
+import type { NodeScope } from "../resources.ts";
+import { hasEventLog } from "../../operation/quotas.ts";
 import { fileOperation } from "../file-operation.ts";
 import { presenceAccess } from "../locks/file-access.ts";
 import type { LockState } from "../locks/lock-state.ts";
 import { keepsTrailingDots } from "../shared/smb-params.ts";
-import { closeHandles } from "./close-handles.ts";
+import { closeHandles, type CloseHandlesRequest } from "./close-handles.ts";
 import { openedNodes, type OpenedNode } from "./open-handles.ts";
 
 /** Files whose handles one request closes. If more files match, the response has a marker, and the
@@ -42,6 +44,7 @@ export const forceCloseHandles = fileOperation({
   fileAccess: presenceAccess,
   effect: "writes",
   acceptsSnapshot: true,
+  event: "decided",
   success: {
     status: 200,
     headers: ["x-ms-number-of-handles-closed", "x-ms-number-of-handles-failed", "x-ms-marker"],
@@ -55,20 +58,23 @@ export const forceCloseHandles = fileOperation({
       if (wanted.length > filesClosedMax) break;
     }
     const now = wanted.slice(0, filesClosedMax);
-    return { more: wanted.length > now.length, closing: await withChildren(view, scope, now) };
+    const closing = await withFacts(view, scope, now, input.handleId);
+    return { more: wanted.length > now.length, closing };
   },
   decide: ({ scope: { share }, input, now, readResult }) => {
     let closed = 0;
     const effects: Effect[] = [];
-    for (const { node, state, hasChildren: isFull } of readResult.closing) {
-      const { handleId: asked } = input;
-      const handles = new Set(asked === "all" ? state.opens.map(({ id }) => id) : [asked]);
-      const closing = { share, node, locks: state, handles, hasChildren: isFull, now };
+    const event: NodeChange[] = [];
+    for (const { node, state, ...facts } of readResult.closing) {
+      const handles = closedHandles(state, input.handleId);
+      const result = closeHandles(share.id, { share, node, locks: state, handles, ...facts, now });
       closed += handles.size;
-      effects.push(...closeHandles(share.id, closing).effects);
+      effects.push(...result.effects);
+      event.push(...result.changes);
     }
     return {
       effects,
+      event,
       headers: {
         "x-ms-number-of-handles-closed": String(closed),
         "x-ms-number-of-handles-failed": "0",
@@ -83,20 +89,28 @@ function closes({ opens }: LockState, asked: bigint | "all"): boolean {
   return asked === "all" ? opens.length > 0 : opens.some(({ id }) => id === asked);
 }
 
-interface ClosingNode extends OpenedNode {
-  readonly hasChildren: boolean;
+function closedHandles({ opens }: LockState, asked: bigint | "all"): ReadonlySet<bigint> {
+  return new Set(asked === "all" ? opens.map(({ id }) => id) : [asked]);
 }
 
-function withChildren(
+type ClosingNode = OpenedNode & Pick<CloseHandlesRequest, "hasChildren" | "changed">;
+
+function withFacts(
   view: RecordView,
-  { share }: { readonly share: ShareRecord },
+  scope: NodeScope,
   opened: readonly OpenedNode[],
+  asked: bigint | "all",
 ): Promise<readonly ClosingNode[]> {
+  const share = scope.share.id;
   return Promise.all(
     opened.map(async (each) => {
       const { id, kind } = each.node;
-      const isFull = kind === "directory" && (await hasChildren(view, share.id, id));
-      return { ...each, hasChildren: isFull };
+      const handles = hasEventLog(scope) ? closedHandles(each.state, asked) : [];
+      return {
+        ...each,
+        changed: await changedHandles(view, { share, file: id }, handles),
+        hasChildren: kind === "directory" && (await hasChildren(view, share, id)),
+      };
     }),
   );
 }

@@ -29,6 +29,7 @@ export const listHandles = fileOperation({
   ...noETag,
   fileAccess: presenceAccess,
   effect: "reads",
+  event: "none",
   success: { status: 200, headers: [] },
   reads: (view, { scope, target, input }) => {
     const position = positionOf(input.marker);

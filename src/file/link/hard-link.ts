@@ -48,6 +48,7 @@ export const createHardLink = fileOperation({
       }),
     },
   ],
+  event: "CreateHardLink",
   success: { status: 201, headers: [...smbHeaderNames] },
   reads: async (view, { scope, input }) => {
     const path = parseFilePath(input.linkedPath, { keepsTrailingDots: true });

@@ -38,6 +38,7 @@ export const createSymbolicLink = fileOperation({
     smb: smbProperties({ words: ["now"], requiredOnce: false }),
     keepsTrailingDots,
   },
+  event: "CreateSymbolicLink",
   success: { status: 201, headers: createdHeaderNames },
   decide: (context) => {
     const { scope, input } = context;
@@ -62,6 +63,7 @@ export const getSymbolicLink = fileOperation({
   etag: "keep",
   fileAccess: propertiesAccess,
   effect: "reads",
+  event: "none",
   success: { status: 200, headers: ["x-ms-link-text"] },
   decide: ({ target }) =>
     target.linkText === undefined

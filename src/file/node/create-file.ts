@@ -60,6 +60,7 @@ export const createFile = fileOperation({
     range: wholeFile,
   },
   effect: "writes",
+  event: "CreateFile",
   success: { status: 201, headers: [...createdHeaderNames, "Content-MD5"] },
   freedBytes: (_view, { target }) => (target === undefined ? 0 : nodeBytes(target)),
   checkBodyLength: async (view, { scope, target, input }, bodyBytes) => {

@@ -24,6 +24,7 @@ export const deleteFile = fileOperation({
   fileAccess: removeAccess,
   effect: "writes",
   isDeletion: true,
+  event: "DeleteFile",
   success: { status: 202, headers: [] },
   reads: (view, { scope, target }) => firstHardLink(view, scope.share.id, target),
   decide: ({ target, scope, readResult: firstLink }) => {

@@ -17,6 +17,7 @@ export const getFileMetadata = fileOperation({
   params: { keepsTrailingDots },
   permission: { letters: "r", resourceType: "o" },
   fileAccess: propertiesAccess,
+  event: "none",
   success: { status: 200, headers: [] },
   decide: ({ target }) => ({ metadata: target.metadata }),
 });
@@ -34,6 +35,7 @@ export const setFileMetadata = fileOperation({
   permission: { letters: "w", resourceType: "o" },
   lease: "match-if-leased",
   fileAccess: writeAccess,
+  event: "SetFileMetadata",
   success: { status: 200, headers: ["x-ms-request-server-encrypted"] },
   decide: ({ target, scope, input, newETag }) => {
     if ((target.attributes & readOnlyAttribute) !== 0) return fail("ReadOnlyAttribute");

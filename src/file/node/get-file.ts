@@ -90,6 +90,7 @@ export const getFile = fileOperation({
       return byteSpan(first, Math.min(last, end) - first + 1);
     },
   },
+  event: "none",
   success: {
     status: 200,
     headers: [
@@ -152,6 +153,7 @@ export const getFileProperties = fileOperation({
   params: { keepsTrailingDots },
   permission: { letters: "r", resourceType: "o" },
   fileAccess: propertiesAccess,
+  event: "none",
   success: { status: 200, headers: [...filePropertyNames, "Content-Length"] },
   decide: ({ target, address, version, now }) => ({
     metadata: target.metadata,

@@ -22,6 +22,8 @@ function declareLease(ids: readonly string[], letters: string, headers: Route["h
       // clients.
       appliesTo: ({ action }) => action.action === "acquire",
     },
+    // As for blobs.
+    event: "none",
     decide: ({ target, input, now, newGuid }) =>
       leaseReply({ target, action: input.action, kind: "file", now, newGuid }),
   });

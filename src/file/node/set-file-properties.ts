@@ -46,6 +46,7 @@ export const setFileProperties = fileOperation({
     range: ({ length: wanted }, { content = emptyContent }) =>
       wanted === undefined ? undefined : byteSpan(wanted, content.length - wanted),
   },
+  event: "SetFileProperties",
   success: { status: 200, headers: [...smbHeaderNames, "x-ms-request-server-encrypted"] },
   reads: async (view, { target, scope, input }) => {
     const { content = emptyContent } = target;

@@ -108,6 +108,7 @@ export const listRanges = fileOperation({
     range: wholeFile,
   },
   largeResponse: true,
+  event: "none",
   success: { status: 200, headers: ["x-ms-content-length"] },
   reads: async (view, { scope, target, input }) => {
     const { content = emptyContent } = target;

@@ -112,6 +112,7 @@ export const putRange = fileOperation({
     md5Always: true,
     nonEmpty: true,
   },
+  event: "PutRange",
   success: { status: 201, headers: ["Content-MD5", ...writtenHeaders] },
   freedBytes: readCovered,
   decide: (context) => {
@@ -138,6 +139,7 @@ export const clearRange = fileOperation({
   },
   since: "2015-02-21",
   body: noBody,
+  event: "ClearRange",
   success: { status: 201, headers: ["x-ms-file-last-write-time"] },
   decide: (context) => {
     const { target: node, scope, input, newETag, readResult: covered } = context;
@@ -187,6 +189,7 @@ export const putRangeFromUrl = fileOperation({
     md5Always: false,
   },
   namedResources: [copySource],
+  event: "PutRangeFromURL",
   success: { status: 201, headers: ["x-ms-content-crc64", ...writtenHeaders] },
   decide: (context) => {
     const { target, input, received } = context;

@@ -14,6 +14,7 @@ import type { Ticks } from "../../base/ticks.ts";
 import type { RecordView } from "../../operation/view.ts";
 import { openBelow } from "../directory/open-below.ts";
 import { firstHardLink } from "../link/hard-link-names.ts";
+import type { NodeChange } from "../events.ts";
 import { locks, rootId } from "../records.ts";
 import type { NodeRecord } from "../records.ts";
 import { checkFileAccess, fileOperation } from "../file-operation.ts";
@@ -75,6 +76,7 @@ function declareRename(kind: "file" | "directory") {
     etag: "renew",
     fileAccess: displaceAccess,
     effect: "writes",
+    event: isFile ? "RenameFile" : "RenameDirectory",
     success: { status: 200, headers: [...smbHeaderNames, "x-ms-request-server-encrypted"] },
     reads: async (view, { source, input, scope, target }) => {
       const keepsDots = input.keepsSourceTrailingDots;
@@ -92,15 +94,12 @@ function declareRename(kind: "file" | "directory") {
       const { localSource: found, targetLink, inherited, handles } = context.readResult;
       if (found === undefined) return invalidHeader("x-ms-file-rename-source", source?.url ?? "");
       if (!found.ok) return found;
-      const localSource = found.value;
+      const { value: localSource } = found;
       const stop = checkRename({ localSource, scope, target, input, kind, now, ...handles });
       if (stop !== undefined) return stop;
-      const moving = checkFileAccess(isFile ? moveAccess : removeAccess, {
-        locks: localSource.scope.locks,
-        share: scope.share.id,
-        id: localSource.node.id,
-        now,
-      });
+      const { locks: held } = localSource.scope;
+      const file = { locks: held, share: scope.share.id, id: localSource.node.id, now };
+      const moving = checkFileAccess(isFile ? moveAccess : removeAccess, file);
       if ("stop" in moving) return moving.stop;
       const renamed = renamedNode(localSource.node, { scope, inherited }, input, newETag);
       if (!renamed.ok) return renamed;
@@ -108,11 +107,17 @@ function declareRename(kind: "file" | "directory") {
       const moved = moveName({ source: localSource, scope, target, targetLink, next, now });
       return {
         etag: newETag,
+        event: renamedFrom(localSource, next),
         effects: [...moved, ...effects, ...moving.effects],
         headers: { ...smbHeaders(next, version), "x-ms-request-server-encrypted": "true" },
       };
     },
   });
+}
+
+/** The event names the hard link, if it is one that is renamed. */
+function renamedFrom({ scope, node }: LocalSource, next: NodeRecord): readonly NodeChange[] {
+  return [{ node: next, source: scope.hardLink?.node ?? node }];
 }
 
 export const renameFile = declareRename("file");

@@ -26,7 +26,7 @@ export function findShare(
     const share = accountRecord && (await records.get(shares, { account: accountRecord.id, name }));
     const isServed = share !== undefined && share.settings.protocol !== "NFS";
     return accountRecord && isServed
-      ? { account: accountRecord.id, name, id: share.id }
+      ? { accountName: account, account: accountRecord.id, name, id: share.id }
       : undefined;
   });
 }

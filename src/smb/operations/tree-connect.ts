@@ -48,7 +48,7 @@ async function findTreeTarget(
   return found && { kind: "disk", shareId: found.id, address: found };
 }
 
-const noShare = { account: 0n, name: "", id: 0n };
+const noShare = { accountName: "", account: 0n, name: "", id: 0n };
 
 /** TREE_DISCONNECT: closes all handles of the tree connect. */
 export async function treeDisconnect(request: TreeRequest): Promise<SmbResponse> {

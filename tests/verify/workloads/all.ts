@@ -3,6 +3,7 @@ import { append } from "./append.ts";
 import { blobRegister } from "./blob-register.ts";
 import { delivery } from "./delivery.ts";
 import { entityRegister } from "./entity-register.ts";
+import { events } from "./events.ts";
 import { lease } from "./lease.ts";
 import { move } from "./move.ts";
 import { smbLock } from "./smb-lock.ts";
@@ -21,4 +22,5 @@ export const workloads: readonly Workload[] = [
   move,
   tree,
   smbLock,
+  events,
 ];

@@ -20,6 +20,7 @@ export const setPathProperties = operation({
   since: "2018-11-09",
   params: { properties, headers: contentHeaders, encryption },
   body: noBody,
+  policy: { ...blobChange.policy, event: "SetBlobProperties" },
   success: { status: 200, headers: ["x-ms-request-server-encrypted", ...encryptionHeaderNames] },
   decide: (context) => {
     const { scope, target, input, features } = context;

@@ -68,6 +68,12 @@ export interface Permissions {
   })[];
 }
 
+/** A new link to the explorer. */
+export interface LoginLink {
+  /** The token behind `#login=`; undefined if no login is required. */
+  readonly link?: string;
+}
+
 export interface Session {
   readonly loginRequired: boolean;
   readonly loggedIn: boolean;

@@ -9,6 +9,7 @@ import { realEnvironment } from "../host/world.ts";
 import type { AccountAction } from "./account-command.ts";
 import { callAdmin } from "./admin-client.ts";
 import type { ServerAddress } from "./admin-client.ts";
+import { withLoginLink } from "./login-command.ts";
 import { quietLog } from "./with-stores.ts";
 
 /** An account as `etagere account list` prints it. */
@@ -26,6 +27,8 @@ export interface AccountAnswer {
   readonly connectionString?: string;
   /** The settings of the account. */
   readonly settings?: object;
+  /** Set if the explorer requires a login since the action. */
+  readonly explorerLink?: string;
 }
 
 interface RequestedAction {
@@ -47,7 +50,9 @@ export async function runOnServer(
   if (does.action === "create") {
     const { name, settings, adopt } = does;
     const body = { name, settings, adopt, ...(keys && { keys }) };
-    return (await callAdmin(server, { method: "POST", path, body })) as AccountAnswer;
+    const create = () =>
+      callAdmin(server, { method: "POST", path, body }) as Promise<AccountAnswer>;
+    return await withLoginLink(server, create);
   }
   const own = `${path}/${encodeURIComponent(does.name)}`;
   switch (does.action) {

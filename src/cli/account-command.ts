@@ -95,7 +95,7 @@ async function readKeys(file: string): Promise<readonly string[]> {
 }
 
 function printed(does: AccountAction, answer: AccountAnswer): string {
-  const { accounts, keys = [], connectionString, settings } = answer;
+  const { accounts, keys = [], connectionString, settings, explorerLink } = answer;
   const lines = (accounts ?? []).map(({ name, source, hierarchicalNamespace }) =>
     [name.padEnd(24), source.padEnd(10), hierarchicalNamespace === true ? "hierarchical" : ""]
       .join(" ")
@@ -106,6 +106,9 @@ function printed(does: AccountAction, answer: AccountAnswer): string {
   lines.push(...keys.map((key, index) => `key ${index + 1}: ${key}`));
   if (connectionString !== undefined) lines.push(connectionString);
   if (settings !== undefined) lines.push(JSON.stringify(settings, undefined, 2));
+  if (explorerLink !== undefined) {
+    lines.push(`the explorer requires a login now; this link works once: ${explorerLink}`);
+  }
   return lines.map((line) => `${line}\n`).join("");
 }
 

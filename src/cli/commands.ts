@@ -8,6 +8,7 @@ import { eventsCommand } from "./events-command.ts";
 import { exportCommand } from "./export-command.ts";
 import { importCommand } from "./import-command.ts";
 import { loadCommand } from "./load-command.ts";
+import { loginCommand } from "./login-command.ts";
 import { nearestName } from "./parse-words.ts";
 import { serviceModeNames } from "./service-mode.ts";
 import { snapshotCommand } from "./snapshot-command.ts";
@@ -25,6 +26,7 @@ export const commands: ReadonlyMap<string, Command> = new Map(
     exportCommand,
     loadCommand,
     statusCommand,
+    loginCommand,
     snapshotCommand,
     accountCommand,
     eventsCommand,

@@ -15,9 +15,26 @@ const requests = 24;
 /** While a command runs, this process does not notice that the server closes idle connections. */
 const idleFlag = "--blobKeepAliveTimeout=600";
 
-function account(...words: readonly string[]) {
-  const all = [resolve("bin/etagere"), "account", ...words, "--location", location];
+function run(...words: readonly string[]) {
+  const all = [resolve("bin/etagere"), ...words, "--location", location];
   return spawnSync(process.execPath, all, { encoding: "utf8" });
+}
+
+const account = (...words: readonly string[]) => run("account", ...words);
+
+/** Logs in with the link to the explorer in a printed text, as its page does. */
+async function redeem(text: string): Promise<object> {
+  const [, url = "", link = ""] = /(http:\S+)\/#login=(\w+)/.exec(text) ?? [];
+  const response = await fetch(`${url}/admin/v1/session`, {
+    method: "POST",
+    headers: { "x-etagere-admin": "1", "content-type": "application/json" },
+    body: JSON.stringify({ link }),
+  });
+  const { loggedIn, error } = (await response.json()) as {
+    readonly loggedIn?: boolean;
+    readonly error?: { readonly code: string };
+  };
+  return error === undefined ? { loggedIn } : { error: error.code };
 }
 
 it("manages accounts of a server with workers, and of its folder when it is stopped", async () => {
@@ -26,6 +43,11 @@ it("manages accounts of a server with workers, and of its folder when it is stop
   try {
     const created = account("create", "photos", "versioning=true");
     expect(created.stderr).toBe("");
+    expect(await redeem(created.stdout)).toEqual({ loggedIn: true });
+    const printed = run("login");
+    expect(await redeem(printed.stdout)).toEqual({ loggedIn: true });
+    // A link works once.
+    expect(await redeem(printed.stdout)).toEqual({ error: "LoginFailed" });
     const [, key = ""] = /key 1: (\S+)/.exec(created.stdout) ?? [];
     const [, kept = ""] = /key 2: (\S+)/.exec(created.stdout) ?? [];
     expect(created.stdout).toContain(`AccountKey=${key};BlobEndpoint=${urls.blob}/photos`);

@@ -1,4 +1,4 @@
-import type { LoginMethod, Session } from "../api-types.ts";
+import type { LoginLink, LoginMethod, Session } from "../api-types.ts";
 import { formatIso } from "../../base/dates.ts";
 import { json, refuse, type AdminResponse } from "../admin-response.ts";
 import { longTextCheck, optional, textCheck } from "../inputs.ts";
@@ -42,6 +42,15 @@ export function sessionRoutes(parts: SessionParts): readonly Route[] {
     { method: "GET", path, access, query, answer: (request) => describe(parts, request) },
     { method: "POST", path, access, query, body, answer: (request) => logIn(parts, request) },
     { method: "DELETE", path, access, query, answer: (request) => logOut(auth, request) },
+    {
+      method: "POST",
+      path: `${path}/links`,
+      access: "server",
+      query,
+      body: {},
+      answer: () =>
+        json((auth.isLoginRequired ? { link: auth.links.issue() } : {}) satisfies LoginLink),
+    },
   ];
 }
 

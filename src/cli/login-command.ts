@@ -6,8 +6,8 @@ export const loginCommand = defineCommand({
   name: "login",
   summary: "print a link that opens the explorer",
   description: [
-    "Prints a link to the explorer of a running server. If a login is required, the link contains " +
-      "a token: it administers the server, works once, and expires after an hour.",
+    "Prints a link to the explorer of a running server. If a login is required, the link " +
+      "contains a token: it administers the server, works once, and expires after an hour.",
   ],
   arguments: [],
   actions: {},

@@ -308,6 +308,8 @@ export interface Refusal {
   readonly account: string;
   readonly container: string;
   readonly path: string;
+  readonly partitionKey?: string;
+  readonly rowKey?: string;
   readonly status: number;
   readonly code: string;
   readonly message: string;
@@ -359,6 +361,8 @@ export interface ChangeEvent {
   readonly account: string;
   readonly container: string;
   readonly path?: string;
+  readonly partitionKey?: string;
+  readonly rowKey?: string;
   readonly etag?: string;
 }
 

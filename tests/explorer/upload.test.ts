@@ -16,7 +16,7 @@ beforeAll(async () => {
     mkdirSync(part, { recursive: true });
     writeFileSync(join(part, `picture-${index}.txt`), `picture ${index}\n`.repeat(200));
   }
-  for (const name of ["uploads", "large", "dropped", "slow"]) {
+  for (const name of ["uploads", "large", "dropped", "slow", "cancelled"]) {
     await here.blobs.getContainerClient(name).create();
   }
 });
@@ -105,6 +105,41 @@ describe("uploads", () => {
     expect(sent).toBe(blocks);
     const blob = here.blobs.getContainerClient("large").getBlobClient("large.bin");
     expect((await blob.getProperties()).contentLength).toBe(blocks * blockBytes);
+  });
+
+  it("counts what is stored after a cancel, and resumes the rest without conflicts", async () => {
+    const page = await here.open(`#/blobs/${account}/cancelled`);
+    await page.getByText("No blobs").waitFor();
+    const isUpload = (url: URL): boolean => url.pathname.includes("/cancelled/file-");
+    const answers: (() => void)[] = [];
+    let isHeld = true;
+    await page.route(isUpload, async (route) => {
+      // The blob is stored, but the response is delayed, or lost.
+      const response = await route.fetch();
+      if (!isHeld) return route.fulfill({ response });
+      answers.push(() => void (answers.length === 0 ? route.abort() : route.fulfill({ response })));
+    });
+    const files = Array.from({ length: 10 }, (_, index) => ({
+      name: `file-${index}.txt`,
+      mimeType: "text/plain",
+      buffer: Buffer.from(`text ${index}`),
+    }));
+    await page.locator("[data-choose=files]").setInputFiles(files);
+    await expect.poll(() => answers.length).toBe(4);
+    await page.getByRole("button", { name: "Cancel", exact: true }).first().click();
+    isHeld = false;
+    for (let answer = answers.pop(); answer !== undefined; answer = answers.pop()) answer();
+    await page.getByText(/^3 of 10 files/).waitFor();
+    // The list shows what is stored without a refresh.
+    await page.getByText("4 entries").waitFor();
+    await page.getByRole("button", { name: "Resume 7" }).click();
+    await page.getByText(/^10 of 10 files/).waitFor();
+    expect(await page.getByText("The name exists").count()).toBe(0);
+    expect(await namesIn("cancelled")).toHaveLength(10);
+    await page.getByRole("button", { name: "Hide files" }).click();
+    expect(await page.getByRole("grid", { name: "Files" }).count()).toBe(0);
+    // The panel leaves when its work is done.
+    await page.getByRole("region", { name: "Uploads" }).waitFor({ state: "detached" });
   });
 
   it("shows progress inside a block", async () => {

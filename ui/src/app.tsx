@@ -19,7 +19,7 @@ import { useAbilitiesIn, useCapabilities } from "./permissions.ts";
 import { PrincipalsPage } from "./principals/page.tsx";
 import { QueuesPage } from "./queues/page.tsx";
 import type { Failure } from "./result.ts";
-import { useRoute, type Route } from "./route.ts";
+import { RouteContext, useRoute, type Route } from "./route.ts";
 import { SettingsPage } from "./settings/page.tsx";
 import { SharesPage } from "./shares/page.tsx";
 import { Shortcuts } from "./shortcuts.tsx";
@@ -74,7 +74,9 @@ export function App(): JSX.Element {
 
 function focusMain(event: Event): void {
   event.preventDefault();
-  document.querySelector<HTMLElement>("#main")?.focus();
+  // The list, so that its keys work at once.
+  const list = document.querySelector<HTMLElement>("#main [role=grid]");
+  (list ?? document.querySelector<HTMLElement>("#main"))?.focus();
 }
 
 function pageOf({ page }: Route): string {
@@ -122,9 +124,11 @@ function CurrentPage(props: PageProps): JSX.Element {
   const { administer } = own;
   const abilities = service === undefined ? { ...allAbilities, administer } : own;
   return (
-    <AbilitiesContext.Provider value={abilities}>
-      <PageContent {...props} />
-    </AbilitiesContext.Provider>
+    <RouteContext.Provider value={route}>
+      <AbilitiesContext.Provider value={abilities}>
+        <PageContent {...props} />
+      </AbilitiesContext.Provider>
+    </RouteContext.Provider>
   );
 }
 

@@ -1,4 +1,5 @@
-import { useLayoutEffect, useRef, useState } from "preact/hooks";
+import { createContext } from "preact";
+import { useContext, useLayoutEffect, useRef, useState } from "preact/hooks";
 import { leaveEditor } from "./edit/unsaved.ts";
 
 /** The view that the fragment of the address selects, such as
@@ -47,6 +48,50 @@ export function replaceRoute(hash: string): void {
   dispatchEvent(new HashChangeEvent("hashchange"));
 }
 
+/** The present address with other query values; undefined removes one. */
+export function changedQuery(patch: Readonly<Record<string, string | undefined>>): string {
+  const { page, segments, query } = parseRoute(location.hash);
+  return formatRoute(page, segments, { ...query, ...patch });
+}
+
+/** Query values about a list: of one folder, and of all lists of a page. */
+const folderValues = ["find", "by"];
+const pageValues = ["flat", "history", "columns", "sort"];
+
+/** The query values of the present address that another address of the page keeps: the order of a
+ *  list stays in the next folder, its filter while an entry is opened. */
+export function keptQuery(
+  page: string,
+  segments: readonly string[],
+): Readonly<Record<string, string | undefined>> {
+  const present = parseRoute(location.hash);
+  if (present.page !== page) return {};
+  const isSame = segments.join("/") === present.segments.join("/");
+  const names = isSame ? [...pageValues, ...folderValues] : pageValues;
+  return Object.fromEntries(names.map((name) => [name, present.query[name]]));
+}
+
+const queryEvent = "etagere-query";
+
+/** Changes query values of the present address without a new history entry. Unsaved changes stay:
+ *  the values are about how something is shown, not about what. */
+export function setQuery(patch: Readonly<Record<string, string | undefined>>): void {
+  history.replaceState(null, "", changedQuery(patch));
+  dispatchEvent(new Event(queryEvent));
+}
+
+/** Set by the app: the route that it shows. */
+export const RouteContext = createContext<Route>({ page: "", segments: [], query: {} });
+
+/** A value of the query of the address, such as the open tab. The default is not in the address. */
+export function useQueryValue(
+  name: string,
+  byDefault = "",
+): readonly [string, (value: string) => void] {
+  const value = useContext(RouteContext).query[name] ?? byDefault;
+  return [value, (next) => setQuery({ [name]: next === byDefault ? undefined : next })];
+}
+
 /** The view to show. With unsaved changes it stays until the user agrees to leave it. */
 export function useRoute(): Route {
   const [hash, setHash] = useState(location.hash);
@@ -63,7 +108,11 @@ export function useRoute(): Route {
       leaveEditor(show, { stay });
     };
     addEventListener("hashchange", listen);
-    return () => removeEventListener("hashchange", listen);
+    addEventListener(queryEvent, show);
+    return () => {
+      removeEventListener("hashchange", listen);
+      removeEventListener(queryEvent, show);
+    };
   }, []);
   return parseRoute(hash);
 }

@@ -51,6 +51,8 @@ export function Shortcuts({ account }: { readonly account: string }): JSX.Elemen
     let isAfterG = false;
     const listen = (event: KeyboardEvent): void => {
       if (event.ctrlKey || event.metaKey || event.altKey || isTyping(event.target)) return;
+      // A dialog whose focused button has disappeared still gets its own keys.
+      if (document.querySelector("dialog[open]") !== null) return;
       const address = isAfterG ? places[event.key] : undefined;
       isAfterG = event.key === "g";
       const isService = "btqs".includes(event.key);

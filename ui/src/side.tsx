@@ -1,5 +1,5 @@
 import type { JSX } from "preact";
-import { useState } from "preact/hooks";
+import { useEffect, useState } from "preact/hooks";
 import { accounts, server, session } from "./accounts.ts";
 import { logOut, type ServiceName } from "./admin/server.ts";
 import iconUrl from "./icon.svg";
@@ -38,13 +38,15 @@ export function Side({ page, account }: SideProps): JSX.Element {
   const info = useStore(server);
   const chosenTheme = useStore(theme);
   const [isShowingKeys, showKeys] = useState(false);
+  const [isOpen, setOpen] = useState(false);
+  useEffect(() => setOpen(false), [page, account]);
   const { expiresAt, account: ownAccount, principal } = useStore(session) ?? {};
   const isServerLogin = ownAccount === undefined && principal === undefined;
   // Health covers all accounts, so it needs the admin token.
   const shownViews = views.filter(([name]) => name !== "health" || isServerLogin);
   const permissions = known.find(({ name }) => name === account)?.permissions;
   return (
-    <header class="side">
+    <header class={isOpen ? "side open" : "side"}>
       <a class="brand" href="#/blobs">
         <img src={iconUrl} alt="" />
         Etagere
@@ -63,13 +65,24 @@ export function Side({ page, account }: SideProps): JSX.Element {
           .map(([name, words]) => (
             <Item key={name} name={name} words={words} page={page} account={account} />
           ))}
-        {principal === undefined && (
-          <Item name="settings" words="Settings" page={page} account={account} />
-        )}
-        <div class="nav-title">Live</div>
-        {shownViews.map(([name, words]) => (
-          <Item key={name} name={name} words={words} page={page} account={undefined} />
-        ))}
+        <button
+          type="button"
+          class="nav-more"
+          aria-expanded={isOpen}
+          onClick={() => setOpen(!isOpen)}
+        >
+          <Icon name="more" />
+          <span>More</span>
+        </button>
+        <div class="nav-rest">
+          {principal === undefined && (
+            <Item name="settings" words="Settings" page={page} account={account} />
+          )}
+          <div class="nav-title">Live</div>
+          {shownViews.map(([name, words]) => (
+            <Item key={name} name={name} words={words} page={page} account={undefined} />
+          ))}
+        </div>
       </nav>
       <div class="side-foot">
         <span>{info === undefined ? "" : `${info.version}, ${info.store}`}</span>
@@ -88,7 +101,7 @@ export function Side({ page, account }: SideProps): JSX.Element {
         />
       </div>
       {isShowingKeys && account !== undefined && (
-        <KeysDialog account={account} onClose={() => showKeys(false)} />
+        <KeysDialog key={account} account={account} onClose={() => showKeys(false)} />
       )}
     </header>
   );

@@ -1,4 +1,5 @@
-import { useCallback, useEffect, useState } from "preact/hooks";
+import { useEffect, useRef, useState } from "preact/hooks";
+import { FeedStream } from "./feed-stream.ts";
 import type {
   Refusal,
   LeaseEvent,
@@ -7,6 +8,9 @@ import type {
 } from "../../../src/admin/api-types.ts";
 
 export type { Caller, Refusal } from "../../../src/admin/api-types.ts";
+
+/** The stream of all views of the page that are not about one object. */
+const sharedStream = new FeedStream("");
 
 /** Callbacks by kind of event. */
 interface Listeners {
@@ -19,7 +23,7 @@ interface Listeners {
   readonly missed?: (event: { readonly count: number }) => void;
 }
 
-/** Subscribes to the event feed while a component is shown; the browser reconnects by itself. */
+/** Subscribes to the request feed while a component is shown; the browser reconnects by itself. */
 export function useFeed(kinds: readonly string[], listeners: Listeners): boolean {
   return useFeedState(kinds, listeners).isLive;
 }
@@ -44,8 +48,6 @@ interface FeedState {
   readonly reopen: () => void;
 }
 
-const reopenMilliseconds = 3000;
-
 /** As `useFeed`, with the state of the connection. */
 export function useFeedState(
   kinds: readonly string[],
@@ -54,36 +56,25 @@ export function useFeedState(
 ): FeedState {
   const [isLive, setLive] = useState(false);
   const [hasFailed, setFailed] = useState(false);
-  const [round, setRound] = useState(0);
+  const latest = useRef(listeners);
+  latest.current = listeners;
+  const stream = useRef<FeedStream>(undefined);
   const isSeen = useSeen();
-  const reopen = useCallback(() => setRound((before) => before + 1), []);
   useEffect(() => {
     if (!isSeen) return;
-    let timer: ReturnType<typeof setTimeout> | undefined;
-    const query = `kinds=${kinds.join(",")}${object === "" ? "" : `&${object}`}`;
-    const source = new EventSource(`/admin/v1/feed?${query}`);
-    source.addEventListener("hello", () => {
-      setLive(true);
-      setFailed(false);
+    const used = object === "" ? sharedStream : new FeedStream(object);
+    stream.current = used;
+    return used.join({
+      kinds,
+      hear: (kind, data) =>
+        (latest.current as Record<string, ((event: unknown) => void) | undefined>)[kind]?.(data),
+      onState: (isOpen, isBroken) => {
+        setLive(isOpen);
+        setFailed(isBroken);
+      },
     });
-    source.addEventListener("error", () => {
-      setLive(false);
-      setFailed(true);
-      // The browser reconnects, but not after a response that is no event stream.
-      if (source.readyState === EventSource.CLOSED) timer = setTimeout(reopen, reopenMilliseconds);
-    });
-    for (const [name, listen] of Object.entries(listeners)) {
-      source.addEventListener(name, (event: MessageEvent<string>) => {
-        (listen as (data: unknown) => void)(JSON.parse(event.data));
-      });
-    }
-    return () => {
-      clearTimeout(timer);
-      source.close();
-      setLive(false);
-    };
-  }, [kinds.join(","), object, isSeen, round]);
-  return { isLive, hasFailed, reopen };
+  }, [kinds.join(","), object, isSeen]);
+  return { isLive, hasFailed, reopen: () => stream.current?.reopen() };
 }
 
 const forgottenMilliseconds = 60_000;

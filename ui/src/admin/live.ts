@@ -2,7 +2,13 @@ import type { Result } from "../result.ts";
 import { admin } from "./call.ts";
 import type { HeldLease, LeasesView, SmbFile, SmbView } from "../../../src/admin/api-types.ts";
 
-export type { HeldLease, LeasesView, SmbFile, SmbView } from "../../../src/admin/api-types.ts";
+export type {
+  HeldLease,
+  LeasesView,
+  SmbFile,
+  SmbSession,
+  SmbView,
+} from "../../../src/admin/api-types.ts";
 
 export const getLeases = (signal?: AbortSignal): Promise<Result<LeasesView>> =>
   admin("leases", { query: { limit: 1000 }, signal });

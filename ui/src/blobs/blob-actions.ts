@@ -1,7 +1,9 @@
 import { bytes, plural } from "../format.ts";
 import { copyUrl } from "../parts/copy-url.ts";
 import type { MenuItem } from "../parts/menu.tsx";
+import { report } from "../parts/notices.tsx";
 import type { BlobEntry } from "../rest/blob-list.ts";
+import { copyBlobState } from "../rest/blob-move.ts";
 import { go } from "../route.ts";
 import { directoryRoute } from "./blob-route.ts";
 import type { BrowserDialog } from "./browser-dialogs.tsx";
@@ -86,6 +88,12 @@ export function entryActions(
     run: () => void copyUrl("blob", address.account, [address.container, entry.name]),
   };
   const isBase = entry.snapshot === undefined && entry.isCurrentVersion;
+  const restore: MenuItem = {
+    label: "Make current",
+    icon: "restore",
+    needs: "write",
+    run: () => void makeCurrent(batch, entry),
+  };
   const rename: MenuItem = {
     label: "Rename",
     icon: "edit",
@@ -109,5 +117,17 @@ export function entryActions(
   };
   const [, copy, move] = batchActions(context);
   const transfers = [copy, ...(isBase ? [move] : [])].filter((item) => item !== undefined);
-  return [open, save, url, ...(isBase ? [rename] : []), ...transfers, deletion(context)];
+  return [open, save, url, isBase ? rename : restore, ...transfers, deletion(context)];
+}
+
+/** Copies a snapshot or version over the present state of its blob, or creates the blob again. */
+async function makeCurrent({ address, onDone }: BlobBatch, entry: BlobEntry): Promise<void> {
+  const { account, container } = address;
+  const from = { ...placeOf(address, entry), etag: entry.etag };
+  const result = await copyBlobState(
+    from,
+    { account, container, name: entry.name },
+    { mayReplace: true },
+  );
+  if (report(result, "This state is the current one")) onDone();
 }

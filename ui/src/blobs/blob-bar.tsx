@@ -2,7 +2,7 @@ import type { JSX } from "preact";
 import { Button } from "../parts/button.tsx";
 import { Crumbs, type Crumb } from "../parts/crumbs.tsx";
 import { Filter } from "../parts/filter.tsx";
-import { formatRoute } from "../route.ts";
+import { formatRoute, setQuery } from "../route.ts";
 import type { Source } from "../upload/source.ts";
 import { detailsRoute, folderRoute, type FolderAddress } from "./blob-route.ts";
 import { UploadButtons } from "./upload-buttons.tsx";
@@ -11,7 +11,7 @@ import type { View } from "./use-blob-list.ts";
 interface BlobBarProps {
   readonly address: FolderAddress;
   readonly view: View;
-  readonly onView: (change: Partial<View>) => void;
+  readonly onColumns: () => void;
   readonly onNew: () => void;
   /** Undefined in a flat account, where folders exist only in names. */
   readonly onNewDirectory: (() => void) | undefined;
@@ -20,17 +20,21 @@ interface BlobBarProps {
 }
 
 export function BlobBar(props: BlobBarProps): JSX.Element {
-  const { address, view, onView } = props;
+  const { address, view } = props;
   return (
     <div class="bar">
       <Crumbs crumbs={crumbsOf(address)} />
-      <Filter key={address.prefix} onChange={(filter) => onView({ filter })} />
-      <Button pressed={view.isFlat} onClick={() => onView({ isFlat: !view.isFlat })}>
+      <Filter key={address.prefix} />
+      <Button pressed={view.isFlat} onClick={() => setQuery({ flat: view.isFlat ? "" : "1" })}>
         Flat
       </Button>
-      <Button pressed={view.withHidden} onClick={() => onView({ withHidden: !view.withHidden })}>
+      <Button
+        pressed={view.withHidden}
+        onClick={() => setQuery({ history: view.withHidden ? "" : "1" })}
+      >
         History
       </Button>
+      <Button icon="columns" label="Columns" onClick={props.onColumns} />
       <Button icon="refresh" label="Refresh" onClick={props.onRefresh} />
       <a class="button" href={detailsRoute(address)}>
         Details

@@ -13,7 +13,7 @@ import { Badge, Failed, Waiting } from "../parts/states.tsx";
 import { Tabs } from "../parts/tabs.tsx";
 import { deleteBlob, snapshotBlob } from "../rest/blob-actions.ts";
 import { chosenTier, getProperties, type BlobAddress, type BlobState } from "../rest/blob.ts";
-import { go } from "../route.ts";
+import { go, useQueryValue } from "../route.ts";
 import { AccessTab } from "./access-tab.tsx";
 import { folderRoute, type FolderAddress, type ShownBlob } from "./blob-route.ts";
 import { ContentTab } from "./content-tab.tsx";
@@ -40,7 +40,7 @@ const tabs = [
 const permissionsTab = ["permissions", "Permissions"] as const;
 
 export function BlobDetail({ folder, blob, onChanged }: BlobDetailProps): JSX.Element {
-  const [tab, setTab] = useState<string>("overview");
+  const [tab, setTab] = useQueryValue("tab", "overview");
   const isHierarchical = useHierarchical(folder.account);
   const address: BlobAddress = { ...folder, ...blob };
   const loaded = useLoad(

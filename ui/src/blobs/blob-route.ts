@@ -1,4 +1,4 @@
-import { formatRoute } from "../route.ts";
+import { formatRoute, keptQuery } from "../route.ts";
 
 /** The folder that a view shows: a container, and a prefix of blob names. */
 export interface FolderAddress {
@@ -18,27 +18,26 @@ export function folderRoute(
   { account, container, prefix }: FolderAddress,
   blob?: ShownBlob,
 ): string {
+  const { name, snapshot, version } = blob ?? {};
+  return blobsRoute({ account, container, prefix }, { blob: name, snapshot, version });
+}
+
+function blobsRoute(
+  { account, container, prefix }: FolderAddress,
+  query: Readonly<Record<string, string | undefined>>,
+): string {
   const segments = prefix === "" ? [account, container] : [account, container, prefix];
-  return formatRoute("blobs", segments, {
-    blob: blob?.name,
-    snapshot: blob?.snapshot,
-    version: blob?.version,
-  });
+  return formatRoute("blobs", segments, { ...keptQuery("blobs", segments), ...query });
 }
 
 /** The address of a folder with the details of its container beside it. */
-export function detailsRoute({ account, container, prefix }: FolderAddress): string {
-  const segments = prefix === "" ? [account, container] : [account, container, prefix];
-  return formatRoute("blobs", segments, { details: "container" });
+export function detailsRoute(folder: FolderAddress): string {
+  return blobsRoute(folder, { details: "container" });
 }
 
 /** The same folder, with the details of a directory beside it. */
-export function directoryRoute(
-  { account, container, prefix }: FolderAddress,
-  directory: string,
-): string {
-  const segments = prefix === "" ? [account, container] : [account, container, prefix];
-  return formatRoute("blobs", segments, { directory });
+export function directoryRoute(folder: FolderAddress, directory: string): string {
+  return blobsRoute(folder, { directory });
 }
 
 export function parentPrefix(prefix: string): string {

@@ -1,18 +1,18 @@
 import type { JSX } from "preact";
 import { NewDirectory, RenameDialog } from "../lake/path-dialogs.tsx";
-import { Confirm } from "../parts/confirm.tsx";
 import { FormDialog } from "../parts/dialog.tsx";
 import { Check, Field } from "../parts/field.tsx";
 import { textIn } from "../parts/form-values.ts";
 import type { BlobEntry } from "../rest/blob-list.ts";
 import type { PathAddress } from "../rest/path.ts";
 import type { FolderAddress } from "./blob-route.ts";
-import { deleteBatch, describeBatch, placeOf, transferBatch, type BlobBatch } from "./bulk.ts";
+import { describeBatch, placeOf, transferBatch, type BlobBatch } from "./bulk.ts";
 import { CopyDialog } from "./copy-dialog.tsx";
+import { DeleteDialog } from "./delete-dialog.tsx";
 import { NewBlob } from "./new-blob.tsx";
 
 export type BrowserDialog =
-  | { readonly kind: "new" | "new-directory" }
+  | { readonly kind: "new" | "new-directory" | "columns" }
   | { readonly kind: "delete"; readonly batch: BlobBatch }
   | { readonly kind: "transfer"; readonly action: "Copy" | "Move"; readonly batch: BlobBatch }
   | { readonly kind: "rename"; readonly entry: BlobEntry; readonly batch: BlobBatch };
@@ -28,6 +28,7 @@ export function BrowserDialogs(props: BrowserDialogsProps): JSX.Element | null {
   const { dialog, address, onClose, onReload } = props;
   switch (dialog?.kind) {
     case undefined:
+    case "columns":
       return null;
     case "new":
       return <NewBlob address={address} onClose={onClose} onDone={onReload} />;
@@ -48,31 +49,12 @@ function pathAddress({ account, container }: FolderAddress, prefix: string): Pat
   return { account, container, path: prefix.replace(/\/$/, "") };
 }
 
-interface DeleteDialogProps {
+interface BatchDialogProps {
   readonly batch: BlobBatch;
   readonly onClose: () => void;
 }
 
-/** Deletion runs as a job, so that large folders show progress and can be cancelled. */
-function DeleteDialog({ batch, onClose }: DeleteDialogProps): JSX.Element {
-  const { isAll, rows } = batch.selection;
-  const hasFolders = isAll || rows.some(({ kind }) => kind === "folder");
-  const contents = hasFolders ? " and all files and directories in it" : ", with snapshots";
-  return (
-    <Confirm
-      title="Delete"
-      text={`Delete ${describeBatch(batch)}${contents}?`}
-      action="Delete"
-      onConfirm={() => {
-        deleteBatch(batch);
-        return Promise.resolve(undefined);
-      }}
-      onClose={onClose}
-    />
-  );
-}
-
-interface TransferDialogProps extends DeleteDialogProps {
+interface TransferDialogProps extends BatchDialogProps {
   readonly action: "Copy" | "Move";
 }
 
@@ -110,7 +92,7 @@ function TransferDialog({ batch, action, onClose }: TransferDialogProps): JSX.El
   );
 }
 
-interface RenameEntryProps extends DeleteDialogProps {
+interface RenameEntryProps extends BatchDialogProps {
   readonly entry: BlobEntry;
   readonly onDone: () => void;
 }

@@ -1,15 +1,16 @@
 import type { JSX } from "preact";
-import { useState } from "preact/hooks";
+import { useMemo, useState } from "preact/hooks";
 import { useHierarchical } from "../accounts.ts";
 import { DirectoryDetail } from "../lake/directory-detail.tsx";
 import { useAbilities } from "../parts/abilities.ts";
 import { Listing } from "../parts/listing.tsx";
-import { noFilter } from "../parts/name-filter.ts";
+import { ColumnDialog, useColumns } from "../parts/column-dialog.tsx";
+import { useFilter } from "../parts/filter.tsx";
 import { SelectionBar } from "../parts/selection-bar.tsx";
 import { isAlone, useSelection } from "../parts/selection.ts";
 import { useMenu } from "../parts/use-menu.tsx";
 import type { BlobEntry } from "../rest/blob-list.ts";
-import { go } from "../route.ts";
+import { go, useQueryValue } from "../route.ts";
 import { DropZone } from "../upload/drop-zone.tsx";
 import type { Source } from "../upload/source.ts";
 import { batchActions, entryActions } from "./blob-actions.ts";
@@ -18,7 +19,7 @@ import { BlobDetail } from "./blob-detail.tsx";
 import { folderRoute, type FolderAddress } from "./blob-route.ts";
 import { BrowserDialogs, type BrowserDialog } from "./browser-dialogs.tsx";
 import type { BlobBatch } from "./bulk.ts";
-import { blobColumns, entryKey } from "./columns.tsx";
+import { blobColumns, defaultColumns, entryKey } from "./columns.tsx";
 import { ContainerDetail } from "./container-detail.tsx";
 import { uploadToFolder } from "./upload-to-folder.ts";
 import { useBlobList, type BlobList, type View } from "./use-blob-list.ts";
@@ -68,8 +69,20 @@ function useCommands(address: FolderAddress, view: View, { fetchPage, reload }: 
   };
 }
 
+/** What the address says about the list. */
+function useView(withMetadata: boolean): View {
+  const filter = useFilter();
+  const isFlat = useQueryValue("flat")[0] !== "";
+  const withHidden = useQueryValue("history")[0] !== "";
+  return useMemo(
+    () => ({ filter, isFlat, withHidden, withMetadata }),
+    [filter, isFlat, withHidden, withMetadata],
+  );
+}
+
 export function BlobBrowser({ address, query }: BlobBrowserProps): JSX.Element {
-  const [view, setView] = useState<View>({ filter: noFilter, isFlat: false, withHidden: false });
+  const columns = useColumns("blobs", defaultColumns);
+  const view = useView(columns.chosen.includes("Metadata"));
   const blobs = useBlobList(address, view);
   const commands = useCommands(address, view, blobs);
   const { selection, dialog, onDialog } = commands;
@@ -81,7 +94,7 @@ export function BlobBrowser({ address, query }: BlobBrowserProps): JSX.Element {
       <BlobBar
         address={address}
         view={view}
-        onView={(change) => setView((before) => ({ ...before, ...change }))}
+        onColumns={() => onDialog({ kind: "columns" })}
         onNew={() => onDialog({ kind: "new" })}
         onNewDirectory={
           commands.isHierarchical ? () => onDialog({ kind: "new-directory" }) : undefined
@@ -100,8 +113,9 @@ export function BlobBrowser({ address, query }: BlobBrowserProps): JSX.Element {
             label={`Blobs in ${container}`}
             list={blobs.list}
             filter={view.filter}
+            onRefresh={blobs.isStale ? blobs.reload : undefined}
             empty={commands.emptyText}
-            columns={blobColumns(prefix)}
+            columns={columns.shown(blobColumns(prefix))}
             keyOf={entryKey}
             nameOf={({ name }) => name}
             selection={selection}
@@ -118,6 +132,15 @@ export function BlobBrowser({ address, query }: BlobBrowserProps): JSX.Element {
         </DropZone>
         <Beside address={address} query={query} onChanged={blobs.reload} />
       </div>
+      {dialog?.kind === "columns" && (
+        <ColumnDialog
+          names={blobColumns(prefix)
+            .slice(1)
+            .map(({ title }) => title)}
+          columns={columns}
+          onClose={() => onDialog(undefined)}
+        />
+      )}
       <BrowserDialogs
         dialog={dialog}
         address={address}

@@ -1,6 +1,7 @@
 import { plural } from "../format.ts";
 import { startJob, type ItemContext, type RunContext } from "../jobs/jobs.ts";
 import { downloadZip } from "../jobs/zip-job.ts";
+import { describeFailure } from "../parts/notices.tsx";
 import { everyRow, type FetchPage } from "../parts/arranged-pages.ts";
 import { selectedRows, type Selection } from "../parts/selection.ts";
 import { done, failed, mapped, type Result } from "../result.ts";
@@ -69,6 +70,37 @@ async function* blobsBelow(
       if (!one.ok || one.value.kind === "blob") yield one;
     }
   }
+}
+
+/** What a batch contains, counted up to `blobsMax` blobs. */
+export interface BatchCount {
+  readonly blobs: number;
+  /** Snapshots and versions that are selected themselves. */
+  readonly oldStates: number;
+  readonly bytes: number;
+  readonly isComplete: boolean;
+  readonly problem?: string;
+}
+
+/** Counts the blobs of a batch, with those below its folders; reports while it counts. */
+export async function countBlobs(
+  batch: BlobBatch,
+  { signal, blobsMax }: { readonly signal: AbortSignal; readonly blobsMax: number },
+  onCount: (count: BatchCount) => void,
+): Promise<void> {
+  let [blobs, oldStates, size] = [0, 0, 0];
+  const report = (isComplete: boolean, problem?: string): void =>
+    onCount({ blobs, oldStates, bytes: size, isComplete, ...(problem && { problem }) });
+  for await (const row of blobsBelow(batch, { signal, idle: () => Promise.resolve() })) {
+    if (signal.aborted) return;
+    if (!row.ok) return report(true, describeFailure(row.failure));
+    if (isBase(row.value)) blobs += 1;
+    else oldStates += 1;
+    size += row.value.length ?? 0;
+    if (blobs + oldStates >= blobsMax) break;
+    if ((blobs + oldStates) % pageRows === 0) report(false);
+  }
+  report(true);
 }
 
 /** The blob, snapshot or version of a row. */

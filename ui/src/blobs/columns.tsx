@@ -11,6 +11,9 @@ export function entryKey({ name, snapshot, version, isDeleted }: BlobEntry): str
   return `${name}\n${snapshot ?? ""}\n${version ?? ""}\n${isDeleted ? "deleted" : ""}`;
 }
 
+/** Columns that are shown unless the user has chosen others. */
+export const defaultColumns = ["Size", "Type", "State", "Modified"];
+
 /** The columns of a list of blobs, whose names are shown without `prefix`. */
 export function blobColumns(prefix: string): readonly Column<BlobEntry>[] {
   return [
@@ -33,7 +36,37 @@ export function blobColumns(prefix: string): readonly Column<BlobEntry>[] {
       isMinor: true,
       cell: ({ lastModified }) => <span class="soft">{moment(lastModified)}</span>,
     },
+    {
+      title: "Created",
+      width: "10.5rem",
+      isMinor: true,
+      cell: ({ createdAt }) => <span class="soft">{moment(createdAt)}</span>,
+    },
+    {
+      title: "Tier",
+      width: "5rem",
+      isMinor: true,
+      cell: ({ tier }) => <span class="soft">{tier}</span>,
+    },
+    {
+      title: "ETag",
+      width: "10.5rem",
+      isMinor: true,
+      cell: ({ etag }) => <code>{etag}</code>,
+    },
+    {
+      title: "Metadata",
+      width: "minmax(0, 2fr)",
+      isMinor: true,
+      cell: ({ metadata }) => <span class="soft">{pairsText(metadata)}</span>,
+    },
   ];
+}
+
+function pairsText(pairs: Readonly<Record<string, string>>): string {
+  return Object.entries(pairs)
+    .map(([name, value]) => `${name}=${value}`)
+    .join(", ");
 }
 
 function Name({

@@ -17,7 +17,7 @@ import { TimelineView } from "../parts/timeline.tsx";
 import { metadataIn } from "../rest/blob.ts";
 import { getContainer, setContainerMetadata } from "../rest/container.ts";
 import { policiesRoute } from "../settings/policies-route.ts";
-import { go } from "../route.ts";
+import { go, useQueryValue } from "../route.ts";
 import { folderRoute, type FolderAddress } from "./blob-route.ts";
 
 const tabs = [
@@ -41,7 +41,7 @@ const permissions = [
 
 export function ContainerDetail({ folder }: { readonly folder: FolderAddress }): JSX.Element {
   const { account, container } = folder;
-  const [tab, setTab] = useState("overview");
+  const [tab, setTab] = useQueryValue("tab", "overview");
   const isHierarchical = useHierarchical(account);
   const abilities = useAbilities();
   const loaded = useLoad((signal) => getContainer(account, container, signal), [container]);

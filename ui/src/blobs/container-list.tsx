@@ -1,5 +1,4 @@
 import type { JSX } from "preact";
-import { useState } from "preact/hooks";
 import { useHierarchical } from "../accounts.ts";
 import { moment } from "../format.ts";
 import { useAbilities } from "../parts/abilities.ts";
@@ -17,16 +16,18 @@ import {
   restoreContainer,
   type Container,
 } from "../rest/container.ts";
-import { formatRoute, go } from "../route.ts";
+import { formatRoute, go, useQueryValue } from "../route.ts";
 import { countContainer } from "./blob-actions.ts";
 import { detailsRoute, tagSearchRoute } from "./blob-route.ts";
 
 /** Lists the containers of an account; creates, deletes and restores them. */
 export function ContainerList({ account }: { readonly account: string }): JSX.Element {
-  const [withDeleted, setWithDeleted] = useState(false);
+  const [deleted, setDeleted] = useQueryValue("deleted");
+  const withDeleted = deleted !== "";
   return (
     <NameList<Container>
       account={account}
+      service="blob"
       one="container"
       many="Containers"
       icon="blobs"
@@ -35,7 +36,7 @@ export function ContainerList({ account }: { readonly account: string }): JSX.El
       sortKeys={sortKeys}
       controls={
         <>
-          <Button pressed={withDeleted} onClick={() => setWithDeleted(!withDeleted)}>
+          <Button pressed={withDeleted} onClick={() => setDeleted(withDeleted ? "" : "1")}>
             Deleted
           </Button>
           <TagSearchLink account={account} />

@@ -2,6 +2,7 @@ import { useMemo } from "preact/hooks";
 import { matchingPages, sortedPage, type FetchPage } from "../parts/arranged-pages.ts";
 import { prefixOf, substringTest, type NameFilter } from "../parts/name-filter.ts";
 import { comparison, useSorting, type SortKeys, type Sorting } from "../parts/sorting.ts";
+import { useFollowing } from "../parts/use-following.ts";
 import { usePaged, type Paged } from "../parts/use-paged.ts";
 import { listBlobs, type BlobEntry } from "../rest/blob-list.ts";
 import type { FolderAddress } from "./blob-route.ts";
@@ -11,6 +12,8 @@ export interface View {
   readonly filter: NameFilter;
   readonly isFlat: boolean;
   readonly withHidden: boolean;
+  /** Whether the metadata of blobs is shown, which the service lists only on request. */
+  readonly withMetadata: boolean;
 }
 
 /** Rows of the first page, which is small, so that it appears quickly. */
@@ -26,20 +29,24 @@ const sortKeys: SortKeys<BlobEntry> = {
   Size: ({ length = -1 }) => length,
   Type: ({ contentType }) => contentType,
   Modified: ({ lastModified }) => Date.parse(lastModified) || 0,
+  Created: ({ createdAt }) => Date.parse(createdAt) || 0,
+  Tier: ({ tier }) => tier,
 };
 
 export interface BlobList extends Paged<BlobEntry> {
   readonly sorting: Sorting;
+  /** Whether other clients have changed the list, which is too long to be reloaded. */
+  readonly isStale: boolean;
   /** The rows of the list in the order of the service, for jobs. */
   readonly fetchPage: FetchPage<BlobEntry>;
 }
 
 export function useBlobList(address: FolderAddress, view: View): BlobList {
   const { account, container, prefix } = address;
-  const { filter, isFlat, withHidden } = view;
-  const sorting = useSorting(sortKeys);
+  const { filter, isFlat, withHidden, withMetadata } = view;
+  const sorting = useSorting(Object.keys(sortKeys));
   const sort = sorting.present;
-  const inputs = [account, container, prefix, filter, isFlat, withHidden];
+  const inputs = [account, container, prefix, filter, isFlat, withHidden, withMetadata];
   const fetchPage = useMemo(() => {
     const listed = pagesOf(address, view);
     const isMatch = substringTest(filter);
@@ -51,14 +58,23 @@ export function useBlobList(address: FolderAddress, view: View): BlobList {
     ...inputs,
     sort,
   ]);
-  return { ...paged, sorting, fetchPage };
+  const isStale = useFollowing({
+    ...paged,
+    isAbout: (change) =>
+      change.service === "blob" &&
+      change.account === account &&
+      change.container === container &&
+      change.path?.startsWith(prefix) === true,
+  });
+  return { ...paged, isStale, sorting, fetchPage };
 }
 
 function pagesOf(
   address: FolderAddress,
-  { filter, isFlat, withHidden }: View,
+  { filter, isFlat, withHidden, withMetadata }: View,
 ): FetchPage<BlobEntry> {
-  const include = withHidden ? (isFlat ? [...hidden, "snapshots"] : hidden) : [];
+  const include = withHidden ? (isFlat ? [...hidden, "snapshots"] : [...hidden]) : [];
+  if (withMetadata) include.push("metadata");
   return (marker, { signal }) =>
     listBlobs({
       account: address.account,

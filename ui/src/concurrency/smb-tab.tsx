@@ -1,13 +1,22 @@
 import type { JSX } from "preact";
-import { closeOpens, closeSession, type SmbFile, type SmbView } from "../admin/live.ts";
+import { useState } from "preact/hooks";
+import {
+  closeOpens,
+  closeSession,
+  type SmbFile,
+  type SmbSession,
+  type SmbView,
+} from "../admin/live.ts";
 import { moment, plural } from "../format.ts";
 import type { Loaded } from "../load.ts";
 import { Button } from "../parts/button.tsx";
-import { report } from "../parts/notices.tsx";
+import { Confirm } from "../parts/confirm.tsx";
+import { describeFailure, notify, report } from "../parts/notices.tsx";
 import { Badge, Empty } from "../parts/states.tsx";
 import { ResourceLink } from "./resource-link.tsx";
 
 export function SmbTab({ loaded }: { readonly loaded: Loaded<SmbView> }): JSX.Element | null {
+  const [closed, setClosed] = useState<SmbSession>();
   if (loaded.value === undefined) return null;
   const { sessions, files, url } = loaded.value;
   if (sessions.length + files.length === 0) {
@@ -19,11 +28,15 @@ export function SmbTab({ loaded }: { readonly loaded: Loaded<SmbView> }): JSX.El
       </div>
     );
   }
-  const end = async (id: string): Promise<void> => {
-    if (report(await closeSession(id), "Session closed")) loaded.reload();
-  };
   return (
     <div class="scroll">
+      {closed !== undefined && (
+        <CloseSession
+          session={closed}
+          onClose={() => setClosed(undefined)}
+          onDone={loaded.reload}
+        />
+      )}
       <section class="section">
         <h2>Sessions</h2>
         <ul class="cards">
@@ -40,7 +53,7 @@ export function SmbTab({ loaded }: { readonly loaded: Loaded<SmbView> }): JSX.El
               <span class="soft">
                 {session.shares.join(", ")}: {plural(session.opens, "open")}
               </span>
-              <Button kind="danger" needs="administer" onClick={() => void end(session.id)}>
+              <Button kind="danger" needs="administer" onClick={() => setClosed(session)}>
                 Close session
               </Button>
             </li>
@@ -54,6 +67,32 @@ export function SmbTab({ loaded }: { readonly loaded: Loaded<SmbView> }): JSX.El
         ))}
       </section>
     </div>
+  );
+}
+
+interface CloseSessionProps {
+  readonly session: SmbSession;
+  readonly onClose: () => void;
+  readonly onDone: () => void;
+}
+
+function CloseSession({ session, onClose, onDone }: CloseSessionProps): JSX.Element {
+  const { id, client, opens } = session;
+  const end = async (): Promise<string | undefined> => {
+    const result = await closeSession(id);
+    if (!result.ok) return describeFailure(result.failure);
+    notify("good", "Session closed");
+    onDone();
+    return undefined;
+  };
+  return (
+    <Confirm
+      title="Close session"
+      text={`Close the session of ${client} with ${plural(opens, "open handle")}? Its locks are released, and what the client has not written yet is lost.`}
+      action="Close session"
+      onConfirm={end}
+      onClose={onClose}
+    />
   );
 }
 

@@ -1,7 +1,8 @@
 import type { JSX } from "preact";
-import { useMemo } from "preact/hooks";
+import { useMemo, useState } from "preact/hooks";
 import { count, plural } from "../format.ts";
 import { Button } from "../parts/button.tsx";
+import { useLeavingPanel } from "../parts/leaving-panel.ts";
 import { useLeaveWarning } from "../parts/leave-warning.ts";
 import { useStore } from "../store.ts";
 import {
@@ -33,8 +34,12 @@ export function JobPanel(): JSX.Element | null {
 }
 
 function JobRow({ job }: { readonly job: Job }): JSX.Element {
-  const { id, title, state, failures } = job;
+  const { id, title, state, failures, problem, result } = job;
+  const [isSmall, setSmall] = useState(false);
   const isRunning = state === "running";
+  // A result and failures stay until they are read.
+  const isSettled = state === "done" && failures.length === 0;
+  useLeavingPanel(isSettled && problem === undefined && result === undefined, () => dismissJob(id));
   return (
     <div class="job" role="group" aria-label={title}>
       <header class="uploads-head">
@@ -52,12 +57,20 @@ function JobRow({ job }: { readonly job: Job }): JSX.Element {
             Retry {count(failures.length)}
           </Button>
         )}
+        {failures.length > 0 && (
+          <Button
+            kind="quiet"
+            icon={isSmall ? "expand" : "minimise"}
+            label={isSmall ? "Show failures" : "Hide failures"}
+            onClick={() => setSmall(!isSmall)}
+          />
+        )}
         {!isRunning && (
           <Button kind="quiet" icon="close" label="Dismiss" onClick={() => dismissJob(id)} />
         )}
       </header>
       {isRunning && <Bar job={job} />}
-      <Failures job={job} />
+      {!isSmall && <Failures job={job} />}
     </div>
   );
 }

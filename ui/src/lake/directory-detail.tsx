@@ -10,7 +10,7 @@ import { Failed, Waiting } from "../parts/states.tsx";
 import { Tabs } from "../parts/tabs.tsx";
 import { TimelineView } from "../parts/timeline.tsx";
 import { getPathState, type PathAddress, type PathState } from "../rest/path.ts";
-import { go } from "../route.ts";
+import { go, useQueryValue } from "../route.ts";
 import { DeleteDirectory, RenameDialog } from "./path-dialogs.tsx";
 import { PermissionsTab } from "./permissions-tab.tsx";
 
@@ -28,7 +28,7 @@ const tabs = [
 
 /** Details of a directory in a hierarchical account. */
 export function DirectoryDetail({ folder, path, onChanged }: DirectoryDetailProps): JSX.Element {
-  const [tab, setTab] = useState<string>("overview");
+  const [tab, setTab] = useQueryValue("tab", "overview");
   const [dialog, setDialog] = useState<"rename" | "delete">();
   const { account, container } = folder;
   const address: PathAddress = { account, container, path };

@@ -41,11 +41,18 @@ export function Dialog({ title, onClose, children, wide = false }: DialogProps):
   );
 }
 
+/** Whether it is worth asking before the input is lost: a name is typed again at once. */
+function isLongText(target: EventTarget | null): boolean {
+  return target instanceof HTMLTextAreaElement;
+}
+
 interface FormDialogProps {
   readonly title: string;
   readonly action: string;
   readonly danger?: boolean;
   readonly wide?: boolean;
+  /** Whether the action must wait, for example for facts that the dialog shows. */
+  readonly disabled?: boolean | undefined;
   readonly onClose?: () => void;
   /** Resolves to the error message, or to undefined if the dialog may close. */
   readonly onSubmit: (values: FormData) => Promise<string | undefined>;
@@ -72,7 +79,11 @@ export function FormDialog(props: FormDialogProps): JSX.Element {
   };
   return (
     <Dialog title={props.title} onClose={close} wide={props.wide ?? false}>
-      <form class="form" onInput={() => setTyped(true)} onSubmit={(event) => void submit(event)}>
+      <form
+        class="form"
+        onInput={({ target }) => setTyped((before) => before || isLongText(target))}
+        onSubmit={(event) => void submit(event)}
+      >
         {props.children}
         {problem !== undefined && (
           <p class="problem" role="alert">
@@ -81,7 +92,11 @@ export function FormDialog(props: FormDialogProps): JSX.Element {
         )}
         <footer class="dialog-foot">
           {onClose !== undefined && <Button onClick={onClose}>Cancel</Button>}
-          <Button type="submit" kind={props.danger === true ? "danger" : "main"} disabled={isBusy}>
+          <Button
+            type="submit"
+            kind={props.danger === true ? "danger" : "main"}
+            disabled={isBusy || props.disabled === true}
+          >
             {props.action}
           </Button>
         </footer>

@@ -1,27 +1,31 @@
 import type { JSX } from "preact";
-import { useEffect, useRef, useState } from "preact/hooks";
+import { useEffect, useMemo, useState } from "preact/hooks";
+import { setQuery, useQueryValue } from "../route.ts";
 import { Icon } from "./icon.tsx";
-import { noFilter, type NameFilter } from "./name-filter.ts";
+import type { NameFilter } from "./name-filter.ts";
 
 const pauseMilliseconds = 200;
 
-/** Reports the filter once typing pauses for 200 ms. */
-export function Filter({
-  onChange,
-}: {
-  readonly onChange: (filter: NameFilter) => void;
-}): JSX.Element {
-  const [filter, setFilter] = useState(noFilter);
-  const isFirst = useRef(true);
+/** The filter in the address. */
+export function useFilter(): NameFilter {
+  const [text] = useQueryValue("find");
+  const [by] = useQueryValue("by", "prefix");
+  const mode = by === "contains" ? "contains" : "prefix";
+  return useMemo(() => ({ text, mode }), [text, mode]);
+}
+
+/** The field of the filter; the address has its text once typing pauses for 200 ms. */
+export function Filter(): JSX.Element {
+  const shown = useFilter();
+  const [text, setText] = useState(shown.text);
+  const { mode } = shown;
+  useEffect(() => setText(shown.text), [shown.text]);
   useEffect(() => {
-    if (isFirst.current) {
-      isFirst.current = false;
-      return;
-    }
-    const timer = setTimeout(() => onChange(filter), pauseMilliseconds);
+    if (text === shown.text) return;
+    const timer = setTimeout(() => setQuery({ find: text }), pauseMilliseconds);
     return () => clearTimeout(timer);
-  }, [filter]);
-  const label = filter.mode === "prefix" ? "Prefix" : "Part of the name";
+  }, [text]);
+  const label = mode === "prefix" ? "Prefix" : "Part of the name";
   return (
     <div class="filter">
       <Icon name="search" />
@@ -31,14 +35,14 @@ export function Filter({
         aria-label={label}
         placeholder={label}
         spellcheck={false}
-        value={filter.text}
-        onInput={({ currentTarget }) => setFilter({ ...filter, text: currentTarget.value })}
+        value={text}
+        onInput={({ currentTarget }) => setText(currentTarget.value)}
       />
       <select
         aria-label="Search by"
-        value={filter.mode}
-        onChange={({ currentTarget }) =>
-          setFilter({ ...filter, mode: currentTarget.value as NameFilter["mode"] })
+        value={mode}
+        onChange={({ currentTarget: { value } }) =>
+          setQuery({ by: value === "prefix" ? undefined : value })
         }
       >
         <option value="prefix">begins with</option>

@@ -6,6 +6,7 @@ interface KeyTarget<Row> {
   readonly at: number;
   readonly pageRows: number;
   readonly move: (to: number) => void;
+  readonly toEnd: () => void;
   /** Selects the rows from the anchor, or from the cursor without one, to a row. */
   readonly extendTo: (to: number) => void;
   readonly toggle: (at: number) => void;
@@ -32,7 +33,8 @@ function walk<Row>(event: KeyboardEvent, target: KeyTarget<Row>): boolean {
   const to = targets[event.key];
   if (to === undefined) return false;
   if (event.shiftKey) target.extendTo(to);
-  target.move(to);
+  if (event.key === "End") target.toEnd();
+  else target.move(to);
   return true;
 }
 

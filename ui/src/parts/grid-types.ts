@@ -12,7 +12,7 @@ export interface Column<Row> {
   /** A track of a CSS grid: `2fr`, `8rem`. */
   readonly width: string;
   readonly align?: "end";
-  /** Whether the column is hidden in narrow lists. */
+  /** Whether the column is hidden where names would have too little space; the leftmost first. */
   readonly isMinor?: boolean;
   readonly cell: (row: Row) => ComponentChildren;
 }
@@ -21,6 +21,10 @@ export interface Rows<Row> {
   readonly count: number;
   readonly rowAt: (index: number) => Row | undefined;
   readonly need?: (first: number, last: number) => void;
+  /** Loads all rows; those that are known are shown meanwhile. */
+  readonly needAll?: () => void;
+  /** Identifies the list. After a reload it is another one, with other rows. */
+  readonly source?: unknown;
 }
 
 export interface GridProps<Row> {

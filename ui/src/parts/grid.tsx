@@ -1,5 +1,6 @@
 import type { ComponentChildren, JSX, RefObject } from "preact";
 import { useEffect, useId, useLayoutEffect, useRef, useState } from "preact/hooks";
+import { fittingColumns } from "./fitting-columns.ts";
 import { GridHead } from "./grid-head.tsx";
 import { pressInGrid } from "./grid-keys.ts";
 import { GridRow, ownColumns } from "./grid-row.tsx";
@@ -11,7 +12,6 @@ import { scrollTo, windowAt, type Viewport, type Window } from "./virtual-scroll
 export type { Column, GridProps, Rows } from "./grid-types.ts";
 
 const rowPixels = 36;
-const narrowPixels = 640;
 
 export function rowsOf<Row>(list: readonly Row[]): Rows<Row> {
   return { count: list.length, rowAt: (index) => list[index] };
@@ -33,10 +33,9 @@ export function Grid<Row>(props: GridProps<Row>): JSX.Element {
   const { first, last } = window;
   useEffect(() => rows.need?.(first, Math.max(last, 0)));
   const cursor = useCursor(props, body, viewport);
-  const isNarrow = widthPixels < narrowPixels;
-  const given = isNarrow ? props.columns.filter((one) => one.isMinor !== true) : props.columns;
+  useAnchor(props, body, scrollPixels);
   const [before, after] = ownColumns(props);
-  const columns = [...before, ...given, ...after];
+  const columns = fittingColumns([...before, ...props.columns, ...after], widthPixels);
   const template = columns.map(({ width }) => width).join(" ");
   const shown = Array.from({ length: Math.max(0, last - first + 1) }, (_, index) => first + index);
   const { at } = cursor;
@@ -89,20 +88,34 @@ function useCursor<Row>(
 ) {
   const [cursor, setCursor] = useState(0);
   const anchor = useRef<number>(undefined);
+  const isAtEnd = useRef(false);
   const at = Math.min(cursor, Math.max(0, rows.count - 1));
   const clamp = (to: number): number => Math.max(0, Math.min(rows.count - 1, to));
+  const move = (to: number): void => {
+    setCursor(clamp(to));
+    const element = body.current;
+    if (element === null) return;
+    element.scrollTop = scrollTo(viewport, element.scrollTop, clamp(to));
+  };
+  // The end is followed while the rest of the list is loaded.
+  useLayoutEffect(() => {
+    if (isAtEnd.current) move(rows.count - 1);
+  }, [rows.count]);
   return {
     at,
+    toEnd: (): void => {
+      isAtEnd.current = true;
+      rows.needAll?.();
+      move(rows.count - 1);
+    },
     pageRows: Math.max(1, Math.floor(viewport.heightPixels / rowPixels) - 1),
     point: (index: number): void => {
       setCursor(index);
       anchor.current = index;
     },
     move: (to: number): void => {
-      setCursor(clamp(to));
-      const element = body.current;
-      if (element === null) return;
-      element.scrollTop = scrollTo(viewport, element.scrollTop, clamp(to));
+      isAtEnd.current = false;
+      move(to);
     },
     toggle: (index: number): void => {
       anchor.current = index;
@@ -156,6 +169,44 @@ function Space({ window, children }: SpaceProps): JSX.Element {
       </div>
     </div>
   );
+}
+
+interface Anchor {
+  readonly source: unknown;
+  readonly key: string | undefined;
+  readonly index: number;
+}
+
+/** Keeps the first visible row where it is when a reloaded list has more or fewer rows above it. */
+function useAnchor<Row>(
+  { rows, keyOf }: GridProps<Row>,
+  body: RefObject<HTMLDivElement | null>,
+  scrollPixels: number,
+): void {
+  const before = useRef<Anchor>({ source: rows.source, key: undefined, index: 0 });
+  useLayoutEffect(() => {
+    const { source, key, index } = before.current;
+    const element = body.current;
+    if (source !== rows.source && key !== undefined && index > 0 && element !== null) {
+      const found = indexOfKey(rows, keyOf, key);
+      if (found !== undefined) element.scrollTop += (found - index) * rowPixels;
+    }
+    const first = Math.floor((element?.scrollTop ?? 0) / rowPixels);
+    const row = rows.rowAt(first);
+    before.current = { source: rows.source, key: row && keyOf(row), index: first };
+  }, [rows.source, scrollPixels, rows.count]);
+}
+
+function indexOfKey<Row>(
+  rows: Rows<Row>,
+  keyOf: (row: Row) => string,
+  key: string,
+): number | undefined {
+  for (let index = 0; index < rows.count; index += 1) {
+    const row = rows.rowAt(index);
+    if (row !== undefined && keyOf(row) === key) return index;
+  }
+  return undefined;
 }
 
 let wasFocusLost = false;

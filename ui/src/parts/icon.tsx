@@ -36,6 +36,14 @@ const paths = {
   tag: "M2 8V2h6l6 6-6 6zM5 5h.01",
   count: "M3 13V8M6.5 13V4M10 13V9M13.5 13V2",
   columns: "M2 3h12v10H2zM6 3v10M10 3v10",
+  minimise: "M4 11.5h8",
+  expand: "M4 10l4-4 4 4",
+  paste: "M5 3h6v2H5zM5 4H3v10h10V4h-2M6 9h4M6 11.5h3",
+  cut: "M4.5 12.5a1.5 1.5 0 1 0 0-3 1.5 1.5 0 0 0 0 3zM11.5 12.5a1.5 1.5 0 1 0 0-3 1.5 1.5 0 0 0 0 3zM5.5 10 11 3M10.5 10 5 3",
+  play: "M5 3l8 5-8 5z",
+  pause: "M5 3v10M11 3v10",
+  events: "M9 1.5 3.5 9H8l-1 5.5L12.5 7H8z",
+  timeline: "M2 4h7M5 8h8M3 12h6M2 2v12",
   leave: "M9 3H3v10h6M7 8h7M11 5l3 3-3 3",
 } as const;
 

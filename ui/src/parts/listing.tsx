@@ -3,23 +3,27 @@ import { count } from "../format.ts";
 import { Grid, type GridProps } from "./grid.tsx";
 import type { NameFilter } from "./name-filter.ts";
 import type { PagedList } from "./paged-list.ts";
-import type { Sorting } from "./sorting.ts";
+import { sortIn, sortValue, type Sorting } from "./sorting.ts";
 import { Empty, Failed, Waiting } from "./states.tsx";
 
 interface ListingProps<Row> extends Omit<GridProps<Row>, "rows"> {
   readonly list: PagedList<Row>;
   readonly empty: string;
+  /** Loads the list again, if it is too long to follow the changes of other clients. */
+  readonly onRefresh?: (() => void) | undefined;
   /** An empty result of a search is not an empty list. */
   readonly filter?: NameFilter;
 }
 
 /** A paged list with its loading, empty and failed states. */
 export function Listing<Row>(props: ListingProps<Row>): JSX.Element {
-  const { list, empty, filter, ...grid } = props;
+  const { list, empty, filter, onRefresh, ...grid } = props;
   const failed = list.failure !== undefined && (
     <Failed what={lowerFirst(grid.label)} failure={list.failure} onRetry={() => list.retry()} />
   );
-  const line = <StatusLine list={list} hasFailed={failed !== false} {...grid} />;
+  const line = (
+    <StatusLine list={list} hasFailed={failed !== false} onRefresh={onRefresh} {...grid} />
+  );
   if (list.count === 0) {
     const isSearch = filter !== undefined && filter.text !== "";
     return (
@@ -38,6 +42,8 @@ export function Listing<Row>(props: ListingProps<Row>): JSX.Element {
     count: list.count,
     rowAt: (index: number) => list.rowAt(index),
     need: (first: number, last: number) => list.need(first, last),
+    needAll: () => list.needAll(),
+    source: list,
   };
   return (
     <>
@@ -51,6 +57,7 @@ export function Listing<Row>(props: ListingProps<Row>): JSX.Element {
 interface StatusLineProps<Row> extends Pick<GridProps<Row>, "selection" | "sorting"> {
   readonly list: PagedList<Row>;
   readonly hasFailed: boolean;
+  readonly onRefresh: (() => void) | undefined;
 }
 
 /** The number of entries, and commands for the whole list. */
@@ -67,6 +74,14 @@ function StatusLine<Row>(props: StatusLineProps<Row>): JSX.Element {
         <span>Loading…{list.readCount > 0 ? ` ${count(list.readCount)} read` : ""}</span>
       )}
       {!list.isComplete && !list.isLoading && !hasFailed && <span>Scroll for more</span>}
+      {props.onRefresh !== undefined && (
+        <span>
+          Changed by other clients.{" "}
+          <button type="button" class="text-button" onClick={props.onRefresh}>
+            Show changes
+          </button>
+        </span>
+      )}
       <span class="grow" />
       {selection !== undefined && (
         <button
@@ -85,16 +100,11 @@ function StatusLine<Row>(props: StatusLineProps<Row>): JSX.Element {
 /** Sorting also by columns that a narrow list does not show. */
 function SortChoice({ sorting }: { readonly sorting: Sorting }): JSX.Element {
   const { present, titles, set } = sorting;
-  const value = present === undefined ? "" : `${present.isDescending ? "-" : "+"}${present.by}`;
   return (
     <select
       aria-label="Sort by"
-      value={value}
-      onChange={({ currentTarget: { value: chosen } }) =>
-        set(
-          chosen === "" ? undefined : { by: chosen.slice(1), isDescending: chosen.startsWith("-") },
-        )
-      }
+      value={sortValue(present)}
+      onChange={({ currentTarget: { value } }) => set(sortIn(value))}
     >
       <option value="">Default order</option>
       {titles.flatMap((title) => [

@@ -4,8 +4,6 @@ export interface NameFilter {
   readonly mode: "prefix" | "contains";
 }
 
-export const noFilter: NameFilter = { text: "", mode: "prefix" };
-
 /** The prefix to send to the service. */
 export function prefixOf({ text, mode }: NameFilter): string {
   return mode === "prefix" ? text : "";

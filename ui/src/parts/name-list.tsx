@@ -5,24 +5,25 @@ import { namedPages, sortedPage } from "./arranged-pages.ts";
 import { Button } from "./button.tsx";
 import { Crumbs } from "./crumbs.tsx";
 import { EntryName } from "./entry-name.tsx";
-import { Filter } from "./filter.tsx";
+import { Filter, useFilter } from "./filter.tsx";
 import type { Column } from "./grid.tsx";
 import { Listing } from "./listing.tsx";
 import type { MenuItem } from "./menu.tsx";
 import { nameActions, type NameBatch } from "./name-actions.ts";
 import { NameDialogs, type NameDialog } from "./name-dialogs.tsx";
-import { noFilter, type NameFilter } from "./name-filter.ts";
+import type { NameFilter } from "./name-filter.ts";
 import type { Named, NameListProps } from "./name-types.ts";
 import { SelectionBar } from "./selection-bar.tsx";
 import { isAlone, useSelection } from "./selection.ts";
 import { comparison, useSorting, type SortKeys } from "./sorting.ts";
+import { useFollowing } from "./use-following.ts";
 import { useMenu } from "./use-menu.tsx";
 import { usePaged } from "./use-paged.ts";
 
 function useNames<Row extends Named>(props: NameListProps<Row>, filter: NameFilter) {
   const { account, one, variant } = props;
   const keys: SortKeys<Row> = { Name: ({ name }) => name, ...props.sortKeys };
-  const sorting = useSorting(keys);
+  const sorting = useSorting(Object.keys(keys));
   const sort = sorting.present;
   const inputs = [account, one, filter, variant];
   const fetchPage = useMemo(
@@ -31,7 +32,17 @@ function useNames<Row extends Named>(props: NameListProps<Row>, filter: NameFilt
   );
   const pages = sort === undefined ? fetchPage : sortedPage(fetchPage, comparison(keys, sort));
   const paged = usePaged(pages, [...inputs, sort]);
-  return { ...paged, sorting, fetchPage };
+  const isStale = useFollowing({
+    ...paged,
+    isAbout: ({ service, account: of, ...change }) =>
+      service === props.service && of === account && !isInside(change),
+  });
+  return { ...paged, isStale, sorting, fetchPage };
+}
+
+/** Whether a change is one of something in a container, queue, table or share. */
+function isInside(change: { readonly path?: string; readonly partitionKey?: string }): boolean {
+  return (change.path ?? "") !== "" || change.partitionKey !== undefined;
 }
 
 /** The selected rows, the dialogs, and the commands for a row or for the selection. */
@@ -69,14 +80,14 @@ function useCommands<Row extends Named>(
 
 /** Lists the containers, tables, queues or shares of an account; creates and deletes them. */
 export function NameList<Row extends Named>(props: NameListProps<Row>): JSX.Element {
-  const [filter, setFilter] = useState(noFilter);
+  const filter = useFilter();
   const names = useNames(props, filter);
   const commands = useCommands(props, filter, names);
   const { manage, selection, dialog, setDialog } = commands;
   const { open: openMenu, menu } = useMenu();
   return (
     <>
-      <NameBar props={props} onFilter={setFilter} onRefresh={names.reload} onDialog={setDialog} />
+      <NameBar props={props} onRefresh={names.reload} onDialog={setDialog} />
       <SelectionBar selection={selection} actions={commands.selectedActions} />
       <div class="work">
         <div class="list">
@@ -84,6 +95,7 @@ export function NameList<Row extends Named>(props: NameListProps<Row>): JSX.Elem
             label={props.many}
             list={names.list}
             filter={filter}
+            onRefresh={names.isStale ? names.reload : undefined}
             empty={emptyText(props, manage)}
             columns={columnsOf(props)}
             keyOf={commands.keyOf}
@@ -114,7 +126,6 @@ function deletion(run: () => void): MenuItem {
 
 interface NameBarProps<Row extends Named> {
   readonly props: NameListProps<Row>;
-  readonly onFilter: (filter: NameFilter) => void;
   readonly onRefresh: () => void;
   readonly onDialog: (dialog: NameDialog<Row>) => void;
 }
@@ -123,7 +134,7 @@ function NameBar<Row extends Named>({ props, ...on }: NameBarProps<Row>): JSX.El
   return (
     <div class="bar">
       <Crumbs crumbs={[{ words: props.many }]} />
-      <Filter onChange={on.onFilter} />
+      <Filter />
       {props.controls}
       <Button icon="refresh" label="Refresh" onClick={on.onRefresh} />
       <span data-new>

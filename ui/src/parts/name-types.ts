@@ -1,4 +1,5 @@
 import type { ComponentChildren } from "preact";
+import type { ServiceName } from "../admin/server.ts";
 import type { Result } from "../result.ts";
 import type { Page } from "../rest/container.ts";
 import type { Column } from "./grid-types.ts";
@@ -12,6 +13,7 @@ export interface Named {
 
 export interface NameListProps<Row extends Named> {
   readonly account: string;
+  readonly service: ServiceName;
   readonly one: string;
   readonly many: string;
   readonly icon: IconName;

@@ -13,6 +13,8 @@ interface HeldPage<Row> {
 
 /** Pages that stay in memory: about 30,000 rows, however far the user scrolls. */
 const pagesHeldMax = 30;
+/** Rows up to which the end of a list is looked for. */
+const rowsToEndMax = 200_000;
 
 /**
  * A listing whose pages are loaded as scrolling comes near them. Rows are read by index, so the
@@ -24,6 +26,7 @@ export class PagedList<Row> {
   readonly #pages: HeldPage<Row>[] = [];
   #next: string | undefined;
   #isComplete = false;
+  #isAllNeeded = false;
   #isLoading = false;
   #failure: Failure | undefined;
   #readCount = 0;
@@ -61,6 +64,15 @@ export class PagedList<Row> {
     return page?.rows?.[index - page.start];
   }
 
+  /** The first row in memory that passes a test. */
+  find(isWanted: (row: Row) => boolean): Row | undefined {
+    for (const { rows } of this.#pages) {
+      const found = rows?.find(isWanted);
+      if (found !== undefined) return found;
+    }
+    return undefined;
+  }
+
   /** Loads the pages of the visible rows and of those near them. */
   need(first: number, last: number): void {
     if (this.#isLoading || this.#failure !== undefined || this.#abort.signal.aborted) return;
@@ -73,6 +85,12 @@ export class PagedList<Row> {
     }
     const ahead = 200;
     if (!this.#isComplete && last + ahead >= this.count) void this.#loadNext();
+  }
+
+  /** Loads all pages, one after the other. */
+  needAll(): void {
+    this.#isAllNeeded = true;
+    this.need(this.count - 1, this.count - 1);
   }
 
   /** Loads again what failed; the rows before it stay. */
@@ -106,6 +124,8 @@ export class PagedList<Row> {
     this.#isComplete = next === undefined;
     this.#dropFarFrom(this.#pages.length - 1);
     this.#changed();
+    const isMore = this.#isAllNeeded && this.count < rowsToEndMax;
+    if (isMore && next !== undefined && !this.#isLoading) void this.#loadNext();
   }
 
   async #loadAgain(page: HeldPage<Row>): Promise<void> {

@@ -1,4 +1,5 @@
-import { useState } from "preact/hooks";
+import { useMemo } from "preact/hooks";
+import { useQueryValue } from "../route.ts";
 
 export interface Sort {
   /** Title of a column. */
@@ -16,9 +17,21 @@ export interface Sorting {
   readonly set: (sort: Sort | undefined) => void;
 }
 
-export function useSorting(keys: SortKeys<never>): Sorting {
-  const [present, set] = useState<Sort>();
-  return { titles: Object.keys(keys), present, set };
+/** The order in the address. */
+export function useSorting(titles: readonly string[]): Sorting {
+  const [value, setValue] = useQueryValue("sort");
+  const present = useMemo(() => sortIn(value), [value]);
+  return { titles, present, set: (sort) => setValue(sortValue(sort)) };
+}
+
+/** An order as text: `-Size` is by size, descending. */
+export function sortValue(sort: Sort | undefined): string {
+  return sort === undefined ? "" : `${sort.isDescending ? "-" : "+"}${sort.by}`;
+}
+
+export function sortIn(value: string): Sort | undefined {
+  if (value === "") return undefined;
+  return { by: value.slice(1), isDescending: value.startsWith("-") };
 }
 
 /** The order after another click on a column: ascending, descending, that of the service. */

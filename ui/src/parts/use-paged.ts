@@ -7,9 +7,12 @@ export interface Paged<Row> {
   readonly reload: () => void;
 }
 
+/** Rows up to which a reloaded list is loaded as far as the one that it replaces. */
+export const reloadedRowsMax = 5000;
+
 /**
- * A paged list that is reset when `inputs` change. On a reload the old rows stay until the new ones
- * arrive, so that scroll position and focus are kept.
+ * A paged list that is reset when `inputs` change. On a reload the old rows stay until as many new
+ * ones have arrived, so that scroll position and focus are kept.
  */
 export function usePaged<Row>(fetchPage: FetchPage<Row>, inputs: readonly unknown[]): Paged<Row> {
   const [, redraw] = useState(0);
@@ -18,13 +21,17 @@ export function usePaged<Row>(fetchPage: FetchPage<Row>, inputs: readonly unknow
     () => new PagedList<Row>(fetchPage, () => redraw((before) => before + 1)),
     [...inputs, round],
   );
-  useEffect(() => {
-    list.need(0, 0);
-    return () => list.close();
-  }, [list]);
   const subject = useMemo(() => ({}), inputs);
   const shown = useRef({ subject, list });
-  const isReady = list.count > 0 || list.isComplete || list.failure !== undefined;
-  if (isReady || shown.current.subject !== subject) shown.current = { subject, list };
+  const old = shown.current;
+  const isReload = old.subject === subject && old.list !== list;
+  const isFollowed = isReload && old.list.count <= reloadedRowsMax;
+  const wanted = isFollowed ? Math.max(1, old.list.count) : 1;
+  useEffect(() => {
+    if (list.count < wanted) list.need(0, wanted - 1);
+  });
+  useEffect(() => () => list.close(), [list]);
+  const isReady = list.count >= wanted || list.isComplete || list.failure !== undefined;
+  if (isReady || !isReload) shown.current = { subject, list };
   return { list: shown.current.list, reload: () => setRound((before) => before + 1) };
 }

@@ -41,6 +41,7 @@ export function QueuesPage({ account, queue }: QueuesPageProps): JSX.Element {
   return (
     <NameList
       account={account}
+      service="queue"
       one="queue"
       many="Queues"
       icon="queues"

@@ -12,6 +12,7 @@ export interface BlobEntry {
   readonly isDeleted: boolean;
   readonly etag: string;
   readonly lastModified: string;
+  readonly createdAt: string;
   readonly length: number | undefined;
   readonly contentType: string;
   readonly blobType: string;
@@ -68,6 +69,7 @@ function readPrefix(element: Element): BlobEntry {
     isDeleted: false,
     etag: textOf(properties, "Etag") ?? "",
     lastModified: textOf(properties, "Last-Modified") ?? "",
+    createdAt: textOf(properties, "Creation-Time") ?? "",
     length: undefined,
     contentType: "",
     blobType: "",
@@ -95,6 +97,7 @@ function readBlob(element: Element): BlobEntry {
     isDeleted: textOf(element, "Deleted") === "true",
     etag: text("Etag"),
     lastModified: text("Last-Modified"),
+    createdAt: text("Creation-Time"),
     length: numberOf(properties, "Content-Length"),
     contentType: text("Content-Type"),
     blobType: text("BlobType"),

@@ -80,10 +80,17 @@ function sendWithProgress(url: string, headers: Headers, call: Call): Promise<Re
   const { method = "GET", body, signal, onSent } = call;
   return new Promise((resolve, reject) => {
     const sending = new XMLHttpRequest();
-    const stop = (): void => sending.abort();
+    let isSent = false;
+    // A request that was sent completely may be carried out: only its response says so.
+    const stop = (): void => {
+      if (!isSent) sending.abort();
+    };
     sending.open(method, url);
     for (const [name, value] of headers) sending.setRequestHeader(name, value);
     sending.upload.addEventListener("progress", ({ loaded }) => onSent?.(loaded));
+    sending.upload.addEventListener("load", () => {
+      isSent = true;
+    });
     sending.addEventListener("load", () => {
       const text = sending.status === 204 ? null : sending.responseText;
       resolve(new Response(text, { status: sending.status, headers: headersIn(sending) }));

@@ -1,5 +1,4 @@
 import type { JSX } from "preact";
-import { useState } from "preact/hooks";
 import { bytes, count, moment } from "../format.ts";
 import { useLoad } from "../load.ts";
 import { Button } from "../parts/button.tsx";
@@ -11,6 +10,7 @@ import { Failed, Waiting } from "../parts/states.tsx";
 import { Tabs } from "../parts/tabs.tsx";
 import { TimelineView } from "../parts/timeline.tsx";
 import { filePath, getFileProperties, type FileAddress } from "../rest/file.ts";
+import { useQueryValue } from "../route.ts";
 import { downloadFile } from "./download-file.ts";
 import { FilePreview } from "./file-preview.tsx";
 import { HandlesList } from "./handles-list.tsx";
@@ -37,7 +37,7 @@ const permissions = [
 ] as const;
 
 export function FileDetail({ address, onClose }: FileDetailProps): JSX.Element {
-  const [tab, setTab] = useState("overview");
+  const [tab, setTab] = useQueryValue("tab", "overview");
   const loaded = useLoad((signal) => getFileProperties(address, signal), [address.path]);
   const { account, share, path } = address;
   return (

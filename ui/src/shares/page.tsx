@@ -75,6 +75,7 @@ export function SharesPage({ account, share, folder, query }: SharesPageProps): 
   return (
     <NameList
       account={account}
+      service="file"
       one="share"
       many="Shares"
       icon="shares"

@@ -6,16 +6,17 @@ import { useAbilities } from "../parts/abilities.ts";
 import { namedPages, sortedPage } from "../parts/arranged-pages.ts";
 import { Button } from "../parts/button.tsx";
 import { Crumbs, type Crumb } from "../parts/crumbs.tsx";
-import { Filter } from "../parts/filter.tsx";
+import { Filter, useFilter } from "../parts/filter.tsx";
 import { EntryName } from "../parts/entry-name.tsx";
 import type { Column } from "../parts/grid.tsx";
 import { Listing } from "../parts/listing.tsx";
-import { noFilter, type NameFilter } from "../parts/name-filter.ts";
+import type { NameFilter } from "../parts/name-filter.ts";
 import { report } from "../parts/notices.tsx";
 import { SelectionBar } from "../parts/selection-bar.tsx";
 import { isAlone, useSelection } from "../parts/selection.ts";
 import { comparison, useSorting, type SortKeys } from "../parts/sorting.ts";
 import { Badge } from "../parts/states.tsx";
+import { useFollowing } from "../parts/use-following.ts";
 import { useMenu } from "../parts/use-menu.tsx";
 import { usePaged } from "../parts/use-paged.ts";
 import { listFolder, type FileEntry, type FolderAddress } from "../rest/file-list.ts";
@@ -43,7 +44,7 @@ const sortKeys: SortKeys<FileEntry> = {
 
 function useFiles(address: FolderAddress, filter: NameFilter) {
   const { account, share, folder, snapshot } = address;
-  const sorting = useSorting(sortKeys);
+  const sorting = useSorting(Object.keys(sortKeys));
   const sort = sorting.present;
   const inputs = [account, share, folder, snapshot, filter];
   const fetchPage = useMemo(
@@ -55,7 +56,15 @@ function useFiles(address: FolderAddress, filter: NameFilter) {
     ...inputs,
     sort,
   ]);
-  return { ...paged, sorting, fetchPage };
+  const isStale = useFollowing({
+    ...paged,
+    isAbout: (change) =>
+      change.service === "file" &&
+      change.account === account &&
+      change.container === share &&
+      change.path?.startsWith(folder) === true,
+  });
+  return { ...paged, isStale, sorting, fetchPage };
 }
 
 /** The selected rows, the dialogs, and the commands for a row or for the selection. */
@@ -102,7 +111,7 @@ function useCommands(
 /** Shows a folder of a share, with the details of one file beside it. */
 export function ShareBrowser({ address, shown }: ShareBrowserProps): JSX.Element {
   const { account, share, folder, snapshot } = address;
-  const [filter, setFilter] = useState(noFilter);
+  const filter = useFilter();
   const files = useFiles(address, filter);
   const { reload } = files;
   const commands = useCommands(address, filter, files);
@@ -111,7 +120,6 @@ export function ShareBrowser({ address, shown }: ShareBrowserProps): JSX.Element
     <>
       <ShareBar
         address={address}
-        onFilter={setFilter}
         onRefresh={reload}
         onNew={() => commands.onDialog({ kind: "new" })}
         onUpload={upload}
@@ -169,6 +177,7 @@ function Files({ address, shown, filter, files, commands }: FilesProps): JSX.Ele
         label={`Files in ${share}`}
         list={files.list}
         filter={filter}
+        onRefresh={files.isStale ? files.reload : undefined}
         empty={`No files.${write ? " Drop files or folders here to upload them." : ""}`}
         columns={columns}
         keyOf={({ name }) => joined(folder, name)}
@@ -194,19 +203,18 @@ function Files({ address, shown, filter, files, commands }: FilesProps): JSX.Ele
 
 interface ShareBarProps {
   readonly address: FolderAddress;
-  readonly onFilter: (filter: NameFilter) => void;
   readonly onRefresh: () => void;
   readonly onNew: () => void;
   readonly onUpload: (sources: readonly Source[]) => void;
 }
 
-function ShareBar({ address, onFilter, onRefresh, onNew, onUpload }: ShareBarProps): JSX.Element {
+function ShareBar({ address, onRefresh, onNew, onUpload }: ShareBarProps): JSX.Element {
   const { account, share, folder, snapshot } = address;
   return (
     <div class="bar">
       <Crumbs crumbs={crumbsOf(address)} />
       {snapshot !== undefined && <Badge tone="accent">snapshot {moment(snapshot)}</Badge>}
-      <Filter key={folder} onChange={onFilter} />
+      <Filter key={folder} />
       <Button icon="refresh" label="Refresh" onClick={onRefresh} />
       {snapshot === undefined && (
         <>

@@ -1,5 +1,5 @@
 import type { FolderAddress } from "../rest/file-list.ts";
-import { formatRoute } from "../route.ts";
+import { formatRoute, keptQuery } from "../route.ts";
 
 /** The address of a folder of a share or share snapshot, with the details of `file` beside it if
  *  given. */
@@ -8,5 +8,5 @@ export function shareRoute(
   file?: string,
 ): string {
   const segments = folder === "" ? [account, share] : [account, share, folder];
-  return formatRoute("shares", segments, { snapshot, file });
+  return formatRoute("shares", segments, { ...keptQuery("shares", segments), snapshot, file });
 }

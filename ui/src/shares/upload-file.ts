@@ -27,12 +27,16 @@ export function uploadFilesInto(
   const made = new Map<string, Promise<void>>();
   addTransfers(sources, {
     send: (work) => send(placeOf(work.source), work, made),
-    etagOf: async (source) => {
-      const found = await getFileProperties(placeOf(source));
-      return found.ok ? (found.value.get("etag") ?? undefined) : undefined;
-    },
+    // An incomplete file is written again, so that there is nothing to recognise.
+    isOwn: () => Promise.resolve(false),
+    etagOf: (source) => etagOf(placeOf(source)),
     onDone,
   });
+}
+
+async function etagOf(address: FileAddress): Promise<string | undefined> {
+  const found = await getFileProperties(address);
+  return found.ok ? (found.value.get("etag") ?? undefined) : undefined;
 }
 
 /** Creates the parent directories, each once. */
@@ -54,13 +58,15 @@ function makeFolders(address: FileAddress, made: Map<string, Promise<void>>): Pr
 
 async function send(
   address: FileAddress,
-  { source, condition, signal, onProgress }: Parameters<Send>[0],
+  { source, condition, attempt, signal, onProgress }: Parameters<Send>[0],
   made: Map<string, Promise<void>>,
 ): Promise<Result<unknown>> {
   const { file } = source;
   await makeFolders(address, made);
   // Create File has no conditional headers, so another client may still create the file in between.
-  if (condition.ifNoneMatch === "*" && (await getFileProperties(address)).ok) {
+  // A file in the state that an earlier attempt has left is written again.
+  const present = condition.ifNoneMatch === "*" ? await etagOf(address) : undefined;
+  if (present !== undefined && present !== attempt.etag) {
     const message = "A file of this name exists";
     return { ok: false, failure: { status: 409, code: "ResourceAlreadyExists", message } };
   }
@@ -74,6 +80,7 @@ async function send(
     signal,
   });
   if (!created.ok) return created;
+  attempt.etag = created.value.headers.get("etag") ?? undefined;
   for (let start = 0; start < file.size; start += rangeBytes) {
     const end = Math.min(file.size, start + rangeBytes);
     const written = await request("file", filePath(address), {
@@ -85,6 +92,7 @@ async function send(
       onSent: (bytes) => onProgress(Math.min(end, start + bytes)),
     });
     if (!written.ok) return written;
+    attempt.etag = written.value.headers.get("etag") ?? undefined;
     onProgress(end);
   }
   return created;

@@ -15,6 +15,7 @@ export type TableDialog =
 export interface Entities extends Paged<Entity> {
   readonly fetchPage: FetchPage<Entity>;
   readonly sorting: Sorting;
+  readonly isStale: boolean;
 }
 
 export interface ActionContext {

@@ -1,19 +1,20 @@
 import type { JSX } from "preact";
 import { useMemo, useState } from "preact/hooks";
-import { leaveEditor } from "../edit/unsaved.ts";
 import { sortedPage, type FetchPage } from "../parts/arranged-pages.ts";
 import { useAbilities } from "../parts/abilities.ts";
 import { Button } from "../parts/button.tsx";
+import { ColumnDialog, useColumns } from "../parts/column-dialog.tsx";
 import { Crumbs } from "../parts/crumbs.tsx";
 import { Listing } from "../parts/listing.tsx";
 import { SelectionBar } from "../parts/selection-bar.tsx";
 import { useSelection } from "../parts/selection.ts";
-import { comparison, type Sort } from "../parts/sorting.ts";
+import { comparison, useSorting } from "../parts/sorting.ts";
+import { useFollowing } from "../parts/use-following.ts";
 import { useMenu } from "../parts/use-menu.tsx";
 import { usePaged } from "../parts/use-paged.ts";
 import type { Entity } from "../rest/entity.ts";
 import { queryEntities, type TableAddress } from "../rest/table.ts";
-import { formatRoute } from "../route.ts";
+import { changedQuery, formatRoute, go, useQueryValue } from "../route.ts";
 import { entityName } from "./bulk.ts";
 import {
   actionsOf,
@@ -31,30 +32,23 @@ import {
   sortKeysOf,
   type SeenProperty,
 } from "./entity-columns.tsx";
-import { EntityDetail } from "./entity-detail.tsx";
-import { ChangeEntities, ColumnDialog, DeleteEntities } from "./entity-dialogs.tsx";
+import { EntityBeside } from "./entity-beside.tsx";
+import { ChangeEntities, DeleteEntities } from "./entity-dialogs.tsx";
 import { ExportDialog } from "./export-dialog.tsx";
-import { useHiddenColumns } from "./hidden-columns.ts";
+import { entityValue } from "./entity-route.ts";
 import { ImportDialog } from "./import-dialog.tsx";
 import { QueryBuilder } from "./query-builder.tsx";
 
 const pageRows = 1000;
 const ownNames = ["PartitionKey", "RowKey", "Timestamp"];
 
-const newEntity: Entity = {
-  partitionKey: "",
-  rowKey: "",
-  timestamp: "",
-  etag: "",
-  properties: {},
-};
-
 /** The entities that match the filter, sorted if the user chose a column. */
 function useEntities(
   address: TableAddress,
   filter: string,
 ): Entities & { readonly seen: readonly SeenProperty[] } {
-  const [sort, setSort] = useState<Sort>();
+  const sorting = useSorting([]);
+  const sort = sorting.present;
   const inputs = [address.account, address.table, filter];
   const fetchPage = useMemo<FetchPage<Entity>>(
     () =>
@@ -65,23 +59,29 @@ function useEntities(
   const keysOf = useMemo(() => ({ present: sortKeysOf([]) }), []);
   const pages = sort ? sortedPage(fetchPage, comparison(keysOf.present, sort)) : fetchPage;
   const { list, reload } = usePaged(pages, [...inputs, sort]);
+  const isStale = useFollowing({
+    list,
+    reload,
+    isAbout: ({ service, account, container }) =>
+      service === "table" && account === address.account && container === address.table,
+  });
   const seen = seenProperties(list);
   // Sorting needs the columns of the list that is replaced by the sorted one.
   if (seen.length > 0) keysOf.present = sortKeysOf(seen);
   const titles = Object.keys(keysOf.present);
-  return { list, reload, fetchPage, seen, sorting: { titles, present: sort, set: setSort } };
+  return { list, reload, isStale, fetchPage, seen, sorting: { ...sorting, titles } };
 }
 
 export function EntityBrowser({ address }: { readonly address: TableAddress }): JSX.Element {
-  const [filter, setFilter] = useState("");
-  const [shown, setShown] = useState<Entity>();
+  const [filter, setFilter] = useQueryValue("filter");
   const [dialog, setDialog] = useState<TableDialog>();
   const entities = useEntities(address, filter);
   const { reload, seen } = entities;
-  const [hidden, setHidden] = useHiddenColumns(address);
-  const columns = shownProperties(seen, hidden);
-  const selection = useSelection(keyOf, [filter]);
-  const show = (entity: Entity): void => leaveEditor(() => setShown(entity));
+  const names = seen.map(({ name }) => name);
+  const chosen = useColumns(`${address.account}/${address.table}`, names);
+  const columns = shownProperties(seen, chosen.chosen);
+  const selection = useSelection<Entity>(entityValue, [filter]);
+  const show = (entity: Entity): void => go(changedQuery({ entity: entityValue(entity) }));
   const commands = { onDialog: setDialog, onOpen: show };
   const context: ActionContext = { address, selection, entities, ...commands };
   return (
@@ -90,10 +90,11 @@ export function EntityBrowser({ address }: { readonly address: TableAddress }): 
         address={address}
         onRefresh={reload}
         onDialog={(kind) => setDialog({ kind })}
-        onNew={() => setShown(newEntity)}
+        onNew={() => go(changedQuery({ entity: "new" }))}
       />
       <QueryBuilder
-        properties={[...ownNames, ...seen.map(({ name }) => name)]}
+        filter={filter}
+        properties={[...ownNames, ...names]}
         onRun={(next) => {
           if (next === filter) reload();
           else setFilter(next);
@@ -101,24 +102,11 @@ export function EntityBrowser({ address }: { readonly address: TableAddress }): 
       />
       <SelectionBar selection={selection} actions={selectedActions(context, selection)} />
       <div class="work">
-        <EntityList context={context} columns={columns} shown={shown} filter={filter} />
-        {shown !== undefined && (
-          <EntityDetail
-            key={keyOf(shown)}
-            table={address}
-            entity={shown}
-            onClose={() => setShown(undefined)}
-            onChanged={reload}
-          />
-        )}
+        <EntityList context={context} columns={columns} filter={filter} />
+        <EntityBeside table={address} list={entities.list} onChanged={reload} />
       </div>
       {dialog?.kind === "columns" && (
-        <ColumnDialog
-          names={seen.map(({ name }) => name)}
-          hidden={hidden}
-          onChange={setHidden}
-          onClose={() => setDialog(undefined)}
-        />
+        <ColumnDialog names={names} columns={chosen} onClose={() => setDialog(undefined)} />
       )}
       <TableDialogs
         dialog={dialog}
@@ -134,27 +122,28 @@ export function EntityBrowser({ address }: { readonly address: TableAddress }): 
 interface EntityListProps {
   readonly context: ActionContext;
   readonly columns: readonly SeenProperty[];
-  readonly shown: Entity | undefined;
   readonly filter: string;
 }
 
-function EntityList({ context, columns, shown, filter }: EntityListProps): JSX.Element {
+function EntityList({ context, columns, filter }: EntityListProps): JSX.Element {
   const { open: openMenu, menu } = useMenu();
   const abilities = useAbilities();
   const { entities, address, selection, onOpen } = context;
+  const [shown] = useQueryValue("entity");
   return (
     <div class="list wide-list">
       <Listing
         label={`Entities of ${address.table}`}
         list={entities.list}
+        onRefresh={entities.isStale ? entities.reload : undefined}
         empty={filter === "" ? "No entities." : "No entities match the filter."}
         columns={columnsOf(columns)}
         minWidth={minWidthOf(columns)}
-        keyOf={keyOf}
+        keyOf={entityValue}
         nameOf={entityName}
         selection={selection}
         sorting={entities.sorting}
-        active={shown === undefined ? undefined : keyOf(shown)}
+        active={shown}
         onOpen={onOpen}
         onDelete={(entity) => {
           if (abilities.delete) askToDelete(context, entity);
@@ -222,8 +211,4 @@ function TableBar({ address, onRefresh, onDialog, onNew }: TableBarProps): JSX.E
       </span>
     </div>
   );
-}
-
-function keyOf({ partitionKey, rowKey }: Entity): string {
-  return `${partitionKey}\n${rowKey}`;
 }

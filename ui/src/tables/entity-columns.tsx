@@ -34,9 +34,9 @@ export function seenProperties(list: PagedList<Entity>): readonly SeenProperty[]
 /** The properties that get a column. */
 export function shownProperties(
   seen: readonly SeenProperty[],
-  hidden: ReadonlySet<string>,
+  chosen: readonly string[],
 ): readonly SeenProperty[] {
-  return seen.filter(({ name }) => !hidden.has(name)).slice(0, columnsMax);
+  return seen.filter(({ name }) => chosen.includes(name)).slice(0, columnsMax);
 }
 
 export function minWidthOf(shown: readonly SeenProperty[]): string {

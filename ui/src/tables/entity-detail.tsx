@@ -17,6 +17,8 @@ import {
   replaceEntity,
   type TableAddress,
 } from "../rest/table.ts";
+import { setQuery } from "../route.ts";
+import { entityValue } from "./entity-route.ts";
 import { PropertyRows, type NamedProperty } from "./property-rows.tsx";
 import { rowsProblem } from "./property-rules.ts";
 
@@ -66,7 +68,8 @@ function useEntity({ table, entity: given, onChanged }: EntityDetailProps) {
     setProblem(result.ok ? undefined : describeFailure(result.failure));
     if (!result.ok) return;
     notify("good", "Entity inserted");
-    await refresh();
+    onChanged();
+    setQuery({ entity: entityValue(address) });
   };
   const replace = async (): Promise<void> => {
     const began = { text: entityToText(entity), etag: entity.etag };

@@ -4,7 +4,6 @@ import { useUnsaved, leaveEditor } from "../edit/unsaved.ts";
 import { Button } from "../parts/button.tsx";
 import { Confirm } from "../parts/confirm.tsx";
 import { Dialog } from "../parts/dialog.tsx";
-import { Check } from "../parts/field.tsx";
 import { Problem } from "../parts/states.tsx";
 import { changeEntities, deleteEntities, describeEntities, type EntityBatch } from "./bulk.ts";
 import { PropertyRows, type NamedProperty } from "./property-rows.tsx";
@@ -67,46 +66,6 @@ export function ChangeEntities({ batch, onClose }: BatchDialogProps): JSX.Elemen
           <Button onClick={onClose}>Cancel</Button>
           <Button kind="main" onClick={apply}>
             Change entities
-          </Button>
-        </footer>
-      </div>
-    </Dialog>
-  );
-}
-
-interface ColumnDialogProps {
-  readonly names: readonly string[];
-  readonly hidden: ReadonlySet<string>;
-  readonly onChange: (hidden: ReadonlySet<string>) => void;
-  readonly onClose: () => void;
-}
-
-/** Chooses the properties that have a column. */
-export function ColumnDialog({ names, hidden, onChange, onClose }: ColumnDialogProps): JSX.Element {
-  const toggle = (name: string, isShown: boolean): void => {
-    const next = new Set(hidden);
-    if (isShown) next.delete(name);
-    else next.add(name);
-    onChange(next);
-  };
-  return (
-    <Dialog title="Columns" onClose={onClose}>
-      <div class="form">
-        {names.length === 0 && <p>The entities have no properties.</p>}
-        {names.map((name) => (
-          <Check
-            key={name}
-            checked={!hidden.has(name)}
-            onChange={(isShown) => toggle(name, isShown)}
-          >
-            {name}
-          </Check>
-        ))}
-        <footer class="dialog-foot">
-          <Button onClick={() => onChange(new Set())}>Show all</Button>
-          <Button onClick={() => onChange(new Set(names))}>Hide all</Button>
-          <Button kind="main" onClick={onClose}>
-            Done
           </Button>
         </footer>
       </div>

@@ -17,6 +17,7 @@ export function TablesPage({ account, table }: TablesPageProps): JSX.Element {
   return (
     <NameList
       account={account}
+      service="table"
       one="table"
       many="Tables"
       icon="tables"

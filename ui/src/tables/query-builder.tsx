@@ -1,10 +1,12 @@
 import type { JSX } from "preact";
-import { useState } from "preact/hooks";
+import { useEffect, useState } from "preact/hooks";
 import { Button } from "../parts/button.tsx";
 import { edmTypes } from "../rest/entity.ts";
 import { filterText, operators, type Clause } from "./filter-text.ts";
 
 interface QueryBuilderProps {
+  /** The filter that the list shows. */
+  readonly filter: string;
   readonly properties: readonly string[];
   readonly onRun: (filter: string) => void;
 }
@@ -18,9 +20,10 @@ const emptyClause: Clause = {
 };
 
 /** Builds a `$filter` text from clauses. The user may edit the text, and it is sent as it is. */
-export function QueryBuilder({ properties, onRun }: QueryBuilderProps): JSX.Element {
+export function QueryBuilder({ filter, properties, onRun }: QueryBuilderProps): JSX.Element {
   const [clauses, setClauses] = useState<readonly Clause[]>([]);
-  const [raw, setRaw] = useState("");
+  const [raw, setRaw] = useState(filter);
+  useEffect(() => setRaw(filter), [filter]);
   const change = (next: readonly Clause[]): void => {
     setClauses(next);
     setRaw(filterText(next));

@@ -1,8 +1,9 @@
 import type { JSX } from "preact";
-import { useMemo } from "preact/hooks";
+import { useMemo, useState } from "preact/hooks";
 import { bytes, count, plural } from "../format.ts";
 import { Button } from "../parts/button.tsx";
 import { Grid, rowsOf, type Column } from "../parts/grid.tsx";
+import { useLeavingPanel } from "../parts/leaving-panel.ts";
 import { useLeaveWarning } from "../parts/leave-warning.ts";
 import { useStore } from "../store.ts";
 import {
@@ -21,6 +22,8 @@ export function UploadPanel(): JSX.Element | null {
   const changes = useStore(transferChanges);
   const list = useMemo(() => allTransfers().toSorted(byUrgency), [changes]);
   useLeaveWarning(() => allTransfers().some(({ state }) => isActive(state)));
+  const [isSmall, setSmall] = useState(false);
+  useLeavingPanel(list.length > 0 && list.every(({ state }) => state === "done"), clearFinished);
   if (list.length === 0) return null;
   const inState = (...states: readonly string[]): number =>
     list.filter(({ state }) => states.includes(state)).length;
@@ -42,6 +45,12 @@ export function UploadPanel(): JSX.Element | null {
           </Button>
         )}
         {!isRunning && stuck > 0 && <ResumeAll list={list} />}
+        <Button
+          kind="quiet"
+          icon={isSmall ? "expand" : "minimise"}
+          label={isSmall ? "Show files" : "Hide files"}
+          onClick={() => setSmall(!isSmall)}
+        />
         {!isRunning && <Button kind="quiet" icon="close" label="Clear" onClick={clearFinished} />}
       </header>
       <progress
@@ -49,7 +58,9 @@ export function UploadPanel(): JSX.Element | null {
         value={total === 0 ? 1 : sent}
         aria-label="Bytes uploaded"
       />
-      <Grid label="Files" columns={columns} rows={rowsOf(list)} keyOf={({ id }) => String(id)} />
+      {!isSmall && (
+        <Grid label="Files" columns={columns} rows={rowsOf(list)} keyOf={({ id }) => String(id)} />
+      )}
     </section>
   );
 }

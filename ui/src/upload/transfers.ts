@@ -18,22 +18,34 @@ export interface Transfer {
 export type Send = (work: {
   readonly source: Source;
   readonly condition: Condition;
+  /** Kept while the transfer is resumed: what earlier attempts have written. */
+  readonly attempt: Attempt;
   readonly signal: AbortSignal;
   readonly onProgress: (sentBytes: number) => void;
 }) => Promise<Result<unknown>>;
 
+/** What is known of the earlier attempts of a transfer. */
+interface Attempt {
+  /** The ETag of the last state that an attempt has written. */
+  etag?: string | undefined;
+}
+
 interface Target {
   readonly send: Send;
+  /** Whether the object that exists is the result of an earlier attempt, whose response was lost
+   *  or not awaited. */
+  readonly isOwn: (source: Source) => Promise<boolean>;
   /** The ETag of the existing object, so that only this state is overwritten. */
   readonly etagOf: (source: Source) => Promise<string | undefined>;
-  /** Called after a transfer ends while none is waiting: possibly several times, and not after a
-   *  cancellation. */
+  /** Called when no transfer is running or waiting any more, also after a cancellation. */
   readonly onDone: () => void;
 }
 
 interface Job {
   readonly source: Source;
   readonly target: Target;
+  readonly attempt: Attempt;
+  attempts: number;
   condition: Condition;
   abort: AbortController;
 }
@@ -75,6 +87,8 @@ export function addTransfers(sources: readonly Source[], target: Target): void {
     jobs.set(lastId, {
       source,
       target,
+      attempt: {},
+      attempts: 0,
       condition: { ifNoneMatch: "*" },
       abort: new AbortController(),
     });
@@ -106,20 +120,32 @@ async function runAndGoOn(id: number): Promise<void> {
   await run(id);
   running -= 1;
   pump();
+  if (running === 0) jobs.get(id)?.target.onDone();
 }
 
 async function run(id: number): Promise<void> {
   const job = jobs.get(id);
   if (job === undefined) return;
-  const { source, target, condition, abort } = job;
+  const { source, target, condition, attempt, abort } = job;
+  const { signal } = abort;
   const onProgress = (sentBytes: number): void => change(id, { sentBytes });
-  const result = await target.send({ source, condition, signal: abort.signal, onProgress });
-  if (abort.signal.aborted) return change(id, { state: "cancelled" });
-  if (result.ok) change(id, { state: "done", sentBytes: source.file.size });
-  else if (result.failure.status === 409 && condition.ifNoneMatch === "*") {
+  job.attempts += 1;
+  const result = await target.send({ source, condition, attempt, signal, onProgress });
+  // What the service has stored is done, also if it was cancelled at the same time.
+  if (result.ok) return change(id, stored(source));
+  if (signal.aborted) return change(id, { state: "cancelled" });
+  const { status, message } = result.failure;
+  const isTaken = status === 409 || status === 412;
+  if (isTaken && job.attempts > 1 && (await target.isOwn(source))) {
+    return change(id, stored(source));
+  }
+  if (status === 409 && condition.ifNoneMatch === "*") {
     change(id, { state: "exists", problem: "The name exists" });
-  } else change(id, { state: "failed", problem: result.failure.message });
-  if (waiting.length === 0) target.onDone();
+  } else change(id, { state: "failed", problem: message });
+}
+
+function stored({ file }: Source): Partial<Transfer> {
+  return { state: "done", sentBytes: file.size };
 }
 
 export function cancelTransfer(id: number): void {

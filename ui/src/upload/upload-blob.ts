@@ -1,6 +1,8 @@
-import { mapped, type Result } from "../result.ts";
+import { failed, mapped, type Result } from "../result.ts";
 import {
   conditionHeaders,
+  getContent,
+  getProperties,
   pathOf,
   putBlob,
   type BlobAddress,
@@ -77,7 +79,7 @@ function planBlocks(file: {
 async function uploadByBlocks(upload: Upload): Promise<Result<string>> {
   const { file, address, condition, signal, onProgress } = upload;
   const blocks = planBlocks(file);
-  const there = await uncommittedBlocks(address, signal);
+  const there = await blockSizes(address, "uncommitted", signal);
   if (!there.ok && there.failure.status !== 404) return there;
   const known = there.ok ? there.value : new Map<string, number>();
   const missing = blocks.filter(({ id, start, end }) => known.get(id) !== end - start);
@@ -97,14 +99,32 @@ async function uploadByBlocks(upload: Upload): Promise<Result<string>> {
   });
   if (!sent.ok) return sent;
   const list = blocks.map(({ id }) => `<Latest>${id}</Latest>`).join("");
+  if (signal.aborted) return failed(cancelled);
+  // Not with the signal: once it is sent, only the response says whether the blob exists.
   const answer = await request("blob", pathOf(address), {
     method: "PUT",
     query: { comp: "blocklist" },
     headers: { "x-ms-blob-content-type": contentTypeOf(file), ...conditionHeaders(condition) },
     body: `<?xml version="1.0" encoding="utf-8"?><BlockList>${list}</BlockList>`,
-    signal,
   });
   return mapped(answer, ({ headers }) => headers.get("etag") ?? "");
+}
+
+const cancelled = { status: 0, code: "Cancelled", message: "Cancelled" };
+
+/** Whether the existing blob has the contents of a file: then an earlier attempt has stored it. */
+export async function isUploaded(address: BlobAddress, file: File): Promise<boolean> {
+  const state = await getProperties(address);
+  if (!state.ok || state.value.length !== file.size) return false;
+  if (file.size <= blockBytes) {
+    const content = await getContent(address, { bytesMax: Math.max(1, file.size) });
+    if (!content.ok) return false;
+    const own = new Uint8Array(await file.arrayBuffer());
+    return own.every((byte, index) => byte === content.value.bytes[index]);
+  }
+  const there = await blockSizes(address, "committed");
+  const planned = planBlocks(file).map(({ id }) => id);
+  return there.ok && [...there.value.keys()].join() === planned.join();
 }
 
 function putBlock(
@@ -138,15 +158,19 @@ async function sendAll(
   return wrong ?? { ok: true, value: undefined };
 }
 
-async function uncommittedBlocks(
+async function blockSizes(
   address: BlobAddress,
-  signal: AbortSignal,
+  which: "committed" | "uncommitted",
+  signal?: AbortSignal,
 ): Promise<Result<ReadonlyMap<string, number>>> {
-  const query = { comp: "blocklist", blocklisttype: "uncommitted" };
+  const query = { comp: "blocklist", blocklisttype: which };
   const answer = await request("blob", pathOf(address), { query, signal });
   if (!answer.ok) return answer;
   const root = parseXml(bodyText(answer.value));
-  const blocks = childrenOf(childOf(root, "UncommittedBlocks"), "Block");
+  const blocks = childrenOf(
+    childOf(root, which === "committed" ? "CommittedBlocks" : "UncommittedBlocks"),
+    "Block",
+  );
   const sizes = blocks.map((block): [string, number] => [
     textOf(block, "Name") ?? "",
     numberOf(block, "Size") ?? 0,

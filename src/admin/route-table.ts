@@ -13,6 +13,7 @@ import { HealthHistory } from "./views/health-history.ts";
 import { leaseRoutes } from "./views/leases.ts";
 import { messageRoutes } from "./views/messages.ts";
 import { policyRoutes } from "./views/policies.ts";
+import { recordingRoutes } from "./views/recording.ts";
 import { serverRoutes } from "./views/server.ts";
 import { snapshotRoutes } from "./views/snapshots.ts";
 import { smbRoutes } from "./views/smb.ts";
@@ -34,8 +35,11 @@ interface RouteTable {
 /** All routes of the admin listener except the files of the explorer. */
 export function routeTable({ security, ...context }: AdminContext, auth: AdminAuth): RouteTable {
   const health = new Health(context);
-  const history = new HealthHistory(context);
   const feed = new Feed(context, health);
+  const history = new HealthHistory(context, {
+    refusalsByRule: () => feed.refusalsByRule,
+    measureBytes: () => health.stored(),
+  });
   const streams = new EventStreams(context);
   const close = (): void => {
     streams.close();
@@ -72,6 +76,7 @@ function routesOf(
     ...smbRoutes(context),
     ...messageRoutes(context),
     ...timelineRoutes(context, feed),
+    ...recordingRoutes(context, feed),
     ...stateRoutes(context),
     ...waitRoutes(context, feed),
     ...storedRoutes(context),

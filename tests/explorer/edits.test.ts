@@ -65,7 +65,7 @@ describe("unsaved changes", () => {
     await put("facts.txt");
     const page = await here.open(`#/blobs/${account}/${container}?blob=facts.txt`);
     await press(page, "New blob");
-    await page.getByRole("dialog").getByLabel("Name").fill("typed.txt");
+    await page.getByRole("dialog").getByLabel("Text").fill("typed");
     await page.keyboard.press("Escape");
     await page.getByText("Your changes are not saved.").waitFor();
     expect(await axeFindings(page)).toEqual([]);

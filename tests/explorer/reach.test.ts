@@ -212,6 +212,7 @@ describe("the page", () => {
     await page.getByRole("menuitem", { name: "Rename" }).waitFor();
     expect(await page.evaluate(overflow)).toBeLessThanOrEqual(0);
     await page.keyboard.press("Escape");
+    await page.getByRole("button", { name: "More", exact: true }).tap();
     await page.getByRole("button", { name: "Theme: auto" }).waitFor();
     await page.getByRole("button", { name: "Connect" }).tap();
     await page.getByLabel("blob endpoint", { exact: true }).waitFor();

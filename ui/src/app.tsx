@@ -5,28 +5,34 @@ import { loginWanted } from "./admin/call.ts";
 import { getAccounts, getServer, getSession, type ServiceName } from "./admin/server.ts";
 import { AssignedNames } from "./assigned-names.tsx";
 import { BlobsPage } from "./blobs/page.tsx";
-import { ConcurrencyPage } from "./concurrency/page.tsx";
 import { UnsavedGuard } from "./edit/unsaved-guard.tsx";
-import { HealthPage } from "./health/page.tsx";
 import { JobPanel } from "./jobs/panel.tsx";
 import { keepLastAccount, lastAccount } from "./last-account.ts";
 import { LoginDialog } from "./login-dialog.tsx";
-import { OverviewPage } from "./overview/page.tsx";
+import { lazily } from "./parts/lazily.tsx";
 import { AbilitiesContext, allAbilities } from "./parts/abilities.ts";
 import { Notices } from "./parts/notices.tsx";
 import { Empty, Failed, Waiting } from "./parts/states.tsx";
 import { useAbilitiesIn, useCapabilities } from "./permissions.ts";
-import { PrincipalsPage } from "./principals/page.tsx";
 import { QueuesPage } from "./queues/page.tsx";
 import type { Failure } from "./result.ts";
 import { RouteContext, useRoute, type Route } from "./route.ts";
-import { SettingsPage } from "./settings/page.tsx";
 import { SharesPage } from "./shares/page.tsx";
 import { Shortcuts } from "./shortcuts.tsx";
 import { Side } from "./side.tsx";
 import { useStore } from "./store.ts";
 import { TablesPage } from "./tables/page.tsx";
 import { UploadPanel } from "./upload/panel.tsx";
+
+/** Pages that are not needed for the first view. */
+const HealthPage = lazily(async () => (await import("./health/page.tsx")).HealthPage);
+const OverviewPage = lazily(async () => (await import("./overview/page.tsx")).OverviewPage);
+const PrincipalsPage = lazily(async () => (await import("./principals/page.tsx")).PrincipalsPage);
+const SettingsPage = lazily(async () => (await import("./settings/page.tsx")).SettingsPage);
+const TimelinePage = lazily(async () => (await import("./timeline/page.tsx")).TimelinePage);
+const ConcurrencyPage = lazily(
+  async () => (await import("./concurrency/page.tsx")).ConcurrencyPage,
+);
 
 export function App(): JSX.Element {
   const route = useRoute();
@@ -155,6 +161,8 @@ function PageContent({ route, account, isServerLogin }: PageProps): JSX.Element 
     }
     case "overview":
       return <OverviewPage account={account} isServerLogin={isServerLogin} />;
+    case "timeline":
+      return <TimelinePage query={route.query} />;
     case "principals":
       return <PrincipalsPage />;
     default:

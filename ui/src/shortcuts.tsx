@@ -12,11 +12,12 @@ const places: Readonly<Record<string, string>> = {
   c: "concurrency",
   h: "health",
   o: "overview",
+  l: "timeline",
 };
 
 const keys: readonly (readonly [keys: string, words: string])[] = [
   ["g then b, t, q, s", "Blobs, tables, queues, shares"],
-  ["g then o, c, h", "Overview, concurrency, health"],
+  ["g then o, c, l, h", "Overview, concurrency, timeline, health"],
   ["/", "Focus the filter"],
   ["↑ ↓ Page Home End", "Move in a list"],
   ["Enter", "Open"],

@@ -22,6 +22,7 @@ const services: readonly (readonly [IconName, string, ServiceName])[] = [
 const views: readonly (readonly [IconName, string])[] = [
   ["overview", "Overview"],
   ["concurrency", "Concurrency"],
+  ["timeline", "Timeline"],
   ["health", "Health"],
   ["principals", "Principals"],
 ];

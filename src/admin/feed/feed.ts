@@ -7,7 +7,9 @@ import { refuse, type AdminResponse } from "../admin-response.ts";
 import { findQueryError, optional } from "../inputs.ts";
 import type { AuthenticatedRequest } from "../request.ts";
 import type { RawRoute } from "../routes.ts";
+import { Records } from "../../operation/records.ts";
 import type { Health } from "../views/health.ts";
+import { currentWaits, waitFacts, type WaitFact } from "../views/waits.ts";
 import { TimedEvents, type TimedEvent } from "./timed-events.ts";
 import {
   feedEventsOf,
@@ -16,34 +18,12 @@ import {
   type FeedEvent,
   type WatchedObject,
 } from "./feed-event.ts";
+import { holdsNow, type Hold } from "./holds.ts";
 import { renderFeedEvent } from "./render-feed-event.ts";
+import { Ring } from "./ring.ts";
+import { SpanHistory } from "./span-history.ts";
 import { objectChecks, objectTargetOf } from "../views/object-target.ts";
 import { eventText, feedKindsCheck, parseKinds, Subscriber, type FeedKind } from "./subscriber.ts";
-
-/** Buffer of the latest items; a new item replaces the oldest. */
-export class Ring<T> {
-  readonly #countMax: number;
-  readonly #items: T[] = [];
-  #next = 0;
-
-  constructor(countMax: number) {
-    this.#countMax = countMax;
-  }
-
-  push(item: T): void {
-    this.#items[this.#next] = item;
-    this.#next = (this.#next + 1) % this.#countMax;
-  }
-
-  /** The items, newest first. */
-  *latest(): IterableIterator<T> {
-    const count = this.#items.length;
-    for (let back = 1; back <= count; back += 1) {
-      const item = this.#items[(this.#next - back + count) % count];
-      if (item !== undefined) yield item;
-    }
-  }
-}
 
 const subscribersMax = 32;
 /** Events that timelines can show. */
@@ -61,12 +41,21 @@ interface StreamOptions {
   readonly object: WatchedObject | undefined;
 }
 
-/** The event feed. Requests are observed only while there are subscribers. */
+/**
+ * The request feed, and the history that timelines show. The requests of this process are always
+ * recorded, so that a page shows what happened before it was opened; those of other workers, and
+ * what clients hold and wait for, while there are subscribers.
+ */
 export class Feed {
   readonly events = new Ring<FeedEvent>(eventsKeptMax);
   readonly reads = new Ring<FeedEvent>(readsKeptMax);
-  /** When the current or last period with subscribers began; undefined if there was none. */
-  watchedSince: Ticks | undefined;
+  /** What clients held, and for what they waited; sampled once a second. */
+  readonly holds = new SpanHistory<Hold>();
+  readonly waits = new SpanHistory<WaitFact>();
+  /** Rejected requests since the start, by the rule that rejected them. */
+  readonly refusalsByRule = new Map<string, number>();
+  /** Since when requests are recorded. */
+  readonly recordedSince: Ticks;
   readonly #context: ViewContext;
   readonly #health: Health;
   readonly #timedEvents: TimedEvents;
@@ -85,6 +74,8 @@ export class Feed {
     this.#context = context;
     this.#health = health;
     this.#timedEvents = new TimedEvents(context);
+    this.recordedSince = context.clock.wall();
+    context.observer.watch = this.#observe;
   }
 
   route(): RawRoute {
@@ -156,10 +147,10 @@ export class Feed {
     for (const subscriber of this.#subscribers) subscriber.end();
     this.#subscribers.clear();
     this.#stopObserving();
+    this.#context.observer.watch = undefined;
   }
 
   #startObserving(): void {
-    this.watchedSince = this.#context.clock.wall();
     this.#timedEvents.restart();
     this.#observeRequests();
     this.#runId += 1;
@@ -168,12 +159,11 @@ export class Feed {
 
   /** Observes the requests of all workers, and the reads of the objects that streams are about. */
   #observeRequests(): void {
-    const { observer, otherWorkers } = this.#context;
+    const { otherWorkers } = this.#context;
     const reads = [...this.#subscribers].flatMap(({ kinds, object }) =>
       object !== undefined && kinds.has("read") ? [objectKey(object)] : [],
     );
     this.#watched.set(reads);
-    observer.watch = this.#observe;
     otherWorkers?.observe(this.#receive, reads);
   }
 
@@ -184,9 +174,10 @@ export class Feed {
   }
 
   #stopObserving(): void {
-    const { observer, otherWorkers } = this.#context;
-    observer.watch = undefined;
-    otherWorkers?.observe(undefined, []);
+    this.#watched.set([]);
+    this.holds.pause();
+    this.waits.pause();
+    this.#context.otherWorkers?.observe(undefined, []);
     this.#cancelTick();
     this.#cancelFlush?.();
     this.#cancelFlush = undefined;
@@ -213,11 +204,17 @@ export class Feed {
 
   readonly #record = (event: FeedEvent): void => {
     (event.kind === "read" ? this.reads : this.events).push(event);
+    if (event.refused !== undefined) this.#countRefusal(event.refused.rule);
+    if (this.#subscribers.size === 0) return;
     if (this.#queuedEvents.length >= queuedEventsMax) this.#overflow += 1;
     else this.#queuedEvents.push(event);
     const flush = (): void => this.#guarded(() => this.#flush());
     this.#cancelFlush ??= this.#context.clock.after(flushMilliseconds, flush);
   };
+
+  #countRefusal(rule: string): void {
+    this.refusalsByRule.set(rule, (this.refusalsByRule.get(rule) ?? 0) + 1);
+  }
 
   #flush(): void {
     this.#cancelFlush = undefined;
@@ -265,7 +262,21 @@ export class Feed {
     }
   }
 
+  /** Samples what clients hold and wait for. */
+  async #sample(): Promise<void> {
+    const { runtime, clock } = this.#context;
+    const held = await runtime.store.snapshot((view) =>
+      holdsNow(new Records(view, runtime.content)),
+    );
+    const now = clock.wall();
+    const waits = await currentWaits(this.#context, [...this.events.latest()], now);
+    if (this.#subscribers.size === 0) return;
+    this.holds.update(now, held);
+    this.waits.update(now, waitFacts(waits));
+  }
+
   async #poll(): Promise<void> {
+    await this.#sample();
     if (this.#wants("lease") || this.#wants("message")) {
       for (const event of await this.#timedEvents.poll()) this.#publish(event);
     }

@@ -9,6 +9,8 @@ interface History {
   readonly samples: readonly {
     readonly overSeconds: number;
     readonly requests: { readonly perSecond: number; readonly errorsPerSecond: number };
+    readonly rules: Readonly<Record<string, number>>;
+    readonly store: { readonly bytes: number };
   }[];
 }
 
@@ -17,39 +19,54 @@ function history() {
   const metrics = newMetrics();
   const process = { residentBytes: 1, heapUsedBytes: 1, cpuSeconds: 0 };
   const figures = { sample: () => Promise.resolve(metrics.sample(process)) };
-  const kept = new HealthHistory({ clock, log, figures } as unknown as ViewContext);
+  const rules = new Map<string, number>();
+  let measured = 0;
+  const kept = new HealthHistory({ clock, log, figures } as unknown as ViewContext, {
+    refusalsByRule: () => rules,
+    measureBytes: () => {
+      measured += 1;
+      return Promise.resolve({ storeBytes: measured * 100 });
+    },
+  });
   const pass = async (seconds: number): Promise<void> => {
-    clock.advance(seconds * 1000);
-    // A sample is taken asynchronously before the next one is scheduled.
-    for (let step = 0; step < 5; step += 1) await Promise.resolve();
+    for (let second = 0; second < seconds; second += 1) {
+      clock.advance(1000);
+      // A sample is taken asynchronously before the next one is scheduled.
+      for (let step = 0; step < 6; step += 1) await Promise.resolve();
+    }
   };
   const request = (status: number): void =>
     metrics.request({ service: "blob", operation: "Put Blob", status, seconds: 0.001 });
-  return { kept, pass, request, read: () => kept.render() as History };
+  return { kept, pass, request, rules, read: (every: number) => kept.render(every) as History };
 }
 
-it("keeps rates from before they are asked for", async () => {
-  const { pass, request, read } = history();
-  await pass(5);
-  for (const status of [201, 201, 500, 201, 201]) request(status);
-  await pass(5);
-  await pass(5);
-  const { everySeconds, samples } = read();
-  expect(everySeconds).toBe(5);
-  expect(samples.map(({ requests }) => requests.perSecond)).toEqual([1, 0]);
-  expect(samples.map(({ requests }) => requests.errorsPerSecond)).toEqual([0.2, 0]);
-  expect(samples[0]?.overSeconds).toBe(5);
+it("keeps rates from before they are asked for, by second and by minute", async () => {
+  const { pass, request, rules, read } = history();
+  await pass(60);
+  for (const status of [201, 201, 500, 412, 201, 201]) request(status);
+  rules.set("condition", 1);
+  await pass(60);
+  const seconds = read(1).samples;
+  expect(seconds).toHaveLength(119);
+  expect(seconds.map(({ requests }) => requests.perSecond)[59]).toBe(6);
+  expect(seconds[59]?.rules).toEqual({ condition: 1 });
+  expect(seconds[60]?.rules).toEqual({});
+  const { everySeconds, samples } = read(60);
+  expect(everySeconds).toBe(60);
+  expect(samples.map(({ requests }) => requests.perSecond)).toEqual([0.1]);
+  expect(samples.map(({ requests }) => requests.errorsPerSecond)).toEqual([0.017]);
+  expect(samples[0]?.overSeconds).toBe(60);
+  // Measured at the start and once a minute, not with each sample.
+  expect(samples[0]?.store.bytes).toBe(300);
 });
 
-it("keeps one hour, the oldest first, and takes no sample after it is closed", async () => {
+it("keeps ten minutes and a day, and takes no sample after it is closed", async () => {
   const { kept, pass, request, read } = history();
-  await pass(5);
-  request(201);
-  for (let sample = 0; sample < 725; sample += 1) await pass(5);
-  expect(read().samples).toHaveLength(720);
-  expect(read().samples.every(({ requests }) => requests.perSecond === 0)).toBe(true);
+  await pass(1442 * 60);
+  expect(read(1).samples).toHaveLength(600);
+  expect(read(60).samples).toHaveLength(1440);
   request(201);
   kept.close();
-  await pass(5);
-  expect(read().samples.at(-1)?.requests.perSecond).toBe(0);
+  await pass(60);
+  expect(read(1).samples.at(-1)?.requests.perSecond).toBe(0);
 });

@@ -2,9 +2,11 @@ import { formatIso } from "../../base/dates.ts";
 import { ticksPerSecond, type Ticks } from "../../base/ticks.ts";
 import type { Sizes, ViewContext } from "../admin-context.ts";
 import { json } from "../admin-response.ts";
+import { oneOf, optional } from "../inputs.ts";
+import type { CheckedRequest } from "../request.ts";
 import type { Route } from "../routes.ts";
 import type { FigureSample } from "./figures.ts";
-import type { HealthHistory } from "./health-history.ts";
+import { everySecondsValues, type HealthHistory } from "./health-history.ts";
 import { between, secondsBetween } from "./rates.ts";
 import { listExtents } from "../../content/extents/extent-table.ts";
 import type { Store } from "../../store/store.ts";
@@ -48,11 +50,21 @@ const useTicksMin = 10n * ticksPerSecond;
 export function healthRoutes(health: Health, history: HealthHistory): readonly Route[] {
   const path = "/admin/v1/health";
   const answer = async () => json(await health.measure());
-  const answerHistory = () => json(history.render());
+  const answerHistory = ({ query }: CheckedRequest) => {
+    const wanted = query.get("every") ?? "";
+    return json(history.render(Number(wanted === "" ? everySecondsValues[0] : wanted)));
+  };
+  const every = optional(oneOf(everySecondsValues));
   // The rates include all accounts. The key of one account must not show the load of others.
   return [
     { method: "GET", path, access: "server", query: {}, answer },
-    { method: "GET", path: `${path}/history`, access: "server", query: {}, answer: answerHistory },
+    {
+      method: "GET",
+      path: `${path}/history`,
+      access: "server",
+      query: { every },
+      answer: answerHistory,
+    },
   ];
 }
 
@@ -105,6 +117,11 @@ export class Health {
         ...use,
       },
     };
+  }
+
+  /** Bytes on disk and in use, at most ten seconds old. */
+  stored(): Promise<Use> {
+    return this.#contentUse(this.#context.clock.monotonic());
   }
 
   #contentUse(now: Ticks): Promise<Use> {

@@ -34,6 +34,7 @@ export function between(before: FigureSample, now: FigureSample, over: number) {
     store: {
       transactions: now.transactions,
       perSecond: rate(before.transactions, now.transactions),
+      flushesPerSecond: rate(before.batches.count, now.batches.count),
       conflictsPerSecond: rate(before.conflicts, now.conflicts),
       batch: batchOf(since(before.batches, now.batches)),
     },

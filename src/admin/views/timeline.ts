@@ -56,13 +56,14 @@ async function timeline(
   ].toSorted((left, right) => compare(right.at, left.at));
   return json({
     now: formatIso(now),
-    ...(feed.watchedSince === undefined ? {} : { watchedSince: formatIso(feed.watchedSince) }),
+    watchedSince: formatIso(feed.recordedSince),
     etag: current === undefined ? null : etagOf(httpServices, service, current),
     entries: entries.slice(0, entriesMax).map(({ shown }) => shown),
   });
 }
 
-function whatOf({ kind, method }: FeedEvent): string {
+/** What a recorded request did to its object. */
+export function whatOf({ kind, method }: FeedEvent): string {
   if (kind !== "change") return kind;
   return method === "DELETE" ? "delete" : "write";
 }

@@ -1,5 +1,5 @@
 import type { Holder, Wait, WaitsView } from "../api-types.ts";
-import { formatIso } from "../../base/dates.ts";
+import { formatIso, parseIso } from "../../base/dates.ts";
 import { ticksPerSecond, type Ticks } from "../../base/ticks.ts";
 import { locks } from "../../file/records.ts";
 import { Records } from "../../operation/records.ts";
@@ -10,6 +10,7 @@ import type { ViewContext } from "../admin-context.ts";
 import { json, type AdminResponse } from "../admin-response.ts";
 import type { Feed } from "../feed/feed.ts";
 import { objectKey, type FeedEvent } from "../feed/feed-event.ts";
+import type { Spanned } from "../feed/span-history.ts";
 import type { CheckedRequest } from "../request.ts";
 import type { Route } from "../routes.ts";
 import { secondsUntil } from "./moments.ts";
@@ -36,11 +37,22 @@ export function waitRoutes(context: ViewContext, feed: Feed): readonly Route[] {
 }
 
 async function list(
-  { runtime, smb, httpServices, otherWorkers, clock }: ViewContext,
+  context: ViewContext,
   feed: Feed,
   { sees }: CheckedRequest,
 ): Promise<AdminResponse> {
-  const now = clock.wall();
+  const now = context.clock.wall();
+  const all = await currentWaits(context, [...feed.events.latest()], now);
+  const waits = all.filter((wait) => sees({ ...wait, name: wait.container }));
+  return json({ now: formatIso(now), waits, cycles: cyclesOf(waits) } satisfies WaitsView);
+}
+
+/** Clients that wait now. `events` are the newest first. */
+export async function currentWaits(
+  { runtime, smb, httpServices, otherWorkers }: ViewContext,
+  events: readonly FeedEvent[],
+  now: Ticks,
+): Promise<readonly Wait[]> {
   const own = httpServices.file?.runtime.waits?.list() ?? [];
   const others = (await otherWorkers?.waits()) ?? [];
   const pending = [...(smb?.waits() ?? []), ...own, ...others].slice(0, waitsMax);
@@ -51,17 +63,43 @@ async function list(
     for (const wait of pending) waits.push(await lockWaitOf({ records, names, now }, wait));
     return waits;
   });
-  const leases = leaseWaits([...feed.events.latest()], now);
-  const isSeen = (wait: Wait | undefined): wait is Wait =>
-    wait !== undefined && sees({ ...wait, name: wait.container });
-  const waits = [...locked, ...leases].filter(isSeen).slice(0, waitsMax);
+  const found = [...locked, ...leaseWaits(events, now)].filter((wait) => wait !== undefined);
+  return found.slice(0, waitsMax);
+}
+
+/** Groups of clients that wait for each other. A client that retries a lease does not wait. */
+function cyclesOf(waits: readonly Wait[]): readonly (readonly string[])[] {
   const edges = waits
     .filter(({ kind }) => kind !== "lease")
     .map(({ waiter, holders }) => ({
       waiter: waiter.client,
       holders: holders.map(({ client }) => client),
     }));
-  return json({ now: formatIso(now), waits, cycles: findCycles(edges) } satisfies WaitsView);
+  return findCycles(edges);
+}
+
+/** One client that waits for another, for the history. */
+export interface WaitFact extends Spanned, Omit<Wait, "waiter" | "holders" | "since" | "seconds"> {
+  readonly waiter: string;
+  readonly operation: string;
+  readonly holder: string;
+  readonly what: string;
+  readonly isDeadlock: boolean;
+}
+
+/** The waits as pairs of clients. */
+export function waitFacts(waits: readonly Wait[]): readonly WaitFact[] {
+  const stuck = cyclesOf(waits);
+  return waits.flatMap(({ waiter, holders, since, seconds: _seconds, ...wait }) =>
+    holders.map(({ client: holder, what }): WaitFact => {
+      const { client, operation } = waiter;
+      const isDeadlock = stuck.some((group) => group.includes(client) && group.includes(holder));
+      const { kind, account, container, path } = wait;
+      const key = JSON.stringify([kind, account, container, path, client, holder, isDeadlock]);
+      const began = parseIso(since);
+      return { ...wait, key, waiter: client, operation, holder, what, isDeadlock, since: began };
+    }),
+  );
 }
 
 /** A waiting REST request has no address: its connection may be that of a gateway. */

@@ -70,9 +70,12 @@ function Consequences({ batch, isOfBlobs }: ConsequencesProps): JSX.Element {
   const known = useStore(accounts).find(({ name }) => name === account);
   const properties = useLoad((signal) => getServiceProperties(account, "blob", signal), [account]);
   const days = properties.value?.retentionDays;
+  const { isAll, rows } = batch.selection;
+  const hasFolders = isAll || rows.some(({ kind }) => kind === "folder");
   const hasVersions = known?.versioning === true;
   return (
     <ul class="facts-list">
+      {hasFolders && <li>All files and directories in it are deleted.</li>}
       {isOfBlobs && <li>Their snapshots are deleted, too.</li>}
       {isOfBlobs && hasVersions && (
         <li>Their versions stay: the last content is kept as a version.</li>

@@ -27,6 +27,13 @@ export async function download(address: BlobAddress): Promise<void> {
   if (url !== undefined) followDownload(url, name);
 }
 
+/** Saves a text as a file. */
+export function saveText(name: string, text: string, type: string): void {
+  const url = URL.createObjectURL(new Blob([text], { type }));
+  followDownload(url, name);
+  URL.revokeObjectURL(url);
+}
+
 export function followDownload(url: string, name: string): void {
   const anchor = document.createElement("a");
   anchor.href = url;

@@ -1,5 +1,4 @@
 import type { JSX } from "preact";
-import { useState } from "preact/hooks";
 import type { Refusal } from "../admin/feed.ts";
 import { count, moment } from "../format.ts";
 import { Button } from "../parts/button.tsx";
@@ -8,6 +7,7 @@ import { Grid, rowsOf, type Column } from "../parts/grid.tsx";
 import { RefusalReason } from "../parts/refusal-reason.tsx";
 import { Badge, Empty, type Tone } from "../parts/states.tsx";
 import { TimelineView } from "../parts/timeline.tsx";
+import { useQueryValue } from "../route.ts";
 import { ResourceLink } from "./resource-link.tsx";
 
 interface FeedTabProps {
@@ -20,13 +20,15 @@ const statuses = [412, 409, 304, 403] as const;
 /** Lists rejected requests as they happen. `missed`: how many the server has not sent, because
  *  there were too many. */
 export function FeedTab({ refusals, missed }: FeedTabProps): JSX.Element {
-  const [hidden, setHidden] = useState<ReadonlySet<number>>(new Set());
-  const [shown, setShown] = useState<Refusal>();
+  const [hiddenText, setHidden] = useQueryValue("without");
+  const [shownId, setShown] = useQueryValue("request");
+  const hidden = new Set(hiddenText.split(",").map(Number));
+  const shown = refusals.find((refusal) => keyOf(refusal) === shownId);
   const rows = refusals.filter(({ status }) => !hidden.has(status));
   const toggle = (status: number): void => {
     const next = new Set(hidden);
     if (!next.delete(status)) next.add(status);
-    setHidden(next);
+    setHidden([...next].filter(Boolean).join(","));
   };
   return (
     <>
@@ -41,23 +43,28 @@ export function FeedTab({ refusals, missed }: FeedTabProps): JSX.Element {
         </div>
         {rows.length === 0 ? (
           <Empty>
-            No rejected requests since you opened this page. Requests answered 304, 409 or 412, or
-            403 for lack of a role, appear here with the reason.
+            No rejected requests in the last hour. Requests answered 304, 409 or 412, or 403 for
+            lack of a role, appear here with the reason.
           </Empty>
         ) : (
           <Grid
             label="Rejected requests"
             rows={rowsOf(rows)}
             columns={columns}
-            keyOf={({ requestId }) => requestId}
-            active={shown?.requestId}
-            onOpen={setShown}
+            keyOf={keyOf}
+            active={shownId}
+            onOpen={(refusal) => setShown(keyOf(refusal))}
           />
         )}
       </div>
-      {shown !== undefined && <RefusalDetail refusal={shown} onClose={() => setShown(undefined)} />}
+      {shown !== undefined && <RefusalDetail refusal={shown} onClose={() => setShown("")} />}
     </>
   );
+}
+
+/** Parts of a transaction have the id of one request. */
+function keyOf({ requestId, path, rowKey }: Refusal): string {
+  return `${requestId} ${path ?? rowKey ?? ""}`;
 }
 
 function tone(status: number): Tone {
@@ -95,7 +102,7 @@ interface RefusalDetailProps {
 }
 
 function RefusalDetail({ refusal, onClose }: RefusalDetailProps): JSX.Element {
-  const { service, account, container, path, caller } = refusal;
+  const { service, account, container, path, partitionKey, rowKey, caller } = refusal;
   return (
     <Detail title={`${refusal.operation}: ${refusal.code}`} onClose={onClose}>
       <Facts
@@ -113,7 +120,7 @@ function RefusalDetail({ refusal, onClose }: RefusalDetailProps): JSX.Element {
         ]}
       />
       <h3 class="detail-title">Timeline</h3>
-      <TimelineView of={{ service, account, container, path }} />
+      <TimelineView of={{ service, account, container, path, partitionKey, rowKey }} />
     </Detail>
   );
 }

@@ -2,6 +2,7 @@ import type { JSX } from "preact";
 import { useCallback, useState } from "preact/hooks";
 import { useFeed, type Refusal } from "../admin/feed.ts";
 import { getLeases, getMessagesInFlight, getSmb } from "../admin/live.ts";
+import { getRecording } from "../admin/recording.ts";
 import { getWaits } from "../admin/waits.ts";
 import { useRepeating } from "../clock.ts";
 import { count } from "../format.ts";
@@ -21,14 +22,14 @@ const refreshMilliseconds = 2000;
 const refusalsMax = 1000;
 
 export function ConcurrencyPage({ tab }: { readonly tab: string }): JSX.Element {
-  const [refusals, setRefusals] = useState<readonly Refusal[]>([]);
+  const { refusals, add } = useRefusals();
   const [missed, setMissed] = useState(0);
   const leases = useLoad(getLeases, []);
   const smb = useLoad(getSmb, []);
   const waits = useLoad(getWaits, []);
   const messages = useLoad((signal) => getMessagesInFlight({}, signal), []);
   const isLive = useFeed(["refused", "lease", "message"], {
-    refused: (refusal) => setRefusals((before) => [refusal, ...before].slice(0, refusalsMax)),
+    refused: add,
     lease: leases.reload,
     message: messages.reload,
     missed: ({ count: more }) => setMissed((before) => before + more),
@@ -79,6 +80,24 @@ export function ConcurrencyPage({ tab }: { readonly tab: string }): JSX.Element 
       </div>
     </>
   );
+}
+
+const historySeconds = 3600;
+
+/** The rejected requests that the server has recorded, and those that happen now. */
+function useRefusals() {
+  const [live, setLive] = useState<readonly Refusal[]>([]);
+  const history = useLoad(
+    (signal) => getRecording({ of: undefined, seconds: historySeconds }, signal),
+    [],
+  );
+  const seen = new Set(live.map(({ requestId, at }) => `${requestId} ${at}`));
+  const before = (history.value?.events ?? [])
+    .filter(({ what, requestId, at }) => what === "refused" && !seen.has(`${requestId} ${at}`))
+    .toReversed() as unknown as readonly Refusal[];
+  const add = (refusal: Refusal): void =>
+    setLive((earlier) => [refusal, ...earlier].slice(0, refusalsMax));
+  return { refusals: [...live, ...before].slice(0, refusalsMax), add };
 }
 
 function named(words: string, howMany: number | undefined): string {

@@ -1,5 +1,4 @@
 import type { JSX } from "preact";
-import type { Wait } from "../admin/waits.ts";
 
 const width = 640;
 const height = 260;
@@ -12,20 +11,21 @@ interface Point {
   readonly y: number;
 }
 
-interface WaitGraphProps {
-  readonly waits: readonly Wait[];
-  readonly cycles: readonly (readonly string[])[];
+export interface WaitEdge {
+  /** The client that waits, and the one it waits for. */
+  readonly from: string;
+  readonly to: string;
+  /** Whether both wait for each other. */
+  readonly isStuck: boolean;
 }
 
 /** A picture of the clients: an arrow leads from each to those it waits for. The list of waits has
  *  the same facts as text. */
-export function WaitGraph({ waits, cycles }: WaitGraphProps): JSX.Element {
-  const edges = waits.flatMap(({ waiter, holders }) =>
-    holders.map(({ client }) => ({ from: waiter.client, to: client || "unknown" })),
-  );
+export function WaitGraph({ edges: given }: { readonly edges: readonly WaitEdge[] }): JSX.Element {
+  const edges = given.map((edge) => ({ ...edge, to: edge.to || "unknown" }));
   const clients = [...new Set(edges.flatMap(({ from, to }) => [from, to]))].slice(0, clientsMax);
   const points = new Map(clients.map((client, at) => [client, pointAt(at, clients.length)]));
-  const stuck = new Set(cycles.flat());
+  const stuck = new Set(edges.flatMap(({ from, to, isStuck }) => (isStuck ? [from, to] : [])));
   return (
     <svg class="wait-graph" viewBox={`0 0 ${width} ${height}`} aria-hidden="true">
       <defs>
@@ -41,10 +41,9 @@ export function WaitGraph({ waits, cycles }: WaitGraphProps): JSX.Element {
           <path d="M0 0 8 4 0 8z" />
         </marker>
       </defs>
-      {edges.map(({ from, to }, index) => {
+      {edges.map(({ from, to, isStuck }, index) => {
         const [start, end] = [points.get(from), points.get(to)];
         if (start === undefined || end === undefined || from === to) return null;
-        const isStuck = stuck.has(from) && stuck.has(to);
         const line = { ...shortened(start, end), "marker-end": "url(#arrow)" };
         return <line key={index} class={isStuck ? "stuck" : ""} {...line} />;
       })}

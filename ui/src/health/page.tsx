@@ -1,61 +1,42 @@
 import type { JSX } from "preact";
 import { useState } from "preact/hooks";
 import { useFeedState } from "../admin/feed.ts";
-import { getHealthHistory, type Health, type HealthSample } from "../admin/health.ts";
-import { useRepeating } from "../clock.ts";
+import type { Health } from "../admin/health.ts";
 import { bytes, count, duration } from "../format.ts";
-import { useLoad } from "../load.ts";
 import { Crumbs } from "../parts/crumbs.tsx";
 import { Choice } from "../parts/field.tsx";
 import { PlainTable } from "../parts/plain-table.tsx";
 import { Badge, Failed, Waiting } from "../parts/states.tsx";
-import { Chart, type Span } from "./chart.tsx";
-import { chartOf, charts, perSecond } from "./charts.ts";
+import { useQueryValue } from "../route.ts";
+import { Chart } from "./chart.tsx";
+import { chartOf, chartsOf, perSecond } from "./charts.ts";
+import { spanChoices, useSamples } from "./use-samples.ts";
 
 const feedFailure = { status: 0, code: "Unreachable", message: "Server not reachable" };
 
-const spans: Readonly<Record<string, Span>> = {
-  minutes: { milliseconds: 120_000, words: "2 minutes" },
-  hour: { milliseconds: 3_600_000, words: "1 hour" },
-};
-const choices = Object.entries(spans).map(([id, { words }]) => [id, `Last ${words}`] as const);
-const historyMilliseconds = 15_000;
-const liveSamplesMax = 120;
-const noHistory: readonly HealthSample[] = [];
-
-/** The samples of a period: those of the server's history, then those that the page received. */
-function samplesOf(
-  history: readonly HealthSample[],
-  live: readonly HealthSample[],
-  { milliseconds }: Span,
-): readonly HealthSample[] {
-  const firstLive = live[0]?.now ?? "9";
-  const all = [...history.filter(({ now }) => now < firstLive), ...live];
-  const end = Date.parse(all.at(-1)?.now ?? "");
-  return all.filter(({ now }) => end - Date.parse(now) <= milliseconds);
-}
-
 /** Charts and figures of the load of the server. */
 export function HealthPage(): JSX.Element {
-  const [live, setLive] = useState<readonly Health[]>([]);
-  const [chosen, choose] = useState("minutes");
-  const history = useLoad(getHealthHistory, []);
-  useRepeating(history.reload, historyMilliseconds);
+  const [last, setLast] = useState<Health>();
+  const [service, setService] = useQueryValue("service");
+  const [chosen, choose] = useQueryValue("period", "minutes");
+  const { samples, span } = useSamples(chosen);
   const { isLive, hasFailed, reopen } = useFeedState(["health"], {
-    health: (sample) => {
-      setLive((before) => [...before, sample as Health].slice(-liveSamplesMax));
-    },
+    health: (sample) => setLast(sample as Health),
   });
-  const last = live.at(-1);
-  const span = spans[chosen] ?? { milliseconds: 120_000, words: "2 minutes" };
-  const samples = samplesOf(history.value?.samples ?? noHistory, live, span);
+  const services: readonly string[] = Object.keys(last?.services ?? {});
   return (
     <>
       <div class="bar">
         <Crumbs crumbs={[{ words: "Health" }]} />
         {last !== undefined && <span class="soft">up {duration(last.uptimeSeconds)}</span>}
         <Badge tone={isLive ? "good" : "warn"}>{isLive ? "live" : "connecting"}</Badge>
-        <Choice label="Period" value={chosen} options={choices} onChange={choose} />
+        <Choice
+          label="Service"
+          value={service}
+          options={[["", "all"], ...services.map((name) => [name, name] as const)]}
+          onChange={setService}
+        />
+        <Choice label="Period" value={chosen} options={spanChoices} onChange={choose} />
       </div>
       <div class="work">
         <div class="scroll" tabIndex={0} role="region" aria-label="Metrics">
@@ -65,7 +46,7 @@ export function HealthPage(): JSX.Element {
           ) : (
             <>
               <div class="charts">
-                {charts.map((chart) => (
+                {chartsOf(service).map((chart) => (
                   <Chart key={chart.title} {...chartOf(chart, samples)} span={span} />
                 ))}
               </div>

@@ -7,12 +7,15 @@ import type { ServiceName } from "../admin/server.ts";
 import { getStored, getWaits, type StoredView } from "../admin/waits.ts";
 import { useRepeating } from "../clock.ts";
 import { bytes, count, duration } from "../format.ts";
-import { milliseconds, perSecond } from "../health/charts.ts";
+import { Chart } from "../health/chart.tsx";
+import { chartOf, chartsOf, milliseconds, perSecond } from "../health/charts.ts";
+import { spanChoices, useSamples } from "../health/use-samples.ts";
 import { useLoad, type Loaded } from "../load.ts";
 import { Crumbs } from "../parts/crumbs.tsx";
+import { Choice } from "../parts/field.tsx";
 import { PlainTable } from "../parts/plain-table.tsx";
 import { Badge, Failed } from "../parts/states.tsx";
-import { formatRoute } from "../route.ts";
+import { formatRoute, useQueryValue } from "../route.ts";
 import { useStore } from "../store.ts";
 
 interface OverviewPageProps {
@@ -152,6 +155,7 @@ function ServerFigures(): JSX.Element | null {
         <h2>Server</h2>
         <FigureList figures={serverFigures(value, info?.store ?? "")} />
       </section>
+      <LoadCharts />
       <section class="section">
         <h2>Slow operations</h2>
         <PlainTable
@@ -167,6 +171,27 @@ function ServerFigures(): JSX.Element | null {
         />
       </section>
     </>
+  );
+}
+
+/** The most important charts of the health page. */
+function LoadCharts(): JSX.Element {
+  const [period, setPeriod] = useQueryValue("period", "ten");
+  const { samples, span } = useSamples(period);
+  return (
+    <section class="section">
+      <div class="chart-head">
+        <h2>Load</h2>
+        <Choice label="Period" value={period} options={spanChoices} onChange={setPeriod} />
+      </div>
+      <div class="charts">
+        {chartsOf("")
+          .slice(0, 4)
+          .map((chart) => (
+            <Chart key={chart.title} {...chartOf(chart, samples)} span={span} />
+          ))}
+      </div>
+    </section>
   );
 }
 

@@ -35,7 +35,9 @@ export function Grid<Row>(props: GridProps<Row>): JSX.Element {
   const cursor = useCursor(props, body, viewport);
   useAnchor(props, body, scrollPixels);
   const [before, after] = ownColumns(props);
-  const columns = fittingColumns([...before, ...props.columns, ...after], widthPixels);
+  const all = [...before, ...props.columns, ...after];
+  // A list with a least width scrolls instead.
+  const columns = props.minWidth === undefined ? fittingColumns(all, widthPixels) : all;
   const template = columns.map(({ width }) => width).join(" ");
   const shown = Array.from({ length: Math.max(0, last - first + 1) }, (_, index) => first + index);
   const { at } = cursor;

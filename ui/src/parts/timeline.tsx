@@ -4,6 +4,8 @@ import { getTimeline, type TimelineEntry, type TimelineOf } from "../admin/timel
 import { useRepeating } from "../clock.ts";
 import { bytes, moment, shortEtag } from "../format.ts";
 import { useLoad } from "../load.ts";
+import { timelineRoute } from "../timeline/timeline-route.ts";
+import { Icon } from "./icon.tsx";
 import { RefusalReason } from "./refusal-reason.tsx";
 import { Badge, Empty, Failed, Waiting, type Tone } from "./states.tsx";
 
@@ -22,8 +24,8 @@ const tones: Readonly<Record<string, Tone>> = {
 const refreshMilliseconds = 2000;
 const noListeners = {};
 
-/** Shows the stored states of an object, and the requests on it that were recorded: reads while
- *  this view is open, other requests while the event feed had a subscriber. */
+/** Shows the stored states of an object, and the requests on it that were recorded; reads while
+ *  this view is open. */
 export function TimelineView({ of }: { readonly of: TimelineOf }): JSX.Element {
   const loaded = useLoad((signal) => getTimeline(of, signal), [JSON.stringify(of)]);
   useRepeating(loaded.reload, refreshMilliseconds);
@@ -36,17 +38,32 @@ export function TimelineView({ of }: { readonly of: TimelineOf }): JSX.Element {
   if (entries.length === 0) return <Empty>No stored states and no recorded requests.</Empty>;
   return (
     <>
-      <ol class="timeline">
-        {entries.map((entry, index) => (
-          <Entry key={index} entry={entry} />
-        ))}
-      </ol>
+      <p>
+        <a class="button" href={timelineRoute(of)}>
+          <Icon name="timeline" />
+          <span>Show as a picture</span>
+        </a>
+      </p>
+      <EventList entries={entries} />
       <p class="soft">
-        {watchedSince === undefined
-          ? "Requests are recorded only while the event feed has a subscriber."
-          : `Requests recorded since ${moment(watchedSince)}, reads while this view is open.`}
+        Requests recorded since {moment(watchedSince)}, reads while this view is open.
       </p>
     </>
+  );
+}
+
+/** Requests and stored states as text. */
+export function EventList({
+  entries,
+}: {
+  readonly entries: readonly TimelineEntry[];
+}): JSX.Element {
+  return (
+    <ol class="timeline">
+      {entries.map((entry, index) => (
+        <Entry key={index} entry={entry} />
+      ))}
+    </ol>
   );
 }
 

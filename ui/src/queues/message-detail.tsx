@@ -4,8 +4,9 @@ import { bytes, moment } from "../format.ts";
 import { CopyText } from "../parts/copy-text.tsx";
 import { Detail, Facts, Section } from "../parts/detail.tsx";
 import { Choice } from "../parts/field.tsx";
-import type { QueueMessage } from "../rest/queue.ts";
+import type { QueueAddress, QueueMessage } from "../rest/queue.ts";
 import { useStore } from "../store.ts";
+import { timelineRoute } from "../timeline/timeline-route.ts";
 import { decoded, decoding, decodings, setDecoding } from "./decoding.ts";
 import { ownReceipt, shownText, wholeText } from "./message-text.ts";
 
@@ -14,14 +15,16 @@ export type ShownMessage =
   | { readonly kind: "in-flight"; readonly message: MessageInFlight };
 
 interface MessageDetailProps {
+  readonly address: QueueAddress;
   readonly shown: ShownMessage;
   readonly onClose: () => void;
 }
 
 /** The properties and the text of one message. */
-export function MessageDetail({ shown, onClose }: MessageDetailProps): JSX.Element {
+export function MessageDetail({ address, shown, onClose }: MessageDetailProps): JSX.Element {
   const how = useStore(decoding);
   const { kind, message } = shown;
+  const { account, queue } = address;
   const stored = kind === "visible" ? message.text : wholeText(message.id, message.preview);
   const text =
     kind === "visible" ? decoded(message.text, how) : shownText(message.id, message.preview, how);
@@ -40,6 +43,13 @@ export function MessageDetail({ shown, onClose }: MessageDetailProps): JSX.Eleme
             ["Length", stored === undefined ? undefined : bytes(stored.length)],
           ]}
         />
+        <p>
+          <a
+            href={timelineRoute({ service: "queue", account, container: queue, path: message.id })}
+          >
+            Timeline of the message
+          </a>
+        </p>
         {receipt !== undefined && <CopyText label="Pop receipt" text={receipt} />}
       </Section>
       <Section title="Text">

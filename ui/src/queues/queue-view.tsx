@@ -102,7 +102,9 @@ export function QueueView({ address }: { readonly address: QueueAddress }): JSX.
             />
           )}
         </div>
-        {shown !== undefined && <MessageDetail shown={shown} onClose={() => setShown(undefined)} />}
+        {shown !== undefined && (
+          <MessageDetail address={address} shown={shown} onClose={() => setShown(undefined)} />
+        )}
       </div>
       {dialog === "put" && <PutDialog address={address} onClose={close} onDone={refresh} />}
       {dialog === "get" && <GetDialog address={address} onClose={close} onDone={refresh} />}

@@ -1,6 +1,6 @@
 import type { JSX } from "preact";
 import { useEffect, useMemo, useState } from "preact/hooks";
-import { followDownload } from "../blobs/download.ts";
+import { saveText } from "../blobs/download.ts";
 import { count } from "../format.ts";
 import { Button } from "../parts/button.tsx";
 import { Dialog } from "../parts/dialog.tsx";
@@ -38,9 +38,7 @@ export function ExportDialog({ address, filter, onClose }: ExportDialogProps): J
     } while (marker !== undefined && all.length < rowsMax);
     const text = form === "csv" ? entitiesToCsv(all) : entitiesToJson(all);
     const type = form === "csv" ? "text/csv" : "application/json";
-    const url = URL.createObjectURL(new Blob([text], { type }));
-    followDownload(url, `${address.table}.${form}`);
-    URL.revokeObjectURL(url);
+    saveText(`${address.table}.${form}`, text, type);
     onClose();
   };
   return (

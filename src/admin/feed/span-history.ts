@@ -1,0 +1,67 @@
+import type { Ticks } from "../../base/ticks.ts";
+import { Ring } from "./ring.ts";
+
+/** Something that holds for some time, such as a lease or a wait. */
+export interface Spanned {
+  /** Identifies it while it holds. */
+  readonly key: string;
+  /** When it began, if that is known. */
+  readonly since?: Ticks | undefined;
+  /** When it ends by itself, if that is known. */
+  readonly until?: Ticks | undefined;
+}
+
+export interface Span<Fact> {
+  readonly fact: Fact;
+  readonly from: Ticks;
+  /** Undefined while it holds. */
+  readonly to: Ticks | undefined;
+}
+
+/** Facts that hold at the same time; further ones are not recorded. */
+const heldMax = 2000;
+/** Ended spans that are kept. */
+const endedMax = 4096;
+
+/** Records from when to when facts held, from samples of the facts that hold now. Memory is fixed:
+ *  a new span replaces the oldest. */
+export class SpanHistory<Fact extends Spanned> {
+  readonly #held = new Map<string, { fact: Fact; readonly from: Ticks }>();
+  readonly #ended = new Ring<Span<Fact>>(endedMax);
+  #sampledAt: Ticks | undefined;
+
+  /** Takes a sample: facts that were there before and are not any more have ended. */
+  update(now: Ticks, facts: readonly Fact[]): void {
+    const present = new Map(facts.map((fact) => [fact.key, fact]));
+    for (const [key, { fact, from }] of this.#held) {
+      if (present.has(key)) continue;
+      this.#held.delete(key);
+      this.#ended.push({ fact, from, to: endOf(fact, now) });
+    }
+    for (const [key, fact] of present) {
+      const known = this.#held.get(key);
+      if (known !== undefined) known.fact = fact;
+      else if (this.#held.size < heldMax) this.#held.set(key, { fact, from: fact.since ?? now });
+    }
+    this.#sampledAt = now;
+  }
+
+  /** Forgets what holds, without an end: nobody looks any more, so that the end is not known. */
+  pause(): void {
+    const at = this.#sampledAt;
+    if (at === undefined) return;
+    for (const { fact, from } of this.#held.values()) this.#ended.push({ fact, from, to: at });
+    this.#held.clear();
+  }
+
+  /** The spans that held at or after a time. */
+  since(time: Ticks): readonly Span<Fact>[] {
+    const ended = [...this.#ended.latest()].filter(({ to }) => to !== undefined && to >= time);
+    const held = [...this.#held.values()].map((one) => ({ ...one, to: undefined }));
+    return [...held, ...ended];
+  }
+}
+
+function endOf({ until }: Spanned, now: Ticks): Ticks {
+  return until !== undefined && until < now ? until : now;
+}

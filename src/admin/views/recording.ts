@@ -1,0 +1,150 @@
+import { formatIso } from "../../base/dates.ts";
+import { ticksPerSecond, type Ticks } from "../../base/ticks.ts";
+import type { HoldSpan, RecordedEvent, Recording, WaitSpan } from "../api-types.ts";
+import type { ViewContext } from "../admin-context.ts";
+import { json, refuse, type AdminResponse } from "../admin-response.ts";
+import type { Feed } from "../feed/feed.ts";
+import { isSameObject, type FeedEvent, type WatchedObject } from "../feed/feed-event.ts";
+import type { Hold } from "../feed/holds.ts";
+import type { Span } from "../feed/span-history.ts";
+import { findQueryError, optional, wholeNumberText } from "../inputs.ts";
+import { countOf, type CheckedRequest } from "../request.ts";
+import type { Route } from "../routes.ts";
+import { objectChecks, objectTargetOf } from "./object-target.ts";
+import { whatOf } from "./timeline.ts";
+import type { WaitFact } from "./waits.ts";
+
+const secondsDefault = 60;
+const secondsMax = 3600;
+const eventsMax = 5000;
+const spansMax = 2000;
+
+/** What happened in the last seconds, of all objects or of one; without contents and keys. */
+export function recordingRoutes(context: ViewContext, feed: Feed): readonly Route[] {
+  return [
+    {
+      method: "GET",
+      path: "/admin/v1/recording",
+      access: "principal",
+      answer: (request) => record(context, feed, request),
+    },
+  ];
+}
+
+/** The wanted object; for a message the queue, and the id of the message. */
+interface Wanted {
+  readonly object?: WatchedObject;
+  readonly message?: string | undefined;
+}
+
+function wantedOf(
+  { httpServices }: ViewContext,
+  request: CheckedRequest,
+): Wanted | { readonly refusal: AdminResponse } {
+  const { query } = request;
+  const isOfObject = query.has("service");
+  const checks = {
+    seconds: optional(wholeNumberText({ min: 1, max: secondsMax })),
+    ...(isOfObject ? objectChecks(httpServices) : {}),
+  };
+  const wrong = findQueryError(query, checks);
+  if (wrong !== undefined) return { refusal: refuse(400, "InvalidInput", wrong) };
+  if (!isOfObject) return {};
+  // Requests about messages are recorded as those of their queue.
+  const isQueue = query.get("service") === "queue";
+  const named = new URLSearchParams(query);
+  if (isQueue) named.delete("path");
+  const target = objectTargetOf(httpServices, { ...request, query: named });
+  if ("refusal" in target) return target;
+  const { service, account, address, httpService } = target;
+  const object = { service, account, place: httpService.service.signedName(address) };
+  return { object, message: isQueue ? (query.get("path") ?? undefined) : undefined };
+}
+
+function record(context: ViewContext, feed: Feed, request: CheckedRequest): AdminResponse {
+  const wanted = wantedOf(context, request);
+  if ("refusal" in wanted) return wanted.refusal;
+  const { query, sees } = request;
+  const now = context.clock.wall();
+  const from = now - BigInt(countOf(query, "seconds", secondsDefault)) * ticksPerSecond;
+  const isSeen = ({ service, account, container }: Place): boolean =>
+    sees({ service, account, name: container });
+  const events = eventsSince(feed, from).filter((event) => {
+    const { service, account, place } = event;
+    const isOfObject = wanted.object === undefined || isSameObject(event, wanted.object);
+    return isOfObject && sees({ service, account, name: place.name });
+  });
+  const clients = leaseClients(feed);
+  const spans = feed.holds
+    .since(from)
+    .filter(({ fact }) => isSeen(fact) && isOf(fact, wanted))
+    .map((span) => renderHold(span, clients));
+  const waits = feed.waits
+    .since(from)
+    .filter(({ fact }) => isSeen(fact) && isOf(fact, wanted))
+    .map(renderWait);
+  return json({
+    format: "etagere-recording",
+    version: 1,
+    server: context.facts().version,
+    from: formatIso(from),
+    to: formatIso(now),
+    recordedSince: formatIso(feed.recordedSince),
+    events: events.slice(-eventsMax).map((event) => renderEvent(feed, event)),
+    spans: spans.slice(0, spansMax),
+    waits: waits.slice(0, spansMax),
+  } satisfies Recording);
+}
+
+type Place = Pick<Hold, "service" | "account" | "container" | "path">;
+
+/** The recorded requests since a time, oldest first. */
+function eventsSince(feed: Feed, from: Ticks): readonly FeedEvent[] {
+  return [...feed.events.latest(), ...feed.reads.latest()]
+    .filter(({ at }) => at >= from)
+    .toSorted((one, other) => (one.at < other.at ? -1 : one.at > other.at ? 1 : 0));
+}
+
+function isOf({ service, account, container, path }: Place, { object, message }: Wanted): boolean {
+  if (object === undefined) return true;
+  const { place } = object;
+  const isSame =
+    service === object.service && account === object.account && container === place.name;
+  if (service === "queue") return isSame && (message === undefined || message === path);
+  return isSame && path === (place.path ?? "");
+}
+
+/** The client that acquired or renewed each lease, by lease id. */
+function leaseClients(feed: Feed): ReadonlyMap<string, string> {
+  const clients = new Map<string, string>();
+  for (const event of feed.events.latest()) {
+    const id = event.lease?.id;
+    if (id !== undefined && !clients.has(id)) clients.set(id, clientOf(event));
+  }
+  return clients;
+}
+
+/** A client as lanes of a timeline name it. */
+function clientOf({ address, agent }: FeedEvent): string {
+  const program = agent?.split(/[ /]/, 1)[0] ?? "";
+  return program === "" ? address : `${address} ${program}`;
+}
+
+function renderEvent(feed: Feed, event: FeedEvent): RecordedEvent {
+  return { what: whatOf(event), ...feed.render(event) } as RecordedEvent;
+}
+
+function renderHold(
+  { fact, from, to }: Span<Hold>,
+  clients: ReadonlyMap<string, string>,
+): HoldSpan {
+  const { kind, service, account, container, path, what, lease = "" } = fact;
+  const client = fact.client ?? clients.get(lease);
+  const times = { from: formatIso(from), to: to === undefined ? undefined : formatIso(to) };
+  return { kind, service, account, container, path, client, what, ...times };
+}
+
+function renderWait({ fact, from, to }: Span<WaitFact>): WaitSpan {
+  const { key: _key, since: _since, until: _until, attempts: _attempts, ...facts } = fact;
+  return { ...facts, from: formatIso(from), to: to === undefined ? undefined : formatIso(to) };
+}

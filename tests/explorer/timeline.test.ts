@@ -56,7 +56,8 @@ describe("the timeline of a blob", () => {
       .catch(() => {});
     const same = await here.open(new URL(page.url()).hash, { colorScheme: "dark" });
     await same.locator(".lanes").waitFor();
-    expect(await same.getByLabel("Period").inputValue()).toBe("60");
+    const length = await page.getByLabel("Period").inputValue();
+    expect(await same.getByLabel("Period").inputValue()).toBe(length);
     await same.getByRole("button", { name: "Resume" }).waitFor();
     expect(await axeFindings(same)).toEqual([]);
     await page.getByRole("button", { name: "Resume" }).click();

@@ -22,12 +22,14 @@ import { timelineIn } from "./timeline-route.ts";
 const refreshMilliseconds = 2000;
 const noListeners = {};
 const watchedKinds = ["refused", "lease", "message", "change"];
-const secondsDefault = 120;
 const secondsMin = 2;
 const secondsMax = 3600;
 const listedMax = 200;
+/** Requests that the first view shows. */
+const eventsFitted = 40;
 const lengths = [
   ["10", "10 seconds"],
+  ["30", "30 seconds"],
   ["60", "1 minute"],
   ["120", "2 minutes"],
   ["600", "10 minutes"],
@@ -211,12 +213,20 @@ function lengthsWith(length: string): readonly (readonly [string, string])[] {
     : [[length, `${length} seconds`], ...lengths];
 }
 
+/** The shortest period that has the last requests. */
+function fittingSeconds({ events }: Recording, end: number): number {
+  const first = Date.parse(events.at(-eventsFitted)?.at ?? events[0]?.at ?? "");
+  const needed = (end - first) / 900;
+  return Number(lengths.find(([value]) => Number(value) >= needed)?.[0] ?? secondsMax);
+}
+
 /** The shown period; its length and, while paused, its end are in the address. */
 function usePeriod(recording: Recording) {
-  const [length, setLength] = useQueryValue("seconds", String(secondsDefault));
+  const [length, setLength] = useQueryValue("seconds");
   const [until] = useQueryValue("until");
   const end = Date.parse(until) || Date.parse(recording.to);
-  const seconds = Math.min(secondsMax, Math.max(secondsMin, Number(length) || secondsDefault));
+  const chosen = Number(length) || fittingSeconds(recording, end);
+  const seconds = Math.min(secondsMax, Math.max(secondsMin, chosen));
   const period: Period = useMemo(() => ({ from: end - seconds * 1000, to: end }), [end, seconds]);
   const zoom = (factor: number, around: number): void => {
     const next = Math.round(Math.min(secondsMax, Math.max(secondsMin, seconds * factor)));

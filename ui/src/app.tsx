@@ -30,6 +30,7 @@ const OverviewPage = lazily(async () => (await import("./overview/page.tsx")).Ov
 const PrincipalsPage = lazily(async () => (await import("./principals/page.tsx")).PrincipalsPage);
 const SettingsPage = lazily(async () => (await import("./settings/page.tsx")).SettingsPage);
 const TimelinePage = lazily(async () => (await import("./timeline/page.tsx")).TimelinePage);
+const EventsPage = lazily(async () => (await import("./events/page.tsx")).EventsPage);
 const ConcurrencyPage = lazily(
   async () => (await import("./concurrency/page.tsx")).ConcurrencyPage,
 );
@@ -95,7 +96,7 @@ function accountOf(
   { page, segments }: Route,
   known: readonly { readonly name: string }[],
 ): string | undefined {
-  const isOfAccount = ["blobs", "tables", "queues", "shares", "settings"].includes(page);
+  const isOfAccount = ["blobs", "tables", "queues", "shares", "settings", "events"].includes(page);
   const wanted = (isOfAccount ? segments[0] : undefined) ?? lastAccount();
   const found = known.find(({ name }) => name === wanted) ?? known[0];
   if (found !== undefined) keepLastAccount(found.name);
@@ -161,6 +162,10 @@ function PageContent({ route, account, isServerLogin }: PageProps): JSX.Element 
     }
     case "overview":
       return <OverviewPage account={account} isServerLogin={isServerLogin} />;
+    case "events": {
+      const [, tab = "subscriptions"] = route.segments;
+      return <EventsPage key={account} account={account} tab={tab} />;
+    }
     case "timeline":
       return <TimelinePage query={route.query} />;
     case "principals":

@@ -10,7 +10,7 @@ const ownHeader = { "x-etagere-admin": "1" };
 const jsonType = { "content-type": "application/json" };
 
 interface AdminCall {
-  readonly method?: "GET" | "POST" | "DELETE";
+  readonly method?: "GET" | "POST" | "PUT" | "PATCH" | "DELETE";
   readonly query?: Readonly<Record<string, string | number | undefined>>;
   readonly body?: unknown;
   readonly signal?: AbortSignal | undefined;

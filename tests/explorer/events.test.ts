@@ -1,0 +1,61 @@
+import { QueueServiceClient } from "@azure/storage-queue";
+import { describe, expect, it } from "vitest";
+import { axeFindings } from "./axe.ts";
+import { account, explorer, putText, row, takePicture } from "./explorer.ts";
+
+const here = explorer();
+
+describe("event subscriptions", () => {
+  it("are created, paused, changed and deleted; the log is shown live", async () => {
+    const page = await here.open(`#/events/${account}`);
+    await page.getByText("No subscriptions.").waitFor();
+    await page.getByRole("button", { name: "New subscription" }).click();
+    const dialog = page.getByRole("dialog");
+    await dialog.getByLabel("Name").fill("to-queue");
+    await dialog.getByLabel("Queue", { exact: true }).fill("changes");
+    await dialog.getByLabel("Subject ends with").fill(".txt");
+    await dialog.getByRole("button", { name: "Create" }).click();
+    await row(page, "to-queue").click();
+    await page.getByRole("complementary").getByText("queue changes").waitFor();
+    await page.getByRole("button", { name: "Pause" }).click();
+    await page.getByRole("complementary").getByText("paused").waitFor();
+    await putText(here, { container: "wiki", name: "one.txt", text: "1" });
+    await putText(here, { container: "wiki", name: "two.md", text: "2" });
+    await page.getByRole("complementary").getByText("2 events").waitFor();
+    await takePicture(page, "events");
+    expect(await axeFindings(page)).toEqual([]);
+    const queues = QueueServiceClient.fromConnectionString(here.server.connectionString);
+    await queues.createQueue("changes");
+    await page.getByRole("button", { name: "Resume" }).click();
+    await page.getByRole("complementary").getByText("0 events").waitFor();
+    const peeked = await queues.getQueueClient("changes").peekMessages();
+    expect(peeked.peekedMessageItems).toHaveLength(1);
+    await page.getByRole("button", { name: "Change" }).click();
+    await dialog.getByLabel("Subject ends with").fill("");
+    await dialog.getByRole("button", { name: "Save" }).click();
+    await page.getByText("Subscription to-queue saved").waitFor();
+    await page.getByRole("complementary").getByText(".txt").waitFor({ state: "detached" });
+    await page.getByRole("tab", { name: "Event log" }).click();
+    await row(page, "one.txt").waitFor();
+    await putText(here, { container: "wiki", name: "three.txt", text: "3" });
+    await row(page, "three.txt").click();
+    await page.getByRole("complementary").getByText('"contentLength": 1').waitFor();
+    expect(await axeFindings(page)).toEqual([]);
+    await page.getByRole("tab", { name: "Subscriptions" }).click();
+    await row(page, "to-queue").click();
+    await page.getByRole("complementary").getByRole("button", { name: "Delete" }).click();
+    await dialog.getByRole("button", { name: "Delete" }).click();
+    await page.getByText("No subscriptions.").waitFor();
+  });
+
+  it("a mistake is shown in the dialog", async () => {
+    const page = await here.open(`#/events/${account}`);
+    await page.getByRole("button", { name: "New subscription" }).click();
+    const dialog = page.getByRole("dialog");
+    await dialog.getByLabel("Name").fill("to-web");
+    await dialog.getByLabel("Deliver to").selectOption("webhook");
+    await dialog.getByLabel("URL").fill("http://127.0.0.1:9/hook");
+    await dialog.getByRole("button", { name: "Create" }).click();
+    await dialog.getByRole("alert").getByText("WebhookNotListed").waitFor();
+  });
+});

@@ -36,6 +36,16 @@ export const logOut = (): Promise<Result<unknown>> => admin("session", { method:
 export const getKeys = (account: string): Promise<Result<AccountKeys>> =>
   admin(`accounts/${encodeURIComponent(account)}/key`);
 
+/** Creates a stored account; the response has its keys. */
+export const createAccount = (
+  name: string,
+  settings: Readonly<Record<string, unknown>>,
+): Promise<Result<AccountKeys>> => admin("accounts", { method: "POST", body: { name, settings } });
+
+/** Deletes a stored account with everything in it. */
+export const deleteAccount = (name: string): Promise<Result<unknown>> =>
+  admin(`accounts/${encodeURIComponent(name)}`, { method: "DELETE", query: { force: "true" } });
+
 /** Changes the settings of a stored account. */
 export const changeAccount = (
   account: string,

@@ -8,6 +8,7 @@ import { go } from "../route.ts";
 import { directoryRoute } from "./blob-route.ts";
 import type { BrowserDialog } from "./browser-dialogs.tsx";
 import { blobPages, countBatch, placeOf, undeleteBatch, zipBatch, type BlobBatch } from "./bulk.ts";
+import { keepOnClipboard } from "./clipboard.ts";
 import { download } from "./download.ts";
 
 interface ActionContext {
@@ -30,6 +31,18 @@ export function batchActions({ batch, onDialog }: ActionContext): readonly MenuI
       icon: "rename",
       needs: "move",
       run: () => onDialog({ kind: "transfer", action: "Move", batch }),
+    },
+    {
+      label: "Copy",
+      icon: "copy",
+      needs: "copy",
+      run: () => keepOnClipboard(batch, "Copy"),
+    },
+    {
+      label: "Cut",
+      icon: "cut",
+      needs: "move",
+      run: () => keepOnClipboard(batch, "Move"),
     },
     {
       label: "Count",
@@ -115,8 +128,8 @@ export function entryActions(
     needs: "read",
     run: () => void download(placeOf(address, entry)),
   };
-  const [, copy, move] = batchActions(context);
-  const transfers = [copy, ...(isBase ? [move] : [])].filter((item) => item !== undefined);
+  const wanted = isBase ? /^(Copy|Move|Cut)/ : /^Copy/;
+  const transfers = batchActions(context).filter(({ label }) => wanted.test(label));
   return [open, save, url, isBase ? rename : restore, ...transfers, deletion(context)];
 }
 

@@ -16,6 +16,8 @@ interface BlobBarProps {
   /** Undefined in a flat account, where folders exist only in names. */
   readonly onNewDirectory: (() => void) | undefined;
   readonly onUpload: (sources: readonly Source[]) => void;
+  /** Undefined if nothing was copied or cut. */
+  readonly onPaste: (() => void) | undefined;
   readonly onRefresh: () => void;
 }
 
@@ -49,6 +51,11 @@ export function BlobBar(props: BlobBarProps): JSX.Element {
           New blob
         </Button>
       </span>
+      {props.onPaste !== undefined && (
+        <Button icon="paste" needs="write" onClick={props.onPaste}>
+          Paste
+        </Button>
+      )}
       <UploadButtons onChoose={props.onUpload} />
     </div>
   );

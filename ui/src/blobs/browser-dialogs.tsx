@@ -1,8 +1,11 @@
 import type { JSX } from "preact";
+import { useState } from "preact/hooks";
 import { NewDirectory, RenameDialog } from "../lake/path-dialogs.tsx";
+import { AccountChoice } from "../parts/account-choice.tsx";
 import { FormDialog } from "../parts/dialog.tsx";
 import { Check, Field } from "../parts/field.tsx";
 import { textIn } from "../parts/form-values.ts";
+import { NamePicker } from "../parts/name-picker.tsx";
 import type { BlobEntry } from "../rest/blob-list.ts";
 import type { PathAddress } from "../rest/path.ts";
 import type { FolderAddress } from "./blob-route.ts";
@@ -60,14 +63,17 @@ interface TransferDialogProps extends BatchDialogProps {
 
 function TransferDialog({ batch, action, onClose }: TransferDialogProps): JSX.Element {
   const { container, prefix } = batch.address;
+  const [account, setAccount] = useState(batch.address.account);
   const submit = (values: FormData): Promise<string | undefined> => {
     const folder = textIn(values, "folder").replace(/^\/+|\/+$/g, "");
     const to = {
+      account,
       container: textIn(values, "container").trim(),
       prefix: folder === "" ? "" : `${folder}/`,
       mayReplace: values.has("overwrite"),
     };
-    const isSame = to.container === container && to.prefix === prefix;
+    const isHere = account === batch.address.account && to.container === container;
+    const isSame = isHere && to.prefix === prefix;
     if (isSame) return Promise.resolve("Target folder: is the folder of the selection.");
     transferBatch(batch, to, action);
     return Promise.resolve(undefined);
@@ -79,7 +85,14 @@ function TransferDialog({ batch, action, onClose }: TransferDialogProps): JSX.El
       onClose={onClose}
       onSubmit={submit}
     >
-      <Field label="Target container" name="container" value={container} required />
+      <AccountChoice value={account} onChange={setAccount} />
+      <NamePicker
+        label="Target container"
+        name="container"
+        account={account}
+        service="blob"
+        value={container}
+      />
       <Field
         label="Target folder"
         name="folder"
@@ -118,10 +131,10 @@ function RenameFolder({ entry, batch, onClose }: Omit<RenameEntryProps, "onDone"
     if (`${folder}/` === entry.name) return Promise.resolve("Folder: has this name already.");
     if (folder === "") return Promise.resolve("Folder: is empty.");
     const address = { ...batch.address, prefix: entry.name };
-    const { container } = address;
+    const { account, container } = address;
     transferBatch(
       { ...batch, address },
-      { container, prefix: `${folder}/`, mayReplace: false },
+      { account, container, prefix: `${folder}/`, mayReplace: false },
       "Move",
     );
     return Promise.resolve(undefined);

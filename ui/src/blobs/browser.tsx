@@ -11,6 +11,7 @@ import { isAlone, useSelection } from "../parts/selection.ts";
 import { useMenu } from "../parts/use-menu.tsx";
 import type { BlobEntry } from "../rest/blob-list.ts";
 import { go, useQueryValue } from "../route.ts";
+import { useStore } from "../store.ts";
 import { DropZone } from "../upload/drop-zone.tsx";
 import type { Source } from "../upload/source.ts";
 import { batchActions, entryActions } from "./blob-actions.ts";
@@ -19,6 +20,7 @@ import { BlobDetail } from "./blob-detail.tsx";
 import { folderRoute, type FolderAddress } from "./blob-route.ts";
 import { BrowserDialogs, type BrowserDialog } from "./browser-dialogs.tsx";
 import type { BlobBatch } from "./bulk.ts";
+import { clipboard, dropInto, keepOnClipboard, pasteInto } from "./clipboard.ts";
 import { blobColumns, defaultColumns, entryKey } from "./columns.tsx";
 import { ContainerDetail } from "./container-detail.tsx";
 import { uploadToFolder } from "./upload-to-folder.ts";
@@ -61,6 +63,15 @@ function useCommands(address: FolderAddress, view: View, { fetchPage, reload }: 
       const batch = selection.has(entry) ? selected : batchOf(entry);
       if (!entry.isDeleted && abilities.delete) onDialog({ kind: "delete", batch });
     },
+    take: (entry: BlobEntry, action: "Copy" | "Move"): void => {
+      const isAllowed = action === "Copy" ? abilities.copy : abilities.move;
+      if (isAllowed) keepOnClipboard(selection.has(entry) ? selected : batchOf(entry), action);
+    },
+    drop: (entry: BlobEntry, target: BlobEntry, isCopy: boolean): void => {
+      const batch = selection.has(entry) ? selected : batchOf(entry);
+      dropInto(batch, target.name, isCopy ? "Copy" : "Move");
+    },
+    mayMove: abilities.move,
     rename: (entry: BlobEntry): void => {
       const isBase = entry.snapshot === undefined && entry.isCurrentVersion;
       if (!isBase || entry.isDeleted || !abilities.move) return;
@@ -88,6 +99,7 @@ export function BlobBrowser({ address, query }: BlobBrowserProps): JSX.Element {
   const { selection, dialog, onDialog } = commands;
   const { open: openMenu, menu } = useMenu();
   const upload = (from: readonly Source[]): void => uploadToFolder(address, from, blobs.reload);
+  const paste = (): void => pasteInto(address, blobs.reload);
   const { container, prefix } = address;
   return (
     <>
@@ -100,6 +112,7 @@ export function BlobBrowser({ address, query }: BlobBrowserProps): JSX.Element {
           commands.isHierarchical ? () => onDialog({ kind: "new-directory" }) : undefined
         }
         onUpload={upload}
+        onPaste={useStore(clipboard) === undefined ? undefined : paste}
         onRefresh={blobs.reload}
       />
       <SelectionBar
@@ -125,6 +138,10 @@ export function BlobBrowser({ address, query }: BlobBrowserProps): JSX.Element {
             onOpen={(entry) => open(address, entry)}
             onDelete={commands.askToDelete}
             onRename={commands.rename}
+            onCopy={(entry) => commands.take(entry, "Copy")}
+            onCut={(entry) => commands.take(entry, "Move")}
+            onPaste={paste}
+            dragging={commands.mayMove ? { isTarget: isFolder, onDrop: commands.drop } : undefined}
             onMenu={(entry, at) =>
               openMenu({ label: entry.name, at, items: commands.actionsOf(entry) })
             }
@@ -181,6 +198,10 @@ function activeKey(query: Readonly<Record<string, string>>): string | undefined 
   if (query["directory"] !== undefined) return `${query["directory"]}/\n\n\n`;
   if (query["blob"] === undefined) return undefined;
   return `${query["blob"]}\n${query["snapshot"] ?? ""}\n${query["version"] ?? ""}\n`;
+}
+
+function isFolder({ kind }: BlobEntry): boolean {
+  return kind === "folder";
 }
 
 function open(address: FolderAddress, entry: BlobEntry): void {

@@ -164,7 +164,8 @@ export function undeleteBatch(batch: BlobBatch): void {
   });
 }
 
-interface Destination {
+export interface Destination {
+  readonly account: string;
   readonly container: string;
   /** A folder, empty or with a slash at its end. */
   readonly prefix: string;
@@ -175,19 +176,20 @@ interface Destination {
 export function transferBatch(batch: BlobBatch, to: Destination, action: "Copy" | "Move"): void {
   const { address, isHierarchical, onDone } = batch;
   const isMove = action === "Move";
+  // Within an account a directory of a tree is moved as a whole.
+  const isRename = isMove && isHierarchical && to.account === address.account;
   startJob<BlobEntry>({
     title: `${action} ${describeBatch(batch)}`,
-    items: (context) =>
-      isMove && isHierarchical ? rowsOf(batch, context) : blobsBelow(batch, context),
+    items: (context) => (isRename ? rowsOf(batch, context) : blobsBelow(batch, context)),
     nameOf: ({ name }) => name,
     run: async (entry, context) => {
       const etag = await etagOf(address, entry, context);
       if (!etag.ok) return etag;
       if (isMove && !isBase(entry)) return failed(notMovable);
       const name = to.prefix + entry.name.slice(address.prefix.length);
-      const target = { account: address.account, container: to.container, name };
+      const target = { account: to.account, container: to.container, name };
       const { mayReplace } = to;
-      if (isMove && isHierarchical) {
+      if (isRename) {
         return movePath(pathAddress(address, entry), { ...target, etag: etag.value, mayReplace });
       }
       const tier = entry.isTierInferred ? undefined : entry.tier || undefined;

@@ -3,6 +3,8 @@ import { useHierarchical } from "../accounts.ts";
 import { moment } from "../format.ts";
 import { useAbilities } from "../parts/abilities.ts";
 import { Button } from "../parts/button.tsx";
+import { Choice } from "../parts/field.tsx";
+import { textIn } from "../parts/form-values.ts";
 import type { Column } from "../parts/grid.tsx";
 import type { MenuItem } from "../parts/menu.tsx";
 import { NameList } from "../parts/name-list.tsx";
@@ -10,6 +12,7 @@ import { report } from "../parts/notices.tsx";
 import { Badge } from "../parts/states.tsx";
 import type { SortKeys } from "../parts/sorting.ts";
 import {
+  accessLevels,
   createContainer,
   deleteContainer,
   listContainers,
@@ -44,7 +47,8 @@ export function ContainerList({ account }: { readonly account: string }): JSX.El
       }
       list={(options) => listContainers(account, { ...options, withDeleted })}
       variant={withDeleted}
-      create={(name) => createContainer(account, name)}
+      create={(name, values) => createContainer(account, name, textIn(values, "level"))}
+      createFields={<Choice label="Access level" name="level" options={accessLevels} />}
       remove={({ name }) => deleteContainer(account, name)}
       keyOf={({ name, version }) => `${name}${version ?? ""}`}
       urlOf={({ name }) => ({ service: "blob", path: name })}

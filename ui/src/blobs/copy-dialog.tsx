@@ -1,7 +1,10 @@
 import type { JSX } from "preact";
+import { useState } from "preact/hooks";
+import { AccountChoice } from "../parts/account-choice.tsx";
 import { FormDialog } from "../parts/dialog.tsx";
 import { Check, Field } from "../parts/field.tsx";
 import { textIn } from "../parts/form-values.ts";
+import { NamePicker } from "../parts/name-picker.tsx";
 import { describeFailure, notify } from "../parts/notices.tsx";
 import { copyBlobState, moveBlob, type CopySource } from "../rest/blob-move.ts";
 import type { BlobAddress } from "../rest/blob.ts";
@@ -13,11 +16,11 @@ interface CopyDialogProps {
   readonly onDone: (to: BlobAddress) => void;
 }
 
-/** The dialog that copies or renames one blob, in the account. */
+/** The dialog that copies or renames one blob, also into another account. */
 export function CopyDialog({ from, action, onClose, onDone }: CopyDialogProps): JSX.Element {
   const isRename = action === "Rename";
+  const [account, setAccount] = useState(from.account);
   const submit = async (values: FormData): Promise<string | undefined> => {
-    const { account } = from;
     const to: BlobAddress = {
       account,
       container: textIn(values, "container"),
@@ -37,7 +40,14 @@ export function CopyDialog({ from, action, onClose, onDone }: CopyDialogProps): 
       onClose={onClose}
       onSubmit={submit}
     >
-      <Field label="Target container" name="container" value={from.container} required />
+      <AccountChoice value={account} onChange={setAccount} />
+      <NamePicker
+        label="Target container"
+        name="container"
+        account={account}
+        service="blob"
+        value={from.container}
+      />
       <Field label="Name" name="name" value={from.name} required autoFocus />
       <Check name="overwrite">Overwrite an existing blob</Check>
     </FormDialog>

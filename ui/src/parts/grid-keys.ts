@@ -46,7 +46,12 @@ function act<Row>(event: KeyboardEvent, target: KeyTarget<Row>): boolean {
     props.selection?.selectAll();
     return props.selection !== undefined;
   }
-  if (row === undefined || hasModifier) return false;
+  if (hasModifier && event.key.toLowerCase() === "v" && props.onPaste !== undefined) {
+    props.onPaste();
+    return true;
+  }
+  if (row !== undefined && hasModifier) return takeRow(event, props, row);
+  if (row === undefined) return false;
   const isMenuKey = event.key === "ContextMenu" || (event.shiftKey && event.key === "F10");
   if (event.key === "Enter") props.onOpen?.(row);
   else if (event.key === " " && event.shiftKey) target.extendTo(at);
@@ -55,5 +60,14 @@ function act<Row>(event: KeyboardEvent, target: KeyTarget<Row>): boolean {
   else if (event.key === "F2") props.onRename?.(row);
   else if (isMenuKey && props.onMenu !== undefined) props.onMenu(row, target.menuPoint());
   else return false;
+  return true;
+}
+
+/** Ctrl+C and Ctrl+X. A selected text is copied by the browser. */
+function takeRow<Row>(event: KeyboardEvent, props: GridProps<Row>, row: Row): boolean {
+  const key = event.key.toLowerCase();
+  const take = key === "c" ? props.onCopy : key === "x" ? props.onCut : undefined;
+  if (take === undefined || getSelection()?.isCollapsed === false) return false;
+  take(row);
   return true;
 }

@@ -1,4 +1,4 @@
-import type { JSX } from "preact";
+import type { HTMLAttributes, JSX } from "preact";
 import { Button } from "./button.tsx";
 import { cellClass } from "./grid-head.tsx";
 import { isControl, type Column, type GridProps } from "./grid-types.ts";
@@ -48,6 +48,7 @@ export function GridRow<Row>(props: GridRowProps<Row>): JSX.Element {
         if (event.shiftKey && grid.selection !== undefined) event.preventDefault();
       }}
       onContextMenu={openMenu}
+      {...dragProps(grid, row)}
     >
       {props.columns.map(({ title, cell, align }) => (
         <div key={title} role="gridcell" class={cellClass(align)}>
@@ -57,6 +58,39 @@ export function GridRow<Row>(props: GridRowProps<Row>): JSX.Element {
     </div>
   );
 }
+
+let draggedRow: unknown;
+
+/** What makes a row draggable, and a folder a place to drop rows. */
+function dragProps<Row>(
+  { dragging }: GridProps<Row>,
+  row: Row | undefined,
+): HTMLAttributes<HTMLDivElement> {
+  if (dragging === undefined || row === undefined) return {};
+  const begin = (event: DragEvent): void => {
+    draggedRow = row;
+    event.dataTransfer?.setData(rowType, "");
+    if (event.dataTransfer !== null) event.dataTransfer.effectAllowed = "copyMove";
+  };
+  if (!dragging.isTarget(row)) return { draggable: true, onDragStart: begin };
+  const isDragged = ({ dataTransfer }: DragEvent): boolean =>
+    dataTransfer?.types.includes(rowType) === true;
+  return {
+    draggable: true,
+    onDragStart: begin,
+    onDragOver: (event) => {
+      if (isDragged(event)) event.preventDefault();
+    },
+    onDrop: (event) => {
+      if (!isDragged(event) || draggedRow === row) return;
+      event.preventDefault();
+      event.stopPropagation();
+      dragging.onDrop(draggedRow as Row, row, event.ctrlKey);
+    },
+  };
+}
+
+const rowType = "application/x-etagere-row";
 
 /** Columns that the list itself adds; their cells depend on the position of the row. */
 const selectTitle = "Select";

@@ -27,6 +27,12 @@ export interface Rows<Row> {
   readonly source?: unknown;
 }
 
+export interface Dragging<Row> {
+  /** Whether rows can be dropped on this one: it is a folder. */
+  readonly isTarget: (row: Row) => boolean;
+  readonly onDrop: (dragged: Row, target: Row, isCopy: boolean) => void;
+}
+
 export interface GridProps<Row> {
   readonly label: string;
   readonly columns: readonly Column<Row>[];
@@ -42,6 +48,12 @@ export interface GridProps<Row> {
   readonly onRename?: ((row: Row) => void) | undefined;
   /** Opens the menu of a row; with it the list has a column of menu buttons. */
   readonly onMenu?: ((row: Row, at: Point) => void) | undefined;
+  /** Copies or cuts the row, or the selection that it belongs to; pastes what was cut or copied. */
+  readonly onCopy?: ((row: Row) => void) | undefined;
+  readonly onCut?: ((row: Row) => void) | undefined;
+  readonly onPaste?: (() => void) | undefined;
+  /** With it, rows can be dragged to others. */
+  readonly dragging?: Dragging<Row> | undefined;
   readonly rowClass?: (row: Row) => string;
   /** If the space is narrower than this, the list scrolls horizontally. */
   readonly minWidth?: string;

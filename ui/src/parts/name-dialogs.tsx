@@ -1,4 +1,4 @@
-import type { JSX } from "preact";
+import type { ComponentChildren, JSX } from "preact";
 import type { Result } from "../result.ts";
 import { Confirm } from "./confirm.tsx";
 import { FormDialog } from "./dialog.tsx";
@@ -19,7 +19,8 @@ interface NameDialogsProps<Row extends Named> {
   readonly one: string;
   readonly many: string;
   readonly hint: string;
-  readonly create: (name: string) => Promise<Result<unknown>>;
+  readonly create: (name: string, values: FormData) => Promise<Result<unknown>>;
+  readonly createFields?: ComponentChildren;
   readonly remove: (row: Row) => Promise<Result<unknown>>;
   readonly describe?: (row: Row) => string;
   readonly onClose: () => void;
@@ -47,9 +48,10 @@ export function NameDialogs<Row extends Named>(props: NameDialogsProps<Row>): JS
           title={`New ${one}`}
           action="Create"
           onClose={onClose}
-          onSubmit={(values) => finish(props.create(textIn(values, "name")), "Name: ")}
+          onSubmit={(values) => finish(props.create(textIn(values, "name"), values), "Name: ")}
         >
           <Field label="Name" name="name" required autoFocus hint={hint} />
+          {props.createFields}
         </FormDialog>
       );
     case "delete": {

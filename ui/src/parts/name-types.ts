@@ -29,7 +29,9 @@ export interface NameListProps<Row extends Named> {
   }) => Promise<Result<Page<Row>>>;
   /** What `list` depends on, besides the account. */
   readonly variant?: unknown;
-  readonly create: (name: string) => Promise<Result<unknown>>;
+  readonly create: (name: string, values: FormData) => Promise<Result<unknown>>;
+  /** Further fields of the dialog that creates one. */
+  readonly createFields?: ComponentChildren;
   readonly remove: (row: Row) => Promise<Result<unknown>>;
   /** How a row is named when it is deleted; its name by default. */
   readonly describe?: (row: Row) => string;

@@ -21,6 +21,7 @@ import {
 import { formatRoute } from "../route.ts";
 import { InFlight } from "./in-flight.tsx";
 import { GetDialog, PutDialog } from "./message-dialogs.tsx";
+import { MoveDialog } from "./move-dialog.tsx";
 import { DecodingChoice, MessageDetail, type ShownMessage } from "./message-detail.tsx";
 import { rememberMessage } from "./message-text.ts";
 import { Waiting } from "./waiting.tsx";
@@ -108,6 +109,7 @@ export function QueueView({ address }: { readonly address: QueueAddress }): JSX.
       </div>
       {dialog === "put" && <PutDialog address={address} onClose={close} onDone={refresh} />}
       {dialog === "get" && <GetDialog address={address} onClose={close} onDone={refresh} />}
+      {dialog === "move" && <MoveDialog address={address} onClose={close} onDone={refresh} />}
       {dialog === "clear" && (
         <Confirm
           title="Clear queue"
@@ -121,7 +123,7 @@ export function QueueView({ address }: { readonly address: QueueAddress }): JSX.
   );
 }
 
-type QueueDialog = "put" | "get" | "clear";
+type QueueDialog = "put" | "get" | "move" | "clear";
 
 interface QueueBarProps {
   readonly address: QueueAddress;
@@ -144,6 +146,9 @@ function QueueBar({ address, total, inFlight, onDialog }: QueueBarProps): JSX.El
       <DecodingChoice />
       <Button needs="process" onClick={() => onDialog("get")}>
         Get messages
+      </Button>
+      <Button icon="rename" needs="process" onClick={() => onDialog("move")}>
+        Move messages
       </Button>
       <Button kind="danger" icon="trash" needs="delete" onClick={() => onDialog("clear")}>
         Clear queue

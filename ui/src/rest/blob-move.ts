@@ -85,7 +85,8 @@ export async function moveBlob(
   to: BlobAddress,
   options: CopyOptions,
 ): Promise<Result<unknown>> {
-  if (from.container === to.container && from.name === to.name) {
+  const isSame = from.account === to.account && from.container === to.container;
+  if (isSame && from.name === to.name) {
     return failed({ status: 400, code: "SameName", message: "Source and target are the same" });
   }
   const copied = await copyBlobState(from, to, options);

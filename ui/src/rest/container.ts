@@ -78,8 +78,23 @@ export function setContainerMetadata(
   });
 }
 
-export function createContainer(account: string, name: string): Promise<Result<unknown>> {
-  return request("blob", [account, name], { method: "PUT", query: { restype: "container" } });
+/** Who may read a container without a signature. */
+export const accessLevels = [
+  ["none", "No anonymous access"],
+  ["blob", "Blobs can be read anonymously"],
+  ["container", "Blobs can be listed and read anonymously"],
+] as const;
+
+export function createContainer(
+  account: string,
+  name: string,
+  accessLevel = "none",
+): Promise<Result<unknown>> {
+  return request("blob", [account, name], {
+    method: "PUT",
+    query: { restype: "container" },
+    headers: { "x-ms-blob-public-access": accessLevel === "none" ? undefined : accessLevel },
+  });
 }
 
 export function deleteContainer(account: string, name: string): Promise<Result<unknown>> {

@@ -13,6 +13,8 @@ export interface LeaseRequest {
   readonly action: LeaseAction;
   readonly leaseId?: string | undefined;
   readonly durationSeconds?: number | undefined;
+  /** The id that an acquired lease gets; undefined: a random one. */
+  readonly proposedId?: string | undefined;
   readonly breakSeconds?: number | undefined;
 }
 
@@ -25,6 +27,7 @@ export async function lease(leased: Leased, leaseRequest: LeaseRequest): Promise
     headers: {
       "x-ms-lease-action": leaseRequest.action,
       "x-ms-lease-id": leaseRequest.leaseId,
+      "x-ms-proposed-lease-id": leaseRequest.proposedId,
       "x-ms-lease-duration": leaseRequest.durationSeconds?.toString(),
       "x-ms-lease-break-period": leaseRequest.breakSeconds?.toString(),
     },

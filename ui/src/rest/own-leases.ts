@@ -31,6 +31,13 @@ export function ownLease(service: string, path: readonly string[]): string | und
   return held !== undefined && held.untilMilliseconds > nowMilliseconds() ? held.id : undefined;
 }
 
+/** A lease without an end is kept for a day: the browser tab does not last longer. */
+const endlessMilliseconds = 86_400_000;
+
+function endOf(now: number, durationSeconds: number): number {
+  return now + (durationSeconds < 0 ? endlessMilliseconds : durationSeconds * 1000);
+}
+
 export function keepLease(
   service: string,
   path: readonly string[],
@@ -46,7 +53,7 @@ export function keepLease(
       : [
           [
             leaseKey(service, path),
-            { id: lease.id, untilMilliseconds: now + lease.durationSeconds * 1000 },
+            { id: lease.id, untilMilliseconds: endOf(now, lease.durationSeconds) },
           ],
         ];
   const next = Object.fromEntries([...others, ...own]);

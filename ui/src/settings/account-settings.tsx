@@ -10,6 +10,7 @@ import { textIn } from "../parts/form-values.ts";
 import { describeFailure, notify } from "../parts/notices.tsx";
 import { Problem } from "../parts/states.tsx";
 import { useStore } from "../store.ts";
+import { AccountCommands } from "./new-account.tsx";
 
 const switches = [
   ["versioning", "Keep versions of blobs"],
@@ -29,7 +30,16 @@ export function AccountSettings({ account }: { readonly account: string }): JSX.
   const { account: own, principal } = useStore(session) ?? {};
   if (known === undefined) return null;
   const isServerLogin = own === undefined && principal === undefined;
-  if (known.source === "stored" && isServerLogin) return <SettingsForm known={known} />;
+  if (!isServerLogin) return <SettingsFacts known={known} />;
+  return (
+    <>
+      {known.source === "stored" ? <SettingsForm known={known} /> : <SettingsFacts known={known} />}
+      <AccountCommands known={known} />
+    </>
+  );
+}
+
+function SettingsFacts({ known }: { readonly known: Account }): JSX.Element {
   return (
     <>
       <Facts

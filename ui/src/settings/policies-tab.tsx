@@ -11,10 +11,12 @@ import type { ServiceName } from "../admin/server.ts";
 import { useUnsavedForm } from "../edit/unsaved-form.ts";
 import { useLoad } from "../load.ts";
 import { Button } from "../parts/button.tsx";
-import { Choice, Field } from "../parts/field.tsx";
+import { Choice } from "../parts/field.tsx";
 import { textIn } from "../parts/form-values.ts";
+import { NamePicker } from "../parts/name-picker.tsx";
 import { describeFailure, notify } from "../parts/notices.tsx";
 import { Empty, Failed, Problem, Waiting } from "../parts/states.tsx";
+import { accessLevels } from "../rest/container.ts";
 import { go } from "../route.ts";
 import { policiesRoute } from "./policies-route.ts";
 import { PolicyRows } from "./policy-rows.tsx";
@@ -37,7 +39,13 @@ export function PoliciesTab({ target }: { readonly target: PolicyTarget }): JSX.
   return (
     <>
       <form class="row section" onSubmit={open}>
-        <Field label={words[service]} name="container" value={container} required />
+        <NamePicker
+          label={words[service]}
+          name="container"
+          account={account}
+          service={service}
+          value={container}
+        />
         <Button type="submit">Show policies</Button>
       </form>
       {container === "" ? (
@@ -60,12 +68,6 @@ function Policies({ target }: { readonly target: PolicyTarget }): JSX.Element {
   if (value === undefined) return <Waiting />;
   return <PoliciesForm target={target} view={value} onSaved={loaded.reload} />;
 }
-
-const levels = [
-  ["none", "No anonymous access"],
-  ["blob", "Blobs can be read anonymously"],
-  ["container", "Blobs can be listed and read anonymously"],
-] as const;
 
 interface PoliciesFormProps {
   readonly target: PolicyTarget;
@@ -97,7 +99,9 @@ function PoliciesForm({ target, view, onSaved }: PoliciesFormProps): JSX.Element
       onInput={guard.onInput}
       onSubmit={(event) => void save(event)}
     >
-      {isBlob && <Choice label="Access level" value={level} options={levels} onChange={setLevel} />}
+      {isBlob && (
+        <Choice label="Access level" value={level} options={accessLevels} onChange={setLevel} />
+      )}
       <PolicyRows
         policies={policies}
         onChange={(rows) => {

@@ -65,7 +65,7 @@ export function FileDetail({ address, onClose }: FileDetailProps): JSX.Element {
         <Overview address={address} headers={loaded.value} />
       )}
       {loaded.value !== undefined && tab === "content" && (
-        <FilePreview address={address} headers={loaded.value} />
+        <FilePreview address={address} headers={loaded.value} onChanged={loaded.reload} />
       )}
       {tab === "handles" && <HandlesList address={address} />}
       {tab === "history" && (

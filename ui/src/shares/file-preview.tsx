@@ -1,15 +1,19 @@
 import type { JSX } from "preact";
 import { useState } from "preact/hooks";
+import { leaveEditor, useUnsaved } from "../edit/unsaved.ts";
+import { useOptimistic, type Read } from "../edit/use-optimistic.tsx";
 import { bytes } from "../format.ts";
 import { useLoad } from "../load.ts";
-import { Failed, Waiting } from "../parts/states.tsx";
+import { Button } from "../parts/button.tsx";
+import { Failed, Problem, Waiting } from "../parts/states.tsx";
 import { HexView } from "../preview/hex-view.tsx";
 import { previewKind, type PreviewKind } from "../preview/kind.ts";
 import { Media } from "../preview/media.tsx";
 import { ShowAs } from "../preview/show-as.tsx";
 import { TextPreview } from "../preview/text-preview.tsx";
-import { mapped } from "../result.ts";
-import { readContent, type FileAddress } from "../rest/file.ts";
+import { mapped, type Result } from "../result.ts";
+import { replaceContent } from "../rest/file-write.ts";
+import { getFileProperties, readContent, type FileAddress } from "../rest/file.ts";
 import { fileUrl } from "./download-file.ts";
 
 const textBytesMax = 1024 * 1024;
@@ -17,9 +21,10 @@ const textBytesMax = 1024 * 1024;
 interface FilePreviewProps {
   readonly address: FileAddress;
   readonly headers: Headers;
+  readonly onChanged: () => void;
 }
 
-export function FilePreview({ address, headers }: FilePreviewProps): JSX.Element {
+export function FilePreview({ address, headers, onChanged }: FilePreviewProps): JSX.Element {
   const [chosen, setChosen] = useState<PreviewKind>();
   const name = address.path.split("/").at(-1) ?? address.path;
   const type = headers.get("content-type") ?? "";
@@ -28,7 +33,9 @@ export function FilePreview({ address, headers }: FilePreviewProps): JSX.Element
   return (
     <>
       <ShowAs chosen={chosen} onChange={setChosen} />
-      {kind === "text" && <Text address={address} name={name} type={type} length={length} />}
+      {kind === "text" && (
+        <Text {...{ address, name, type, length, onChanged }} etag={headers.get("etag") ?? ""} />
+      )}
       {kind === "hex" && (
         <HexView
           of={address.path}
@@ -48,16 +55,28 @@ interface TextProps {
   readonly name: string;
   readonly type: string;
   readonly length: number;
+  readonly etag: string;
+  readonly onChanged: () => void;
 }
 
-function Text({ address, name, type, length }: TextProps): JSX.Element {
-  const loaded = useLoad(
-    async (signal) =>
-      mapped(await readContent(address, { bytesMax: textBytesMax, signal }), (content) =>
-        new TextDecoder().decode(content),
-      ),
-    [address.path],
-  );
+async function readText(
+  address: FileAddress,
+  etag: string,
+  signal?: AbortSignal,
+): Promise<Result<Read>> {
+  const read = await readContent(address, { bytesMax: textBytesMax, ...(signal && { signal }) });
+  return mapped(read, (content) => ({ text: new TextDecoder().decode(content), etag }));
+}
+
+/** The present text with its ETag: the file must not change while it is read. */
+async function readPresent(address: FileAddress): Promise<Result<Read>> {
+  const before = await getFileProperties(address);
+  return before.ok ? readText(address, before.value.get("etag") ?? "") : before;
+}
+
+function Text(props: TextProps): JSX.Element {
+  const { address, length, etag } = props;
+  const loaded = useLoad((signal) => readText(address, etag, signal), [address.path, etag]);
   if (loaded.failure !== undefined) {
     return <Failed what="content" failure={loaded.failure} onRetry={loaded.reload} />;
   }
@@ -69,7 +88,70 @@ function Text({ address, name, type, length }: TextProps): JSX.Element {
           First {bytes(textBytesMax)} of {bytes(length)}.
         </p>
       )}
-      <TextPreview name={name} type={type} text={loaded.value} />
+      <TextEditor key={etag} {...props} began={loaded.value} />
     </>
+  );
+}
+
+interface TextEditorProps extends TextProps {
+  readonly began: Read;
+}
+
+/** A text that can be edited; it is saved only over the state that was loaded. */
+function TextEditor(props: TextEditorProps): JSX.Element {
+  const { address, name, type, length, began, onChanged } = props;
+  const [text, setText] = useState(began.text);
+  const [isEditing, setEditing] = useState(false);
+  const [isSaved, setSaved] = useState(false);
+  const finish = (): void => {
+    setSaved(true);
+    setEditing(false);
+    onChanged();
+  };
+  const saving = useOptimistic({
+    what: name,
+    write: (next, ifMatch) => replaceContent(address, new TextEncoder().encode(next), ifMatch),
+    read: () => readPresent(address),
+    onSaved: finish,
+    onDiscarded: finish,
+  });
+  const save = (): void => void saving.save(text, began);
+  const isChanged = text !== began.text;
+  const editor = useUnsaved(isEditing && isChanged && !isSaved, save);
+  const isEditable = address.snapshot === undefined && length <= textBytesMax;
+  if (!isEditing) {
+    return (
+      <div class="editor">
+        {isEditable && (
+          <div class="editor-bar">
+            <span class="grow" />
+            <Button icon="edit" needs="write" onClick={() => setEditing(true)}>
+              Edit
+            </Button>
+          </div>
+        )}
+        <TextPreview name={name} type={type} text={began.text} />
+        {saving.dialog}
+      </div>
+    );
+  }
+  return (
+    <div class="editor">
+      <div class="editor-bar">
+        <span class="grow soft">The file is leased while it is saved</span>
+        <Button onClick={() => leaveEditor(() => setEditing(false), { editor })}>Close</Button>
+        <Button kind="main" disabled={!isChanged} onClick={save}>
+          Save
+        </Button>
+      </div>
+      <textarea
+        aria-label={`Text of ${name}`}
+        spellcheck={false}
+        value={text}
+        onInput={(event) => setText(event.currentTarget.value)}
+      />
+      <Problem text={saving.problem} />
+      {saving.dialog}
+    </div>
   );
 }

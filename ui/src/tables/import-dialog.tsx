@@ -6,7 +6,14 @@ import { Dialog } from "../parts/dialog.tsx";
 import { Choice } from "../parts/field.tsx";
 import { describeFailure } from "../parts/notices.tsx";
 import { insertEntity, replaceEntity, type TableAddress } from "../rest/table.ts";
-import { csvToEntities, jsonToEntities, type Plain } from "./entity-files.ts";
+import { CsvPreview, type CsvFile } from "./csv-preview.tsx";
+import {
+  csvToEntities,
+  jsonToEntities,
+  readCsv,
+  type CsvPlan,
+  type Plain,
+} from "./entity-files.ts";
 
 interface ImportDialogProps {
   readonly address: TableAddress;
@@ -29,11 +36,12 @@ export function ImportDialog({ address, onClose, onDone }: ImportDialogProps): J
   const file = useRef<HTMLInputElement>(null);
   const stop = useRef(false);
   const [existing, setExisting] = useState("skip");
+  const [csv, setCsv] = useState<CsvFile>();
   const [progress, setProgress] = useState<Progress>();
   const run = async (): Promise<void> => {
     const chosen = file.current?.files?.[0];
     if (chosen === undefined) return;
-    const entities = await readFile(chosen);
+    const entities = await readFile(chosen, csv?.plan);
     await writeAll(entities, {
       address,
       isReplacing: existing === "replace",
@@ -42,18 +50,29 @@ export function ImportDialog({ address, onClose, onDone }: ImportDialogProps): J
     });
     onDone();
   };
+  const preview = async (chosen: File | undefined): Promise<void> => {
+    const isCsv = chosen !== undefined && !/\.json$/i.test(chosen.name);
+    setCsv(isCsv ? readCsv(await chosen.text()) : undefined);
+    setProgress(undefined);
+  };
   const close = (): void => {
     stop.current = true;
     onClose();
   };
   const isDone = progress !== undefined && progress.written + progress.skipped >= progress.total;
   return (
-    <Dialog title={`Import into ${address.table}`} onClose={close}>
+    <Dialog title={`Import into ${address.table}`} onClose={close} wide={csv !== undefined}>
       <div class="form">
         <label class="field">
           <span class="field-label">CSV or JSON file</span>
-          <input ref={file} type="file" accept=".csv,.json" />
+          <input
+            ref={file}
+            type="file"
+            accept=".csv,.json"
+            onChange={({ currentTarget }) => void preview(currentTarget.files?.[0])}
+          />
         </label>
+        {csv !== undefined && <CsvPreview csv={csv} onPlan={(plan) => setCsv({ ...csv, plan })} />}
         <Choice
           label="Existing entities"
           value={existing}
@@ -93,10 +112,10 @@ function ProgressView({ progress }: { readonly progress: Progress }): JSX.Elemen
   );
 }
 
-async function readFile(file: File): Promise<readonly Plain[]> {
+async function readFile(file: File, plan: CsvPlan | undefined): Promise<readonly Plain[]> {
   const text = await file.text();
   try {
-    return /\.json$/i.test(file.name) ? jsonToEntities(text) : csvToEntities(text);
+    return /\.json$/i.test(file.name) ? jsonToEntities(text) : csvToEntities(text, plan);
   } catch {
     return [];
   }

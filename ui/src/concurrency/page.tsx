@@ -17,7 +17,7 @@ import { MessagesTab } from "./messages-tab.tsx";
 import { SmbTab } from "./smb-tab.tsx";
 import { WaitsTab } from "./waits-tab.tsx";
 
-/** Polling interval for views that the event feed does not cover. */
+/** Polling interval for views that the request feed does not cover. */
 const refreshMilliseconds = 2000;
 const refusalsMax = 1000;
 

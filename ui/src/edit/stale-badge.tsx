@@ -10,7 +10,7 @@ interface StaleBadgeProps {
   readonly etag: string;
 }
 
-/** Shown when the event feed reports a write of the edited blob with another ETag than `etag`;
+/** Shown when the request feed reports a write of the edited blob with another ETag than `etag`;
  *  saving then fails and opens the conflict dialog. Must be mounted anew for another `etag`
  *  (`key`). */
 export function StaleBadge({ address, etag }: StaleBadgeProps): JSX.Element | null {

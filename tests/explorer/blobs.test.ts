@@ -154,7 +154,7 @@ describe("blobs", () => {
     const client = here.blobs.getContainerClient(container);
     expect((await client.getProperties()).metadata).toEqual({ owner: "ada" });
     await page.getByRole("tab", { name: "Access" }).click();
-    await page.getByRole("button", { name: "Acquire for 60 s" }).click();
+    await page.getByRole("button", { name: "Acquire lease" }).click();
     await page.getByText("Lease acquired").waitFor();
     expect((await client.getProperties()).leaseState).toBe("leased");
     await page.getByRole("button", { name: "Release" }).click();

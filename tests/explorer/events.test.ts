@@ -12,7 +12,7 @@ describe("event subscriptions", () => {
     await page.getByRole("button", { name: "New subscription" }).click();
     const dialog = page.getByRole("dialog");
     await dialog.getByLabel("Name").fill("to-queue");
-    await dialog.getByLabel("Queue", { exact: true }).fill("changes");
+    await dialog.locator("[name=queue]").fill("changes");
     await dialog.getByLabel("Subject ends with").fill(".txt");
     await dialog.getByRole("button", { name: "Create" }).click();
     await row(page, "to-queue").click();
@@ -54,7 +54,7 @@ describe("event subscriptions", () => {
     const dialog = page.getByRole("dialog");
     await dialog.getByLabel("Name").fill("to-web");
     await dialog.getByLabel("Deliver to").selectOption("webhook");
-    await dialog.getByLabel("URL").fill("http://127.0.0.1:9/hook");
+    await dialog.locator("[name=url]").fill("http://127.0.0.1:9/hook");
     await dialog.getByRole("button", { name: "Create" }).click();
     await dialog.getByRole("alert").getByText("WebhookNotListed").waitFor();
   });

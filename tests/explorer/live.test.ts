@@ -131,7 +131,7 @@ describe("health", () => {
     const since = opened.getByRole("figure", { name: "Requests" });
     await opened.getByLabel("Period").selectOption("hour");
     await since.getByText("1 hour ago").waitFor();
-    expect(await opened.getByRole("figure").count()).toBe(6);
+    expect(await opened.getByRole("figure").count()).toBe(8);
     await expect
       .poll(async () => (await since.locator(".stroke").first().getAttribute("d"))?.length)
       .toBeGreaterThan(40);

@@ -61,6 +61,7 @@ describe("the timeline of a blob", () => {
     await same.getByRole("button", { name: "Resume" }).waitFor();
     expect(await axeFindings(same)).toEqual([]);
     await page.getByRole("button", { name: "Resume" }).click();
+    await page.getByLabel("Period").selectOption("600");
     await picture.getByText("127.0.0.1 late").waitFor();
   });
 

@@ -8,6 +8,7 @@ import { done, type Result } from "../result.ts";
 import { lease, type Leased, type LeaseRequest } from "../rest/lease.ts";
 import { keepLease, ownLease, ownLeases } from "../rest/own-leases.ts";
 import { useStore } from "../store.ts";
+import { useAbilities } from "./abilities.ts";
 import { Button } from "./button.tsx";
 import { Facts } from "./detail.tsx";
 import { Field } from "./field.tsx";
@@ -29,6 +30,7 @@ export function LeaseBox({ leased, state, onChanged }: LeaseBoxProps): JSX.Eleme
   useStore(ownLeases);
   const ownId = ownLease(leased.service, leased.path);
   const isHeld = state === "leased" || state === "breaking";
+  const mayChange = useAbilities()[needOf(leased)];
   const act = async (leaseRequest: LeaseRequest, words: string): Promise<void> => {
     const result = await lease(leased, leaseRequest);
     if (!report(result, words) || !result.ok) return;
@@ -47,14 +49,9 @@ export function LeaseBox({ leased, state, onChanged }: LeaseBoxProps): JSX.Eleme
         <Badge tone={isHeld ? "warn" : "good"}>{state}</Badge>
         {ownId !== undefined && <code class="wrap">{ownId}</code>}
       </div>
-      {isHeld ? (
-        <>
-          <Holder leased={leased} ownId={ownId} state={state} />
-          <HeldActions key={ownId} leased={leased} ownId={ownId} onAct={act} />
-        </>
-      ) : (
-        <AcquireForm leased={leased} onAct={act} />
-      )}
+      {isHeld && <Holder leased={leased} ownId={ownId} state={state} />}
+      {isHeld && mayChange && <HeldActions key={ownId} leased={leased} ownId={ownId} onAct={act} />}
+      {!isHeld && mayChange && <AcquireForm leased={leased} onAct={act} />}
     </>
   );
 }

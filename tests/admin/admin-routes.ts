@@ -19,7 +19,8 @@ export function declaredRoutes(): readonly AnyRoute[] {
   const httpServices = { blob: {}, queue: {}, table: {}, file: {} };
   const figures = { sample: () => undefined };
   const identity = { identity: () => noIdentity };
-  const served = { httpServices, figures, identity, security, pageFolder: "." };
+  const observer = { watch: undefined };
+  const served = { httpServices, figures, identity, security, observer, pageFolder: "." };
   const fake = { clock, random, log, accounts, ...served };
   const gate = new AdminAuth({ accounts, clock, random, security });
   return routeTable(fake as unknown as AdminContext, gate).routes;

@@ -7,6 +7,8 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { developmentAccountKey } from "../../src/account/settings.ts";
+import type { HealthHistory, Timeline } from "../../src/admin/api-types.ts";
+import type { Recording } from "../../src/admin/recording-types.ts";
 import { fetchStatus, statusTable } from "../../src/cli/status-command.ts";
 import { readAdminAddress } from "../../src/server/admin-address.ts";
 import { freshName } from "../harness/server.ts";
@@ -272,14 +274,19 @@ it("a timeline contains objects that only a share snapshot still contains", asyn
   await share.createSnapshot();
   const after = await file.uploadRange("bbbb", 0, 4);
   const path = `service=file&account=${account}&container=${share.name}&path=a.txt`;
-  const timeline = await admin.json(`/admin/v1/timeline?${path}`);
-  expect(timeline).toMatchObject({
-    etag: after.etag,
-    entries: [
-      { what: "current", etag: after.etag, contentLength: 4 },
-      { what: "snapshot", etag: before.etag, contentLength: 4 },
-    ],
-  });
+  const { etag, entries } = await admin.json<Timeline>(`/admin/v1/timeline?${path}`);
+  expect(etag).toBe(after.etag);
+  expect(entries.filter(({ what }) => what !== "write")).toMatchObject([
+    { what: "current", etag: after.etag, contentLength: 4 },
+    { what: "snapshot", etag: before.etag, contentLength: 4 },
+  ]);
+  // The requests are recorded without a subscriber.
+  const writes = entries.filter(({ what }) => what === "write");
+  expect(writes.map(({ operation }) => operation)).toEqual([
+    "Put Range",
+    "Put Range",
+    "Create File",
+  ]);
   const gone = await admin.json(`/admin/v1/timeline?${path.replace("a.txt", "none")}`);
   expect(gone).toMatchObject({ etag: null, entries: [] });
   expect((await admin.get("/admin/v1/timeline?service=nonsense")).status).toBe(400);
@@ -348,4 +355,36 @@ it("status prints the same values as a table", async () => {
   // The time left is rounded, and the clock runs.
   expect(Number(left.exec(row ?? "")?.[1])).toBeGreaterThan(10);
   expect(Number(left.exec(row ?? "")?.[1])).toBeLessThanOrEqual(60);
+});
+
+it("a recording has requests and holds of a period, of one object or of all", async () => {
+  const container = await newContainer();
+  const blob = container.getBlockBlobClient("recorded.txt");
+  const { etag = "" } = await blob.upload("x", 1);
+  const second = await blob.upload("y", 1);
+  const stale = blob.upload("z", 1, { conditions: { ifMatch: etag } });
+  await expect(stale).rejects.toThrow();
+  const query = `service=blob&account=${account}&container=${container.containerName}`;
+  const path = `/admin/v1/recording?${query}&path=recorded.txt&seconds=600`;
+  const { events, ...recording } = await admin.json<Recording>(path);
+  expect(recording).toMatchObject({ format: "etagere-recording", version: 1 });
+  expect(events.map(({ what, status }) => [what, status])).toEqual([
+    ["write", 201],
+    ["write", 201],
+    ["refused", 412],
+  ]);
+  expect(events[2]?.condition).toMatchObject({ header: "If-Match", actual: second.etag });
+  const all = await admin.json<Recording>("/admin/v1/recording?seconds=600");
+  expect(all.events.length).toBeGreaterThan(events.length);
+  for (const wrong of ["seconds=0", "seconds=3601", "seconds=x", "service=nonsense", "other=1"]) {
+    expect((await admin.get(`/admin/v1/recording?${wrong}`)).status).toBe(400);
+  }
+});
+
+it("the history of the figures is kept by second and by minute", async () => {
+  const everySeconds = async (every: string): Promise<number> =>
+    (await admin.json<HealthHistory>(`/admin/v1/health/history${every}`)).everySeconds;
+  expect(await everySeconds("")).toBe(1);
+  expect(await everySeconds("?every=60")).toBe(60);
+  expect((await admin.get("/admin/v1/health/history?every=5")).status).toBe(400);
 });

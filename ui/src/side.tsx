@@ -36,12 +36,10 @@ interface SideProps {
 
 export function Side({ page, account }: SideProps): JSX.Element {
   const known = useStore(accounts);
-  const info = useStore(server);
-  const chosenTheme = useStore(theme);
   const [isShowingKeys, showKeys] = useState(false);
   const [isOpen, setOpen] = useState(false);
   useEffect(() => setOpen(false), [page, account]);
-  const { expiresAt, account: ownAccount, principal } = useStore(session) ?? {};
+  const { account: ownAccount, principal } = useStore(session) ?? {};
   const isServerLogin = ownAccount === undefined && principal === undefined;
   // Health covers all accounts, so it needs the admin token.
   const shownViews = views.filter(([name]) => name !== "health" || isServerLogin);
@@ -86,26 +84,40 @@ export function Side({ page, account }: SideProps): JSX.Element {
           ))}
         </div>
       </nav>
-      <div class="side-foot">
-        <span>{info === undefined ? "" : `${info.version}, ${info.store}`}</span>
-        {principal !== undefined && <span>as {principal.name}</span>}
-        {account !== undefined && principal === undefined && (
-          <Button kind="quiet" icon="link" label="Connect" onClick={() => showKeys(true)} />
-        )}
-        {expiresAt !== undefined && (
-          <Button kind="quiet" icon="leave" label="Log out" onClick={() => void leave()} />
-        )}
-        <Button
-          kind="quiet"
-          icon={themeIcon[chosenTheme]}
-          label={`Theme: ${chosenTheme}`}
-          onClick={nextTheme}
-        />
-      </div>
+      <SideFoot account={account} onConnect={() => showKeys(true)} />
       {isShowingKeys && account !== undefined && (
         <KeysDialog key={account} account={account} onClose={() => showKeys(false)} />
       )}
     </header>
+  );
+}
+
+interface SideFootProps {
+  readonly account: string | undefined;
+  readonly onConnect: () => void;
+}
+
+function SideFoot({ account, onConnect }: SideFootProps): JSX.Element {
+  const info = useStore(server);
+  const chosenTheme = useStore(theme);
+  const { expiresAt, principal } = useStore(session) ?? {};
+  return (
+    <div class="side-foot">
+      <span>{info === undefined ? "" : `${info.version}, ${info.store}`}</span>
+      {principal !== undefined && <span>as {principal.name}</span>}
+      {account !== undefined && principal === undefined && (
+        <Button kind="quiet" icon="link" label="Connect" onClick={onConnect} />
+      )}
+      {expiresAt !== undefined && (
+        <Button kind="quiet" icon="leave" label="Log out" onClick={() => void leave()} />
+      )}
+      <Button
+        kind="quiet"
+        icon={themeIcon[chosenTheme]}
+        label={`Theme: ${chosenTheme}`}
+        onClick={nextTheme}
+      />
+    </div>
   );
 }
 

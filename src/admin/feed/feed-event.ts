@@ -14,8 +14,8 @@ import type { ObservedRequest } from "../../http/observer.ts";
 import type { RequestContext } from "../../http/request/request-context.ts";
 import type { WireRequest } from "../../http/wire.ts";
 
-/** A request as the request feed keeps it in memory: references to existing objects, without body and
- *  record. It is rendered only when a subscriber or timeline needs it. */
+/** A request as the request feed keeps it in memory: references to existing objects, without body
+ *  and record. It is rendered only when a subscriber or timeline needs it. */
 export interface FeedEvent {
   readonly kind: "refused" | "lease" | "change" | "read";
   readonly at: Ticks;

@@ -62,7 +62,7 @@ function fileHolds({ account, share, path, fileId, opens, locks }: SmbFile): rea
       kind: "open",
       key: `open ${account} ${share} ${fileId} ${id}`,
       client,
-      what: `open for ${access.join(", ") || "attributes"}, shares ${shareMode.join(", ") || "nothing"}`,
+      what: openWords(access, shareMode),
       since: parseIso(openedAt),
     })),
     ...locks.map(({ open, offset, length, exclusive }): Hold => ({
@@ -73,6 +73,11 @@ function fileHolds({ account, share, path, fileId, opens, locks }: SmbFile): rea
       what: `${exclusive ? "exclusive" : "shared"} lock of ${length} bytes at ${offset}`,
     })),
   ];
+}
+
+function openWords(access: readonly string[], shareMode: readonly string[]): string {
+  const shared = shareMode.join(", ") || "nothing";
+  return `open for ${access.join(", ") || "attributes"}, shares ${shared}`;
 }
 
 async function messageHolds(view: RecordView): Promise<readonly Hold[]> {

@@ -1,6 +1,6 @@
 import { formatIso } from "../../base/dates.ts";
 import { ticksPerSecond, type Ticks } from "../../base/ticks.ts";
-import type { HoldSpan, RecordedEvent, Recording, WaitSpan } from "../api-types.ts";
+import type { HoldSpan, RecordedEvent, Recording, WaitSpan } from "../recording-types.ts";
 import type { ViewContext } from "../admin-context.ts";
 import { json, refuse, type AdminResponse } from "../admin-response.ts";
 import type { Feed } from "../feed/feed.ts";

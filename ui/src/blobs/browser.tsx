@@ -97,7 +97,6 @@ export function BlobBrowser({ address, query }: BlobBrowserProps): JSX.Element {
   const blobs = useBlobList(address, view);
   const commands = useCommands(address, view, blobs);
   const { selection, dialog, onDialog } = commands;
-  const { open: openMenu, menu } = useMenu();
   const upload = (from: readonly Source[]): void => uploadToFolder(address, from, blobs.reload);
   const paste = (): void => pasteInto(address, blobs.reload);
   const { container, prefix } = address;
@@ -122,30 +121,7 @@ export function BlobBrowser({ address, query }: BlobBrowserProps): JSX.Element {
       />
       <div class="work">
         <DropZone hint={`Drop to upload into ${container}/${prefix}`} onDrop={upload}>
-          <Listing
-            label={`Blobs in ${container}`}
-            list={blobs.list}
-            filter={view.filter}
-            onRefresh={blobs.isStale ? blobs.reload : undefined}
-            empty={commands.emptyText}
-            columns={columns.shown(blobColumns(prefix))}
-            keyOf={entryKey}
-            nameOf={({ name }) => name}
-            selection={selection}
-            sorting={blobs.sorting}
-            active={activeKey(query)}
-            rowClass={({ isDeleted }) => (isDeleted ? "gone" : "")}
-            onOpen={(entry) => open(address, entry)}
-            onDelete={commands.askToDelete}
-            onRename={commands.rename}
-            onCopy={(entry) => commands.take(entry, "Copy")}
-            onCut={(entry) => commands.take(entry, "Move")}
-            onPaste={paste}
-            dragging={commands.mayMove ? { isTarget: isFolder, onDrop: commands.drop } : undefined}
-            onMenu={(entry, at) =>
-              openMenu({ label: entry.name, at, items: commands.actionsOf(entry) })
-            }
-          />
+          <BlobRows {...{ address, query, view, blobs, commands }} columns={columns.shown} />
         </DropZone>
         <Beside address={address} query={query} onChanged={blobs.reload} />
       </div>
@@ -163,6 +139,47 @@ export function BlobBrowser({ address, query }: BlobBrowserProps): JSX.Element {
         address={address}
         onClose={() => onDialog(undefined)}
         onReload={blobs.reload}
+      />
+    </>
+  );
+}
+
+interface BlobRowsProps extends BlobBrowserProps {
+  readonly view: View;
+  readonly blobs: BlobList;
+  readonly commands: ReturnType<typeof useCommands>;
+  readonly columns: ReturnType<typeof useColumns>["shown"];
+}
+
+function BlobRows(props: BlobRowsProps): JSX.Element {
+  const { address, query, view, blobs, commands } = props;
+  const { container, prefix } = address;
+  const { open: openMenu, menu } = useMenu();
+  return (
+    <>
+      <Listing
+        label={`Blobs in ${container}`}
+        list={blobs.list}
+        filter={view.filter}
+        onRefresh={blobs.isStale ? blobs.reload : undefined}
+        empty={commands.emptyText}
+        columns={props.columns(blobColumns(prefix))}
+        keyOf={entryKey}
+        nameOf={({ name }) => name}
+        selection={commands.selection}
+        sorting={blobs.sorting}
+        active={activeKey(query)}
+        rowClass={({ isDeleted }) => (isDeleted ? "gone" : "")}
+        onOpen={(entry) => open(address, entry)}
+        onDelete={commands.askToDelete}
+        onRename={commands.rename}
+        onCopy={(entry) => commands.take(entry, "Copy")}
+        onCut={(entry) => commands.take(entry, "Move")}
+        onPaste={() => pasteInto(address, blobs.reload)}
+        dragging={commands.mayMove ? { isTarget: isFolder, onDrop: commands.drop } : undefined}
+        onMenu={(entry, at) =>
+          openMenu({ label: entry.name, at, items: commands.actionsOf(entry) })
+        }
       />
       {menu}
     </>

@@ -164,7 +164,7 @@ export function undeleteBatch(batch: BlobBatch): void {
   });
 }
 
-export interface Destination {
+interface Destination {
   readonly account: string;
   readonly container: string;
   /** A folder, empty or with a slash at its end. */

@@ -88,11 +88,13 @@ function CloseSession({ session, onClose, onDone }: CloseSessionProps): JSX.Elem
   return (
     <Confirm
       title="Close session"
-      text={`Close the session of ${client} with ${plural(opens, "open handle")}? Its locks are released, and what the client has not written yet is lost.`}
+      text={`Close the session of ${client} with ${plural(opens, "open handle")}?`}
       action="Close session"
       onConfirm={end}
       onClose={onClose}
-    />
+    >
+      <p class="hint">Its locks are released; what the client has not written yet is lost.</p>
+    </Confirm>
   );
 }
 

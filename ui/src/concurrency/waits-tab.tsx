@@ -115,9 +115,9 @@ function PastWait({ wait }: { readonly wait: WaitSpan }): JSX.Element {
       </span>
       <ResourceLink resource={wait} />
       <span>
-        <Badge tone="warn">{kinds[kind]}</Badge> {isDeadlock && <Badge tone="bad">deadlock</Badge>}{" "}
-        {moment(from).slice(11)} {end}
+        <Badge tone="warn">{kinds[kind]}</Badge> {moment(from).slice(11)} {end}
       </span>
+      {isDeadlock && <Badge tone="bad">deadlock</Badge>}
       <span class="soft">
         held by {holder === "" ? "an unknown client" : holder}: {what}
       </span>

@@ -47,49 +47,67 @@ export function SubscriptionDetail(props: SubscriptionDetailProps): JSX.Element 
         </>
       }
     >
-      <Section title="Progress">
-        <Facts
-          facts={[
-            ["Backlog", `${count(one.backlog)}${one.isBacklogCut ? " or more" : ""} events`],
-            ["Retries", count(one.retries ?? 0)],
-            ["Delivered", count(one.delivered ?? 0)],
-            ["Failed attempts", count(one.failed ?? 0)],
-            ["Dead letters", count(one.deadLettered ?? 0)],
-            ["Dropped", count(one.dropped ?? 0)],
-            ["Missed", count(one.missed ?? 0)],
-          ]}
-        />
-      </Section>
-      <Section title="Last failures">
-        {one.failures.length === 0 ? (
-          <p class="soft">No failures.</p>
-        ) : (
-          <PlainTable
-            titles={["Time", "Subject", "Reason"]}
-            rows={one.failures.map(({ at, subject, reason }) => [
-              moment(at),
-              <span class="wrap">{subject}</span>,
-              reason,
-            ])}
-          />
-        )}
-      </Section>
-      <Section title="Definition">
-        <Facts
-          facts={[
-            ["Destination", destinationWords(one.destination)],
-            ["Schema", one.destination.type === "webhook" ? one.destination.schema : ""],
-            ["Event types", one.eventTypes?.join(", ") ?? "those of Event Grid"],
-            ["Subject begins with", one.subjectBeginsWith],
-            ["Subject ends with", one.subjectEndsWith],
-            ["Filters", one.advancedFilters && <code>{JSON.stringify(one.advancedFilters)}</code>],
-            ["Dead letters into", one.deadLetterContainer],
-            ["Attempts", one.maxDeliveryAttempts],
-            ["Created", moment(one.createdAt)],
-            ["Source", isStored ? "stored" : "configuration"],
-          ]}
-        />
-      </Section>
+      <Progress one={one} />
+      <Failures one={one} />
+      <Definition one={one} />
     </Detail>
+  );
+}
+
+function Progress({ one }: { readonly one: Subscription }): JSX.Element {
+  return (
+    <Section title="Progress">
+      <Facts
+        facts={[
+          ["Backlog", `${count(one.backlog)}${one.isBacklogCut ? " or more" : ""} events`],
+          ["Retries", count(one.retries ?? 0)],
+          ["Delivered", count(one.delivered ?? 0)],
+          ["Failed attempts", count(one.failed ?? 0)],
+          ["Dead letters", count(one.deadLettered ?? 0)],
+          ["Dropped", count(one.dropped ?? 0)],
+          ["Missed", count(one.missed ?? 0)],
+        ]}
+      />
+    </Section>
+  );
+}
+
+function Failures({ one }: { readonly one: Subscription }): JSX.Element {
+  return (
+    <Section title="Last failures">
+      {one.failures.length === 0 ? (
+        <p class="soft">No failures.</p>
+      ) : (
+        <PlainTable
+          titles={["Time", "Subject", "Reason"]}
+          rows={one.failures.map(({ at, subject, reason }) => [
+            moment(at),
+            <span class="wrap">{subject}</span>,
+            reason,
+          ])}
+        />
+      )}
+    </Section>
+  );
+}
+
+function Definition({ one }: { readonly one: Subscription }): JSX.Element {
+  return (
+    <Section title="Definition">
+      <Facts
+        facts={[
+          ["Destination", destinationWords(one.destination)],
+          ["Schema", one.destination.type === "webhook" ? one.destination.schema : ""],
+          ["Event types", one.eventTypes?.join(", ") ?? "those of Event Grid"],
+          ["Subject begins with", one.subjectBeginsWith],
+          ["Subject ends with", one.subjectEndsWith],
+          ["Filters", one.advancedFilters && <code>{JSON.stringify(one.advancedFilters)}</code>],
+          ["Dead letters into", one.deadLetterContainer],
+          ["Attempts", one.maxDeliveryAttempts],
+          ["Created", moment(one.createdAt)],
+          ["Source", one.source === "stored" ? "stored" : "configuration"],
+        ]}
+      />
+    </Section>
   );
 }

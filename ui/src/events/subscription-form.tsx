@@ -108,7 +108,7 @@ function FilterFields({ subscription }: Pick<SubscriptionFormProps, "subscriptio
         label="Event types"
         name="eventTypes"
         value={eventTypes.join(", ")}
-        hint="Separated by commas, such as Microsoft.Storage.BlobCreated; empty: those of Event Grid; All: every type"
+        hint="Microsoft.Storage.BlobCreated, …; empty: those of Event Grid; All: every type"
       />
       <div class="row">
         <Field

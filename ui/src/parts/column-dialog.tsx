@@ -5,7 +5,7 @@ import { Dialog } from "./dialog.tsx";
 import { Check } from "./field.tsx";
 import type { Column } from "./grid-types.ts";
 
-export interface Columns {
+interface Columns {
   /** Titles of the columns that the user wants to see. */
   readonly chosen: readonly string[];
   readonly choose: (titles: readonly string[]) => void;

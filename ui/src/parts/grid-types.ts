@@ -27,7 +27,7 @@ export interface Rows<Row> {
   readonly source?: unknown;
 }
 
-export interface Dragging<Row> {
+interface Dragging<Row> {
   /** Whether rows can be dropped on this one: it is a folder. */
   readonly isTarget: (row: Row) => boolean;
   readonly onDrop: (dragged: Row, target: Row, isCopy: boolean) => void;

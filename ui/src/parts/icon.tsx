@@ -39,7 +39,7 @@ const paths = {
   minimise: "M4 11.5h8",
   expand: "M4 10l4-4 4 4",
   paste: "M5 3h6v2H5zM5 4H3v10h10V4h-2M6 9h4M6 11.5h3",
-  cut: "M4.5 12.5a1.5 1.5 0 1 0 0-3 1.5 1.5 0 0 0 0 3zM11.5 12.5a1.5 1.5 0 1 0 0-3 1.5 1.5 0 0 0 0 3zM5.5 10 11 3M10.5 10 5 3",
+  cut: "M3 11h3v3H3zM10 11h3v3h-3zM5.5 11 11 3M10.5 11 5 3",
   play: "M5 3l8 5-8 5z",
   pause: "M5 3v10M11 3v10",
   events: "M9 1.5 3.5 9H8l-1 5.5L12.5 7H8z",

@@ -107,9 +107,7 @@ export function QueueView({ address }: { readonly address: QueueAddress }): JSX.
           <MessageDetail address={address} shown={shown} onClose={() => setShown(undefined)} />
         )}
       </div>
-      {dialog === "put" && <PutDialog address={address} onClose={close} onDone={refresh} />}
-      {dialog === "get" && <GetDialog address={address} onClose={close} onDone={refresh} />}
-      {dialog === "move" && <MoveDialog address={address} onClose={close} onDone={refresh} />}
+      <MessageDialogs dialog={dialog} address={address} onClose={close} onDone={refresh} />
       {dialog === "clear" && (
         <Confirm
           title="Clear queue"
@@ -121,6 +119,19 @@ export function QueueView({ address }: { readonly address: QueueAddress }): JSX.
       )}
     </>
   );
+}
+
+interface MessageDialogsProps {
+  readonly dialog: QueueDialog | undefined;
+  readonly address: QueueAddress;
+  readonly onClose: () => void;
+  readonly onDone: () => void;
+}
+
+function MessageDialogs({ dialog, ...props }: MessageDialogsProps): JSX.Element | null {
+  if (dialog === "put") return <PutDialog {...props} />;
+  if (dialog === "get") return <GetDialog {...props} />;
+  return dialog === "move" ? <MoveDialog {...props} /> : null;
 }
 
 type QueueDialog = "put" | "get" | "move" | "clear";

@@ -7,9 +7,9 @@ import { request } from "./request.ts";
 const rangeBytesMax = 4 * 1024 * 1024;
 
 /**
- * Replaces the content of a file if it still has the given ETag. The File service has no conditional
- * headers, so that the file is leased meanwhile: no other client can change it between the check and
- * the write.
+ * Replaces the content of a file if it still has the given ETag. The File service has no
+ * conditional headers, so that the file is leased meanwhile: no other client can change it between
+ * the check and the write.
  */
 export async function replaceContent(
   address: FileAddress,

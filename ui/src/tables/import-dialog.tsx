@@ -28,6 +28,11 @@ interface Progress {
   readonly problem?: string;
 }
 
+const treatments = [
+  ["skip", "Skip"],
+  ["replace", "Replace"],
+] as const;
+
 /** Entities that are written at the same time. */
 const atOnceMax = 6;
 
@@ -77,10 +82,7 @@ export function ImportDialog({ address, onClose, onDone }: ImportDialogProps): J
           label="Existing entities"
           value={existing}
           onChange={setExisting}
-          options={[
-            ["skip", "Skip"],
-            ["replace", "Replace"],
-          ]}
+          options={treatments}
         />
         {progress !== undefined && <ProgressView progress={progress} />}
         <footer class="dialog-foot">

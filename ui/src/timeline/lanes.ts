@@ -29,7 +29,7 @@ export interface Lane {
 }
 
 /** From a rejected request to the write that made its ETag stale. */
-export interface Arrow {
+interface Arrow {
   readonly from: Point;
   readonly to: Point;
 }
@@ -44,7 +44,7 @@ const unknownClient = "client not recorded";
 const lanesMax = 20;
 
 /** A client as its lane names it: its principal or address, and its program. */
-export function clientOf({ caller }: Pick<RecordedEvent, "caller">): string {
+function clientOf({ caller }: Pick<RecordedEvent, "caller">): string {
   if (caller === undefined) return unknownClient;
   const program = caller.agent?.split(/[ /]/, 1)[0] ?? "";
   const who = caller.name ?? caller.address;
@@ -136,7 +136,7 @@ function leaseBars(
       lease.until = lease.seconds < 0 ? Infinity : at + lease.seconds * 1000;
     } else if (action === "release" || action === "break" || action === "change") close(id, at);
   }
-  for (const id of [...held.keys()]) close(id, now);
+  for (const id of held.keys()) close(id, now);
   return bars;
 }
 
@@ -178,13 +178,13 @@ function placeOf(event: RecordedEvent, etag: string): string {
 }
 
 /** An object that a recording is about, with its number of requests. */
-export interface RecordedObject {
+interface RecordedObject {
   readonly key: string;
   readonly words: string;
   readonly count: number;
 }
 
-export function objectKey(of: RecordedEvent | HoldSpan): string {
+function objectKey(of: RecordedEvent | HoldSpan): string {
   const { service, account, container, path = "" } = of;
   const keys = "partitionKey" in of ? [of.partitionKey, of.rowKey] : [];
   return JSON.stringify([service, account, container, path, ...keys]);

@@ -69,7 +69,7 @@ const things: readonly Values[] = [
 /** A value for each parameter of any route. A new parameter must be added here. */
 function samplesFor(thing: Values): Values {
   const none = { partitionKey: undefined, rowKey: undefined, principal: undefined };
-  const page = { limit: "10", after: undefined };
+  const page = { limit: "10", after: undefined, every: "60", seconds: "60" };
   const lease = { snapshot: undefined, periodSeconds: undefined };
   const file = { share: foreign.share, fileId, open: undefined };
   const created = { name: "created", keys: undefined, settings: undefined, adopt: undefined };

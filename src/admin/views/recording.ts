@@ -7,7 +7,7 @@ import type { Feed } from "../feed/feed.ts";
 import { isSameObject, type FeedEvent, type WatchedObject } from "../feed/feed-event.ts";
 import type { Hold } from "../feed/holds.ts";
 import type { Span } from "../feed/span-history.ts";
-import { findQueryError, optional, wholeNumberText } from "../inputs.ts";
+import { findQueryError, optional, wholeNumberText, type Check } from "../inputs.ts";
 import { countOf, type CheckedRequest } from "../request.ts";
 import type { Route } from "../routes.ts";
 import { objectChecks, objectTargetOf } from "./object-target.ts";
@@ -21,11 +21,17 @@ const spansMax = 2000;
 
 /** What happened in the last seconds, of all objects or of one; without contents and keys. */
 export function recordingRoutes(context: ViewContext, feed: Feed): readonly Route[] {
+  const named = Object.entries(objectChecks(context.httpServices));
   return [
     {
       method: "GET",
       path: "/admin/v1/recording",
       access: "principal",
+      query: {
+        seconds: optional(wholeNumberText({ min: 1, max: secondsMax })),
+        // Without an object the recording is about all of them.
+        ...Object.fromEntries(named.map(([name, check]) => [name, optional(check)])),
+      },
       answer: (request) => record(context, feed, request),
     },
   ];
@@ -37,19 +43,17 @@ interface Wanted {
   readonly message?: string | undefined;
 }
 
+/** Checked by the route. */
+const anything: Check = () => undefined;
+
 function wantedOf(
   { httpServices }: ViewContext,
   request: CheckedRequest,
 ): Wanted | { readonly refusal: AdminResponse } {
   const { query } = request;
-  const isOfObject = query.has("service");
-  const checks = {
-    seconds: optional(wholeNumberText({ min: 1, max: secondsMax })),
-    ...(isOfObject ? objectChecks(httpServices) : {}),
-  };
-  const wrong = findQueryError(query, checks);
+  if (!query.has("service")) return {};
+  const wrong = findQueryError(query, { ...objectChecks(httpServices), seconds: anything });
   if (wrong !== undefined) return { refusal: refuse(400, "InvalidInput", wrong) };
-  if (!isOfObject) return {};
   // Requests about messages are recorded as those of their queue.
   const isQueue = query.get("service") === "queue";
   const named = new URLSearchParams(query);

@@ -7,10 +7,10 @@ type HeaderOrder = (left: string, right: string) => number;
 const byWeight = "!#$%&*.^_`|~+0123456789abcdefghijklmnopqrstuvwxyz";
 const asciiCount = 128;
 /** Weight of a character by its code; 0: ignored in the comparison. */
-const weights = new Uint8Array(asciiCount);
-for (let index = 0; index < byWeight.length; index += 1) {
-  weights[byWeight.charCodeAt(index)] = index + 1;
-}
+const weights = Uint8Array.from(
+  { length: asciiCount },
+  (_, code) => byWeight.indexOf(String.fromCharCode(code)) + 1,
+);
 
 /** The order of the service: punctuation before digits and letters; hyphens are ignored unless the
  *  names are otherwise equal. So `x-ms-meta-ab` comes before `x-ms-meta-a-c`, unlike in ASCII

@@ -34,20 +34,8 @@ const digitNine = 0x39;
 const digitZero = 0x30;
 const lowerCaseOffset = 0x61 - 10;
 
-/** The last id that was converted: each request encodes several keys with the same id. */
-let latestId = "";
-let latestBytes = new Uint8Array(0);
-
-/** Returns the 16 bytes of an id in canonical form. The array is shared: callers must not write. */
+/** Returns the 16 bytes of an id in canonical form. */
 export function bytesOfMessageId(id: string): Uint8Array {
-  if (id !== latestId) {
-    latestBytes = parseIdBytes(id);
-    latestId = id;
-  }
-  return latestBytes;
-}
-
-function parseIdBytes(id: string): Uint8Array<ArrayBuffer> {
   const bytes = new Uint8Array(idBytes);
   let at = 0;
   for (let index = 0; index < id.length; index += 2) {

@@ -9,8 +9,9 @@ const compiled = fileURLToPath(new URL("../dist", import.meta.url));
 export default defineConfig({
   root: compiled,
   publicDir: false,
-  // Packages stay where npm installs them.
-  ssr: { external: true },
+  // Packages stay where npm installs them, except the SDK of OpenTelemetry: of its 28 MB the server
+  // needs a small part.
+  ssr: { external: true, noExternal: [/^@opentelemetry\//] },
   build: {
     ssr: true,
     // The entries replace the compiled modules of the same names.

@@ -5,8 +5,8 @@ import { join } from "node:path";
 import { root } from "../prepare.mjs";
 import { nodeVersion, platforms } from "./platforms.mjs";
 
-/** Development dependencies that are compiled into the explorer's page. */
-const compiledIn = new Set(["preact"]);
+/** Whether a development dependency is compiled into the explorer's page or the server. */
+const isCompiledIn = (name) => name === "preact" || name.startsWith("@opentelemetry/");
 
 /** The entries of package-lock.json that are delivered, and the entry of the project itself. */
 export function deliveredPackages() {
@@ -18,7 +18,7 @@ export function deliveredPackages() {
       path,
       name: path.slice(path.lastIndexOf("node_modules/") + 13),
     }))
-    .filter(({ dev, link, name }) => link !== true && (dev !== true || compiledIn.has(name)));
+    .filter(({ dev, link, name }) => link !== true && (dev !== true || isCompiledIn(name)));
   return { project, packages };
 }
 

@@ -1,5 +1,6 @@
 import type { LoopShare } from "../base/loop-share.ts";
 import type { Awaitable } from "../base/awaitable.ts";
+import type { Span } from "../base/span.ts";
 import type { ContentPlan, ContentRef, ReceivedBody, Slice } from "./content-ref.ts";
 import type { Key, Transaction, View } from "../store/store.ts";
 
@@ -14,6 +15,8 @@ export interface ReceiveOptions {
   readonly crc64: boolean;
   /** Encrypts the stored bytes; checksums are those of the plain bytes. */
   readonly encryption?: BodyEncryption | undefined;
+  /** The part of a traced request; undefined without tracing. */
+  readonly span?: Span | undefined;
 }
 
 /** Encryption with a key that the client provides. */
@@ -58,8 +61,9 @@ export interface ContentStore {
     length: number,
   ): AsyncIterable<readonly Slice[]>;
   /** Opens content inside a view that contains `ref`. It stays readable until `close`, even if it
-   *  is overwritten, deleted or compacted meanwhile. `key` decrypts encrypted slices. */
-  open(view: View, ref: ContentRef, key?: Uint8Array): ContentReader;
+   *  is overwritten, deleted or compacted meanwhile. `key` decrypts encrypted slices, `span` is
+   *  that of a traced request. */
+  open(view: View, ref: ContentRef, key?: Uint8Array, span?: Span): ContentReader;
   /** Keeps all content of the view's state readable until the returned function is called, so that
    *  `open` works however old the view becomes. */
   pin(view: View): () => void;

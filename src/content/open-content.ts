@@ -8,6 +8,7 @@ import {
   type ReceivedBody,
   type Slice,
 } from "./content-ref.ts";
+import type { Span } from "../base/span.ts";
 import type { Ticks } from "../base/ticks.ts";
 import type { Clock, Log } from "../base/world.ts";
 import type { Key, Store, Transaction, View } from "../store/store.ts";
@@ -137,13 +138,13 @@ class StoredContent implements ContentStore {
     return walk(nodesOf(view), ref, { from, to: from + length });
   }
 
-  open(view: View, ref: ContentRef, key?: Uint8Array): ContentReader {
+  open(view: View, ref: ContentRef, key?: Uint8Array, span?: Span): ContentReader {
     this.#parts.ids.assertNotRolledBack();
     const unpin =
       ref.kind === "inline" ? () => undefined : this.#parts.pinTracker.pin(view.sequence);
     const { fileCache } = this.#parts;
     const parts = { fileCache, bufferPool: this.#bufferPool, nodes: this.#pinnedNodes, unpin, key };
-    return contentReader(ref, { ...parts, isRemote: this.#parts.isRemote });
+    return contentReader(ref, { ...parts, isRemote: this.#parts.isRemote, span });
   }
 
   pin(view: View): () => void {

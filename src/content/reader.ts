@@ -1,3 +1,4 @@
+import type { Span as TraceSpan } from "../base/span.ts";
 import type { ContentRef, Slice, SliceSource } from "./content-ref.ts";
 import { readChunkBytes, type ReadBufferPool } from "./extents/read-buffer-pool.ts";
 import type { ContentReader } from "./content.ts";
@@ -18,6 +19,8 @@ interface ReaderParts {
   readonly isRemote: boolean;
   /** Key of encrypted slices. */
   readonly key?: Uint8Array | undefined;
+  /** The traced request that reads; undefined without tracing. */
+  readonly span?: TraceSpan | undefined;
 }
 
 export function contentReader(ref: ContentRef, parts: ReaderParts): ContentReader {
@@ -75,18 +78,22 @@ async function* readChunks(
   }
 }
 
+type StoredSource = Extract<SliceSource, { readonly extent: bigint }>;
+
 /** Fills one buffer with segments, reading several at once. */
 class ChunkFiller {
   readonly #buffer: Uint8Array;
   readonly #fileCache: ExtentFileCache;
   readonly #key: Uint8Array | undefined;
+  readonly #span: TraceSpan | undefined;
   #reads: Promise<void>[] = [];
   #filled = 0;
 
-  constructor(buffer: Uint8Array, { fileCache, key }: ReaderParts) {
+  constructor(buffer: Uint8Array, { fileCache, key, span }: ReaderParts) {
     this.#buffer = buffer;
     this.#fileCache = fileCache;
     this.#key = key;
+    this.#span = span;
   }
 
   get isFull(): boolean {
@@ -101,7 +108,7 @@ class ChunkFiller {
     if (source === undefined) target.fill(0);
     else if (source.cipher !== undefined) this.#reads.push(this.#decrypt(source, from, target));
     else if ("bytes" in source) target.set(source.bytes.subarray(from, from + count));
-    else this.#reads.push(this.#fileCache.read(source.extent, target, source.offset + from));
+    else this.#reads.push(this.#readFile(source, from, target));
     if (this.#reads.length >= concurrentReadsMax) await this.#awaitReads();
     return count;
   }
@@ -109,9 +116,13 @@ class ChunkFiller {
   async #decrypt(source: SliceSource, from: number, target: Uint8Array): Promise<void> {
     if (this.#key === undefined) throw new Error("encrypted content was opened without its key");
     if ("bytes" in source) target.set(source.bytes.subarray(from, from + target.length));
-    else await this.#fileCache.read(source.extent, target, source.offset + from);
+    else await this.#readFile(source, from, target);
     const { cipher } = cipherFrom(source, from);
     if (cipher !== undefined) decryptAt(this.#key, cipher, target);
+  }
+
+  #readFile(source: StoredSource, from: number, target: Uint8Array): Promise<void> {
+    return this.#fileCache.read(source.extent, target, source.offset + from, this.#span);
   }
 
   async finish(): Promise<Uint8Array> {

@@ -200,8 +200,8 @@ export function meteredContent(content: ContentStore, meter: Meter): ContentStor
         meter.contentBytes("received", received.length);
         return received;
       }),
-    open(view, ref, key) {
-      const reader = content.open(view, ref, key);
+    open(view, ref, key, span) {
+      const reader = content.open(view, ref, key, span);
       return {
         length: reader.length,
         read(from, length) {

@@ -64,6 +64,7 @@ async function handle(
     if (meter !== undefined) {
       response.on("close", () => {
         meter(reply, Number(clock.monotonic() - startedAt) / Number(ticksPerSecond));
+        reply.finished?.();
       });
     }
     if (writeAccess !== undefined) writeAccess(accessEntry(request, wire, reply));

@@ -10,6 +10,7 @@ import type { OAuthMode } from "./auth/request.ts";
 import type { TokenVerifier } from "./auth/tokens/token-verifier.ts";
 import type { Observer } from "./observer.ts";
 import type { RequestIds } from "./render.ts";
+import type { RequestTracer } from "./request-tracer.ts";
 import type { RequestRates } from "./limits/request-rates.ts";
 import type { ProcessingLimits } from "./limits/processing-limits.ts";
 import type { Router } from "./request/routing.ts";
@@ -35,6 +36,8 @@ export interface HttpService {
   readonly meter: Meter;
   /** Receives completed requests, for the event feed; undefined: no event feed. */
   readonly observer?: Observer;
+  /** Records traces of requests; undefined: none. */
+  readonly tracer?: RequestTracer | undefined;
   /** Limits the bytes of all request bodies in memory; undefined: no limit. */
   readonly memory?: MemoryBudget;
   /** Limits the memory of large responses; undefined: no limit. */

@@ -23,6 +23,7 @@ import type {
 import { envelopeOf, renderResponse } from "./render.ts";
 import { overQuota, serverBusy } from "./limits/server-busy.ts";
 import { authenticate, identifyTarget, locateRequest, verifyToken } from "./request/target.ts";
+import { tracedService } from "./request-tracer.ts";
 import { runTransaction } from "./batch/transaction.ts";
 import type { WireRequest, WireResponse } from "./wire.ts";
 import { encodeBase64 } from "../base/base64.ts";
@@ -67,14 +68,19 @@ export async function handleRequest(
 ): Promise<WireResponse> {
   const startedAt = http.log.verbose === true ? http.clock.monotonic() : 0n;
   const received = { request, requestId: http.requestIds.next() };
+  const { tracer } = http;
+  const span = tracer?.begin(request);
   let completed: CompletedRequest;
   try {
-    completed = await runSteps(http, received);
+    completed = await runSteps(span === undefined ? http : tracedService(http, span), received);
   } catch (error) {
+    if (error instanceof BodyAborted) span?.end(error);
     completed = rejected(received, faultOf(http, received, error));
   }
   const response = renderResponse(http, completed);
   reportRequest(http, completed, response, startedAt);
+  if (tracer !== undefined) tracer.complete(span, { ...completed, http, reply: response });
+  if (span !== undefined) response.finished = () => span.end();
   return response;
 }
 
@@ -85,6 +91,7 @@ export async function serveRequest(http: HttpService, request: WireRequest): Pro
   const response = await handleRequest(http, request);
   const seconds = Number(http.clock.monotonic() - startedAt) / Number(ticksPerSecond);
   meterOf(http)(response, seconds);
+  response.finished?.();
   return response;
 }
 

@@ -48,6 +48,8 @@ export interface WireResponse {
   readonly body: WireBody | undefined;
   /** Name of the operation that was selected, for the metrics; undefined if none was. */
   readonly operation?: string | undefined;
+  /** Called when the response was sent, or its connection closed; undefined if not needed. */
+  finished?: (() => void) | undefined;
 }
 
 export type WireBody =

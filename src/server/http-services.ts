@@ -16,6 +16,7 @@ import { nodeHandler } from "../http/handler.ts";
 import type { Serve } from "../http/handler.ts";
 import type { HttpService } from "../http/http-service.ts";
 import type { Observer } from "../http/observer.ts";
+import type { RequestTracer } from "../http/request-tracer.ts";
 import type { ProcessingLimits } from "../http/limits/processing-limits.ts";
 import { RequestRates } from "../http/limits/request-rates.ts";
 import { compileRoutes } from "../http/request/routing.ts";
@@ -48,6 +49,7 @@ interface ServiceEnvironment {
   readonly log: Log;
   readonly meter: Meter;
   readonly observer: Observer;
+  readonly tracer?: RequestTracer | undefined;
   readonly memory: MemoryBudget;
   readonly unsent: UnsentResponses;
   readonly rates: RequestRates;
@@ -131,6 +133,7 @@ export function httpServiceOf(service: Service, world: ServiceEnvironment): Http
     log,
     meter,
     observer,
+    tracer: world.tracer,
     memory,
     unsent: world.unsent,
     rates: world.rates,

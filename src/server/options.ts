@@ -145,6 +145,9 @@ function checkText(name: FlagName, value: string): string | undefined {
     const wrong = value.split(",").find((url) => !/^https?:\/\//.test(url) || !URL.canParse(url));
     if (wrong !== undefined) return `must be URLs like https://example.com/, not ${show(wrong)}`;
   }
+  if (name === "otlp" && (!/^https?:\/\//.test(value) || !URL.canParse(value))) {
+    return `must be a URL like http://localhost:4318, not ${show(value)}`;
+  }
   if (name === "store" && !isDatabaseAddress(value)) {
     return `must be postgres://…, not ${show(value)}`;
   }

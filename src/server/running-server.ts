@@ -232,6 +232,7 @@ export class RunningServer {
       await server.stop();
       throw error;
     }
+    given.telemetry?.exportFigures(() => server.sample());
     server.#state = "ready";
     return server;
   }
@@ -283,7 +284,8 @@ export class RunningServer {
     await Promise.all([this.#transfers?.stop(), this.#sweeping?.stop(), this.#delivery?.stop()]);
     await this.controls.snapshots.close();
     await this.#stores.close();
-    await Promise.all([this.#given.accessLog?.close(), this.#given.auditLog?.close()]);
+    const { accessLog, auditLog, telemetry } = this.#given;
+    await Promise.all([accessLog?.close(), auditLog?.close(), telemetry?.close()]);
     announceServices(this.urls, "successfully closed", this.#given.announce);
   }
 
@@ -328,6 +330,7 @@ export class RunningServer {
       meter: this.#metrics,
       observer: this.observer,
       tokens: this.#identity.tokens,
+      tracer: this.#given.telemetry?.tracer,
       ...this.#limits,
       endpoints: this.#endpoints,
       remote: this.#remote,

@@ -56,7 +56,18 @@ export async function readSecrets<T extends ServerOptionInputs>(
   if (problems.length > 0) return { ok: false, problems };
   const rest = { ...input };
   for (const { file } of Object.values(secretOptions)) delete rest[file];
-  return { ok: true, value: { ...rest, ...found } };
+  return { ok: true, value: { ...rest, ...telemetryIn(input, variable), ...found } };
+}
+
+/** The standard variables of OpenTelemetry that enable it. */
+function telemetryIn(
+  { otlp }: ServerOptionInputs,
+  variable: SecretSources["variable"],
+): Pick<ServerOptionInputs, "otlp"> {
+  const url = variable?.("OTEL_EXPORTER_OTLP_ENDPOINT");
+  const isDisabled = variable?.("OTEL_SDK_DISABLED")?.toLowerCase() === "true";
+  if (otlp !== undefined || isDisabled || url === undefined || url === "") return {};
+  return { otlp: url };
 }
 
 /** Reads a secret without the line breaks and spaces around it. Messages never contain it. */

@@ -4,6 +4,7 @@ import type { AuditLog } from "./audit-log.ts";
 import type { OtherWorkers } from "../admin/admin-context.ts";
 import type { FigureSample } from "../admin/views/figures.ts";
 import type { OpenStorage } from "../data/storage-backends.ts";
+import type { RequestTracer } from "../http/request-tracer.ts";
 import type { Bind, BoundAddress, BoundSocket, Handler } from "./listener.ts";
 
 /** What a running server gets from its caller. */
@@ -19,6 +20,8 @@ export interface ServerEnvironment {
   readonly auditLog?: AuditLog | undefined;
   /** Disk and network of a simulated machine; undefined: those of this machine. */
   readonly machine?: SimulatedMachine | undefined;
+  /** Undefined without `--otlp`. */
+  readonly telemetry?: Telemetry | undefined;
   /** Undefined if the server is one process. */
   readonly worker?: WorkerPart | undefined;
 }
@@ -29,6 +32,16 @@ interface SimulatedMachine {
   readonly openStorage: OpenStorage;
   /** Connects a server to its address. */
   readonly bind: Bind;
+}
+
+/** Exports traces and metrics. */
+export interface Telemetry {
+  /** Undefined if traces are disabled. */
+  readonly tracer: RequestTracer | undefined;
+  /** Exports what `sample` returns, in regular intervals. */
+  exportFigures(sample: () => FigureSample): void;
+  /** Exports what is left, for at most 5 s. */
+  close(): Promise<void>;
 }
 
 /** What a process needs to know if it is one of several workers that serve the same ports. */

@@ -29,7 +29,7 @@ import {
   type ServerClock,
   type TravellingClock,
 } from "../controls/travelling-clock.ts";
-import type { ServerEnvironment } from "./server-environment.ts";
+import type { ServerEnvironment, Telemetry } from "./server-environment.ts";
 import { StoreUnavailable } from "../store/store.ts";
 
 /** A server in this process. `await using` stops it at the end of its block. */
@@ -166,13 +166,24 @@ export async function openServer(
     : resolve(options.location ?? defaultLocation);
   const log = summarizeUnavailable(environment.log, environment.clock);
   const auditLog = await openAuditLog(options, { ...environment, log });
-  const given = { ...environment, auditLog, log, options, accounts, location };
+  const telemetry = await telemetryOf(options, { ...environment, log });
+  const given = { ...environment, auditLog, telemetry, log, options, accounts, location };
   try {
     return { server: await RunningServer.open(given), accounts };
   } catch (error) {
-    await auditLog?.close();
+    await Promise.all([auditLog?.close(), telemetry?.close()]);
     throw error;
   }
+}
+
+/** Loads the SDK only if it is used. */
+async function telemetryOf(
+  { otlp }: Options,
+  environment: Pick<ServerEnvironment, "clock" | "random" | "log">,
+): Promise<Telemetry | undefined> {
+  if (otlp === undefined) return undefined;
+  const { openTelemetry } = await import("./telemetry/open-telemetry.ts");
+  return openTelemetry({ ...environment, url: otlp });
 }
 
 /** The text of AZURITE_ACCOUNTS, or the content of the file that AZURITE_ACCOUNTS_FILE names. */

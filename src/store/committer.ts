@@ -1,3 +1,4 @@
+import type { Span, SpanAttributes } from "../base/span.ts";
 import { ticksPerMillisecond, type Ticks } from "../base/ticks.ts";
 import type { Clock } from "../base/world.ts";
 import { Attempt } from "./attempt.ts";
@@ -65,6 +66,8 @@ export interface QueuedTransaction {
   readonly attemptsMax: number;
   readonly prefetch?: SnapshotOptions["prefetch"] | undefined;
   readonly mayUseReserve?: boolean | undefined;
+  /** The transaction of a traced request; undefined without tracing. */
+  readonly span?: Span | undefined;
   readonly settle: (result: WorkResult) => void;
   attempt: Attempt;
   result: WorkResult;
@@ -321,9 +324,12 @@ export class Committer {
       countMax: this.#batchMax,
     });
     let result: BatchResult;
+    const endSpans = beginSpans(transactions, "commit batch");
     try {
       result = await this.#options.commits.commit(batch);
+      endSpans?.();
     } catch (error) {
+      endSpans?.(error);
       this.#fail(batch.accepted, error);
       return;
     } finally {
@@ -370,6 +376,22 @@ export class Committer {
     }
     this.#queue.unshift(...conflicting);
   }
+}
+
+/** Begins a part of each traced request whose transaction is in the batch; undefined if there is
+ *  none. */
+export function beginSpans(
+  transactions: readonly QueuedTransaction[],
+  name: string,
+  attributes?: SpanAttributes,
+): ((error?: unknown) => void) | undefined {
+  let spans: Span[] | undefined;
+  for (const { span } of transactions) {
+    if (span === undefined) continue;
+    const counted = { ...attributes, "etagere.batch.transactions": transactions.length };
+    (spans ??= []).push(span.begin(name, counted));
+  }
+  return spans && ((error) => spans.forEach((span) => span.end(error)));
 }
 
 interface BatchOptions extends CommitterOptions {

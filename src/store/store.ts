@@ -1,4 +1,5 @@
 import type { Awaitable } from "../base/awaitable.ts";
+import type { Span } from "../base/span.ts";
 import type { Ticks } from "../base/ticks.ts";
 import type { SavedStates } from "./saved-states/saved-states.ts";
 
@@ -78,6 +79,8 @@ export interface SnapshotOptions {
    *  engine keeps what the view may read, so the data grows by all that is overwritten
    *  meanwhile. */
   readonly isUnlimited?: boolean | undefined;
+  /** The part of a traced request; undefined without tracing. */
+  readonly span?: Span | undefined;
 }
 
 export interface TransactOptions extends SnapshotOptions {

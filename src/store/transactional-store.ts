@@ -1,3 +1,4 @@
+import type { Span } from "../base/span.ts";
 import { ticksPerSecond, type Ticks } from "../base/ticks.ts";
 import type { Meter } from "../protocol/meter.ts";
 import type { Clock, Log } from "../base/world.ts";
@@ -335,6 +336,7 @@ interface TransactionsOptions {
    *  predicted. Undefined: reads of this store are fast by themselves. */
   readonly openPrefetched?: (
     prefetch: NonNullable<SnapshotOptions["prefetch"]>,
+    span: Span | undefined,
   ) => Promise<PrefetchedReader | undefined>;
   /** The number of commits so far, for stores that validate by it. */
   readonly writes?: () => number;
@@ -363,7 +365,7 @@ export class Transactions {
 
   async transact<T>(
     work: (tx: Transaction) => Awaitable<T>,
-    { runInBatch = false, prefetch, attemptsMax, mayUseReserve }: TransactOptions = {},
+    { runInBatch = false, prefetch, attemptsMax, mayUseReserve, span }: TransactOptions = {},
   ): Promise<T> {
     const { committer, open, openPrefetched, nextTicks, writes, checkOpen } = this.#options;
     checkOpen();
@@ -373,7 +375,7 @@ export class Transactions {
       const prefetched =
         openPrefetched === undefined || prefetch === undefined
           ? undefined
-          : await this.#runPrefetched(work, await openPrefetched(prefetch));
+          : await this.#runPrefetched(work, await openPrefetched(prefetch, span));
       if (prefetched === undefined) {
         const view = await open();
         attempt = new Attempt(view, nextTicks(view));
@@ -396,6 +398,7 @@ export class Transactions {
         attemptsMax: attemptsMax ?? attemptsMaxDefault,
         prefetch,
         mayUseReserve,
+        span,
         attemptsUsed: runInBatch ? 0 : 1,
         externalConflicts: 0,
         isStale: runInBatch,
@@ -407,12 +410,12 @@ export class Transactions {
 
   async snapshot<T>(
     work: (view: View) => Awaitable<T>,
-    { prefetch, isUnlimited = false }: SnapshotOptions = {},
+    { prefetch, isUnlimited = false, span }: SnapshotOptions = {},
   ): Promise<T> {
     const { open, openUnlimited, openPrefetched, nextTicks, checkOpen } = this.#options;
     checkOpen();
     if (openPrefetched !== undefined && prefetch !== undefined) {
-      const state = await openPrefetched(prefetch);
+      const state = await openPrefetched(prefetch, span);
       const result = state && (await captured(() => work(snapshotView(state, nextTicks(state)))));
       if (result !== undefined && state?.isIncomplete === false) return valueOf(result) as T;
     }

@@ -47,6 +47,7 @@ export class BodySink {
   readonly #writer: ExtentWriter;
   readonly #checksums: BodyChecksums;
   readonly #declaredLength: number | undefined;
+  readonly #span: ReceiveOptions["span"];
   readonly #inlineBytesMax: number;
   readonly #nonce: bigint | undefined;
   readonly #encrypt: ((bytes: Uint8Array) => Uint8Array) | undefined;
@@ -65,6 +66,7 @@ export class BodySink {
 
   constructor(writer: ExtentWriter, checksums: BodyChecksums, options: ReceiveOptions) {
     this.#writer = writer;
+    this.#span = options.span;
     this.#checksums = checksums;
     this.#declaredLength = options.length;
     this.#inlineBytesMax = options.inlineBytesMax;
@@ -190,7 +192,7 @@ export class BodySink {
       const piece = await this.#pieceWithRoom(bytes.length - from, last);
       const count = Math.min(bytes.length - from, piece.region.length - piece.filled);
       const part = count === bytes.length ? bytes : bytes.subarray(from, from + count);
-      await this.#writer.write(piece.region, part, piece.filled);
+      await this.#writer.write(piece.region, part, piece.filled, this.#span);
       // A buffer that is split between two regions gets no checksum: computing one for each part
       // would need a second pass.
       const crc64 = count === bytes.length ? crc64OfAll : undefined;

@@ -1,3 +1,4 @@
+import type { Span } from "../../base/span.ts";
 import type { ExtentFile, ExtentFiles } from "./extent-files.ts";
 
 const cachedFilesMax = 128;
@@ -20,11 +21,11 @@ export class ExtentFileCache {
     this.#files = files;
   }
 
-  async read(extent: bigint, bytes: Uint8Array, position: number): Promise<void> {
+  async read(extent: bigint, bytes: Uint8Array, position: number, span?: Span): Promise<void> {
     const cached = this.#get(extent);
     cached.users += 1;
     try {
-      await (await cached.file).read(bytes, position);
+      await (await cached.file).read(bytes, position, span);
     } finally {
       cached.users -= 1;
       if (cached.isRemoved && cached.users === 0) await closeQuietly(cached);

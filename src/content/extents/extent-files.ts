@@ -1,3 +1,4 @@
+import type { Span } from "../../base/span.ts";
 import type { ExtentRange } from "./regions.ts";
 
 /** Storage for extents: a folder, memory or a bucket. Errors have the code of the system call. */
@@ -49,14 +50,14 @@ export interface SpareSpace {
   use(extent: bigint): Promise<ExtentFile | undefined>;
 }
 
-/** An open extent. */
+/** An open extent. A traced request passes its span: calls of another machine are parts of it. */
 export interface ExtentFile {
   /** Writes all of `bytes`. In an extent for aligned writes they begin at a block, in an aligned
    *  buffer (`body-buffers.ts`), and the rest of their last block is zeroed in the buffer and
    *  written as well. */
-  write(bytes: Uint8Array, position: number): Promise<void>;
+  write(bytes: Uint8Array, position: number, span?: Span): Promise<void>;
   /** Fills all of `bytes`, or throws because the extent is shorter. */
-  read(bytes: Uint8Array, position: number): Promise<void>;
+  read(bytes: Uint8Array, position: number, span?: Span): Promise<void>;
   /** Resolves when everything written before the call is durable. */
   sync(): Promise<void>;
   /** Truncates the extent synchronously, which frees disk space. Absent if freed regions take no

@@ -1,3 +1,4 @@
+import type { Span } from "../../base/span.ts";
 import { StoreUnavailable, type Store } from "../../store/store.ts";
 import type { ExtentFile, ExtentFiles } from "./extent-files.ts";
 import type { IdAllocator } from "./ids.ts";
@@ -175,10 +176,10 @@ export class ExtentWriter {
     };
   }
 
-  async write(region: Region, bytes: Uint8Array, at: number): Promise<void> {
+  async write(region: Region, bytes: Uint8Array, at: number, span?: Span): Promise<void> {
     const extent = this.#extent(region.extent);
     try {
-      await extent.file.write(bytes, region.offset + at);
+      await extent.file.write(bytes, region.offset + at, span);
       this.#isFull = false;
     } catch (error) {
       this.#isFull = isNoSpaceError(error);

@@ -2,6 +2,7 @@ import { Agent as PlainAgent, request as plainRequest } from "node:http";
 import type { IncomingMessage } from "node:http";
 import { Agent as SecureAgent, request as secureRequest } from "node:https";
 
+import type { Span } from "../../base/span.ts";
 import { formatIso } from "../../base/dates.ts";
 import { ticksPerSecond } from "../../base/ticks.ts";
 import type { Ticks } from "../../base/ticks.ts";
@@ -66,7 +67,29 @@ export class Bucket {
     this.#agent = this.#isSecure ? new SecureAgent(settings) : new PlainAgent(settings);
   }
 
-  async send(request: BucketRequest, expected: readonly number[]): Promise<BucketResponse> {
+  /** `spans`: the traced requests for which it is sent. */
+  async send(
+    request: BucketRequest,
+    expected: readonly number[],
+    spans?: Iterable<Span>,
+  ): Promise<BucketResponse> {
+    if (spans === undefined) return this.#send(request, expected);
+    const { method, key } = request;
+    const attributes = { "http.request.method": method, "aws.s3.key": key };
+    const parts = [...spans].map((span) => span.begin(`S3 ${method}`, attributes));
+    try {
+      const response = await this.#send(request, expected);
+      const answer = { "http.response.status_code": response.status };
+      for (const part of parts) part.set(answer);
+      for (const part of parts) part.end();
+      return response;
+    } catch (error) {
+      for (const part of parts) part.end(error);
+      throw error;
+    }
+  }
+
+  async #send(request: BucketRequest, expected: readonly number[]): Promise<BucketResponse> {
     const { clock } = this.#options;
     const startedAt = clock.monotonic();
     let pause = pauseMillisecondsFirst;

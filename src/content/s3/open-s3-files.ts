@@ -1,3 +1,4 @@
+import type { Span } from "../../base/span.ts";
 import type { Clock } from "../../base/world.ts";
 import { ExtentTooShort, type ExtentFile, type ExtentFiles } from "../extents/extent-files.ts";
 import { BlockCache } from "./block-cache.ts";
@@ -50,7 +51,7 @@ class ExtentParts {
   }
 
   /** Fills all of `bytes`. */
-  async read(bytes: Uint8Array, position: number): Promise<void> {
+  async read(bytes: Uint8Array, position: number, span?: Span): Promise<void> {
     const parts = this.#covering(position, bytes.length) ?? (await this.#lookUp(bytes, position));
     const end = position + bytes.length;
     if (bytes.length >= longReadBytes) this.#readAhead(position, end);
@@ -59,7 +60,8 @@ class ExtentParts {
         const from = Math.max(part.offset, position);
         const to = Math.min(part.offset + part.length, end);
         const target = bytes.subarray(from - position, to - position);
-        await this.#locator.reader.read(this.#extent, part, from - part.offset, target);
+        const range = { from: from - part.offset, target };
+        await this.#locator.reader.read(this.#extent, part, range, span);
       }),
     );
   }
@@ -178,8 +180,8 @@ export async function openS3Files(options: S3FilesOptions): Promise<S3Files> {
 
 function writableFile(known: ExtentParts, uploads: PartUploads, onClose: () => void): ExtentFile {
   return {
-    write: (bytes, position) => uploads.write(bytes, position),
-    read: (bytes, position) => known.read(bytes, position),
+    write: (bytes, position, span) => uploads.write(bytes, position, span),
+    read: (bytes, position, span) => known.read(bytes, position, span),
     sync: () => uploads.flush(),
     close: async () => onClose(),
   };
@@ -188,7 +190,7 @@ function writableFile(known: ExtentParts, uploads: PartUploads, onClose: () => v
 function readableFile(known: ExtentParts): ExtentFile {
   return {
     write: () => Promise.reject(new Error("extent is open for reading only")),
-    read: (bytes, position) => known.read(bytes, position),
+    read: (bytes, position, span) => known.read(bytes, position, span),
     sync: () => Promise.resolve(),
     close: () => Promise.resolve(),
   };
@@ -236,6 +238,8 @@ interface UploadBuffer {
   readonly offset: number;
   readonly chunks: Uint8Array[];
   length: number;
+  /** The traced requests whose bytes they are; undefined if there is none. */
+  spans?: Set<Span> | undefined;
 }
 
 /** Collects the bytes written to an extent into parts. A full part is uploaded at once, the others
@@ -256,10 +260,11 @@ class PartUploads {
     this.#known = known;
   }
 
-  async write(bytes: Uint8Array, position: number): Promise<void> {
+  async write(bytes: Uint8Array, position: number, span?: Span): Promise<void> {
     for (let from = 0; from < bytes.length;) {
       const at = position + from;
-      const buffer = this.#buffers.get(at) ?? { offset: at, chunks: [], length: 0 };
+      const buffer: UploadBuffer = this.#buffers.get(at) ?? { offset: at, chunks: [], length: 0 };
+      if (span !== undefined) (buffer.spans ??= new Set()).add(span);
       this.#buffers.delete(at);
       const count = Math.min(bytes.length - from, partBytesMax - buffer.length);
       // A copy: the caller reuses its buffer.
@@ -286,6 +291,7 @@ class PartUploads {
       if (isAdjacent && last.length + next.length <= partBytesMax) {
         last.chunks.push(...next.chunks);
         last.length += next.length;
+        if (next.spans !== undefined) last.spans = new Set([...(last.spans ?? []), ...next.spans]);
       } else joined.push(next);
     }
     for (const buffer of joined) void this.#upload(buffer).catch(() => undefined);
@@ -294,9 +300,9 @@ class PartUploads {
   }
 
   /** A failed upload stays in `#running`, so that all later flushes of this extent fail. */
-  #upload({ offset, length, chunks }: UploadBuffer): Promise<void> {
+  #upload({ offset, length, chunks, spans }: UploadBuffer): Promise<void> {
     const part = { offset, length };
-    const running = this.#send(part, chunks).then(() => {
+    const running = this.#send(part, chunks, spans).then(() => {
       this.#known.add(part);
       return void this.#running.delete(running);
     });
@@ -304,12 +310,17 @@ class PartUploads {
     return running;
   }
 
-  async #send(part: Part, chunks: readonly Uint8Array[]): Promise<void> {
+  async #send(
+    part: Part,
+    chunks: readonly Uint8Array[],
+    spans: Iterable<Span> | undefined,
+  ): Promise<void> {
     this.#uploads += 1;
     try {
       const key = partKey(this.#extent, part);
       const bytes = chunks.length === 1 && chunks[0] ? chunks[0] : Buffer.concat(chunks);
-      await this.#bucket.send({ method: "PUT", key, body: encodeBlocks(key, bytes) }, [200]);
+      const request = { method: "PUT", key, body: encodeBlocks(key, bytes) } as const;
+      await this.#bucket.send(request, [200], spans);
     } finally {
       this.#uploads -= 1;
       this.#slotQueue.shift()?.();

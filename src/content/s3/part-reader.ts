@@ -1,3 +1,4 @@
+import type { Span } from "../../base/span.ts";
 import { ContentDamaged } from "../extents/extent-files.ts";
 import type { BlockCache } from "./block-cache.ts";
 import type { Bucket } from "./bucket.ts";
@@ -12,6 +13,12 @@ const readTriesMax = 3;
  *  are used. */
 const readAheadShare = 4;
 
+/** Numbers of blocks, both included. */
+interface BlockRange {
+  readonly first: number;
+  readonly last: number;
+}
+
 /** Reads ranges of parts by whole blocks and verifies their checksums. */
 export class PartReader {
   readonly #bucket: Bucket;
@@ -23,11 +30,16 @@ export class PartReader {
   }
 
   /** Fills `target` with the bytes at `from` of the part. */
-  async read(extent: bigint, part: Part, from: number, target: Uint8Array): Promise<void> {
+  async read(
+    extent: bigint,
+    part: Part,
+    { from, target }: { readonly from: number; readonly target: Uint8Array },
+    span?: Span,
+  ): Promise<void> {
     const key = partKey(extent, part);
     const first = Math.floor(from / blockBytes);
     const last = Math.floor((from + target.length - 1) / blockBytes);
-    const blocks = await Promise.all(this.#blocks(key, part, first, last));
+    const blocks = await Promise.all(this.#blocks(key, part, { first, last }, span));
     for (const [index, block] of blocks.entries()) {
       const start = (first + index) * blockBytes;
       const to = Math.min(block.length, from + target.length - start);
@@ -42,11 +54,16 @@ export class PartReader {
     const last = Math.floor((from + length - 1) / blockBytes);
     const key = partKey(extent, part);
     // The read that uses the block gets the error.
-    for (const block of this.#blocks(key, part, first, last)) block.catch(() => undefined);
+    for (const block of this.#blocks(key, part, { first, last })) block.catch(() => undefined);
   }
 
   /** Sends one request per run of blocks that are not cached. */
-  #blocks(key: string, part: Part, first: number, last: number): readonly Promise<Uint8Array>[] {
+  #blocks(
+    key: string,
+    part: Part,
+    { first, last }: BlockRange,
+    span?: Span,
+  ): readonly Promise<Uint8Array>[] {
     const found: Promise<Uint8Array>[] = [];
     for (let index = first; index <= last;) {
       const known = this.#cache.get(nameOf(key, index));
@@ -57,14 +74,15 @@ export class PartReader {
       }
       let end = index;
       while (end < last && this.#cache.get(nameOf(key, end + 1)) === undefined) end += 1;
-      found.push(...this.#request(key, part, index, end));
+      found.push(...this.#request(key, part, { first: index, last: end }, span));
       index = end + 1;
     }
     return found;
   }
 
-  #request(key: string, part: Part, first: number, last: number): Promise<Uint8Array>[] {
-    const fetched = this.#fetch(key, part, first, last);
+  #request(key: string, part: Part, range: BlockRange, span?: Span): Promise<Uint8Array>[] {
+    const { first, last } = range;
+    const fetched = this.#fetch(key, part, range, span);
     return Array.from({ length: last - first + 1 }, (_, index) => {
       const block = fetched.then((blocks) => blocks[index] as Uint8Array);
       const length = Math.min(blockBytes, part.length - (first + index) * blockBytes);
@@ -76,14 +94,14 @@ export class PartReader {
   async #fetch(
     key: string,
     { length }: Part,
-    first: number,
-    last: number,
+    { first, last }: BlockRange,
+    span: Span | undefined,
   ): Promise<readonly Uint8Array[]> {
     const [from, to] = storedRange(length, first, last);
     const headers = { range: `bytes=${from}-${to}` };
     for (let tries = 0; tries < readTriesMax; tries += 1) {
       const request = { method: "GET", key, headers } as const;
-      const { status, body } = await this.#bucket.send(request, [200, 206, 404]);
+      const { status, body } = await this.#bucket.send(request, [200, 206, 404], span && [span]);
       if (status === 404) throw new ContentDamaged(`${key} is missing`);
       // A service may return the whole object despite the range header.
       const found = body.length > to + 1 - from ? body.subarray(from, to + 1) : body;

@@ -71,7 +71,9 @@ export async function runChangeSet(
   // Kept only while the event feed needs them. A response may be sent late; if it referred to the
   // parts, they would survive several collections of the young generation.
   const observed = (outcomes: TransactionParts["outcomes"]): TransactionParts | undefined =>
-    http.observer?.watch === undefined ? undefined : { contexts, calls, outcomes };
+    http.observer?.watch === undefined && http.tracer === undefined
+      ? undefined
+      : { contexts, calls, outcomes };
   const refuse = (failure: IndexedFault, rejection?: TransactionRejected): ChangeSetResult => {
     const context = contexts[failure.index] ?? batch;
     if (http.log.verbose === true) logRejection(http, context, failure);

@@ -68,7 +68,8 @@ export interface CompletedRequest {
    *  transaction. */
   readonly call?: Call | undefined;
   readonly result: Result<Outcome>;
-  /** Only of a transaction, and only while the event feed has a subscriber. */
+  /** Only of a transaction, and only while the event feed has a subscriber or requests are
+   *  traced. */
   readonly parts?: TransactionParts | undefined;
 }
 

@@ -2,12 +2,13 @@ import type { Pool, PoolClient, QueryConfig } from "pg";
 
 import type { Clock } from "../../base/world.ts";
 import { cachingReader } from "../caching-reader.ts";
-import type {
-  BatchCommits,
-  BatchResult,
-  BatchState,
-  PendingBatch,
-  QueuedTransaction,
+import {
+  beginSpans,
+  type BatchCommits,
+  type BatchResult,
+  type BatchState,
+  type PendingBatch,
+  type QueuedTransaction,
 } from "../committer.ts";
 import type { StateReader, StateView } from "../engine.ts";
 import { batchQuery } from "./batch.ts";
@@ -30,6 +31,8 @@ interface DatabaseCommitsOptions {
   readonly onFenced: () => void;
 }
 
+/** Attributes of a call of the database in a trace. */
+export const postgresCall = { "db.system.name": "postgresql" };
 /** After this many conflicts with other nodes a transaction is retried under the commit lock, where
  *  no other node can commit. */
 const conflictsBeforeLock = 4;
@@ -98,7 +101,10 @@ export class DatabaseCommits implements BatchCommits {
     const attempts = accepted.map(({ attempt }) => attempt);
     this.#number += 1;
     const query = batchQuery(attempts, { node, number: this.#number });
-    const { previous, conflicts } = await sendBatch({ pool, clock, locked }, query);
+    const endSpans = beginSpans(accepted, "postgresql commit_batch", postgresCall);
+    const sent = sendBatch({ pool, clock, locked }, query);
+    if (endSpans !== undefined) sent.then(() => endSpans(), endSpans);
+    const { previous, conflicts } = await sent;
     const dropped = new Set(accepted.filter((_, index) => conflicts.has(index + 1)));
     const committed = accepted.filter((each) => !dropped.has(each));
     const writes = committed.flatMap(({ attempt }) => attempt.changes.all());

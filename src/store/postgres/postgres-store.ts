@@ -1,4 +1,5 @@
 import type { Meter } from "../../protocol/meter.ts";
+import { inSpan } from "../../base/span.ts";
 import type { Ticks } from "../../base/ticks.ts";
 import type { Clock, Log } from "../../base/world.ts";
 import { Committer } from "../committer.ts";
@@ -25,7 +26,7 @@ import type { Connections } from "./connections.ts";
 import type { Prefetcher } from "./prefetcher.ts";
 import { keepActive } from "./state-pool.ts";
 import { NodeWatchers } from "./node-watchers.ts";
-import { DatabaseCommits } from "./database-commits.ts";
+import { DatabaseCommits, postgresCall } from "./database-commits.ts";
 import type { StatePool } from "./state-pool.ts";
 import { asUnavailable } from "./unavailable.ts";
 
@@ -90,7 +91,11 @@ export class PostgresStore implements Store {
       checkOpen: () => this.#checkOpen(),
       open: async () => this.#views.track(await states.open()),
       openUnlimited: async () => this.#openUnlimited(clock),
-      openPrefetched: (prefetch) => options.prefetcher.open(prefetch),
+      openPrefetched: (prefetch, span) => {
+        const opened = options.prefetcher.open(prefetch);
+        const part = span?.begin("postgresql prefetch", postgresCall);
+        return part === undefined ? opened : inSpan(part, () => opened);
+      },
     });
   }
 

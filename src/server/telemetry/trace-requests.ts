@@ -1,0 +1,199 @@
+import {
+  isSpanContextValid,
+  ROOT_CONTEXT,
+  SpanKind,
+  SpanStatusCode,
+  trace,
+  TraceFlags,
+  type Context,
+  type Span as SdkSpan,
+  type SpanContext,
+  type Tracer,
+} from "@opentelemetry/api";
+import {
+  feedEventsOf,
+  objectKey,
+  WatchedObjects,
+  type FeedEvent,
+  type FeedRefusal,
+} from "../../admin/feed/feed-event.ts";
+import type { Span, SpanAttributes } from "../../base/span.ts";
+import type { Ticks } from "../../base/ticks.ts";
+import type { Log } from "../../base/world.ts";
+import { RecentMap } from "../../encoding/recent-map.ts";
+import { messageOf } from "../../host/start-refused.ts";
+import { withoutSecrets } from "../../http/diagnosis/secrets.ts";
+import type { ObservedRequest } from "../../http/observer.ts";
+import type { RequestTracer } from "../../http/request-tracer.ts";
+import type { WireRequest } from "../../http/wire.ts";
+import { formatETag } from "../../protocol/conditions.ts";
+import { leaseState } from "../../protocol/lease.ts";
+
+/** A request that changed an object or its lease. */
+interface Writer {
+  readonly requestId: string;
+  /** The ETag value that it wrote; undefined if it deleted the object. */
+  readonly etag: Ticks | undefined;
+  /** Undefined if it was not sampled. */
+  readonly span: SpanContext | undefined;
+}
+
+/** Objects whose last writers are known, and objects whose last lease actions are. */
+const writersMax = 10_000;
+/** Longer values of the client are cut. */
+const textUnitsMax = 512;
+
+/**
+ * Traces requests. The span of a rejected request says which rule rejected it, what it asked for
+ * and what was there, and which request had changed that before: another one of this process, among
+ * the last ones.
+ */
+export function traceRequests(tracer: Tracer, log: Log): RequestTracer {
+  const changes = new RecentMap<Writer>(writersMax);
+  const leases = new RecentMap<Writer>(writersMax);
+  const watched = new WatchedObjects();
+
+  const onEvent = (event: FeedEvent, span: TracedSpan | undefined): void => {
+    const key = objectKey(event);
+    if (event.kind === "refused") {
+      const { refused } = event;
+      if (span !== undefined && refused !== undefined) {
+        const change = changes.get(key);
+        const earlier = change?.etag === refused.etag ? change : undefined;
+        span.refused(refused, refused.isAboutLease ? leases.get(key) : earlier);
+      }
+    } else {
+      const writer = { requestId: event.requestId, etag: event.etag, span: span?.context };
+      (event.kind === "lease" ? leases : changes).set(key, writer);
+    }
+  };
+
+  return {
+    begin(request) {
+      const parent = parentOf(request.headers["traceparent"]);
+      const span = tracer.startSpan(request.method, { kind: SpanKind.SERVER }, parent);
+      return span.isRecording() ? new TracedSpan(tracer, span) : undefined;
+    },
+    complete(span, observed) {
+      // An exception must not fail the request.
+      try {
+        const traced = span instanceof TracedSpan ? span : undefined;
+        traced?.describe(observed);
+        feedEventsOf(observed, { emit: (event) => onEvent(event, traced), watched });
+      } catch (error) {
+        log.error({ err: error }, "trace failed to record a request");
+      }
+    },
+  };
+}
+
+/** Version 00 of the W3C trace context. Later versions begin with the same fields. */
+const traceparentForm = /^([0-9a-f]{2})-([0-9a-f]{32})-([0-9a-f]{16})-([0-9a-f]{2})(-|$)/;
+
+function parentOf(text: string | undefined): Context {
+  const [, version, traceId = "", spanId = "", flags = "", more] =
+    (text === undefined ? undefined : traceparentForm.exec(text)) ?? [];
+  const isValid = version !== undefined && version !== "ff" && !(version === "00" && more === "-");
+  const traceFlags = Number.parseInt(flags, 16) & TraceFlags.SAMPLED;
+  const context = { traceId, spanId, traceFlags, isRemote: true };
+  if (!isValid || !isSpanContextValid(context)) return ROOT_CONTEXT;
+  return trace.setSpanContext(ROOT_CONTEXT, context);
+}
+
+/** A span of the SDK. */
+class TracedSpan implements Span {
+  readonly #tracer: Tracer;
+  readonly #span: SdkSpan;
+
+  constructor(tracer: Tracer, span: SdkSpan) {
+    this.#tracer = tracer;
+    this.#span = span;
+  }
+
+  get context(): SpanContext {
+    return this.#span.spanContext();
+  }
+
+  begin(name: string, attributes?: SpanAttributes): Span {
+    const parent = trace.setSpan(ROOT_CONTEXT, this.#span);
+    const span = new TracedSpan(this.#tracer, this.#tracer.startSpan(name, {}, parent));
+    if (attributes !== undefined) span.set(attributes);
+    return span;
+  }
+
+  set(attributes: SpanAttributes): void {
+    for (const [name, value] of Object.entries(attributes)) {
+      if (value !== undefined) this.#span.setAttribute(name, value);
+    }
+  }
+
+  end(error?: unknown): void {
+    if (error !== undefined) {
+      const message = withoutSecrets(messageOf(error));
+      this.#span.setAttribute("error.type", error instanceof Error ? error.name : "error");
+      this.#span.setStatus({ code: SpanStatusCode.ERROR, message });
+    }
+    this.#span.end();
+  }
+
+  /** Adds the attributes of a request and its response, by the semantic conventions of HTTP. */
+  describe({ http, context, reply }: ObservedRequest): void {
+    const { request, requestId, operation } = context;
+    const { status, headers } = reply;
+    const code = headers["x-ms-error-code"];
+    if (operation !== undefined) this.#span.updateName(`${request.method} ${operation.name}`);
+    this.set({
+      ...requestAttributes(request),
+      "http.response.status_code": status,
+      "azure.resource_provider.namespace": "Microsoft.Storage",
+      "azure.service.request.id": requestId,
+      "etagere.client_request_id": cut(request.headers["x-ms-client-request-id"]),
+      "etagere.service": http.service.api ?? http.service.name,
+      "etagere.operation": operation?.name,
+      "etagere.account": context.location?.account,
+      "etagere.error_code": code,
+      "etagere.etag": headers["ETag"],
+    });
+    if (status >= 500) {
+      this.set({ "error.type": code ?? String(status) });
+      this.#span.setStatus({ code: SpanStatusCode.ERROR });
+    }
+  }
+
+  /** Explains why the request was rejected. `by`: the request that had changed the object. */
+  refused(refusal: FeedRefusal, by: Writer | undefined): void {
+    const { rule, unmet, asked, etag, lease, now, isAboutLease, given, fault } = refusal;
+    this.set({
+      "etagere.refused.rule": rule,
+      "etagere.refused.code": fault?.code ?? "ConditionNotMet",
+      "etagere.refused.condition": unmet,
+      "etagere.refused.expected": cut(asked),
+      "etagere.refused.current_etag": etag === undefined ? "none" : formatETag(etag),
+      "etagere.refused.lease_state":
+        lease || isAboutLease ? leaseState(lease, now ?? 0n) : undefined,
+      "etagere.refused.has_lease_id": isAboutLease ? given !== undefined : undefined,
+      "etagere.refused.by_request_id": by?.requestId,
+      "etagere.refused.by_trace_id": by?.span?.traceId,
+    });
+    if (by?.span !== undefined) this.#span.addLink({ context: by.span });
+  }
+}
+
+function requestAttributes(request: WireRequest): SpanAttributes {
+  const { method, target, headers, secure, remoteAddress } = request;
+  const [path = ""] = target.split("?", 1);
+  const [, host = "", port] = /^(\[.*\]|[^:]*)(?::(\d+))?$/.exec(headers["host"] ?? "") ?? [];
+  return {
+    "http.request.method": method,
+    "url.scheme": secure ? "https" : "http",
+    "url.path": cut(path),
+    "server.address": cut(host),
+    "server.port": port === undefined ? undefined : Number(port),
+    "client.address": remoteAddress,
+    "user_agent.original": cut(headers["user-agent"]),
+  };
+}
+
+function cut(text: string | undefined): string | undefined {
+  return text?.slice(0, textUnitsMax);
+}

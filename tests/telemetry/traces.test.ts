@@ -1,0 +1,191 @@
+import { BlobServiceClient } from "@azure/storage-blob";
+import { useInstrumenter, type Instrumenter } from "@azure/core-tracing";
+import { expect, it } from "vitest";
+import { start } from "../../src/server/start.ts";
+import { rawClient } from "../harness/raw-client.ts";
+import { WireClient } from "../smb-wire/wire-client.ts";
+import { acknowledgeOplock, openFile } from "../smb-wire/wire-messages.ts";
+import { OtlpReceiver, type ReceivedSpan } from "./otlp-receiver.ts";
+
+const traceId = "0af7651916cd43dd8448eb211c80319c";
+const spanId = "b7ad6b7169203331";
+const batchOplock = 9;
+const blockBlob = { "x-ms-blob-type": "BlockBlob" };
+
+/** Runs requests against a server that exports traces, and returns what was exported. */
+async function exported(
+  act: (blobUrl: string, connectionString: string) => Promise<void>,
+): Promise<OtlpReceiver> {
+  await using receiver = await OtlpReceiver.start();
+  const server = await start({ port: 0, inMemoryPersistence: true, otlp: receiver.url });
+  try {
+    await act(server.urls.blob ?? "", server.connectionString);
+  } finally {
+    await server.stop();
+  }
+  return receiver;
+}
+
+function named(spans: readonly ReceivedSpan[], name: string): ReceivedSpan {
+  const found = spans.find((span) => span.name === name);
+  if (found === undefined) {
+    throw new Error(`no ${name} in ${spans.map((each) => each.name).join(", ")}`);
+  }
+  return found;
+}
+
+it("continues the trace of a client through transaction and commit", async () => {
+  const { spans, resources, metrics } = await exported(async (url) => {
+    const headers = { traceparent: `00-${traceId}-${spanId}-01`, "user-agent": "test" };
+    const path = "/traced?restype=container";
+    const { status } = await rawClient(url).send({ method: "PUT", path, headers });
+    expect(status).toBe(201);
+  });
+  const request = named(spans, "PUT Create Container");
+  expect(request).toMatchObject({ traceId, parentSpanId: spanId, kind: 2 });
+  expect(request.attributes).toMatchObject({
+    "http.request.method": "PUT",
+    "http.response.status_code": 201,
+    "url.scheme": "http",
+    "url.path": "/devstoreaccount1/traced",
+    "server.address": "127.0.0.1",
+    "user_agent.original": "test",
+    "azure.resource_provider.namespace": "Microsoft.Storage",
+    "etagere.account": "devstoreaccount1",
+  });
+  const transaction = named(spans, "transaction");
+  expect(transaction).toMatchObject({ traceId, parentSpanId: request.spanId });
+  expect(transaction.attributes).toMatchObject({ "etagere.attempts": 1 });
+  expect(named(spans, "commit batch")).toMatchObject({ parentSpanId: transaction.spanId });
+  expect(resources[0]).toMatchObject({ "service.name": "etagere" });
+  const names = metrics.map(({ name }) => name);
+  expect(names).toEqual(expect.arrayContaining(["etagere.requests", "etagere.store.conflicts"]));
+  const duration = metrics.find(({ name }) => name === "http.server.request.duration");
+  expect(duration?.histogram?.dataPoints).toMatchObject([{ count: 1 }]);
+});
+
+it("explains a failed precondition with the request that changed the blob", async () => {
+  let writerId: unknown;
+  const { spans } = await exported(async (url) => {
+    const client = rawClient(url);
+    await client.send({ method: "PUT", path: "/box?restype=container" });
+    const put = { method: "PUT", path: "/box/b", headers: blockBlob, body: "a" };
+    const { headers } = await client.send(put);
+    writerId = (await client.send(put)).headers["x-ms-request-id"];
+    const stale = { ...blockBlob, "if-match": String(headers["etag"]) };
+    const refused = await client.send({ ...put, headers: stale });
+    expect(refused.status).toBe(412);
+  });
+  const refused = spans.find((span) => span.attributes["http.response.status_code"] === 412);
+  const writer = spans.find((span) => span.attributes["azure.service.request.id"] === writerId);
+  expect(refused?.attributes).toMatchObject({
+    "etagere.error_code": "ConditionNotMet",
+    "etagere.refused.rule": "condition",
+    "etagere.refused.condition": "If-Match",
+    "etagere.refused.current_etag": writer?.attributes["etagere.etag"],
+    "etagere.refused.by_request_id": writerId,
+    "etagere.refused.by_trace_id": writer?.traceId,
+  });
+  expect(refused?.links).toMatchObject([{ traceId: writer?.traceId, spanId: writer?.spanId }]);
+  expect(refused?.status?.code).not.toBe(2);
+});
+
+it("explains a write without the lease id with the request that acquired the lease", async () => {
+  let leaseRequestId: unknown;
+  const { spans } = await exported(async (url) => {
+    const client = rawClient(url);
+    await client.send({ method: "PUT", path: "/box?restype=container" });
+    const put = { method: "PUT", path: "/box/b", headers: blockBlob, body: "a" };
+    await client.send(put);
+    const headers = { "x-ms-lease-action": "acquire", "x-ms-lease-duration": "60" };
+    const acquire = { method: "PUT", path: "/box/b?comp=lease", headers };
+    leaseRequestId = (await client.send(acquire)).headers["x-ms-request-id"];
+    expect((await client.send(put)).status).toBe(412);
+  });
+  const refused = spans.find((span) => span.attributes["http.response.status_code"] === 412);
+  expect(refused?.attributes).toMatchObject({
+    "etagere.refused.rule": "lease",
+    "etagere.refused.lease_state": "leased",
+    "etagere.refused.has_lease_id": false,
+    "etagere.refused.by_request_id": leaseRequestId,
+  });
+});
+
+it("samples as the client does, and rejects no request with another traceparent", async () => {
+  const { spans } = await exported(async (url) => {
+    const path = "/none?restype=container";
+    const notSampled = `00-${traceId}-${spanId}-00`;
+    for (const traceparent of [notSampled, "nonsense", `00-${"0".repeat(32)}-${spanId}-01`]) {
+      const { status } = await rawClient(url).send({
+        method: "GET",
+        path,
+        headers: { traceparent },
+      });
+      expect(status).toBe(404);
+    }
+  });
+  const requests = spans.filter(({ kind }) => kind === 2);
+  expect(requests).toHaveLength(2);
+  for (const { parentSpanId } of requests) expect(parentSpanId ?? "").toBe("");
+});
+
+it("joins the spans of the JavaScript client library", async () => {
+  const clientSpans: string[] = [];
+  const instrumenter: Instrumenter = {
+    startSpan(name, { tracingContext }) {
+      clientSpans.push(name);
+      const span = {
+        setStatus() {},
+        setAttribute() {},
+        end() {},
+        recordException() {},
+        isRecording: () => true,
+      };
+      return { span, tracingContext: tracingContext ?? emptyContext };
+    },
+    withContext: (_context, callback, ...rest) => callback(...rest),
+    parseTraceparentHeader: () => undefined,
+    createRequestHeaders: () => ({ traceparent: `00-${traceId}-${spanId}-01` }),
+  };
+  useInstrumenter(instrumenter);
+  const { spans } = await exported(async (_url, connectionString) => {
+    const service = BlobServiceClient.fromConnectionString(connectionString);
+    await service.getContainerClient("joined").create();
+  });
+  expect(clientSpans).toContain("ContainerClient-create");
+  const request = named(spans, "PUT Create Container");
+  expect(request).toMatchObject({ traceId, parentSpanId: spanId });
+  expect(request.attributes["etagere.client_request_id"]).toMatch(/^[0-9a-f-]{36}$/);
+});
+
+interface EmptyContext {
+  setValue(): EmptyContext;
+  getValue(): undefined;
+  deleteValue(): EmptyContext;
+}
+
+const emptyContext: EmptyContext = {
+  setValue: () => emptyContext,
+  getValue: () => undefined,
+  deleteValue: () => emptyContext,
+};
+
+it("shows that a request waited for an SMB client", async () => {
+  await using receiver = await OtlpReceiver.start();
+  const server = await start({ port: 0, inMemoryPersistence: true, otlp: receiver.url });
+  const file = rawClient(server.urls.file ?? "");
+  const path = "/held/a.txt";
+  const create = { "x-ms-type": "file", "x-ms-content-length": "10" };
+  await file.send({ method: "PUT", path: "/held?restype=share" });
+  await file.send({ method: "PUT", path, headers: create });
+  const smb = await WireClient.ready(server.smbUrl, "held");
+  const handle = await openFile(smb, "a.txt", { oplock: batchOplock });
+  const reading = file.send({ method: "GET", path });
+  await smb.noticed(1);
+  await acknowledgeOplock(smb, handle, 0);
+  expect((await reading).status).toBe(200);
+  smb.end();
+  await server.stop();
+  const request = named(receiver.spans, "GET Get File");
+  expect(named(receiver.spans, "wait")).toMatchObject({ parentSpanId: request.spanId });
+});

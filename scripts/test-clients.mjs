@@ -65,7 +65,8 @@ async function attemptSuite(run) {
   } catch (error) {
     const isMissing = error instanceof Missing;
     console.error(isMissing ? `SKIPPED: ${error.message}` : error);
-    process.exitCode = isMissing && process.env["ETAGERE_REQUIRE_ALL"] !== "1" ? 0 : 1;
+    // Ends the processes that still run.
+    process.exit(isMissing && process.env["ETAGERE_REQUIRE_ALL"] !== "1" ? 0 : 1);
   }
 }
 

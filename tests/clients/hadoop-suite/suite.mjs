@@ -106,9 +106,11 @@ function classesIn(work) {
 /** Returns a line for each test: outcome, name and text, with tabs between them. */
 async function runClass({ cwd, name, folder, settings, options }) {
   console.log(shortName(name));
-  const results = join(folder, "results.tsv");
-  mkdirSync(folder);
+  const results = `${folder}.tsv`;
   writeFileSync(results, "");
+  // Some tests delete their folder of data.
+  const data = join(folder, "data");
+  mkdirSync(data, { recursive: true });
   for (const file of ["azure-test.xml", "abfs.xml", "core-site.xml"]) {
     cpSync(join(cwd, file), join(folder, file));
   }
@@ -121,7 +123,7 @@ async function runClass({ cwd, name, folder, settings, options }) {
     "-XX:TieredStopAtLevel=1",
     "-XX:+UseSerialGC",
     ...options,
-    `-Dtest.build.data=${folder}`,
+    `-Dtest.build.data=${data}`,
     `-Djava.io.tmpdir=${folder}`,
     `-Dhadoop.log.dir=${folder}`,
     "-cp",

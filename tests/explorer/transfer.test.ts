@@ -2,8 +2,10 @@ import { TableClient } from "@azure/data-tables";
 import { BlobServiceClient } from "@azure/storage-blob";
 import { ShareServiceClient } from "@azure/storage-file-share";
 import { QueueServiceClient } from "@azure/storage-queue";
+import { deflateRawSync } from "node:zlib";
 import { beforeAll, describe, expect, it } from "vitest";
 import { developmentAccountKey } from "../../src/account/settings.ts";
+import { avroBlock, AvroEncoder, avroHeader } from "../../src/encoding/avro.ts";
 import { axeFindings } from "./axe.ts";
 import { account, choose, explorer, putText, row } from "./explorer.ts";
 
@@ -174,5 +176,64 @@ describe("other services", () => {
     const entity = await table.getEntity("de", "Ulm");
     expect(entity["people"]).toBe(126000n);
     expect(entity["big"]).toBe(false);
+  });
+});
+
+const marker = new Uint8Array(16).fill(9);
+const schema = {
+  type: "record",
+  name: "Person",
+  fields: [
+    { name: "name", type: "string" },
+    { name: "age", type: ["null", "long"] },
+    { name: "friend", type: ["null", "Person"] },
+    { name: "tags", type: { type: "map", values: "string" } },
+  ],
+};
+
+/** An Avro file of two people, the second one without an age. */
+function avroFile(codec: "null" | "deflate"): Buffer {
+  const encoder = new AvroEncoder();
+  const person = (name: string, age: number | undefined): void => {
+    encoder.text(name);
+    encoder.nullable(age, (value) => encoder.long(value));
+  };
+  person("Anna", 41);
+  encoder.long(1);
+  person("Ben", -7);
+  encoder.long(0);
+  encoder.map({}, () => {});
+  encoder.map({ town: "Ulm" }, (value) => encoder.text(value));
+  person("Chris", undefined);
+  encoder.long(0);
+  encoder.map({}, () => {});
+  const rows = encoder.take();
+  const block = codec === "deflate" ? deflateRawSync(rows) : rows;
+  const header = avroHeader({ "avro.schema": JSON.stringify(schema), "avro.codec": codec }, marker);
+  return Buffer.concat([header, avroBlock(2, block, marker)]);
+}
+
+describe("Avro files", () => {
+  it.each(["null", "deflate"] as const)("with the codec %s show rows and schema", async (codec) => {
+    const container = here.blobs.getContainerClient("avro");
+    await container.createIfNotExists();
+    await container.getBlockBlobClient(`${codec}.avro`).uploadData(avroFile(codec));
+    const page = await here.open(`#/blobs/${account}/avro?blob=${codec}.avro&tab=content`);
+    const rows = page.getByRole("complementary").getByRole("row");
+    await rows.filter({ hasText: "Anna" }).getByText("41").waitFor();
+    expect(await rows.filter({ hasText: "Anna" }).textContent()).toContain('{"town":"Ulm"}');
+    expect(await rows.filter({ hasText: "Anna" }).textContent()).toContain('"age":-7');
+    await rows.filter({ hasText: "Chris" }).waitFor();
+    await page.getByText("Schema").click();
+    await page.getByText('"name": "Person"').waitFor();
+    expect(await axeFindings(page)).toEqual([]);
+  });
+
+  it("that are damaged are named as such", async () => {
+    const container = here.blobs.getContainerClient("avro");
+    await container.createIfNotExists();
+    await container.getBlockBlobClient("bad.avro").uploadData(Buffer.from("Obj\x02 nonsense"));
+    const page = await here.open(`#/blobs/${account}/avro?blob=bad.avro&tab=content`);
+    await page.getByText("this is no Avro file").waitFor();
   });
 });

@@ -1,5 +1,6 @@
 import type { JSX } from "preact";
 import { useState } from "preact/hooks";
+import { lazily } from "../parts/lazily.tsx";
 import { HexView } from "../preview/hex-view.tsx";
 import { previewKind, type PreviewKind } from "../preview/kind.ts";
 import { Media } from "../preview/media.tsx";
@@ -8,6 +9,8 @@ import { mapped } from "../result.ts";
 import { getContent } from "../rest/blob.ts";
 import { readUrl } from "./download.ts";
 import { TextContent, type TextContentProps } from "./text-content.tsx";
+
+const AvroView = lazily(async () => (await import("../preview/avro-view.tsx")).AvroView);
 
 export function ContentTab(props: TextContentProps): JSX.Element {
   const { address, state } = props;
@@ -30,7 +33,16 @@ export function ContentTab(props: TextContentProps): JSX.Element {
           }
         />
       )}
-      {kind !== "text" && kind !== "hex" && (
+      {kind === "avro" && (
+        <AvroView
+          of={`${name} ${etag}`}
+          length={length}
+          read={async (bytesMax, signal) =>
+            mapped(await getContent(address, { bytesMax, signal }), ({ bytes }) => bytes)
+          }
+        />
+      )}
+      {kind !== "text" && kind !== "hex" && kind !== "avro" && (
         <Media name={name} kind={kind} length={length} getUrl={() => readUrl(address)} />
       )}
     </>

@@ -1,4 +1,4 @@
-export type PreviewKind = "image" | "audio" | "video" | "text" | "hex";
+export type PreviewKind = "image" | "audio" | "video" | "text" | "hex" | "avro";
 
 const textTypes = /^text\/|json|xml|javascript|yaml|csv|toml|x-sh|sql/;
 const textNames = /\.(txt|md|json|csv|tsv|xml|ya?ml|js|ts|css|html?|log|ini|toml|sh|sql|svg)$/i;
@@ -16,6 +16,7 @@ export function previewKind(
 ): PreviewKind {
   const media = /^(image|audio|video)\//.exec(type.toLowerCase())?.[1];
   if (media !== undefined) return media as PreviewKind;
+  if (/avro/.test(type.toLowerCase()) || /\.avro$/i.test(name)) return "avro";
   if (textTypes.test(type.toLowerCase()) || textNames.test(name) || length === 0) return "text";
   return mediaNames.find(([pattern]) => pattern.test(name))?.[1] ?? "hex";
 }

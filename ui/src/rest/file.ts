@@ -141,7 +141,7 @@ export function closeHandle(address: FileAddress, handle: string): Promise<Resul
 export async function readContent(
   address: FileAddress,
   { bytesMax, signal }: { readonly bytesMax: number; readonly signal?: AbortSignal },
-): Promise<Result<Uint8Array>> {
+): Promise<Result<Uint8Array<ArrayBuffer>>> {
   const answer = await request("file", filePath(address), {
     query: { sharesnapshot: address.snapshot },
     headers: { "x-ms-range": `bytes=0-${bytesMax - 1}` },

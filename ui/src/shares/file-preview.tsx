@@ -5,6 +5,7 @@ import { useOptimistic, type Read } from "../edit/use-optimistic.tsx";
 import { bytes } from "../format.ts";
 import { useLoad } from "../load.ts";
 import { Button } from "../parts/button.tsx";
+import { lazily } from "../parts/lazily.tsx";
 import { Failed, Problem, Waiting } from "../parts/states.tsx";
 import { HexView } from "../preview/hex-view.tsx";
 import { previewKind, type PreviewKind } from "../preview/kind.ts";
@@ -16,6 +17,7 @@ import { replaceContent } from "../rest/file-write.ts";
 import { getFileProperties, readContent, type FileAddress } from "../rest/file.ts";
 import { fileUrl } from "./download-file.ts";
 
+const AvroView = lazily(async () => (await import("../preview/avro-view.tsx")).AvroView);
 const textBytesMax = 1024 * 1024;
 
 interface FilePreviewProps {
@@ -43,7 +45,14 @@ export function FilePreview({ address, headers, onChanged }: FilePreviewProps): 
           read={(bytesMax, signal) => readContent(address, { bytesMax, signal })}
         />
       )}
-      {kind !== "text" && kind !== "hex" && (
+      {kind === "avro" && (
+        <AvroView
+          of={address.path}
+          length={length}
+          read={(bytesMax, signal) => readContent(address, { bytesMax, signal })}
+        />
+      )}
+      {kind !== "text" && kind !== "hex" && kind !== "avro" && (
         <Media name={name} kind={kind} length={length} getUrl={() => fileUrl(address)} />
       )}
     </>

@@ -62,5 +62,6 @@ export function AvroView(props: AvroViewProps): JSX.Element {
 }
 
 function shown(value: unknown): string {
-  return typeof value === "object" ? JSON.stringify(value) : String(value ?? "");
+  if (value === undefined) return "";
+  return typeof value === "string" ? value : JSON.stringify(value);
 }

@@ -13,7 +13,8 @@ export interface AvroContent {
 
 const magic = [0x4f, 0x62, 0x6a, 0x01];
 const syncBytes = 16;
-/** Values of one array or map, and depth of nested values: a damaged file must not stop the page. */
+/** Items of one array or map, and depth of nested values: a damaged file must not stop the
+ *  page. */
 const itemsMax = 100_000;
 const depthMax = 64;
 

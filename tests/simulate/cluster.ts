@@ -113,7 +113,7 @@ export class Cluster {
         }
         return;
       case "clock jump":
-        return machine.jumpWallClock(random.pick([-86_400, -30, 20, 3_600]));
+        return machine.jumpWallClock(random.pick([-43_200, -30, 20, 3_600]));
       case "full disk":
         conditions.isDiskFull = true;
         scheduler.schedule(scheduler.between(1, 5 * microsecondsPerSecond), () => {

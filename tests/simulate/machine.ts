@@ -19,6 +19,7 @@ import type { Scheduler } from "./scheduler.ts";
 import { SimDisk } from "./sim-disk.ts";
 import { SimProcess, type LogLine, type MachineTime } from "./sim-process.ts";
 import { accounts as accountSettings } from "../verify/wire.ts";
+import { keptAccount, keptSettings } from "./workloads/kept-versions.ts";
 
 interface MachineOptions {
   readonly scheduler: Scheduler;
@@ -58,7 +59,9 @@ export class Machine {
 
   /** Starts a server process. Resolves when it serves; rejects if it refuses to. */
   async serve(process: SimProcess): Promise<Serving> {
-    const accounts = await openAccounts({ given: accountSettings });
+    const accounts = await openAccounts({
+      given: { ...accountSettings, [keptAccount]: keptSettings },
+    });
     if (!accounts.ok) throw new Error(accounts.problems.join());
     const { clock, random, log } = process;
     const server = await RunningServer.open({
@@ -101,7 +104,8 @@ export class Machine {
     this.#ephemeral = new StoreFile();
     this.#boots += 1;
     const { now } = this.#options.scheduler;
-    this.#time = { ...this.#time, bootId: `boot-${this.#boots}`, bootedAt: now };
+    // Without another clock, the time after a boot is that of the wall clock.
+    this.#time = { bootId: `boot-${this.#boots}`, bootedAt: now, wallOffsetMicroseconds: 0 };
   }
 
   jumpWallClock(seconds: number): void {

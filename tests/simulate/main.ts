@@ -4,7 +4,9 @@ import { appendFileSync, existsSync, mkdirSync, readFileSync, rmSync } from "nod
 import { availableParallelism } from "node:os";
 import { dirname } from "node:path";
 import { parseArgs } from "node:util";
+import { findBug } from "./find-bug.ts";
 import { planOf, type Plan } from "./plan.ts";
+import { plantedBugs } from "./planted-bugs.ts";
 import { shrink } from "./shrink.ts";
 import { simulate, type Outcome } from "./simulation.ts";
 import { Totals, type SeedResult } from "./totals.ts";
@@ -27,12 +29,15 @@ const { values } = parseArgs({
     record: { type: "string", default: ".build/simulation/seeds.jsonl" },
     /** Whether a failing seed is not made smaller. */
     whole: { type: "boolean", default: false },
+    /** Plants each of the bugs, and reports how many seeds find it. */
+    planted: { type: "boolean", default: false },
     child: { type: "boolean", default: false },
   },
 });
 const problemsShown = 5;
 const problemCharactersMax = 1500;
 const progressSeconds = 10;
+const plantedCharactersMax = 160;
 
 function chosenPlan(seed: number): Plan {
   const plan = planOf(seed);
@@ -40,6 +45,7 @@ function chosenPlan(seed: number): Plan {
 }
 
 if (values.child) await serveParent();
+else if (values.planted) await findPlanted();
 else if (values.plan !== undefined) await runOne(JSON.parse(values.plan) as Plan);
 else if (values.seed !== undefined) await runOne(chosenPlan(Number(values.seed)));
 else await runMany();
@@ -80,6 +86,21 @@ async function runOne(plan: Plan): Promise<void> {
     console.log(`npm run simulate -- --plan '${JSON.stringify(smallest)}'`);
   }
   process.exit(1);
+}
+
+/** Runs seeds with each planted bug until one finds it. */
+async function findPlanted(): Promise<void> {
+  let missed = 0;
+  for (const { bug, plant } of plantedBugs) {
+    const { seeds, operations, problem } = await findBug(plant, Number(values.seeds ?? 40));
+    const isFound = problem !== undefined;
+    if (!isFound) missed += 1;
+    console.log(
+      `${isFound ? "found" : "MISSED"} after ${seeds} seeds, ${operations} calls: ${bug}`,
+    );
+    if (isFound) console.log(`  ${problem.split("\n")[0]?.slice(0, plantedCharactersMax)}`);
+  }
+  process.exit(missed === 0 ? 0 : 1);
 }
 
 function show({ problems }: Pick<Outcome, "problems">): void {
@@ -125,11 +146,19 @@ async function runMany(): Promise<void> {
 
 /** The child may also end: an exception that nothing catches is a finding. */
 async function resultOf(child: ReturnType<typeof fork>, seed: number): Promise<SeedResult> {
-  const ended = once(child, "exit").then((): SeedResult => {
+  const waiting = new AbortController();
+  const { signal } = waiting;
+  const ended = async (): Promise<SeedResult> => {
+    await once(child, "exit", { signal });
     throw new Error(`seed ${seed} ended its process: npm run simulate -- --seed ${seed}`);
-  });
-  const answered = once(child, "message").then(([result]) => result as SeedResult);
-  const result = await Promise.race([answered, ended]);
-  ended.catch(() => undefined);
-  return result;
+  };
+  const answered = async (): Promise<SeedResult> => {
+    const [result] = (await once(child, "message", { signal })) as [SeedResult];
+    return result;
+  };
+  try {
+    return await Promise.race([answered(), ended()]);
+  } finally {
+    waiting.abort();
+  }
 }

@@ -1,6 +1,8 @@
 import { randomFrom } from "../verify/random.ts";
 import { workloads as allWorkloads } from "../verify/workloads/all.ts";
 import type { Workload } from "../verify/workload.ts";
+import { blockRegister, copyRegister } from "./workloads/block-register.ts";
+import { keptVersions } from "./workloads/kept-versions.ts";
 import type { FaultRates, Latencies } from "./faults.ts";
 
 /** Events that hit a machine during a run. */
@@ -37,9 +39,12 @@ export interface Plan {
 }
 
 /** Workloads that a simulation can run: SMB clients and webhooks use sockets of this machine. */
-export const workloads: readonly Workload[] = allWorkloads.filter(
-  ({ name }) => name !== "smb lock" && name !== "events",
-);
+export const workloads: readonly Workload[] = [
+  ...allWorkloads.filter(({ name }) => name !== "smb lock" && name !== "events"),
+  blockRegister,
+  copyRegister,
+  keptVersions,
+];
 
 const spread = [0, 0, 0.001, 0.01, 0.05];
 

@@ -14,6 +14,9 @@ export interface EventOwner {
   readonly pausedUntil: number;
 }
 
+/** Events of a run; a longer one does not end. */
+const eventsMax = 2_000_000;
+
 /**
  * The event loop of a simulation. Time advances only from one event to the next, and what happens
  * at a time is run in the order in which it was scheduled. After each event all promises and
@@ -80,6 +83,7 @@ export class Scheduler {
     for (;;) {
       const event = this.#pop();
       if (event === undefined) throw new Error("nothing is left to happen");
+      if (this.#events >= eventsMax) throw new Error(`it does not end within ${eventsMax} events`);
       const { process, run } = event;
       if (run === undefined || process?.isAlive === false) continue;
       if (process !== undefined && process.pausedUntil > event.time) {

@@ -1,4 +1,6 @@
 import { describe, expect, it } from "vitest";
+import { keptPlans } from "./kept-plans.ts";
+import { plantedBugs } from "./planted-bugs.ts";
 import { planOf, type Plan } from "./plan.ts";
 import { simulate } from "./simulation.ts";
 
@@ -12,6 +14,21 @@ describe("a simulated server", () => {
     const { problems, operations } = await simulate(shortPlan(seed));
     expect(problems).toEqual([]);
     expect(operations).toBeGreaterThan(50);
+  });
+
+  it.each(keptPlans)("no longer shows that $found", async ({ plan }) => {
+    expect((await simulate(plan)).problems).toEqual([]);
+  });
+
+  it.each(["a write without the lease id is accepted"])("shows that %s", async (name) => {
+    const planted = plantedBugs.find(({ bug }) => bug === name);
+    const remove = planted?.plant();
+    try {
+      const { problems } = await simulate({ ...shortPlan(5), workloads: ["lease"] });
+      expect(problems.join()).toContain("lease: ");
+    } finally {
+      remove?.();
+    }
   });
 
   it("does the same again with the same seed, message by message", async () => {

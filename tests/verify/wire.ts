@@ -6,7 +6,7 @@ import { NeverSent } from "./recorder.ts";
 export const account = "devstoreaccount1";
 /** An account with a hierarchical namespace. */
 export const treeAccount = "treeaccount1";
-const key =
+export const key =
   "Eby8vdM02xNOcqFlqUwJPLlmEtlCDXJ1OUzFT50uSRZ6IFsuFq2UVErCz4I6tq/K1SZFPTOtr/KBHBeksoGMGw==";
 
 /** An account with a change feed and a subscription. */
@@ -104,7 +104,7 @@ export class Wire {
 export function framed(request: Sent, base: string) {
   const { service, path, headers = {}, body = "", renameSource } = request;
   const owner = request.account ?? account;
-  const sas = owner === account ? flatSas : otherSas.get(owner);
+  const sas = sasOf(owner);
   const sign = path.includes("?") ? "&" : "?";
   const tableHeaders = service === "table" ? jsonHeaders : {};
   const all: OutgoingHttpHeaders = {
@@ -114,7 +114,7 @@ export function framed(request: Sent, base: string) {
     ...headers,
     ...(renameSource === undefined
       ? {}
-      : { "x-ms-file-rename-source": `${base}/${account}${renameSource}?${flatSas}` }),
+      : { "x-ms-file-rename-source": `${base}/${account}${renameSource}?${sasOf(account)}` }),
   };
   return { path: `/${owner}${path}${sign}${sas}`, headers: all, body };
 }
@@ -137,5 +137,11 @@ function accountSas(name: string): string {
   return String(new URLSearchParams({ sv: version, ...fields, sig }));
 }
 
-const flatSas = accountSas(account);
-const otherSas = new Map([treeAccount, eventAccount].map((name) => [name, accountSas(name)]));
+const knownSas = new Map<string, string>();
+
+/** A SAS for everything in the account, which has the same key as the others. */
+export function sasOf(name: string): string {
+  const sas = knownSas.get(name) ?? accountSas(name);
+  knownSas.set(name, sas);
+  return sas;
+}

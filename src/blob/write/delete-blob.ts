@@ -96,9 +96,11 @@ export const deleteBlob = operation({
       if (readResult.hasEntries === true) return fail("DirectoryIsNotEmpty");
     }
     const snapshots = readResult.generations.filter(isLiveSnapshot);
-    // Without blob and snapshots, uncommitted blocks may still exist; then they are deleted.
+    // Without blob and snapshots, uncommitted blocks may still exist; then they are deleted. They
+    // have neither ETag nor lease, so a request with a condition does not concern them.
     const isAbsent = target === undefined && snapshots.length === 0;
-    if (isAbsent && readResult.upload === undefined) return fail("BlobNotFound");
+    const hasBlocks = readResult.upload !== undefined && context.isUnconditional;
+    if (isAbsent && !hasBlocks) return fail("BlobNotFound");
     if (snapshots.length > 0 && input.snapshots === undefined) return fail("SnapshotsPresent");
     for (const { record } of snapshots) {
       const check = checkProtection(record, context.now);

@@ -1,3 +1,4 @@
+import { ticksPerMillisecond } from "../../base/ticks.ts";
 import { mkdirSync, mkdtempSync, readdirSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -63,7 +64,7 @@ describe("the lmdb store, opened again", () => {
     await second.close();
   });
 
-  it("has a time that never decreases and follows the wall clock if opened exclusively", async () => {
+  it("has a time that never decreases, and follows the wall clock after a boot", async () => {
     const location = newLocation();
     const first = await open({ location, clock: manualClock() });
     const committed = await first.transact(async (tx) => {
@@ -76,10 +77,27 @@ describe("the lmdb store, opened again", () => {
     const second = await open({ location, clock: early });
     expect(await nowOf(second)).toBe(committed + 1n);
     await second.close();
-    const late = manualClock("boot-2");
+    const late = manualClock("boot-3");
     late.jumpWall(5000);
     const third = await open({ location, clock: late });
     expect(await nowOf(third)).toBe(late.wall());
+    await third.close();
+  });
+
+  it("does not follow a changed wall clock within a boot, unless it was wrong by days", async () => {
+    const location = newLocation();
+    const clock = manualClock();
+    const first = await open({ location, clock });
+    const before = await nowOf(first);
+    await first.close();
+    clock.jumpWall(3_600_000);
+    clock.advance(10);
+    const second = await open({ location, clock });
+    expect(await nowOf(second)).toBe(before + 10n * ticksPerMillisecond);
+    await second.close();
+    clock.jumpWall(48 * 3_600_000);
+    const third = await open({ location, clock });
+    expect(await nowOf(third)).toBe(clock.wall());
     await third.close();
   });
 

@@ -1,0 +1,180 @@
+import { leaseBlob } from "../../src/blob/write/lease-blob.ts";
+import { putBlockBlob } from "../../src/blob/write/put-blob.ts";
+import { Syncer } from "../../src/content/extents/extent-writer.ts";
+import { PinTracker } from "../../src/content/reclaim/pins.ts";
+import { getMessages } from "../../src/queue/message/get-messages.ts";
+import type { EngineBatch, EngineReader, EngineWrite } from "../../src/store/engine.ts";
+import { Attempt } from "../../src/store/attempt.ts";
+import { TransactionalStore } from "../../src/store/transactional-store.ts";
+import { updateEntity } from "../../src/table/entity/change-entity.ts";
+import { ModelEngine, StoreFile } from "./engine-file.ts";
+import { Machine } from "./machine.ts";
+import type { SimProcess } from "./sim-process.ts";
+
+/** A bug that is put into the server while a simulation runs. */
+export interface PlantedBug {
+  readonly bug: string;
+  /** Plants it; the returned function removes it. */
+  readonly plant: () => () => void;
+}
+
+/** Replaces properties of an object of the server, until the returned function is called. */
+function replace(object: object, properties: object): () => void {
+  const before = Object.getOwnPropertyDescriptors(object) as Record<string, PropertyDescriptor>;
+  Object.assign(object, properties);
+  return () => {
+    for (const name of Object.keys(properties)) Object.defineProperty(object, name, before[name]!);
+  };
+}
+
+/** Returns true every `rate`-th time. */
+function sometimes(rate: number): () => boolean {
+  let calls = 0;
+  return () => {
+    calls += 1;
+    return calls % rate === 0;
+  };
+}
+
+interface AnyDecision {
+  readonly put?: unknown;
+  readonly effects?: readonly unknown[];
+}
+type AnyDecide = (context: { readonly input: { readonly action?: object } }) => AnyDecision;
+
+function changeDecision(
+  operation: object,
+  change: (decision: AnyDecision, action: object | undefined) => AnyDecision,
+): () => void {
+  const { decide } = operation as { readonly decide: AnyDecide };
+  const changed: AnyDecide = (context) => change(decide(context), context.input.action);
+  return replace(operation, { decide: changed });
+}
+
+const heldLeasesTag = 0x04;
+
+type Method = (this: unknown, ...given: never[]) => unknown;
+
+/** Replaces a method; `wrap` gets the original one. */
+function wrapMethod(
+  prototype: object,
+  name: string,
+  wrap: (original: Method) => Method,
+): () => void {
+  const original = (prototype as Record<string, Method>)[name]!;
+  return replace(prototype, { [name]: wrap(original) });
+}
+
+function losesIndexEntries(): () => void {
+  const isDue = sometimes(3);
+  const isKept = ({ key, value }: EngineWrite): boolean =>
+    key[0] !== heldLeasesTag || value === undefined || !isDue();
+  return wrapMethod(
+    StoreFile.prototype,
+    "apply",
+    (original) =>
+      function apply(this: unknown, batch: EngineBatch) {
+        const writes = batch.writes.filter(isKept);
+        original.call(this, { ...batch, writes } as never);
+      },
+  );
+}
+
+type Decide = (current: EngineReader) => EngineBatch | undefined;
+
+function acknowledgesBeforeFlush(): () => void {
+  return wrapMethod(
+    ModelEngine.prototype,
+    "commit",
+    (original) =>
+      function commit(this: unknown, decide: Decide) {
+        return new Promise<unknown>((resolve, reject) => {
+          const early: Decide = (current) => {
+            const batch = decide(current);
+            if (batch !== undefined) queueMicrotask(() => resolve(undefined));
+            return batch;
+          };
+          const whole = original.call(this, early as never) as Promise<void>;
+          whole.then(resolve, reject);
+        });
+      },
+  );
+}
+
+function runsTransactionsTwice(): () => void {
+  const isDue = sometimes(40);
+  return wrapMethod(
+    TransactionalStore.prototype,
+    "transact",
+    (original) =>
+      async function transact(this: unknown, ...given: never[]) {
+        const first = await original.apply(this, given);
+        if (isDue()) await original.apply(this, given);
+        return first;
+      },
+  );
+}
+
+function takesTimeFromWallClock(): () => void {
+  return wrapMethod(
+    Machine.prototype,
+    "newProcess",
+    (original) =>
+      function newProcess(this: unknown) {
+        const process = original.call(this) as SimProcess;
+        const { clock } = process;
+        Object.assign(clock, { monotonic: () => clock.wall() });
+        return process;
+      },
+  );
+}
+
+/** Bugs of the kinds that such servers have had, in diverse places. */
+export const plantedBugs: readonly PlantedBug[] = [
+  {
+    bug: "commits are not validated against other batches and processes",
+    plant: () => replace(Attempt.prototype, { isStaleAgainst: () => false }),
+  },
+  {
+    bug: "conflicts inside a batch are overlooked",
+    plant: () => replace(Attempt.prototype, { conflictsWith: () => false }),
+  },
+  { bug: "commits are acknowledged before the flush", plant: acknowledgesBeforeFlush },
+  {
+    bug: "records refer to bytes that are not flushed",
+    plant: () => replace(Syncer.prototype, { sync: () => Promise.resolve() }),
+  },
+  {
+    bug: "If-Match of an entity is ignored",
+    plant: () => replace(updateEntity, { conditions: "none" }),
+  },
+  {
+    bug: "a write without the lease id is accepted",
+    plant: () => replace(putBlockBlob, { lease: "none" }),
+  },
+  {
+    bug: "a released lease stays",
+    plant: () =>
+      changeDecision(leaseBlob, (decision, action) => {
+        const isRelease = JSON.stringify(action ?? {}).includes("release");
+        const { put: _, ...rest } = decision;
+        return isRelease ? rest : decision;
+      }),
+  },
+  { bug: "index entries are lost", plant: losesIndexEntries },
+  { bug: "a transaction is applied twice", plant: runsTransactionsTwice },
+  { bug: "store time follows the wall clock", plant: takesTimeFromWallClock },
+  {
+    bug: "content is removed while it is read",
+    plant: () => replace(PinTracker.prototype, { horizon: (sequence: number) => sequence }),
+  },
+  {
+    bug: "a received message stays visible",
+    plant: () => {
+      const isDue = sometimes(10);
+      return changeDecision(getMessages, (decision) =>
+        isDue() ? { ...decision, effects: [] } : decision,
+      );
+    },
+  },
+];

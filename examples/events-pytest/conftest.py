@@ -14,6 +14,7 @@ from azure.storage.queue import QueueServiceClient
 
 KEY = "Eby8vdM02xNOcqFlqUwJPLlmEtlCDXJ1OUzFT50uSRZ6IFsuFq2UVErCz4I6tq/K1SZFPTOtr/KBHBeksoGMGw=="
 ACCOUNT = "devstoreaccount1"
+LISTENING = re.compile(r"(\w+)(?: service)? is successfully listening at (\S+)")
 
 
 @pytest.fixture(scope="session")
@@ -33,7 +34,7 @@ def storage(tmp_path_factory):
     try:
         urls = {}
         for line in server.stdout:
-            if found := re.search(r"Etagere (\w+) is successfully listening at (\S+)", line):
+            if found := LISTENING.search(line):
                 urls[found[1].lower()] = found[2]
             if "admin" in urls:
                 break

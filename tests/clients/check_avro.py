@@ -5,7 +5,8 @@ import os
 import time
 
 import fastavro
-import polars
+from avro.datafile import DataFileReader
+from avro.io import DatumReader
 from azure.storage.blob import BlobServiceClient
 
 BLOBS = 40
@@ -35,10 +36,8 @@ while (
     assert time.monotonic() < ends_at, found
     time.sleep(0.2)
 
-with_polars = []
+with_apache = []
 for chunk in chunks():
-    # It reads records, and no maps: without them the file is read as a whole.
-    table = polars.read_avro(io.BytesIO(chunk), columns=["subject", "eventType", "id"])
-    assert set(table["eventType"]) == {"BlobCreated"}, table
-    with_polars += names_of(table.to_dicts())
-assert with_polars == expected, with_polars
+    with DataFileReader(io.BytesIO(chunk), DatumReader()) as records:
+        with_apache += names_of(records)
+assert with_apache == expected, with_apache

@@ -1,5 +1,7 @@
 import { beforeEach, describe, expect, test } from "vitest";
 
+import { accounts } from "../../src/account/account-record.ts";
+import { eventLog } from "../../src/account/event-log.ts";
 import { developmentAccountName } from "../../src/account/settings.ts";
 import { FeedWriter } from "../../src/blob/change-feed/feed-writer.ts";
 import { simBlob, type SimBlob } from "../harness/sim-blob.ts";
@@ -55,6 +57,28 @@ describe("the change feed", () => {
       await json("meta/segments.json"),
     ];
     expect(Date.parse(String(lastConsumable))).toBeGreaterThan(Date.parse(String(begin)));
+  });
+
+  test("passes events of files, which it does not contain", async () => {
+    await write();
+    const key = accounts.key(developmentAccountName);
+    const file = { type: "FileCreated", api: "CreateFile", container: "share", path: "f" } as const;
+    const logFile = () =>
+      sim.store.transact(async (tx) => {
+        const { id } = accounts.codec.decode((await tx.get(key))!);
+        tx.append(eventLog.key(id), eventLog.codec.encode({ ...file, time: tx.now }));
+      });
+    await logFile();
+    await write();
+    expect(await names("log/")).toEqual([]);
+    await put("a");
+    await logFile();
+    await write();
+    const [chunk] = await names("log/");
+    const { body } = await sim.send({ method: "GET", path: `${feed}/${chunk}` });
+    expect(body).toContain("/box/blobs/a");
+    expect(body).not.toContain("FileCreated");
+    expect(await writer.step(developmentAccountName)).toBe(false);
   });
 
   test("adds to the chunk of the hour, and finalises the segment after its end", async () => {

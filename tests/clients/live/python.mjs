@@ -16,7 +16,8 @@ const libraries = {
   queue: "azure-storage-queue",
   tables: "azure-data-tables",
 };
-const secondsMax = 300;
+/** Of one test. Some compute for minutes on a busy machine. */
+const secondsMax = 900;
 
 export const pythonSuite = {
   libraries: Object.keys(libraries),

@@ -2,6 +2,7 @@ import type { Ticks } from "../base/ticks.ts";
 import type { Address } from "../operation/operation.ts";
 import { snapshotTime } from "../operation/common-params.ts";
 import type { QueryReader, SignedName } from "../operation/service.ts";
+import { pathWithoutTrailingDots } from "../protocol/file-names.ts";
 import { checkShareName } from "../protocol/names.ts";
 import { ok, type Result } from "../protocol/result.ts";
 
@@ -14,6 +15,8 @@ export interface FileAddress extends Address {
   readonly path: string;
   readonly snapshot: Ticks | undefined;
 }
+
+export const trailingDotHeader = "x-ms-allow-trailing-dot";
 
 /** Values of `comp` whose operations accept both a file and a directory. */
 const entryComps: ReadonlySet<string> = new Set(["listhandles", "forceclosehandles", "rename"]);
@@ -41,7 +44,14 @@ export function identify(path: string, query: QueryReader): Result<FileAddress> 
   return ok({ resource: rest === "" ? "share" : "file", ...address });
 }
 
-/** The names that the credentials of a request must cover. */
-export function signedName({ share, path }: FileAddress): SignedName {
-  return { name: share || undefined, path: path || undefined };
+/** The names that the credentials of a request must cover: those of the file that it addresses. A
+ *  SAS of `a.` therefore does not cover a request that the service reads as one for `a`
+ *  (recorded for sources of Put Range). */
+export function signedName(
+  { share, path }: FileAddress,
+  header?: (name: string) => string | undefined,
+): SignedName {
+  const keepsDots = header === undefined || header(trailingDotHeader)?.toLowerCase() === "true";
+  const named = keepsDots ? path : pathWithoutTrailingDots(path);
+  return { name: share || undefined, path: named || undefined };
 }

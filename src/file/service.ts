@@ -11,7 +11,7 @@ import { resources } from "./resources.ts";
 export const fileService: Service = {
   name: "file",
   identify,
-  signedName: (address) => signedName(address as FileAddress),
+  signedName: (address, header) => signedName(address as FileAddress, header),
   resources,
   operations,
   tables: fileTables,

@@ -172,8 +172,11 @@ export interface Service {
   /** As `identify`, for a path of the account's static website. */
   readonly identifyPage?: (path: string) => Result<Address>;
   /** The names that a SAS is compared with: container, share, queue or table, and the path
-   *  below. */
-  readonly signedName: (address: Address) => SignedName;
+   *  below. `header` returns the headers of the request that is authenticated. */
+  readonly signedName: (
+    address: Address,
+    header?: (name: string) => string | undefined,
+  ) => SignedName;
   readonly resources: Readonly<Record<string, Resource>>;
   readonly operations: readonly Operation[];
   /** All tables of the service, index tables included. */

@@ -34,12 +34,23 @@ export function parseFilePath(
     // Repeated and trailing slashes are ignored.
     if (raw === "") continue;
     if (components.length >= pathDepthMax) return tooDeep;
-    const component = keepsTrailingDots || isDots(raw) ? raw : raw.replace(/\.+$/, "");
+    const component = keepsTrailingDots ? raw : withoutTrailingDots(raw);
     const checked = checkFileName(component);
     if (!checked.ok) return checked;
     components.push(component);
   }
   return ok(components);
+}
+
+/** A name as the service stores it without `x-ms-allow-trailing-dot`. Names that consist of dots are
+ *  left for the check. */
+function withoutTrailingDots(name: string): string {
+  return isDots(name) ? name : name.replace(/\.+$/, "");
+}
+
+/** A path without the dots at the end of its names. */
+export function pathWithoutTrailingDots(path: string): string {
+  return path.includes(".") ? path.split("/").map(withoutTrailingDots).join("/") : path;
 }
 
 /** Checks one name of a path. */

@@ -1,5 +1,6 @@
 import { createHash } from "node:crypto";
 import {
+  FileSASPermissions,
   generateFileSASQueryParameters,
   ShareSASPermissions,
   ShareServiceClient,
@@ -169,5 +170,34 @@ describe("shares with the client library", () => {
     const guest = new ShareServiceClient(url).getShareClient(share.name).rootDirectoryClient;
     expect((await guest.getFileClient("f").downloadToBuffer()).toString()).toBe("x");
     await expect(guest.getFileClient("f").delete()).rejects.toMatchObject({ statusCode: 403 });
+  });
+
+  it("compares a file SAS with the file that the request addresses", async () => {
+    const credential = new StorageSharedKeyCredential(
+      developmentAccountName,
+      developmentAccountKey,
+    );
+    const dotted = ShareServiceClient.fromConnectionString(held.server.connectionString, {
+      allowTrailingDot: true,
+    });
+    const root = dotted.getShareClient(share.name).rootDirectoryClient;
+    for (const name of ["a", "a."]) await root.getFileClient(name).uploadData(Buffer.from(name));
+    const sasOf = (filePath: string) => {
+      const permissions = FileSASPermissions.parse("r");
+      const expiresOn = new Date("2099-01-01");
+      const values = { shareName: share.name, filePath, permissions, expiresOn };
+      return generateFileSASQueryParameters(values, credential).toString();
+    };
+    const get = async (name: string, sas: string, keepsDots: boolean) => {
+      const url = `${held.server.urls.file}/${developmentAccountName}/${share.name}/${name}?${sas}`;
+      const headers = { "x-ms-allow-trailing-dot": String(keepsDots) };
+      const answer = await fetch(url, { headers });
+      return answer.ok ? answer.text() : answer.status;
+    };
+    expect(await get("a.", sasOf("a."), true)).toBe("a.");
+    // The service ignores the dot: the request is one for `a`, which the SAS does not cover.
+    expect(await get("a.", sasOf("a."), false)).toBe(403);
+    expect(await get("a.", sasOf("a"), false)).toBe("a");
+    expect(await get("a.", sasOf("a"), true)).toBe(403);
   });
 });

@@ -5,6 +5,7 @@ import { fail, ok, type Result } from "../../protocol/result.ts";
 import { changePermissionNeed } from "../../protocol/roles/action-need.ts";
 import type { ActionNeed } from "../../protocol/roles/role.ts";
 import type { Ticks } from "../../base/ticks.ts";
+import { trailingDotHeader } from "../file-address.ts";
 import { parseAttributes } from "./attributes.ts";
 import { isSddl, permissionKeyForm } from "./sddl.ts";
 import { sddlFromBinary } from "./sddl-binary.ts";
@@ -174,5 +175,5 @@ function readPosix(reader: ParamReader): Result<PosixInput> {
 
 /** Whether names in the path keep dots at their end, which are removed otherwise. Every operation
  *  on a path has this parameter. */
-export const keepsTrailingDots = header("x-ms-allow-trailing-dot", boolean);
+export const keepsTrailingDots = header(trailingDotHeader, boolean);
 export const keepsSourceTrailingDots = header("x-ms-source-allow-trailing-dot", boolean);

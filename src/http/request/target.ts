@@ -173,7 +173,7 @@ export function authRequestOf(
 ): AuthRequest {
   return {
     service: service.name,
-    resource: service.signedName(address),
+    resource: service.signedName(address, (name) => request.headers[name]),
     method: request.method,
     account: location.account,
     rawPath: location.rawPath,

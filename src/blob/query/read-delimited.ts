@@ -5,7 +5,7 @@ import {
   checkRecordLength,
   FatalQueryError,
   RecordError,
-  replaceEach,
+  halveQuotes,
 } from "./records.ts";
 import type { Field, InputRecord } from "./records.ts";
 
@@ -130,7 +130,7 @@ function splitFields(text: string, format: Delimited): readonly string[] {
     } else if (quote !== "" && character === quote && !quoted && isPlainQuoting) {
       const close = closingQuote(text, quote, at);
       const inside = text.slice(at + 1, close);
-      field += text.slice(from, at) + replaceEach(inside, quote + quote, quote);
+      field += text.slice(from, at) + halveQuotes(inside, quote);
       at = close;
       from = at + 1;
     } else if (quote !== "" && character === quote) {

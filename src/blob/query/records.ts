@@ -67,9 +67,46 @@ export function tooLarge(offset: number): FatalQueryError {
   return new FatalQueryError("RecordTooLarge", "A record is too large.", offset);
 }
 
-/** Does the same as `replaceAll` for two texts. For many matches the engine's search for a regular
- *  expression without special characters needs a tenth of the time and no garbage. */
-export function replaceEach(text: string, from: string, to: string): string {
-  const pattern = from.replaceAll(/[$()*+.?[\\\]^{|}]/g, "\\$&");
-  return text.replaceAll(new RegExp(pattern, "g"), to.replaceAll("$", "$$$$"));
+/** A longer text is copied unit by unit: for half a million quotation marks `replaceAll` takes ten
+ *  times as long, most of it for garbage. */
+const longTextUnits = 4096;
+
+/** Doubles every quotation mark. */
+export function doubleQuotes(text: string, quote: string): string {
+  if (text.length <= longTextUnits || quote.length !== 1) {
+    return text.replaceAll(quote, () => quote + quote);
+  }
+  const code = quote.charCodeAt(0);
+  const units = new Uint16Array(2 * text.length);
+  let length = 0;
+  for (let at = 0; at < text.length; at += 1) {
+    const unit = text.charCodeAt(at);
+    units[length] = unit;
+    length += 1;
+    if (unit !== code) continue;
+    units[length] = code;
+    length += 1;
+  }
+  return textOfUnits(units, length);
+}
+
+/** Replaces every two quotation marks by one. */
+export function halveQuotes(text: string, quote: string): string {
+  if (text.length <= longTextUnits || quote.length !== 1) {
+    return text.replaceAll(quote + quote, () => quote);
+  }
+  const code = quote.charCodeAt(0);
+  const units = new Uint16Array(text.length);
+  let length = 0;
+  for (let at = 0; at < text.length; at += 1) {
+    const unit = text.charCodeAt(at);
+    units[length] = unit;
+    length += 1;
+    if (unit === code && text.charCodeAt(at + 1) === code) at += 1;
+  }
+  return textOfUnits(units, length);
+}
+
+function textOfUnits({ buffer }: Uint16Array<ArrayBuffer>, length: number): string {
+  return Buffer.from(buffer, 0, 2 * length).toString("utf16le");
 }

@@ -1,5 +1,5 @@
 import { arrowRow, arrowRows, arrowStart } from "./arrow-columns.ts";
-import { replaceEach, type Field, type FieldValue } from "./records.ts";
+import { doubleQuotes, type Field, type FieldValue } from "./records.ts";
 import type { Arrow, Delimited, Serialization } from "./serialization.ts";
 import { formatIso } from "../../base/dates.ts";
 import { AvroEncoder, avroBlock, avroHeader } from "../../encoding/avro.ts";
@@ -37,7 +37,7 @@ function writeField(value: FieldValue, format: Delimited): string {
   if (quote === "") return text;
   const needsQuotes =
     text.includes(columnSeparator) || text.includes(recordSeparator) || text.includes(quote);
-  return needsQuotes ? quote + replaceEach(text, quote, quote + quote) + quote : text;
+  return needsQuotes ? quote + doubleQuotes(text, quote) + quote : text;
 }
 
 function plainText(value: FieldValue): string {

@@ -42,8 +42,8 @@ export function parseFilePath(
   return ok(components);
 }
 
-/** A name as the service stores it without `x-ms-allow-trailing-dot`. Names that consist of dots are
- *  left for the check. */
+/** A name as the service stores it without `x-ms-allow-trailing-dot`. `.` and `..` are left for the
+ *  check. */
 function withoutTrailingDots(name: string): string {
   return isDots(name) ? name : name.replace(/\.+$/, "");
 }

@@ -262,12 +262,13 @@ export function collect(request: WireRequest, bytesMax: number): Awaitable<Resul
 async function collectChunks(request: WireRequest, bytesMax: number): Promise<Result<Uint8Array>> {
   let bytes: Uint8Array = noBytes;
   let taken = 0;
+  const announced = Number(request.headers["content-length"] ?? 0);
   for await (const chunk of request.body) {
     const end = taken + chunk.length;
     if (end > bytesMax) return tooLarge(bytesMax);
     if (!mayHold(request, chunk.length + chunkOverheadBytes)) return serverBusy;
     if (taken === 0) bytes = chunk;
-    else bytes = appended(bytes, taken, chunk);
+    else bytes = appended(bytes, taken, chunk, announced);
     taken = end;
   }
   return ok(bytes.length === taken ? bytes : bytes.subarray(0, taken));
@@ -278,13 +279,22 @@ const noBytes = new Uint8Array(0);
  *  keeps the 64 KiB of each chunk: after 300 bodies of 4 MB the process kept 390 MB. */
 const blockBytesMin = 256 * 1024;
 
-/** Appends a chunk to the first `taken` bytes, in a new array if there is no room. */
-function appended(bytes: Uint8Array, taken: number, chunk: Uint8Array): Uint8Array {
+/** Appends a chunk to the first `taken` bytes, in a new array if there is no room. The first array
+ *  is small, so that a client needs to send something for the memory that it announces. The second
+ *  one has the announced length: blocks of growing sizes would leave gaps in the allocator's memory,
+ *  of which Node 26 kept 180 MB after 300 bodies. */
+function appended(
+  bytes: Uint8Array,
+  taken: number,
+  chunk: Uint8Array,
+  announced: number,
+): Uint8Array {
   const end = taken + chunk.length;
   let block = bytes;
   if (end > bytes.length || bytes.length < blockBytesMin) {
-    // Without zeros, which would be overwritten: filling 8 MB takes a millisecond.
-    block = Buffer.allocUnsafeSlow(Math.max(blockBytesMin, 2 * end));
+    const grown = Math.max(announced, 2 * end);
+    // Not filled with zeros, which would be overwritten.
+    block = Buffer.allocUnsafeSlow(end > blockBytesMin ? grown : blockBytesMin);
     block.set(bytes.subarray(0, taken));
   }
   block.set(chunk, taken);

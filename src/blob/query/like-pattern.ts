@@ -62,7 +62,7 @@ export class TooManyLikeSteps extends Error {
 
 /** Limit of this server for the search of segments with `_` in one text. A search for literal text
  *  takes time in proportion to the text and has no limit. */
-const stepsMax = 4_000_000;
+const stepsMax = 1_000_000;
 
 /** Whether a text matches a pattern. Each segment is searched after the preceding one; the first
  *  and the last one must be at the ends. A regular expression would take exponential time for some

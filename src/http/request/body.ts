@@ -280,9 +280,9 @@ const noBytes = new Uint8Array(0);
 const blockBytesMin = 256 * 1024;
 
 /** Appends a chunk to the first `taken` bytes, in a new array if there is no room. The first array
- *  is small, so that a client needs to send something for the memory that it announces. The second
- *  one has the announced length: blocks of growing sizes would leave gaps in the allocator's memory,
- *  of which Node 26 kept 180 MB after 300 bodies. */
+ *  is small, so that a client must send something for the memory that it announces. The second one
+ *  has the announced length: blocks of growing sizes would leave gaps in the allocator's memory, of
+ *  which Node 26 kept 180 MB after 300 bodies. */
 function appended(
   bytes: Uint8Array,
   taken: number,

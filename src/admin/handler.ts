@@ -34,6 +34,7 @@ interface HandlerParts {
 
 const apiPrefix = "/admin/";
 
+/** Returns the handler of the admin listener: explorer, admin API, feeds, probes and metrics. */
 export function adminHandler(context: AdminContext): AdminHandler {
   const { accounts, clock, random, security, pageFolder } = context;
   const auth = new AdminAuth({ accounts, clock, random, security });

@@ -8,7 +8,6 @@ import type {
 
 /** Makes a body the whole content. Plans are plain values, so that decisions stay pure;
  *  `ContentStore.applyPlan` applies them. */
-
 export function whole(received: ReceivedBody): ContentPlan {
   return compose([asPart(received)]);
 }
@@ -18,10 +17,12 @@ export function share(ref: ContentRef): ContentPlan {
   return { plan: "share", ref };
 }
 
+/** Makes the parts, one after the other, the whole content: Put Block List. */
 export function compose(parts: readonly ContentPart[]): ContentPlan {
   return { plan: "compose", parts };
 }
 
+/** Changes ranges of existing content, in the given order. */
 export function edit(base: ContentRef, ...edits: readonly ContentEdit[]): ContentPlan {
   return { plan: "edit", base, edits };
 }

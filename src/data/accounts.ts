@@ -13,6 +13,7 @@ import type { Log } from "../base/world.ts";
 import type { OAuthMode } from "../http/auth/request.ts";
 import type { Store } from "../store/store.ts";
 
+/** Where the accounts of a server are described, besides those in its store. */
 interface AccountSources {
   /** Path given with `--config`. */
   readonly config?: string | undefined;

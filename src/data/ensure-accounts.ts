@@ -10,7 +10,8 @@ import type { ReloadableAccounts } from "./accounts.ts";
 import { hasData, services } from "./services.ts";
 import { StartRefused } from "../host/start-refused.ts";
 
-/** What changes of stored accounts need to know of the services. */
+/** The parts with which `account` changes stored accounts: it cannot import the services, whose
+ *  data decides whether an account may be deleted. */
 export function accountChangeParts(store: Store, random: Random): AccountChangeParts {
   const names = services.map(({ name }) => name);
   return { store, random, services: names, hasContainers, hasData };

@@ -43,7 +43,7 @@ export interface StorageOptions extends StorageLocations {
 
 export type Close = () => Promise<void>;
 
-/** An open store with its extent files, and what this process is in it. */
+/** An open store with its extent files, and the role of this process among those that share it. */
 export interface StorageBackend extends Pick<ContentOptions, "store" | "files" | "horizons"> {
   /** Whether this process is the leader, which runs background tasks. */
   readonly isLeader: () => Promise<boolean>;

@@ -366,7 +366,7 @@ export function boundPipelining(
   const pending = (socket[pipeline] ??= { count: 0, isPaused: false });
   pending.count += 1;
   response.on("finish", () => leave(socket, clock));
-  // Node resumes by itself when the written data was sent.
+  // A socket that Node has paused, because written data waits, is resumed by Node itself.
   if (pending.count < pipelinedMax || socket[nodePaused] === true) return;
   pending.isPaused = true;
   socket[nodePaused] = true;

@@ -34,7 +34,7 @@ export interface HttpService {
   readonly log: Log;
   /** Receives the metrics of requests. */
   readonly meter: Meter;
-  /** Receives completed requests, for the event feed; undefined: no event feed. */
+  /** Receives completed requests, for the request feed; undefined: there is none. */
   readonly observer?: Observer;
   /** Records traces of requests; undefined: none. */
   readonly tracer?: RequestTracer | undefined;

@@ -8,10 +8,7 @@ import {
 import { header } from "../protocol/params.ts";
 import type { ReplyBody } from "./reply.ts";
 
-/** Responses with a structured body: content with checksums in between, for reads with
- *  `x-ms-structured-body`. */
-
-/** Whether a read asks for a structured body. */
+/** Whether a read asks for a structured body: content with checksums in between. */
 export const wantsStructured = header(
   "x-ms-structured-body",
   // Undefined means malformed: any other value is a fault.

@@ -388,8 +388,8 @@ export class RunningServer {
     if (isSmbServed(options)) await import("./smb-endpoint.ts");
   }
 
-  /** Serves SMB and the admin listener; of several workers one does. A further worker does from
-   *  now on, with the sockets that it has got, if that one has ended. */
+  /** Serves SMB and the admin listener. Of several workers only the main worker does; if it ends,
+   *  the supervisor calls this in another one, which already has the sockets. */
   async listenAsMain(): Promise<void> {
     const { options, worker, machine } = this.#given;
     if (isSmbServed(options)) await this.#listenSmb();

@@ -64,8 +64,8 @@ export const endpointNames = ["blob", "queue", "table", "file", "dfs"] as const;
 
 export type EndpointName = (typeof endpointNames)[number];
 
-/** The SMB listener in messages. */
+/** Names the SMB listener in start-up lines and errors. */
 export const smbTitle = "SMB endpoint";
 
-/** The admin listener in messages. */
+/** Names the admin listener in start-up lines and errors. */
 export const adminTitle = "Admin listener";

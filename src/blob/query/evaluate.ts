@@ -6,6 +6,8 @@ import { cast, invalidConversion, numberOf, textOf, type SqlValue } from "./valu
 /** Returns the value of a column; null if it is absent. */
 export type Lookup = (path: readonly (string | number)[]) => SqlValue;
 
+/** The value of an SQL expression for one record of the queried blob. Null stands for an absent
+ *  column, and for the result of an operation on one. */
 export function evaluate(expression: Expression, lookup: Lookup): SqlValue {
   switch (expression.kind) {
     case "literal":

@@ -232,7 +232,8 @@ class RecordCheck {
     try {
       this.#ownership.addJob(reclaimJobs.codec.decode(value));
     } catch {
-      // The job is ignored here: its records do not count as being reclaimed.
+      // `#checkEntry` reports it. Without the job, the records that it would remove are reported as
+      // orphans, which they are: no server can run a job that it cannot decode.
     }
   }
 

@@ -44,7 +44,8 @@ export const bufferMemory = new WebAssembly.Memory({
 });
 /** For bytes outside this memory. */
 export const scratch = Buffer.from(bufferMemory.buffer, pageBytes, pageBytes);
-/** The memory, once for each length that it had. */
+/** The array buffers of this memory: each time it grows, Node returns another object for it, and
+ *  buffers that were taken before refer to the earlier one. */
 const alignedMemory = new WeakSet<ArrayBufferLike>([bufferMemory.buffer]);
 const free: Buffer[] = [];
 let allocated = 0;

@@ -188,7 +188,8 @@ function openExisting(context: Context, node: NodeRecord): FileDecision<OpenResu
 
 const noEffects: readonly Effect[] = [];
 
-/** The handle gets the access that was requested, without the write that replacing implied. */
+/** The lock state with the handle as it was requested. Replacing the content counted as a write
+ *  while conflicts were checked; the handle itself need not have that right. */
 function withRequestedAccess(state: LockState, open: Open): LockState {
   return { ...state, opens: state.opens.map((each) => (each.id === open.id ? open : each)) };
 }

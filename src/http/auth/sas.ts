@@ -30,6 +30,8 @@ import { createSecretKey, type KeyObject } from "node:crypto";
 import type { Ticks } from "../../base/ticks.ts";
 import { delegationKeyValue } from "./delegation-key.ts";
 
+/** Verifies the SAS in the query of a request, of whichever kind, and returns what it permits. A
+ *  query that was verified before is found in the key ring. */
 export function authenticateSas(
   request: AuthRequest,
   ring: KeyRing,

@@ -127,8 +127,8 @@ export function listCallerOf(caller: RoleCaller): AclCaller {
   return { objectId: caller.objectId, groups: groups ?? [] };
 }
 
-/** The user whom access control lists limit whatever roles the signer of its SAS has; undefined if
- *  the caller is no such user. */
+/** The user that a user delegation SAS names as unauthorised (`suoid`): access control lists decide
+ *  about each of its requests, also if the signer has a role. Undefined for other callers. */
 export function listedUserOf(caller: RoleCaller): AclCaller | undefined {
   if (caller.kind !== "delegation-sas" || caller.agent === undefined) return undefined;
   const { objectId, isAuthorised } = caller.agent;

@@ -23,6 +23,7 @@ import { statusOfWait, waitForLocks } from "../files/wait-for-locks.ts";
 
 const offsetMax = 0x7fff_ffff_ffff_ffffn;
 
+/** READ: bytes of a file or of a named pipe. */
 export async function read(request: TreeRequest): Promise<SmbResponse> {
   const asked = decodeRead(request.message);
   if (asked === undefined || asked.length > transactBytesMax) {
@@ -79,6 +80,7 @@ const atEnd = 0xffff_ffff_ffff_ffffn;
 /** End of the largest file of NTFS; clients expect this limit. */
 const fileEndMax = 0xfff_ffff_0000n;
 
+/** WRITE: bytes to a file or to a named pipe. */
 export async function write(request: TreeRequest): Promise<SmbResponse> {
   const asked = decodeWrite(request.message);
   if (asked === undefined || asked.data.length > transactBytesMax) {

@@ -35,6 +35,7 @@ const idleMilliseconds = 60_000;
 /** A node that stops responding with an open snapshot must not keep old row versions for ever. */
 const idleTransactionMilliseconds = 90_000;
 
+/** Opens the pools of connections of a node; they connect when they are used. */
 export function openConnections(options: ConnectionOptions): Connections {
   const { urls, schema, readersMax, log } = options;
   const Client = primaryClient(new Addresses(urls));

@@ -18,7 +18,7 @@ import type { Ticks } from "../../base/ticks.ts";
  */
 interface SavedState {
   readonly name: string;
-  /** Sequence of the state. */
+  /** The revision of the last commit that the saved state contains. */
   readonly sequence: number;
   readonly savedAt: Ticks;
 }

@@ -24,6 +24,7 @@ export function syntaxError(position: number, filter: string): Failure {
   return fail("InvalidInput", { message: `Syntax error at position ${position} in '${filter}'.` });
 }
 
+/** Splits a `$filter` into tokens for `parseFilter`; the last one is `end`. */
 export function readTokens(filter: string): Result<readonly Token[]> {
   if (filter.length > filterUnitsMax) return fail("InvalidInput");
   const tokens: Token[] = [];

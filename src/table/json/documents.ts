@@ -24,12 +24,14 @@ let buffer = new TextBytes();
 /** A buffer that grew beyond this is replaced, to free its memory. */
 const bufferBytesMax = 1024 * 1024;
 
+/** The JSON body of a response with one entity. */
 export function entityDocument(row: Row, options: RenderOptions): BytesBody {
   const metadata = metadataMember(options, `${options.table}/@Element`);
   const bytes = copyBytes(writeToBuffer(row, options, metadata).bytes());
   return { type: jsonType(options.level), bytes };
 }
 
+/** The JSON body of a page of entities, in pieces that are rendered while it is sent. */
 export function entitiesDocument(rows: readonly Row[], options: RenderOptions): PiecesBody {
   return { type: jsonType(options.level), pieces: entityPieces(rows, options) };
 }
@@ -70,12 +72,14 @@ function writeToBuffer(row: Row, options: RenderOptions, first = ""): TextBytes 
   return buffer;
 }
 
+/** The JSON body of a response with one table. */
 export function tableDocument(name: string, options: RenderOptions): TextBody {
   const metadata = metadataMember(options, "Tables/@Element");
   const text = `{${join(metadata, tableMembers(name, options))}}`;
   return { type: jsonType(options.level), text };
 }
 
+/** The JSON body of a page of tables. */
 export function tablesDocument(names: readonly string[], options: RenderOptions): PiecesBody {
   return { type: jsonType(options.level), pieces: tablePieces(names, options) };
 }

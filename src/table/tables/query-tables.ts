@@ -44,7 +44,7 @@ export const queryTables = operation({
   },
 });
 
-/** Reads one table by its name. */
+/** Returns the entry of one table, as Query Tables returns it for many: `GET /Tables('name')`. */
 export const getTable = operation({
   name: "Query Tables",
   ids: ["Table_Query"],

@@ -34,7 +34,7 @@ export async function* oneChunk(bytes: Uint8Array): AsyncGenerator<Uint8Array> {
 
 /** Content storage of all services. */
 export interface ContentStore {
-  /** Limits the work per iteration of the event loop, for readers of this content and its records. */
+  /** Limits the work per iteration of the event loop, also for readers of this content. */
   readonly loop: LoopShare;
   /** Writes a body to extents while it arrives, and resolves when its bytes are durable. A body of
    *  up to `inlineBytesMax` stays in memory instead: the transaction stores it in the record.

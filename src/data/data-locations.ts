@@ -4,7 +4,8 @@ import type { ExtentFiles } from "../content/extents/extent-files.ts";
 import type { Store } from "../store/store.ts";
 import { openStorageBackend, type Close, type StorageOptions } from "./storage-backends.ts";
 
-/** Source or target of a copy. */
+/** Source or target of `etagere copy`; other commands open theirs in the same way, without a server
+ *  and its background tasks. */
 export interface DataLocation {
   /** A data folder, or `postgres://…`. */
   readonly records: string;

@@ -13,10 +13,13 @@ import type { TableAddress } from "./path.ts";
 import { entities, nameKeyOf, tables, type TableRecord } from "./records.ts";
 import type { EntityRecord } from "./stored/entity-record.ts";
 
+/** The parents of an entity. */
 interface TableScope extends AccountScope {
   readonly table: TableRecord;
 }
 
+/** The types of scope and target of each resource of this service; the names are those of
+ *  `TableAddress`. */
 interface TableResources {
   readonly [name: string]: { scope: object; target: object };
   readonly service: { scope: AccountScope; target: AccountRecord };

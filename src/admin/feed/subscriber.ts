@@ -4,6 +4,7 @@ import { formatValue, type Check } from "../inputs.ts";
 import type { ResourceName } from "../security/grant.ts";
 import { isSameObject, type WatchedObject } from "./feed-event.ts";
 
+/** The kinds of events of the request feed, of which a subscriber selects some. */
 export const feedKinds = ["refused", "lease", "message", "change", "read", "health"] as const;
 export type FeedKind = (typeof feedKinds)[number];
 

@@ -7,7 +7,8 @@ import { operation } from "../resources.ts";
 import { runQuery } from "./run-query.ts";
 import { parseQueryRequest, queryBytesMax } from "./serialization.ts";
 
-/** learn.microsoft.com/rest/api/storageservices/query-blob-contents */
+/** Runs an SQL query on the records of a blob (CSV, JSON, Parquet) and returns the selected ones.
+ *  learn.microsoft.com/rest/api/storageservices/query-blob-contents */
 export const queryBlob = operation({
   ...blobRead,
   name: "Query Blob Contents",

@@ -1,3 +1,4 @@
+import { shareSnapshotsMax } from "../../file/share/snapshots.ts";
 import { ticksPerSecond, truncateToSecond, type Ticks } from "../../base/ticks.ts";
 import type { Runtime } from "../../operation/work.ts";
 import { Records } from "../../operation/records.ts";
@@ -8,8 +9,6 @@ import type { TreeConnect } from "../session.ts";
 import { ContextName, type CreateRequest } from "../wire/create.ts";
 import type { ParsedPath } from "./path.ts";
 
-/** Azure's limit per share. */
-const snapshotsMax = 200;
 
 /** The epoch of the share snapshot that a CREATE names; undefined if it names none and means the
  *  current files. */
@@ -50,7 +49,7 @@ export function listSnapshots(
   return store.snapshot(async (view) => {
     const records = new Records(view, content);
     const matching: ShareSnapshotRecord[] = [];
-    const bounds = { ...shareSnapshots.range([share]), limit: snapshotsMax };
+    const bounds = { ...shareSnapshots.range([share]), limit: shareSnapshotsMax };
     for await (const batch of records.scan(shareSnapshots, bounds)) {
       for (const { record } of batch) matching.push(record);
     }

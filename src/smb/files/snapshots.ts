@@ -9,7 +9,6 @@ import type { TreeConnect } from "../session.ts";
 import { ContextName, type CreateRequest } from "../wire/create.ts";
 import type { ParsedPath } from "./path.ts";
 
-
 /** The epoch of the share snapshot that a CREATE names; undefined if it names none and means the
  *  current files. */
 export async function epochOf(

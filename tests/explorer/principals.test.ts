@@ -34,6 +34,7 @@ describe("a principal", () => {
       "Blobs",
       "Overview",
       "Concurrency",
+      "Timeline",
       "Principals",
     ]);
     expect(await page.getByText("private").count()).toBe(0);

@@ -164,7 +164,7 @@ function PageContent({ route, account, isServerLogin }: PageProps): JSX.Element 
       return <OverviewPage account={account} isServerLogin={isServerLogin} />;
     case "events": {
       const [, tab = "subscriptions"] = route.segments;
-      return <EventsPage key={account} account={account} tab={tab} />;
+      return <EventsPage key={account} account={account} tab={tab} mayChange={isServerLogin} />;
     }
     case "timeline":
       return <TimelinePage query={route.query} />;

@@ -77,7 +77,9 @@ export function Side({ page, account }: SideProps): JSX.Element {
           {principal === undefined && (
             <Item name="settings" words="Settings" page={page} account={account} />
           )}
-          <Item name="events" words="Events" page={page} account={account} />
+          {principal === undefined && (
+            <Item name="events" words="Events" page={page} account={account} />
+          )}
           <div class="nav-title">Live</div>
           {shownViews.map(([name, words]) => (
             <Item key={name} name={name} words={words} page={page} account={undefined} />

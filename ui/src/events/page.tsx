@@ -24,10 +24,12 @@ import { SubscriptionForm } from "./subscription-form.tsx";
 interface EventsPageProps {
   readonly account: string;
   readonly tab: string;
+  /** Whether the login administers the server: subscriptions are changed with the admin token. */
+  readonly mayChange: boolean;
 }
 
 /** Subscriptions to the changes of an account, and its event log. */
-export function EventsPage({ account, tab }: EventsPageProps): JSX.Element {
+export function EventsPage({ account, tab, mayChange }: EventsPageProps): JSX.Element {
   const [dialog, setDialog] = useState<EventsDialog>();
   const loaded = useLoad((signal) => getSubscriptions(account, signal), [account]);
   useRepeating(loaded.reload, refreshMilliseconds);
@@ -36,16 +38,17 @@ export function EventsPage({ account, tab }: EventsPageProps): JSX.Element {
       <div class="bar">
         <Crumbs crumbs={[{ words: "Events" }]} />
         <span class="soft">{account}</span>
-        <span data-new>
-          <Button
-            icon="plus"
-            kind="main"
-            needs="administer"
-            onClick={() => setDialog({ kind: "edit", subscription: undefined })}
-          >
-            New subscription
-          </Button>
-        </span>
+        {mayChange && (
+          <span data-new>
+            <Button
+              icon="plus"
+              kind="main"
+              onClick={() => setDialog({ kind: "edit", subscription: undefined })}
+            >
+              New subscription
+            </Button>
+          </span>
+        )}
       </div>
       <div class="tab-bar">
         <Tabs
@@ -62,7 +65,7 @@ export function EventsPage({ account, tab }: EventsPageProps): JSX.Element {
         {tab === "log" ? (
           <EventLog key={account} account={account} />
         ) : (
-          <Subscriptions loaded={loaded} onDialog={setDialog} />
+          <Subscriptions loaded={loaded} mayChange={mayChange} onDialog={setDialog} />
         )}
       </div>
       <Dialogs
@@ -112,10 +115,11 @@ function Dialogs({ account, dialog, onClose, onDone }: DialogsProps): JSX.Elemen
 
 interface SubscriptionsProps {
   readonly loaded: ReturnType<typeof useLoad<{ readonly subscriptions: readonly Subscription[] }>>;
+  readonly mayChange: boolean;
   readonly onDialog: (dialog: EventsDialog) => void;
 }
 
-function Subscriptions({ loaded, onDialog }: SubscriptionsProps): JSX.Element {
+function Subscriptions({ loaded, mayChange, onDialog }: SubscriptionsProps): JSX.Element {
   const [shownName, setShown] = useQueryValue("subscription");
   if (loaded.failure !== undefined) {
     return <Failed what="subscriptions" failure={loaded.failure} onRetry={loaded.reload} />;
@@ -150,6 +154,7 @@ function Subscriptions({ loaded, onDialog }: SubscriptionsProps): JSX.Element {
       {shown !== undefined && (
         <SubscriptionDetail
           subscription={shown}
+          mayChange={mayChange}
           onClose={() => setShown("")}
           onPause={() => void pause(shown)}
           onChange={() => onDialog({ kind: "edit", subscription: shown })}

@@ -8,6 +8,7 @@ import { Badge } from "../parts/states.tsx";
 
 interface SubscriptionDetailProps {
   readonly subscription: Subscription;
+  readonly mayChange: boolean;
   readonly onClose: () => void;
   readonly onPause: () => void;
   readonly onChange: () => void;
@@ -30,21 +31,23 @@ export function SubscriptionDetail(props: SubscriptionDetailProps): JSX.Element 
       note={one.isPaused ? <Badge tone="warn">paused</Badge> : undefined}
       onClose={onClose}
       actions={
-        <>
-          <Button icon={one.isPaused ? "play" : "pause"} needs="administer" onClick={props.onPause}>
-            {one.isPaused ? "Resume" : "Pause"}
-          </Button>
-          {isStored && (
-            <>
-              <Button icon="edit" needs="administer" onClick={props.onChange}>
-                Change
-              </Button>
-              <Button icon="trash" kind="danger" needs="administer" onClick={props.onDelete}>
-                Delete
-              </Button>
-            </>
-          )}
-        </>
+        props.mayChange && (
+          <>
+            <Button icon={one.isPaused ? "play" : "pause"} onClick={props.onPause}>
+              {one.isPaused ? "Resume" : "Pause"}
+            </Button>
+            {isStored && (
+              <>
+                <Button icon="edit" onClick={props.onChange}>
+                  Change
+                </Button>
+                <Button icon="trash" kind="danger" onClick={props.onDelete}>
+                  Delete
+                </Button>
+              </>
+            )}
+          </>
+        )
       }
     >
       <Progress one={one} />

@@ -155,6 +155,7 @@ function headline({ url, server, health }: StatusReport): string {
     `Requests ${requests.total} (${rates})`,
     sizes.join(", "),
     ...workerLine(health.workers),
+    ...auditLine(health.auditLostLines),
   ].join("\n");
 }
 
@@ -163,6 +164,13 @@ function workerLine(workers: StatusReport["health"]["workers"]): readonly string
   const { processes, restarts } = workers;
   const each = processes.map(({ pid, requests }) => `${pid} (${requests} requests)`);
   return [`Workers ${processes.length}: ${each.join(", ")}; replaced after a failure ${restarts}`];
+}
+
+/** Shown only if something was lost. */
+function auditLine(lost: StatusReport["health"]["auditLostLines"] = {}): readonly string[] {
+  const targets = Object.entries(lost).filter(([, lines]) => lines > 0);
+  if (targets.length === 0) return [];
+  return [`AUDIT LINES LOST: ${targets.map(([name, lines]) => `${lines} for ${name}`).join(", ")}`];
 }
 
 type Row = readonly string[];
@@ -312,6 +320,7 @@ interface HealthResponse {
   readonly content: { readonly bytes?: number; readonly reclaimableBytes: number };
   readonly process: { readonly residentBytes: number; readonly cpuPercent: number };
   /** Absent if the server is one process. */
+  readonly auditLostLines?: Readonly<Record<string, number>>;
   readonly workers?: {
     readonly processes: readonly { readonly pid: number; readonly requests: number }[];
     readonly restarts: number;

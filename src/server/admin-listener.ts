@@ -258,12 +258,22 @@ export function renderMetrics(sample: FigureSample): string {
     `etagere_content_bytes_total{direction="sent"} ${sample.sentBytes}`,
     ...single("etagere_scrub_bytes_total", "counter", "Bytes verified.", sample.scrub?.bytes ?? 0),
     ...single("etagere_scrub_problems_total", "counter", "Damaged.", sample.scrub?.problems ?? 0),
+    ...renderAuditLosses(sample.auditLostLines),
     ...single("process_cpu_seconds_total", "counter", "CPU time.", sample.cpuSeconds),
     ...single("process_resident_memory_bytes", "gauge", "Memory.", sample.residentBytes),
     ...single("etagere_heap_used_bytes", "gauge", "Heap in use.", sample.heapUsedBytes),
     ...(workers === undefined ? [] : renderWorkers(workers)),
     "",
   ].join("\n");
+}
+
+function renderAuditLosses(lost: FigureSample["auditLostLines"]): readonly string[] {
+  if (lost === undefined) return [];
+  const name = "etagere_audit_lost_lines_total";
+  return [
+    ...help(name, "counter", "Audit lines that were dropped."),
+    ...Object.entries(lost).map(([target, lines]) => `${name}{target="${target}"} ${lines}`),
+  ];
 }
 
 function renderWorkers({ processes, restarts }: WorkerFigures): readonly string[] {

@@ -5,6 +5,9 @@ import type { Clock, Log } from "../base/world.ts";
 import type { ObservedRequest } from "../http/observer.ts";
 import type { Principal } from "../protocol/principal.ts";
 import type { WriteSmbAudit } from "../smb/audit/smb-auditor.ts";
+import { AuditDelivery } from "./audit-delivery.ts";
+import { syslogTarget, webhookTarget } from "./audit-targets.ts";
+import type { AuditLosses } from "../admin/views/figures.ts";
 import type { Options } from "./options.ts";
 import { messageOf, StartRefused } from "../host/start-refused.ts";
 import { open, rename, rm, stat, type FileHandle } from "node:fs/promises";
@@ -14,6 +17,10 @@ export interface AuditLog {
   readonly request: (observed: ObservedRequest) => void;
   readonly admin: (audited: AdminAudit) => void;
   readonly smb: WriteSmbAudit;
+  /** Lines that were dropped since the start, by where they should have gone. */
+  lostLines(): AuditLosses;
+  /** Renames the file when it is full from now on; another worker did. */
+  rotate(): void;
   reopen(): Promise<void>;
   close(): Promise<void>;
 }
@@ -30,27 +37,58 @@ const bytesPerMegabyte = 1_000_000;
 const pathUnitsMax = 2048;
 const signatureDigits = 16;
 
-/** Opens the file of `--auditLog`; undefined without one. */
+/** Opens the file of `--auditLog` and the targets beside it; undefined if there is none. */
 export async function openAuditLog(
-  { auditLog: path, auditLogMegabytes, auditLogFiles }: Options,
-  { clock, log, worker }: AuditWorld,
+  options: Options,
+  world: AuditWorld,
 ): Promise<AuditLog | undefined> {
-  if (path === undefined) return undefined;
-  const bytesMax = auditLogMegabytes * bytesPerMegabyte;
-  const rotates = worker?.isMain !== false;
-  const options = { path, bytesMax, oldFilesMax: auditLogFiles, rotates, clock, log };
-  const file = await AuditFile.open(options).catch((error: unknown) => {
-    throw new StartRefused([`auditLog: cannot be opened (${messageOf(error)})`], error);
-  });
-  const write = (entry: object): void =>
-    file.append(JSON.stringify({ time: formatIso(clock.wall()), ...entry }));
+  const file = await openFile(options, world);
+  const deliveries = deliveriesOf(options, world);
+  if (file === undefined && deliveries.length === 0) return undefined;
+  const { clock } = world;
+  const write = (entry: object): void => {
+    const line = JSON.stringify({ time: formatIso(clock.wall()), ...entry });
+    file?.append(line);
+    for (const delivery of deliveries) delivery.append(line);
+  };
   return {
     request: (observed) => write(requestEntry(observed)),
     admin: (audited) => write({ service: "admin", ...audited }),
     smb: ({ details, ...audited }) => write({ service: "smb", ...audited, ...details }),
-    reopen: () => file.reopen(),
-    close: () => file.close(),
+    lostLines: () => ({
+      ...(file === undefined ? {} : { file: file.lostLines }),
+      ...Object.fromEntries(deliveries.map(({ name, lostLines }) => [name, lostLines])),
+    }),
+    rotate: () => file?.rotate(),
+    reopen: async () => file?.reopen(),
+    async close() {
+      await Promise.all([file?.close(), ...deliveries.map((delivery) => delivery.close())]);
+    },
   };
+}
+
+async function openFile(
+  { auditLog: path, auditLogMegabytes, auditLogFiles }: Options,
+  { clock, log, worker }: AuditWorld,
+): Promise<AuditFile | undefined> {
+  if (path === undefined) return undefined;
+  const bytesMax = auditLogMegabytes * bytesPerMegabyte;
+  const rotates = worker?.isMain !== false;
+  const options = { path, bytesMax, oldFilesMax: auditLogFiles, rotates, clock, log };
+  return AuditFile.open(options).catch((error: unknown) => {
+    throw new StartRefused([`auditLog: cannot be opened (${messageOf(error)})`], error);
+  });
+}
+
+function deliveriesOf(
+  { auditSyslog, auditWebhook }: Options,
+  { clock, log }: AuditWorld,
+): readonly AuditDelivery[] {
+  const targets = [
+    ...(auditSyslog === undefined ? [] : [syslogTarget(auditSyslog, clock)]),
+    ...(auditWebhook === undefined ? [] : [webhookTarget(auditWebhook)]),
+  ];
+  return targets.map((target) => new AuditDelivery({ target, clock, log }));
 }
 
 function requestEntry({ http, context, reply }: ObservedRequest): object {
@@ -128,11 +166,14 @@ export class AuditFile {
   #buffered = "";
   #bufferedLines = 0;
   #droppedLines = 0;
+  #lostLines = 0;
+  #rotates: boolean;
   #writing: Promise<void> | undefined;
   #isFailing = false;
 
   private constructor(options: AuditFileOptions) {
     this.#options = options;
+    this.#rotates = options.rotates;
   }
 
   /** Throws if the file cannot be opened. */
@@ -147,10 +188,21 @@ export class AuditFile {
     return this.#droppedLines;
   }
 
+  /** Lines that were dropped since the file was opened. */
+  get lostLines(): number {
+    return this.#lostLines;
+  }
+
+  /** Lets this process rename the file when it is full. */
+  rotate(): void {
+    this.#rotates = true;
+  }
+
   /** `line` has no line break. */
   append(line: string): void {
     if (this.#buffered.length + line.length > bufferedUnitsMax) {
       this.#droppedLines += 1;
+      this.#lostLines += 1;
       return;
     }
     this.#buffered += `${line}\n`;
@@ -186,8 +238,10 @@ export class AuditFile {
   async #write(): Promise<void> {
     // The lines of one event-loop iteration are written together.
     await new Promise<void>((resolve) => this.#options.clock.nextIteration(resolve));
+    const reported = this.#droppedLines;
     const text = this.#takeBuffered();
     const lines = this.#bufferedLines;
+    const ownLines = lines - reported;
     this.#bufferedLines = 0;
     try {
       await this.#followRotation();
@@ -195,6 +249,7 @@ export class AuditFile {
       this.#isFailing = false;
     } catch (error) {
       this.#droppedLines += lines;
+      this.#lostLines += ownLines;
       const { path } = this.#options;
       if (!this.#isFailing) {
         this.#options.log.error({ err: error, path }, "audit log not written; lines are dropped");
@@ -224,9 +279,9 @@ export class AuditFile {
 
   /** Opens the file again if it was renamed or removed, and renames it if it is full. */
   async #followRotation(): Promise<void> {
-    const { path, bytesMax, rotates } = this.#options;
+    const { path, bytesMax } = this.#options;
     const found = await stat(path).catch(() => undefined);
-    if (rotates && found !== undefined && found.size >= bytesMax) await this.#rotate();
+    if (this.#rotates && found !== undefined && found.size >= bytesMax) await this.#rotate();
     else if (this.#handle !== undefined && found?.ino === this.#inode) return;
     await this.#close();
     await this.#open();

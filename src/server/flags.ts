@@ -111,7 +111,13 @@ export const flags = {
   auditLog: { kind: "file", value: "FILE", help: "record who did what, as lines of JSON" },
   auditLogMegabytes: { kind: "megabytes", value: "MB", help: "size at which it is renamed" },
   auditLogFiles: { kind: "count", value: "N", help: "renamed audit logs that are kept" },
-  otlp: { kind: "text", value: "URL", help: "export traces and metrics to this OTLP receiver" },
+  auditSyslog: {
+    kind: "url",
+    value: "URL",
+    help: "send audit lines to syslog: udp://…, tcp://… or tls://…",
+  },
+  auditWebhook: { kind: "url", value: "URL", help: "post audit lines to this URL" },
+  otlp: { kind: "url", value: "URL", help: "export traces and metrics to this OTLP receiver" },
   noDevelopmentAccount: { kind: "switch", help: "no devstoreaccount1 unless it is configured" },
   workers: {
     kind: "workers",

@@ -247,7 +247,8 @@ export class RunningServer {
   }
 
   sample(): FigureSample {
-    return this.#metrics.sample(processFigures());
+    const auditLostLines = this.#given.auditLog?.lostLines();
+    return { ...this.#metrics.sample(processFigures()), auditLostLines };
   }
 
   stop(pace: StopPace = stopPaces.program): Promise<void> {
@@ -391,6 +392,7 @@ export class RunningServer {
   /** Serves SMB and the admin listener. Of several workers only the main worker does; if it ends,
    *  the supervisor calls this in another one, which already has the sockets. */
   async listenAsMain(): Promise<void> {
+    this.#given.auditLog?.rotate();
     const { options, worker, machine } = this.#given;
     if (isSmbServed(options)) await this.#listenSmb();
     if (machine !== undefined) return;

@@ -1,4 +1,9 @@
-import type { BucketSample, FigureSample, RequestCount } from "../admin/views/figures.ts";
+import type {
+  AuditLosses,
+  BucketSample,
+  FigureSample,
+  RequestCount,
+} from "../admin/views/figures.ts";
 
 /** The sum of the figures of several processes. */
 export function mergeSamples(samples: readonly FigureSample[]): FigureSample {
@@ -16,10 +21,22 @@ export function mergeSamples(samples: readonly FigureSample[]): FigureSample {
       bytes: sum(({ scrub }) => scrub?.bytes ?? 0),
       problems: sum(({ scrub }) => scrub?.problems ?? 0),
     },
+    auditLostLines: mergeLosses(samples),
     residentBytes: sum((sample) => sample.residentBytes),
     heapUsedBytes: sum((sample) => sample.heapUsedBytes),
     cpuSeconds: sum((sample) => sample.cpuSeconds),
   };
+}
+
+function mergeLosses(samples: readonly FigureSample[]): AuditLosses | undefined {
+  const merged: Partial<Record<keyof AuditLosses, number>> = {};
+  for (const { auditLostLines = {} } of samples) {
+    for (const target of ["file", "syslog", "webhook"] as const) {
+      const lines = auditLostLines[target];
+      if (lines !== undefined) merged[target] = (merged[target] ?? 0) + lines;
+    }
+  }
+  return Object.keys(merged).length === 0 ? undefined : merged;
 }
 
 /** What remains of an ended process: its counters, without its memory. */

@@ -15,12 +15,17 @@ export interface FigureSample {
   readonly sentBytes: number;
   /** Bytes that were compared with their checksums, and slices that differ. */
   readonly scrub?: { readonly bytes: number; readonly problems: number };
+  /** Lost lines of the audit log; undefined without one. */
+  readonly auditLostLines?: AuditLosses | undefined;
   readonly residentBytes: number;
   readonly heapUsedBytes: number;
   readonly cpuSeconds: number;
   /** Undefined if the server is one process. */
   readonly workers?: WorkerFigures;
 }
+
+/** Lines of the audit log that were dropped, by where they should have gone. */
+export type AuditLosses = Readonly<Partial<Record<"file" | "syslog" | "webhook", number>>>;
 
 export interface WorkerFigures {
   readonly processes: readonly WorkerFigure[];

@@ -38,6 +38,7 @@ export function between(before: FigureSample, now: FigureSample, over: number) {
       conflictsPerSecond: rate(before.conflicts, now.conflicts),
       batch: batchOf(since(before.batches, now.batches)),
     },
+    auditLostLines: now.auditLostLines,
     content: {
       receivedBytesPerSecond: rate(before.receivedBytes, now.receivedBytes),
       sentBytesPerSecond: rate(before.sentBytes, now.sentBytes),

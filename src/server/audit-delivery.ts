@@ -1,0 +1,143 @@
+import type { Clock, Log } from "../base/world.ts";
+
+/** Another machine that gets the lines of the audit log. */
+export interface AuditTarget {
+  /** `syslog` or `webhook`. */
+  readonly name: AuditTargetName;
+  /** Resolves when the target has taken the lines. Rejects if it is not known to have them. */
+  send(lines: readonly string[]): Promise<void>;
+  close(): void;
+}
+
+export type AuditTargetName = "syslog" | "webhook";
+
+/** Lines that wait for the target; beyond it, lines are dropped. */
+const queuedUnitsMax = 4 * 1024 * 1024;
+const batchLinesMax = 500;
+const pauseMillisecondsFirst = 250;
+const pauseMillisecondsMax = 30_000;
+const closeMillisecondsMax = 5000;
+
+interface AuditDeliveryOptions {
+  readonly target: AuditTarget;
+  readonly clock: Clock;
+  readonly log: Log;
+}
+
+/**
+ * Sends lines to a target in the background, in order, and again until it has taken them. A target
+ * that is down never delays a request: lines beyond the queue are dropped and counted, and the next
+ * line that is sent says how many.
+ */
+export class AuditDelivery {
+  readonly #options: AuditDeliveryOptions;
+  #queue: string[] = [];
+  #queuedUnits = 0;
+  #lostLines = 0;
+  /** Lost lines that no line has reported yet. */
+  #unreported = 0;
+  #isFailing = false;
+  #running: Promise<void> | undefined;
+  #wake = (): void => {};
+  #isClosing = false;
+
+  constructor(options: AuditDeliveryOptions) {
+    this.#options = options;
+  }
+
+  get name(): AuditTargetName {
+    return this.#options.target.name;
+  }
+
+  /** Lines that were dropped since the start. */
+  get lostLines(): number {
+    return this.#lostLines;
+  }
+
+  append(line: string): void {
+    if (this.#queuedUnits + line.length > queuedUnitsMax) return this.#lose(1);
+    this.#queue.push(line);
+    this.#queuedUnits += line.length;
+    this.#running ??= this.#run();
+  }
+
+  /** Sends what is left, for at most 5 s; the rest is lost. */
+  async close(): Promise<void> {
+    const { clock, target, log } = this.#options;
+    this.#isClosing = true;
+    this.#wake();
+    let cancel = (): void => {};
+    const timeout = new Promise<void>((resolve) => {
+      cancel = clock.after(closeMillisecondsMax, resolve);
+    });
+    await Promise.race([this.#running, timeout]);
+    cancel();
+    this.#lose(this.#queue.length);
+    this.#queue = [];
+    target.close();
+    if (this.#lostLines > 0) {
+      log.error({ target: this.name, lines: this.#lostLines }, "audit lines were lost");
+    }
+  }
+
+  async #run(): Promise<void> {
+    const { clock, target } = this.#options;
+    let pause = pauseMillisecondsFirst;
+    let isLast = false;
+    // The lines of one event-loop iteration are sent together.
+    await new Promise<void>((resolve) => clock.nextIteration(resolve));
+    while (this.#queue.length > 0) {
+      const lines = this.#queue.slice(0, batchLinesMax);
+      const unreported = this.#unreported;
+      const notice =
+        unreported === 0 ? [] : [JSON.stringify({ event: "dropped", lines: unreported })];
+      try {
+        await target.send([...notice, ...lines]);
+        this.#sent(lines, unreported);
+        pause = pauseMillisecondsFirst;
+      } catch (error) {
+        this.#failed(error);
+        // One more attempt is made after `close` was called.
+        if (isLast) break;
+        isLast = this.#isClosing;
+        if (!isLast) await this.#sleep(pause);
+        pause = Math.min(2 * pause, pauseMillisecondsMax);
+      }
+    }
+    this.#running = undefined;
+  }
+
+  #sent(lines: readonly string[], reported: number): void {
+    this.#queue.splice(0, lines.length);
+    for (const line of lines) this.#queuedUnits -= line.length;
+    this.#unreported -= reported;
+    if (!this.#isFailing) return;
+    this.#isFailing = false;
+    const fields = { target: this.name, lost: this.#lostLines };
+    this.#options.log.info(fields, "audit target accepts lines again");
+  }
+
+  #failed(error: unknown): void {
+    if (!this.#isFailing) {
+      const fields = { err: error, target: this.name };
+      this.#options.log.error(fields, "audit target unreachable; lines wait, then are dropped");
+    }
+    this.#isFailing = true;
+  }
+
+  #lose(lines: number): void {
+    if (lines === 0) return;
+    this.#lostLines += lines;
+    this.#unreported += lines;
+  }
+
+  #sleep(milliseconds: number): Promise<void> {
+    return new Promise((resolve) => {
+      const cancel = this.#options.clock.after(milliseconds, resolve);
+      this.#wake = () => {
+        cancel();
+        resolve();
+      };
+    });
+  }
+}

@@ -9,7 +9,7 @@ export interface AuditTarget {
   close(): void;
 }
 
-export type AuditTargetName = "syslog" | "webhook";
+type AuditTargetName = "syslog" | "webhook";
 
 /** Lines that wait for the target; beyond it, lines are dropped. */
 const queuedUnitsMax = 4 * 1024 * 1024;

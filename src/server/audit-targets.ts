@@ -31,7 +31,7 @@ interface Receiver {
 
 /** Formats a message by RFC 5424: the line of JSON is its text. `time` has seven decimals, of which
  *  the format permits six. */
-export function syslogMessage(line: string, time: string): string {
+function syslogMessage(line: string, time: string): string {
   const stamp = time.replace(/(\.\d{6})\d+Z$/, "$1Z");
   return `<${priority}>1 ${stamp} ${hostname()} etagere ${process.pid} audit - ${line}`;
 }
@@ -93,10 +93,11 @@ class SyslogStream implements AuditTarget {
   #connect(): Promise<Socket> {
     const { host, port } = this.#at;
     const connecting = new Promise<Socket>((resolve, reject) => {
+      const options = { host, port, timeout: sendMillisecondsMax };
       const socket = this.#isSecure
-        ? connectTls({ host, port, servername: host }, () => resolve(socket))
-        : connect({ host, port }, () => resolve(socket));
-      socket.setTimeout(sendMillisecondsMax, () => {
+        ? connectTls({ ...options, servername: host }, () => resolve(socket))
+        : connect(options, () => resolve(socket));
+      socket.on("timeout", () => {
         if (socket.connecting || socket.writableLength > 0) {
           socket.destroy(new Error("the receiver timed out"));
         }

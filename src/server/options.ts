@@ -146,7 +146,7 @@ function checkText(name: FlagName, value: string): string | undefined {
     if (wrong !== undefined) return `must be URLs like https://example.com/, not ${show(wrong)}`;
   }
   if (name === "auditSyslog" && !(/^(udp|tcp|tls):\/\/[^/]/.test(value) && URL.canParse(value))) {
-    return `must be a URL like udp://host:514, tcp://host:601 or tls://host:6514, not ${show(value)}`;
+    return `must be udp://host:514, tcp://host:601 or tls://host:6514, not ${show(value)}`;
   }
   if (name === "auditWebhook" && !(/^https?:\/\//.test(value) && URL.canParse(value))) {
     return `must be a URL like https://example.com/audit, not ${show(value)}`;

@@ -28,6 +28,8 @@ interface Slot {
 const restartMicrosecondsMax = 2 * microsecondsPerSecond;
 const startMicrosecondsMax = 120 * microsecondsPerSecond;
 const startTriesMax = 1000;
+const unflushedPollMicroseconds = 200;
+const unflushedPollsMax = 5_000;
 
 /** The server processes of a machine, and what happens to them. */
 export class Cluster {
@@ -103,9 +105,7 @@ export class Cluster {
       case "kill":
         return this.#end(slot);
       case "power loss":
-        machine.losePower();
-        for (const each of this.#slots) this.#end(each);
-        return;
+        return this.#losePower(random.chance(0.7) ? unflushedPollsMax : 0);
       case "pause":
         if (slot.process !== undefined) {
           const length = random.pick([100, 3_000, 40_000]) * 1000;
@@ -126,6 +126,18 @@ export class Cluster {
       case "lost connections":
         return network.cutSome(random.pick([0.2, 1]));
     }
+  }
+
+  /** Mostly at a time when bytes are on their way to the disk, for which it waits a while. */
+  #losePower(pollsLeft: number): void {
+    const { scheduler, machine, conditions } = this.#options;
+    if (!conditions.hasFaults) return;
+    if (pollsLeft > 0 && !machine.disk.hasUnflushed) {
+      scheduler.schedule(unflushedPollMicroseconds, () => this.#losePower(pollsLeft - 1));
+      return;
+    }
+    machine.losePower();
+    for (const each of this.#slots) this.#end(each);
   }
 
   #end(slot: Slot): void {

@@ -133,7 +133,17 @@ function takesTimeFromWallClock(): () => void {
 export const plantedBugs: readonly PlantedBug[] = [
   {
     bug: "commits are not validated against other batches and processes",
-    plant: () => replace(Attempt.prototype, { isStaleAgainst: () => false }),
+    plant: () => {
+      const isDue = sometimes(3);
+      return wrapMethod(
+        Attempt.prototype,
+        "isStaleAgainst",
+        (original) =>
+          function isStaleAgainst(this: unknown, ...given: never[]) {
+            return isDue() ? false : original.apply(this, given);
+          },
+      );
+    },
   },
   {
     bug: "conflicts inside a batch are overlooked",

@@ -136,6 +136,11 @@ export class SimDisk {
     return [...this.#files.keys()];
   }
 
+  /** Whether a loss of power would concern bytes that are not flushed. */
+  get hasUnflushed(): boolean {
+    return [...this.#files.values()].some(({ pendingCount }) => pendingCount > 0);
+  }
+
   /** The files as one process uses them. */
   filesOf(process: SimProcess): ExtentFiles {
     const run = <T>(work: () => T): Promise<T> => this.#run(process, work);

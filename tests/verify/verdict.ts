@@ -40,8 +40,10 @@ function serverFaults(operations: readonly Operation[]): readonly string[] {
   return failed.map(({ id }) => `${id} was answered with 500`);
 }
 
+export const nothingSucceeded = "not one operation succeeded";
+
 /** A workload without successful calls proves nothing. */
 function emptiness(operations: readonly Operation[]): readonly string[] {
   const isDone = operations.some((operation) => (statusOf(operation) ?? 999) < 300);
-  return isDone ? [] : ["not one operation succeeded"];
+  return isDone ? [] : [nothingSucceeded];
 }

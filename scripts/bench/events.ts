@@ -28,7 +28,7 @@ const server = require("node:http").createServer((request, response) => {
   request.on("end", () => {
     const [{ subject }] = JSON.parse(Buffer.concat(chunks).toString());
     response.end();
-    console.log(subject.split("/").at(-1), process.hrtime.bigint());
+    console.log(subject.split("/").at(-1), String(process.hrtime.bigint()));
   });
 });
 server.listen(0, "127.0.0.1", () => console.log("port", server.address().port));
@@ -65,7 +65,7 @@ async function startWith(settings: object, words: readonly string[] = []): Promi
   const server = await startEtagere({ program, location, more: [`--config=${config}`, ...words] });
   const client = targetAt(server.address).connect("blob");
   await client.open();
-  await client.send({ method: "PUT", path: "/events?restype=container", expect: 201 });
+  await client.send({ method: "PUT", path: "events?restype=container", expect: 201 });
   client.close();
   const stop = async (): Promise<void> => {
     await server.stop();
@@ -76,7 +76,7 @@ async function startWith(settings: object, words: readonly string[] = []): Promi
 }
 
 const put = (client: Client, name: string) =>
-  client.send({ method: "PUT", path: `/events/${name}`, headers, body, expect: 201 });
+  client.send({ method: "PUT", path: `events/${name}`, headers, body, expect: 201 });
 
 /** Puts with all connections while `isDue` returns true; returns how many. */
 async function load(server: Server, prefix: string, isDue: (sent: number) => boolean) {

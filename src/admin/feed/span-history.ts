@@ -46,7 +46,7 @@ export class SpanHistory<Fact extends Spanned> {
     this.#sampledAt = now;
   }
 
-  /** Forgets what holds, without an end: nobody looks any more, so that the end is not known. */
+  /** Drops the spans that are open. No client watches any more, so their ends are not known. */
   pause(): void {
     const at = this.#sampledAt;
     if (at === undefined) return;

@@ -19,7 +19,7 @@ const pauseMilliseconds = 1500;
 
 /**
  * Reloads a list after changes by other clients. The rows that the user reads stay where they are.
- * Returns true if the list is too long for that: then the user is told that it has changed.
+ * Returns true if the list is too long for that: then the page says that it has changed.
  */
 export function useFollowing<Row>({ list, reload, isAbout }: Followed<Row>): boolean {
   const [isStale, setStale] = useState(false);

@@ -7,6 +7,7 @@ import type { Clock, Log } from "../base/world.ts";
 import type { ContentReader } from "../content/content.ts";
 import type { AccessLogEntry, WriteAccess } from "./access-log.ts";
 import { isSurplus } from "./limits/connections.ts";
+import { boundPipelining } from "./limits/connections.ts";
 import { BodyAborted, RequestBody } from "./request/request-body.ts";
 import type { UnsentResponses } from "./limits/unsent-responses.ts";
 import {
@@ -16,7 +17,6 @@ import {
   type WireRequest,
   type WireResponse,
 } from "./wire.ts";
-import type { Socket } from "node:net";
 
 export type Serve = (request: WireRequest) => Promise<WireResponse>;
 
@@ -328,68 +328,4 @@ function drain(
   request.on("error", () => {});
   request.resume();
   return progress;
-}
-
-/** Most pipelined requests of a connection. At this number the connection is not read until most of
- *  them are answered. Otherwise Node would read and serve everything that a client has sent in one
- *  event-loop iteration. */
-export const pipelinedMax = 32;
-const pipelinedLow = 8;
-
-interface Pipeline {
-  count: number;
-  isPaused: boolean;
-}
-
-const pipeline = Symbol("pipeline");
-
-/** Node's private flag of a paused connection. Without it, Node would resume the socket as soon as
- *  a body is read. */
-const nodePaused = "_paused";
-
-interface PipeliningSocket extends Socket {
-  [pipeline]?: Pipeline;
-  [nodePaused]?: boolean;
-  readonly parser?: { resume(): void } | null;
-}
-
-/** Called for each request before it is served. Pauses the connection if it has too many pipelined
- *  requests. */
-export function boundPipelining(
-  request: IncomingMessage,
-  response: ServerResponse,
-  clock: Clock,
-): void {
-  // Only a response that must wait for an earlier one has no socket yet.
-  if (response.socket !== null) return;
-  const socket = request.socket as PipeliningSocket;
-  const pending = (socket[pipeline] ??= { count: 0, isPaused: false });
-  pending.count += 1;
-  response.on("finish", () => leave(socket, clock));
-  // A socket that Node has paused, because written data waits, is resumed by Node itself.
-  if (pending.count < pipelinedMax || socket[nodePaused] === true) return;
-  pending.isPaused = true;
-  socket[nodePaused] = true;
-  socket.pause();
-}
-
-/** Whether requests of the connection wait for the response to an earlier one. */
-export function hasPipelined(socket: Socket): boolean {
-  return ((socket as PipeliningSocket)[pipeline]?.count ?? 0) > 0;
-}
-
-function leave(socket: PipeliningSocket, clock: Clock): void {
-  const pending = socket[pipeline];
-  if (pending === undefined) throw new Error("a pipelined response was not counted");
-  pending.count -= 1;
-  if (pending.count > pipelinedLow || !pending.isPaused) return;
-  pending.isPaused = false;
-  // In this iteration Node would continue reading at once.
-  clock.nextIteration(() => resume(socket));
-}
-
-function resume(socket: PipeliningSocket): void {
-  socket[nodePaused] = false;
-  socket.parser?.resume();
-  socket.resume();
 }

@@ -4,7 +4,7 @@ import { connect } from "node:net";
 import type { AddressInfo } from "node:net";
 import { expect, it } from "vitest";
 import { realClock } from "../host/world.ts";
-import { boundPipelining, pipelinedMax } from "./handler.ts";
+import { boundPipelining, pipelinedMax } from "./limits/connections.ts";
 
 const clock = realClock();
 const requests = 5000;

@@ -1,7 +1,7 @@
 import { Agent, createServer, get, type IncomingMessage, type ServerResponse } from "node:http";
 import { connect, type AddressInfo } from "node:net";
 import { describe, expect, it } from "vitest";
-import { boundPipelining } from "../http/handler.ts";
+import { boundPipelining } from "../http/limits/connections.ts";
 import { Connections } from "../http/limits/connections.ts";
 import { listen, refuseMalformed } from "./listener.ts";
 import type { Handler, Listener } from "./listener.ts";

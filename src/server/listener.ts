@@ -4,8 +4,7 @@ import { createServer as createSecureServer, Server as SecureServer } from "node
 import { Server as NetServer, type ListenOptions, type Socket } from "node:net";
 import type { Clock } from "../base/world.ts";
 import { ticksPerMillisecond, type Ticks } from "../base/ticks.ts";
-import { hasPipelined } from "../http/handler.ts";
-import type { Connections } from "../http/limits/connections.ts";
+import { hasPipelined, type Connections } from "../http/limits/connections.ts";
 import { messageOf, StartRefused, systemErrorCode } from "../host/start-refused.ts";
 import { acceptTls } from "./https/accept-tls.ts";
 import type { ServedCertificate } from "./https/served-certificate.ts";

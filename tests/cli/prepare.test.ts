@@ -38,6 +38,8 @@ it("prints what a fresh clone is waiting for, and nothing once it is prepared", 
   for (const name of [...files, "ui/index.html", "ui/vite.config.ts"]) {
     writeFileSync(join(clone, name), "");
   }
+  mkdirSync(join(scripts, "release"));
+  writeFileSync(join(scripts, "release", "notices.mjs"), 'console.error("notices");\n');
   pretend("npm", join(clone, "node_modules", ".package-lock.json"));
   pretend("tsc", join(clone, "dist", "cli", "main.js"));
   pretend("vite", join(clone, "ui", "dist", "index.html"));
@@ -48,6 +50,7 @@ it("prints what a fresh clone is waiting for, and nothing once it is prepared", 
     "tsc",
     "etagere: bundling it (dist/bundle) …",
     "vite",
+    "notices",
     "etagere: building the explorer's page (ui/dist) …",
     "vite",
   ]);

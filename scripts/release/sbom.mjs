@@ -116,6 +116,7 @@ function dependenciesOf({ project, own, packages, runtimes }) {
   };
   const edges = new Map();
   const add = (ref, list) => edges.set(ref, new Set([...(edges.get(ref) ?? []), ...list]));
+  const compiledIn = Object.keys(project.devDependencies).filter(isCompiledIn);
   const direct = [...Object.keys(project.dependencies), ...compiledIn];
   add(
     own,

@@ -2,6 +2,7 @@ import { accountCommand } from "./account-command.ts";
 import { backupCommand } from "./backup-command.ts";
 import { checkCommand } from "./check-command.ts";
 import type { Command } from "./command.ts";
+import { completionCommand } from "./completion-command.ts";
 import { copyCommand } from "./copy-command.ts";
 import { envCommand } from "./env-command.ts";
 import { eventsCommand } from "./events-command.ts";
@@ -9,6 +10,7 @@ import { exportCommand } from "./export-command.ts";
 import { importCommand } from "./import-command.ts";
 import { loadCommand } from "./load-command.ts";
 import { loginCommand } from "./login-command.ts";
+import { manualCommand } from "./manual-command.ts";
 import { nearestName } from "./parse-words.ts";
 import { serviceModeNames } from "./service-mode.ts";
 import { snapshotCommand } from "./snapshot-command.ts";
@@ -32,11 +34,13 @@ export const commands: ReadonlyMap<string, Command> = new Map(
     eventsCommand,
     envCommand,
     tourCommand,
+    completionCommand,
+    manualCommand,
   ].map((command) => [command.name, command]),
 );
 
 /** All words that may be the first of a command line, and what each does. */
-const firstWords: ReadonlyMap<string, string> = new Map([
+export const firstWords: ReadonlyMap<string, string> = new Map([
   ...[...commands.values()].map(({ name, summary }) => [name, summary] as const),
   ...serviceModeNames.map((name) => [name, `serve only the ${name} service`] as const),
   ["version", "print the version"] as const,

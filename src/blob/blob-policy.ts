@@ -38,6 +38,8 @@ export interface BlobPolicy {
   /** `directory`: on flat accounts the operation takes a name that is only the common prefix of
    *  other names, and the empty name, for a directory that exists. */
   readonly prefixes?: "directory";
+  /** `exists`: the operation takes a blob that has only uncommitted blocks for one that exists. */
+  readonly uncommitted?: "exists";
 }
 
 /** Declared by operations that read a blob, a snapshot or a version. */

@@ -188,6 +188,8 @@ export interface UploadRecord {
   readonly inline?: readonly InlineAppend[] | undefined;
   /** Beside `inline` there is data in `blocks`. */
   readonly hasBlocks?: true | undefined;
+  /** The lease of a blob that has only these blocks; the blob that they become takes it over. */
+  readonly lease?: Lease | undefined;
 }
 
 /** Data that was appended and not flushed. */
@@ -383,6 +385,7 @@ export const uploads = defineTable<BlobKey, UploadRecord>({
   owner: "container",
   ...archivedRecord,
   defines: { id: "upload" },
+  hasLease: true,
   countedBytes: uploadBytes,
   // Appended data has a job for all uploads of a directory instead (`blob-uploads`).
   period: {

@@ -3,9 +3,11 @@ import type { Awaitable } from "../base/awaitable.ts";
 import { isNameReserved } from "../account/deleted-names.ts";
 import type { AccountRecord, AccountScope } from "../account/account-record.ts";
 import { corsRulesFor, loadAccount, serviceResource } from "../account/service-resource.ts";
+import { emptyContent } from "../content/content-ref.ts";
+import { oldestTicks } from "../protocol/conditions.ts";
 import type { CorsRule } from "../protocol/cors.ts";
 import { inputWithRole, operationsOf } from "../operation/operation.ts";
-import type { Address } from "../operation/operation.ts";
+import type { Address, Operation } from "../operation/operation.ts";
 import { fail, ok } from "../protocol/result.ts";
 import { defineResource } from "../operation/service.ts";
 import type { Access, LoadedResource, LoadRequest } from "../operation/service.ts";
@@ -16,7 +18,9 @@ import { checkBlobPolicy, checkWritable } from "./blob-policy.ts";
 import type { BlobPolicy } from "./blob-policy.ts";
 import { blobEvents } from "./events.ts";
 import { blobs, containers } from "./records.ts";
-import type { BlobKey, BlobRecord, ContainerRecord } from "./records.ts";
+import type { BlobKey, BlobRecord, ContainerRecord, UploadRecord } from "./records.ts";
+import { findUpload } from "./block/read-blocks.ts";
+import type { UploadLookup } from "./block/read-blocks.ts";
 import { isPrefix } from "./shared/prefixes.ts";
 import { findBlob, isSoftDeleted } from "./shared/overwrite.ts";
 import { afterRehydration } from "./tier/rehydration.ts";
@@ -45,6 +49,9 @@ export interface ContainerScope extends AccountScope, PathScope {
   readonly container: ContainerRecord;
   /** Set if the URL names the container, but not the account, which has the same name. */
   readonly isAccountOmitted?: true;
+  /** The uncommitted blocks of a name without a blob; undefined if the operation does not depend on
+   *  them. */
+  readonly upload?: UploadLookup;
 }
 
 /** The scope of a page of the account's static website. */
@@ -158,33 +165,34 @@ function loadPath(view: RecordView, request: LoadRequest<BlobAddress>): Awaitabl
   return mapAwaitable(loadAccount(view, request), (account) => {
     const key = { account: account.id, name: address.container };
     return mapAwaitable(view.get(containers, key), (container) =>
-      loadInContainer(view, address, account, container),
+      loadInContainer(view, request, account, container),
     );
   });
 }
 
 function loadInContainer(
   view: RecordView,
-  address: BlobAddress,
+  request: LoadRequest<BlobAddress>,
   account: AccountRecord,
   container: ContainerRecord | undefined,
 ): Awaitable<LoadedResource> {
+  const { address } = request;
   if (container === undefined) {
     const scope = fail("ContainerNotFound");
     return { access: undefined, scope, target: undefined, cors: corsOf(account) };
   }
   if (account.hierarchicalNamespace !== true) {
     const key = { container: container.id, name: address.blob };
-    return loadTarget(view, address, { account, container, key, ...noParents });
+    return loadTarget(view, request, { account, container, key, ...noParents });
   }
   return mapAwaitable(findPath(view, container.id, address.blob), (path) =>
-    loadTarget(view, address, { account, container, ...path }),
+    loadTarget(view, request, { account, container, ...path }),
   );
 }
 
 function loadTarget(
   view: RecordView,
-  address: BlobAddress,
+  { address, operation: selected }: LoadRequest<BlobAddress>,
   scope: ContainerScope,
 ): Awaitable<LoadedResource> {
   return mapAwaitable(findBlob(view, scope.key, address), (found) => {
@@ -197,11 +205,39 @@ function loadTarget(
       cors: corsOf(scope.account),
     };
     const at = address.snapshot ?? address.versionId;
-    if (target !== undefined || at === undefined) return loaded;
+    if (target !== undefined) return loaded;
+    if (at === undefined) return withUpload(view, loaded, scope, selected);
     return mapAwaitable(isSoftDeleted(view, scope.key, address, at), (isKept) =>
       isKept ? { ...loaded, missing: softDeleted } : loaded,
     );
   });
+}
+
+/** Adds the uncommitted blocks of a name without a blob, and their lease, if the operation can run
+ *  without a blob or takes them for one. */
+function withUpload(
+  view: RecordView,
+  loaded: LoadedResource,
+  scope: ContainerScope,
+  selected: Operation | undefined,
+): Awaitable<LoadedResource> {
+  if (selected === undefined) return loaded;
+  const { uncommitted } = selected.policy as BlobPolicy;
+  if (selected.target === "must-exist" && uncommitted === undefined) return loaded;
+  return mapAwaitable(findUpload(view, scope), (upload) => {
+    const { live } = upload;
+    const found = { ...loaded, scope: ok({ ...scope, upload }), lease: live?.lease };
+    const hasBlocks = live !== undefined && live.blockIdLength > 0;
+    if (uncommitted === undefined || !hasBlocks) return found;
+    return { ...found, target: uncommittedBlob(live) };
+  });
+}
+
+/** The record that stands for a blob that has only uncommitted blocks. Recorded: its ETag is that
+ *  of the year 1601. */
+function uncommittedBlob({ touched, lease }: UploadRecord): BlobRecord {
+  const fields = { etag: oldestTicks, created: touched, type: "BlockBlob", lease } as const;
+  return { ...fields, content: emptyContent, headers: {}, metadata: [] };
 }
 
 function pathAccess(scope: ContainerScope, target: BlobRecord | undefined): PathAccess {

@@ -8,7 +8,7 @@ import {
   type WriteCheck,
 } from "../protocol/conditions.ts";
 import type { ConditionName, Fault } from "../protocol/faults.ts";
-import { checkLease, leaseState } from "../protocol/lease.ts";
+import { checkLease, leaseState, type Lease } from "../protocol/lease.ts";
 import { fail, ok, type Result } from "../protocol/result.ts";
 import type { LoadedResource } from "./service.ts";
 import type { Ticks } from "../base/ticks.ts";
@@ -43,10 +43,11 @@ export function check(call: Call, loaded: LoadedResource, now: Ticks): Outcome |
   if (!existence.ok) {
     return rejected("existence", describePresent(call, existence.fault, target), loaded, now);
   }
-  if (target === undefined && call.operation.target === "optional") {
+  const lease = target === undefined ? loaded.lease : target.lease;
+  if (target === undefined && lease === undefined && call.operation.target === "optional") {
     return call.operation.conditions === "create" ? checkConditions(call, loaded, now) : undefined;
   }
-  const leased = checkTargetLease(call, target, now);
+  const leased = checkTargetLease(call, lease, now);
   if (!leased.ok) {
     const taken = isTaken(call, loaded) ? checkConditions(call, loaded, now) : undefined;
     return taken ?? rejected("lease", leased.fault, loaded, now);
@@ -115,10 +116,9 @@ function checkExistence(
   return done;
 }
 
-function checkTargetLease(call: Call, target: ETaggedRecord | undefined, now: Ticks): Result<void> {
+function checkTargetLease(call: Call, lease: Lease | undefined, now: Ticks): Result<void> {
   const policy = call.operation.lease;
   if (policy === "none" || policy === "action") return done;
-  const lease = target?.lease;
   const checked = checkLease(lease, call.leaseId, policy, call.resource.leaseKind, now);
   if (checked.ok || call.operation.renewsLease?.(call.input) !== true) return checked;
   const isRenewable = leaseState(lease, now) === "expired" && lease?.id === call.leaseId;

@@ -4,7 +4,7 @@ import type { Dialect } from "./dialect.ts";
 import type { Effect, LogAppend, ReclaimJob } from "./effects.ts";
 import type { EntityKeys } from "../protocol/principal.ts";
 import type { FaultCode, FaultDetail } from "../protocol/faults.ts";
-import type { LeaseKind } from "../protocol/lease.ts";
+import type { Lease, LeaseKind } from "../protocol/lease.ts";
 import type { Features } from "../protocol/features.ts";
 import type { Address, Operation } from "./operation.ts";
 import type { ServiceName } from "../protocol/names.ts";
@@ -57,6 +57,9 @@ export interface LoadedResource {
   /** The address of the target if parameters of the request place it elsewhere than its URL says;
    *  otherwise undefined. A SAS must be valid for it, too. */
   readonly address?: Address;
+  /** The lease of a target that does not exist yet: of a blob that has only uncommitted blocks. It
+   *  is checked as that of a target. Undefined if there is none. */
+  readonly lease?: Lease | undefined;
   /** Details of the fault if a required target is missing. */
   readonly missing?: FaultDetail;
   /** True if the target was deleted so recently that its name cannot be used again yet

@@ -268,7 +268,7 @@ export function parseETag(text: string): Ticks | undefined {
 }
 
 /** 1601-01-01 and the end of 9999, which bound the times of the service. */
-const oldestTicks = 504_911_232_000_000_000n;
+export const oldestTicks = 504_911_232_000_000_000n;
 const latestTicks = 3_155_378_975_999_999_999n;
 
 /** Whether an unquoted value has the format of an ETag but is outside the times of the service. */

@@ -4,7 +4,6 @@ import { fail } from "../../protocol/result.ts";
 import { element, textElement } from "../../encoding/xml-writer.ts";
 import { elementOf, joined, xmlBodyOf } from "../../encoding/xml-body.ts";
 import { operation } from "../resources.ts";
-import { blobKey } from "../shared/overwrite.ts";
 import { committedBlocks, findUpload, stagedBlocks } from "./read-blocks.ts";
 
 /** learn.microsoft.com/rest/api/storageservices/get-block-list */
@@ -23,7 +22,7 @@ export const getBlockList = operation({
   reads: async (view, { scope, address, target, input }) => {
     const { committedOnly, uncommittedOnly } = chosenLists(input.type);
     const isBase = address.snapshot === undefined && address.versionId === undefined;
-    const upload = isBase ? (await findUpload(view, blobKey({ scope }))).live : undefined;
+    const upload = isBase ? (await findUpload(view, scope)).live : undefined;
     return {
       exists: target !== undefined || upload !== undefined,
       committed: uncommittedOnly ? [] : await render(committedBlocks(view, target?.content)),

@@ -54,7 +54,7 @@ export const putBlockList = operation({
   policy: { ...blobCreation.policy, event: "PutBlockList" },
   success: { status: 201, headers: uploadReplyHeaders },
   reads: async (view, { scope, target, input }) => {
-    const lookup = await findUpload(view, blobKey({ scope }));
+    const lookup = await findUpload(view, scope);
     const uncommitted = await uncommittedParts(view, lookup);
     const committed = await committedParts(view, target);
     const available = { uncommitted: uncommitted.parts, committed };

@@ -40,7 +40,7 @@ const staging = {
   },
   success: { status: 201, headers: stageReplyHeaders },
   reads: (view: RecordView, { scope, input }: BlockRequest): Promise<StagingState> =>
-    readStagingState(view, blobKey({ scope }), input.blockId),
+    readStagingState(view, scope, input.blockId),
   decide: (context: BlockRequest & Omit<StageBlockContext, "blockId">) =>
     stageBlock(blobKey(context), { ...context, blockId: context.input.blockId }),
 } as const;
@@ -64,7 +64,7 @@ export const putBlock = operation({
     md5Always: false,
     nonEmpty: true,
   },
-  freedBytes: (view, { scope, input }) => replacedBytes(view, blobKey({ scope }), input.blockId),
+  freedBytes: (view, { scope, input }) => replacedBytes(view, scope, input.blockId),
 });
 
 /** learn.microsoft.com/rest/api/storageservices/put-block-from-url */

@@ -12,11 +12,26 @@ export interface UploadLookup {
   readonly live: UploadRecord | undefined;
 }
 
-export function findUpload(view: RecordView, key: BlobKey): Awaitable<UploadLookup> {
-  return mapAwaitable(view.get(uploads, key), (stored) => {
+/** Where the upload of a blob is stored, and the upload itself if it was loaded with the blob. */
+export interface UploadPlace {
+  readonly key: BlobKey;
+  readonly upload?: UploadLookup;
+}
+
+export function findUpload(view: RecordView, place: UploadPlace): Awaitable<UploadLookup> {
+  if (place.upload !== undefined) return place.upload;
+  return mapAwaitable(view.get(uploads, place.key), (stored) => {
     const live = stored !== undefined && isLive(stored, view.now) ? stored : undefined;
     return { stored, live };
   });
+}
+
+/** As `findUpload`: the record, even if the upload has ended. */
+export function storedUpload(
+  view: RecordView,
+  { key, upload }: UploadPlace,
+): Awaitable<UploadRecord | undefined> {
+  return upload === undefined ? view.get(uploads, key) : upload.stored;
 }
 
 export function isLive(upload: UploadRecord, now: Ticks): boolean {

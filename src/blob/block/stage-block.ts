@@ -22,7 +22,7 @@ import {
 import type { ContainerScope } from "../resources.ts";
 import { bodyChecksum } from "../shared/http-headers.ts";
 import { uncommittedBlocksMax } from "../shared/limits.ts";
-import { findUpload, type UploadLookup } from "./read-blocks.ts";
+import { findUpload, type UploadLookup, type UploadPlace } from "./read-blocks.ts";
 
 /** How exactly the time of the last change of an upload is known. */
 /** An upload's `touched` is not written again within this time, so that concurrent Put Block
@@ -56,10 +56,10 @@ export interface StagingState {
 
 export async function readStagingState(
   view: RecordView,
-  key: BlobKey,
+  scope: UploadPlace,
   blockId: string,
 ): Promise<StagingState> {
-  const staged = await findUpload(view, key);
+  const staged = await findUpload(view, scope);
   const upload = staged.live;
   const block = upload && (await view.get(blocks, { upload: upload.id, id: blockId }));
   const count = upload === undefined ? 0n : await view.count(blockCount.key(upload.id));
@@ -69,10 +69,10 @@ export async function readStagingState(
 /** The length of the uncommitted block that a new one with the same id replaces. */
 export async function replacedBytes(
   view: RecordView,
-  key: BlobKey,
+  scope: UploadPlace,
   blockId: string,
 ): Promise<number> {
-  const { live: upload } = await findUpload(view, key);
+  const { live: upload } = await findUpload(view, scope);
   const block = upload && (await view.get(blocks, { upload: upload.id, id: blockId }));
   return block?.content.length ?? 0;
 }

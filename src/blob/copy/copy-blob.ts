@@ -10,9 +10,10 @@ import { withoutSignature, type CopySource } from "../../operation/source.ts";
 import { startTransfer } from "../../operation/transfer.ts";
 import { isPageBlobLength } from "../page/page-params.ts";
 import { protection } from "../protection/protection.ts";
-import { uploads, type BlobRecord } from "../records.ts";
+import { storedUpload } from "../block/read-blocks.ts";
+import type { BlobRecord } from "../records.ts";
 import { operation } from "../resources.ts";
-import { blobKey, dropUpload, type OverwriteContext } from "../shared/overwrite.ts";
+import { blobKey, dropUpload, heldLease, type OverwriteContext } from "../shared/overwrite.ts";
 import {
   blobCreation,
   chooseEncryption,
@@ -57,7 +58,7 @@ export const copyBlob = operation({
     headers: ["x-ms-copy-id", "x-ms-copy-status", "x-ms-version-id", ...encryptionHeaderNames],
   },
   reads: async (view, { scope, source }) => ({
-    upload: await view.get(uploads, blobKey({ scope })),
+    upload: await storedUpload(view, scope),
     local: await loadLocalSource(view, source),
   }),
   decide: (context) => {
@@ -123,8 +124,8 @@ function startRemoteCopy(
   { id, input }: CopyRequest,
   { url, otherService, properties }: Extract<CopySource, { kind: "fetched" }>,
 ) {
-  const { target, now } = context;
-  const lease = target?.lease;
+  const { now } = context;
+  const lease = heldLease(context);
   if (lease !== undefined && isLocked(lease, now) && !isInfinite(lease)) {
     return fail("InfiniteLeaseDurationRequired");
   }

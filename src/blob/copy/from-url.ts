@@ -16,7 +16,8 @@ import {
 } from "../shared/create-blob.ts";
 import { blobHeaders, bodyChecksum } from "../shared/http-headers.ts";
 import { protection } from "../protection/protection.ts";
-import { uploads, type HttpHeaders } from "../records.ts";
+import { storedUpload } from "../block/read-blocks.ts";
+import type { HttpHeaders } from "../records.ts";
 import { operation } from "../resources.ts";
 import { putBlobBytesMax, syncCopyBytesMax } from "../shared/limits.ts";
 import { blobKey, dropUpload } from "../shared/overwrite.ts";
@@ -70,7 +71,7 @@ export const putBlobFromUrl = operation({
   },
   body: { ...wholeSource, lengthMax: putBlobBytesMax },
   success: { status: 201, headers: uploadReplyHeaders },
-  reads: (view, { scope }) => view.get(uploads, blobKey({ scope })),
+  reads: (view, { scope }) => storedUpload(view, scope),
   decide: (context) => {
     const { input, source, received, target, readResult } = context;
     const encryptedWith = chooseEncryption(input.encryption, context.scope.container);
@@ -143,7 +144,7 @@ export const copyBlobFromUrl = operation({
     status: 202,
     headers: ["x-ms-copy-id", "x-ms-copy-status", ...uploadReplyHeaders],
   },
-  reads: (view, { scope }) => view.get(uploads, blobKey({ scope })),
+  reads: (view, { scope }) => storedUpload(view, scope),
   decide: (context) => {
     const { input, source, received, now, readResult, newGuid } = context;
     const encryptedWith = chooseEncryption(input.encryption, context.scope.container);

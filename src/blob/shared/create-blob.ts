@@ -11,6 +11,7 @@ import { protection, type Protection } from "../protection/protection.ts";
 import type { BlobRecord, ContainerRecord } from "../records.ts";
 import { blobHeaders } from "./http-headers.ts";
 import {
+  heldLease,
   nextVersion,
   preservePrevious,
   versionHeader,
@@ -181,7 +182,8 @@ interface Creation<H extends string> {
   readonly headers: HeaderGroup<H>;
 }
 
-/** The record of a new blob. One that is replaced passes on its creation time and its lease. Lists
+/** The record of a new blob. One that is replaced passes on its creation time and its lease,
+ *  uncommitted blocks their lease. Lists
  *  all fields, because every put creates one, and copies by spreading cost a tenth of its
  *  memory. */
 export function newBlobRecord(
@@ -198,7 +200,7 @@ export function newBlobRecord(
     content: emptyContent,
     headers: blob.headers,
     metadata: blob.metadata,
-    lease: target?.lease,
+    lease: heldLease(context),
     tags: blob.tags,
     tier: blob.tier,
     tierChanged: blob.tier === undefined ? undefined : now,

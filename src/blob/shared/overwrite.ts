@@ -1,6 +1,7 @@
 import { formatIso } from "../../base/dates.ts";
 import { periodJob, put, reclaimOwned, remove, type Effect } from "../../operation/effects.ts";
 import type { Features } from "../../protocol/features.ts";
+import type { Lease } from "../../protocol/lease.ts";
 import type { Ticks } from "../../base/ticks.ts";
 import {
   blobs,
@@ -33,6 +34,15 @@ export interface OverwriteContext {
 /** The key of the addressed blob. */
 export function blobKey({ scope }: Pick<OverwriteContext, "scope">): BlobKey {
   return scope.key;
+}
+
+/** The lease of the addressed blob, or of its uncommitted blocks if it has nothing else. A blob
+ *  that is created in its place takes it over. */
+export function heldLease({
+  target,
+  scope,
+}: Pick<OverwriteContext, "target" | "scope">): Lease | undefined {
+  return target === undefined ? scope.upload?.live?.lease : target.lease;
 }
 
 /** Whether the current state becomes an earlier version when it is replaced or deleted. A state

@@ -3,7 +3,8 @@ import { invalidQuery } from "../../protocol/faults.ts";
 import { noBody } from "../../operation/operation.ts";
 import { header, oneOf } from "../../protocol/params.ts";
 import { fail } from "../../protocol/result.ts";
-import { generations, uploads, type BlobRecord, type UploadRecord } from "../records.ts";
+import { storedUpload } from "../block/read-blocks.ts";
+import { generations, type BlobRecord, type UploadRecord } from "../records.ts";
 import { isHierarchical, operation } from "../resources.ts";
 import { deletePath, deletionHeaderNames, isDirectoryEmpty } from "../tree/delete-path.ts";
 import { checkProtection } from "../protection/protection.ts";
@@ -80,7 +81,7 @@ export const deleteBlob = operation({
   reads: async (view, { scope, address, target }): Promise<DeletionReads> => {
     if (address.snapshot !== undefined) return { upload: undefined, generations: [] };
     const key = blobKey({ scope });
-    const upload = await view.get(uploads, key);
+    const upload = await storedUpload(view, scope);
     const found = { upload, generations: await generationsOf(view, key) };
     if (target?.directory === undefined) return found;
     return { ...found, hasEntries: !(await isDirectoryEmpty(view, target.directory)) };
@@ -97,9 +98,10 @@ export const deleteBlob = operation({
     }
     const snapshots = readResult.generations.filter(isLiveSnapshot);
     // Without blob and snapshots, uncommitted blocks may still exist; then they are deleted. They
-    // have neither ETag nor lease, so a request with a condition does not concern them.
+    // have no ETag, so a request with a condition does not concern them, unless it has their lease.
     const isAbsent = target === undefined && snapshots.length === 0;
-    const hasBlocks = readResult.upload !== undefined && context.isUnconditional;
+    const isLeased = readResult.upload?.lease !== undefined;
+    const hasBlocks = readResult.upload !== undefined && (context.isUnconditional || isLeased);
     if (isAbsent && !hasBlocks) return fail("BlobNotFound");
     if (snapshots.length > 0 && input.snapshots === undefined) return fail("SnapshotsPresent");
     for (const { record } of snapshots) {

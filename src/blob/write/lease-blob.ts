@@ -1,6 +1,8 @@
 import { breakHeaders, leaseAction, leaseChange } from "../../operation/common-params.ts";
 import type { Route } from "../../operation/operation.ts";
 import { leaseReply } from "../../protocol/lease-action.ts";
+import { put } from "../../operation/effects.ts";
+import { uploads } from "../records.ts";
 import { operation } from "../resources.ts";
 
 /** learn.microsoft.com/rest/api/storageservices/lease-blob */
@@ -21,9 +23,16 @@ function declareLease(ids: readonly string[], letters: string, headers: Route["h
       pendingCopy: "reject",
       clientKey: "none",
       event: "none",
+      // Recorded of a blob that is leased before its blocks are committed.
+      uncommitted: "exists",
     },
-    decide: ({ target, input, now, newGuid }) =>
-      leaseReply({ target, action: input.action, kind: "blob", now, newGuid }),
+    decide: ({ scope, target, input, now, newGuid }) => {
+      const reply = leaseReply({ target, action: input.action, kind: "blob", now, newGuid });
+      const upload = scope.upload?.live;
+      if ("fault" in reply || upload === undefined) return reply;
+      const { put: leased, ...rest } = reply;
+      return { ...rest, effects: [put(uploads, scope.key, { ...upload, lease: leased.lease })] };
+    },
   });
 }
 

@@ -19,7 +19,8 @@ import {
 } from "../shared/create-blob.ts";
 import { pageBlobLength, pageTier, sequenceNumber } from "../page/page-params.ts";
 import { protection } from "../protection/protection.ts";
-import { blobBytes, uploadBytes, uploads, type BlobRecord } from "../records.ts";
+import { storedUpload } from "../block/read-blocks.ts";
+import { blobBytes, uploadBytes, type BlobRecord } from "../records.ts";
 import { isHierarchical, operation, type ContainerScope } from "../resources.ts";
 import { hasFolderMark } from "../tree/directory-record.ts";
 import { blobOrRequestHeaders, bothChecksums } from "../shared/http-headers.ts";
@@ -50,11 +51,11 @@ export const putBlockBlob = operation({
   policy: { ...blobCreation.policy, directories: "recreate" },
   success: { status: 201, headers: uploadReplyHeaders },
   freedBytes: async (view, { scope, target }) => {
-    const upload = await view.get(uploads, blobKey({ scope }));
+    const upload = await storedUpload(view, scope);
     const ofUpload = upload === undefined ? 0 : uploadBytes(upload);
     return ofUpload + (target === undefined ? 0 : blobBytes(target));
   },
-  reads: (view, { scope }) => view.get(uploads, blobKey({ scope })),
+  reads: (view, { scope }) => storedUpload(view, scope),
   decide: (context) => {
     const { input, received, version, readResult } = context;
     const { headers, tags, tier } = input;
@@ -121,7 +122,7 @@ export const createPageBlob = operation({
   body: noBody,
   namespace: "flat",
   success: { status: 201, headers: createReplyHeaders },
-  reads: (view, { scope }) => view.get(uploads, blobKey({ scope })),
+  reads: (view, { scope }) => storedUpload(view, scope),
   decide: (context) => {
     const { input, newETag, readResult } = context;
     const { headers, tags, tier } = input;
@@ -161,7 +162,7 @@ export const createAppendBlob = operation({
   },
   body: noBody,
   success: { status: 201, headers: createReplyHeaders },
-  reads: (view, { scope }) => view.get(uploads, blobKey({ scope })),
+  reads: (view, { scope }) => storedUpload(view, scope),
   decide: (context) => {
     const { input, readResult } = context;
     const { headers, tags } = input;

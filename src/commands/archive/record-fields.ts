@@ -194,6 +194,7 @@ const uploadFields: Fields<RecordOf<typeof uploads>> = {
     ),
   ),
   hasBlocks: optional(isFlag),
+  lease: optional(isLease),
 };
 
 const blockFields: Fields<RecordOf<typeof blocks>> = {

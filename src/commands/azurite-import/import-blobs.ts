@@ -195,7 +195,7 @@ async function importBlock(context: ImportContext, document: Fields): Promise<vo
         const view = new Records(tx, stores.content);
         const { key, before: target, parents } = await openSlot(view, address, random);
         if (target?.directory !== undefined) return false;
-        const readResult = await readStagingState(view, key, blockId);
+        const readResult = await readStagingState(view, { key }, blockId);
         const input = { encryption: noEncryption };
         const decided = { target, readResult, blockId, received, scope, input };
         const staging = { ...decided, now: tx.now, version: latestVersion };

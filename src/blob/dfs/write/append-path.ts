@@ -88,7 +88,7 @@ interface Appends {
 
 /** Reads what an append depends on besides the file. */
 function readAppends(view: RecordView, key: BlobKey): Awaitable<Appends> {
-  return mapAwaitable(findUpload(view, key), (staged) => {
+  return mapAwaitable(findUpload(view, { key }), (staged) => {
     const { live } = staged;
     if (live === undefined || !hasBlocks(live)) return { staged, count: 0n };
     return mapAwaitable(view.count(blockCount.key(live.id)), (count) => ({ staged, count }));

@@ -35,7 +35,7 @@ export function readAppended(
   view: RecordView,
   { key, target }: { readonly key: BlobKey; readonly target: BlobRecord },
 ): Awaitable<Appended> {
-  return mapAwaitable(findUpload(view, key), (staged) =>
+  return mapAwaitable(findUpload(view, { key }), (staged) =>
     mapAwaitable(readData(view, staged.live), (found) =>
       mapAwaitable(isOfBlocks(view, target), (isOfBlobApi) => ({ staged, ...found, isOfBlobApi })),
     ),

@@ -16,10 +16,17 @@ import {
   encryptionHeaders,
 } from "../../shared/create-blob.ts";
 import type { BlobPolicy } from "../../blob-policy.ts";
-import { blobs, uploads } from "../../records.ts";
+import { storedUpload } from "../../block/read-blocks.ts";
+import { blobs } from "../../records.ts";
 import type { BlobRecord, UploadRecord } from "../../records.ts";
 import { isHierarchical, operation, type ContainerScope } from "../../resources.ts";
-import { blobKey, dropUpload, nextVersion, preservePrevious } from "../../shared/overwrite.ts";
+import {
+  blobKey,
+  dropUpload,
+  heldLease,
+  nextVersion,
+  preservePrevious,
+} from "../../shared/overwrite.ts";
 import { hasBlobsBelow, isBelowFile } from "../../shared/prefixes.ts";
 import { hasFolderMark, withFolderMark } from "../../tree/directory-record.ts";
 import { rootName } from "../../tree/find-path.ts";
@@ -100,7 +107,7 @@ function declareCreate(kind: PathKind) {
     success: { status: 201, headers: createdHeaders },
     reads: (view, { scope, target }): Awaitable<CreationReads> =>
       isHierarchical(scope)
-        ? mapAwaitable(view.get(uploads, blobKey({ scope })), (upload) => ({ upload }))
+        ? mapAwaitable(storedUpload(view, scope), (upload) => ({ upload }))
         : readFlat(view, kind, { scope, target }),
     decide: (context) => {
       const { scope, target, input, callerId, aclCaller } = context;
@@ -163,7 +170,7 @@ async function readFlat(
   { scope, target }: Pick<Creation, "scope" | "target">,
 ): Promise<CreationReads> {
   const key = blobKey({ scope });
-  const upload = await view.get(uploads, key);
+  const upload = await storedUpload(view, scope);
   if (target !== undefined) return { upload };
   const isTaken = kind === "file" && (await hasBlobsBelow(view, key));
   return { upload, isBlocked: isTaken || (await isBelowFile(view, key)) };
@@ -191,11 +198,8 @@ function expiryOfNew(kind: PathKind, { scope, input, now }: Creation): Result<Ti
 
 /** The record of a new path. A leased path stays leased, and a directory keeps its id, by which its
  *  entries are keyed. */
-function newRecord(
-  kind: PathKind,
-  { target, input, newETag, now, newId }: Creation,
-  expiresAt: Ticks | undefined,
-): BlobRecord {
+function newRecord(kind: PathKind, creation: Creation, expiresAt: Ticks | undefined): BlobRecord {
+  const { target, input, newETag, now, newId } = creation;
   const { lease } = input;
   const isDirectory = kind === "directory";
   const isForAppends = !isDirectory && input.blobType === "appendblob";
@@ -206,7 +210,7 @@ function newRecord(
     content: emptyContent,
     headers: input.headers,
     metadata: isDirectory ? withFolderMark(input.properties) : input.properties,
-    lease: lease === undefined ? target?.lease : startLease(lease.id, lease.seconds, now),
+    lease: lease === undefined ? heldLease(creation) : startLease(lease.id, lease.seconds, now),
     expiresAt,
     directory: isDirectory ? (target?.directory ?? newId()) : undefined,
     encryptionContext: input.encryptionContext,

@@ -77,6 +77,8 @@ interface ArchiveExport {
   readonly accounts: readonly string[];
   readonly withKeys: boolean;
   readonly sink: (bytes: Uint8Array) => Promise<void>;
+  /** Called before the first byte with about how many bytes the archive has uncompressed. */
+  readonly onTotal?: ((bytes: number) => void) | undefined;
 }
 
 export type ArchiveResult =

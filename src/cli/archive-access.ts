@@ -63,11 +63,6 @@ async function onStores<T>(
   return withStores(options, (stores, world) => onStore(folderArchives(stores, world)));
 }
 
-export function figures(records: number, contentBytes: number): string {
-  const size = (contentBytes / 1024 / 1024).toFixed(1);
-  return `${records.toLocaleString("en")} records, ${size} MiB of contents`;
-}
-
 interface ArchiveCall {
   readonly query: URLSearchParams;
   /** Opens the archive to load, once a server responds; undefined to export. */

@@ -1,7 +1,10 @@
 import { resolve } from "node:path";
 import { realEnvironment } from "../host/world.ts";
-import { quietLog } from "./with-stores.ts";
+import { jsonOption } from "./admin-client.ts";
 import { defineCommand, printFailure } from "./command.ts";
+import { countText, sizeText } from "./figures.ts";
+import { showProgress } from "./progress.ts";
+import { quietLog } from "./with-stores.ts";
 
 /** `etagere backup`: copies a data folder while servers use it. */
 export const backupCommand = defineCommand({
@@ -35,19 +38,21 @@ export const backupCommand = defineCommand({
         "take neither time nor space; records are copied. Every backup is complete, and can be " +
         "deleted. To restore, copy a backup and serve the copy.",
     },
+    ...jsonOption,
   },
   exitCodes: ["the backup is complete and flushed", "no backup was made"],
   example: "etagere backup --from .etagere --to backup-monday",
   run: ({ options }) => backup(options),
 });
 
-interface BackupFolders {
+interface BackupValues {
   readonly from: string;
   readonly to: string;
   readonly base: string | undefined;
+  readonly json: boolean;
 }
 
-async function backup({ from, to, base }: BackupFolders): Promise<number> {
+async function backup({ from, to, base, json }: BackupValues): Promise<number> {
   const { clock } = realEnvironment(quietLog);
   const { backupFolder } = await import("../commands/folder-backup.ts");
   try {
@@ -56,10 +61,14 @@ async function backup({ from, to, base }: BackupFolders): Promise<number> {
       to: resolve(to),
       base: base === undefined ? undefined : resolve(base),
     };
-    const report = await backupFolder({ ...folders, clock, log: quietLog });
+    const report = await showProgress({ json }, (progress) =>
+      backupFolder({ ...folders, clock, log: quietLog, progress }),
+    );
     const { extents, bytes, linkedExtents } = report;
-    const linked = linkedExtents === 0 ? "" : `, ${linkedExtents} extents linked to ${base}`;
-    process.stdout.write(`${to}: all records and ${extents} extents, ${bytes} bytes${linked}\n`);
+    const linked =
+      linkedExtents === 0 ? "" : `, ${countText(linkedExtents)} extents linked to ${base}`;
+    const copied = `all records and ${countText(extents)} extents, ${sizeText(bytes)}${linked}`;
+    process.stdout.write(json ? `${JSON.stringify(report)}\n` : `${to}: ${copied}\n`);
     return 0;
   } catch (error) {
     return printFailure(error);

@@ -1,8 +1,11 @@
 import { resolve } from "node:path";
 import type { FolderReport } from "../commands/folder-check/check-folder.ts";
 import { realEnvironment } from "../host/world.ts";
-import { quietLog } from "./with-stores.ts";
+import { jsonOption } from "./admin-client.ts";
 import { defineCommand, printFailure } from "./command.ts";
+import { contentText, countText, sizeText } from "./figures.ts";
+import { showProgress } from "./progress.ts";
+import { quietLog } from "./with-stores.ts";
 
 /** Problems that are printed. */
 const shownMax = 50;
@@ -25,19 +28,22 @@ export const checkCommand = defineCommand({
     },
   ],
   actions: {},
-  options: {},
+  options: { ...jsonOption },
   exitCodes: ["no problems", "problems found", "the check could not run"],
   usageExitCode: notCheckedExitCode,
   example: "etagere check .etagere",
-  run: ({ words: [folder = ""] }) => check(folder),
+  run: ({ words: [folder = ""], options }) => check(folder, options),
 });
 
-async function check(folder: string): Promise<number> {
+async function check(folder: string, { json }: { readonly json: boolean }): Promise<number> {
   const { clock } = realEnvironment(quietLog);
   const { checkFolder } = await import("../commands/folder-check/check-folder.ts");
   try {
-    const report = await checkFolder({ location: resolve(folder), clock, log: quietLog });
-    process.stdout.write(`${describeReport(report)}\n`);
+    const options = { location: resolve(folder), clock, log: quietLog };
+    const report = await showProgress({ json }, (progress) =>
+      checkFolder({ ...options, progress }),
+    );
+    process.stdout.write(`${json ? jsonReport(report) : describeReport(report)}\n`);
     return report.problemCount === 0 ? 0 : foundExitCode;
   } catch (error) {
     printFailure(error);
@@ -45,15 +51,21 @@ async function check(folder: string): Promise<number> {
   }
 }
 
+function jsonReport(report: FolderReport): string {
+  return JSON.stringify({ ...report, records: Object.fromEntries(report.records) });
+}
+
 function describeReport(report: FolderReport): string {
   const { records, nodes, extents, bytesRead, bytesWithChecksum, problems, problemCount } = report;
   const total = [...records.values()].reduce((sum, count) => sum + count, 0);
-  const kinds = [...records].map(([name, count]) => `${count} ${name}`).join(", ");
+  const kinds = [...records].map(([name, count]) => `${countText(count)} ${name}`).join(", ");
   const hidden = problemCount - Math.min(problems.length, shownMax);
   return [
-    `${total} records${kinds === "" ? "" : `: ${kinds}`}`,
-    `${extents} extents, ${nodes} content nodes`,
-    `${bytesRead} stored bytes read, ${bytesWithChecksum} of them compared with a checksum`,
+    `${countText(total)} records${kinds === "" ? "" : `: ${kinds}`}`,
+    `${contentText(report)}: blobs, snapshots, versions, uncommitted blocks, files`,
+    `stored outside of records: ${countText(extents)} extents, ${countText(nodes)} content ` +
+      `nodes; ${sizeText(bytesRead)} read, ${sizeText(bytesWithChecksum)} of them compared with ` +
+      "a checksum",
     ...problems.slice(0, shownMax).map((problem) => `PROBLEM ${problem}`),
     ...(hidden > 0 ? [`… and ${hidden} more`] : []),
     problemCount === 0

@@ -54,7 +54,7 @@ describe("every command", () => {
   it("prints the problem before the usage", () => {
     expect(usageError(checkCommand, ["FOLDER is required"])).toBe(
       "etagere check: FOLDER is required\n" +
-        "usage: etagere check FOLDER\n" +
+        "usage: etagere check FOLDER [options]\n" +
         "etagere check --help describes all options.\n",
     );
   });

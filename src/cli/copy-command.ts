@@ -1,8 +1,11 @@
 import type { CopyReport } from "../commands/copy-data.ts";
+import type { Progress } from "../commands/progress.ts";
 import type { DataLocation } from "../data/data-locations.ts";
 import { readSecretFile } from "../server/secret-options.ts";
 import { realEnvironment } from "../host/world.ts";
-import { progressBar } from "./progress-bar.ts";
+import { jsonOption } from "./admin-client.ts";
+import { countText, sizeText } from "./figures.ts";
+import { showProgress } from "./progress.ts";
 import { keepRunning, quietLog } from "./with-stores.ts";
 import { defineCommand, printFailure, WrongUsage } from "./command.ts";
 
@@ -36,6 +39,7 @@ export const copyCommand = defineCommand({
       value: "LOCATION",
       help: "s3://… or a folder for contents; required with postgres://",
     },
+    ...jsonOption,
   },
   oneOf: [
     ["from", "fromFile"],
@@ -55,22 +59,27 @@ interface CopyOptions {
   readonly to: string | undefined;
   readonly toFile: string | undefined;
   readonly toContent: string | undefined;
+  readonly json: boolean;
 }
 
 async function copy({ from, fromFile, fromContent, ...given }: CopyOptions): Promise<number> {
-  const { to, toFile, toContent } = given;
+  const { to, toFile, toContent, json } = given;
   const locations = {
     from: { records: from ?? (await readLocation(fromFile, "--fromFile")), bytes: fromContent },
     to: { records: to ?? (await readLocation(toFile, "--toFile")), bytes: toContent },
   };
   try {
-    const { records, extents, bytes } = await copyBetween(locations);
-    process.stdout.write(`copied and compared ${records} records, ${bytes} bytes`);
-    process.stdout.write(` in ${extents} extents\n`);
+    const report = await showProgress({ json }, (progress) => copyBetween(locations, progress));
+    process.stdout.write(`${json ? JSON.stringify(report) : textOf(report)}\n`);
     return 0;
   } catch (error) {
     return printFailure(error);
   }
+}
+
+function textOf({ records, extents, bytes }: CopyReport): string {
+  const size = `${sizeText(bytes)} in ${countText(extents)} extents`;
+  return `copied and compared ${countText(records)} records, ${size}`;
 }
 
 /** The location in a file. Throws `WrongUsage` if it cannot be read. */
@@ -85,7 +94,7 @@ interface CopyLocations {
   readonly to: DataLocation;
 }
 
-async function copyBetween({ from, to }: CopyLocations): Promise<CopyReport> {
+async function copyBetween({ from, to }: CopyLocations, progress: Progress): Promise<CopyReport> {
   const { checkDataLocation, isMissing, openDataLocation } =
     await import("../data/data-locations.ts");
   const { copyData } = await import("../commands/copy-data.ts");
@@ -95,16 +104,14 @@ async function copyBetween({ from, to }: CopyLocations): Promise<CopyReport> {
   }
   if (isMissing(from)) throw new Error(`--from: ${from.records} is no data folder`);
   const world = { ...realEnvironment(quietLog) };
-  const bar = progressBar(process.stderr, () => performance.now());
   const fromName = [from.records, from.bytes].filter(Boolean).map(withoutPassword).join(" ");
   return keepRunning(async () => {
     const source = await openDataLocation(from, world);
     try {
       const target = await openDataLocation(to, world);
       try {
-        return await copyData({ from: source, to: target, fromName, ...world, progress: bar });
+        return await copyData({ from: source, to: target, fromName, ...world, progress });
       } finally {
-        bar.end();
         await target.close();
       }
     } finally {

@@ -1,13 +1,16 @@
-import { reportTrailer } from "../admin/views/archives.ts";
+import { reportTrailer, totalHeader } from "../admin/views/archives.ts";
 import type { ExportReport } from "../commands/archive/export-accounts.ts";
 import { sinkTo, writeArchiveFile } from "../commands/archive/archive-file.ts";
+import { frameProgress } from "../commands/archive/frame-progress.ts";
+import type { Progress } from "../commands/progress.ts";
 import { ArchiveRefused } from "../commands/refused.ts";
 import type { ArchiveSink } from "../commands/archive/frame-writer.ts";
 import type { ServerArchives } from "../commands/archive/server-archives.ts";
-import { accessArchives, archiveOptions, figures, requestExport } from "./archive-access.ts";
+import { accessArchives, archiveOptions, requestExport } from "./archive-access.ts";
 import type { ServerAddress } from "./admin-client.ts";
 import { defineCommand, printFailure } from "./command.ts";
-import { progressBar, type ProgressBar } from "./progress-bar.ts";
+import { contentText, countText, sizeText } from "./figures.ts";
+import { showProgress } from "./progress.ts";
 
 export const exportCommand = defineCommand({
   name: "export",
@@ -45,7 +48,8 @@ export const exportCommand = defineCommand({
   run: async ({ options }) => {
     const { output, withKeys, json } = options;
     const wanted = { accounts: [...new Set(options.account)], withKeys };
-    const write = (sink: ArchiveSink): Promise<ExportReport> => exportTo(sink, options, wanted);
+    const write = (sink: ArchiveSink): Promise<ExportReport> =>
+      showProgress({ json }, (progress) => exportTo(sink, options, { ...wanted, progress }));
     try {
       const report = await (output === "-"
         ? write(sinkTo(process.stdout))
@@ -63,6 +67,7 @@ export const exportCommand = defineCommand({
 interface Wanted {
   readonly accounts: readonly string[];
   readonly withKeys: boolean;
+  readonly progress: Progress;
 }
 
 async function exportTo(
@@ -70,51 +75,49 @@ async function exportTo(
   options: Parameters<typeof accessArchives>[0],
   wanted: Wanted,
 ): Promise<ExportReport> {
-  const bar = progressBar(process.stderr, () => performance.now());
-  const measured = counted(sink, bar);
-  bar.begin("exporting", undefined);
-  try {
-    return await accessArchives(options, {
-      mayCreate: false,
-      onServer: (server) => fromServer(server, wanted, measured),
-      onStore: (archives) => fromStore(archives, wanted, measured),
-    });
-  } finally {
-    bar.end();
-  }
-}
-
-/** Adds what is written to the progress bar. */
-function counted(sink: ArchiveSink, bar: ProgressBar): ArchiveSink {
-  return (bytes) => {
-    bar.add(bytes.length);
+  const count = frameProgress(wanted.progress);
+  const measured: ArchiveSink = (bytes) => {
+    count(bytes);
     return sink(bytes);
   };
+  return accessArchives(options, {
+    mayCreate: false,
+    onServer: (server) => fromServer(server, wanted, measured),
+    onStore: (archives) => fromStore(archives, wanted, measured),
+  });
+}
+
+function begin(progress: Progress, bytes: number | undefined): void {
+  progress.begin({ what: "exporting", total: { bytes } });
 }
 
 function fromStore(
   archives: ServerArchives,
-  wanted: Wanted,
+  { progress, ...wanted }: Wanted,
   sink: ArchiveSink,
 ): Promise<ExportReport> {
-  return archives.export({ ...wanted, sink });
+  return archives.export({ ...wanted, sink, onTotal: (bytes) => begin(progress, bytes) });
 }
 
 async function fromServer(
   server: ServerAddress,
-  { accounts, withKeys }: Wanted,
+  { accounts, withKeys, progress }: Wanted,
   sink: ArchiveSink,
 ): Promise<ExportReport> {
   const query = new URLSearchParams({ accounts: accounts.join(","), withKeys: String(withKeys) });
+  query.set("withTotal", "true");
   const response = await requestExport(server, query);
+  const total = Number(response.headers[totalHeader]);
+  begin(progress, Number.isFinite(total) ? total : undefined);
   for await (const bytes of response as AsyncIterable<Uint8Array>) await sink(bytes);
   const report = response.trailers[reportTrailer];
   if (report === undefined) throw new ArchiveRefused(["the server ended before the archive did"]);
   return JSON.parse(report) as ExportReport;
 }
 
-function textOf(output: string, { accounts, records, contentBytes, archiveBytes }: ExportReport) {
-  const size = `${(archiveBytes / 1024 / 1024).toFixed(1)} MiB`;
-  const what = `${accounts.join(", ")}: ${figures(records, contentBytes)}`;
+function textOf(output: string, { accounts, records, archiveBytes, ...contents }: ExportReport) {
+  const size = sizeText(archiveBytes);
+  const figures = `${countText(records)} records, ${contentText(contents)}`;
+  const what = `${accounts.join(", ")}: ${figures}`;
   return output === "-" ? `${what} (${size})` : `${output} (${size}): ${what}`;
 }

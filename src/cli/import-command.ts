@@ -1,10 +1,13 @@
 import { resolve } from "node:path";
 import type { ImportCounts } from "../commands/azurite-import/import-context.ts";
 import { markImported } from "../commands/azurite-import/import-mark.ts";
+import type { Progress } from "../commands/progress.ts";
 import { ImportRefused } from "../commands/refused.ts";
 import type { Accounts } from "../account/settings.ts";
 import type { Options } from "../server/options.ts";
+import { jsonOption } from "./admin-client.ts";
 import { defineCommand, printFailure } from "./command.ts";
+import { showProgress } from "./progress.ts";
 import { checkOptions, locationOf, withStores } from "./with-stores.ts";
 
 export const importCommand = defineCommand({
@@ -44,6 +47,7 @@ export const importCommand = defineCommand({
     store: { kind: "url", value: "URL", help: "records: postgres://…, as for the server" },
     storeFile: { kind: "file", value: "FILE", help: "file that contains the value of --store" },
     content: { kind: "url", value: "URL", help: "contents: s3://…, as for the server" },
+    ...jsonOption,
   },
   notes: [
     "Last-Modified, Timestamp and ETags of entities are kept. ETags of blobs, and ids and pop " +
@@ -53,10 +57,12 @@ export const importCommand = defineCommand({
   ],
   exitCodes: ["everything was imported", "nothing was imported"],
   example: "etagere import ./azurite --location .etagere",
-  run: async ({ words: [folder = ""], options }) => {
+  run: async ({ words: [folder = ""], options: { json, ...options } }) => {
     try {
-      const counts = await importInto(folder, options);
-      process.stdout.write(`${describeCounts(counts)}\n`);
+      const counts = await showProgress({ json }, (progress) =>
+        importInto(folder, options, progress),
+      );
+      process.stdout.write(`${json ? JSON.stringify(counts) : describeCounts(counts)}\n`);
       return 0;
     } catch (error) {
       return printFailure(error, "nothing was imported");
@@ -67,6 +73,7 @@ export const importCommand = defineCommand({
 async function importInto(
   folder: string,
   given: Parameters<typeof checkOptions>[0],
+  progress: Progress,
 ): Promise<ImportCounts> {
   const checked = await checkOptions(given);
   const accounts = await configuredAccounts(checked);
@@ -76,7 +83,13 @@ async function importInto(
     if (accounts !== undefined) {
       await refuseProblems(ensureAccounts(stores.store, accounts, random));
     }
-    const counts = await importFolder({ folder: resolve(folder), stores, random, log });
+    const counts = await importFolder({
+      folder: resolve(folder),
+      stores,
+      random,
+      log,
+      progress,
+    });
     await markImported(locationOf(checked), folder);
     return counts;
   });

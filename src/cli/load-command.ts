@@ -3,9 +3,13 @@ import { Transform, type Readable } from "node:stream";
 import { openArchiveFile } from "../commands/archive/archive-file.ts";
 import type { LoadReport } from "../commands/archive/load-archive.ts";
 import type { LoadRequest } from "../commands/archive/server-archives.ts";
-import { accessArchives, archiveOptions, figures, sendArchive } from "./archive-access.ts";
+import type { Progress } from "../commands/progress.ts";
+import { ArchiveRefused } from "../commands/refused.ts";
+import { systemErrorCode } from "../host/start-refused.ts";
+import { accessArchives, archiveOptions, sendArchive } from "./archive-access.ts";
 import { defineCommand, printFailure } from "./command.ts";
-import { progressBar, type ProgressBar } from "./progress-bar.ts";
+import { contentText, countText } from "./figures.ts";
+import { showProgress } from "./progress.ts";
 
 export const loadCommand = defineCommand({
   name: "load",
@@ -37,7 +41,9 @@ export const loadCommand = defineCommand({
   run: async ({ words: [path = ""], options }) => {
     const { as, replace, json } = options;
     try {
-      const report = await loadFrom(path, options, { as, replace });
+      const report = await showProgress({ json }, (progress) =>
+        loadFrom(path, options, { as, replace, progress }),
+      );
       process.stdout.write(json ? `${JSON.stringify(report)}\n` : textOf(report));
       return 0;
     } catch (error) {
@@ -49,33 +55,38 @@ export const loadCommand = defineCommand({
 async function loadFrom(
   path: string,
   options: Parameters<typeof accessArchives>[0],
-  request: LoadRequest,
+  { progress, ...request }: LoadRequest & { readonly progress: Progress },
 ): Promise<LoadReport> {
-  const bar = progressBar(process.stderr, () => performance.now());
-  bar.begin("loading", path === "-" ? undefined : (await stat(path)).size);
+  const bytes = path === "-" ? undefined : await sizeOf(path);
+  progress.begin({ what: "loading", total: { bytes } });
   // Opened when it is read: a server that does not respond must not consume a part of it.
-  const open = (): Readable => openArchive(path, bar);
+  const open = (): Readable => openArchive(path, progress);
+  return accessArchives(options, {
+    mayCreate: true,
+    onServer: async (server) => {
+      const query = new URLSearchParams({ replace: String(request.replace) });
+      if (request.as !== undefined) query.set("as", request.as);
+      return (await sendArchive(server, query, open)) as LoadReport;
+    },
+    onStore: (archives) => archives.load(open(), request),
+  });
+}
+
+async function sizeOf(path: string): Promise<number> {
   try {
-    return await accessArchives(options, {
-      mayCreate: true,
-      onServer: async (server) => {
-        const query = new URLSearchParams({ replace: String(request.replace) });
-        if (request.as !== undefined) query.set("as", request.as);
-        return (await sendArchive(server, query, open)) as LoadReport;
-      },
-      onStore: (archives) => archives.load(open(), request),
-    });
-  } finally {
-    bar.end();
+    return (await stat(path)).size;
+  } catch (error) {
+    const isMissing = systemErrorCode(error) === "ENOENT";
+    throw isMissing ? new ArchiveRefused([`${path}: no such file`], error) : error;
   }
 }
 
 /** A signal ends the input with an error, so that what was stored so far is deleted soon. */
-function openArchive(path: string, bar: ProgressBar): Readable {
+function openArchive(path: string, progress: Progress): Readable {
   const source = path === "-" ? process.stdin : openArchiveFile(path);
   const counted = new Transform({
     transform(chunk: Buffer, _encoding, done) {
-      bar.add(chunk.length);
+      progress.add({ bytes: chunk.length });
       done(null, chunk);
     },
   });
@@ -86,10 +97,10 @@ function openArchive(path: string, bar: ProgressBar): Readable {
   return source.pipe(counted);
 }
 
-function textOf({ accounts, records, contentBytes }: LoadReport): string {
+function textOf({ accounts, records, ...contents }: LoadReport): string {
   const lines = accounts.flatMap(({ name, isReplaced, keys = [] }) => [
     `${name}: ${keys.length > 0 ? "created and loaded" : isReplaced ? "replaced" : "loaded"}`,
     ...keys.map((key, index) => `key ${index + 1}: ${key}`),
   ]);
-  return [...lines, figures(records, contentBytes), ""].join("\n");
+  return [...lines, `${countText(records)} records, ${contentText(contents)}`, ""].join("\n");
 }

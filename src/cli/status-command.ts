@@ -2,6 +2,7 @@ import { messageOf } from "../host/start-refused.ts";
 import { addressOptions, findServer, tokenOption } from "./admin-client.ts";
 import type { AddressValues } from "./admin-client.ts";
 import { defineCommand } from "./command.ts";
+import { columnsOf } from "./figures.ts";
 import { adminHeader } from "../admin/security/admin-auth.ts";
 
 const columnsDefault = 120;
@@ -86,8 +87,8 @@ async function show(
   { json }: StatusOptions,
 ): Promise<string> {
   const report = await fetchStatus(url, token);
-  const { isTTY, columns } = process.stdout;
-  const width = isTTY ? (columns ?? columnsDefault) : columnsUnlimited;
+  const { isTTY } = process.stdout;
+  const width = isTTY ? columnsOf(process.stdout, columnsDefault) : columnsUnlimited;
   return json ? JSON.stringify(report) : statusTable(report, width);
 }
 

@@ -6,6 +6,7 @@ import type { Entry, Store } from "../store/store.ts";
 import { beginCopy, encodeMark, endCopy, recordPages, type CopyMark } from "../data/copy-mark.ts";
 import { listExtents, type ExtentState } from "../content/extents/extent-table.ts";
 import type { ExtentRange } from "../content/extents/regions.ts";
+import type { Progress } from "./progress.ts";
 
 /** Source or target of a copy. */
 interface CopySide {
@@ -20,12 +21,6 @@ interface CopyOptions {
   readonly fromName: string;
   readonly random: Random;
   readonly progress: Progress;
-}
-
-export interface Progress {
-  /** Begins a step of the copy. `total` is in bytes; undefined if unknown. */
-  begin(what: string, total: number | undefined): void;
-  add(count: number): void;
 }
 
 export interface CopyReport {
@@ -54,10 +49,12 @@ export async function copyData(options: CopyOptions): Promise<CopyReport> {
   const extents = await extentSizes(from.store, from.files);
   const bytes = extents.reduce((sum, each) => sum + each.bytes, 0);
   const reached = await copyExtents(options, mark, extents);
-  await copyRecords(options, reached);
-  progress.begin("comparing bytes", bytes);
+  const copied = await copyRecords(options, reached);
+  progress.begin({ what: "comparing contents", total: { bytes } });
   await compareExtents(options, extents);
-  progress.begin("comparing records", 0);
+  // A copy that was interrupted does not know how many records it has copied before.
+  const items = mark.key.length === 0 ? copied : undefined;
+  progress.begin({ what: "comparing records", total: { items } });
   const records = await compareRecords(options);
   if ((await sequenceOf(from.store)) !== sequence) {
     throw new Error("the source changed during the copy: stop its servers and copy again");
@@ -81,13 +78,11 @@ async function copyExtents(
   extents: readonly ExtentSize[],
 ): Promise<CopyMark> {
   const left = extents.filter(({ extent }) => extent > mark.extent);
-  progress.begin(
-    "copying bytes",
-    left.reduce((sum, { bytes }) => sum + bytes, 0),
-  );
+  const bytes = left.reduce((sum, each) => sum + each.bytes, 0);
+  progress.begin({ what: "copying contents", total: { bytes } });
   let reached = mark;
   for (const each of left) {
-    await copyExtent(from.files, to.files, each, (count) => progress.add(count));
+    await copyExtent(from.files, to.files, each, (count) => progress.add({ bytes: count }));
     reached = { ...reached, extent: each.extent };
     const value = encodeMark(reached);
     await to.store.transact(async (tx) => tx.put(copyMarkKey(), value));
@@ -95,8 +90,9 @@ async function copyExtents(
   return reached;
 }
 
-async function copyRecords({ from, to, progress }: CopyOptions, mark: CopyMark): Promise<void> {
-  progress.begin("copying records", 0);
+async function copyRecords({ from, to, progress }: CopyOptions, mark: CopyMark): Promise<number> {
+  progress.begin({ what: "copying records", total: {} });
+  let copied = 0;
   for await (const page of recordPages(from.store, mark.key)) {
     const last = page.at(-1);
     if (last === undefined) continue;
@@ -104,8 +100,10 @@ async function copyRecords({ from, to, progress }: CopyOptions, mark: CopyMark):
       for (const { key, value } of page) tx.put(key, value);
       tx.put(copyMarkKey(), encodeMark({ ...mark, key: last.key }));
     });
-    progress.add(page.length);
+    copied += page.length;
+    progress.add({ items: page.length });
   }
+  return copied;
 }
 
 async function compareExtents(
@@ -113,7 +111,7 @@ async function compareExtents(
   extents: readonly ExtentSize[],
 ): Promise<void> {
   for (const each of extents) {
-    const count = (bytes: number): void => progress.add(bytes);
+    const count = (bytes: number): void => progress.add({ bytes });
     if (each.bytes === 0 || (await isSameExtent(from.files, to.files, each, count))) continue;
     throw new Error(`extent ${each.extent} differs from its source: empty the target, copy again`);
   }
@@ -130,7 +128,7 @@ async function compareRecords({ from, to, progress }: CopyOptions): Promise<numb
     if (one.done === true || other.done === true || !isSame(one.value, other.value)) {
       throw new Error("records differ from their source: empty the target and copy again");
     }
-    progress.add(1);
+    progress.add({ items: 1 });
   }
 }
 

@@ -15,6 +15,7 @@ import { StartRefused, systemErrorCode } from "../host/start-refused.ts";
 import { listExtents, type ExtentState } from "../content/extents/extent-table.ts";
 import { LmdbEngine } from "../store/lmdb/lmdb-engine.ts";
 import { snapshotView } from "../store/layered-scan.ts";
+import { noProgress, type Progress } from "./progress.ts";
 
 interface BackupOptions extends FolderOptions {
   /** Must not exist or be an empty folder. */
@@ -22,6 +23,7 @@ interface BackupOptions extends FolderOptions {
   /** An earlier backup. Extents that have not changed since are linked to its files instead of
    *  being copied; both backups stay complete, also if the other one is deleted. */
   readonly base?: string | undefined;
+  readonly progress?: Progress | undefined;
 }
 
 interface BackupReport {
@@ -39,7 +41,7 @@ interface BackupReport {
  * The target gets its final name after everything is flushed.
  */
 export async function backupFolder(options: BackupOptions): Promise<BackupReport> {
-  const { location, to, base } = options;
+  const { location, to, base, progress = noProgress } = options;
   checkTarget(to);
   const known = base === undefined ? undefined : await openBase(base, location);
   const draft = `${to}.incomplete`;
@@ -48,21 +50,26 @@ export async function backupFolder(options: BackupOptions): Promise<BackupReport
     await rm(draft, { recursive: true, force: true });
     await makeFolder(join(draft, "store"));
     await mkdir(extentsPath(draft), 0o700);
+    // The library writes the file without reporting how far it is.
+    progress.begin({ what: "copying records", total: {} });
     await folder.engine.copyTo(storePath(draft));
+    const recordBytes = (await stat(storePath(draft))).size;
+    progress.add({ items: folder.engine.entryCount, bytes: recordBytes });
     await chmod(storePath(draft), 0o600);
     if (existsSync(formatPath(location))) await copyFile(formatPath(location), formatPath(draft));
     const extents = await extentsIn(storePath(draft));
-    let bytes = (await stat(storePath(draft))).size;
-    let linkedExtents = 0;
+    const changed: ExtentSize[] = [];
     for (const state of extents) {
       const isLinked = await known?.link(state, { from: location, to: draft });
-      if (isLinked === true) linkedExtents += 1;
-      else bytes += await copyExtent(location, draft, state.extent);
+      if (isLinked !== true) changed.push(await sizeOf(location, state.extent));
     }
-    await syncAll(draft);
+    const bytes = await copyExtents(location, draft, changed, progress);
+    progress.begin({ what: "flushing", itemName: "files", total: {} });
+    await syncAll(draft, progress);
     await rename(draft, to);
     await sync(dirname(to));
-    return { extents: extents.length, bytes, linkedExtents };
+    const linkedExtents = extents.length - changed.length;
+    return { extents: extents.length, bytes: recordBytes + bytes, linkedExtents };
   } catch (error) {
     await rm(draft, { recursive: true, force: true });
     throw error;
@@ -76,14 +83,46 @@ function checkTarget(to: string): void {
   if (isTaken) throw new StartRefused([`${to}: not empty; choose a new or empty folder`]);
 }
 
+interface ExtentSize {
+  readonly extent: bigint;
+  readonly bytes: number;
+}
+
+async function sizeOf(folder: string, extent: bigint): Promise<ExtentSize> {
+  const found = await stat(extentPath(folder, extent)).catch(() => undefined);
+  return { extent, bytes: found?.size ?? 0 };
+}
+
+/** Returns the number of copied bytes. Files may grow meanwhile. */
+async function copyExtents(
+  from: string,
+  to: string,
+  extents: readonly ExtentSize[],
+  progress: Progress,
+): Promise<number> {
+  const total = extents.reduce((sum, each) => sum + each.bytes, 0);
+  progress.begin({ what: "copying contents", total: { bytes: total } });
+  let copied = 0;
+  for (const { extent } of extents) copied += await copyExtent({ from, to, extent, progress });
+  return copied;
+}
+
+interface ExtentCopy {
+  readonly from: string;
+  readonly to: string;
+  readonly extent: bigint;
+  readonly progress: Progress;
+}
+
 /** Copies an extent and returns its length; 0 for one that was never written and has no file. The
  *  copy has the date of the file, by which a later backup recognises it. */
-async function copyExtent(from: string, to: string, extent: bigint): Promise<number> {
+async function copyExtent({ from, to, extent, progress }: ExtentCopy): Promise<number> {
   const path = extentPath(from, extent);
   const target = extentPath(to, extent);
   try {
     const { atime, mtime } = await stat(path);
     const source = createReadStream(path);
+    source.on("data", (chunk) => progress.add({ bytes: chunk.length }));
     await pipeline(source, createWriteStream(target, { flags: "wx", mode: 0o600 }));
     await utimes(target, atime, mtime);
     return source.bytesRead;
@@ -94,9 +133,10 @@ async function copyExtent(from: string, to: string, extent: bigint): Promise<num
   }
 }
 
-async function syncAll(folder: string): Promise<void> {
+async function syncAll(folder: string, progress: Progress): Promise<void> {
   for (const name of readdirSync(folder, { recursive: true, encoding: "utf8" })) {
     await sync(join(folder, name));
+    progress.add({ items: 1 });
   }
   await sync(folder);
 }

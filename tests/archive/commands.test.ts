@@ -32,14 +32,20 @@ describe("etagere export and etagere load", () => {
     const file = join(folder, "memory.etagere");
     await using source = await start({ port: 0, inMemoryPersistence: true });
     const service = BlobServiceClient.fromConnectionString(source.connectionString);
-    await service.createContainer("archived");
+    const { containerClient } = await service.createContainer("archived");
+    // 512 bytes are in the record, 6,000 are not; both are content for users.
+    for (const length of [0, 512, 6000]) {
+      const blob = containerClient.getBlockBlobClient(`of-${length}`);
+      await blob.upload(Buffer.alloc(length, "x"), length);
+    }
     const exported = await run("export", "-o", file, "--url", source.adminUrl);
-    expect(exported.text).toContain(`${file} (0.0 MiB): devstoreaccount1: 1 records, 0.0 MiB`);
+    expect(exported.text).toContain("devstoreaccount1: 4 records, 3 contents with 6.4 KiB\n");
+    expect(exported.text).toMatch(/^exporting: \d+%, \d\.\d KiB of \d\.\d KiB, /m);
     expect(exported.code).toBe(0);
     await using target = await start({ port: 0, inMemoryPersistence: true });
     const url = ["--url", target.adminUrl];
     const loaded = await run("load", file, ...url);
-    expect(loaded.text).toContain("devstoreaccount1: loaded\n1 records, 0.0 MiB of contents\n");
+    expect(loaded.text).toContain("devstoreaccount1: loaded\n4 records, 3 contents with 6.4 KiB\n");
     expect(loaded.code).toBe(0);
     expect(await containersOf(target.connectionString)).toEqual(["archived"]);
     const again = await run("load", file, ...url);
@@ -48,6 +54,8 @@ describe("etagere export and etagere load", () => {
     expect(again.text).toContain("etagere: nothing was loaded\n");
     const replaced = await run("load", file, "--replace", "--json", ...url);
     expect(replaced.text).toContain('"isReplaced":true');
+    expect(replaced.text).toContain('"records":4,"contents":3,"contentBytes":6512}');
+    expect(replaced.text).toMatch(/^\{"progress":\{"step":"loading",/m);
   });
 
   it("work on a data folder, whether a server uses it or not", async () => {
@@ -116,7 +124,7 @@ describe("etagere export and etagere load", () => {
     const gone = await run("export", "-o", join(folder, "x"), "--url", "http://127.0.0.1:1");
     expect(gone.text).toContain("no server responds at http://127.0.0.1:1");
     expect((await run("load", join(folder, "no-file"), "--location", nowhere)).text).toContain(
-      "ENOENT",
+      "no-file: no such file\netagere: nothing was loaded\n",
     );
     expect(existsSync(nowhere)).toBe(false);
   });

@@ -29,12 +29,19 @@ function run(...words: readonly string[]) {
 describe("etagere check and etagere backup", () => {
   it("check and copy a folder that is in use", () => {
     const checked = run("check", location);
-    expect(checked.stderr).toBe("");
+    expect(checked.stderr).toMatch(/^checking: \d+%, [\d,]+ of [\d,]+ records, .*\/s\n$/);
     expect(checked.stdout).toMatch(/4 blobs/);
+    expect(checked.stdout).toMatch(/^\d+ contents with \d+\.\d MiB: blobs, snapshots, /m);
     expect(checked.stdout).toMatch(/^no problems: /m);
     expect(checked.status).toBe(0);
-    expect(run("backup", "--from", location, "--to", copy)).toMatchObject({ status: 0 });
-    expect(run("check", copy)).toMatchObject({ status: 0 });
+    const backup = run("backup", "--from", location, "--to", copy);
+    expect(backup.stderr).toMatch(/^copying contents: 100%, .* KiB of .* KiB, .*\/s$/m);
+    expect(backup.status).toBe(0);
+    const copied = run("check", copy, "--json");
+    const report = JSON.parse(copied.stdout) as { records: object; contents: number };
+    expect(report).toMatchObject({ problemCount: 0, records: { blobs: 4 } });
+    expect(report.contents).toBeGreaterThanOrEqual(4);
+    expect(copied.stderr).toMatch(/^\{"progress":\{"step":"checking",/);
   });
 
   it("report a damaged folder and exit with 1", () => {

@@ -44,7 +44,14 @@ describe("etagere on a folder with data of Azurite", () => {
 
   it("reports what it imported, or why it did not", () => {
     const imported = run("import", fixture.folder, "-l", location);
-    expect(imported.stderr).toBe("");
+    const steps = imported.stderr.split("\n").filter((line) => line !== "");
+    expect(steps.map((line) => line.split(/: |, |\//)[0])).toEqual([
+      "reading Azurite's lists",
+      "importing blobs",
+      "importing messages",
+      "importing entities",
+    ]);
+    expect(steps[1]).toMatch(/^importing blobs: 100%, (\d+) of \1 blobs and blocks, (.+) of \2, /);
     expect(imported.stdout).toBe(
       "imported 3 containers with 9 blobs, 3 snapshots and 3 uncommitted blocks,\n" +
         "2 queues with 3 messages, 2 tables with 151 entities\n",
@@ -52,13 +59,13 @@ describe("etagere on a folder with data of Azurite", () => {
     expect(imported.status).toBe(0);
     const again = run("import", fixture.folder, "-l", location);
     expect(again).toMatchObject({ status: 1, stdout: "" });
-    expect(again.stderr).toMatch(/^etagere: container \S+\/box exists or is[^]*nothing was imp/);
+    expect(again.stderr).toMatch(/^etagere: container \S+\/box exists or is[^]*nothing was imp/m);
     const empty = run("import", location, "-l", location);
     expect(empty.stderr).toContain("no Azurite data (__azurite_db_*.json) found\n");
     const lake = ["-l", temporaryFolder(), "--enableHierarchicalNamespace"];
     const refused = run("import", fixture.folder, ...lake);
     expect(refused.status).toBe(1);
-    expect(refused.stderr).toMatch(/^etagere: blob box\/[^]*page blob\n[^]*into a flat account/);
+    expect(refused.stderr).toMatch(/^etagere: blob box\/[^]*page blob\n[^]*into a flat account/m);
     const contradiction = run("import", fixture.folder, "-l", location, lake[2] ?? "");
     expect(contradiction.stderr).toContain("flat namespace, which cannot become hierarchical");
     const missing = run("import", fixture.folder, "--config", "none.json");

@@ -3,7 +3,8 @@ import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
 import { temporaryFolder } from "../harness/temporary-folder.ts";
 import type { ExtentFiles } from "../../src/content/extents/extent-files.ts";
 import { start } from "../../src/index.ts";
-import { copyData, type Progress } from "../../src/commands/copy-data.ts";
+import { copyData } from "../../src/commands/copy-data.ts";
+import { noProgress } from "../../src/commands/progress.ts";
 import { openDataLocation, type DataLocation } from "../../src/data/data-locations.ts";
 import { realEnvironment } from "../../src/host/world.ts";
 import { silentLog } from "../harness/silent-log.ts";
@@ -13,7 +14,6 @@ import { changeAll, contentsOf, fill, fillAgain } from "./shelf-contents.ts";
 const folder = temporaryFolder();
 const source: DataLocation = { records: join(folder, "source"), bytes: undefined };
 const world = realEnvironment(silentLog);
-const quiet: Progress = { begin: () => undefined, add: () => undefined };
 let bucket: FakeS3;
 let original: Readonly<Record<string, unknown>>;
 
@@ -42,7 +42,7 @@ async function copy(from: DataLocation, to: DataLocation, wrap: Wrap = (files) =
   try {
     const target = { ...other, files: wrap(other.files) };
     const fromName = from.records;
-    return await copyData({ from: one, to: target, fromName, ...world, progress: quiet });
+    return await copyData({ from: one, to: target, fromName, ...world, progress: noProgress });
   } finally {
     await one.close();
     await other.close();

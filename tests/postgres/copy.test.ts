@@ -2,7 +2,8 @@ import { join } from "node:path";
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { temporaryFolder } from "../harness/temporary-folder.ts";
 import { start } from "../../src/index.ts";
-import { copyData, type Progress } from "../../src/commands/copy-data.ts";
+import { copyData } from "../../src/commands/copy-data.ts";
+import { noProgress } from "../../src/commands/progress.ts";
 import { openDataLocation, type DataLocation } from "../../src/data/data-locations.ts";
 import { realEnvironment } from "../../src/host/world.ts";
 import { silentLog } from "../harness/silent-log.ts";
@@ -11,7 +12,6 @@ import { openDatabase, type Database } from "./database.ts";
 
 const folder = temporaryFolder();
 const world = realEnvironment(silentLog);
-const quiet: Progress = { begin: () => undefined, add: () => undefined };
 let database: Database;
 
 beforeAll(async () => {
@@ -25,7 +25,7 @@ afterAll(async () => {
 async function copy(from: DataLocation, to: DataLocation): Promise<void> {
   const [one, other] = [await openDataLocation(from, world), await openDataLocation(to, world)];
   const fromName = from.records;
-  await copyData({ from: one, to: other, fromName, ...world, progress: quiet });
+  await copyData({ from: one, to: other, fromName, ...world, progress: noProgress });
   await one.close();
   await other.close();
 }

@@ -10,10 +10,12 @@ import type { RawCall, RawRoute } from "../routes.ts";
 export const archivePath = "/admin/v1/archive";
 /** A header after the archive with the report of the export. */
 export const reportTrailer = "x-etagere-report";
+/** A header of the archive with about how many bytes its parts have before compression. */
+export const totalHeader = "x-etagere-total-bytes";
 export const archiveType = "application/vnd.etagere.archive";
 
 const flag = optional(oneOf(["true", "false"]));
-const exportQuery = { accounts: optional(textCheck), withKeys: flag };
+const exportQuery = { accounts: optional(textCheck), withKeys: flag, withTotal: flag };
 const loadQuery = { as: optional(textCheck), replace: flag };
 
 /** Exports accounts as an archive, and loads an archive. */
@@ -34,8 +36,13 @@ async function exportAll(
   const names = request.query.get("accounts") ?? "";
   const accounts = names === "" ? [] : names.split(",");
   const withKeys = request.query.get("withKeys") === "true";
+  const isMeasured = request.query.get("withTotal") === "true";
+  const onTotal = isMeasured
+    ? (bytes: number): void => void response.setHeader(totalHeader, bytes)
+    : undefined;
   const sink = sinkOf(response);
-  const result = await unlessGone(response, archives.export({ accounts, withKeys, sink }));
+  const exported = archives.export({ accounts, withKeys, sink, onTotal });
+  const result = await unlessGone(response, exported);
   if (result === undefined) return undefined;
   if (result.ok) {
     response.addTrailers({ [reportTrailer]: JSON.stringify(result.report) });

@@ -110,6 +110,7 @@ export interface ContentFrame extends MoreContentFrame {
 /** Last frame: without it an archive is incomplete. */
 export interface EndFrame {
   readonly records: number;
+  /** Bytes in the frames `content` and `moreContent`, before compression. */
   readonly contentBytes: number;
 }
 

@@ -4,10 +4,11 @@ import { readSubscriptions } from "../../account/subscription.ts";
 import { formatIso } from "../../base/dates.ts";
 import type { ContentStore } from "../../content/content.ts";
 import type { Store, View } from "../../store/store.ts";
+import type { ContentFigures } from "../content-count.ts";
 import type { AccountFrame } from "./archive-format.ts";
 import { ArchiveRefused } from "../refused.ts";
 import { FrameWriter, type ArchiveSink } from "./frame-writer.ts";
-import { RecordExporter } from "./record-exporter.ts";
+import { measureOwned, RecordExporter } from "./record-exporter.ts";
 
 export interface ExportOptions {
   readonly store: Store;
@@ -18,15 +19,14 @@ export interface ExportOptions {
   /** Version of this program. */
   readonly release: string;
   readonly sink: ArchiveSink;
-  /** Called after each record with the totals so far. */
-  readonly onProgress?: ((report: ExportReport) => void) | undefined;
+  /** Called before the first byte with about how many bytes all frames have before compression.
+   *  Finding that out reads every record once more. */
+  readonly onTotal?: ((bytes: number) => void) | undefined;
 }
 
-export interface ExportReport {
+export interface ExportReport extends ContentFigures {
   readonly accounts: readonly string[];
   readonly records: number;
-  /** Bytes of contents that are not part of records, before compression. */
-  readonly contentBytes: number;
   /** Length of the archive. */
   readonly archiveBytes: number;
 }
@@ -56,12 +56,12 @@ export function exportAccounts(options: ExportOptions): Promise<ExportReport> {
 }
 
 async function writeArchive(view: View, options: ExportOptions): Promise<ExportReport> {
-  const { content, withKeys, release, sink, onProgress } = options;
+  const { content, withKeys, release, sink, onTotal } = options;
   const chosen = await chosenAccounts(view, options.accounts);
   const writer = new FrameWriter(sink);
   const names = chosen.map(({ name }) => name);
-  const onRecord = (): void => onProgress?.(reportOf(names, exporter, writer));
-  const exporter = new RecordExporter({ view, content, writer, onRecord });
+  const exporter = new RecordExporter({ view, content, writer });
+  if (onTotal !== undefined) onTotal(await measureAccounts({ view, content }, chosen));
   await writer.begin();
   await writer.write("start", { release, createdAt: formatIso(view.now), accounts: names });
   for (const { name, record } of chosen) {
@@ -71,7 +71,7 @@ async function writeArchive(view: View, options: ExportOptions): Promise<ExportR
     await exporter.exportOwned({ kind: "account", id: record.id });
     await exporter.flush();
   }
-  const { records, contentBytes } = exporter;
+  const { records, pieceBytes: contentBytes } = exporter;
   await writer.write("end", { records, contentBytes });
   await writer.finish();
   return reportOf(names, exporter, writer);
@@ -79,10 +79,21 @@ async function writeArchive(view: View, options: ExportOptions): Promise<ExportR
 
 function reportOf(
   names: readonly string[],
-  { records, contentBytes }: RecordExporter,
+  { records, contents }: RecordExporter,
   { bytesWritten }: FrameWriter,
 ): ExportReport {
-  return { accounts: names, records, contentBytes, archiveBytes: bytesWritten };
+  return { accounts: names, records, ...contents.figures, archiveBytes: bytesWritten };
+}
+
+async function measureAccounts(
+  source: Parameters<typeof measureOwned>[0],
+  chosen: readonly NamedAccount[],
+): Promise<number> {
+  let bytes = 0;
+  for (const { record } of chosen) {
+    bytes += await measureOwned(source, { kind: "account", id: record.id });
+  }
+  return bytes;
 }
 
 async function chosenAccounts(

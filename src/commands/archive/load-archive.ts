@@ -16,6 +16,7 @@ import {
 import type { Log, Random } from "../../base/world.ts";
 import type { ContentStore } from "../../content/content.ts";
 import type { AccountFrame, EndFrame, Frame, StartFrame } from "./archive-format.ts";
+import type { ContentFigures } from "../content-count.ts";
 import { ArchiveRefused } from "../refused.ts";
 import { readFrames } from "./frame-reader.ts";
 import { RecordLoader } from "./record-loader.ts";
@@ -150,10 +151,9 @@ export interface LoadOptions extends LoadRules {
   readonly as?: string | undefined;
 }
 
-export interface LoadReport {
+export interface LoadReport extends ContentFigures {
   readonly accounts: readonly AccountLoadResult[];
   readonly records: number;
-  readonly contentBytes: number;
 }
 
 /**
@@ -221,13 +221,13 @@ class ArchiveLoad {
 
   async publish(): Promise<LoadReport> {
     await this.#loader.finish();
-    const { records, contentBytes } = this.#loader;
+    const { records, pieceBytes, contents } = this.#loader;
     const isComplete =
       this.#end?.records === records &&
-      this.#end.contentBytes === contentBytes &&
+      this.#end.contentBytes === pieceBytes &&
       this.#staged.count === this.#names.length;
     if (!isComplete) throw invalid("its figures differ from its contents");
-    return { accounts: await this.#staged.publish(), records, contentBytes };
+    return { accounts: await this.#staged.publish(), records, ...contents.figures };
   }
 
   async abandon(): Promise<void> {

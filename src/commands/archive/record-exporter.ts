@@ -5,6 +5,7 @@ import type { AnyTable } from "../../encoding/table.ts";
 import { definedIds, type OwnerId } from "../../operation/owned-records.ts";
 import type { Entry, Key, Value, View } from "../../store/store.ts";
 import { recordTables } from "../../data/services.ts";
+import { ContentCount } from "../content-count.ts";
 import { isSameContent, piecesOf } from "./content-pieces.ts";
 import type { FrameWriter } from "./frame-writer.ts";
 
@@ -34,7 +35,6 @@ interface RecordExporterOptions {
   readonly view: View;
   readonly content: ContentStore;
   readonly writer: FrameWriter;
-  readonly onRecord: () => void;
 }
 
 /** Records of one frame. */
@@ -55,6 +55,52 @@ interface RecordContent extends Pick<StoredRecord, "key"> {
   readonly ref: ContentRef;
 }
 
+interface OwnedRecord {
+  readonly table: AnyTable;
+  readonly entry: StoredRecord;
+  /** Undefined if nothing in the record must be looked at. */
+  readonly record: Fields | undefined;
+}
+
+/** The archived records that an id owns. The records below a record follow it, so that a reclaim
+ *  job that begins at the account finds them, also after a load was interrupted. */
+async function* ownedRecords(
+  source: Pick<RecordExporterOptions, "view" | "content">,
+  { kind, id }: OwnerId,
+): AsyncGenerator<OwnedRecord> {
+  for (const table of recordTables) {
+    if (!table.isArchived || table.owner !== kind) continue;
+    const isPlain = table.defines.length === 0 && !table.hasLease && !table.content;
+    for await (const page of pagesOf(source.view, table.range([id]))) {
+      for (const entry of page) {
+        const record = isPlain ? undefined : (table.codec.decode(entry.value) as Fields);
+        yield { table, entry, record };
+        const wait = source.content.loop.spend(unitsPerRecord);
+        if (wait !== undefined) await wait;
+        // At most once for each component of a path.
+        for (const below of record === undefined ? [] : definedIds(table, record, id)) {
+          yield* ownedRecords(source, below);
+        }
+      }
+    }
+  }
+}
+
+/** About how many bytes the frames of the records that an id owns have before compression. An
+ *  earlier state that differs little from a later one takes fewer. */
+export async function measureOwned(
+  source: Pick<RecordExporterOptions, "view" | "content">,
+  owner: OwnerId,
+): Promise<number> {
+  let bytes = 0;
+  for await (const { table, entry, record } of ownedRecords(source, owner)) {
+    bytes += entry.key.length + entry.value.length;
+    const ref = record && table.content && (record[table.content] as ContentRef | undefined);
+    if (ref && ref.kind !== "inline") bytes += ref.length;
+  }
+  return bytes;
+}
+
 /** Writes the records of one view, with all records below them. */
 export class RecordExporter {
   readonly #options: RecordExporterOptions;
@@ -65,33 +111,18 @@ export class RecordExporter {
   /** The last record with content outside of it. */
   #previous: RecordContent | undefined;
   records = 0;
-  contentBytes = 0;
+  /** Bytes of contents in frames of their own. */
+  pieceBytes = 0;
+  readonly contents = new ContentCount();
 
   constructor(options: RecordExporterOptions) {
     this.#options = options;
   }
 
-  /** Writes the records that an id owns. The records below a record follow it, so that a reclaim
-   *  job that begins at the account finds them, also after a load was interrupted. */
-  async exportOwned({ kind, id }: OwnerId): Promise<void> {
-    for (const table of recordTables) {
-      if (table.isArchived && table.owner === kind) await this.#exportTable(table, id);
-    }
-  }
-
-  async #exportTable(table: AnyTable, owner: bigint): Promise<void> {
-    for await (const page of pagesOf(this.#options.view, table.range([owner]))) {
-      for (const entry of page) {
-        const isPlain = table.defines.length === 0 && !table.hasLease && !table.content;
-        const record = isPlain ? undefined : (table.codec.decode(entry.value) as Fields);
-        await this.#exportRecord(table, entry, record);
-        const wait = this.#options.content.loop.spend(unitsPerRecord);
-        if (wait !== undefined) await wait;
-        // At most once for each component of a path.
-        for (const below of record === undefined ? [] : definedIds(table, record, owner)) {
-          await this.exportOwned(below);
-        }
-      }
+  /** Writes the records that an id owns, with all records below them. */
+  async exportOwned(owner: OwnerId): Promise<void> {
+    for await (const { table, entry, record } of ownedRecords(this.#options, owner)) {
+      await this.#exportRecord(table, entry, record);
     }
   }
 
@@ -116,7 +147,7 @@ export class RecordExporter {
       await this.#add(table.name, entry.key, value);
     }
     this.records += 1;
-    this.#options.onRecord();
+    if (record !== undefined) this.contents.add(table, record);
   }
 
   async #add(table: string, key: Key, value: Value): Promise<void> {
@@ -141,11 +172,10 @@ export class RecordExporter {
     const head = { table: table.name, key, value, length, ...shown };
     let isFirst = true;
     for await (const part of piecesOf(view, content, { ref, base: base?.ref })) {
-      this.contentBytes += part.bytes.length;
+      this.pieceBytes += part.bytes.length;
       if (isFirst) await writer.write("content", { ...head, ...part });
       else await writer.write("moreContent", part);
       isFirst = false;
-      this.#options.onRecord();
     }
   }
 

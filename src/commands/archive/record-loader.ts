@@ -1,6 +1,7 @@
 import type { ContentStore } from "../../content/content.ts";
 import type { ContentEdit, ContentPlan, ContentRef } from "../../content/content-ref.ts";
 import { edit, share } from "../../content/plan.ts";
+import { ContentCount } from "../content-count.ts";
 import type { AnyTable } from "../../encoding/table.ts";
 import { applyEffects } from "../../operation/apply.ts";
 import type { Effect } from "../../operation/effects.ts";
@@ -52,7 +53,9 @@ export class RecordLoader {
   #open: LoadItem | undefined;
   #committing: Promise<void> = Promise.resolve();
   records = 0;
-  contentBytes = 0;
+  /** Bytes of contents that had frames of their own. */
+  pieceBytes = 0;
+  readonly contents = new ContentCount();
 
   constructor(options: RecordLoaderOptions) {
     this.#options = options;
@@ -114,14 +117,17 @@ export class RecordLoader {
     const options = { length: content.length, isWhole };
     const received = receivePieces(this.#options.content, frame, options);
     content.pieces.push(...received);
-    this.contentBytes += frame.bytes.length;
+    this.pieceBytes += frame.bytes.length;
     this.#batch.bytes += frame.bytes.length;
     this.#batch.pieces += received.length;
   }
 
   async #add(item: LoadItem): Promise<void> {
     this.#batch.items.push(item);
-    if (item.content?.isContinued !== true) this.records += 1;
+    if (item.content?.isContinued !== true) {
+      this.records += 1;
+      this.contents.add(item.record.table, item.record.record, item.content?.length);
+    }
     const { items, bytes, pieces } = this.#batch;
     const isFull =
       items.length >= batchItemsMax || bytes >= batchBytesMax || pieces >= batchPiecesMax;

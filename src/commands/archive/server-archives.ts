@@ -18,7 +18,7 @@ interface ArchiveParts {
   readonly onLoaded: () => Promise<unknown>;
 }
 
-type ExportRequest = Pick<ExportOptions, "accounts" | "withKeys" | "sink" | "onProgress">;
+type ExportRequest = Pick<ExportOptions, "accounts" | "withKeys" | "sink" | "onTotal">;
 export type LoadRequest = Pick<LoadOptions, "as" | "replace">;
 
 /** Exports accounts of a store to archives, and loads archives into it. */

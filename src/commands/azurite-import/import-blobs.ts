@@ -30,7 +30,7 @@ import {
   openSlot,
   type BlobAddress,
 } from "./blob-slot.ts";
-import { requiredText, type Fields } from "./document-fields.ts";
+import { countOf, fieldsOf, requiredText, type Fields } from "./document-fields.ts";
 import type { ImportContext } from "./import-context.ts";
 import { ImportRefused } from "../refused.ts";
 import { runLimited } from "./run-limited.ts";
@@ -43,12 +43,33 @@ const blocksAtOnceMax = 32;
 
 const noEncryption = { clientKey: undefined, scope: undefined };
 
+const blobCollection = "$BLOBS_COLLECTION$";
+const blockCollection = "$BLOCKS_COLLECTION$";
+/** The collections whose documents `importBlobs` reads. */
+export const contentCollections = [blobCollection, blockCollection] as const;
+
+/** The length of the content of a document; documents that are refused later count, too. */
+export function importedBytes(collection: string, document: Fields): number {
+  if (collection === blockCollection) {
+    return countOf(fieldsOf(document["persistency"])["count"]) ?? 0;
+  }
+  return document["isCommitted"] === false ? 0 : contentLengthOf(document);
+}
+
 export async function importBlobs(context: ImportContext): Promise<void> {
-  const { folder } = context;
-  const all = folder.documents("blob", (name) => name === "$BLOBS_COLLECTION$");
-  await runLimited(all, blobsAtOnceMax, ({ fields }) => importBlob(context, fields));
-  const blocks = folder.documents("blob", (name) => name === "$BLOCKS_COLLECTION$");
-  await runLimited(blocks, blocksAtOnceMax, ({ fields }) => importBlock(context, fields));
+  const { folder, progress } = context;
+  const done = (collection: string, document: Fields): void =>
+    progress.add({ items: 1, bytes: importedBytes(collection, document) });
+  const all = folder.documents("blob", (name) => name === blobCollection);
+  await runLimited(all, blobsAtOnceMax, async ({ collection, fields }) => {
+    await importBlob(context, fields);
+    done(collection, fields);
+  });
+  const blocks = folder.documents("blob", (name) => name === blockCollection);
+  await runLimited(blocks, blocksAtOnceMax, async ({ collection, fields }) => {
+    await importBlock(context, fields);
+    done(collection, fields);
+  });
 }
 
 async function importBlob(context: ImportContext, document: Fields): Promise<void> {

@@ -1,5 +1,6 @@
 import type { Random } from "../../base/world.ts";
 import type { DataStores } from "../../data/data-stores.ts";
+import type { Progress } from "../progress.ts";
 import type { AzuriteFolder } from "./azurite-folder.ts";
 import type { StagedResources } from "./staged-resources.ts";
 
@@ -9,6 +10,7 @@ export interface ImportContext {
   readonly random: Random;
   readonly staged: StagedResources;
   readonly counts: ImportCounts;
+  readonly progress: Progress;
 }
 
 export interface ImportCounts {

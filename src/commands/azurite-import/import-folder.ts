@@ -16,8 +16,9 @@ import {
   ticksOf,
   type Fields,
 } from "./document-fields.ts";
-import { importBlobs } from "./import-blobs.ts";
+import { contentCollections, importBlobs, importedBytes } from "./import-blobs.ts";
 import { noCounts, type ImportContext, type ImportCounts } from "./import-context.ts";
+import { noProgress, type Amount, type Progress } from "../progress.ts";
 import { ImportRefused } from "../refused.ts";
 import { StagedResources } from "./staged-resources.ts";
 import { put } from "../../operation/effects.ts";
@@ -42,6 +43,7 @@ interface ImportOptions {
   readonly stores: Pick<DataStores, "store" | "content">;
   readonly random: Random;
   readonly log: Log;
+  readonly progress?: Progress | undefined;
 }
 
 /**
@@ -50,21 +52,26 @@ interface ImportOptions {
  * of the same name exists.
  */
 export async function importFolder(options: ImportOptions): Promise<ImportCounts> {
-  const { folder, stores, random, log } = options;
+  const { folder, stores, random, log, progress = noProgress } = options;
   if (!holdsAzuriteData(folder)) {
     throw new ImportRefused([`${folder}: no Azurite data (__azurite_db_*.json) found`]);
   }
   const staged = new StagedResources(stores, random);
   const source = new AzuriteFolder(folder);
-  const context: ImportContext = { folder: source, stores, random, staged, counts: noCounts() };
-  await stageContainers(context);
+  const counts = noCounts();
+  const context: ImportContext = { folder: source, stores, random, staged, counts, progress };
+  progress.begin({ what: "reading Azurite's lists", itemName: "documents", total: {} });
+  const found = await stageContainers(context);
   await stageQueues(context);
   await stageTables(context);
   await staged.begin();
   try {
     await checkHierarchy(context);
+    progress.begin({ what: "importing blobs", itemName: "blobs and blocks", total: found });
     await importBlobs(context);
+    progress.begin({ what: "importing messages", itemName: "messages", total: {} });
     await importMessages(context);
+    progress.begin({ what: "importing entities", itemName: "entities", total: {} });
     await importEntities(context);
     await staged.publish();
   } catch (error) {
@@ -79,10 +86,27 @@ export async function importFolder(options: ImportOptions): Promise<ImportCounts
   return context.counts;
 }
 
-async function stageContainers({ folder, stores, staged, counts }: ImportContext): Promise<void> {
+const containerCollection = "$CONTAINERS_COLLECTION$";
+const blobCollections: ReadonlySet<string> = new Set([containerCollection, ...contentCollections]);
+
+/** Returns what `importBlobs` will find: the database is read once for both. */
+async function stageContainers({
+  folder,
+  stores,
+  staged,
+  counts,
+  progress,
+}: ImportContext): Promise<Amount> {
   const now = await stores.store.snapshot((view) => Promise.resolve(view.now));
-  const all = folder.documents("blob", (name) => name === "$CONTAINERS_COLLECTION$");
-  for await (const { fields } of all) {
+  const found = { items: 0, bytes: 0 };
+  const all = folder.documents("blob", (name) => blobCollections.has(name));
+  for await (const { collection, fields } of all) {
+    progress.add({ items: 1 });
+    if (collection !== containerCollection) {
+      found.items += 1;
+      found.bytes += importedBytes(collection, fields);
+      continue;
+    }
     const { account, name } = namesIn(fields, "accountName", "name");
     refuseInvalid("container", name, checkContainerName(name).ok);
     const { lastModified, publicAccess } = fieldsOf(fields["properties"]);
@@ -99,6 +123,7 @@ async function stageContainers({ folder, stores, staged, counts }: ImportContext
     staged.add({ kind: "container", account, name, record });
     counts.containers += 1;
   }
+  return found;
 }
 
 async function stageQueues({ folder, staged, counts }: ImportContext): Promise<void> {
@@ -148,7 +173,7 @@ async function importEntities(context: ImportContext): Promise<void> {
 }
 
 async function importEntity(
-  { stores, staged, counts }: ImportContext,
+  { stores, staged, counts, progress }: ImportContext,
   collection: string,
   document: Fields,
 ): Promise<void> {
@@ -169,6 +194,7 @@ async function importEntity(
     const entity = JSON.stringify([partitionKey, rowKey]);
     throw new ImportRefused([`table ${named.name}, entity ${entity}: ${code}`]);
   }
+  progress.add({ items: 1 });
   const { properties } = read.value;
   const changed = ticksOf(document["lastModifiedTime"]);
   await stores.store.transact(async (tx) => {
@@ -214,7 +240,7 @@ async function importMessages(context: ImportContext): Promise<void> {
 }
 
 async function importMessage(
-  { folder, stores, random, staged, counts }: ImportContext,
+  { folder, stores, random, staged, counts, progress }: ImportContext,
   document: Fields,
   position: number,
 ): Promise<void> {
@@ -242,6 +268,7 @@ async function importMessage(
     await applyEffects(stores.content, tx, insertMessage(queue, id, message), tx.now);
     return true;
   });
+  progress.add({ items: 1 });
   counts[isInserted ? "messages" : "skipped"] += 1;
 }
 

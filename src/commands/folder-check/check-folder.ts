@@ -1,4 +1,4 @@
-import { ContentAudit, type ContentFigures } from "../../content/audit/audit-content.ts";
+import { ContentAudit, type AuditFigures } from "../../content/audit/audit-content.ts";
 import type { ExtentFiles } from "../../content/extents/extent-files.ts";
 import type { StateReader } from "../../store/engine.ts";
 import type { ContentRef } from "../../content/content-ref.ts";
@@ -17,6 +17,8 @@ import { snapshotView } from "../../store/layered-scan.ts";
 import { messageOf } from "../../host/start-refused.ts";
 import { contentTags } from "../../content/tables.ts";
 import { recordCounters, recordTables } from "../../data/services.ts";
+import { ContentCount, type ContentFigures } from "../content-count.ts";
+import { noProgress, type Progress } from "../progress.ts";
 import { openFolder, type FolderOptions } from "./open-folder.ts";
 import type { ReclaimJob } from "../../operation/effects.ts";
 import { definedIds, ownerOfJob } from "../../operation/owned-records.ts";
@@ -140,7 +142,7 @@ function increase(counts: Map<number, number>, tag: number, by: number): void {
 }
 
 /** The result of `etagere check`. */
-export interface FolderReport extends ContentFigures {
+export interface FolderReport extends AuditFigures, ContentFigures {
   /** Number of records per kind. */
   readonly records: ReadonlyMap<string, number>;
   /** Descriptions of the first problems; `problemCount` counts all. */
@@ -154,12 +156,17 @@ const tablesByTag = new Map(recordTables.map((table) => [table.tag, table]));
 const countersByTag = new Map(recordCounters.map((counter) => [counter.tag, counter]));
 const wholeKeySpace = { start: Uint8Array.of(1), end: Uint8Array.of(0xff) };
 
+interface CheckOptions extends FolderOptions {
+  readonly progress?: Progress | undefined;
+}
+
 /** Checks one consistent state of a data folder, which servers may be using. */
-export async function checkFolder(options: FolderOptions): Promise<FolderReport> {
+export async function checkFolder(options: CheckOptions): Promise<FolderReport> {
   const folder = await openFolder(options);
   const state = folder.engine.open();
   try {
-    return await checkState(state, folder);
+    const { entryCount } = folder.engine;
+    return await checkState(state, { ...folder, entryCount, progress: options.progress });
   } finally {
     state.close();
     await folder.close();
@@ -170,12 +177,15 @@ interface CheckedExtents {
   readonly files: ExtentFiles;
   /** Extents whose files existed before the state was opened. */
   readonly filesBefore: ReadonlySet<bigint>;
+  /** Number of keys of the state, if it is known. */
+  readonly entryCount?: number | undefined;
+  readonly progress?: Progress | undefined;
 }
 
 /** Checks one state of a store, with its extents. */
 export async function checkState(
   state: StateReader,
-  { files, filesBefore }: CheckedExtents,
+  { files, filesBefore, entryCount, progress = noProgress }: CheckedExtents,
 ): Promise<FolderReport> {
   const view = snapshotView(state, state.ticks);
   const problems: string[] = [];
@@ -184,11 +194,26 @@ export async function checkState(
     problemCount += 1;
     if (problems.length < problemsKeptMax) problems.push(problem);
   };
-  const audit = new ContentAudit({ view, files, filesBefore, report: complain });
-  await audit.begin();
-  const records = await new RecordCheck(view, audit, complain).run();
+  const onBytes = (bytes: number): void => progress.add({ bytes });
+  const audit = new ContentAudit({ view, files, filesBefore, report: complain, onBytes });
+  const { referencedBytes } = await audit.begin();
+  progress.begin({ what: "checking", total: { items: entryCount, bytes: referencedBytes } });
+  const { records, contents } = await new RecordCheck({ view, audit, complain, progress }).run();
   const figures = await audit.finish();
-  return { ...figures, records, problems, problemCount };
+  return { ...figures, ...contents, records, problems, problemCount };
+}
+
+interface RecordCheckOptions {
+  readonly view: View;
+  readonly audit: ContentAudit;
+  readonly complain: (problem: string) => void;
+  readonly progress: Progress;
+}
+
+interface CheckedRecords {
+  /** Number of records per kind. */
+  readonly records: ReadonlyMap<string, number>;
+  readonly contents: ContentFigures;
 }
 
 /** Checks all records in one pass. */
@@ -196,18 +221,21 @@ class RecordCheck {
   readonly #view: View;
   readonly #audit: ContentAudit;
   readonly #complain: (problem: string) => void;
+  readonly #progress: Progress;
   readonly #ownership = new Ownership();
   readonly #followUps: DerivedEntries;
   readonly #records = new Map<string, number>();
+  readonly #contents = new ContentCount();
 
-  constructor(view: View, audit: ContentAudit, complain: (problem: string) => void) {
+  constructor({ view, audit, complain, progress }: RecordCheckOptions) {
     this.#view = view;
     this.#audit = audit;
     this.#complain = complain;
+    this.#progress = progress;
     this.#followUps = new DerivedEntries(view, complain);
   }
 
-  async run(): Promise<ReadonlyMap<string, number>> {
+  async run(): Promise<CheckedRecords> {
     for await (const entries of this.#view.range(reclaimJobs.range([]))) {
       for (const { value } of entries) this.#addJob(value);
     }
@@ -219,11 +247,12 @@ class RecordCheck {
         if (counter?.isSum === true) counters.push(entry);
         else if (counter === undefined && !ownContentTags.has(tag)) await this.#checkEntry(entry);
       }
+      this.#progress.add({ items: entries.length });
     }
     for (const counter of counters) this.#checkCounter(counter);
     this.#followUps.finish();
     for (const problem of this.#ownership.problems()) this.#complain(problem);
-    return this.#records;
+    return { records: this.#records, contents: this.#contents.figures };
   }
 
   /** Notes a reclaim job for the check of ownership. A job that cannot be decoded is reported by
@@ -258,6 +287,7 @@ class RecordCheck {
     const name = (): string => nameOf(table, key);
     const checked = { table, parts, record, name };
     this.#ownership.add(checked);
+    this.#contents.add(table, record);
     const content =
       table.content === undefined
         ? undefined

@@ -108,10 +108,12 @@ interface ContentAuditOptions {
   /** Extents whose files existed before the view was opened. */
   readonly filesBefore: ReadonlySet<bigint>;
   readonly report: (problem: string) => void;
+  /** Called with the number of bytes after each range of an extent that was read. */
+  readonly onBytes?: (count: number) => void;
 }
 
 /** What an audit has examined. */
-export interface ContentFigures {
+export interface AuditFigures {
   readonly nodes: number;
   readonly extents: number;
   readonly bytesRead: number;
@@ -133,10 +135,11 @@ export class ContentAudit {
 
   constructor(options: ContentAuditOptions) {
     this.#options = options;
-    this.#bytes = new StoredBytes(options.files);
+    this.#bytes = new StoredBytes(options.files, options.onBytes);
   }
 
-  async begin(): Promise<void> {
+  /** Returns the number of bytes that the audit will read if the extents have correct counts. */
+  async begin(): Promise<{ readonly referencedBytes: number }> {
     for await (const entries of this.#options.view.range(allGarbage())) {
       for (const { value } of entries) {
         const garbage = this.#decode("a garbage entry", value, garbageCodec);
@@ -145,6 +148,8 @@ export class ContentAudit {
         for (const extent of garbage?.extents ?? []) this.#removedExtents.add(extent);
       }
     }
+    const { live } = await readTable(this.#options.view);
+    return { referencedBytes: Number([...live.values()].reduce((sum, each) => sum + each, 0n)) };
   }
 
   async addRecord(name: string, key: Key, ref: ContentRef): Promise<void> {
@@ -154,7 +159,7 @@ export class ContentAudit {
     if (ref.kind === "slices") await this.#readAll(name, ref.slices);
   }
 
-  async finish(): Promise<ContentFigures> {
+  async finish(): Promise<AuditFigures> {
     await this.#auditNodes();
     await this.#auditCounts();
     const { view, files, filesBefore, report } = this.#options;

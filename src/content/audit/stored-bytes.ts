@@ -6,12 +6,14 @@ import { ExtentFileCache } from "../extents/extent-file-cache.ts";
 /** Reads the bytes of slices and verifies their checksums. */
 export class StoredBytes {
   readonly #fileCache: ExtentFileCache;
+  readonly #onBytes: (count: number) => void;
   /** Bytes read, and those of them that have a checksum. */
   bytesRead = 0;
   bytesWithChecksum = 0;
 
-  constructor(files: ExtentFiles) {
+  constructor(files: ExtentFiles, onBytes: (count: number) => void = () => undefined) {
     this.#fileCache = new ExtentFileCache(files);
+    this.#onBytes = onBytes;
   }
 
   /** Describes each slice whose bytes cannot be read or differ from their checksum. */
@@ -35,6 +37,7 @@ export class StoredBytes {
     try {
       const found = await crcOfRange(this.#fileCache, extent, { offset, length });
       this.bytesRead += length;
+      this.#onBytes(length);
       if (crc64 === undefined) return undefined;
       this.bytesWithChecksum += length;
       return found === crc64 ? undefined : `${location} differ from their checksum`;

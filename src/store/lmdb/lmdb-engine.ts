@@ -233,6 +233,12 @@ export class LmdbEngine implements Engine {
     this.#database.readerCheck();
   }
 
+  /** Number of keys in the latest state. */
+  get entryCount(): number {
+    const { entryCount } = this.#database.getStats() as { readonly entryCount?: number };
+    return entryCount ?? 0;
+  }
+
   /** Writes the latest state, without free pages, to a new file. Commits continue meanwhile and are
    *  not included. */
   copyTo(path: string): Promise<void> {

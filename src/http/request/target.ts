@@ -116,20 +116,40 @@ export function authenticate(
   http: HttpService,
   addressed: AddressedRequest,
 ): Result<AuthenticatedRequest> {
-  const { request, requestId, location, version, address } = addressed;
-  const settings = http.accounts.get(location.account);
+  const settings = http.accounts.get(addressed.location.account);
   if (settings === undefined) return fail("ResourceNotFound");
   const principal = principalOf(http, addressed, settings);
-  if (!principal.ok) return principal;
-  return ok({
-    request,
-    requestId,
-    location,
-    version,
-    address,
-    principal: principal.value,
-    settings,
-  });
+  if (principal.ok) return ok(authenticatedAs(addressed, principal.value, settings));
+  const other = withoutAccount(http, addressed);
+  const otherPrincipal = other && principalOf(http, other, settings);
+  if (otherPrincipal?.ok !== true) return principal;
+  return ok(authenticatedAs(other ?? addressed, otherPrincipal.value, settings));
+}
+
+function authenticatedAs(
+  { request, requestId, location, version, address }: AddressedRequest,
+  principal: Principal,
+  settings: AccountSettings,
+): AuthenticatedRequest {
+  return { request, requestId, location, version, address, principal, settings };
+}
+
+/** The other reading of a rename whose URL may lack the account (`accountOfRename`): the path
+ *  starts with a filesystem that has the name of the account. A SAS decides, because it is valid
+ *  for one filesystem. Undefined if there is no other reading. */
+function withoutAccount(
+  http: HttpService,
+  addressed: AddressedRequest,
+): AddressedRequest | undefined {
+  const { request, location } = addressed;
+  const { account, accountPlace, query, rawPath } = location;
+  if (http.service.name !== "blob" || query.get("sig") === undefined) return undefined;
+  if (accountPlace !== "path" || accountOfSource(request) !== account) return undefined;
+  const path = decodePath(rawPath.slice(1));
+  if (path === undefined) return undefined;
+  const moved: Location = { ...location, path, accountPlace: "elsewhere" };
+  const address = identify(http, request, moved);
+  return address.ok ? { ...addressed, location: moved, address: address.value } : undefined;
 }
 
 const anonymous = ok(anonymousPrincipal);
@@ -325,19 +345,23 @@ function isWebHost(host: string): boolean {
  *  the source. A path that starts with the name of the account omits it only if its second name
  *  cannot be that of a container; otherwise what exists decides (`blob/resources.ts`). */
 function accountOfRename(
-  { headers }: WireRequest,
+  request: WireRequest,
   rawPath: string,
   http: LocatingService,
 ): string | undefined {
-  const source = headers["x-ms-file-rename-source"] ?? headers["x-ms-rename-source"];
-  if (source === undefined) return undefined;
-  const account = firstSegment(pathOf(source));
+  const account = accountOfSource(request);
   const segment = firstSegment(rawPath);
-  if (!isAccount(http, account)) return undefined;
+  if (account === undefined || !isAccount(http, account)) return undefined;
   if (!isAccount(http, segment)) return account;
   const isInBoth = http.service.name === "blob" && segment === account;
   const second = firstSegment(rawPath.slice(segment.length + 1));
   return isInBoth && second !== "" && !checkContainerName(second).ok ? account : undefined;
+}
+
+/** The first name in the source of a rename, which may be an account. */
+function accountOfSource({ headers }: WireRequest): string | undefined {
+  const source = headers["x-ms-file-rename-source"] ?? headers["x-ms-rename-source"];
+  return source === undefined ? undefined : firstSegment(pathOf(source));
 }
 
 /** The account of a part of a batch, which is always that of the batch: in Azure a part has no host

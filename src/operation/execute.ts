@@ -58,6 +58,9 @@ export interface Call {
   readonly callerId?: string | undefined;
   /** Returns the caller that access control lists limit; undefined for none. */
   readonly aclCaller?: (() => AclCaller | undefined) | undefined;
+  /** Whether the SAS of the request has a permission besides those of the operation; undefined: the
+   *  credentials are no SAS. */
+  readonly permits?: ((letter: string, access: Access | undefined) => boolean) | undefined;
   /** Checks access once the access policies and the target are loaded. */
   readonly authorise: (
     access: Access | undefined,

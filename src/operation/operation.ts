@@ -136,6 +136,9 @@ interface DecisionContext<Scope, Target, Input, A, ReadResult> extends ReadConte
   /** Object id of a caller with a bearer token, or of the user who acts with a user delegation
    *  SAS. */
   readonly callerId: string | undefined;
+  /** Whether the SAS of the request has a permission besides those of the operation; undefined: the
+   *  credentials are no SAS. */
+  readonly permits: ((letter: string) => boolean) | undefined;
   /** Whether the request has neither conditions nor a lease id. */
   readonly isUnconditional: boolean;
   /** Derives credentials for the caller; undefined without a bearer token. */

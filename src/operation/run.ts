@@ -250,6 +250,7 @@ export function contextOf(
     delegate: call.delegate,
     callerId: call.callerId,
     aclCaller: call.aclCaller?.(),
+    permits: call.permits && ((letter) => call.permits?.(letter, loaded.access) === true),
     isUnconditional: call.conditions === noConditions && call.leaseId === undefined,
     newId: () => newId(random),
     newGuid: () => newGuid(random),

@@ -126,6 +126,17 @@ export function mayUseTags(principal: Principal): boolean {
   return mayBeyond(principal, "t");
 }
 
+/** Whether a SAS, with its stored access policy, has a permission in addition to that of the
+ *  operation. */
+export function sasPermits(
+  principal: Principal,
+  letter: string,
+  { policies, wallNow }: Pick<RecordAccess, "policies" | "wallNow">,
+): boolean {
+  const resolved = resolvePolicy(principal, policies, wallNow);
+  return resolved.ok && mayBeyond(resolved.value, letter);
+}
+
 /** Whether the principal has a permission in addition to that of the operation. */
 function mayBeyond(principal: Principal, letter: string): boolean {
   switch (principal.kind) {

@@ -74,6 +74,7 @@ export function decideOn(
     now: testNow,
     callerId: undefined,
     aclCaller: undefined,
+    permits: undefined,
     isUnconditional: true,
     newETag: nextETag(testNow, tagged?.etag),
     newId: () => 99n,

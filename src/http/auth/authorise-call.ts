@@ -5,6 +5,7 @@ import {
   isDecidedByRecord,
   mayOverwrite,
   mayUseTags,
+  sasPermits,
   type AuthorisationTarget,
 } from "../../protocol/authorise.ts";
 import {
@@ -131,6 +132,18 @@ function recordAuthoriser(
     const naming = { principal, address, input, target, access: recordAccess, rolesAllow: byRoles };
     return authoriseNamed(namedResources, naming);
   };
+}
+
+/** Returns a function that tells at the time of the decision whether the SAS has a permission
+ *  besides those of the operation. Undefined without a SAS. */
+export function sasPermitsOf(
+  { clock }: HttpService,
+  { principal }: SelectedRequest,
+): Call["permits"] {
+  const { kind } = principal;
+  if (kind === "key" || kind === "bearer" || kind === "anonymous") return undefined;
+  return (letter, access) =>
+    sasPermits(principal, letter, { policies: access?.policies ?? [], wallNow: clock.wall() });
 }
 
 /** Checks that a SAS is valid for the target if a parameter places it elsewhere than the URL, which

@@ -345,6 +345,7 @@ function callAt(call: Call, address: Address, input: object): Required<Call> {
     delegate: call.delegate,
     callerId: call.callerId,
     aclCaller: call.aclCaller,
+    permits: call.permits,
     authorise: call.authorise,
   };
 }

@@ -13,6 +13,7 @@ import {
   checkIntent,
   currentRoles,
   namedRoleCheck,
+  sasPermitsOf,
 } from "../auth/authorise-call.ts";
 import {
   acceptsBody,
@@ -300,6 +301,7 @@ function callOf(
     delegate: delegateOf(selected),
     callerId: callerIdOf(principal),
     aclCaller: aclCallerOf(http, selected, input),
+    permits: sasPermitsOf(http, selected),
     entities: entitiesOf(principal),
     authorise: authoriserOf(http, selected, input),
   };
@@ -312,6 +314,7 @@ export function renewCall(http: HttpService, selected: SelectedRequest, call: Ca
     features: selected.settings,
     delegate: delegateOf(selected),
     aclCaller: aclCallerOf(http, selected, call.input),
+    permits: sasPermitsOf(http, selected),
     authorise: authoriserOf(http, selected, call.input),
   };
 }

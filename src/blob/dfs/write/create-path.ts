@@ -143,11 +143,16 @@ function declareCreate(kind: PathKind) {
 }
 
 /** Whether the access in the request applies: to a new path, and to an existing one if the request
- *  names it and lists do not limit the caller. */
-function setsAccess({ target, input, aclCaller }: Creation): boolean {
+ *  names it, lists do not limit the caller, and a SAS permits to change it. */
+function setsAccess({ target, input, aclCaller, permits }: Creation): boolean {
   if (target === undefined) return true;
+  if (aclCaller !== undefined) return false;
   const { permissions: mode, acl: list, owner: user, group: team } = input;
-  return aclCaller === undefined && (mode ?? list ?? user ?? team) !== undefined;
+  const setsPermissions = (mode ?? list) !== undefined;
+  const setsOwners = (user ?? team) !== undefined;
+  const isPermitted =
+    (!setsPermissions || permits?.("p") !== false) && (!setsOwners || permits?.("o") !== false);
+  return isPermitted && (setsPermissions || setsOwners);
 }
 
 function isDirectoryRecord(scope: ContainerScope, target: BlobRecord | undefined): boolean {
@@ -185,6 +190,7 @@ interface Creation {
   readonly now: Ticks;
   readonly newId: () => bigint;
   readonly aclCaller: AclCaller | undefined;
+  readonly permits: ((letter: string) => boolean) | undefined;
 }
 
 /** The expiry time that the request sets; undefined if it sets none. */

@@ -32,7 +32,8 @@ export function ensureInstalled() {
 export function ensureBuilt() {
   const configs = [join(root, "tsconfig.json"), join(root, "tsconfig.build.json")];
   if (isOlder(join(root, "dist", "cli", "main.js"), [join(root, "src"), ...configs])) build();
-  else if (isOlder(join(root, "ui", "dist", "index.html"), pageSources)) buildPage();
+  else if (isOlder(join(root, "dist", "tour.js"), [join(root, "examples", "tour")])) buildTour();
+  if (isOlder(join(root, "ui", "dist", "index.html"), pageSources)) buildPage();
 }
 
 function isOlder(built, sources) {
@@ -46,8 +47,14 @@ export function build() {
   run(tool("tsc"), ["-p", "tsconfig.build.json"]);
   say("bundling it (dist/bundle) …");
   runVite(join("scripts", "bundle.config.mjs"));
+  buildTour();
   run(process.execPath, [join("scripts", "release", "notices.mjs")]);
   buildPage();
+}
+
+/** `etagere tour` with its client libraries. */
+function buildTour() {
+  runVite(join("scripts", "tour.config.mjs"));
 }
 
 /** The explorer: static files that the server serves. */

@@ -13,6 +13,7 @@ const runtime = join(root, "scripts", "executable");
 const replacements = new Map([
   [join(root, "src", "host", "package-folder.ts"), join(runtime, "package-folder.ts")],
   [join(root, "src", "host", "version.ts"), join(runtime, "version.ts")],
+  [join(root, "src", "cli", "load-tour.ts"), join(runtime, "load-tour.ts")],
   ["node-gyp-build-optional-packages", join(runtime, "lmdb-addon.ts")],
 ]);
 
@@ -52,7 +53,7 @@ async function bundle() {
 /** The filter saves a call for each import of the bundle. */
 const resolveId = {
   order: "pre",
-  filter: { id: /\/(package-folder|version)\.ts$|^node-gyp-build-optional-packages$/ },
+  filter: { id: /\/(package-folder|version|load-tour)\.ts$|^node-gyp-build-optional-packages$/ },
   async handler(source, importer, options) {
     const replaced = replacements.get(source);
     if (replaced !== undefined) return replaced;

@@ -5,21 +5,52 @@ import { join } from "node:path";
 import { root } from "../prepare.mjs";
 import { nodeVersion, platforms } from "./platforms.mjs";
 
-/** Whether a development dependency is compiled into the explorer's page or the server. */
-const isCompiledIn = (name) => name === "preact" || name.startsWith("@opentelemetry/");
+/** Development dependencies that are compiled into the explorer's page, the server or the tour. */
+const isCompiledIn = (name) =>
+  name === "preact" || name.startsWith("@opentelemetry/") || tourPackages.includes(name);
+
+const tourPackages = [
+  "@azure/data-tables",
+  "@azure/storage-blob",
+  "@azure/storage-file-datalake",
+  "@azure/storage-file-share",
+  "@azure/storage-queue",
+];
+
+/** Licences that npm does not record, because the package's manifest has them in an old form. */
+const unrecordedLicences = { "json-bignum": "MIT" };
 
 /** The entries of package-lock.json that are delivered, and the entry of the project itself. */
 export function deliveredPackages() {
   const lock = JSON.parse(readFileSync(join(root, "package-lock.json"), "utf8"));
   const { "": project, ...entries } = lock.packages;
   const packages = Object.entries(entries)
-    .map(([path, entry]) => ({
-      ...entry,
-      path,
-      name: path.slice(path.lastIndexOf("node_modules/") + 13),
-    }))
-    .filter(({ dev, link, name }) => link !== true && (dev !== true || isCompiledIn(name)));
-  return { project, packages };
+    .map(([path, entry]) => {
+      const name = path.slice(path.lastIndexOf("node_modules/") + 13);
+      return { ...entry, path, name, license: entry.license ?? unrecordedLicences[name] };
+    })
+    .filter(({ link }) => link !== true);
+  const compiledIn = withDependencies(packages, isCompiledIn);
+  return {
+    project,
+    packages: packages.filter((each) => each.dev !== true || compiledIn.has(each)),
+  };
+}
+
+/** Packages with certain names, and all that they need. */
+function withDependencies(packages, isWanted) {
+  const byPath = new Map(packages.map((each) => [each.path, each]));
+  const found = new Set(
+    packages.filter(({ name, path }) => isWanted(name) && path === `node_modules/${name}`),
+  );
+  // A set is iterated with what is added meanwhile.
+  for (const { path, dependencies } of found) {
+    for (const name of Object.keys(dependencies ?? {})) {
+      const needed = findInstalled(byPath, path, name);
+      if (needed !== undefined) found.add(needed);
+    }
+  }
+  return found;
 }
 
 /** `executables` are the names of the platforms whose Node.js is delivered. */

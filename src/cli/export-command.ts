@@ -1,7 +1,6 @@
 import { reportTrailer, totalHeader } from "../admin/views/archives.ts";
 import type { ExportReport } from "../commands/archive/export-accounts.ts";
 import { sinkTo, writeArchiveFile } from "../commands/archive/archive-file.ts";
-import { frameProgress } from "../commands/archive/frame-progress.ts";
 import type { Progress } from "../commands/progress.ts";
 import { ArchiveRefused } from "../commands/refused.ts";
 import type { ArchiveSink } from "../commands/archive/frame-writer.ts";
@@ -75,6 +74,7 @@ async function exportTo(
   options: Parameters<typeof accessArchives>[0],
   wanted: Wanted,
 ): Promise<ExportReport> {
+  const { frameProgress } = await import("../commands/archive/frame-progress.ts");
   const count = frameProgress(wanted.progress);
   const measured: ArchiveSink = (bytes) => {
     count(bytes);

@@ -1,4 +1,4 @@
-import { readFileSync } from "node:fs";
+import { readdirSync, readFileSync } from "node:fs";
 import { posix } from "node:path";
 import { describe, expect, it } from "vitest";
 import { pack } from "./packed-package.ts";
@@ -76,6 +76,7 @@ describe.each(folders)("the npm package of %s", (folder) => {
 it("the server's package contains the program, its types and the explorer", () => {
   const needed = ["bin/etagere", "dist/cli/main.js", "dist/index.d.ts", "ui/dist/index.html"];
   needed.push("dist/index.d.cts", "dist/jest.d.cts", "dist/THIRD-PARTY-NOTICES.txt");
+  needed.push("dist/tour.js");
   expect(packed.get(".")).toEqual(expect.arrayContaining(needed));
 });
 
@@ -93,3 +94,16 @@ it("the types for require have every name of those for import", () => {
 function isBelow(path: string, folder: string): boolean {
   return path.startsWith(folder.endsWith("/") ? folder : `${folder}/`);
 }
+
+it("names exactly the client libraries of the tour in the bill of materials", () => {
+  const sources = readdirSync("examples/tour", { recursive: true, encoding: "utf8" })
+    .filter((name) => name.endsWith(".ts"))
+    .map((name) => readFileSync(posix.join("examples/tour", name), "utf8"));
+  const imported = sources.flatMap((text) =>
+    [...text.matchAll(/from "(@[^/"]+\/[^/"]+)/g)].map(([, name = ""]) => name),
+  );
+  const bill = readFileSync("scripts/release/sbom.mjs", "utf8");
+  const [, list = ""] = /tourPackages = \[([^\]]*)\]/.exec(bill) ?? [];
+  const listed = [...list.matchAll(/"([^"]+)"/g)].map(([, name]) => name);
+  expect(listed).toEqual([...new Set(imported)].toSorted());
+});

@@ -29,4 +29,6 @@ it("installs in an empty folder and serves", { timeout: 180_000 }, async () => {
   const blobs = await startCommand(named, { folder });
   expect([blobs.urlOf("Blob") === "", blobs.urlOf("Queue")]).toEqual([false, ""]);
   await blobs.end();
+  const tour = execFileSync("npx", ["--no-install", "etagere", "tour"], { ...quiet, cwd: folder });
+  expect(tour).toContain("\nAll steps succeeded.\n");
 });

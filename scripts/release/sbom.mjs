@@ -5,17 +5,17 @@ import { join } from "node:path";
 import { root } from "../prepare.mjs";
 import { nodeVersion, platforms } from "./platforms.mjs";
 
-/** Development dependencies that are compiled into the explorer's page, the server or the tour. */
-const isCompiledIn = (name) =>
-  name === "preact" || name.startsWith("@opentelemetry/") || tourPackages.includes(name);
-
-const tourPackages = [
+const tourPackages = new Set([
   "@azure/data-tables",
   "@azure/storage-blob",
   "@azure/storage-file-datalake",
   "@azure/storage-file-share",
   "@azure/storage-queue",
-];
+]);
+
+/** Development dependencies that are compiled into the explorer's page, the server or the tour. */
+const isCompiledIn = (name) =>
+  name === "preact" || name.startsWith("@opentelemetry/") || tourPackages.has(name);
 
 /** Licences that npm does not record, because the package's manifest has them in an old form. */
 const unrecordedLicences = { "json-bignum": "MIT" };

@@ -1,17 +1,10 @@
 import { afterAll, beforeAll } from "vitest";
 import { start, type EtagereServer, type StartOptions } from "../../src/index.ts";
+import { freePorts } from "./free-ports.ts";
 import { rawClient, type RawClient } from "./raw-client.ts";
 import { placeOf } from "./test-store.ts";
 
-export const freePorts = {
-  blobPort: 0,
-  queuePort: 0,
-  tablePort: 0,
-  filePort: 0,
-  dfsPort: 0,
-  smbPort: 0,
-  adminPort: 0,
-} as const;
+export { freePorts };
 
 /** A server for one test file, in memory unless the options differ. */
 export function testServer(options: StartOptions = {}): { server: EtagereServer; blob: RawClient } {

@@ -1,11 +1,20 @@
 import { fork } from "node:child_process";
 import { once } from "node:events";
-import { appendFileSync, existsSync, mkdirSync, readFileSync, rmSync } from "node:fs";
+import {
+  appendFileSync,
+  existsSync,
+  mkdirSync,
+  readFileSync,
+  rmSync,
+  writeFileSync,
+} from "node:fs";
 import { availableParallelism } from "node:os";
-import { dirname } from "node:path";
+import { dirname, join } from "node:path";
 import { parseArgs } from "node:util";
+import { historyText } from "../verify/history-file.ts";
+import type { Operation } from "../verify/history.ts";
 import { findBug } from "./find-bug.ts";
-import { planOf, type Plan } from "./plan.ts";
+import { planOf, workloads as allWorkloads, type Plan } from "./plan.ts";
 import { plantedBugs } from "./planted-bugs.ts";
 import { shrink } from "./shrink.ts";
 import { simulate, type Outcome } from "./simulation.ts";
@@ -31,6 +40,8 @@ const { values } = parseArgs({
     whole: { type: "boolean", default: false },
     /** Plants each of the bugs, and reports how many seeds find it. */
     planted: { type: "boolean", default: false },
+    /** A folder that receives the history of each seed; see docs/HISTORY-FORMAT.md. */
+    histories: { type: "string" },
     child: { type: "boolean", default: false },
   },
 });
@@ -61,14 +72,32 @@ async function serveParent(): Promise<void> {
 
 async function runSeed(seed: number): Promise<SeedResult> {
   const before = process.cpuUsage();
-  const { counts, findings: _, ...rest } = await simulate(chosenPlan(seed));
+  const { counts, findings: _, history, ...rest } = await simulate(chosenPlan(seed));
+  storeHistory(seed, history, rest.problems);
   const { user, system } = process.cpuUsage(before);
   return { seed, ...rest, counts: [...counts], cpuSeconds: (user + system) / 1e6 };
+}
+
+/** Problems other than violations may have ended the run before the final reads. */
+function storeHistory(
+  seed: number,
+  history: readonly Operation[],
+  problems: readonly string[],
+): void {
+  const { histories } = values;
+  if (histories === undefined) return;
+  mkdirSync(histories, { recursive: true });
+  const about = { source: "simulate", seed, complete: problems.length === 0 };
+  writeFileSync(
+    join(histories, `simulate-${seed}.jsonl`),
+    historyText(about, history, allWorkloads),
+  );
 }
 
 async function runOne(plan: Plan): Promise<void> {
   console.log(JSON.stringify(plan));
   const outcome = await simulate(plan);
+  storeHistory(plan.seed, outcome.history, outcome.problems);
   const { operations, seconds, events, messages, hash } = outcome;
   console.log({ operations, seconds, events, messages, hash, counts: outcome.counts });
   for (const { workload, operations: calls, unknown, refused } of outcome.findings) {
@@ -124,7 +153,8 @@ async function runMany(): Promise<void> {
     (seed) => !totals.has(seed),
   );
   const timer = setInterval(() => console.log(totals.progress()), progressSeconds * 1000);
-  const words = ["--child", "--long", values.long];
+  const stored = values.histories === undefined ? [] : ["--histories", values.histories];
+  const words = ["--child", "--long", values.long, ...stored];
   const children = Array.from({ length: Number(values.processes) }, async () => {
     const child = fork(process.argv[1] ?? "", words);
     for (let seed = seeds.shift(); seed !== undefined; seed = seeds.shift()) {

@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
 import { checkState } from "../../src/commands/folder-check/check-folder.ts";
 import type { Random as ByteSource } from "../../src/base/world.ts";
-import { operationsIn, type HistoryEvent } from "../verify/history.ts";
+import { operationsIn, type HistoryEvent, type Operation } from "../verify/history.ts";
 import { randomFrom } from "../verify/random.ts";
 import { Recorder } from "../verify/recorder.ts";
 import { judge, nothingSucceeded, type Finding } from "../verify/verdict.ts";
@@ -25,6 +25,8 @@ export interface Outcome {
   readonly messages: number;
   readonly counts: FaultCounts;
   readonly findings: readonly Finding[];
+  /** Calls and results of all clients. */
+  readonly history: readonly Operation[];
 }
 
 const epochSeconds = 4;
@@ -108,6 +110,7 @@ class Simulation {
       messages: this.#network.messages,
       counts: this.#counts,
       findings,
+      history: operations,
     };
   }
 

@@ -17,6 +17,7 @@ import { realClock } from "../../src/host/world.ts";
 import { silentLog } from "../harness/silent-log.ts";
 import { Clients } from "./clients.ts";
 import { EventReceiver } from "./event-receiver.ts";
+import { historyText } from "./history-file.ts";
 import { operationsIn, parseHistory, type HistoryEvent, type Operation } from "./history.ts";
 import { faultNames, runNemesis, type FaultName } from "./nemesis.ts";
 import { randomFrom } from "./random.ts";
@@ -43,6 +44,8 @@ const { values } = parseArgs({
     faults: { type: "string", default: faultNames.join() },
     /** A file that receives the report, too. */
     record: { type: "string" },
+    /** A folder that receives the history as one file; see docs/HISTORY-FORMAT.md. */
+    histories: { type: "string" },
     program: { type: "string", default: join(process.cwd(), "bin", "etagere") },
   },
 });
@@ -72,6 +75,7 @@ const servers = Array.from(
 
 const faults = await runAll();
 const operations = operationsIn(await readHistories());
+if (values.histories !== undefined) storeHistory(values.histories);
 const findings = [...judge(chosen, operations), ...(await checkData())];
 const isGreen = findings.every(({ problems }) => problems.length === 0);
 const text = report({
@@ -88,6 +92,12 @@ console.log(text);
 if (values.record !== undefined) writeFileSync(values.record, `${text}\n`);
 if (isGreen) await rm(folder, { recursive: true, force: true });
 process.exit(isGreen ? 0 : 1);
+
+function storeHistory(target: string): void {
+  mkdirSync(target, { recursive: true });
+  const stored = historyText({ source: "verify", seed, complete: true }, operations, chosen);
+  writeFileSync(join(target, `verify-${seed}.jsonl`), stored);
+}
 
 async function runAll(): Promise<ReadonlyMap<FaultName, number>> {
   for (const server of servers) await server.start();

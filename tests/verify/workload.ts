@@ -2,7 +2,7 @@ import type { Operation } from "./history.ts";
 import type { SeenEvent } from "./change-events.ts";
 import type { Random } from "./random.ts";
 import type { Recorder } from "./recorder.ts";
-import type { Answer, Endpoints, Sent } from "./wire.ts";
+import type { Answer, Endpoints, Sent, ServiceName } from "./wire.ts";
 
 /** Sends requests; rejects without a response, with NeverSent if there was no effect. */
 export interface Sender {
@@ -26,6 +26,8 @@ export interface Setting {
 
 export interface Workload {
   readonly name: string;
+  /** Whose objects it uses. */
+  readonly service: ServiceName;
   /** Called once before any client; idempotent. */
   setUp(setting: Setting): Promise<void>;
   /** A client: each call performs its next operation. */

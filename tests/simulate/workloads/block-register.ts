@@ -27,6 +27,7 @@ type Write = (
 function partRegister(name: string, prefix: string, write: Write) {
   return registerWorkload({
     name,
+    service: "blob",
     setUp,
     async perform(setting, key, input) {
       const path = `${container}/${prefix}-${key}`;

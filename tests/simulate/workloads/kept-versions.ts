@@ -46,6 +46,7 @@ const eventsKey = "events";
 /** Every acknowledged write stays readable as a version, and is in the subscriber's queue once. */
 export const keptVersions: Workload = {
   name,
+  service: "blob",
   check: checkKept,
   async setUp({ wire }) {
     const path = `${container}?restype=container`;

@@ -9,6 +9,7 @@ const recordBytesMax = 300;
 /** Many clients append to one blob; some with the position they saw last. */
 export const append: Workload = {
   name,
+  service: "blob",
   check: checkAppends,
   async setUp({ wire }) {
     const path = `${container}?restype=container`;

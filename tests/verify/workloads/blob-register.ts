@@ -9,6 +9,7 @@ const lengths = [40, 900, 5_000, 70_000];
 
 export const blobRegister = registerWorkload({
   name: "blob register",
+  service: "blob",
   setUp: ({ wire }) =>
     insist(
       () => wire.send({ service: "blob", method: "PUT", path: `${container}?restype=container` }),

@@ -18,6 +18,7 @@ interface Got {
 /** Producers, and consumers that delete, extend the timeout of, or abandon messages. */
 export const delivery: Workload = {
   name,
+  service: "queue",
   check: checkDeliveries,
   setUp: ({ wire }) =>
     insist(() => wire.send({ service: "queue", method: "PUT", path: `/${queue}` }), 201, 204),

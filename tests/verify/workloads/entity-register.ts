@@ -7,6 +7,7 @@ const table = "verifyregisters";
 
 export const entityRegister = registerWorkload({
   name: "entity register",
+  service: "table",
   setUp: ({ wire }) => insist(() => wire.send(newTable(table)), 201, 409),
   async perform({ wire }, key, input) {
     const answer = await wire.send(requestOf(key, input));

@@ -16,6 +16,7 @@ const shared = { service: "blob", account: eventAccount } as const;
 /** Clients write, change and delete blobs of an account with a change feed and a webhook. */
 export const events: Workload = {
   name,
+  service: "blob",
   check: checkEvents,
   async setUp({ wire }) {
     const path = `${container}?restype=container`;

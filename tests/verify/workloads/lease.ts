@@ -11,6 +11,7 @@ const firstValue = "";
 /** Clients that alternate by an infinite lease, and others that write without it. */
 export const lease: Workload = {
   name,
+  service: "blob",
   check: checkLeases,
   async setUp({ wire }) {
     const path = `${leaseContainer}?restype=container`;

@@ -10,6 +10,7 @@ const places = [firstPlace, "b", "c"];
 /** Directories that are moved between parents, and readers of the file inside. */
 export const move: Workload = {
   name,
+  service: "file",
   check: checkMoves,
   async setUp({ wire }) {
     await insist(() => wire.send(put(`${share}?restype=share`)), 201, 409);

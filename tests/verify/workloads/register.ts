@@ -1,9 +1,11 @@
 import { checkRegisters, type RegisterInput, type RegisterOutput } from "../registers.ts";
+import type { ServiceName } from "../wire.ts";
 import { isFine, type Setting, type Workload } from "../workload.ts";
 
 /** How a kind of stored object implements a register. */
 export interface RegisterAccess {
   readonly name: string;
+  readonly service: ServiceName;
   setUp(setting: Setting): Promise<void>;
   perform(setting: Setting, key: string, input: RegisterInput): Promise<RegisterOutput>;
 }
@@ -11,13 +13,14 @@ export interface RegisterAccess {
 const keysPerEpoch = 3;
 
 export function registerWorkload(access: RegisterAccess): Workload {
-  const { name } = access;
+  const { name, service } = access;
   const perform = (setting: Setting, key: string, input: RegisterInput) =>
     setting.recorder.record({ workload: name, key, input }, () =>
       access.perform(setting, key, input),
     );
   return {
     name,
+    service,
     setUp: (setting) => access.setUp(setting),
     check: checkRegisters,
     client(setting) {

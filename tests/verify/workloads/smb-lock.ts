@@ -23,6 +23,7 @@ interface Held {
  */
 export const smbLock: Workload = {
   name,
+  service: "file",
   check: checkSmbLocks,
   setUp: ({ wire }) =>
     insist(

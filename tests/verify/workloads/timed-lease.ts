@@ -15,6 +15,7 @@ const seconds = 15;
 /** Leases that are not released: they must neither expire early nor stay. */
 export const timedLease: Workload = {
   name,
+  service: "blob",
   check: checkTimedLeases,
   async setUp({ wire }) {
     const path = `${container}?restype=container`;

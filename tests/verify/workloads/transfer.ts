@@ -29,6 +29,7 @@ interface StoredEntity {
 /** Moves units between entities in one transaction, with the ETags of one query. */
 export const transfer: Workload = {
   name,
+  service: "table",
   check: checkTransactions,
   setUp: ({ wire }) => insist(() => wire.send(newTable(table)), 201, 409),
   client(setting) {

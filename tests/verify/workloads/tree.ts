@@ -13,6 +13,7 @@ const valueLength = 24;
 /** Overlapping paths of small trees, through both APIs. */
 export const tree: Workload = {
   name,
+  service: "blob",
   check: checkTrees,
   async setUp({ wire }) {
     await insist(() => wire.send(sent("PUT", `${filesystem}?resource=filesystem`)), 201, 409);

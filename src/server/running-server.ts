@@ -26,6 +26,7 @@ import { LogRetention } from "../events/log-retention.ts";
 import { SubscriptionManager } from "../events/subscription-manager.ts";
 import type { WebhookRules } from "../events/webhook.ts";
 import { FaultInjector } from "../controls/fault-injector.ts";
+import type { Accounts } from "../account/settings.ts";
 import { applyInit } from "../commands/init/apply-init.ts";
 import {
   listen,
@@ -196,7 +197,8 @@ export class RunningServer {
     this.observer = { watch: undefined, audit: given.auditLog?.request };
     this.faults = new FaultInjector(given.clock);
     this.controls = stateControls(given, stores);
-    const servicesOf = (of: DataStores) => inProcessServices(given, of);
+    const servicesOf = (of: DataStores, accounts: Accounts) =>
+      inProcessServices({ ...given, accounts }, of);
     this.init = async (init) => {
       // Of several workers one is enough.
       if (init === undefined || given.worker?.isMain === false) return;

@@ -1,6 +1,8 @@
 import { oneChunk } from "../../content/content.ts";
 import { openDataStores, type DataStores } from "../../data/data-stores.ts";
 import { ensureAccounts } from "../../data/ensure-accounts.ts";
+import { StoredAccounts } from "../../account/stored-accounts.ts";
+import { createInitAccounts } from "./init-accounts.ts";
 import { StartRefused } from "../../host/start-refused.ts";
 import { nameOf, parseInit, type InitRequest, type InitStep } from "./resource-steps.ts";
 import type { HttpService } from "../../http/http-service.ts";
@@ -8,7 +10,7 @@ import { serveRequest } from "../../http/pipeline.ts";
 import type { WireResponse } from "../../http/wire.ts";
 import type { ServiceName } from "../../protocol/names.ts";
 import { latestVersion } from "../../protocol/versions.ts";
-import type { Accounts } from "../../account/settings.ts";
+import type { Accounts, AccountSettings } from "../../account/settings.ts";
 import type { Clock, Log, Random } from "../../base/world.ts";
 import type { InitInput } from "./init-input.ts";
 
@@ -22,7 +24,9 @@ interface InitParts {
 }
 
 /** The services of a store as they run behind the listeners, for requests of this process. */
-type ServicesOf = (stores: DataStores) => ReadonlyMap<ServiceName, HttpService>;
+type ServicesOf = (stores: DataStores, accounts: Accounts) => ReadonlyMap<ServiceName, HttpService>;
+
+type ParsedInit = ReturnType<typeof parseInit>;
 
 /**
  * Creates what `init` describes and does not exist yet, through the operations of the services.
@@ -34,29 +38,53 @@ export async function applyInit(
   stores: DataStores,
   init: string | InitInput,
 ): Promise<void> {
-  const steps = parseInit(init, given.accounts);
+  const { random, accounts, servicesOf } = given;
+  const parsed = parseInit(init, accounts);
   const refuse = (problems: readonly string[]): void => {
     if (problems.length === 0) return;
     throw new StartRefused(problems.map((problem) => `${nameOf(init)}: ${problem}`));
   };
-  refuse(await rehearse(given, steps));
-  const created = await runSteps(callsTo(given.servicesOf(stores)), steps);
+  refuse(await rehearse(given, parsed));
+  refuse(await createInitAccounts({ store: stores.store, random, accounts }, parsed.accounts));
+  const { steps } = parsed;
+  const created = await runSteps(callsTo(servicesOf(stores, accounts)), steps);
   refuse(created.problems);
-  given.log.info({ created: created.count, described: steps.length }, "initial resources created");
+  const accountCount = parsed.accounts.length;
+  const described = steps.length + accountCount;
+  given.log.info({ created: created.count + accountCount, described }, "initial resources created");
 }
 
-/** Runs the steps on an empty store and returns their problems. */
-async function rehearse(given: InitParts, steps: readonly InitStep[]): Promise<readonly string[]> {
-  const { clock, random, log, accounts } = given;
+/** Creates everything in an empty store and returns the problems. */
+async function rehearse(given: InitParts, parsed: ParsedInit): Promise<readonly string[]> {
+  const { clock, random, log } = given;
   const nowhere = { location: undefined, storeUrl: undefined, contentUrl: undefined };
   const options = { ...nowhere, memoryBytesMax: undefined, clock, random, log };
   const stores = await openDataStores(options);
   try {
-    await ensureAccounts(stores.store, accounts, random);
-    return (await runSteps(callsTo(given.servicesOf(stores)), steps)).problems;
+    const { store } = stores;
+    await ensureAccounts(store, given.accounts, random);
+    const accounts = withStored(given.accounts, new StoredAccounts(store, log));
+    const problems = await createInitAccounts({ store, random, accounts }, parsed.accounts);
+    if (problems.length > 0) return problems;
+    const call = callsTo(given.servicesOf(stores, accounts));
+    return (await runSteps(call, parsed.steps)).problems;
   } finally {
     await stores.close();
   }
+}
+
+/** The settings as if the configuration had them: the empty store has not stored them. */
+function configured(settings: AccountSettings | undefined): AccountSettings | undefined {
+  return settings && { ...settings, settingsRevision: undefined };
+}
+
+/** The accounts of the server, and those of a store beside its own. */
+function withStored(served: Accounts, stored: StoredAccounts): Accounts {
+  return {
+    get: (name) => configured(served.get(name)) ?? stored.settings.get(name),
+    names: () => [...served.names(), ...stored.settings.keys()],
+    refresh: () => stored.refresh(),
+  };
 }
 
 interface StepResults {

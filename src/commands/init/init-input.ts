@@ -1,7 +1,15 @@
+import type { AccountInput } from "../../account/parse-settings.ts";
+
 /** What `--init` and `start({ init })` create. Resources at the top level belong to the first
  *  account. */
 export interface InitInput extends AccountInit {
-  readonly accounts?: Readonly<Record<string, AccountInit>>;
+  readonly accounts?: Readonly<Record<string, OtherAccountInit>>;
+}
+
+interface OtherAccountInit extends AccountInit {
+  /** Settings and keys with which the account is created if it does not exist, as in the
+   *  configuration; without keys it gets random ones. Undefined: it must exist. */
+  readonly create?: AccountInput;
 }
 
 /** Resources of one account, by name. */

@@ -11,6 +11,7 @@ import { dirname } from "node:path";
 import type { Accounts } from "../../account/settings.ts";
 import { readRegularFile } from "../../host/files.ts";
 import { messageOf, StartRefused } from "../../host/start-refused.ts";
+import { parseInitAccount, type InitAccount } from "./init-accounts.ts";
 import type { InitInput } from "./init-input.ts";
 
 /** A resource of an account to create. */
@@ -234,15 +235,20 @@ const stepsOfKind = {
   shares: shareSteps,
 };
 
+interface ParsedInit {
+  readonly accounts: readonly InitAccount[];
+  readonly steps: readonly InitStep[];
+}
+
 /** Parses what is to be created: a path of a JSON file, or its content. Throws `StartRefused` with
  *  one line per problem. */
-export function parseInit(init: string | InitInput, accounts: Accounts): readonly InitStep[] {
+export function parseInit(init: string | InitInput, accounts: Accounts): ParsedInit {
   const isFile = typeof init === "string";
   const value = isFile ? readInitFile(init) : init;
   const reader = new FieldReader();
   const contents = new ContentParser(reader, isFile ? dirname(init) : ".");
-  const steps = stepsOf({ path: "", value }, { reader, contents, accounts });
-  if (reader.problems.length === 0) return steps;
+  const parsed = parseRoot({ path: "", value }, { reader, contents, accounts });
+  if (reader.problems.length === 0) return parsed;
   throw new StartRefused(reader.problems.map((problem) => `${nameOf(init)}: ${problem}`));
 }
 
@@ -265,20 +271,20 @@ interface InitParts {
   readonly accounts: Accounts;
 }
 
-function stepsOf(root: Field, parts: InitParts): readonly InitStep[] {
+function parseRoot(root: Field, parts: InitParts): ParsedInit {
   const { reader, accounts } = parts;
   // Editors use `$schema` to find a description of the file.
   const at = reader.object(root, ["accounts", ...kinds, "$schema"]);
   const [first = ""] = accounts.names();
-  const own = accountSteps(at, first, parts);
-  const others = reader.map(at("accounts")).flatMap(([name, field]) => {
-    if (accounts.get(name) === undefined) {
-      const known = accounts.names().join(", ");
-      return reader.refuse(field, `no account of this server has this name; there are ${known}`);
-    }
-    return accountSteps(reader.object(field, kinds), name, parts);
-  });
-  return [...own, ...others.filter((other) => other !== undefined)];
+  const created: InitAccount[] = [];
+  const steps = [...accountSteps(at, first, parts)];
+  for (const [name, account] of reader.map(at("accounts"))) {
+    const of = reader.object(account, ["create", ...kinds]);
+    const wanted = parseInitAccount(reader, accounts, { name, account, create: of("create") });
+    if (wanted !== undefined) created.push(wanted);
+    steps.push(...accountSteps(of, name, parts));
+  }
+  return { accounts: created, steps };
 }
 
 function accountSteps(

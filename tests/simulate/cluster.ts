@@ -2,6 +2,7 @@ import type { RunningServer } from "../../src/server/running-server.ts";
 import type { Random } from "../verify/random.ts";
 import { count, type Conditions, type FaultCounts } from "./faults.ts";
 import type { Machine } from "./machine.ts";
+import { momentNames, type Moment } from "./moments.ts";
 import type { Network } from "./network.ts";
 import type { EventName, Plan } from "./plan.ts";
 import type { Scheduler } from "./scheduler.ts";
@@ -28,8 +29,8 @@ interface Slot {
 const restartMicrosecondsMax = 2 * microsecondsPerSecond;
 const startMicrosecondsMax = 120 * microsecondsPerSecond;
 const startTriesMax = 1000;
-const unflushedPollMicroseconds = 200;
-const unflushedPollsMax = 5_000;
+/** How long a fault waits for the step of a server at which it happens. */
+const momentMicrosecondsMax = microsecondsPerSecond;
 
 /** The server processes of a machine, and what happens to them. */
 export class Cluster {
@@ -103,9 +104,9 @@ export class Cluster {
     const slot = random.pick(this.#slots);
     switch (name) {
       case "kill":
-        return this.#end(slot);
+        return this.#atMoment(random.pick(momentNames), () => this.#end(slot));
       case "power loss":
-        return this.#losePower(random.chance(0.7) ? unflushedPollsMax : 0);
+        return this.#atMoment(random.pick(momentNames), () => this.#losePower());
       case "pause":
         if (slot.process !== undefined) {
           const length = random.pick([100, 3_000, 40_000]) * 1000;
@@ -128,15 +129,19 @@ export class Cluster {
     }
   }
 
-  /** Mostly at a time when bytes are on their way to the disk, for which it waits a while. */
-  #losePower(pollsLeft: number): void {
-    const { scheduler, machine, conditions } = this.#options;
-    if (!conditions.hasFaults) return;
-    if (pollsLeft > 0 && !machine.disk.hasUnflushed) {
-      scheduler.schedule(unflushedPollMicroseconds, () => this.#losePower(pollsLeft - 1));
-      return;
-    }
-    machine.losePower();
+  /** Mostly at a step of a server, for which it waits a while. */
+  #atMoment(moment: Moment, run: () => void): void {
+    const { scheduler, conditions } = this.#options;
+    const happen = (): void => {
+      if (conditions.hasFaults) run();
+    };
+    if (scheduler.random.chance(0.8))
+      conditions.moments.next(moment, momentMicrosecondsMax, happen);
+    else happen();
+  }
+
+  #losePower(): void {
+    this.#options.machine.losePower();
     for (const each of this.#slots) this.#end(each);
   }
 

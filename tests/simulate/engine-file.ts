@@ -88,6 +88,9 @@ export class StoreFile {
     this.#grantNext();
   }
 
+  /** Visible commits are durable: nothing is lost. */
+  losePower(): void {}
+
   apply(batch: EngineBatch): void {
     this.state = applied(this.state, batch);
   }
@@ -166,6 +169,7 @@ export class ModelEngine implements EngineFile {
         throw new StoreFull("no space for the commit");
       }
       writer.batch = batch;
+      if (this.#options.isFlushed) conditions.moments.reach("commit begun");
     } catch (error) {
       return this.#end(writer, () => call.reject(error));
     }
@@ -188,6 +192,7 @@ export class ModelEngine implements EngineFile {
       }
       file.apply(writer.batch!);
       writer.batch = undefined;
+      conditions.moments.reach("commit applied");
       this.#end(writer, call.resolve);
     };
     if (!call.isBlocking) return void scheduler.schedule(delay, complete, process);

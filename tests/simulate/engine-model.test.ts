@@ -1,6 +1,7 @@
 import { setClockOffset, TransactionalStore } from "../../src/store/transactional-store.ts";
 import { storeConformance } from "../harness/store/conformance.ts";
 import { ModelEngine, StoreFile } from "./engine-file.ts";
+import { Moments } from "./moments.ts";
 import { Scheduler } from "./scheduler.ts";
 import { SimProcess } from "./sim-process.ts";
 
@@ -30,7 +31,12 @@ storeConformance("the model of LMDB", async (options) => {
     process,
     scheduler,
     rates,
-    conditions: { isDiskFull: false, diskSlowness: 1, hasFaults: false },
+    conditions: {
+      isDiskFull: false,
+      diskSlowness: 1,
+      hasFaults: false,
+      moments: new Moments(scheduler),
+    },
     counts: new Map(),
     diskMicroseconds: [10, 100],
     isFlushed: true,

@@ -1,3 +1,5 @@
+import type { Moments } from "./moments.ts";
+
 /** What may go wrong, as probabilities per operation and as conditions that a fault begins and
  *  ends. All of it is decided by the seed. */
 export interface FaultRates {
@@ -16,6 +18,8 @@ export interface FaultRates {
 export interface Latencies {
   readonly networkMicroseconds: readonly [number, number];
   readonly diskMicroseconds: readonly [number, number];
+  /** How fast responses are received; 0: at once. */
+  readonly bytesPerMillisecond: number;
 }
 
 /** Conditions of a machine that change during a run. */
@@ -25,6 +29,7 @@ export interface Conditions {
   diskSlowness: number;
   /** False at the end of a run, when everything works. */
   hasFaults: boolean;
+  readonly moments: Moments;
 }
 
 export type FaultCounts = Map<string, number>;

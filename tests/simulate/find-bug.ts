@@ -1,6 +1,5 @@
 import { planOf } from "./plan.ts";
-import type { PlantedBug } from "./planted-bugs.ts";
-import { simulate } from "./simulation.ts";
+import type { SeedRunner } from "./seed-runner.ts";
 
 export interface Search {
   /** Seeds that were run. */
@@ -11,22 +10,13 @@ export interface Search {
 }
 
 /** Runs seeds with a planted bug until one has a problem. */
-export async function findBug(
-  plant: PlantedBug["plant"],
-  seedsMax: number,
-  first = 1,
-): Promise<Search> {
+export async function findBug(runner: SeedRunner, bug: string, seedsMax: number): Promise<Search> {
   let operations = 0;
-  for (let seeds = 1; seeds <= seedsMax; seeds += 1) {
-    const remove = plant();
-    try {
-      const outcome = await simulate(planOf(first + seeds - 1));
-      operations += outcome.operations;
-      const [problem] = outcome.problems;
-      if (problem !== undefined) return { seeds, operations, problem };
-    } finally {
-      remove();
-    }
+  for (let seed = 1; seed <= seedsMax; seed += 1) {
+    const result = await runner.run({ plan: planOf(seed), bug });
+    operations += result.operations;
+    const [problem] = result.problems;
+    if (problem !== undefined) return { seeds: seed, operations, problem };
   }
   return { seeds: seedsMax, operations, problem: undefined };
 }

@@ -1,25 +1,21 @@
-import { planOf, type Plan } from "./plan.ts";
+import { readFileSync, writeFileSync } from "node:fs";
+import type { Plan } from "./plan.ts";
 
-interface KeptPlan {
+export interface KeptPlan {
   /** What it showed; each was repaired. */
   readonly found: string;
   readonly plan: Plan;
 }
 
-/** Plans that have failed, as small as they still did. */
-export const keptPlans: readonly KeptPlan[] = [
-  {
-    found: "leases ended early when a server was started again after a change of the wall clock",
-    plan: {
-      ...planOf(109),
-      seed: 111,
-      processes: 1,
-      workloads: ["timed lease"],
-      events: ["kill", "clock jump"],
-      eventSeconds: 1,
-      secondsMax: 60,
-      clientsEach: 5,
-      operationsMax: 150,
-    },
-  },
-];
+/** Plans that have failed, as small as they still did. `npm run simulate -- --seed N --keep TEXT`
+ *  adds to it, from the root of the project. */
+export const keptPlansPath = "tests/simulate/kept-plans.json";
+
+export function readKeptPlans(path: string): readonly KeptPlan[] {
+  return JSON.parse(readFileSync(path, "utf8")) as readonly KeptPlan[];
+}
+
+export function keepPlan(path: string, kept: KeptPlan): void {
+  const all = [...readKeptPlans(path), kept];
+  writeFileSync(path, `${JSON.stringify(all, undefined, 2)}\n`);
+}

@@ -100,6 +100,7 @@ export class Machine {
   losePower(): void {
     for (const process of this.#processes.values()) process.kill();
     this.disk.losePower();
+    this.#store.losePower();
     this.#volatile = new StoreFile();
     this.#ephemeral = new StoreFile();
     this.#boots += 1;

@@ -10,7 +10,11 @@ interface NetworkOptions {
   readonly rates: FaultRates;
   readonly counts: FaultCounts;
   readonly networkMicroseconds: readonly [number, number];
+  readonly bytesPerMillisecond: number;
 }
+
+/** Bytes that a system accepts from a process before it has sent them. */
+const sendBufferBytes = 65_536;
 
 /** What a client learns of its connection. */
 export interface ClientSide {
@@ -90,6 +94,8 @@ export class Connection {
   #isStalled = false;
   #lastToServer = 0;
   #lastToClient = 0;
+  /** Bytes that the server has sent into a stalled connection. */
+  #bytesStalled = 0;
 
   constructor(network: Network, number: number, process: SimProcess, client: ClientSide) {
     this.#network = network;
@@ -102,23 +108,49 @@ export class Connection {
   /** The client sends. */
   send(bytes: Buffer): void {
     if (!this.isOpen || !this.#mayDeliver()) return;
-    const { scheduler } = this.#network.options;
+    const { scheduler, conditions } = this.#network.options;
     const at = Math.max(this.#lastToServer, scheduler.now + this.#network.latency());
     this.#lastToServer = at;
     const deliver = (): void => {
       if (this.socket.destroyed) return;
       this.#network.record(`${this.#number}>`, bytes);
+      conditions.moments.reach("request delivered");
       this.socket.push(bytes);
     };
     scheduler.schedule(at - scheduler.now, deliver, this.#process);
   }
 
-  /** The server sends; an undefined message ends its direction. */
-  answer(bytes: Buffer | undefined): void {
-    if (!this.isOpen || !this.#mayDeliver()) return;
-    const { scheduler } = this.#network.options;
-    const at = Math.max(this.#lastToClient, scheduler.now + this.#network.latency());
+  /** The server sends; an undefined message ends its direction. Returns after how many microseconds
+   *  the system can accept more, undefined if never. */
+  answer(bytes: Buffer | undefined): number | undefined {
+    const length = bytes?.length ?? 0;
+    if (!this.isOpen) {
+      if (bytes !== undefined) this.#reset();
+      return 1;
+    }
+    if (!this.#mayDeliver()) {
+      this.#bytesStalled += length;
+      return this.#bytesStalled < sendBufferBytes ? 1 : undefined;
+    }
+    const { scheduler, conditions, bytesPerMillisecond } = this.#network.options;
+    conditions.moments.reach("response sent");
+    const sending = (sent: number): number =>
+      bytesPerMillisecond === 0 ? 0 : Math.round((sent * 1000) / bytesPerMillisecond);
+    const from = Math.max(this.#lastToClient, scheduler.now + this.#network.latency());
+    const at = from + sending(length);
     this.#lastToClient = at;
+    const partBytes = bytesPerMillisecond === 0 ? length : sendBufferBytes;
+    let rest = bytes;
+    for (let sent = partBytes; sent < length; sent += partBytes) {
+      this.#deliver(rest?.subarray(0, partBytes), from + sending(sent));
+      rest = rest?.subarray(partBytes);
+    }
+    this.#deliver(rest, at);
+    return Math.max(1, at - scheduler.now - sending(sendBufferBytes));
+  }
+
+  #deliver(bytes: Buffer | undefined, at: number): void {
+    const { scheduler } = this.#network.options;
     scheduler.schedule(at - scheduler.now, () => {
       if (!this.isOpen) return;
       if (bytes === undefined) return this.close();
@@ -146,8 +178,14 @@ export class Connection {
     this.#network.forget(this);
     const { scheduler } = this.#network.options;
     scheduler.schedule(this.#network.latency(), () => this.#client.closed());
+    this.#reset();
+  }
+
+  /** The server learns that the connection is lost. */
+  #reset(): void {
     const reset = (): void =>
       void this.socket.destroy(Object.assign(new Error("reset"), { code: "ECONNRESET" }));
+    const { scheduler } = this.#network.options;
     scheduler.schedule(this.#network.latency(), reset, this.#process);
   }
 
@@ -179,7 +217,8 @@ class ServerSocket extends Duplex {
   readonly #process: SimProcess;
   readonly #scheduler: Scheduler;
   #timeoutMicroseconds = 0;
-  #cancelTimeout = (): void => {};
+  #idleSince = 0;
+  #cancelTimeout: (() => void) | undefined;
 
   constructor(connection: Connection, process: SimProcess, scheduler: Scheduler) {
     super({ allowHalfOpen: true });
@@ -194,7 +233,7 @@ class ServerSocket extends Duplex {
 
   override push(chunk: Buffer | null): boolean {
     this.bytesRead += chunk?.length ?? 0;
-    this.#restartTimeout();
+    this.#idleSince = this.#scheduler.now;
     return super.push(chunk);
   }
 
@@ -212,15 +251,19 @@ class ServerSocket extends Duplex {
   }
 
   override _destroy(error: Error | null, done: (error: Error | null) => void): void {
-    this.#cancelTimeout();
+    this.#cancelTimeout?.();
     this.#connection.answer(undefined);
     done(error);
   }
 
   setTimeout(milliseconds: number, onTimeout?: () => void): this {
-    this.#timeoutMicroseconds = milliseconds * 1000;
+    const microseconds = milliseconds * 1000;
     if (onTimeout !== undefined) this.once("timeout", onTimeout);
-    this.#restartTimeout();
+    this.#idleSince = this.#scheduler.now;
+    if (microseconds === this.#timeoutMicroseconds) return this;
+    this.#timeoutMicroseconds = microseconds;
+    this.#cancelTimeout?.();
+    if (microseconds > 0) this.#awaitTimeout(microseconds);
     return this;
   }
 
@@ -247,16 +290,21 @@ class ServerSocket extends Duplex {
   }
 
   #send(bytes: Buffer, done: () => void): void {
-    this.#connection.answer(bytes);
-    this.#restartTimeout();
-    this.#scheduler.schedule(1, done, this.#process);
+    const acceptedIn = this.#connection.answer(bytes);
+    this.#idleSince = this.#scheduler.now;
+    if (acceptedIn !== undefined) this.#scheduler.schedule(acceptedIn, done, this.#process);
   }
 
-  #restartTimeout(): void {
-    this.#cancelTimeout();
-    this.#cancelTimeout = (): void => {};
-    if (this.#timeoutMicroseconds === 0 || this.destroyed) return;
-    const run = (): void => void this.emit("timeout");
-    this.#cancelTimeout = this.#scheduler.schedule(this.#timeoutMicroseconds, run, this.#process);
+  /** One event for many messages: it waits again if there were any meanwhile. */
+  #awaitTimeout(microseconds: number): void {
+    const run = (): void => {
+      if (this.destroyed) return;
+      const left = this.#idleSince + this.#timeoutMicroseconds - this.#scheduler.now;
+      if (left > 0) return this.#awaitTimeout(left);
+      this.#idleSince = this.#scheduler.now;
+      this.#awaitTimeout(this.#timeoutMicroseconds);
+      this.emit("timeout");
+    };
+    this.#cancelTimeout = this.#scheduler.schedule(microseconds, run, this.#process);
   }
 }

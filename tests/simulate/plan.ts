@@ -2,6 +2,7 @@ import { randomFrom } from "../verify/random.ts";
 import { workloads as allWorkloads } from "../verify/workloads/all.ts";
 import type { Workload } from "../verify/workload.ts";
 import { blockRegister, copyRegister } from "./workloads/block-register.ts";
+import { largeRegister } from "./workloads/large-register.ts";
 import { keptVersions } from "./workloads/kept-versions.ts";
 import type { FaultRates, Latencies } from "./faults.ts";
 
@@ -38,12 +39,18 @@ export interface Plan {
   readonly extentBytes: number;
 }
 
+/** Workloads that only simulations run. */
+export const ownWorkloads: readonly Workload[] = [
+  blockRegister,
+  copyRegister,
+  largeRegister,
+  keptVersions,
+];
+
 /** Workloads that a simulation can run: SMB clients and webhooks use sockets of this machine. */
 export const workloads: readonly Workload[] = [
   ...allWorkloads.filter(({ name }) => name !== "smb lock" && name !== "events"),
-  blockRegister,
-  copyRegister,
-  keptVersions,
+  ...ownWorkloads,
 ];
 
 const spread = [0, 0, 0.001, 0.01, 0.05];
@@ -64,7 +71,7 @@ export function planOf(seed: number): Plan {
     processes: random.pick([1, 2, 2, 3]),
     workloads: some(names, random.pick([0.2, 0.5, 1])),
     clientsEach: random.pick([1, 2, 3, 5]),
-    operationsMax: 1_500,
+    operationsMax: 2_000,
     secondsMax: random.pick([20, 60, 300]),
     thinkMicroseconds: random.pick([0, 1_000, 20_000, 500_000]),
     events: random.chance(0.15) ? [] : some(eventNames, random.pick([0.2, 0.6, 1])),
@@ -79,6 +86,7 @@ export function planOf(seed: number): Plan {
     latencies: {
       networkMicroseconds: [20, network],
       diskMicroseconds: [10, disk],
+      bytesPerMillisecond: random.pick([0, 0, 5_000, 200]),
     },
     extentBytes: random.pick([256, 1024, 8192]) * 1024,
   };

@@ -3,11 +3,11 @@ import { putBlockBlob } from "../../src/blob/write/put-blob.ts";
 import { Syncer } from "../../src/content/extents/extent-writer.ts";
 import { PinTracker } from "../../src/content/reclaim/pins.ts";
 import { getMessages } from "../../src/queue/message/get-messages.ts";
-import type { EngineBatch, EngineReader, EngineWrite } from "../../src/store/engine.ts";
+import type { EngineBatch, EngineWrite } from "../../src/store/engine.ts";
 import { Attempt } from "../../src/store/attempt.ts";
 import { TransactionalStore } from "../../src/store/transactional-store.ts";
 import { updateEntity } from "../../src/table/entity/change-entity.ts";
-import { ModelEngine, StoreFile } from "./engine-file.ts";
+import { StoreFile } from "./engine-file.ts";
 import { Machine } from "./machine.ts";
 import type { SimProcess } from "./sim-process.ts";
 
@@ -52,6 +52,8 @@ function changeDecision(
 }
 
 const heldLeasesTag = 0x04;
+/** Commits that a loss of power takes back. */
+const unflushedCommits = 4;
 
 type Method = (this: unknown, ...given: never[]) => unknown;
 
@@ -80,25 +82,32 @@ function losesIndexEntries(): () => void {
   );
 }
 
-type Decide = (current: EngineReader) => EngineBatch | undefined;
-
+/** Commits are visible and acknowledged; a loss of power takes the last ones back. */
 function acknowledgesBeforeFlush(): () => void {
-  return wrapMethod(
-    ModelEngine.prototype,
-    "commit",
+  const before = new WeakMap<StoreFile, StoreFile["state"][]>();
+  const unplantApply = wrapMethod(
+    StoreFile.prototype,
+    "apply",
     (original) =>
-      function commit(this: unknown, decide: Decide) {
-        return new Promise<unknown>((resolve, reject) => {
-          const early: Decide = (current) => {
-            const batch = decide(current);
-            if (batch !== undefined) queueMicrotask(() => resolve(undefined));
-            return batch;
-          };
-          const whole = original.call(this, early as never) as Promise<void>;
-          whole.then(resolve, reject);
-        });
-      },
+      function apply(this: StoreFile, batch: EngineBatch) {
+        const states = [...(before.get(this) ?? []), this.state];
+        before.set(this, states.slice(-unflushedCommits));
+        original.call(this, batch as never);
+      } as Method,
   );
+  const unplantLoss = wrapMethod(
+    StoreFile.prototype,
+    "losePower",
+    () =>
+      function losePower(this: StoreFile) {
+        this.state = before.get(this)?.[0] ?? this.state;
+        before.delete(this);
+      } as Method,
+  );
+  return () => {
+    unplantLoss();
+    unplantApply();
+  };
 }
 
 function runsTransactionsTwice(): () => void {

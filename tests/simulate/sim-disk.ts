@@ -136,13 +136,8 @@ export class SimDisk {
     return [...this.#files.keys()];
   }
 
-  /** Whether a loss of power would concern bytes that are not flushed. */
-  get hasUnflushed(): boolean {
-    return [...this.#files.values()].some(({ pendingCount }) => pendingCount > 0);
-  }
-
-  /** The files as one process uses them. */
-  filesOf(process: SimProcess): ExtentFiles {
+  /** The files as one process uses them; without a process, for a check that takes no time. */
+  filesOf(process: SimProcess | undefined): ExtentFiles {
     const run = <T>(work: () => T): Promise<T> => this.#run(process, work);
     return {
       extentBytes: this.#options.extentBytes,
@@ -178,13 +173,13 @@ export class SimDisk {
   }
 
   /** Makes the entry of the folder durable. */
-  #link(extent: bigint, process: SimProcess): ExtentFile {
+  #link(extent: bigint, process: SimProcess | undefined): ExtentFile {
     const file = this.#find(extent);
     file.isLinked = true;
     return this.#handle(extent, file, process);
   }
 
-  #handle(_extent: bigint, file: StoredFile, process: SimProcess): ExtentFile {
+  #handle(_extent: bigint, file: StoredFile, process: SimProcess | undefined): ExtentFile {
     return {
       // The bytes are read when the system writes them: a buffer that is used again too early
       // shows.
@@ -192,6 +187,7 @@ export class SimDisk {
         this.#run(process, () => {
           this.#expectSpace();
           file.write({ position, bytes: bytes.slice() });
+          this.#options.conditions.moments.reach("write of content");
         }),
       read: (bytes, position) =>
         this.#run(process, () => {
@@ -206,7 +202,7 @@ export class SimDisk {
     };
   }
 
-  #sync(file: StoredFile, process: SimProcess): Promise<void> {
+  #sync(file: StoredFile, process: SimProcess | undefined): Promise<void> {
     const { conditions, rates, scheduler, counts } = this.#options;
     const writes = file.pendingCount;
     return this.#run(process, () => {
@@ -217,6 +213,7 @@ export class SimDisk {
         throw systemError("EIO", "input/output error");
       }
       file.flush(reached);
+      conditions.moments.reach("flush of content");
     });
   }
 
@@ -232,7 +229,8 @@ export class SimDisk {
 
   /** Runs the work of a system call after its latency, and reports its result later. A process that
    *  ends in between does not know whether it happened. */
-  #run<T>(process: SimProcess, work: () => T): Promise<T> {
+  #run<T>(process: SimProcess | undefined, work: () => T): Promise<T> {
+    if (process === undefined) return Promise.resolve().then(work);
     const { scheduler, diskMicroseconds, conditions } = this.#options;
     const [low, high] = diskMicroseconds;
     const delay = scheduler.between(low, high) * conditions.diskSlowness;

@@ -5,6 +5,8 @@ import type { SimProcess } from "./sim-process.ts";
 import { microsecondsPerSecond } from "./sim-process.ts";
 
 const answerMicrosecondsMax = 10 * microsecondsPerSecond;
+/** How long a client pauses after a refused connection. */
+const refusedMicrosecondsMax = 100_000;
 const serviceTitles = {
   blob: "Blob service",
   queue: "Queue service",
@@ -40,7 +42,7 @@ export class SimWire {
     const channel = process && this.#channel(process, request.service);
     if (channel === undefined) {
       // A refused connection; a client tries again after a pause.
-      await scheduler.sleep(this.#network.latency());
+      await scheduler.sleep(scheduler.between(1, refusedMicrosecondsMax));
       throw new NeverSent();
     }
     const base = `http://127.0.0.1:${ports[request.service]}`;
@@ -69,6 +71,7 @@ class Channel {
   #connection: Connection | undefined;
   #waiting: Waiting | undefined;
   #received: Buffer = Buffer.alloc(0);
+  #receivedAt = 0;
 
   private constructor(network: Network, name: string) {
     this.#network = network;
@@ -95,10 +98,17 @@ class Channel {
   exchange(head: Buffer, body: Buffer, isHead: boolean): Promise<Answer> {
     const { scheduler } = this.#network.options;
     return new Promise((resolve, reject) => {
-      const cancel = scheduler.schedule(answerMicrosecondsMax, () => {
-        this.#fail(new Error("no answer in time"));
-        this.#connection?.close();
-      });
+      this.#receivedAt = scheduler.now;
+      let cancel = (): void => {};
+      const waitFor = (microseconds: number): void => {
+        cancel = scheduler.schedule(microseconds, () => {
+          const left = this.#receivedAt + answerMicrosecondsMax - scheduler.now;
+          if (left > 0) return waitFor(left);
+          this.#fail(new Error("no answer in time"));
+          this.#connection?.close();
+        });
+      };
+      waitFor(answerMicrosecondsMax);
       this.#waiting = {
         isHead,
         resolve: (answer) => {
@@ -126,6 +136,7 @@ class Channel {
   }
 
   #receive(bytes: Buffer): void {
+    this.#receivedAt = this.#network.options.scheduler.now;
     this.#received = this.#received.length === 0 ? bytes : Buffer.concat([this.#received, bytes]);
     const waiting = this.#waiting;
     const parsed = waiting && parseAnswer(this.#received, waiting.isHead);

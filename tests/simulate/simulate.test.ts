@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { keptPlans } from "./kept-plans.ts";
+import { keptPlansPath, readKeptPlans } from "./kept-plans.ts";
 import { plantedBugs } from "./planted-bugs.ts";
 import { planOf, type Plan } from "./plan.ts";
 import { simulate } from "./simulation.ts";
@@ -16,7 +16,7 @@ describe("a simulated server", () => {
     expect(operations).toBeGreaterThan(50);
   });
 
-  it.each(keptPlans)("no longer shows that $found", async ({ plan }) => {
+  it.each(readKeptPlans(keptPlansPath))("no longer shows that $found", async ({ plan }) => {
     expect((await simulate(plan)).problems).toEqual([]);
   });
 
@@ -29,6 +29,20 @@ describe("a simulated server", () => {
     } finally {
       remove?.();
     }
+  });
+
+  it("has successes of every workload, if need be after the faults", async () => {
+    const plan = shortPlan(5);
+    const rates = { ...plan.rates, lostConnection: 1 };
+    const { problems, counts } = await simulate({
+      ...plan,
+      workloads: ["queue"],
+      rates,
+      operationsMax: 20,
+      thinkMicroseconds: 20_000_000,
+    });
+    expect(problems).toEqual([]);
+    expect(counts.get("workload suppressed by faults: queue")).toBe(1);
   });
 
   it("does the same again with the same seed, message by message", async () => {

@@ -4,11 +4,12 @@ import type { Random as ByteSource } from "../../src/base/world.ts";
 import { operationsIn, type HistoryEvent, type Operation } from "../verify/history.ts";
 import { randomFrom } from "../verify/random.ts";
 import { Recorder } from "../verify/recorder.ts";
-import { judge, nothingSucceeded, type Finding } from "../verify/verdict.ts";
+import { judge, type Finding } from "../verify/verdict.ts";
 import type { Setting, Workload } from "../verify/workload.ts";
 import { Cluster } from "./cluster.ts";
-import type { Conditions, FaultCounts } from "./faults.ts";
+import { count, type Conditions, type FaultCounts } from "./faults.ts";
 import { Machine } from "./machine.ts";
+import { Moments } from "./moments.ts";
 import { Network } from "./network.ts";
 import { workloads, type Plan } from "./plan.ts";
 import { Scheduler } from "./scheduler.ts";
@@ -33,6 +34,9 @@ const epochSeconds = 4;
 /** How long everything works before the final reads: leases, visibility timeouts and background
  *  tasks end. */
 const quietSeconds = 70;
+/** How much longer the clients of a workload without a success go on. */
+const secondsMoreMax = 120;
+const stepsWithoutFaultsMax = 100;
 /** How long background tasks run after the final reads, before the stored data is checked. */
 const settleSeconds = 10;
 
@@ -45,18 +49,23 @@ class Simulation {
   readonly #plan: Plan;
   readonly #scheduler: Scheduler;
   readonly #counts: FaultCounts = new Map();
-  readonly #conditions: Conditions = { isDiskFull: false, diskSlowness: 1, hasFaults: false };
+  readonly #conditions: Conditions;
   readonly #network: Network;
   readonly #machine: Machine;
   readonly #cluster: Cluster;
   readonly #workloads: readonly Workload[];
   readonly #history: HistoryEvent[] = [];
   readonly #problems: string[] = [];
+  /** Workloads of which a client had a successful call. */
+  readonly #succeeded = new Set<string>();
+  /** Calls that were sent. */
   #calls = 0;
 
   constructor(plan: Plan) {
     this.#plan = plan;
     this.#scheduler = new Scheduler(plan.seed);
+    const moments = new Moments(this.#scheduler);
+    this.#conditions = { isDiskFull: false, diskSlowness: 1, hasFaults: false, moments };
     const { rates, latencies, extentBytes } = plan;
     const parts = {
       scheduler: this.#scheduler,
@@ -94,15 +103,11 @@ class Simulation {
     if (life.error !== undefined) this.#problems.push(textOf(life.error));
     const operations = operationsIn(this.#history);
     const findings = judge(this.#workloads, operations);
-    // Of many workloads in a short run, one may have had no success under faults.
-    const isIdle = findings.every(({ problems }) => problems.includes(nothingSucceeded));
     const found = findings.flatMap(({ workload, problems }) =>
-      problems
-        .filter((problem) => isIdle || problem !== nothingSucceeded)
-        .map((problem) => `${workload}: ${problem}`),
+      problems.map((problem) => `${workload}: ${problem}`),
     );
     return {
-      problems: [...this.#problems, ...found],
+      problems: [...found, ...this.#problems],
       hash: this.#network.digest(),
       operations: operations.length,
       seconds: this.#scheduler.now / microsecondsPerSecond,
@@ -120,13 +125,10 @@ class Simulation {
     const own = this.#setting("main", this.#plan.seed);
     for (const workload of this.#workloads) await workload.setUp(own);
     this.#conditions.hasFaults = true;
-    const end = scheduler.now + this.#plan.secondsMax * microsecondsPerSecond;
-    const isOver = (): boolean => scheduler.now > end || this.#calls >= this.#plan.operationsMax;
-    const nemesis = this.#cluster.runEvents(isOver);
-    await Promise.all(this.#clients(isOver));
-    await nemesis;
+    await this.#runClients();
     this.#conditions.hasFaults = false;
     await this.#cluster.heal();
+    await this.#runIdleWorkloads();
     await scheduler.sleep(quietSeconds * microsecondsPerSecond);
     for (const workload of this.#workloads) await workload.finish(own, this.#keysOf(workload));
     await scheduler.sleep(settleSeconds * microsecondsPerSecond);
@@ -134,14 +136,45 @@ class Simulation {
     await this.#checkData();
   }
 
-  #clients(isOver: () => boolean): readonly Promise<void>[] {
-    const { clientsEach, seed } = this.#plan;
-    return this.#workloads.flatMap((workload, place) =>
+  /** Clients and faults, until the limits of the plan. The clients of a workload without a success
+   *  go on for some time: faults that suppress all of it would show nothing. */
+  async #runClients(): Promise<void> {
+    const { clientsEach, seed, secondsMax, operationsMax } = this.#plan;
+    const scheduler = this.#scheduler;
+    const started = scheduler.now;
+    const isAfter = (seconds: number): boolean =>
+      scheduler.now > started + seconds * microsecondsPerSecond;
+    const isOver = (): boolean => isAfter(secondsMax) || this.#calls >= operationsMax;
+    const isOverFor = ({ name }: Workload): boolean =>
+      isOver() && (this.#succeeded.has(name) || isAfter(secondsMax + secondsMoreMax));
+    const clients = this.#workloads.flatMap((workload, place) =>
       Array.from({ length: clientsEach }, (_, index) => {
-        const setting = this.#setting(`c${place}-${index}`, seed + place * 1000 + index + 1);
-        return this.#client(workload, setting, isOver);
+        const name = `c${place}-${index}`;
+        const setting = this.#setting(name, seed + place * 1000 + index + 1, workload);
+        return this.#client(workload, setting, () => isOverFor(workload));
       }),
     );
+    const nemesis = this.#cluster.runEvents(() => this.#workloads.every(isOverFor));
+    await Promise.all(clients);
+    await nemesis;
+  }
+
+  /** A workload without a success must have one when everything works. */
+  async #runIdleWorkloads(): Promise<void> {
+    for (const [place, workload] of this.#workloads.entries()) {
+      if (this.#succeeded.has(workload.name)) continue;
+      count(this.#counts, `workload suppressed by faults: ${workload.name}`);
+      const setting = this.#setting(`s${place}`, this.#plan.seed + place, workload);
+      let steps = 0;
+      const isOver = (): boolean => {
+        steps += 1;
+        return this.#succeeded.has(workload.name) || steps > stepsWithoutFaultsMax;
+      };
+      await this.#client(workload, setting, isOver);
+      if (!this.#succeeded.has(workload.name)) {
+        this.#problems.push(`${workload.name}: no success, even without faults`);
+      }
+    }
   }
 
   async #client(workload: Workload, setting: Setting, isOver: () => boolean): Promise<void> {
@@ -152,12 +185,16 @@ class Simulation {
     }
   }
 
-  #setting(client: string, seed: number): Setting {
+  #setting(client: string, seed: number, workload?: Workload): Setting {
     const random = randomFrom(seed);
     const epochMicroseconds = epochSeconds * microsecondsPerSecond;
     let uniques = 0;
     const record = (event: HistoryEvent): void => {
       if (event.event === "call") this.#calls += 1;
+      if (event.event === "never") this.#calls -= 1;
+      if (event.event === "return" && workload !== undefined && isSuccess(event.output)) {
+        this.#succeeded.add(workload.name);
+      }
       this.#history.push(event);
     };
     return {
@@ -185,7 +222,7 @@ class Simulation {
   /** `etagere check` on what is stored at the end. */
   async #checkData(): Promise<void> {
     const state = this.#machine.openState();
-    const files = this.#machine.disk.filesOf(this.#machine.newProcess());
+    const files = this.#machine.disk.filesOf(undefined);
     const filesBefore = new Set(this.#machine.disk.extents);
     const { problems } = await checkState(state, { files, filesBefore });
     this.#problems.push(...problems.map((problem) => `stored data: ${problem}`));
@@ -197,6 +234,10 @@ class Simulation {
     const error = "err" in fields ? textOf(fields.err) : JSON.stringify(fields);
     this.#problems.push(`log: ${message}: ${error}`);
   }
+}
+
+function isSuccess(output: object): boolean {
+  return "status" in output && Number(output.status) < 300;
 }
 
 function textOf(error: unknown): string {

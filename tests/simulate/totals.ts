@@ -9,6 +9,21 @@ export interface SeedResult {
   readonly messages: number;
   readonly counts: readonly (readonly [string, number])[];
   readonly cpuSeconds: number;
+  /** What each workload did. */
+  readonly summary: readonly string[];
+  /** By how much its operations were multiplied. */
+  readonly long?: number;
+}
+
+/** The results in a record, of which an interrupted run may have left half a line. */
+export function resultsIn(record: string): readonly SeedResult[] {
+  return record.split("\n").flatMap((line) => {
+    try {
+      return [JSON.parse(line) as SeedResult];
+    } catch {
+      return [];
+    }
+  });
 }
 
 /** The sums of a run over many seeds. */

@@ -11,8 +11,7 @@ import { allPlantedBugs, recordWith } from "./planted-run.ts";
 import { judge } from "./verdict.ts";
 import type { Workload } from "./workload.ts";
 import { workloads } from "./workloads/all.ts";
-import { blockRegister, copyRegister } from "../simulate/workloads/block-register.ts";
-import { keptVersions } from "../simulate/workloads/kept-versions.ts";
+import { ownWorkloads } from "../simulate/plan.ts";
 
 const { values } = parseArgs({
   options: {
@@ -58,9 +57,7 @@ function judgeAll(folder: string): void {
   for (const file of readdirSync(folder).filter((name) => name.endsWith(".jsonl"))) {
     const { operations } = parseHistoryText(readFileSync(join(folder, file), "utf8"));
     const present = new Set(operations.map(({ workload }) => workload));
-    const known = [...workloads, blockRegister, copyRegister, keptVersions].filter(({ name }) =>
-      present.has(name),
-    );
+    const known = [...workloads, ...ownWorkloads].filter(({ name }) => present.has(name));
     for (const { workload, problems } of judge(known, operations)) {
       const [first = ""] = problems;
       const verdict = problems.length === 0 ? "ok" : "violation";

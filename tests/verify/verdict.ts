@@ -40,7 +40,7 @@ function serverFaults(operations: readonly Operation[]): readonly string[] {
   return failed.map(({ id }) => `${id} was answered with 500`);
 }
 
-export const nothingSucceeded = "not one operation succeeded";
+const nothingSucceeded = "not one operation succeeded";
 
 /** A workload without successful calls proves nothing. */
 function emptiness(operations: readonly Operation[]): readonly string[] {

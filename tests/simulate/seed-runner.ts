@@ -1,0 +1,114 @@
+import { fork, type ChildProcess } from "node:child_process";
+import { once } from "node:events";
+import { mkdirSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { historyText } from "../verify/history-file.ts";
+import type { Operation } from "../verify/history.ts";
+import { workloads, type Plan } from "./plan.ts";
+import { plantedBugs } from "./planted-bugs.ts";
+import { simulate } from "./simulation.ts";
+import type { SeedResult } from "./totals.ts";
+
+/** What a child process simulates. */
+export interface Job {
+  readonly plan: Plan;
+  /** A bug to plant, by its name. */
+  readonly bug?: string;
+  /** A folder that receives the history. */
+  readonly histories?: string;
+}
+
+/** The option with which a program runs as a child process. */
+const childOption = "--child";
+
+/** A child process: runs the jobs that its parent sends. */
+export async function serveParent(): Promise<void> {
+  process.on("message", (job: Job) => {
+    void runJob(job).then((result) => process.send?.(result));
+  });
+  await once(process, "disconnect");
+  process.exit(0);
+}
+
+async function runJob({ plan, bug, histories }: Job): Promise<SeedResult> {
+  const before = process.cpuUsage();
+  const remove = plantedBugs.find((planted) => planted.bug === bug)?.plant();
+  try {
+    const { counts, findings, history, ...rest } = await simulate(plan);
+    if (histories !== undefined) storeHistory(histories, plan.seed, history, rest.problems);
+    const { user, system } = process.cpuUsage(before);
+    const cpuSeconds = (user + system) / 1e6;
+    const summary = findings.map(
+      ({ workload, operations, unknown, refused }) =>
+        `${workload}: ${operations} calls, ${refused} refused, ${unknown} without a response`,
+    );
+    return { seed: plan.seed, ...rest, counts: [...counts], cpuSeconds, summary };
+  } finally {
+    remove?.();
+  }
+}
+
+/** Problems other than violations may have ended the run before the final reads. */
+function storeHistory(
+  folder: string,
+  seed: number,
+  history: readonly Operation[],
+  problems: readonly string[],
+): void {
+  mkdirSync(folder, { recursive: true });
+  const about = { source: "simulate", seed, complete: problems.length === 0 };
+  writeFileSync(join(folder, `simulate-${seed}.jsonl`), historyText(about, history, workloads));
+}
+
+/** Runs jobs one after the other in a child process, which it replaces if a job ends or stops it:
+ *  an exception that nothing catches and a loop without end are findings of their seed. */
+export class SeedRunner {
+  readonly #program: string;
+  readonly #millisecondsMax: number;
+  #child: ChildProcess | undefined;
+
+  /** `program` runs `serveParent`. */
+  constructor(program: string, secondsMax: number) {
+    this.#program = program;
+    this.#millisecondsMax = secondsMax * 1000;
+  }
+
+  async run(job: Job): Promise<SeedResult> {
+    const child = this.#child ?? fork(this.#program, [childOption]);
+    this.#child = child;
+    const waiting = new AbortController();
+    const { signal } = waiting;
+    const timer = setTimeout(() => child.kill("SIGKILL"), this.#millisecondsMax);
+    const started = Date.now();
+    const ended = async (): Promise<SeedResult> => {
+      await once(child, "exit", { signal });
+      this.#child = undefined;
+      const isLate = Date.now() - started >= this.#millisecondsMax;
+      const problem = isLate
+        ? `hang: the run did not end within ${this.#millisecondsMax / 1000} s of real time`
+        : "crash: the run ended its process";
+      return withoutResult(job.plan.seed, problem);
+    };
+    const answered = async (): Promise<SeedResult> => {
+      const [result] = (await once(child, "message", { signal })) as [SeedResult];
+      return result;
+    };
+    try {
+      const result = Promise.race([answered(), ended()]);
+      child.send(job);
+      return await result;
+    } finally {
+      clearTimeout(timer);
+      waiting.abort();
+    }
+  }
+
+  stop(): void {
+    this.#child?.disconnect();
+  }
+}
+
+function withoutResult(seed: number, problem: string): SeedResult {
+  const nothing = { hash: "", operations: 0, seconds: 0, events: 0, messages: 0, cpuSeconds: 0 };
+  return { seed, problems: [problem], counts: [], summary: [], ...nothing };
+}

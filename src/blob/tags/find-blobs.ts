@@ -1,6 +1,7 @@
 import { formatMarker, marker, maxResults, pageSize, wordSet } from "../../operation/listing.ts";
 import { noBody, noETag } from "../../operation/operation.ts";
 import type { Reply } from "../../operation/reply.ts";
+import type { AclCaller } from "../../protocol/posix-access.ts";
 import { query, required, text as anyText, type Param } from "../../protocol/params.ts";
 import { ok } from "../../protocol/result.ts";
 import { parseTagSearch, type TagSearch, type TagSearchOptions } from "../../protocol/tags.ts";
@@ -44,6 +45,7 @@ interface SearchScope {
   readonly account: bigint;
   readonly container: { readonly id: bigint; readonly name: string } | undefined;
   readonly isHierarchical: boolean;
+  readonly caller: AclCaller | undefined;
 }
 
 const noMatches: SearchPage = { blobs: [], next: undefined };
@@ -68,9 +70,10 @@ export const findBlobsByTags = operation({
   effect: "reads",
   largeResponse: true,
   success: { status: 200, headers: [] },
-  reads: async (view, { target, input, scope }) => {
+  reads: async (view, { target, input, scope, aclCaller: caller }) => {
     const name = input.where.container;
-    const all = { account: target.id, container: undefined, isHierarchical: isHierarchical(scope) };
+    const place = { account: target.id, container: undefined };
+    const all = { ...place, isHierarchical: isHierarchical(scope), caller };
     if (name === undefined) return find(view, input, all);
     const container = await view.get(containers, { account: target.id, name });
     if (container === undefined) return noMatches;
@@ -97,12 +100,13 @@ export const findBlobsByTagsInContainer = operation({
   effect: "reads",
   largeResponse: true,
   success: { status: 200, headers: [] },
-  reads: async (view, { scope, target, input, address }) => {
+  reads: async (view, { scope, target, input, address, aclCaller }) => {
     const name = address.container;
     return find(view, input, {
       account: scope.account.id,
       container: { id: target.id, name },
       isHierarchical: isHierarchical(scope),
+      caller: aclCaller,
     });
   },
   decide: ({ input, readResult, endpoint }) => render(input, readResult, endpoint),

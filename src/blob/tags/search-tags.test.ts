@@ -75,7 +75,7 @@ function search(store: Store, terms: readonly ReturnType<typeof equal>[]) {
     const { counting, counter } = counted(
       new Records(state, { loop: newLoopShare(realClock()) } as ContentStore),
     );
-    const place = { account, container: undefined, isHierarchical: false };
+    const place = { account, container: undefined, isHierarchical: false, caller: undefined };
     const request = { ...place, terms, from: undefined, limit: 5000 };
     const { blobs: found } = await searchTags(counting, request);
     return { found: found.length, read: counter.read };

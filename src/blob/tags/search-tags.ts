@@ -7,6 +7,7 @@ import {
 } from "../../encoding/keys.ts";
 import type { Table } from "../../encoding/table.ts";
 import { compareTag, type TagComparison, type Tags } from "../../protocol/tags.ts";
+import type { AclCaller } from "../../protocol/posix-access.ts";
 import type { RecordView } from "../../operation/view.ts";
 import {
   allTags,
@@ -16,6 +17,7 @@ import {
   type TagKey,
 } from "../indexes.ts";
 import { joinPath } from "../tree/paths.ts";
+import { mayListAll } from "../tree/list-access.ts";
 import { pathOfDirectory } from "../tree/path-of-directory.ts";
 import { findBlob } from "../shared/overwrite.ts";
 
@@ -31,6 +33,9 @@ interface Search {
   readonly limit: number;
   /** Whether blobs are keyed by the id of their directory instead of the container. */
   readonly isHierarchical: boolean;
+  /** The caller, if access control lists limit what it finds: files in directories that it may
+   *  list. */
+  readonly caller: AclCaller | undefined;
 }
 
 export interface TaggedBlob {
@@ -167,8 +172,8 @@ interface Parent {
   readonly path: string;
 }
 
-/** Containers and directories by id, which are read once. Undefined for those that are deleted, or
- *  that the search does not include. */
+/** Containers and directories by id, which are read once. Undefined for those that are deleted,
+ *  that the search does not include, or that the caller may not list. */
 class Parents {
   readonly #view: RecordView;
   readonly #search: Search;
@@ -185,10 +190,13 @@ class Parents {
   }
 
   async #find(id: bigint): Promise<Parent | undefined> {
-    const { container: searched, isHierarchical } = this.#search;
+    const { container: searched, isHierarchical, caller } = this.#search;
     const flat = { container: id, names: [] };
     const { container, names } = isHierarchical ? await pathOfDirectory(this.#view, id) : flat;
     if (searched !== undefined && searched.id !== container) return undefined;
+    const isListable =
+      caller === undefined || (await mayListAll(this.#view, container, names, caller));
+    if (!isListable) return undefined;
     const name = searched?.name ?? (await this.#nameOf(container));
     return name === undefined ? undefined : { container: name, path: names.join("/") };
   }

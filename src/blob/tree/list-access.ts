@@ -36,6 +36,18 @@ export async function mayList(
   return above.slice(splitPath(directory).length).every((each) => mayEnter(each, caller));
 }
 
+/** Whether a recursive listing of the container by a caller could reach the entries of a
+ *  directory. */
+export async function mayListAll(
+  view: RecordView,
+  container: bigint,
+  directory: readonly string[],
+  caller: AclCaller,
+): Promise<boolean> {
+  const { ancestors } = await findPath(view, container, [...directory, "entry"].join("/"));
+  return ancestors.every((each) => mayEnter(each, caller));
+}
+
 /** Whether a recursive listing of a caller may continue below this path; true for files. */
 export function mayEnter(record: BlobRecord, caller: AclCaller): boolean {
   return record.directory === undefined || grants(accessOf(record), caller, listBits);

@@ -34,6 +34,8 @@ export interface AccountAnswer {
 interface RequestedAction {
   readonly does: AccountAction;
   readonly keys: readonly string[] | undefined;
+  /** Source of the master key, for the folder of a stopped server. */
+  readonly encryption?: string | undefined;
 }
 
 /** Runs the action on a running server. */
@@ -85,9 +87,9 @@ async function changeOnServer(server: ServerAddress, path: string, body: object)
  *  are unknown here. */
 export async function runOnFolder(
   location: string,
-  { does, keys }: RequestedAction,
+  { does, keys, encryption }: RequestedAction,
 ): Promise<AccountAnswer> {
-  const folder = { records: resolve(location), bytes: undefined };
+  const folder = { records: resolve(location), bytes: undefined, encryption };
   if (isMissing(folder)) throw new Error(`${location}: not a data folder, and no server uses it`);
   const world = realEnvironment(quietLog);
   const data = await openDataLocation(folder, world);

@@ -5,6 +5,7 @@ import type { AccountAnswer } from "./account-access.ts";
 import { addressOptions, jsonOption, onServerOrStore } from "./admin-client.ts";
 import type { AddressValues } from "./admin-client.ts";
 import { defineCommand, printFailure, WrongUsage, type Argument } from "./command.ts";
+import { encryptionOption } from "./with-stores.ts";
 
 const nameWord: Argument = { value: "NAME", kind: "name" };
 const settingWords: Argument = { value: "SETTING=VALUE", kind: "name", isList: true };
@@ -57,6 +58,7 @@ export const accountCommand = defineCommand({
       help: "take over the data of an account of this name",
     },
     force: { kind: "switch", actions: ["delete"], help: "also delete the data" },
+    ...encryptionOption,
     ...jsonOption,
   },
   exitCodes: ["done", "not done"],
@@ -75,9 +77,12 @@ export const accountCommand = defineCommand({
 
 async function run(
   does: AccountAction,
-  options: AddressValues & { readonly keyFile: string | undefined },
+  options: AddressValues & {
+    readonly keyFile: string | undefined;
+    readonly encryption: string | undefined;
+  },
 ): Promise<AccountAnswer> {
-  const { keyFile, location = defaultLocation } = options;
+  const { keyFile, encryption, location = defaultLocation } = options;
   const keys = keyFile === undefined ? undefined : await readKeys(keyFile);
   if (does.action === "rotate-key" && keys !== undefined && keys.length !== 1) {
     throw new Error(`--keyFile: must contain one key, got ${keys.length}`);
@@ -85,7 +90,7 @@ async function run(
   const { runOnFolder, runOnServer } = await import("./account-access.ts");
   return onServerOrStore(options, {
     onServer: (server) => runOnServer(server, { does, keys }),
-    onStore: () => runOnFolder(location, { does, keys }),
+    onStore: () => runOnFolder(location, { does, keys, encryption }),
   });
 }
 

@@ -21,7 +21,7 @@ import { archivePath, archiveType } from "../admin/views/archives.ts";
 export const archiveOptions = {
   ...addressOptions,
   ...storeOptions,
-  url: { ...addressOptions.url, excludes: ["location", "store", "storeFile", "content"] },
+  url: { ...addressOptions.url, excludes: ["location", ...Object.keys(storeOptions)] },
   ...jsonOption,
 } as const;
 
@@ -29,6 +29,7 @@ interface ArchiveValues extends AddressValues {
   readonly store: string | undefined;
   readonly storeFile: string | undefined;
   readonly content: string | undefined;
+  readonly encryption: string | undefined;
 }
 
 interface ArchiveAccess<T> {
@@ -43,17 +44,23 @@ export async function accessArchives<T>(
   given: ArchiveValues,
   access: ArchiveAccess<T>,
 ): Promise<T> {
-  const { store, storeFile, content } = given;
+  const { store, storeFile, content, encryption } = given;
   const onStore = (): Promise<T> => onStores(given, access);
-  const isDirect = [store, storeFile, content].some((each) => each !== undefined);
+  const isDirect = [store, storeFile, content, encryption].some((each) => each !== undefined);
   return isDirect ? onStore() : onServerOrStore(given, { onServer: access.onServer, onStore });
 }
 
 async function onStores<T>(
-  { location: folder, store, storeFile, content }: ArchiveValues,
+  { location: folder, store, storeFile, content, encryption }: ArchiveValues,
   { onStore, mayCreate }: ArchiveAccess<T>,
 ): Promise<T> {
-  const options = await checkOptions({ location: folder, store, storeFile, content });
+  const options = await checkOptions({
+    location: folder,
+    store,
+    storeFile,
+    content,
+    encryption,
+  });
   const location = locationOf(options);
   const { isMissing } = await import("../data/data-locations.ts");
   if (!mayCreate && isMissing({ records: options.store ?? location, bytes: undefined })) {

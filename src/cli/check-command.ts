@@ -1,11 +1,12 @@
 import { resolve } from "node:path";
 import type { FolderReport } from "../commands/folder-check/check-folder.ts";
+import { readMasterKey } from "../host/master-key.ts";
 import { realEnvironment } from "../host/world.ts";
 import { jsonOption } from "./admin-client.ts";
 import { defineCommand, printFailure } from "./command.ts";
 import { contentText, countText, sizeText } from "./figures.ts";
 import { showProgress } from "./progress.ts";
-import { quietLog } from "./with-stores.ts";
+import { encryptionOption, quietLog } from "./with-stores.ts";
 
 /** Problems that are printed. */
 const shownMax = 50;
@@ -28,18 +29,24 @@ export const checkCommand = defineCommand({
     },
   ],
   actions: {},
-  options: { ...jsonOption },
+  options: { ...encryptionOption, ...jsonOption },
   exitCodes: ["no problems", "problems found", "the check could not run"],
   usageExitCode: notCheckedExitCode,
   example: "etagere check .etagere",
   run: ({ words: [folder = ""], options }) => check(folder, options),
 });
 
-async function check(folder: string, { json }: { readonly json: boolean }): Promise<number> {
+interface CheckOptions {
+  readonly encryption: string | undefined;
+  readonly json: boolean;
+}
+
+async function check(folder: string, { encryption, json }: CheckOptions): Promise<number> {
   const { clock } = realEnvironment(quietLog);
   const { checkFolder } = await import("../commands/folder-check/check-folder.ts");
   try {
-    const options = { location: resolve(folder), clock, log: quietLog };
+    const master = encryption === undefined ? undefined : await readMasterKey(encryption);
+    const options = { location: resolve(folder), clock, log: quietLog, master };
     const report = await showProgress({ json }, (progress) =>
       checkFolder({ ...options, progress }),
     );

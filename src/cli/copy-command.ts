@@ -6,7 +6,7 @@ import { realEnvironment } from "../host/world.ts";
 import { jsonOption } from "./admin-client.ts";
 import { countText, sizeText } from "./figures.ts";
 import { showProgress } from "./progress.ts";
-import { keepRunning, quietLog } from "./with-stores.ts";
+import { encryptionOption, keepRunning, quietLog } from "./with-stores.ts";
 import { defineCommand, printFailure, WrongUsage } from "./command.ts";
 
 export const copyCommand = defineCommand({
@@ -39,6 +39,7 @@ export const copyCommand = defineCommand({
       value: "LOCATION",
       help: "s3://… or a folder for contents; required with postgres://",
     },
+    ...encryptionOption,
     ...jsonOption,
   },
   oneOf: [
@@ -59,14 +60,17 @@ interface CopyOptions {
   readonly to: string | undefined;
   readonly toFile: string | undefined;
   readonly toContent: string | undefined;
+  readonly encryption: string | undefined;
   readonly json: boolean;
 }
 
 async function copy({ from, fromFile, fromContent, ...given }: CopyOptions): Promise<number> {
-  const { to, toFile, toContent, json } = given;
+  const { to, toFile, toContent, encryption, json } = given;
+  const source = from ?? (await readLocation(fromFile, "--fromFile"));
+  const target = to ?? (await readLocation(toFile, "--toFile"));
   const locations = {
-    from: { records: from ?? (await readLocation(fromFile, "--fromFile")), bytes: fromContent },
-    to: { records: to ?? (await readLocation(toFile, "--toFile")), bytes: toContent },
+    from: { records: source, bytes: fromContent, encryption },
+    to: { records: target, bytes: toContent, encryption },
   };
   try {
     const report = await showProgress({ json }, (progress) => copyBetween(locations, progress));
@@ -108,7 +112,7 @@ async function copyBetween({ from, to }: CopyLocations, progress: Progress): Pro
   return keepRunning(async () => {
     const source = await openDataLocation(from, world);
     try {
-      const target = await openDataLocation(to, world);
+      const target = await openDataLocation(to, world, source.dataKeys);
       try {
         return await copyData({ from: source, to: target, fromName, ...world, progress });
       } finally {

@@ -8,7 +8,7 @@ import type { Options } from "../server/options.ts";
 import { jsonOption } from "./admin-client.ts";
 import { defineCommand, printFailure } from "./command.ts";
 import { showProgress } from "./progress.ts";
-import { checkOptions, locationOf, withStores } from "./with-stores.ts";
+import { checkOptions, encryptionOption, locationOf, withStores } from "./with-stores.ts";
 
 export const importCommand = defineCommand({
   name: "import",
@@ -47,6 +47,7 @@ export const importCommand = defineCommand({
     store: { kind: "url", value: "URL", help: "records: postgres://…, as for the server" },
     storeFile: { kind: "file", value: "FILE", help: "file that contains the value of --store" },
     content: { kind: "url", value: "URL", help: "contents: s3://…, as for the server" },
+    ...encryptionOption,
     ...jsonOption,
   },
   notes: [

@@ -8,7 +8,7 @@ import {
   type ServerAddress,
 } from "./admin-client.ts";
 import { defineCommand, printFailure, type Argument } from "./command.ts";
-import { quietLog } from "./with-stores.ts";
+import { encryptionOption, quietLog } from "./with-stores.ts";
 
 const nameWord: Argument = { value: "NAME", kind: "name" };
 
@@ -31,7 +31,7 @@ export const snapshotCommand = defineCommand({
     list: { arguments: [], help: "all snapshots, oldest first" },
     delete: { arguments: [nameWord], help: "frees the space of what only this snapshot contains" },
   },
-  options: { ...addressOptions, ...jsonOption },
+  options: { ...addressOptions, ...encryptionOption, ...jsonOption },
   exitCodes: ["done", "not done"],
   example: "etagere snapshot save base",
   run: async ({ action, words: [named = ""], options }) => {
@@ -39,7 +39,7 @@ export const snapshotCommand = defineCommand({
     try {
       const found = await onServerOrStore(options, {
         onServer: (server) => onServer(does, server),
-        onStore: () => onFolder(does, options.location ?? defaultLocation),
+        onStore: () => onFolder(does, options),
       });
       process.stdout.write(options.json ? jsonOf(does, found) : textOf(does, found));
       return 0;
@@ -78,10 +78,11 @@ async function onServer(
 /** Loads the modules of the store only if no server responds. */
 async function onFolder(
   { action, name }: SnapshotAction,
-  location: string,
+  options: { readonly location: string | undefined; readonly encryption: string | undefined },
 ): Promise<readonly ListedSnapshot[]> {
+  const { location = defaultLocation, encryption } = options;
   const { snapshotsOfFolder } = await import("../controls/server-snapshots.ts");
-  const folder = await snapshotsOfFolder(resolve(location), quietLog);
+  const folder = await snapshotsOfFolder(resolve(location), quietLog, encryption);
   const { snapshots } = folder;
   try {
     if (action === "list") return snapshots.list();

@@ -15,11 +15,21 @@ type GivenOptions = {
 
 type World = ReturnType<typeof realEnvironment>;
 
+/** The option of commands that may open encrypted data without a server. */
+export const encryptionOption = {
+  encryption: {
+    kind: "text",
+    value: "SOURCE",
+    help: "master key of encrypted data: file:PATH, env:NAME or command:…",
+  },
+} as const satisfies CommandOptions;
+
 /** Options of commands that open stores without a server. */
 export const storeOptions = {
   store: { kind: "url", value: "URL", help: "without a server: records in postgres://…" },
   storeFile: { kind: "file", value: "FILE", help: "file that contains the value of --store" },
   content: { kind: "url", value: "URL", help: "without a server: contents in s3://…" },
+  ...encryptionOption,
 } as const satisfies CommandOptions;
 
 /** Checks options as the server does; throws `StartRefused` with their problems. */
@@ -46,8 +56,9 @@ export async function withStores<T>(
 ): Promise<T> {
   const { openDataStores } = await import("../data/data-stores.ts");
   const world = realEnvironment(quietLog);
-  const { store: storeUrl, content: contentUrl } = options;
-  const named = { location: locationOf(options), storeUrl, contentUrl, memoryBytesMax: undefined };
+  const { store: storeUrl, content: contentUrl, encryption } = options;
+  const places = { storeUrl, contentUrl, memoryBytesMax: undefined, encryption };
+  const named = { location: locationOf(options), ...places };
   return keepRunning(async () => {
     const stores = await openDataStores({ ...named, ...world });
     try {

@@ -10,6 +10,8 @@ const tagExtent = 0x12;
 const tagOwner = 0x13;
 const tagGarbage = 0x14;
 const tagIdentity = 0x15;
+/** Tag of the list of extents, and of their counters. */
+export const extentsTag = tagExtent;
 /** Tag of ids and marks of the store, which never return to an earlier value. */
 export const identityTag = tagIdentity;
 

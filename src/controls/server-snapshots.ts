@@ -122,8 +122,12 @@ interface FolderSnapshots {
 
 /** Opens the snapshots of a data folder that no server has to use. The next server adds the records
  *  of accounts that a restored snapshot lacks. */
-export async function snapshotsOfFolder(location: string, log: Log): Promise<FolderSnapshots> {
-  const folder = { records: location, bytes: undefined };
+export async function snapshotsOfFolder(
+  location: string,
+  log: Log,
+  encryption?: string,
+): Promise<FolderSnapshots> {
+  const folder = { records: location, bytes: undefined, encryption };
   if (isMissing(folder)) {
     throw new StartRefused([`${location}: not a data folder, and no server uses it`]);
   }

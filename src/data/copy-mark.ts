@@ -1,5 +1,6 @@
 import { copyMarkKey, storeIdKey } from "../content/tables.ts";
 import { recordCodec } from "../encoding/record.ts";
+import { keyringKey } from "../store/encryption/record-cipher.ts";
 import type { Entry, Key, Store, View } from "../store/store.ts";
 
 /** Progress of a copy. Extents and records are copied in ascending order. */
@@ -37,8 +38,9 @@ export function beginCopy(store: Store, from: string): Promise<CopyMark> {
     const found = await readMark(tx);
     if (found?.from === from) return found;
     if (found !== undefined) throw new Error(`a copy from ${found.from} is incomplete`);
-    for await (const entries of tx.range({ ...allRecords, limit: 1 })) {
-      if (entries.length > 0) throw new Error("the target is not empty");
+    for await (const entries of tx.range({ ...allRecords, limit: 2 })) {
+      const isEmpty = entries.every(({ key }) => hex(key) === hex(keyringKey));
+      if (!isEmpty) throw new Error("the target is not empty");
     }
     const mark = { from, extent: 0n, key: new Uint8Array(0) };
     tx.put(copyMarkKey(), encodeMark(mark));
@@ -56,8 +58,10 @@ const allRecords = { start: Uint8Array.of(0x01), end: Uint8Array.of(0xfc) };
 
 const pageEntriesMax = 512;
 const pageBytesMax = 2 * 1024 * 1024;
-/** Identity and copy state of a store; never copied. */
-const excludedKeys: ReadonlySet<string> = new Set([storeIdKey(), copyMarkKey()].map(hex));
+/** Identity, copy state and data keys of a store; never copied. */
+const excludedKeys: ReadonlySet<string> = new Set(
+  [storeIdKey(), copyMarkKey(), keyringKey].map(hex),
+);
 
 /** Pages of records after `after`, each from its own snapshot: a view expires after 60 s. */
 export async function* recordPages(store: Store, after: Key): AsyncGenerator<readonly Entry[]> {

@@ -1,6 +1,7 @@
 import { existsSync } from "node:fs";
 import { join, resolve } from "node:path";
 import type { ExtentFiles } from "../content/extents/extent-files.ts";
+import type { DataKey } from "../store/encryption/keyring.ts";
 import type { Store } from "../store/store.ts";
 import { openStorageBackend, type Close, type StorageOptions } from "./storage-backends.ts";
 
@@ -11,11 +12,16 @@ export interface DataLocation {
   readonly records: string;
   /** A folder or `s3://…`; undefined for the contents inside a data folder. */
   readonly bytes: string | undefined;
+  /** Source of the master key, if the data is encrypted. */
+  readonly encryption?: string | undefined;
 }
 
 interface OpenDataLocation {
   readonly store: Store;
+  /** The extents as they are stored. */
   readonly files: ExtentFiles;
+  /** Undefined if the data is not encrypted. */
+  readonly dataKeys: readonly DataKey[] | undefined;
   close(): Promise<void>;
 }
 
@@ -39,10 +45,13 @@ export function isMissing({ records }: DataLocation): boolean {
   return !isDatabase(records) && !existsSync(join(records, "store"));
 }
 
-/** Opens the stores as the server does, without background tasks. */
+/** Opens the stores as the server does, without background tasks. A new location gets `newKeys` as
+ *  data keys if it is encrypted: a copy has those of its source, because encrypted contents are
+ *  copied as they are. */
 export async function openDataLocation(
-  { records, bytes }: DataLocation,
+  { records, bytes, encryption }: DataLocation,
   world: World,
+  newKeys?: readonly DataKey[],
 ): Promise<OpenDataLocation> {
   const opened: Close[] = [];
   const close = async (): Promise<void> => {
@@ -52,9 +61,10 @@ export async function openDataLocation(
   const contentUrl = bytes !== undefined && isBucket(bytes) ? bytes : undefined;
   const folder = storeUrl === undefined ? records : (bytes ?? ".");
   const places = { location: resolve(folder), storeUrl, contentUrl, memoryBytesMax: undefined };
+  const options = { ...places, ...world, encryption, dataKeys: newKeys };
   try {
-    const { store, files } = await openStorageBackend({ ...places, ...world }, opened);
-    return { store, files, close };
+    const { store, storedFiles: files, dataKeys } = await openStorageBackend(options, opened);
+    return { store, files, dataKeys, close };
   } catch (error) {
     await close();
     throw error;

@@ -6,6 +6,8 @@ import { subscriptionTables } from "../account/subscription.ts";
 import { blobService } from "../blob/service.ts";
 import { contentRestore } from "../content/restore-rules.ts";
 import { anyTable, type AnyTable, type Counter } from "../encoding/table.ts";
+import { extentsTag } from "../content/tables.ts";
+import { eventLog } from "../account/event-log.ts";
 import { fileService } from "../file/service.ts";
 import { hasArchivedRecords, reclaimersOf } from "../operation/owned-records.ts";
 import { reclaimJobs } from "../operation/reclaim-jobs.ts";
@@ -13,6 +15,7 @@ import type { ReclaimHandler, Service } from "../operation/service.ts";
 import { transferJobs } from "../operation/transfer-jobs.ts";
 import { accountUsage } from "../operation/quotas.ts";
 import { queueService } from "../queue/service.ts";
+import { keyringTag, type RecordRules } from "../store/encryption/record-cipher.ts";
 import type { RestoreRules } from "../store/saved-states/saved-states.ts";
 import type { Transaction } from "../store/store.ts";
 import { tableService } from "../table/service.ts";
@@ -46,6 +49,13 @@ export const recordCounters: readonly Counter[] = [
   accountUsage,
 ];
 
+/** Which records are encrypted, and how. A database adds to the counters, and a backup reads the
+ *  list of extents without the key. */
+export const recordRules: RecordRules = {
+  plain: new Set([extentsTag, ...recordCounters.map(({ tag }) => tag)]),
+  logs: new Set([eventLog.tag]),
+};
+
 export const contentTables = recordTables.filter(({ content }) => content !== undefined);
 
 /** The handlers of reclaim jobs of all services, by kind of job. */
@@ -67,6 +77,7 @@ export const restoreRules: RestoreRules = {
   ...contentRestore,
   excluded: new Set([
     ...contentRestore.excluded,
+    keyringTag,
     ...recordTables.filter(({ lifetime }) => lifetime !== "durable").map(({ tag }) => tag),
   ]),
   cleared: recordTables

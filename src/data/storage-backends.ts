@@ -7,7 +7,18 @@ import type { ContentOptions } from "../content/open-content.ts";
 import { sharedHorizons, soloHorizons } from "../content/reclaim/pins.ts";
 import type { Meter } from "../protocol/meter.ts";
 import type { Clock, Log, Random } from "../base/world.ts";
-import { restoreRules } from "./services.ts";
+import { recordRules, restoreRules } from "./services.ts";
+import { encryptedFiles } from "../content/extents/encrypted-files.ts";
+import { Cipher } from "../store/encryption/cipher.ts";
+import {
+  followKeyring,
+  openKeyring,
+  refuseEncrypted,
+  type DataKey,
+} from "../store/encryption/keyring.ts";
+import { recordCipher } from "../store/encryption/record-cipher.ts";
+import type { ValueCodec } from "../store/engine.ts";
+import { readMasterKey } from "../host/master-key.ts";
 import { locks } from "../file/records.ts";
 import { openLeaderElection } from "../store/leader-election.ts";
 import { openLmdbStore } from "../store/lmdb/open-lmdb-store.ts";
@@ -31,6 +42,8 @@ interface StorageLocations {
   readonly contentUrl: string | undefined;
   /** Limit of contents in memory without a location; default half of the machine's memory. */
   readonly memoryBytesMax: number | undefined;
+  /** Source of the master key (`host/master-key.ts`); undefined: nothing is encrypted. */
+  readonly encryption?: string | undefined;
 }
 
 export interface StorageOptions extends StorageLocations {
@@ -39,6 +52,8 @@ export interface StorageOptions extends StorageLocations {
   readonly log: Log;
   /** Counts commits. */
   readonly meter?: Meter | undefined;
+  /** The data keys of a new, encrypted storage, for a copy of another one. */
+  readonly dataKeys?: readonly DataKey[] | undefined;
 }
 
 export type Close = () => Promise<void>;
@@ -53,6 +68,13 @@ export interface StorageBackend extends Pick<ContentOptions, "store" | "files" |
   readonly owners: () => Promise<ReadonlySet<string>>;
 }
 
+interface OpenedStorage extends StorageBackend {
+  /** The extents as they are stored: encrypted ones are not decrypted. */
+  readonly storedFiles: ExtentFiles;
+  /** Undefined if nothing is encrypted. */
+  readonly dataKeys?: readonly DataKey[] | undefined;
+}
+
 /** Opens a storage. Adds to `opened` a function that closes each part, so that a failed start can
  *  close what was opened. */
 export type OpenStorage = (opened: Close[]) => Promise<StorageBackend>;
@@ -65,19 +87,23 @@ const nodeIdBytes = 12;
 export async function openStorageBackend(
   options: StorageOptions,
   opened: Close[],
-): Promise<StorageBackend> {
+): Promise<OpenedStorage> {
   const { location } = options;
   if (location === undefined) return inMemory(options, opened);
   await makeFolder(location);
+  const encryption = await beginEncryption(options);
   const { store, ephemeral, processes } =
     options.storeUrl === undefined
-      ? await onDisk(location, options, opened)
-      : await inDatabase(options.storeUrl, options, opened);
+      ? await onDisk(location, { ...options, ...encryption }, opened)
+      : await inDatabase(options.storeUrl, { ...options, ...encryption }, opened);
   opened.push(() => processes.close());
-  const files =
+  const dataKeys = await openDataKeys({ ...options, store }, encryption, opened);
+  const storedFiles =
     options.contentUrl === undefined
       ? await openDiskFiles(join(location, "extents"), options.log)
       : await inBucket(options.contentUrl, options, opened);
+  const files =
+    encryption === undefined ? storedFiles : encryptedFiles(storedFiles, encryption.cipher);
   const owners = async () => new Set((await processes.live()).map(({ id }) => id));
   const { self: owner } = processes;
   const isOnDuty = openLeaderElection({
@@ -87,8 +113,46 @@ export async function openStorageBackend(
     owners,
   });
   const horizons = sharedHorizons(processes);
-  return { store, files, horizons, owner, owners, isLeader: isOnDuty };
+  const isLeader = isOnDuty;
+  return { store, files, storedFiles, dataKeys, horizons, owner, owners, isLeader };
 }
+
+/** The cipher of an encrypted storage, which has no keys yet, and what encrypts values with it. */
+interface Encryption {
+  readonly master: Uint8Array;
+  readonly cipher: Cipher;
+  readonly values: ValueCodec;
+}
+
+async function beginEncryption({
+  encryption,
+  random,
+}: StorageOptions): Promise<Encryption | undefined> {
+  if (encryption === undefined) return undefined;
+  const master = await readMasterKey(encryption);
+  const cipher = new Cipher({ random });
+  return { master, cipher, values: recordCipher(cipher, recordRules) };
+}
+
+/** Gives the cipher the data keys of the store; refuses a store that is encrypted otherwise than
+ *  the options say. */
+async function openDataKeys(
+  options: StorageOptions & { readonly store: Store },
+  encryption: Encryption | undefined,
+  opened: Close[],
+): Promise<readonly DataKey[] | undefined> {
+  const { store, random, dataKeys } = options;
+  if (encryption === undefined) {
+    await refuseEncrypted(store);
+    return undefined;
+  }
+  const keys = await openKeyring({ store, random, master: encryption.master, keys: dataKeys });
+  const stop = await followKeyring({ ...options, ...encryption }, keys);
+  opened.push(async () => stop());
+  return keys;
+}
+
+type EncodedOptions = StorageOptions & Pick<Partial<Encryption>, "values">;
 
 interface SharedStore {
   readonly store: Store;
@@ -96,7 +160,7 @@ interface SharedStore {
   readonly processes: Processes;
 }
 
-function inMemory(options: StorageOptions, opened: Close[]): StorageBackend {
+function inMemory(options: StorageOptions, opened: Close[]): OpenedStorage {
   const { clock, log, meter, memoryBytesMax } = options;
   const store = openMemoryStore({ clock, log, meter, restoreRules });
   opened.push(() => store.close());
@@ -107,6 +171,7 @@ function inMemory(options: StorageOptions, opened: Close[]): StorageBackend {
   return {
     store,
     files,
+    storedFiles: files,
     horizons: soloHorizons(soloOwner),
     owner: soloOwner,
     owners,
@@ -116,11 +181,11 @@ function inMemory(options: StorageOptions, opened: Close[]): StorageBackend {
 
 async function onDisk(
   location: string,
-  { clock, log, meter }: StorageOptions,
+  { clock, log, meter, values }: EncodedOptions,
   opened: Close[],
 ): Promise<SharedStore> {
   const records = { location: join(location, "store"), volatilePrefix: locks.prefix([]) };
-  const store = await openLmdbStore({ ...records, clock, log, meter, restoreRules });
+  const store = await openLmdbStore({ ...records, clock, log, meter, restoreRules, values });
   opened.push(() => store.close());
   const ephemeralOptions = { location: join(location, "ephemeral"), ephemeral: true };
   const ephemeral = await openLmdbStore({ ...ephemeralOptions, clock, log });
@@ -132,12 +197,12 @@ async function onDisk(
 /** The driver is loaded on demand: most servers do not use PostgreSQL. */
 async function inDatabase(
   url: string,
-  { clock, random, log, meter }: StorageOptions,
+  { clock, random, log, meter, values }: EncodedOptions,
   opened: Close[],
 ): Promise<SharedStore> {
   const { openPostgresStore } = await import("../store/postgres/open-postgres-store.ts");
   const node = Buffer.from(random.bytes(nodeIdBytes)).toString("hex");
-  const store = await openPostgresStore({ url, node, clock, log, meter });
+  const store = await openPostgresStore({ url, node, clock, log, meter, values });
   opened.push(() => store.close());
   const ephemeral = await openPostgresStore({ url, node, clock, log, ephemeral: true });
   opened.push(() => ephemeral.close());

@@ -137,6 +137,11 @@ export const flags = {
     value: "URL",
     help: "store contents in s3://bucket/prefix?endpoint=https://…",
   },
+  encryption: {
+    kind: "text",
+    value: "SOURCE",
+    help: "encrypt all data; master key: file:PATH, env:NAME or command:…",
+  },
 } as const satisfies Readonly<Record<string, Flag>>;
 
 export type FlagName = keyof typeof flags;

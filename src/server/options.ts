@@ -7,6 +7,7 @@ import type { OAuthMode } from "../http/auth/request.ts";
 import type { LogLimits } from "../events/log-retention.ts";
 import { isAddressRange } from "../http/source/address-ranges.ts";
 import type { SourceRanges } from "../http/source/source-policy.ts";
+import { masterKeySource } from "../host/master-key.ts";
 import { isDatabaseAddress } from "../store/postgres/addresses.ts";
 import type { InitInput } from "../commands/init/init-input.ts";
 import { flagDefaults, flags, isFlagName } from "./flags.ts";
@@ -157,6 +158,9 @@ function checkText(name: FlagName, value: string): string | undefined {
   if (name === "store" && !isDatabaseAddress(value)) {
     return `must be postgres://…, not ${show(value)}`;
   }
+  if (name === "encryption" && !masterKeySource.test(value)) {
+    return `must be file:PATH, env:NAME or command:COMMAND, not ${show(value)}`;
+  }
   const isBucket = value.startsWith("s3://") && URL.canParse(value);
   return name === "content" && !isBucket ? `must be s3://…, not ${show(value)}` : undefined;
 }
@@ -182,7 +186,7 @@ function checkTogether(
   if (inMemoryPersistence === true && location !== undefined) {
     refuse("inMemoryPersistence", `contradicts ${spell("location")}`);
   }
-  for (const place of ["store", "content"] as const) {
+  for (const place of ["store", "content", "encryption"] as const) {
     const contradicts = inMemoryPersistence === true && input[place] !== undefined;
     if (contradicts) refuse(place, `contradicts ${spell("inMemoryPersistence")}`);
   }

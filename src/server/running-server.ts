@@ -93,7 +93,8 @@ function dataStoreOptions(given: RunningServerOptions) {
   const { extentMemoryLimit } = options;
   const memoryBytesMax =
     extentMemoryLimit === undefined ? undefined : Math.floor(extentMemoryLimit * bytesPerMegabyte);
-  const places = { location, storeUrl: options.store, contentUrl: options.content, memoryBytesMax };
+  const { store: storeUrl, content: contentUrl, encryption } = options;
+  const places = { location, storeUrl, contentUrl, memoryBytesMax, encryption };
   const { scrubMegabytesPerSecond: rate } = options;
   const scrubBytesPerSecond = rate === undefined ? undefined : rate * bytesPerMegabyte;
   const openStorage = given.machine?.openStorage;

@@ -70,6 +70,14 @@ export interface EngineBatch {
   readonly mayUseReserve?: boolean;
 }
 
+/** Changes values on their way to a disk or a database and back: encryption
+ *  (`encryption/record-cipher.ts`). */
+export interface ValueCodec {
+  encode(key: Key, text: KeyText, value: Value): Value;
+  /** The entry with its value as it was before `encode`. */
+  decodeEntry(entry: VersionedEntry): VersionedEntry;
+}
+
 /** The storage below a store (`transactional-store.ts` adds transactions): an engine opens its
  *  latest state and replaces it durably. */
 export interface Engine {

@@ -35,6 +35,13 @@ export function numberPart(number: number): Uint8Array {
   return Uint8Array.of(numberKind, number >> 8, number & 0xff);
 }
 
+/** The key of an entry as far as it is known before the commit: its sequence is 0. */
+export function keyWithoutSequence(key: Key): Key {
+  const known = key.slice();
+  known.fill(0, key.length - positionBytes + 1, key.length - positionBytes + sequenceEnd);
+  return known;
+}
+
 /** The position of the entry with this key. */
 export function positionInLog(key: Key): LogPosition {
   const view = new DataView(key.buffer, key.byteOffset + key.length - positionBytes, positionBytes);

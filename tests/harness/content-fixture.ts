@@ -13,6 +13,7 @@ import { openContentStore, type ContentOptions } from "../../src/content/open-co
 import { soloHorizons } from "../../src/content/reclaim/pins.ts";
 import { whole } from "../../src/content/plan.ts";
 import { contentBounds } from "../../src/content/tables.ts";
+import { testFiles } from "./test-encryption.ts";
 import { silentLog } from "./silent-log.ts";
 
 export interface TestObject {
@@ -61,7 +62,7 @@ export async function openContentFixture(
 ): Promise<ContentFixture> {
   const clock = manualClock();
   const store = options.store ?? openMemoryStore({ clock });
-  const files = options.files ?? memoryFiles({ bytesMax: 2 ** 30 });
+  const files = testFiles(options.files ?? memoryFiles({ bytesMax: 2 ** 30 }));
   const content = await openContentStore({
     clock,
     log: silentLog,

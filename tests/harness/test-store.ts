@@ -4,6 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll } from "vitest";
 import type { StartOptions } from "../../src/index.ts";
+import { encryptionOfTests, isEncrypted } from "./test-encryption.ts";
 import type { SimClock } from "./sim-world.ts";
 import { openMemoryStore } from "../../src/store/memory/open-memory-store.ts";
 import { silentLog } from "./silent-log.ts";
@@ -41,13 +42,14 @@ function underPrefix(url: string, name: string): string {
  * Start options for a test's storage. The same location has the same data when it is opened again.
  */
 export function placeOf({ location }: StartOptions): StartOptions {
-  if (database === undefined && bucket === undefined) {
+  if (database === undefined && bucket === undefined && !isEncrypted) {
     return location === undefined ? { inMemoryPersistence: true } : {};
   }
   const folder = location ?? mkdtempSync(join(tmpdir(), "etagere-test-"));
   return {
     ...(database === undefined ? {} : { store: inSchema(database, digestOf(folder)) }),
     ...(bucket === undefined ? {} : { content: underPrefix(bucket, digestOf(folder)) }),
+    ...encryptionOfTests(),
     location: folder,
   };
 }

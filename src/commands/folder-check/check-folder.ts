@@ -1,6 +1,14 @@
 import { ContentAudit, type AuditFigures } from "../../content/audit/audit-content.ts";
 import type { ExtentFiles } from "../../content/extents/extent-files.ts";
-import type { StateReader } from "../../store/engine.ts";
+import { encryptedFiles } from "../../content/extents/encrypted-files.ts";
+import { readingCipher, unwrapKeys } from "../../store/encryption/keyring.ts";
+import {
+  EncodedReader,
+  keyringKey,
+  keyringTag,
+  recordCipher,
+} from "../../store/encryption/record-cipher.ts";
+import type { EngineReader, StateReader } from "../../store/engine.ts";
 import type { ContentRef } from "../../content/content-ref.ts";
 import { decodeKey, type KeyPart } from "../../encoding/keys.ts";
 import type { AnyTable } from "../../encoding/table.ts";
@@ -8,15 +16,15 @@ import { reclaimJobs } from "../../operation/reclaim-jobs.ts";
 import {
   counterBytes,
   decodeCounter,
+  textOfKey,
   type Entry,
   type Key,
-  type Value,
   type View,
 } from "../../store/store.ts";
 import { snapshotView } from "../../store/layered-scan.ts";
 import { messageOf } from "../../host/start-refused.ts";
 import { contentTags } from "../../content/tables.ts";
-import { recordCounters, recordTables } from "../../data/services.ts";
+import { recordCounters, recordRules, recordTables } from "../../data/services.ts";
 import { ContentCount, type ContentFigures } from "../content-count.ts";
 import { noProgress, type Progress } from "../progress.ts";
 import { openFolder, type FolderOptions } from "./open-folder.ts";
@@ -151,13 +159,16 @@ export interface FolderReport extends AuditFigures, ContentFigures {
 }
 
 const problemsKeptMax = 1000;
-const ownContentTags: ReadonlySet<number> = new Set(contentTags);
+/** Checked elsewhere: the tables of content, and the keys that decrypted everything else. */
+const otherTags: ReadonlySet<number> = new Set([...contentTags, keyringTag]);
 const tablesByTag = new Map(recordTables.map((table) => [table.tag, table]));
 const countersByTag = new Map(recordCounters.map((counter) => [counter.tag, counter]));
 const wholeKeySpace = { start: Uint8Array.of(1), end: Uint8Array.of(0xff) };
 
 interface CheckOptions extends FolderOptions {
   readonly progress?: Progress | undefined;
+  /** The master key of an encrypted folder. */
+  readonly master?: Uint8Array | undefined;
 }
 
 /** Checks one consistent state of a data folder, which servers may be using. */
@@ -166,11 +177,27 @@ export async function checkFolder(options: CheckOptions): Promise<FolderReport> 
   const state = folder.engine.open();
   try {
     const { entryCount } = folder.engine;
-    return await checkState(state, { ...folder, entryCount, progress: options.progress });
+    const readable = decrypted(state, folder.files, options.master);
+    const parts = { ...folder, files: readable.files, entryCount, progress: options.progress };
+    return await checkState(readable.state, parts);
   } finally {
     state.close();
     await folder.close();
   }
+}
+
+/** The state and the extents of an encrypted folder, decrypted; those of another one unchanged. */
+function decrypted(
+  state: EngineReader,
+  files: ExtentFiles,
+  master: Uint8Array | undefined,
+): { readonly state: EngineReader; readonly files: ExtentFiles } {
+  const keyring = state.get(keyringKey, textOfKey(keyringKey));
+  if (keyring === undefined) return { state, files };
+  const keys = unwrapKeys(keyring.value, master);
+  const cipher = readingCipher(keys);
+  const codec = recordCipher(cipher, recordRules);
+  return { state: new EncodedReader(state, codec), files: encryptedFiles(files, cipher) };
 }
 
 interface CheckedExtents {
@@ -237,7 +264,7 @@ class RecordCheck {
 
   async run(): Promise<CheckedRecords> {
     for await (const entries of this.#view.range(reclaimJobs.range([]))) {
-      for (const { value } of entries) this.#addJob(value);
+      for (const entry of entries) this.#addJob(entry);
     }
     const counters: Entry[] = [];
     for await (const entries of this.#view.range(wholeKeySpace)) {
@@ -245,7 +272,7 @@ class RecordCheck {
         const tag = tagOf(entry.key);
         const counter = countersByTag.get(tag);
         if (counter?.isSum === true) counters.push(entry);
-        else if (counter === undefined && !ownContentTags.has(tag)) await this.#checkEntry(entry);
+        else if (counter === undefined && !otherTags.has(tag)) await this.#checkEntry(entry);
       }
       this.#progress.add({ items: entries.length });
     }
@@ -257,24 +284,27 @@ class RecordCheck {
 
   /** Notes a reclaim job for the check of ownership. A job that cannot be decoded is reported by
    *  `#checkEntry`. */
-  #addJob(value: Value): void {
+  #addJob(entry: Entry): void {
     try {
-      this.#ownership.addJob(reclaimJobs.codec.decode(value));
+      this.#ownership.addJob(reclaimJobs.codec.decode(entry.value));
     } catch {
       // `#checkEntry` reports it. Without the job, the records that it would remove are reported as
       // orphans, which they are: no server can run a job that it cannot decode.
     }
   }
 
-  async #checkEntry({ key, value }: Entry): Promise<void> {
+  async #checkEntry(entry: Entry): Promise<void> {
+    const { key } = entry;
     const table = tablesByTag.get(tagOf(key));
     if (table === undefined) {
       return this.#complain(`record of unknown kind: ${Buffer.from(key).toString("hex")}`);
     }
-    // A volatile key that was deleted: the empty value is its tombstone.
-    if (table.lifetime === "session" && value.length === 0) return;
-    this.#records.set(table.name, (this.#records.get(table.name) ?? 0) + 1);
     try {
+      // The value of an encrypted record is decrypted when it is read, which may fail.
+      const { value } = entry;
+      // A volatile key that was deleted: the empty value is its tombstone.
+      if (table.lifetime === "session" && value.length === 0) return;
+      this.#records.set(table.name, (this.#records.get(table.name) ?? 0) + 1);
       await this.#checkRecord(table, key, table.codec.decode(value));
     } catch (error) {
       this.#complain(`${nameOf(table, key)} cannot be read: ${messageOf(error)}`);

@@ -15,7 +15,8 @@ export interface FolderOptions {
   readonly log: Log;
 }
 
-/** A data folder opened for reading, which servers may be using. */
+/** A data folder opened for reading, which servers may be using. Records and extents are as they
+ *  are stored. */
 interface OpenFolder {
   readonly engine: LmdbEngine;
   readonly files: ExtentFiles;

@@ -1,7 +1,7 @@
 import type { ContentRef, Slice } from "../content-ref.ts";
 import type { RecordCodec } from "../../encoding/record.ts";
-import { decodeCounter, type Key, type Value, type View } from "../../store/store.ts";
-import type { ExtentFiles } from "../extents/extent-files.ts";
+import { decodeCounter, type Entry, type Key, type Value, type View } from "../../store/store.ts";
+import { storedEndOf, type ExtentFiles } from "../extents/extent-files.ts";
 import { decodeNode } from "../tree/node-codec.ts";
 import {
   allGarbage,
@@ -125,7 +125,7 @@ export interface AuditFigures {
  *  record with content, then `finish`. */
 export class ContentAudit {
   readonly #options: ContentAuditOptions;
-  readonly #expected = new ExpectedContent();
+  readonly #expected: ExpectedContent;
   readonly #bytes: StoredBytes;
   /** Replaced content nodes among the garbage. Their children belong to the nodes that replaced
    *  them. */
@@ -135,6 +135,7 @@ export class ContentAudit {
 
   constructor(options: ContentAuditOptions) {
     this.#options = options;
+    this.#expected = new ExpectedContent(options.files);
     this.#bytes = new StoredBytes(options.files, options.onBytes);
   }
 
@@ -181,10 +182,10 @@ export class ContentAudit {
   async #auditNodes(): Promise<void> {
     const { view, report } = this.#options;
     for await (const entries of view.range(wholeTables.nodes)) {
-      for (const { key, value } of entries) {
-        const id = leadingId(key);
+      for (const entry of entries) {
+        const id = leadingId(entry.key);
         this.#nodes += 1;
-        if (!this.#replacedNodes.has(id)) await this.#auditNode(id, value);
+        if (!this.#replacedNodes.has(id)) await this.#auditNode(id, entry);
       }
     }
     for await (const entries of view.range(wholeTables.nodes)) {
@@ -196,11 +197,11 @@ export class ContentAudit {
     }
   }
 
-  async #auditNode(id: bigint, value: Value): Promise<void> {
+  async #auditNode(id: bigint, entry: Entry): Promise<void> {
     const { report } = this.#options;
     const name = `content node ${id}`;
     try {
-      const node = decodeNode(value);
+      const node = decodeNode(entry.value);
       await this.#expectOwners(name, this.#expected.addNode(id, node));
       if (node.kind === "inner") return;
       const wrong = findSliceProblem(node.slices, Infinity);
@@ -275,6 +276,11 @@ class ExpectedContent {
   /** Number of records, parents and garbage entries that refer to a node. */
   readonly references = new Map<bigint, number>();
   readonly extents = new Map<bigint, ExpectedExtent>();
+  readonly #files: ExtentFiles;
+
+  constructor(files: ExtentFiles) {
+    this.#files = files;
+  }
 
   addReference(node: bigint): void {
     this.references.set(node, (this.references.get(node) ?? 0) + 1);
@@ -301,7 +307,7 @@ class ExpectedContent {
     for (const { source, length } of slices) {
       if (!("extent" in source)) continue;
       const expected = this.#extent(source.extent);
-      expected.end = Math.max(expected.end, source.offset + length);
+      expected.end = Math.max(expected.end, storedEndOf(this.#files, source.offset, length));
     }
     const bytes = bytesByExtent(slices);
     for (const [extent, count] of bytes) {

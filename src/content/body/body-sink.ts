@@ -241,7 +241,9 @@ export class BodySink {
       return last ? length : Math.max(length, chunkReserveBytes);
     let written = 0;
     for (const { filled } of this.#pieces) written += filled;
-    return Math.max(length, this.#declaredLength - written);
+    const left = this.#declaredLength - written;
+    // The unused end of a region is freed at the end of the body.
+    return left > length ? Math.max(left, this.#writer.wholeBytesMax + 1) : length;
   }
 
   #trimLast(): void {

@@ -1,5 +1,5 @@
 import type { Span } from "../../base/span.ts";
-import type { ExtentRange } from "./regions.ts";
+import type { ExtentRange, Regions } from "./regions.ts";
 
 /** Storage for extents: a folder, memory or a bucket. Errors have the code of the system call. */
 export interface ExtentFiles {
@@ -10,6 +10,8 @@ export interface ExtentFiles {
   /** Size of the blocks of extents for aligned writes, which take large bodies; absent if the
    *  storage has none. */
   readonly blockBytes?: number;
+  /** How offsets of bytes relate to stored positions; absent if they are the same. */
+  readonly layout?: ExtentLayout;
   /** Whole bodies up to this length are stored in the record, because storing them here costs more;
    *  absent if the caller's limit applies. */
   readonly inlineBytesMax?: number;
@@ -36,6 +38,26 @@ export interface ExtentFiles {
   /** Marks the storage as that of the store with this id; rejects if it belongs to another
    *  store. */
   claim?(storeId: string): Promise<void>;
+}
+
+/** The layout of extents in which bytes take more space than their number. An offset then is not a
+ *  position in the file, but the bytes of a region still have consecutive offsets. */
+export interface ExtentLayout {
+  /** A region that is not written at once must be longer than this. */
+  readonly wholeBytesMax: number;
+  /** The regions of a new extent, which may take this space. */
+  newRegions(capacity: number): Regions;
+  /** The position after the space of bytes of one region. */
+  storedEnd(offset: number, length: number): number;
+}
+
+/** The position after the last byte of a range that a slice refers to. */
+export function storedEndOf(
+  { layout }: Pick<ExtentFiles, "layout">,
+  offset: number,
+  length: number,
+): number {
+  return layout === undefined ? offset + length : layout.storedEnd(offset, length);
 }
 
 /** Space that is allocated before the disk is full, so that an extent can still be written. */

@@ -2,7 +2,7 @@ import type { Span } from "../../base/span.ts";
 import { StoreUnavailable, type Store } from "../../store/store.ts";
 import type { ExtentFile, ExtentFiles } from "./extent-files.ts";
 import type { IdAllocator } from "./ids.ts";
-import { RegionAllocator } from "./regions.ts";
+import { RegionAllocator, type Regions } from "./regions.ts";
 import { extentCodec, extentKey } from "../tables.ts";
 
 /** Groups the flushes of one extent: one runs at a time, and calls made meanwhile share the next
@@ -98,7 +98,7 @@ type ExtentKind = "packed" | "aligned";
 interface OpenExtent {
   readonly id: bigint;
   readonly file: ExtentFile;
-  readonly regions: RegionAllocator;
+  readonly regions: Regions;
   readonly syncer: Syncer;
   readonly kind: ExtentKind;
   /** Bodies in this extent whose requests have not ended. The extent must not be sealed while there
@@ -139,6 +139,11 @@ export class ExtentWriter {
   /** Whether the last write failed because the disk was full. */
   get isFull(): boolean {
     return this.#isFull;
+  }
+
+  /** A region that is not written at once must be longer than this. */
+  get wholeBytesMax(): number {
+    return this.#options.files.layout?.wholeBytesMax ?? 0;
   }
 
   /** Reserves a contiguous region of up to `length` bytes, in an aligned extent only for bytes in
@@ -296,7 +301,9 @@ export class ExtentWriter {
     const id = ids.next();
     const isAligned = kind === "aligned";
     const file = await this.#create(id, () => files.create(id, isAligned));
-    const regions = new RegionAllocator(extentBytes, isAligned ? files.blockBytes : 1);
+    const regions =
+      files.layout?.newRegions(extentBytes) ??
+      new RegionAllocator(extentBytes, isAligned ? files.blockBytes : 1);
     this.#current[kind] = this.#opened(id, file, kind, regions);
   }
 
@@ -314,7 +321,7 @@ export class ExtentWriter {
     }
   }
 
-  #opened(id: bigint, file: ExtentFile, kind: ExtentKind, regions: RegionAllocator): OpenExtent {
+  #opened(id: bigint, file: ExtentFile, kind: ExtentKind, regions: Regions): OpenExtent {
     const opened = { id, file, kind, regions, syncer: new Syncer(() => file.sync()), holds: 0 };
     this.#open.set(id, opened);
     return opened;

@@ -8,9 +8,20 @@ export interface ExtentRange {
  *  the others is lost until compaction. */
 const holesMax = 64;
 
+/** The regions of an extent that is not yet sealed. */
+export interface Regions {
+  /** End of the allocated space. */
+  readonly tail: number;
+  /** Length of a region that would fit after the tail. */
+  readonly bytesAfterTail: number;
+  allocate(length: number): ExtentRange | undefined;
+  /** Frees an allocated range, or the end of one. */
+  free(range: ExtentRange): void;
+}
+
 /** Allocates the space of an extent that is not yet sealed. Only ranges that no record refers to
  *  are freed (failed uploads, unused ends); they are reused before the tail grows. */
-export class RegionAllocator {
+export class RegionAllocator implements Regions {
   readonly #capacity: number;
   readonly #blockBytes: number;
   #tail = 0;

@@ -27,7 +27,7 @@ import {
   recordOwnerKey,
 } from "../tables.ts";
 import type { ExtentState } from "../extents/extent-table.ts";
-import type { SpareSpace } from "../extents/extent-files.ts";
+import { storedEndOf, type ExtentFiles, type SpareSpace } from "../extents/extent-files.ts";
 import type { IdAllocator } from "../extents/ids.ts";
 
 /** Owners (records and leaves) whose slices one round moves. */
@@ -223,6 +223,7 @@ function updateLiveBytes(
 
 interface ShrinkParts extends CompactionParts {
   readonly ids: IdAllocator;
+  readonly files: ExtentFiles;
 }
 
 /** Dead bytes at the end of an extent that are worth a transaction. */
@@ -232,7 +233,7 @@ const ownersPerStepMax = 1024;
 
 /** The end of the live bytes of an extent; undefined if not all references to it are known. */
 async function liveEnd(
-  parts: CompactionParts,
+  parts: ShrinkParts,
   view: View,
   extent: bigint,
 ): Promise<number | undefined> {
@@ -241,7 +242,7 @@ async function liveEnd(
   for await (const { slices } of listOwners(parts, view, extent)) {
     if (slices === undefined) return undefined;
     for (const slice of slices) {
-      end = Math.max(end, endInExtent(slice));
+      end = Math.max(end, endInExtent(parts, slice));
       bytes += slice.length;
     }
   }
@@ -249,8 +250,8 @@ async function liveEnd(
   return BigInt(bytes) === decodeCounter(await view.get(liveKey(extent))) ? end : undefined;
 }
 
-function endInExtent({ source, length }: Slice): number {
-  return "extent" in source ? source.offset + length : 0;
+function endInExtent({ files }: ShrinkParts, { source, length }: Slice): number {
+  return "extent" in source ? storedEndOf(files, source.offset, length) : 0;
 }
 
 /** Cuts off the dead bytes at the end of a sealed extent once no reader can see them. Returns
@@ -305,15 +306,15 @@ interface ExtentEnd {
 
 /** The owners of the bytes from `from` on, which fit into the spare space. */
 async function ownersAtEnd(
-  parts: CompactionParts,
+  parts: ShrinkParts,
   view: View,
   { extent, end, spare }: ExtentEnd,
 ): Promise<OwnersFound & { readonly from: number }> {
   const from = Math.max(0, end - spare.bytes);
   const found: { readonly owner: Owner; readonly slices: readonly Slice[]; last: number }[] = [];
   for await (const { owner, slices: all = [] } of listOwners(parts, view, extent)) {
-    const slices = all.filter((slice) => endInExtent(slice) > from);
-    const last = slices.reduce((latest, slice) => Math.max(latest, endInExtent(slice)), 0);
+    const slices = all.filter((slice) => endInExtent(parts, slice) > from);
+    const last = slices.reduce((latest, slice) => Math.max(latest, endInExtent(parts, slice)), 0);
     if (slices.length > 0) found.push({ owner, slices, last });
   }
   const ordered = found.toSorted((a, b) => b.last - a.last);
@@ -321,7 +322,9 @@ async function ownersAtEnd(
   const chosen = ordered.filter(({ last }) => last > start);
   return {
     owners: chosen.map(({ owner }) => owner),
-    slices: chosen.flatMap(({ slices }) => slices).filter((slice) => endInExtent(slice) > start),
+    slices: chosen
+      .flatMap(({ slices }) => slices)
+      .filter((slice) => endInExtent(parts, slice) > start),
     from: start,
   };
 }

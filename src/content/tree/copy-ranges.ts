@@ -3,6 +3,7 @@ import type { Log } from "../../base/world.ts";
 import { combineCrc64, crc64Of, crc64OfNothing } from "../body/crc64.ts";
 import type { ExtentWriter, Region } from "../extents/extent-writer.ts";
 import type { ExtentFileCache } from "../extents/extent-file-cache.ts";
+import { ContentDamaged } from "../extents/extent-files.ts";
 import type { ExtentRange } from "../extents/regions.ts";
 import { trim } from "./slices.ts";
 
@@ -151,10 +152,18 @@ async function damagedSlices(
   for (const slice of slices) {
     const { source, length } = slice;
     if (!("extent" in source) || source.crc64 === undefined) continue;
-    const found = await crcOfRange(fileCache, extent, { offset: source.offset, length });
+    const range = { offset: source.offset, length };
+    const found = await crcOfRange(fileCache, extent, range).catch(ifDamaged);
     if (found !== source.crc64) damaged.push(slice);
   }
   return damaged;
+}
+
+/** The storage has found out by itself that bytes are damaged: encrypted ones, and those of a
+ *  bucket. */
+function ifDamaged(error: unknown): undefined {
+  if (!(error instanceof ContentDamaged)) throw error;
+  return undefined;
 }
 
 /** CRC64 of the stored bytes of a range. */

@@ -4,6 +4,8 @@ import { join, dirname } from "node:path";
 import type { Meter } from "../../protocol/meter.ts";
 import type { Ticks } from "../../base/ticks.ts";
 import type { Clock, Log } from "../../base/world.ts";
+import { encodedEngine } from "../encryption/record-cipher.ts";
+import type { ValueCodec } from "../engine.ts";
 import { makePrivateFolder, syncFolder } from "../folders.ts";
 import type { RestoreRules } from "../saved-states/saved-states.ts";
 import type { Key, Store } from "../store.ts";
@@ -29,6 +31,8 @@ interface LmdbStoreOptions {
   /** Identifies this opening among the processes that share the store. Default: the process id. */
   readonly owner?: number;
   readonly restoreRules?: RestoreRules;
+  /** Encrypts the values; undefined: they are stored as they are. */
+  readonly values?: ValueCodec | undefined;
 }
 
 const readersCheckMilliseconds = 30_000;
@@ -56,7 +60,9 @@ export async function openLmdbStore(options: LmdbStoreOptions): Promise<Store> {
       await engine.close();
       claim.release();
     };
-    return new TransactionalStore({ ...options, engine, closeEngine });
+    const { values } = options;
+    const encoded = values === undefined ? engine : encodedEngine(engine, values);
+    return new TransactionalStore({ ...options, engine: encoded, closeEngine });
   } catch (error) {
     claim.release();
     throw error;

@@ -3,7 +3,8 @@ import type { QueryConfig } from "pg";
 import type { Ticks } from "../../base/ticks.ts";
 import type { Attempt } from "../attempt.ts";
 import type { Change } from "../write-set.ts";
-import { numberPart } from "../logs.ts";
+import type { ValueCodec } from "../engine.ts";
+import { keyInLog, numberPart } from "../logs.ts";
 import { encodeCounter } from "../store.ts";
 import { latestTicks } from "../committer.ts";
 import { bigintArray, byteaArray, boundOf, rowKey } from "./rows.ts";
@@ -32,9 +33,13 @@ const writeKinds = { put: 0, delete: 1, add: 2, append: 3 } as const;
 const nothing = new Uint8Array(0);
 
 /** The call that commits any number of transactions, which are numbered from 1. */
-export function batchQuery(attempts: readonly Attempt[], identity: BatchIdentity): QueryConfig {
+export function batchQuery(
+  attempts: readonly Attempt[],
+  identity: BatchIdentity,
+  values?: ValueCodec,
+): QueryConfig {
   const floor: Ticks = 0n;
-  const values = [
+  const columns = [
     identity.node,
     identity.number,
     String(latestTicks(attempts, floor)),
@@ -42,9 +47,9 @@ export function batchQuery(attempts: readonly Attempt[], identity: BatchIdentity
     ...readColumns(attempts),
     ...rangeColumns(attempts),
     ...dependencyColumns(attempts),
-    ...writeColumns(attempts),
+    ...writeColumns(attempts, values),
   ];
-  return { name: "commit", text, values };
+  return { name: "commit", text, values: columns };
 }
 
 function readColumns(attempts: readonly Attempt[]): Buffer[] {
@@ -96,13 +101,13 @@ function dependencyColumns(attempts: readonly Attempt[]): Buffer[] {
   return [bigintArray(indexes), bigintArray(on)];
 }
 
-function writeColumns(attempts: readonly Attempt[]): Buffer[] {
+function writeColumns(attempts: readonly Attempt[], values: ValueCodec | undefined): Buffer[] {
   const writes = attempts.flatMap(({ changes }, index) =>
     changes.all().map((change) => ({
       ...columnsOf(change),
       transactionIndex: index + 1,
       kind: writeKinds[change.kind],
-      value: valueOf(change),
+      value: values === undefined ? valueOf(change) : encodedValueOf(change, values),
     })),
   );
   return [
@@ -125,4 +130,18 @@ function columnsOf(change: Change): RowKey {
 function valueOf(change: Change): Uint8Array {
   if (change.kind === "put" || change.kind === "append") return change.value;
   return change.kind === "add" ? encodeCounter(change.delta) : nothing;
+}
+
+/** Counters, which the database adds to, are not encoded (`RecordRules`). */
+function encodedValueOf(change: Change, values: ValueCodec): Uint8Array {
+  switch (change.kind) {
+    case "put":
+      return values.encode(change.key, change.text, change.value);
+    case "append": {
+      const key = keyInLog(change.key, { sequence: 0, number: change.number });
+      return values.encode(key, change.text, change.value);
+    }
+    default:
+      return valueOf(change);
+  }
 }

@@ -10,7 +10,7 @@ import {
   type PendingBatch,
   type QueuedTransaction,
 } from "../committer.ts";
-import type { StateReader, StateView } from "../engine.ts";
+import type { StateReader, StateView, ValueCodec } from "../engine.ts";
 import { batchQuery } from "./batch.ts";
 import { PrefetchedState } from "./prefetched-state.ts";
 import type { PrefetchResult } from "./prefetched-state.ts";
@@ -27,6 +27,8 @@ interface DatabaseCommitsOptions {
   readonly clock: Clock;
   /** Unique id of this opening of the store; never reused. */
   readonly node: string;
+  /** Encrypts the values; undefined: they are stored as they are. */
+  readonly values?: ValueCodec | undefined;
   /** Called when another node has fenced this one: no commit of this node will succeed any more. */
   readonly onFenced: () => void;
 }
@@ -97,10 +99,10 @@ export class DatabaseCommits implements BatchCommits {
     locked: PoolClient | undefined,
   ): Promise<BatchResult> {
     if (accepted.length === 0) return { kind: "committed", dropped: new Set(), commit: undefined };
-    const { pool, clock, node } = this.#options;
+    const { pool, clock, node, values } = this.#options;
     const attempts = accepted.map(({ attempt }) => attempt);
     this.#number += 1;
-    const query = batchQuery(attempts, { node, number: this.#number });
+    const query = batchQuery(attempts, { node, number: this.#number }, values);
     const endSpans = beginSpans(accepted, "postgresql commit_batch", postgresCall);
     const sent = sendBatch({ pool, clock, locked }, query);
     if (endSpans !== undefined) sent.then(() => endSpans(), endSpans);

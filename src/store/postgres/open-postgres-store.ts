@@ -1,6 +1,7 @@
 import type { Meter } from "../../protocol/meter.ts";
 import type { Ticks } from "../../base/ticks.ts";
 import type { Clock, Log } from "../../base/world.ts";
+import type { ValueCodec } from "../engine.ts";
 import { addressesOf } from "./addresses.ts";
 import { openConnections } from "./connections.ts";
 import { DatabaseTime } from "./database-time.ts";
@@ -22,6 +23,8 @@ interface PostgresStoreLocation {
   /** Opens the separate key space for records that live no longer than their nodes. */
   readonly ephemeral?: boolean;
   readonly snapshotAgeMax?: Ticks;
+  /** Encrypts the values; undefined: they are stored as they are. */
+  readonly values?: ValueCodec | undefined;
   /** Uses the given clock instead of the database's, for tests with one node and a manual clock. */
   readonly ownTime?: boolean;
 }
@@ -41,7 +44,8 @@ export async function openPostgresStore(options: PostgresStoreLocation): Promise
       batchRetention,
     ]);
     const readCache = new ReadCache();
-    const common = { clock, time: new DatabaseTime(clock, options.ownTime), readCache };
+    const time = new DatabaseTime(clock, options.ownTime);
+    const common = { clock, time, readCache, values: options.values };
     const states = new StatePool({ ...common, pool: connections.readers });
     const prefetcher = new Prefetcher({ ...common, pool: connections.lookups });
     const view = await states.open();

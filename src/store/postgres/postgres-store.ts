@@ -4,7 +4,7 @@ import type { Ticks } from "../../base/ticks.ts";
 import type { Clock, Log } from "../../base/world.ts";
 import { Committer } from "../committer.ts";
 import type { Awaitable } from "../../base/awaitable.ts";
-import type { StateView } from "../engine.ts";
+import type { StateView, ValueCodec } from "../engine.ts";
 import { OpenViews } from "../open-views.ts";
 import { StoreClosed, StoreUnavailable } from "../store.ts";
 import type {
@@ -43,6 +43,7 @@ interface PostgresStoreOptions {
   /** The sequence when the store was opened. */
   readonly sequence: number;
   readonly snapshotAgeMax?: Ticks;
+  readonly values?: ValueCodec | undefined;
 }
 
 /** Time limit of a retry, longer than the timeout of database queries. */

@@ -1,4 +1,4 @@
-import type { ScanBounds, VersionedEntry, StateReader } from "../engine.ts";
+import type { ScanBounds, VersionedEntry, StateReader, ValueCodec } from "../engine.ts";
 import type { KeyText, Key } from "../store.ts";
 import type { PrefetchRow } from "./prefetch-query.ts";
 import type { PlannedRange, ReadPlan } from "./read-plans.ts";
@@ -29,6 +29,7 @@ export function prefetchResultOf(
   { keys, ranges }: ReadPlan,
   rows: readonly PrefetchRow[],
   header: StateHeader,
+  values?: ValueCodec,
 ): PrefetchResult {
   const found = new Map<KeyText, VersionedEntry | undefined>();
   const planned = [...keys.values()];
@@ -38,9 +39,10 @@ export function prefetchResultOf(
     const index = Number(position) - 1;
     if (kind === 1 && value !== null) {
       const { key, text } = planned[index] as { key: Key; text: KeyText };
-      found.set(text, { key, text, revision: Number(revision), value: plainBytes(value) });
+      const entry = { key, text, revision: Number(revision), value: plainBytes(value) };
+      found.set(text, values === undefined ? entry : values.decodeEntry(entry));
     } else if (kind > 1 && head !== null && tail !== null && value !== null) {
-      const entry = entryOf([head, tail, revision, value]);
+      const entry = entryOf([head, tail, revision, value], values);
       if (kind === 2) inRanges[index]?.push(entry);
       else found.set(entry.text, entry);
     }

@@ -2,6 +2,7 @@ import type { Pool } from "pg";
 
 import type { Clock } from "../../base/world.ts";
 import type { Awaitable } from "../../base/awaitable.ts";
+import type { ValueCodec } from "../engine.ts";
 import type { View } from "../store.ts";
 import { lookupsMax } from "./connections.ts";
 import type { DatabaseTime } from "./database-time.ts";
@@ -18,6 +19,8 @@ interface PrefetcherOptions {
   readonly clock: Clock;
   readonly time: DatabaseTime;
   readonly readCache: ReadCache;
+  /** Decrypts the values; undefined: they are stored as they are. */
+  readonly values?: ValueCodec | undefined;
 }
 
 type PrefetchWork = (view: View) => Awaitable<unknown>;
@@ -98,7 +101,7 @@ export class Prefetcher {
   }
 
   async #query(plan: ReadPlan): Promise<PrefetchResult> {
-    const { pool, clock, time, readCache } = this.#options;
+    const { pool, clock, time, readCache, values } = this.#options;
     const query = prefetchQuery(plan);
     for (let tries = 1; ; tries += 1) {
       try {
@@ -113,7 +116,7 @@ export class Prefetcher {
           ticks: BigInt(ticks),
           clockOffset: time.clockOffset,
         };
-        const result = prefetchResultOf(plan, rows, header);
+        const result = prefetchResultOf(plan, rows, header, values);
         updateCache(readCache, result);
         return result;
       } catch (error) {

@@ -1,6 +1,6 @@
 import type { QueryConfig } from "pg";
 
-import type { ScanBounds, VersionedEntry } from "../engine.ts";
+import type { ScanBounds, ValueCodec, VersionedEntry } from "../engine.ts";
 import { textOfKey, keyOfText } from "../store.ts";
 import type { KeyText, Key } from "../store.ts";
 import { createHash } from "node:crypto";
@@ -37,12 +37,14 @@ export function getQuery(keys: readonly PlannedKey[]): QueryConfig & { rowMode: 
 export function entriesOf(
   keys: readonly PlannedKey[],
   rows: readonly GetRow[],
+  values?: ValueCodec,
 ): (VersionedEntry | undefined)[] {
   const found: (VersionedEntry | undefined)[] = keys.map(() => undefined);
   for (const [position, stamp, value] of rows) {
     const index = Number(position) - 1;
     const { key, text } = keys[index] as PlannedKey;
-    found[index] = { key, text, value: plainBytes(value), revision: Number(stamp) };
+    const entry = { key, text, value: plainBytes(value), revision: Number(stamp) };
+    found[index] = values === undefined ? entry : values.decodeEntry(entry);
   }
   return found;
 }
@@ -61,9 +63,14 @@ export function scanQuery(
   };
 }
 
-export function entryOf([head, tail, stamp, value]: ScanRow): VersionedEntry {
+export function entryOf(
+  [head, tail, stamp, value]: ScanRow,
+  values: ValueCodec | undefined,
+): VersionedEntry {
   const key = keyOfRow(plainBytes(head), plainBytes(tail));
-  return { key, text: textOfKey(key), value: plainBytes(value), revision: Number(stamp) };
+  const revision = Number(stamp);
+  const entry = { key, text: textOfKey(key), value: plainBytes(value), revision };
+  return values === undefined ? entry : values.decodeEntry(entry);
 }
 
 /** Converts a Buffer to a plain Uint8Array, as the `Store` interface requires. */

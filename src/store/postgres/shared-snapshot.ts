@@ -2,7 +2,7 @@ import type { Clock } from "../../base/world.ts";
 import type { PoolClient } from "pg";
 
 import type { Ticks } from "../../base/ticks.ts";
-import type { ScanBounds, VersionedEntry, StateView } from "../engine.ts";
+import type { ScanBounds, VersionedEntry, StateView, ValueCodec } from "../engine.ts";
 import type { KeyText, Key } from "../store.ts";
 import type { ReadCache } from "./read-plans.ts";
 import { getQuery, entriesOf, scanQuery, entryOf } from "./rows.ts";
@@ -20,6 +20,8 @@ interface SharedSnapshotOptions {
   readonly client: PoolClient;
   readonly header: StateHeader;
   readonly readCache: ReadCache;
+  /** Decrypts the values; undefined: they are stored as they are. */
+  readonly values?: ValueCodec | undefined;
   readonly onUnused: (isBroken: boolean) => void;
 }
 
@@ -35,17 +37,19 @@ export class SharedSnapshot {
   readonly #clock: Clock;
   readonly #client: PoolClient;
   readonly #readCache: ReadCache;
+  readonly #values: ValueCodec | undefined;
   readonly #onUnused: (isBroken: boolean) => void;
   #users = 0;
   #pendingGets: PendingGet[] = [];
   #lastQuery: Promise<unknown> = Promise.resolve();
   #isBroken = false;
 
-  constructor({ clock, client, header, readCache, onUnused }: SharedSnapshotOptions) {
+  constructor({ clock, client, header, readCache, values, onUnused }: SharedSnapshotOptions) {
     this.#clock = clock;
     this.#client = client;
     this.header = header;
     this.#readCache = readCache;
+    this.#values = values;
     this.#onUnused = onUnused;
   }
 
@@ -84,7 +88,7 @@ export class SharedSnapshot {
     this.#pendingGets = [];
     try {
       const { rows } = await this.#client.query<GetRow>(getQuery(gets));
-      const found = entriesOf(gets, rows);
+      const found = entriesOf(gets, rows, this.#values);
       for (const each of found) if (each !== undefined) this.#readCache.put(each);
       for (const [index, get] of gets.entries()) get.resolve(found[index]);
     } catch (error) {
@@ -97,7 +101,7 @@ export class SharedSnapshot {
     try {
       const query = scanQuery(bounds, countMax);
       const { rows } = await this.#afterLastQuery(() => this.#client.query<ScanRow>(query));
-      return rows.map(entryOf);
+      return rows.map((row) => entryOf(row, this.#values));
     } catch (error) {
       this.#isBroken = true;
       throw asUnavailable(error);

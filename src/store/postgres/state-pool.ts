@@ -1,7 +1,7 @@
 import type { Pool, PoolClient, QueryResult } from "pg";
 
 import type { Clock } from "../../base/world.ts";
-import type { StateView } from "../engine.ts";
+import type { StateView, ValueCodec } from "../engine.ts";
 import { databaseTicks } from "./database-time.ts";
 import type { DatabaseTime } from "./database-time.ts";
 import { beginSnapshotRead } from "./postgres-specifics.ts";
@@ -29,6 +29,8 @@ interface StatePoolOptions {
   readonly clock: Clock;
   readonly time: DatabaseTime;
   readonly readCache: ReadCache;
+  /** Decrypts the values; undefined: they are stored as they are. */
+  readonly values?: ValueCodec | undefined;
 }
 
 interface QueuedCall {

@@ -1,0 +1,117 @@
+import { writeFile } from "node:fs/promises";
+import { resolve } from "node:path";
+import { formatIso } from "../base/dates.ts";
+import { readMasterKey } from "../host/master-key.ts";
+import { realEnvironment } from "../host/world.ts";
+import type { DataKey } from "../store/encryption/keyring.ts";
+import { defineCommand, printFailure, WrongUsage } from "./command.ts";
+import { jsonOption } from "./admin-client.ts";
+import { checkOptions, keepRunning, locationOf, quietLog, storeOptions } from "./with-stores.ts";
+
+const stored = ["status", "rotate", "add-data-key"] as const;
+
+export const encryptionCommand = defineCommand({
+  name: "encryption",
+  summary: "create and change the keys of encrypted data",
+  description: [
+    "Data that a server stores with --encryption is encrypted with data keys, which are stored " +
+      "with it, encrypted with the master key. Without the master key the data is lost. Servers " +
+      "may run meanwhile (docs/guides/encryption.md).",
+  ],
+  arguments: [],
+  actions: {
+    "new-key": {
+      arguments: [{ value: "FILE", kind: "file" }],
+      help: "write a new master key to a new file that only its owner can read",
+    },
+    status: { arguments: [], help: "list the data keys; fails if the master key is another one" },
+    rotate: {
+      arguments: [{ value: "SOURCE", kind: "text" }],
+      help: "encrypt the data keys with the master key of SOURCE instead; no data is rewritten",
+    },
+    "add-data-key": { arguments: [], help: "encrypt what is written from now on with a new key" },
+  },
+  options: {
+    location: {
+      kind: "folder",
+      short: "l",
+      value: "FOLDER",
+      actions: stored,
+      help: "the data folder; default .etagere",
+    },
+    store: { ...storeOptions.store, actions: stored, help: "records in postgres://…" },
+    storeFile: { ...storeOptions.storeFile, actions: stored },
+    encryption: { ...storeOptions.encryption, actions: stored },
+    ...jsonOption,
+  },
+  exitCodes: ["done", "not done"],
+  example:
+    "etagere encryption new-key /etc/etagere/next.key\n" +
+    "etagere encryption rotate file:/etc/etagere/next.key \\\n" +
+    "                   --encryption file:/etc/etagere/master.key",
+  run: async ({ action, words: [word = ""], options }) => {
+    try {
+      if (action === "new-key") await writeNewKey(word);
+      const keys = action === "new-key" ? undefined : await changeKeys(action, word, options);
+      process.stdout.write(options.json ? jsonOf(word, keys) : textOf(word, keys));
+      return 0;
+    } catch (error) {
+      if (error instanceof WrongUsage) throw error;
+      return printFailure(error);
+    }
+  },
+});
+
+const masterKeyBytes = 32;
+
+async function writeNewKey(file: string): Promise<void> {
+  const { random } = realEnvironment(quietLog);
+  const text = `${Buffer.from(random.bytes(masterKeyBytes)).toString("base64")}\n`;
+  // An existing file may be the key of other data, which would be lost with it.
+  await writeFile(file, text, { flag: "wx", mode: 0o600, flush: true });
+}
+
+interface KeyOptions {
+  readonly location: string | undefined;
+  readonly store: string | undefined;
+  readonly storeFile: string | undefined;
+  readonly encryption: string | undefined;
+}
+
+async function changeKeys(
+  action: (typeof stored)[number],
+  source: string,
+  { location: folder, store, storeFile, encryption }: KeyOptions,
+): Promise<readonly DataKey[]> {
+  if (encryption === undefined) throw new WrongUsage("--encryption: the master key is required");
+  const { isMissing, openDataLocation } = await import("../data/data-locations.ts");
+  const { addDataKey, changeMasterKey } = await import("../store/encryption/keyring.ts");
+  const options = await checkOptions({ location: folder, store, storeFile, encryption });
+  const location = locationOf(options);
+  const records = options.store ?? location;
+  if (isMissing({ records, bytes: undefined })) throw new Error(`${location}: not a data folder`);
+  const master = await readMasterKey(encryption);
+  const next = action === "rotate" ? await readMasterKey(source) : master;
+  const world = realEnvironment(quietLog);
+  return keepRunning(async () => {
+    const bytes = options.store === undefined ? undefined : resolve(location);
+    const data = await openDataLocation({ records, bytes, encryption }, world);
+    try {
+      const keyring = { ...data, ...world, master };
+      if (action === "rotate") return await changeMasterKey(keyring, next);
+      return action === "status" ? (data.dataKeys ?? []) : await addDataKey(keyring);
+    } finally {
+      await data.close();
+    }
+  });
+}
+
+function jsonOf(word: string, keys: readonly DataKey[] | undefined): string {
+  const dataKeys = keys?.map(({ id, createdAt }) => ({ id, createdAt: formatIso(createdAt) }));
+  return `${JSON.stringify(dataKeys === undefined ? { masterKey: word } : { dataKeys })}\n`;
+}
+
+function textOf(word: string, keys: readonly DataKey[] | undefined): string {
+  if (keys === undefined) return `${word}: new master key; keep a copy of it in a safe place\n`;
+  return keys.map(({ id, createdAt }) => `data key ${id}  ${formatIso(createdAt)}\n`).join("");
+}

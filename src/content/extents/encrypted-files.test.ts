@@ -1,0 +1,171 @@
+import fc from "fast-check";
+import { describe, expect, it } from "vitest";
+import { openContentFixture } from "../../../tests/harness/content-fixture.ts";
+import { testCipher } from "../../../tests/harness/test-encryption.ts";
+import { sealBytes } from "../../store/encryption/cipher.ts";
+import { whole } from "../plan.ts";
+import { encryptedFiles } from "./encrypted-files.ts";
+import { ContentDamaged, type ExtentFile } from "./extent-files.ts";
+import { memoryFiles } from "./memory-files.ts";
+import { placeOf, sealedLayout } from "./sealed-layout.ts";
+
+const extent = 5n;
+const lengths = fc.oneof(
+  fc.integer({ min: 1, max: 5000 }),
+  fc.constantFrom(31, 32, 33, 16_384, 65_535, 65_536, 65_537, 81_920, 131_073),
+  fc.integer({ min: 60_000, max: 300_000 }),
+);
+
+function pattern(length: number, seed: number): Uint8Array {
+  return Uint8Array.from({ length }, (_, index) => (index * 31 + seed * 17 + (index >> 8)) & 0xff);
+}
+
+/** A file of regions, one after the other. */
+async function writeRegions(sizes: readonly number[]) {
+  const stored = memoryFiles({ bytesMax: 2 ** 30 });
+  const files = encryptedFiles(stored, testCipher());
+  const file = await files.create(extent);
+  const regions = sealedLayout.newRegions(16 * 1024 * 1024);
+  const written = [];
+  for (const [index, length] of sizes.entries()) {
+    const range = regions.allocate(length);
+    if (range === undefined) throw new Error("no room");
+    const bytes = pattern(length, index);
+    await file.write(bytes, range.offset);
+    written.push({ ...range, bytes });
+  }
+  return { stored, files, file, regions, written };
+}
+
+async function readRange(file: ExtentFile, offset: number, length: number): Promise<Uint8Array> {
+  const bytes = new Uint8Array(length);
+  await file.read(bytes, offset);
+  return bytes;
+}
+
+describe("encrypted extents", () => {
+  it("contain any ranges of any regions, which do not overlap and end where the layout says", async () => {
+    await fc.assert(
+      fc.asyncProperty(
+        fc.array(lengths, { minLength: 1, maxLength: 6 }),
+        fc.double({ min: 0, max: 1, noNaN: true }),
+        fc.double({ min: 0, max: 1, noNaN: true }),
+        async (sizes, from, to) => {
+          const { file, regions, written } = await writeRegions(sizes);
+          let end = 0;
+          for (const { offset, length, bytes } of written) {
+            const start = Math.floor(from * (length - 1));
+            const count = Math.max(1, Math.floor(to * (length - start)));
+            expect(placeOf(offset).position).toBeGreaterThanOrEqual(end);
+            end = sealedLayout.storedEnd(offset, length);
+            expect(sealedLayout.storedEnd(offset + start, count)).toBeLessThanOrEqual(end);
+            const read = await readRange(file, offset + start, count);
+            expect(Buffer.compare(read, bytes.subarray(start, start + count))).toBe(0);
+          }
+          expect(end).toBeLessThanOrEqual(regions.tail);
+        },
+      ),
+      { numRuns: 40 },
+    );
+  });
+
+  it("take at most a fifth more than their bytes, so that compaction ends", () => {
+    for (const length of [257, 512, 4096, 5000, 65_536, 65_537, 100_000, 4_194_305]) {
+      const regions = sealedLayout.newRegions(16 * 1024 * 1024);
+      regions.allocate(length);
+      expect(regions.tail / length, String(length)).toBeLessThan(1.4);
+    }
+  });
+
+  it("reuse what was freed, a region or its end", async () => {
+    const regions = sealedLayout.newRegions(16 * 1024 * 1024);
+    const long = regions.allocate(200_000);
+    const after = regions.allocate(100);
+    if (long === undefined || after === undefined) throw new Error("no room");
+    regions.free({ offset: long.offset + 100_000, length: 100_000 });
+    const reused = regions.allocate(50_000);
+    expect(placeOf(reused?.offset ?? 0).position).toBeLessThan(placeOf(after.offset).position);
+    regions.free(after);
+    expect(regions.tail).toBeLessThanOrEqual(placeOf(after.offset).position);
+  });
+
+  it("read only the chunks of a range", async () => {
+    const { stored, written } = await writeRegions([300_000]);
+    let read = 0;
+    const counted = {
+      ...stored,
+      open: async (id: bigint) => {
+        const file = await stored.open(id);
+        const counting: ExtentFile = {
+          write: (bytes, position) => file.write(bytes, position),
+          read: (bytes, position) => {
+            read += bytes.length;
+            return file.read(bytes, position);
+          },
+          sync: () => file.sync(),
+          close: () => file.close(),
+        };
+        return counting;
+      },
+    };
+    const file = await encryptedFiles(counted, testCipher()).open(extent);
+    const [{ offset, bytes } = { offset: 0, bytes: new Uint8Array(0) }] = written;
+    expect(await readRange(file, offset + 100_000, 10)).toEqual(bytes.slice(100_000, 100_010));
+    expect(read).toBe(16_384 + sealBytes);
+  });
+
+  it("reject chunks that were swapped, moved to another extent, or changed", async () => {
+    const { stored, files, written } = await writeRegions([512, 512]);
+    const [first, second] = written.map(({ offset }) => offset) as [number, number];
+    const raw = await stored.open(extent);
+    const chunkBytes = 512 + sealBytes;
+    const chunks = await Promise.all(
+      [first, second].map((offset) => readRange(raw, placeOf(offset).position, chunkBytes)),
+    );
+    await raw.write(chunks[1] as Uint8Array, placeOf(first).position);
+    const file = await files.open(extent);
+    const rejected = expect(readRange(file, first, 512)).rejects;
+    await rejected.toThrow(ContentDamaged);
+    await expect(readRange(file, first, 1)).rejects.toThrow("extent 5: encrypted content is not");
+    expect(await readRange(file, second, 3)).toEqual(pattern(3, 1));
+    const other = await stored.create(6n);
+    await other.write(chunks[0] as Uint8Array, placeOf(first).position);
+    await expect(readRange(await files.open(6n), first, 512)).rejects.toThrow(ContentDamaged);
+  });
+});
+
+describe("content in encrypted extents", () => {
+  it("is received in any sizes, compacted, shared and removed as other content is", async () => {
+    const files = encryptedFiles(memoryFiles({ bytesMax: 2 ** 30 }), testCipher());
+    // Small enough that bodies are split between extents.
+    const fixture = await openContentFixture({ files, extentBytes: 700_000 });
+    const sizes = [300, 5000, 70_000, 600_000, 3_000_000, 255_000];
+    for (const [index, size] of sizes.entries()) {
+      const declared = await fixture.receive(pattern(size, index));
+      await fixture.put(`declared-${index}`, () => whole(declared));
+      fixture.content.discard(declared);
+      const bytes = pattern(size, index + 100);
+      const streamed = await fixture.receive(pieces(bytes, 10_007));
+      await fixture.put(`streamed-${index}`, () => whole(streamed));
+      fixture.content.discard(streamed);
+    }
+    await fixture.putFrom("declared-3", "shared");
+    for (const index of [0, 2, 4]) await fixture.remove(`declared-${index}`);
+    for (const index of [1, 4, 5]) await fixture.remove(`streamed-${index}`);
+    await fixture.remove("declared-3");
+    await fixture.reclaimAll();
+    const expected = { "declared-1": 1, "declared-5": 5, shared: 3 };
+    for (const [name, index] of Object.entries(expected)) {
+      const read = await fixture.read(name);
+      expect(Buffer.compare(read, pattern(sizes[index] ?? 0, index)), name).toBe(0);
+    }
+    const range = await fixture.read("streamed-3", { from: 123_456, length: 98_765 });
+    const wanted = pattern(600_000, 103).subarray(123_456, 123_456 + 98_765);
+    expect(Buffer.compare(range, wanted)).toBe(0);
+    await fixture.content.close();
+  });
+});
+
+async function* pieces(bytes: Uint8Array, length: number): AsyncGenerator<Uint8Array> {
+  for (let from = 0; from < bytes.length; from += length) yield bytes.subarray(from, from + length);
+}

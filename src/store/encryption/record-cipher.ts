@@ -1,0 +1,158 @@
+import { encodeTaggedKey } from "../../encoding/keys.ts";
+import { RecentMap } from "../../encoding/recent-map.ts";
+import { keyWithoutSequence } from "../logs.ts";
+import type {
+  Engine,
+  EngineBatch,
+  EngineReader,
+  EngineView,
+  EngineWrite,
+  ValueCodec,
+  VersionedEntry,
+} from "../engine.ts";
+import type { Key, KeyText, Value } from "../store.ts";
+import { SealBroken, type Cipher } from "./cipher.ts";
+
+/** Which keys of a store are treated differently, by their first byte. */
+export interface RecordRules {
+  /** Their values are not encrypted: numbers that a database adds to, and the list of extents. */
+  readonly plain: ReadonlySet<number>;
+  /** Logs: a database inserts the sequence into their keys after the value was encrypted. */
+  readonly logs: ReadonlySet<number>;
+}
+
+/** The tag of the wrapped data keys, which are not encrypted again. They are not part of saved
+ *  states, and not copied as records. */
+export const keyringTag = 0x0e;
+export const keyringKey: Key = encodeTaggedKey(keyringTag, []);
+
+/** Total length of the decrypted values that are kept in memory, mostly accounts and containers,
+ *  which every request reads. */
+const cachedBytesMax = 4 * 1024 * 1024;
+const cachedValueBytesMax = 1024;
+
+interface CachedValue {
+  readonly revision: number;
+  readonly value: Value;
+}
+
+/** Encrypts the values of a store, each for its key. */
+export function recordCipher(cipher: Cipher, rules: RecordRules): ValueCodec {
+  const isPlain = (text: KeyText): boolean =>
+    rules.plain.has(text.charCodeAt(0)) || text.charCodeAt(0) === keyringTag;
+  const placeOf = (key: Key): Uint8Array =>
+    rules.logs.has(key[0] ?? 0) ? keyWithoutSequence(key) : key;
+  const cache = new RecentMap<CachedValue>(
+    cachedBytesMax,
+    (text, { value }) => text.length + value.length,
+  );
+  const open = (key: Key, stored: Value): Value => {
+    // The tombstone of a volatile key (`lmdb/overlay-engine.ts`); an encrypted value is longer.
+    if (stored.length === 0) return stored;
+    try {
+      return cipher.open("record", placeOf(key), stored);
+    } catch (error) {
+      if (!(error instanceof SealBroken)) throw error;
+      const name = Buffer.from(key).toString("hex");
+      throw new SealBroken(`the record with key ${name}: ${error.message}`, { cause: error });
+    }
+  };
+  const valueOf = ({ key, text, value: stored, revision }: VersionedEntry): Value => {
+    const cached = cache.get(text);
+    if (cached?.revision === revision) return cached.value;
+    const value = open(key, stored);
+    if (value.length <= cachedValueBytesMax) cache.set(text, { revision, value });
+    return value;
+  };
+  return {
+    encode: (key, text, value) =>
+      isPlain(text) ? value : cipher.seal("record", placeOf(key), value),
+    decodeEntry: (entry) => (isPlain(entry.text) ? entry : new EncryptedEntry(entry, valueOf)),
+  };
+}
+
+/** An entry whose value is decrypted when it is read: most entries of a validation, and those of a
+ *  listing whose rendering is cached, never are. */
+class EncryptedEntry implements VersionedEntry {
+  readonly text: KeyText;
+  readonly revision: number;
+  readonly #entry: VersionedEntry;
+  readonly #open: (entry: VersionedEntry) => Value;
+  #value: Value | undefined;
+
+  constructor(entry: VersionedEntry, open: (entry: VersionedEntry) => Value) {
+    this.text = entry.text;
+    this.revision = entry.revision;
+    this.#entry = entry;
+    this.#open = open;
+  }
+
+  get key(): Key {
+    return this.#entry.key;
+  }
+
+  get value(): Value {
+    this.#value ??= this.#open(this.#entry);
+    return this.#value;
+  }
+}
+
+/** An engine whose values are encoded. */
+export function encodedEngine(engine: Engine, codec: ValueCodec): Engine {
+  return {
+    open: () => new EncodedView(engine.open(), codec),
+    commit: (decide, writesExpected) =>
+      engine.commit((current) => {
+        const batch = decide(new EncodedReader(current, codec));
+        return batch && encodedBatch(batch, codec);
+      }, writesExpected),
+    close: () => engine.close(),
+  };
+}
+
+function encodedBatch(batch: EngineBatch, codec: ValueCodec): EngineBatch {
+  const writes = batch.writes.map((write): EngineWrite => {
+    const { key, text, value, revision } = write;
+    return value === undefined
+      ? write
+      : { key, text, value: codec.encode(key, text, value), revision };
+  });
+  return { ...batch, writes };
+}
+
+export class EncodedReader<R extends EngineReader = EngineReader> implements EngineReader {
+  readonly sequence: number;
+  readonly ticks: EngineReader["ticks"];
+  readonly clockOffset: EngineReader["clockOffset"];
+  readonly priorityOwner: number;
+  protected readonly inner: R;
+  readonly #codec: ValueCodec;
+
+  constructor(inner: R, codec: ValueCodec) {
+    this.sequence = inner.sequence;
+    this.ticks = inner.ticks;
+    this.clockOffset = inner.clockOffset;
+    this.priorityOwner = inner.priorityOwner;
+    this.inner = inner;
+    this.#codec = codec;
+  }
+
+  get(key: Key, text: KeyText): VersionedEntry | undefined {
+    const found = this.inner.get(key, text);
+    return found && this.#codec.decodeEntry(found);
+  }
+
+  scan(bounds: Parameters<EngineReader["scan"]>[0], countMax: number): VersionedEntry[] {
+    return this.inner.scan(bounds, countMax).map((entry) => this.#codec.decodeEntry(entry));
+  }
+
+  changedSince(sequence: number): (firstByte: number) => boolean {
+    return this.inner.changedSince?.(sequence) ?? (() => true);
+  }
+}
+
+class EncodedView extends EncodedReader<EngineView> implements EngineView {
+  close(): void {
+    this.inner.close();
+  }
+}

@@ -138,18 +138,19 @@ function emitEvent(observed: ObservedRequest, one: EventSource, { emit, watched 
   const { context, operation, call, outcome, status } = one;
   const { request } = context;
   const address = call?.address ?? context.address;
-  const object = {
-    service: http.service.name,
-    account: call?.account ?? observed.context.location?.account ?? "",
-    place: address === undefined ? noResource : http.service.signedName(address),
-  };
-  if (kind === "read" && !watched.has(object)) return;
+  const service = http.service.name;
+  const account = call?.account ?? observed.context.location?.account ?? "";
+  const place = address === undefined ? noResource : http.service.signedName(address);
+  if (kind === "read" && !watched.has({ service, account, place })) return;
   const { principal } = observed.context;
   emit({
     kind,
     at: http.clock.wall(),
     requestId: context.requestId,
-    ...object,
+    // Named one by one: a spread takes longer than all the rest.
+    service,
+    account,
+    place,
     operation: operation?.name ?? "",
     method: request.method,
     status,

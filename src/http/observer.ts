@@ -2,7 +2,7 @@ import type { HttpService } from "./http-service.ts";
 import type { CompletedRequest } from "./request/request-context.ts";
 import type { WireResponse } from "./wire.ts";
 
-/** The subscriber to completed requests. The event feed sets `watch` where an admin listener runs. */
+/** The subscriber to completed requests. The event feed sets `watch`. */
 export interface Observer {
   watch: ((observed: ObservedRequest) => void) | undefined;
   /** Writes the audit log; undefined without one. */

@@ -228,9 +228,26 @@ function withUpload(
     const { live } = upload;
     const found = { ...loaded, scope: ok({ ...scope, upload }), lease: live?.lease };
     const hasBlocks = live !== undefined && live.blockIdLength > 0;
-    if (uncommitted === undefined || !hasBlocks) return found;
-    return { ...found, target: uncommittedBlob(live) };
+    if (!hasBlocks) return found;
+    const isTarget = uncommitted !== undefined;
+    const access =
+      isTarget || selected.effect === "reads" ? uncommittedAccess(loaded, scope) : loaded.access;
+    return { ...found, access, target: isTarget ? uncommittedBlob(live) : undefined };
   });
+}
+
+/** Uncommitted blocks have no access control list: that of their directory decides, as when they
+ *  were created. */
+function uncommittedAccess(
+  { access }: LoadedResource,
+  scope: ContainerScope,
+): LoadedResource["access"] {
+  if (access?.path === undefined) return access;
+  const path = (): PathAccess => {
+    const ancestors = scope.ancestors.map(posixAccessOf);
+    return { ancestors, target: ancestors.at(-1) };
+  };
+  return { ...access, path };
 }
 
 /** The record that stands for a blob that has only uncommitted blocks. Recorded: its ETag is that

@@ -1,4 +1,5 @@
 import { beforeEach, describe, expect, it } from "vitest";
+import type { Principal } from "../../src/protocol/principal.ts";
 import { simBlob } from "../harness/sim-blob.ts";
 
 /* Recorded in 2021: a blob that has only uncommitted blocks can be leased. */
@@ -98,5 +99,32 @@ describe("a blob with only uncommitted blocks", () => {
     expect((await blob.send(deleted)).status).toBe(202);
     expect((await commit()).code).toBe("InvalidBlockList");
     expect((await acquire()).code).toBe("BlobNotFound");
+  });
+});
+
+describe("in a directory that a caller may only search, uncommitted blocks", () => {
+  const bearer = (objectId: string): Principal => ({ kind: "bearer", objectId, tenantId: "t" });
+  const listPath = "/abc/dir/b?comp=blocklist&blocklisttype=uncommitted";
+
+  it("are neither leased nor listed", async () => {
+    blob = await simBlob({ hierarchicalNamespace: true });
+    await blob.send({ method: "PUT", path: "/abc?restype=container" });
+    const open = { "x-ms-permissions": "0777", "x-ms-umask": "0000" };
+    const root = { method: "PATCH", path: "/abc/?action=setAccessControl", headers: open };
+    await blob.sendToDfs(root);
+    blob.callAs(bearer("me"));
+    const searched = { "x-ms-permissions": "0711", "x-ms-umask": "0000" };
+    await blob.sendToDfs({ method: "PUT", path: "/abc/dir?resource=directory", headers: searched });
+    const path = blockPath.replace("/abc/b", "/abc/dir/b");
+    expect((await blob.send({ method: "PUT", path, body: "content" })).status).toBe(201);
+    const taken = { "x-ms-lease-action": "acquire", "x-ms-lease-duration": "-1" };
+    const take = { method: "PUT", path: "/abc/dir/b?comp=lease", headers: taken };
+    blob.callAs(bearer("other"));
+    for (const call of [take, { method: "GET", path: listPath }]) {
+      expect((await blob.send(call)).code).toBe("AuthorizationPermissionMismatch");
+    }
+    blob.callAs(bearer("me"));
+    expect((await blob.send({ method: "GET", path: listPath })).body).toContain(blockId);
+    expect((await blob.send(take)).status).toBe(201);
   });
 });

@@ -87,6 +87,22 @@ it("every export is imported by another file", () => {
   expect(unused).toEqual([]);
 });
 
+/** The compiler does not check them. */
+it("every name that a program in JavaScript takes from the compiled server exists", () => {
+  const known = new Map(product.map((module) => [module.path, exportsOf(module)]));
+  const taken = modules
+    .filter(({ path }) => /\.m?js$/.test(path))
+    .flatMap(({ path }) => (uses.get(path) ?? []).map((use) => ({ path, ...use })))
+    .filter(({ target, names }) => known.has(target) && !names.includes("*"));
+  const missing = taken.flatMap(({ path, target, names }) =>
+    names
+      .filter((name) => name !== "" && known.get(target)?.includes(name) === false)
+      .map((name) => `${path}: ${name} of ${target}`),
+  );
+  expect(taken.length).toBeGreaterThan(0);
+  expect(missing).toEqual([]);
+});
+
 it("every file of src is loaded by the package or the command line", () => {
   const loaded = new Set(entries);
   for (const path of loaded) for (const { target } of uses.get(path) ?? []) loaded.add(target);

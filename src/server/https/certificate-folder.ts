@@ -214,7 +214,7 @@ const earlyDays = 1n;
 const organization = "Etagere";
 
 /** A certificate authority of this machine alone. */
-async function newAuthority(maker: CertificateMaker): Promise<KeyAndCertificate> {
+export async function newAuthority(maker: CertificateMaker): Promise<KeyAndCertificate> {
   const commonName = `Etagere local authority ${serialOf(maker.random).slice(0, 8)}`;
   const pair = await newPair();
   return issue(maker, { ...authority, commonName, pair, signer: undefined });
@@ -234,7 +234,7 @@ async function renewedAuthority(
 }
 
 /** A certificate for the server, signed by the authority. */
-async function newServerCertificate(
+export async function newServerCertificate(
   maker: CertificateMaker,
   signer: KeyAndCertificate,
   names: readonly SubjectName[],

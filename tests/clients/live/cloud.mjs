@@ -78,13 +78,14 @@ export function hostsFile() {
 
 /** Writes the certificates and settings of the server into a folder. */
 export async function writeCloud(folder) {
-  const certificates = await import("../../../dist/server/https/certificate-folder.js");
+  const { newAuthority, newServerCertificate } =
+    await import("../../../dist/server/https/certificate-folder.js");
   const { realClock, realRandom } = await import("../../../dist/host/world.js");
   const maker = { clock: realClock(), random: realRandom() };
-  const authority = await certificates.newAuthority(maker);
+  const authority = await newAuthority(maker);
   const wildcards = Object.keys(addresses).map((service) => ({ dns: `*.${service}.${suffix}` }));
   const names = [{ dns: "localhost" }, { ip: "127.0.0.1" }, ...wildcards];
-  const { key, cert } = await certificates.newServerCertificate(maker, authority, names);
+  const { key, cert } = await newServerCertificate(maker, authority, names);
   writeFileSync(join(folder, "ca.pem"), authority.cert);
   writeFileSync(join(folder, "cert.pem"), cert);
   writeFileSync(join(folder, "key.pem"), key);

@@ -14,7 +14,7 @@ import { makeFolder } from "../host/files.ts";
 import { StartRefused, systemErrorCode } from "../host/start-refused.ts";
 import { listExtents, type ExtentState } from "../content/extents/extent-table.ts";
 import { LmdbEngine } from "../store/lmdb/lmdb-engine.ts";
-import { snapshotView } from "../store/layered-scan.ts";
+import { SnapshotView } from "../store/layered-scan.ts";
 import { noProgress, type Progress } from "./progress.ts";
 
 interface BackupOptions extends FolderOptions {
@@ -228,7 +228,7 @@ export async function extentsIn(path: string): Promise<readonly ExtentState[]> {
   const engine = new LmdbEngine({ path, noSync: false, readOnly: true });
   const state = engine.open();
   try {
-    const view = snapshotView(state, state.ticks);
+    const view = new SnapshotView(state, state.ticks);
     const all: ExtentState[] = [];
     let page: readonly ExtentState[];
     do {

@@ -4,7 +4,7 @@ import type { Awaitable } from "../base/awaitable.ts";
 import type { ScanBounds, StateReader } from "./engine.ts";
 import { textOfKey } from "./store.ts";
 import type { KeyText, Bounds, Entry, Key, Value, View } from "./store.ts";
-import { tryAwaitable, mapAwaitable } from "../base/awaitable.ts";
+import { tryAwaitable } from "../base/awaitable.ts";
 import type { Ticks } from "../base/ticks.ts";
 
 interface TextEntry extends Entry {
@@ -181,14 +181,40 @@ function mergeChanges(
 }
 
 /** The view of read-only work: unlike an `Attempt` it records no reads. */
-export function snapshotView(reader: StateReader, now: Ticks): View {
-  const layers = { base: reader.scan.bind(reader), changes: [] };
-  return {
-    now,
-    sequence: reader.sequence,
-    get: (key) =>
-      tryAwaitable(() => mapAwaitable(reader.get(key, textOfKey(key)), (found) => found?.value)),
-    range: (bounds) => scanLayers(layers, bounds),
-    readHead: (bounds) => tryAwaitable(() => readLayers(layers, bounds, textOfKey(bounds.start))),
-  };
+export class SnapshotView implements View {
+  readonly now: Ticks;
+  readonly sequence: number;
+  readonly #reader: StateReader;
+
+  constructor(reader: StateReader, now: Ticks) {
+    this.#reader = reader;
+    this.now = now;
+    this.sequence = reader.sequence;
+  }
+
+  get(key: Key): Awaitable<Value | undefined> {
+    try {
+      const found = this.#reader.get(key, textOfKey(key));
+      return found instanceof Promise ? found.then(valueOfEntry) : found?.value;
+    } catch (error) {
+      return Promise.reject(error);
+    }
+  }
+
+  range(bounds: Bounds): AsyncGenerator<readonly Entry[]> {
+    return scanLayers(this.#layers(), bounds);
+  }
+
+  readHead(bounds: Bounds): Awaitable<readonly TextEntry[]> {
+    return tryAwaitable(() => readLayers(this.#layers(), bounds, textOfKey(bounds.start)));
+  }
+
+  #layers(): ScanLayers<TextEntry> {
+    const reader = this.#reader;
+    return { base: (bounds, countMax) => reader.scan(bounds, countMax), changes: [] };
+  }
+}
+
+function valueOfEntry(entry: { readonly value: Value } | undefined): Value | undefined {
+  return entry?.value;
 }

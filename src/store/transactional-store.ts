@@ -22,7 +22,7 @@ import {
   type WatchOptions,
 } from "./store.ts";
 import { Attempt } from "./attempt.ts";
-import { snapshotView } from "./layered-scan.ts";
+import { SnapshotView } from "./layered-scan.ts";
 
 interface Watcher {
   readonly prefix: KeyText;
@@ -424,12 +424,12 @@ export class Transactions {
     checkOpen();
     if (openPrefetched !== undefined && prefetch !== undefined) {
       const state = await openPrefetched(prefetch, span);
-      const result = state && (await captured(() => work(snapshotView(state, nextTicks(state)))));
+      const result = state && (await captured(() => work(new SnapshotView(state, nextTicks(state)))));
       if (result !== undefined && state?.isIncomplete === false) return valueOf(result) as T;
     }
     const view = await (isUnlimited ? openUnlimited() : open());
     try {
-      const done = work(snapshotView(view, nextTicks(view)));
+      const done = work(new SnapshotView(view, nextTicks(view)));
       return done instanceof Promise ? await done : done;
     } finally {
       view.close();

@@ -159,11 +159,14 @@ class Run {
       for (const [, name = ""] of body.toString().matchAll(/<Name>([^<]*)<\/Name>/g)) {
         const answer = await this.client.send({ method: "GET", path: `${feed}/${name}` });
         // Chunks only grow at their end.
-        const records = readAvro(answer.body);
-        for (const { data } of records.slice(sizes.get(name) ?? 0)) {
+        const known = sizes.get(name) ?? 0;
+        let count = 0;
+        for (const { data } of readAvro(answer.body)) {
+          count += 1;
+          if (count <= known) continue;
           this.ledger.see(Number((data as { readonly clientRequestId: string }).clientRequestId));
         }
-        sizes.set(name, records.length);
+        sizes.set(name, count);
         peak = Math.max(peak, process.memoryUsage().rss);
       }
       await new Promise((resolve) => setTimeout(resolve, pauseMilliseconds));

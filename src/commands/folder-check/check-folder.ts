@@ -21,7 +21,7 @@ import {
   type Key,
   type View,
 } from "../../store/store.ts";
-import { snapshotView } from "../../store/layered-scan.ts";
+import { SnapshotView } from "../../store/layered-scan.ts";
 import { messageOf } from "../../host/start-refused.ts";
 import { contentTags } from "../../content/tables.ts";
 import { recordCounters, recordRules, recordTables } from "../../data/services.ts";
@@ -214,7 +214,7 @@ export async function checkState(
   state: StateReader,
   { files, filesBefore, entryCount, progress = noProgress }: CheckedExtents,
 ): Promise<FolderReport> {
-  const view = snapshotView(state, state.ticks);
+  const view = new SnapshotView(state, state.ticks);
   const problems: string[] = [];
   let problemCount = 0;
   const complain = (problem: string): void => {

@@ -21,6 +21,7 @@ const layers: readonly (readonly string[])[] = [
   ["encoding"],
   ["protocol"],
   ["base"],
+  ["process"],
 ];
 /** Data tables, which grow by one row per fact. */
 const dataTables: ReadonlySet<string> = new Set(["src/protocol/fault-table.ts"]);

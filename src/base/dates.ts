@@ -1,30 +1,29 @@
+import { memo } from "../process/memo.ts";
 import { ticksPerSecond, type Ticks } from "./ticks.ts";
 
 const weekdays = ["Sunday", "Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday"];
 const months = "Jan Feb Mar Apr May Jun Jul Aug Sep Oct Nov Dec".split(" ");
 
 const secondsPerDay = 86_400;
-/** Size of the cache of formatted dates; a full cache is cleared. A listing repeats a few thousand
- *  Last-Modified times. Saves 7 % of the CPU time of a read and 9 % of a listing. */
-const cachedSecondsMax = 4096;
-const httpDatesBySecond = new Map<number, string>();
+/** A listing repeats a few thousand Last-Modified times. Saves 7 % of the CPU time of a read and
+ *  9 % of a listing. */
+const rememberedSecondsMax = 4096;
 
 /** Formats a time to the second as RFC 1123, for `Date` and `Last-Modified`: `Sat, 01 Jan 2022
  *  00:00:00 GMT`. */
 export function formatHttpDate(ticks: Ticks): string {
-  const second = Number(ticks / ticksPerSecond);
-  const cached = httpDatesBySecond.get(second);
-  if (cached !== undefined) return cached;
-  if (httpDatesBySecond.size >= cachedSecondsMax) httpDatesBySecond.clear();
+  return httpDateOfSecond(Number(ticks / ticksPerSecond));
+}
+
+const httpDateOfSecond = memo(rememberedSecondsMax, (second: number): string => {
   const days = Math.floor(second / secondsPerDay);
   const { year, month, day } = civilFromDays(days);
   const weekday = weekdays[weekdayFromDays(days)]?.slice(0, 3);
-  const text =
+  return (
     `${weekday}, ${padded(day, 2)} ${months[month - 1]} ${padded(year, 4)} ` +
-    `${timeOfDay(second)} GMT`;
-  httpDatesBySecond.set(second, text);
-  return text;
-}
+    `${timeOfDay(second)} GMT`
+  );
+});
 
 /** Formats a time with seven decimal places, as in snapshot names, version ids and error messages:
  *  `2022-01-01T00:00:00.0000000Z`. */

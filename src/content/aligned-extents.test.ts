@@ -2,7 +2,7 @@ import { constants, readdirSync, readFileSync, readlinkSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { temporaryFolder } from "../../tests/harness/temporary-folder.ts";
-import { acquireAligned, blockBytes, bufferBytes, releaseBuffer } from "./body/body-buffers.ts";
+import { acquireAligned, blockBytes, bufferBytes, releaseBuffer } from "../process/body-buffers.ts";
 import { openDiskFiles } from "./extents/disk-files.ts";
 import { Md5Thread } from "./body/md5-thread.ts";
 import { whole } from "./plan.ts";

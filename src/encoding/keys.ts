@@ -1,4 +1,5 @@
-import { copyBytes } from "./slabs.ts";
+import { keyScratch } from "../process/scratch.ts";
+import { copyBytes } from "../process/slabs.ts";
 
 /**
  * A key is a tuple of parts, encoded so that comparing the bytes gives the order of the tuples.
@@ -32,28 +33,24 @@ const escapeByte = 0x01;
 const beyondAnyPart = 0xff;
 const uint64Max = 0xffff_ffff_ffff_ffffn;
 
-/** Shared buffer in which a key is encoded. A UTF-16 code unit becomes at most three bytes; longer
- *  parts are rejected before they are written. */
-const scratch = new Uint8Array(3 * keyBytesMax + 32);
-
 export function encodeKey(parts: readonly KeyPart[]): Uint8Array {
-  return copyBytes(scratch, 0, writeParts(parts, 0));
+  return copyBytes(keyScratch, 0, writeParts(parts, 0));
 }
 
 /** As `encodeKey`, preceded by the tag byte of a table. */
 export function encodeTaggedKey(tag: number, parts: readonly KeyPart[]): Uint8Array {
-  scratch[0] = tag;
-  return copyBytes(scratch, 0, writeParts(parts, 1));
+  keyScratch[0] = tag;
+  return copyBytes(keyScratch, 0, writeParts(parts, 1));
 }
 
 /** Appends one part to `prefix`, which must end at the end of a part. */
 export function encodeKeyBelow(prefix: Uint8Array, part: KeyPart): Uint8Array {
   const { length } = prefix;
   checkLength(length);
-  for (let at = 0; at < length; at += 1) scratch[at] = prefix[at]!;
+  for (let at = 0; at < length; at += 1) keyScratch[at] = prefix[at]!;
   const end = writePart(part, length);
   checkLength(end);
-  return copyBytes(scratch, 0, end);
+  return copyBytes(keyScratch, 0, end);
 }
 
 /** The range of all keys that begin with `prefix`, which must end at the end of a part. */
@@ -76,7 +73,7 @@ export function taggedStringPrefixBounds(
   parts: readonly KeyPart[],
   stringPrefix: string,
 ): KeyBounds {
-  scratch[0] = tag;
+  keyScratch[0] = tag;
   return stringBoundsAt(writeParts(parts, 1), stringPrefix);
 }
 
@@ -97,10 +94,10 @@ export function compareKeys(left: Uint8Array, right: Uint8Array): number {
 }
 
 function stringBoundsAt(at: number, stringPrefix: string): KeyBounds {
-  scratch[at] = kindString;
+  keyScratch[at] = kindString;
   const end = writeText(stringPrefix, at + 1);
   checkLength(end);
-  return prefixBounds(copyBytes(scratch, 0, end));
+  return prefixBounds(copyBytes(keyScratch, 0, end));
 }
 
 function writeParts(parts: readonly KeyPart[], from: number): number {
@@ -119,9 +116,9 @@ function checkLength(length: number): void {
 
 function writePart(part: KeyPart, at: number): number {
   if (typeof part === "string") {
-    scratch[at] = kindString;
+    keyScratch[at] = kindString;
     const end = writeText(part, at + 1);
-    scratch[end] = 0;
+    keyScratch[end] = 0;
     return end + 1;
   }
   if (typeof part === "number") return writeNumber(part, at);
@@ -137,13 +134,13 @@ function writeText(text: string, from: number): number {
   for (let index = 0; index < text.length; index += 1) {
     const unit = text.charCodeAt(index);
     if (unit > 0x01 && unit < 0x80) {
-      scratch[at++] = unit;
+      keyScratch[at++] = unit;
     } else if (unit <= 0x01) {
-      scratch[at++] = escapeByte;
-      scratch[at++] = unit + 1;
+      keyScratch[at++] = escapeByte;
+      keyScratch[at++] = unit + 1;
     } else if (unit < 0x800) {
-      scratch[at++] = 0xc0 | (unit >> 6);
-      scratch[at++] = 0x80 | (unit & 0x3f);
+      keyScratch[at++] = 0xc0 | (unit >> 6);
+      keyScratch[at++] = 0x80 | (unit & 0x3f);
     } else {
       const point = text.codePointAt(index) ?? unit;
       if (point > 0xffff) index += 1;
@@ -156,30 +153,30 @@ function writeText(text: string, from: number): number {
 function writeWidePoint(point: number, from: number): number {
   let at = from;
   if (point > 0xffff) {
-    scratch[at++] = 0xf0 | (point >> 18);
-    scratch[at++] = 0x80 | ((point >> 12) & 0x3f);
+    keyScratch[at++] = 0xf0 | (point >> 18);
+    keyScratch[at++] = 0x80 | ((point >> 12) & 0x3f);
   } else {
-    scratch[at++] = 0xe0 | (point >> 12);
+    keyScratch[at++] = 0xe0 | (point >> 12);
   }
-  scratch[at++] = 0x80 | ((point >> 6) & 0x3f);
-  scratch[at++] = 0x80 | (point & 0x3f);
+  keyScratch[at++] = 0x80 | ((point >> 6) & 0x3f);
+  keyScratch[at++] = 0x80 | (point & 0x3f);
   return at;
 }
 
 function writeBytes(bytes: Uint8Array, from: number): number {
   if (bytes.length > keyBytesMax) checkLength(bytes.length);
   let at = from;
-  scratch[at++] = kindBytes;
+  keyScratch[at++] = kindBytes;
   for (let index = 0; index < bytes.length; index += 1) {
     const byte = bytes[index]!;
     if (byte <= 0x01) {
-      scratch[at++] = escapeByte;
-      scratch[at++] = byte + 1;
+      keyScratch[at++] = escapeByte;
+      keyScratch[at++] = byte + 1;
     } else {
-      scratch[at++] = byte;
+      keyScratch[at++] = byte;
     }
   }
-  scratch[at++] = 0;
+  keyScratch[at++] = 0;
   return at;
 }
 
@@ -189,10 +186,10 @@ function writeNumber(value: number, at: number): number {
   }
   let count = 0;
   for (let rest = value; rest > 0; rest = Math.floor(rest / 256)) count += 1;
-  scratch[at] = kindNumber + count;
+  keyScratch[at] = kindNumber + count;
   let rest = value;
   for (let index = at + count; index > at; index -= 1) {
-    scratch[index] = rest % 256;
+    keyScratch[index] = rest % 256;
     rest = Math.floor(rest / 256);
   }
   return at + 1 + count;
@@ -210,9 +207,9 @@ function writeBigint(value: bigint, at: number): number {
   let high = halves.getUint32(0);
   let low = halves.getUint32(4);
   const count = high > 0 ? 4 + byteCount(high) : byteCount(low);
-  scratch[at] = kindBigint + count;
+  keyScratch[at] = kindBigint + count;
   for (let index = at + count; index > at; index -= 1) {
-    scratch[index] = low & 0xff;
+    keyScratch[index] = low & 0xff;
     low = ((low >>> 8) | ((high & 0xff) << 24)) >>> 0;
     high >>>= 8;
   }

@@ -1,17 +1,9 @@
 import type { Awaitable } from "../base/awaitable.ts";
 import type { LoopShare } from "../base/loop-share.ts";
+import { pageBytes, returnPage, takePage } from "../process/pages.ts";
 
-/** Size of a page. */
-const pageBytes = 64 * 1024;
 /** A UTF-16 code unit becomes at most three bytes of UTF-8. */
 const bytesPerUnitMax = 3;
-/** Most unused pages that are kept. */
-const freePagesMax = 128;
-
-/** Unused pages, kept for reuse. Memory outside the heap causes full garbage collections, however
- *  briefly it is used. Saves 6 % of the CPU time of a listing whose entries are cached
- *  (docs/adr/012-reusable-response-pages.md). */
-const freePages: Buffer[] = [];
 
 /** The text of a large response, encoded while it is written. Its pages are reused after the
  *  response was sent. */
@@ -67,16 +59,14 @@ export class PagedText {
     this.#endPage();
     this.#pieces.length = 0;
     this.#fullBytes = 0;
-    for (const page of this.#pages) {
-      if (freePages.length < freePagesMax) freePages.push(page);
-    }
+    for (const page of this.#pages) returnPage(page);
     this.#pages = [];
   }
 
   #pageWith(room: number): Buffer {
     if (this.#page !== undefined && this.#used + room <= pageBytes) return this.#page;
     this.#endPage();
-    this.#page = freePages.pop() ?? Buffer.allocUnsafeSlow(pageBytes);
+    this.#page = takePage();
     this.#pages.push(this.#page);
     return this.#page;
   }

@@ -32,7 +32,6 @@ const packOptions = {
   int64AsType: "bigint" as const,
   skipValues: [undefined],
 };
-const packr = new Packr(packOptions);
 const versionBytes = 1;
 
 interface DecodeCacheOptions {
@@ -92,6 +91,7 @@ function isSame(left: Uint8Array, right: Uint8Array): boolean {
 export function recordCodec<R>(options: RecordCodecOptions<R>): RecordCodec<R> {
   const { version, migrate = {} } = options;
   const positions = options.shape && positionsOf(options.shape);
+  const packr = new Packr(packOptions);
   return {
     encode(record) {
       const stored = positions === undefined ? record : toValues(positions, record as object);

@@ -1,5 +1,6 @@
 /** Initial size of the buffer. */
 const firstBytes = 32 * 1024;
+const keptBytesMax = 1024 * 1024;
 /** A UTF-16 code unit becomes at most three bytes of UTF-8. */
 const bytesPerUnitMax = 3;
 /** Up to this length a loop is faster than a native encode or copy. */
@@ -74,10 +75,11 @@ export class TextBytes {
     return this.#buffer.subarray(0, this.#length);
   }
 
-  /** Empties the buffer for reuse. The result of an earlier `bytes` must have been copied
-   *  before. */
+  /** Empties the buffer for reuse, and frees what a long text needed. The result of an earlier
+   *  `bytes` must have been copied before. */
   clear(): void {
     this.#length = 0;
+    if (this.#buffer.length > keptBytesMax) this.#buffer = Buffer.allocUnsafe(firstBytes);
   }
 
   #reserve(more: number): void {

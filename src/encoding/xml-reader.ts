@@ -284,7 +284,6 @@ const attributesMax = 32;
 const attributeUnitsMax = 64 * 1024;
 const attributePattern =
   /[ \t\r\n]+([\p{L}_][\p{L}\p{N}\p{M}_.\-:]*)[ \t\r\n]*=[ \t\r\n]*(?:"([^<"]*)"|'([^<']*)')/uy;
-const spacePattern = /[ \t\r\n]*/y;
 
 interface ReadAttributes {
   readonly attributes: Readonly<Record<string, string>>;
@@ -297,13 +296,11 @@ interface ReadAttributes {
 function readAttributes(text: string, from: number): ReadAttributes | number {
   const pairs = new Map<string, string>();
   const names = new Set<string>();
-  attributePattern.lastIndex = from;
+  // A copy, because it remembers its position.
+  const pattern = new RegExp(attributePattern);
+  pattern.lastIndex = from;
   let at = from;
-  for (
-    let found = attributePattern.exec(text);
-    found !== null;
-    found = attributePattern.exec(text)
-  ) {
+  for (let found = pattern.exec(text); found !== null; found = pattern.exec(text)) {
     const name = found[1] ?? "";
     const raw = found[2] ?? found[3] ?? "";
     if (raw.length > attributeUnitsMax) return at;
@@ -313,9 +310,8 @@ function readAttributes(text: string, from: number): ReadAttributes | number {
     if (name !== "xmlns" && !name.startsWith("xmlns:")) {
       pairs.set(name.slice(name.indexOf(":") + 1), value);
     }
-    at = attributePattern.lastIndex;
+    at = pattern.lastIndex;
   }
-  spacePattern.lastIndex = at;
-  spacePattern.exec(text);
-  return { attributes: Object.fromEntries(pairs), at: spacePattern.lastIndex };
+  while (isSpace(text.charCodeAt(at))) at += 1;
+  return { attributes: Object.fromEntries(pairs), at };
 }

@@ -329,10 +329,11 @@ const tokensMax = 1000;
 function scanTagTokens(written: string): ScannedTags {
   const text = written.trimEnd();
   const tokens: TagToken[] = [];
-  tokenPattern.lastIndex = 0;
-  while (tokenPattern.lastIndex < text.length) {
-    const start = tokenPattern.lastIndex;
-    const found = tokenPattern.exec(text);
+  // A copy, because it remembers its position.
+  const pattern = new RegExp(tokenPattern);
+  while (pattern.lastIndex < text.length) {
+    const start = pattern.lastIndex;
+    const found = pattern.exec(text);
     const token = found === null ? undefined : tokenOf(found);
     if (token === undefined || tokens.length >= tokensMax) {
       return { text, tokens, stoppedAt: start + spacesAt(text, start) + 1 };

@@ -424,7 +424,8 @@ export class Transactions {
     checkOpen();
     if (openPrefetched !== undefined && prefetch !== undefined) {
       const state = await openPrefetched(prefetch, span);
-      const result = state && (await captured(() => work(new SnapshotView(state, nextTicks(state)))));
+      const result =
+        state && (await captured(() => work(new SnapshotView(state, nextTicks(state)))));
       if (result !== undefined && state?.isIncomplete === false) return valueOf(result) as T;
     }
     const view = await (isUnlimited ? openUnlimited() : open());

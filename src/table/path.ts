@@ -83,15 +83,8 @@ function unquote(text: string): string {
 
 /** `t(PartitionKey='p',RowKey='r')`, for links and Location. */
 export function entityPath(table: string, { partitionKey, rowKey }: EntityKeys): string {
-  if (table !== lastPath.table || partitionKey !== lastPath.partitionKey) {
-    const start = `${table}(PartitionKey='${quoteKey(partitionKey)}',RowKey='`;
-    lastPath = { table, partitionKey, start };
-  }
-  return `${lastPath.start}${quoteKey(rowKey)}')`;
+  return `${table}(PartitionKey='${quoteKey(partitionKey)}',RowKey='${quoteKey(rowKey)}')`;
 }
-
-/** The last table and partition: entities of one response are mostly in one partition. */
-let lastPath = { table: "", partitionKey: "", start: "(PartitionKey='',RowKey='" };
 
 /** Matches keys that need neither percent-encoding nor doubled quotes: most keys, which are
  *  therefore returned unchanged. */

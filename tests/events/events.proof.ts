@@ -155,9 +155,9 @@ class Run {
     const sizes = new Map<string, number>();
     while (!this.ledger.isFeedComplete) {
       const path = `${feed}?restype=container&comp=list&prefix=log/`;
-      const { body } = await this.client.send({ method: "GET", path });
+      const { body } = await this.#read(path);
       for (const [, name = ""] of body.toString().matchAll(/<Name>([^<]*)<\/Name>/g)) {
-        const answer = await this.client.send({ method: "GET", path: `${feed}/${name}` });
+        const answer = await this.#read(`${feed}/${name}`);
         // Chunks only grow at their end.
         const known = sizes.get(name) ?? 0;
         let count = 0;
@@ -172,6 +172,12 @@ class Run {
       await new Promise((resolve) => setTimeout(resolve, pauseMilliseconds));
     }
     return peak;
+  }
+
+  /** The server closes a connection that is idle while a chunk is decoded. */
+  #read(path: string) {
+    const call = { method: "GET", path };
+    return this.client.send(call).catch(() => this.client.send(call));
   }
 
   async stop(): Promise<void> {

@@ -81,8 +81,8 @@ class Reader {
   }
 }
 
-/** Yields the records of a file, one after the other: a chunk of the feed has hundreds of thousands,
- *  whose objects take ten times the bytes of the file. */
+/** Yields the records of a file, one after the other: a chunk of the feed has hundreds of
+ *  thousands, whose objects take ten times the bytes of the file. */
 export function* readAvro(bytes: Buffer): Generator<Readonly<Record<string, unknown>>> {
   const reader = new Reader(bytes);
   if (reader.take(4).toString("latin1") !== "Obj\u0001") throw new Error("no Avro file");

@@ -27,9 +27,10 @@ export function parseSqlTokens(text: string): readonly SqlToken[] | undefined {
   const trimmed = text.trimEnd();
   if (trimmed.length > expressionUnitsMax) return undefined;
   const tokens: SqlToken[] = [];
-  tokenForm.lastIndex = 0;
-  while (tokenForm.lastIndex < trimmed.length) {
-    const found = tokenForm.exec(trimmed);
+  // A copy, because it remembers its position.
+  const form = new RegExp(tokenForm);
+  while (form.lastIndex < trimmed.length) {
+    const found = form.exec(trimmed);
     if (found === null || tokens.length >= tokensMax) return undefined;
     tokens.push(tokenOf(found));
   }

@@ -11,7 +11,7 @@ import {
   isAligned,
   otherBufferBytes,
   releaseBuffer,
-} from "./body-buffers.ts";
+} from "../../process/body-buffers.ts";
 
 /** A body has two buffers, and more only while many are unused: it is received while its earlier
  *  parts are still written and hashed. */

@@ -1,12 +1,9 @@
-import { bufferMemory, WebAssembly } from "./body-buffers.ts";
+import { bufferMemory, crcResultsAt, WebAssembly } from "../../process/body-buffers.ts";
 
 /** CRC-64/NVME, reflected. */
 const polynomial = 0x9a6c_9329_ac4b_c9b5n;
 
-/** Layout of the page of memory that belongs to the program: eight tables of 256 words, and two
- *  results. */
 const tableBytes = 256 * 8;
-const resultsAt = 8 * tableBytes;
 
 const int32 = 0x7f;
 const int64 = 0x7e;
@@ -57,10 +54,6 @@ export const { continueCrc, crcOfHalves } = new WebAssembly.Instance(
     "": { memory: bufferMemory },
   },
 ).exports as unknown as Program;
-/** The results of the program: of `continueCrc` the first, which is also its start value. */
-export const crcResults = new BigUint64Array(memory, resultsAt, 2);
-/** The first result, little-endian. */
-export const firstCrcBytes = new Uint8Array(memory, resultsAt, 8);
 
 /** Table `k` contains the CRC of each byte with `k` zeros behind it. */
 function fillTables(tables: BigUint64Array): void {
@@ -111,10 +104,10 @@ function continueCrcCode(): number[] {
   const repeat = (isDone: readonly number[], ...body: readonly Part[]): number[] =>
     join(block, noResult, loop, noResult, isDone, branchIf, 1, ...body, branch, 0, end, end);
   return join(
-    join(constant(0), load64(resultsAt), invert, set(crc)),
+    join(constant(0), load64(crcResultsAt), invert, set(crc)),
     repeat(join(get(length), constant(8), isLess), addEightBytes(crc, pointer), shorten(8)),
     repeat(join(get(length), isZero), addByte, shorten(1)),
-    join(store(crc, resultsAt), end),
+    join(store(crc, crcResultsAt), end),
   );
 }
 
@@ -127,7 +120,7 @@ function crcOfHalvesCode(): number[] {
     join(constant64(-1), set(firstCrc), constant64(-1), set(secondCrc)),
     join(loop, noResult, addEightBytes(firstCrc, first), addEightBytes(secondCrc, second)),
     join(advance(first, 8), advance(second, 8), get(first), get(stop), isLess, branchIf, 0, end),
-    join(store(firstCrc, resultsAt), store(secondCrc, resultsAt + 8), end),
+    join(store(firstCrc, crcResultsAt), store(secondCrc, crcResultsAt + 8), end),
   );
 }
 

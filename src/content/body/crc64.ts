@@ -1,6 +1,7 @@
-import { RecentMap } from "../../encoding/recent-map.ts";
-import { copyInto, isInMemory, scratch } from "./body-buffers.ts";
-import { continueCrc, crcOfHalves, crcResults, firstCrcBytes } from "./crc64-program.ts";
+import { memo } from "../../process/memo.ts";
+import { copyInto, isInMemory, scratch } from "../../process/body-buffers.ts";
+import { crcResults, firstCrcBytes } from "../../process/body-buffers.ts";
+import { continueCrc, crcOfHalves } from "./crc64-program.ts";
 
 /** CRC-64/NVME: reflected polynomial, initial and final value inverted. */
 const polynomialHigh = 0x9a6c9329 | 0;
@@ -75,21 +76,17 @@ export function combineCrc64(first: bigint, second: bigint, secondLength: number
 }
 
 const powers = powersOfTwo();
-const operators = new RecentMap<Polynomial, number>(operatorsMax);
 
-/** `x^(8 · length)`, cached: bodies arrive in chunks of few different lengths. */
-function operatorFor(length: number): Polynomial {
-  const known = operators.get(length);
-  if (known !== undefined) return known;
+/** `x^(8 · length)`, remembered: bodies arrive in chunks of few different lengths. */
+const operatorFor = memo(operatorsMax, (length: number): Polynomial => {
   let product: Polynomial = { high: topBit, low: 0 };
   let rest = length;
   for (let power = 3; rest > 0; power += 1) {
     if (rest % 2 === 1) product = multiply(powers[power] ?? product, product);
     rest = Math.floor(rest / 2);
   }
-  operators.set(length, product);
   return product;
-}
+});
 
 /** `x^(2^index)` for each index. */
 function powersOfTwo(): readonly Polynomial[] {

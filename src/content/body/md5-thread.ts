@@ -30,20 +30,20 @@ interface Waiter {
 /** The program of the thread. It is a text and uses only modules of Node, because a file would have
  *  another path in each form of this package. Requests are answered in their order. */
 const program = `
-const { createHash } = require("node:crypto");
-const { parentPort } = require("node:worker_threads");
-const sums = new Map();
-parentPort.on("message", ({ id, bytes, kind }) => {
-  const sum = sums.get(id) ?? createHash("md5");
-  if (kind === "update") {
-    sums.set(id, sum.update(bytes));
-    parentPort.postMessage({});
-    return;
-  }
-  sums.delete(id);
-  if (bytes !== undefined) sum.update(bytes);
-  if (kind === "digest") parentPort.postMessage({ digest: new Uint8Array(sum.digest()) });
-});
+  const { createHash } = require("node:crypto");
+  const { parentPort } = require("node:worker_threads");
+  const sums = new Map();
+  parentPort.on("message", ({ id, bytes, kind }) => {
+    const sum = sums.get(id) ?? createHash("md5");
+    if (kind === "update") {
+      sums.set(id, sum.update(bytes));
+      parentPort.postMessage({});
+      return;
+    }
+    sums.delete(id);
+    if (bytes !== undefined) sum.update(bytes);
+    if (kind === "digest") parentPort.postMessage({ digest: new Uint8Array(sum.digest()) });
+  });
 `;
 
 /** Threads that compute the MD5 of large bodies. */

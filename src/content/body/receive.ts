@@ -1,6 +1,6 @@
 import type { ReceivedBody, SliceSourceOfLength } from "../content-ref.ts";
 import { BodyTooLarge, type Body, type ReceiveOptions } from "../content.ts";
-import { newBytes } from "../../encoding/slabs.ts";
+import { newBytes } from "../../process/slabs.ts";
 import { BodyChecksums, md5Of } from "./checksums.ts";
 import { BodySink } from "./body-sink.ts";
 import { crc64Bytes, crc64BytesOf } from "./crc64.ts";

@@ -18,7 +18,7 @@ import { promisify } from "node:util";
 import type { Log } from "../../base/world.ts";
 import { makePrivateFolder, canSyncFolders } from "../../store/folders.ts";
 import { StoreUnavailable } from "../../store/store.ts";
-import { blockBytes, isAligned } from "../body/body-buffers.ts";
+import { blockBytes, isAligned } from "../../process/body-buffers.ts";
 import {
   ExtentTooShort,
   type ExtentFile,

@@ -1,4 +1,5 @@
 import { ByteReader } from "../../encoding/byte-reader.ts";
+import { once } from "../../process/memo.ts";
 import type { Slice, SliceCipher, SliceSource } from "../content-ref.ts";
 import type { Child, Node } from "./node.ts";
 import { endOf } from "./slices.ts";
@@ -76,15 +77,17 @@ const flagChecksum = 2;
 const flagBlock = 4;
 const flagCipher = 8;
 
-const writer = new ByteWriter();
 const encoder = new TextEncoder();
 const decoder = new TextDecoder();
 
+const reusedWriter = once(() => new ByteWriter());
+
 export function encodeNode(node: Node): Uint8Array {
+  const writer = reusedWriter();
   writer.start();
   writer.byte(nodeVersion);
-  if (node.kind === "leaf") writeLeaf(node.slices);
-  else writeInner(node.children);
+  if (node.kind === "leaf") writeLeaf(writer, node.slices);
+  else writeInner(writer, node.children);
   return writer.finish();
 }
 
@@ -97,7 +100,7 @@ export function decodeNode(bytes: Uint8Array): Node {
     : { kind: "inner", children: readInner(reader) };
 }
 
-function writeLeaf(slices: readonly Slice[]): void {
+function writeLeaf(writer: ByteWriter, slices: readonly Slice[]): void {
   const extents = new Map<bigint, number>();
   for (const { source } of slices) {
     if ("extent" in source && !extents.has(source.extent)) extents.set(source.extent, extents.size);
@@ -110,12 +113,16 @@ function writeLeaf(slices: readonly Slice[]): void {
   for (const slice of slices) {
     writer.varint(slice.at - end);
     writer.varint(slice.length);
-    writeSource(slice, extents);
+    writeSource(writer, slice, extents);
     end = endOf(slice);
   }
 }
 
-function writeSource({ source, block }: Slice, extents: ReadonlyMap<bigint, number>): void {
+function writeSource(
+  writer: ByteWriter,
+  { source, block }: Slice,
+  extents: ReadonlyMap<bigint, number>,
+): void {
   const { cipher } = source;
   const marks = (block === undefined ? 0 : flagBlock) | (cipher === undefined ? 0 : flagCipher);
   if ("bytes" in source) {
@@ -180,7 +187,7 @@ function readSource(
     : { extent, offset, crc64: reader.bigEndianUint64() };
 }
 
-function writeInner(children: readonly Child[]): void {
+function writeInner(writer: ByteWriter, children: readonly Child[]): void {
   writer.byte(kindInner);
   writer.varint(children.length);
   let previous = 0;

@@ -1,6 +1,6 @@
 import type { Awaitable } from "../../base/awaitable.ts";
 import { put, type Effect } from "../../operation/effects.ts";
-import { RecentMap } from "../../encoding/recent-map.ts";
+import { memo } from "../../process/memo.ts";
 import type { RecordView } from "../../operation/view.ts";
 import { permissions, type NodeKind, type NodeRecord, type ShareRecord } from "../records.ts";
 import { inheritedSddl } from "./inherited-sddl.ts";
@@ -47,7 +47,8 @@ export function inheritPermission(inheritance: Inheritance): NodePermission {
     return kind === "directory" ? directoryInRoot : fileInRoot;
   }
   const sddl = inheritance.parentSddl ?? wellKnownSddl(parentKey);
-  const inherited = sddl === undefined ? undefined : cachedInheritance(sddl, kind);
+  const inherit = inheritedBy[kind === "directory" ? kind : "file"];
+  const inherited = sddl === undefined ? undefined : inherit(sddl);
   if (inherited === undefined) return { key: parentKey, effects: [] };
   const { key, text } = inherited;
   // The descriptor of the parent is already stored. Storing it again would conflict with every
@@ -61,19 +62,14 @@ interface KeyedText {
   readonly text: string;
 }
 
-/** Inherited descriptors, cached by kind and descriptor of the parent: all files of a directory
- *  usually inherit one. */
+/** Inherited descriptors, by the descriptor of the parent: all files of a directory usually inherit
+ *  one. */
 const recentMax = 256;
-const recent = new RecentMap<KeyedText>(recentMax);
+const inheritedBy = {
+  directory: memo(recentMax, (sddl: string) => keyed(inheritedSddl(sddl, "directory"))),
+  file: memo(recentMax, (sddl: string) => keyed(inheritedSddl(sddl, "file"))),
+};
 
-function cachedInheritance(sddl: string, kind: NodeKind): KeyedText | undefined {
-  const form = kind === "directory" ? "directory" : "file";
-  const name = `${form} ${sddl}`;
-  const known = recent.get(name);
-  if (known !== undefined) return known;
-  const text = inheritedSddl(sddl, form);
-  if (text === undefined) return undefined;
-  const made = { key: keyOfText(text), text };
-  recent.set(name, made);
-  return made;
+function keyed(text: string | undefined): KeyedText | undefined {
+  return text === undefined ? undefined : { key: keyOfText(text), text };
 }

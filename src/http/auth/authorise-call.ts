@@ -1,3 +1,4 @@
+import { memoByObject } from "../../process/memo.ts";
 import {
   authorise,
   authoriseByAcl,
@@ -178,15 +179,14 @@ function dependsOnRecord({ service }: HttpService, principal: Principal): boolea
 }
 
 const denied = fail("AuthorizationPermissionMismatch");
-const needs = new WeakMap<Operation, ActionNeed>();
 
-/** The actions that an operation needs; derived once per declaration. */
+/** The actions that the operations of a service need; derived once per declaration. */
+const needsIn = memoByObject(({ name }: HttpService["service"]) =>
+  memoByObject((operation: Operation) => actionNeedOf(name, operation)),
+);
+
 function needOf({ service }: HttpService, operation: Operation): ActionNeed {
-  const known = needs.get(operation);
-  if (known !== undefined) return known;
-  const need = actionNeedOf(service.name, operation);
-  needs.set(operation, need);
-  return need;
+  return needsIn(service)(operation);
 }
 
 /** The resource that role assignments are compared with. */

@@ -1,3 +1,4 @@
+import { once } from "../../process/memo.ts";
 import { bodyTooLarge } from "../../protocol/faults.ts";
 import { fail, ok, type Failure, type Result } from "../../protocol/result.ts";
 import { TextBytes } from "../../encoding/text-bytes.ts";
@@ -81,15 +82,14 @@ async function runQuery(
   return ok(replyOf(http, (out, boundary) => writeMultipart(out, boundary, [rendered])));
 }
 
-/** A shared buffer for responses: most responses are about as long as the last one. */
-let page = new TextBytes();
-const pageBytesMax = 1024 * 1024;
+/** For responses: most are about as long as the last one. */
+const reusedText = once(() => new TextBytes());
 
 function written(write: WriteParts, boundary: string): Uint8Array {
-  page.clear();
-  write(page, boundary);
-  const bytes = Buffer.from(page.bytes());
-  if (bytes.length > pageBytesMax) page = new TextBytes();
+  const text = reusedText();
+  write(text, boundary);
+  const bytes = Buffer.from(text.bytes());
+  text.clear();
   return bytes;
 }
 

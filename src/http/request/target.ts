@@ -25,7 +25,7 @@ import type { WireRequest } from "../wire.ts";
 import { checkContainerName, type ServiceName } from "../../protocol/names.ts";
 import type { AccountPlace } from "../../operation/service.ts";
 import type { ParamReader } from "../../protocol/params.ts";
-import { RecentMap } from "../../encoding/recent-map.ts";
+import { memo, memoByObject } from "../../process/memo.ts";
 
 /** Reads account, path and version from the request line and the headers. */
 export function locateRequest(
@@ -232,16 +232,16 @@ function requestVersion(
   return invalidHeader("x-ms-version", given);
 }
 
-/** Limit of `warnedVersions`, because a client could send any number of versions. */
+/** A client could send any number of versions. */
 const warnedVersionsMax = 16;
-const warnedVersions = new WeakMap<Log, Set<string>>();
+const versionsWarnedOf = memoByObject((_: Log) => new Set<string>());
 
 /** Logs a version that is later than all known ones, once per version. */
 function warnOfLaterVersion(log: Log, version: string | undefined): void {
   if (version === undefined || isKnownVersion(version) || !isLaterVersion(version)) return;
-  const warned = warnedVersions.get(log) ?? new Set();
+  const warned = versionsWarnedOf(log);
   if (warned.size >= warnedVersionsMax || warned.has(version)) return;
-  warnedVersions.set(log, warned.add(version));
+  warned.add(version);
   const fields = { version, newestKnown: latestVersion };
   log.warn(fields, "x-ms-version is later than the newest known one; serving it as the newest");
 }
@@ -442,20 +442,15 @@ const queryParametersMax = 128;
 
 const noQuery = ok(new Query(new Map()));
 
-/** Cache of parsed queries: a client repeats its parameters, including the signature. Saves 20 % of
+/** A client repeats its parameters, including the signature: to remember them parsed saves 20 % of
  *  the CPU time of a read. */
-const recentQueries = new RecentMap<Result<Query>>(1024);
-/** Longer queries are not cached; in UTF-16 code units. */
-const recentUnitsMax = 1024;
+const parseRemembered = memo(1024, parseAnew);
+/** Longer queries are not remembered; in UTF-16 code units. */
+const rememberedUnitsMax = 1024;
 
 function parseQuery(text: string): Result<Query> {
   if (text === "") return noQuery;
-  if (text.length > recentUnitsMax) return parseAnew(text);
-  const recent = recentQueries.get(text);
-  if (recent !== undefined) return recent;
-  const parsed = parseAnew(text);
-  recentQueries.set(text, parsed);
-  return parsed;
+  return text.length > rememberedUnitsMax ? parseAnew(text) : parseRemembered(text);
 }
 
 function parseAnew(text: string): Result<Query> {

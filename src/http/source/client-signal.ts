@@ -1,22 +1,21 @@
 import { setMaxListeners } from "node:events";
+import { memoByObject } from "../../process/memo.ts";
 import { BodyAborted } from "../request/request-body.ts";
 import type { ClientConnection, WireRequest } from "../wire.ts";
 
 /** One signal per connection, created with the first copy source: few requests have one, and a
  *  connection may have many requests in progress. */
-const signals = new WeakMap<ClientConnection, AbortSignal>();
-
-/** Aborted when the client closes its connection; undefined without a connection. */
-export function clientSignal({ connection }: WireRequest): AbortSignal | undefined {
-  if (connection === undefined) return undefined;
-  const known = signals.get(connection);
-  if (known !== undefined) return known;
+const signalOf = memoByObject((connection: ClientConnection): AbortSignal => {
   const controller = new AbortController();
   setMaxListeners(0, controller.signal);
   if (connection.destroyed) controller.abort();
   else connection.once("close", () => controller.abort());
-  signals.set(connection, controller.signal);
   return controller.signal;
+});
+
+/** Aborted when the client closes its connection; undefined without a connection. */
+export function clientSignal({ connection }: WireRequest): AbortSignal | undefined {
+  return connection === undefined ? undefined : signalOf(connection);
 }
 
 /** Throws if the client has disconnected, so that nothing more is read for it. */

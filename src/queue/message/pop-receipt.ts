@@ -6,18 +6,17 @@ import type { QueueAddress } from "../resources.ts";
 
 const receiptBytes = 20;
 const receiptFormat = 2;
-/** Shared by all calls: `popReceiptOf` fills it and converts it to text synchronously. */
-const scratch = Buffer.alloc(receiptBytes);
 
 /** Identifies the Put, Get or Update Message that last changed the message. Opaque to clients. */
 export function popReceiptOf({
   visibleAt,
   updateCount,
 }: Pick<MessageRecord, "visibleAt" | "updateCount">): string {
-  scratch.writeUInt32LE(receiptFormat, 0);
-  scratch.writeBigUInt64LE(BigInt(updateCount), 4);
-  scratch.writeBigUInt64LE(visibleAt, 12);
-  return scratch.toString("base64");
+  const receipt = Buffer.allocUnsafe(receiptBytes);
+  receipt.writeUInt32LE(receiptFormat, 0);
+  receipt.writeBigUInt64LE(BigInt(updateCount), 4);
+  receipt.writeBigUInt64LE(visibleAt, 12);
+  return receipt.toString("base64");
 }
 
 interface AddressedMessage {

@@ -1,3 +1,4 @@
+import { isThreadCommitting, whileThreadCommits } from "../../process/thread-commits.ts";
 import { closeSync } from "node:fs";
 import { open, type RootDatabase, type Transaction as ReadTransaction } from "lmdb";
 import type {
@@ -20,7 +21,7 @@ import {
 } from "../store.ts";
 import { ticksPerMillisecond, type Ticks } from "../../base/ticks.ts";
 import type { Clock, Log } from "../../base/world.ts";
-import { copyBytes } from "../../encoding/slabs.ts";
+import { copyBytes } from "../../process/slabs.ts";
 import {
   ensureLockFile,
   FileIdentityCheck,
@@ -178,11 +179,6 @@ const readersMax = 4096;
  *  continues. */
 const threadWritesMin = 24;
 
-/** Commits on threads, of all stores of this process. Such a thread keeps the write lock until its
- *  callback has run on the main thread. A synchronous commit meanwhile could deadlock: on the same
- *  file opened twice, or via another process in the same situation. */
-let threadCommits = 0;
-
 /** LMDB on one file, shared by any number of processes. `overlappingSync` is off: it would make a
  *  commit visible to other processes before it is durable. */
 export class LmdbEngine implements Engine {
@@ -258,7 +254,7 @@ export class LmdbEngine implements Engine {
     const latency = this.#latency;
     const startedAt = latency?.begin() ?? 0n;
     const isSmall = writesExpected < threadWritesMin;
-    const isSync = latency?.isFast === true && isSmall && threadCommits === 0;
+    const isSync = latency?.isFast === true && isSmall && !isThreadCommitting();
     let writes = 0;
     if (this.#fileCheck?.isLost === true) this.#fileCheck.check();
     try {
@@ -291,22 +287,20 @@ export class LmdbEngine implements Engine {
   async #commitOnThread(decide: Decide): Promise<number> {
     let failure: unknown;
     let writes = 0;
-    threadCommits += 1;
+    const transaction = this.#database.transaction.bind(this.#database, () => {
+      try {
+        // The library commits the puts of a callback that throws, so everything that may throw
+        // comes before the first put.
+        const current = new LmdbView(this.#database, undefined);
+        writes = this.#apply(this.#reserveSpace(decide(current), current), current);
+      } catch (error) {
+        failure = error;
+      }
+    });
     try {
-      await this.#database.transaction(() => {
-        try {
-          // The library commits the puts of a callback that throws, so everything that may throw
-          // comes before the first put.
-          const current = new LmdbView(this.#database, undefined);
-          writes = this.#apply(this.#reserveSpace(decide(current), current), current);
-        } catch (error) {
-          failure = error;
-        }
-      });
+      await whileThreadCommits(transaction);
     } catch (error) {
       throw await unavailable(error);
-    } finally {
-      threadCommits -= 1;
     }
     if (failure !== undefined) throw failure;
     return writes;

@@ -6,7 +6,7 @@ import { textOfKey } from "../store.ts";
 import type { KeyText, Bounds, Entry, Key, IndexTarget, Value, View } from "../store.ts";
 import { firstChunkOf } from "../layered-scan.ts";
 import type { PlannedKey } from "./rows.ts";
-import { RecentMap } from "../../encoding/recent-map.ts";
+import { RecentMap } from "../../process/recent-map.ts";
 
 export interface PlannedRange {
   readonly start: KeyText;

@@ -1,3 +1,4 @@
+import { memo } from "../../process/memo.ts";
 import { formatIso, parseIso } from "../../base/dates.ts";
 import { ticksMax, ticksPerSecond, type Ticks } from "../../base/ticks.ts";
 
@@ -28,26 +29,18 @@ function roundingTicks(furtherDigits: string, ticks: Ticks): Ticks {
   return fraction > 0.5 ? 1n : 0n;
 }
 
-/** Size of the cache of formatted seconds; a full cache is cleared. Entities of one page often have
- *  the same second. */
-const cachedSecondsMax = 1024;
-const textsBySecond = new Map<number, string>();
+/** Entities of one page often have the same second. */
+const textOfSecond = memo(1024, (second: number) =>
+  formatIso(BigInt(second) * ticksPerSecond).slice(0, "0000-00-00T00:00:00".length),
+);
 
 /** Formats as the service does: without trailing zeros of the fraction. */
 export function formatDateTime(ticks: Ticks): string {
-  const second = Number(ticks / ticksPerSecond);
-  const text = textsBySecond.get(second) ?? formatSecond(ticks, second);
+  const text = textOfSecond(Number(ticks / ticksPerSecond));
   const fraction = Number(ticks % ticksPerSecond);
   if (fraction === 0) return `${text}Z`;
   const digits = String(10_000_000 + fraction);
   let end = digits.length;
   while (digits.charCodeAt(end - 1) === 0x30) end -= 1;
   return `${text}.${digits.slice(1, end)}Z`;
-}
-
-function formatSecond(ticks: Ticks, second: number): string {
-  if (textsBySecond.size >= cachedSecondsMax) textsBySecond.clear();
-  const text = formatIso(ticks).slice(0, "0000-00-00T00:00:00".length);
-  textsBySecond.set(second, text);
-  return text;
 }

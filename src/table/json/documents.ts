@@ -1,4 +1,5 @@
-import { copyBytes } from "../../encoding/slabs.ts";
+import { once } from "../../process/memo.ts";
+import { copyBytes } from "../../process/slabs.ts";
 import { TextBytes } from "../../encoding/text-bytes.ts";
 import { jsonType, type MetadataLevel } from "../representation.ts";
 import { writeEntity, type Row, type RenderOptions } from "./write-entity.ts";
@@ -19,10 +20,7 @@ export interface PiecesBody {
   readonly pieces: Iterable<string | Uint8Array>;
 }
 
-/** Shared buffer: entities are written synchronously, so no two writes overlap. */
-let buffer = new TextBytes();
-/** A buffer that grew beyond this is replaced, to free its memory. */
-const bufferBytesMax = 1024 * 1024;
+const reusedText = once(() => new TextBytes());
 
 /** The JSON body of a response with one entity. */
 export function entityDocument(row: Row, options: RenderOptions): BytesBody {
@@ -66,10 +64,10 @@ const cacheKeys: Partial<Record<MetadataLevel, number>> = {
 
 /** Writes one entity. The result is valid until the next call. */
 function writeToBuffer(row: Row, options: RenderOptions, first = ""): TextBytes {
-  if (buffer.bytes().length > bufferBytesMax) buffer = new TextBytes();
-  buffer.clear();
-  writeEntity(buffer, row, options, first);
-  return buffer;
+  const text = reusedText();
+  text.clear();
+  writeEntity(text, row, options, first);
+  return text;
 }
 
 /** The JSON body of a response with one table. */

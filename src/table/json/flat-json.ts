@@ -12,9 +12,9 @@ const jsonMembersMax = 2_000;
 /** Parses one JSON object of scalars, the form of entities and tables. Returns undefined for any
  *  other text. Keeps duplicate members, so that the caller can report them. */
 export function parseFlatJson(text: string): readonly JsonMember[] | undefined {
-  if (!sharedParser.read(text)) return undefined;
-  const { names, values } = sharedParser;
-  return names.slice(0, sharedParser.count).map((name, index) => [name, values[index]!]);
+  const parser = new FlatJsonParser();
+  if (!parser.read(text)) return undefined;
+  return parser.names.map((name, index) => [name, parser.values[index]!]);
 }
 
 /** A reusable parser. The result of `read` is in `names` and `values`, up to `count`, until the
@@ -25,6 +25,8 @@ export class FlatJsonParser {
   count = 0;
   /** Names of this and the previous object by position; undefined if written with escapes. */
   readonly #plainNames: (string | undefined)[] = [];
+  /** Of this parser, because it remembers its position. */
+  readonly #scalarForm = /true|false|null|-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?/y;
   #text = "";
   #at = 0;
 
@@ -105,9 +107,10 @@ export class FlatJsonParser {
     const at = this.#at;
     const first = text.charCodeAt(at);
     if (first === quoteMark) return this.#readString();
-    scalarForm.lastIndex = at;
-    if (!scalarForm.test(text)) return undefined;
-    this.#at = scalarForm.lastIndex;
+    const form = this.#scalarForm;
+    form.lastIndex = at;
+    if (!form.test(text)) return undefined;
+    this.#at = form.lastIndex;
     if (first === letterN) return null;
     if (first === letterT || first === letterF) return first === letterT;
     return { number: text.slice(at, this.#at) };
@@ -127,8 +130,6 @@ export class FlatJsonParser {
   }
 }
 
-const sharedParser = new FlatJsonParser();
-
 const quoteMark = 0x22;
 const comma = 0x2c;
 const colon = 0x3a;
@@ -139,7 +140,6 @@ const letterN = 0x6e;
 const letterT = 0x74;
 /** Names kept for comparison with the next object. */
 const plainNamesMax = 256;
-const scalarForm = /true|false|null|-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?/y;
 
 // eslint-disable-next-line no-control-regex -- JSON allows none of them inside a string
 const controls = /[\u0000-\u001F]/;

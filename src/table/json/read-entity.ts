@@ -1,3 +1,4 @@
+import { once } from "../../process/memo.ts";
 import { withSubject } from "../../protocol/faults.ts";
 import { ok, type Result } from "../../protocol/result.ts";
 import { edm, edmTypeOf, type EdmType, type TypedValue } from "../edm/edm.ts";
@@ -11,12 +12,14 @@ const annotation = "@odata.type";
 const timestamp = "Timestamp";
 const timestampAnnotation = `${timestamp}${annotation}`;
 
-/** Shared: parsing is synchronous and the result is copied. */
-const reader = new FlatJsonParser();
-const builder = new EntityBuilder();
+/** The parser knows the names of the previous entity, which are often those of the next one. */
+const reusedParser = once(() => new FlatJsonParser());
+const reusedBuilder = once(() => new EntityBuilder());
 
 /** Parses an entity with any level of OData metadata. Annotations other than types are ignored. */
 export function readJsonEntity(text: string): Result<EntityInput> {
+  const reader = reusedParser();
+  const builder = reusedBuilder();
   if (!reader.read(text)) return malformedEntity("JSON body");
   const { names, values, count } = reader;
   const types = readAnnotations(reader);

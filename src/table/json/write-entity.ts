@@ -9,7 +9,7 @@ import { formatEntityETag } from "../etag.ts";
 import { entityPath } from "../path.ts";
 import type { MetadataLevel } from "../representation.ts";
 import type { EntityRecord } from "../stored/entity-record.ts";
-import { PropertyCursor } from "../stored/property-cursor.ts";
+import { reusedCursor, type PropertyCursor } from "../stored/property-cursor.ts";
 
 /** An entity with its keys, ready to be rendered. */
 export interface Row extends EntityKeys {
@@ -39,7 +39,7 @@ export function writeEntity(out: TextBytes, row: Row, options: RenderOptions, fi
   if (select === undefined) {
     out.append(leading === "" ? "{" : `{${leading},`);
     out.appendAscii('"PartitionKey":');
-    out.append(quoteKey(row.partitionKey));
+    out.append(JSON.stringify(row.partitionKey));
     out.appendAscii(',"RowKey":');
     out.append(JSON.stringify(row.rowKey));
     out.appendAscii(level === "fullmetadata" ? `,${timestampType}` : ",");
@@ -88,21 +88,9 @@ function timestamp(etag: Ticks, level: MetadataLevel): string {
   return `${type}"Timestamp":"${formatDateTime(etag)}"`;
 }
 
-/** The last quoted partition key: rows of one partition are consecutive. */
-let lastKey = "";
-let lastQuoted = '""';
-
-function quoteKey(key: string): string {
-  if (key === lastKey) return lastQuoted;
-  lastKey = key;
-  lastQuoted = JSON.stringify(key);
-  return lastQuoted;
-}
-
-const cursor = new PropertyCursor();
-
 /** Copies names and texts from the stored bytes. Names are identifiers and need no escapes. */
 function writeProperties(out: TextBytes, { bytes }: EntityRecord, level: MetadataLevel): void {
+  const cursor = reusedCursor();
   cursor.start(bytes);
   while (cursor.next()) {
     const { type, nameFrom, nameTo } = cursor;
@@ -115,7 +103,7 @@ function writeProperties(out: TextBytes, { bytes }: EntityRecord, level: Metadat
     out.appendAscii(',"');
     out.appendBytes(bytes, nameFrom, nameTo);
     out.appendAscii('":');
-    if (value === undefined) writeText(out);
+    if (value === undefined) writeText(out, cursor);
     else out.appendAscii(valueText(type, value));
   }
 }
@@ -125,7 +113,7 @@ function isStoredAsText(type: EdmType): boolean {
   return type === edm.string || type === edm.guid;
 }
 
-function writeText(out: TextBytes): void {
+function writeText(out: TextBytes, cursor: PropertyCursor): void {
   if (!cursor.isPlainText) {
     out.append(JSON.stringify(cursor.value));
     return;

@@ -42,6 +42,12 @@ export const bufferMemory = new WebAssembly.Memory({
   maximum: pagesBefore + alignedMax * pagesPerBuffer,
   shared: true,
 });
+/** Where the program of the CRC-64 stores its results: after its eight tables of 256 words. */
+export const crcResultsAt = 8 * 256 * 8;
+/** The results: of `continueCrc` the first, which is also its start value. */
+export const crcResults = new BigUint64Array(bufferMemory.buffer, crcResultsAt, 2);
+/** The first result, little-endian. */
+export const firstCrcBytes = new Uint8Array(bufferMemory.buffer, crcResultsAt, 8);
 /** For bytes outside this memory. */
 export const scratch = Buffer.from(bufferMemory.buffer, pageBytes, pageBytes);
 /** The array buffers of this memory: each time it grows, Node returns another object for it, and

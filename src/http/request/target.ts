@@ -234,7 +234,7 @@ function requestVersion(
 
 /** A client could send any number of versions. */
 const warnedVersionsMax = 16;
-const versionsWarnedOf = memoByObject((_: Log) => new Set<string>());
+const versionsWarnedOf = memoByObject<Log, Set<string>>(() => new Set());
 
 /** Logs a version that is later than all known ones, once per version. */
 function warnOfLaterVersion(log: Log, version: string | undefined): void {

@@ -1,3 +1,4 @@
+import type { ReportFileChange } from "../file/file-change.ts";
 import type { HttpService } from "./http-service.ts";
 import type { CompletedRequest } from "./request/request-context.ts";
 import type { WireResponse } from "./wire.ts";
@@ -5,6 +6,8 @@ import type { WireResponse } from "./wire.ts";
 /** The subscriber to completed requests. The event feed sets `watch`. */
 export interface Observer {
   watch: ((observed: ObservedRequest) => void) | undefined;
+  /** Receives the changes of files over SMB. */
+  watchFiles?: ReportFileChange | undefined;
   /** Writes the audit log; undefined without one. */
   readonly audit?: ((observed: ObservedRequest) => void) | undefined;
 }

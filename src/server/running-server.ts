@@ -375,7 +375,7 @@ export class RunningServer {
     const { announce, worker } = this.#given;
     const socket = worker?.sockets.get(smbTitle);
     const ports = { onPortReplaced: onPortReplaced(this.#given, "smbPort"), socket };
-    const stores = { stores: this.#stores, meter: this.#metrics };
+    const stores = { stores: this.#stores, meter: this.#metrics, observer: this.observer };
     const { listenSmb } = await import("./smb-endpoint.ts");
     const listener = await listenSmb({ ...this.#given, ...ports, ...this.#limits, ...stores });
     this.listeners.add(listener);

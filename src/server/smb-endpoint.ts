@@ -5,6 +5,7 @@ import type { Clock, Log, Random } from "../base/world.ts";
 import type { SmbAdministration } from "../smb/administration.ts";
 import { smbListener } from "../smb/listen.ts";
 import { setReading } from "../http/limits/connections.ts";
+import type { Observer } from "../http/observer.ts";
 import type { AuditLog } from "./audit-log.ts";
 import { meteredContent, type DataStores } from "../data/data-stores.ts";
 import { closeOrphanedHandles } from "./orphaned-handles.ts";
@@ -25,6 +26,8 @@ export interface SmbEndpointOptions extends RequestLimits {
   readonly onPortReplaced?: ((notice: string) => void) | undefined;
   readonly socket?: BoundSocket | undefined;
   readonly auditLog?: AuditLog | undefined;
+  /** The request feed gets the changes of files. */
+  readonly observer: Observer;
   readonly machine?: ServerEnvironment["machine"];
 }
 
@@ -55,6 +58,7 @@ export async function listenSmb(given: SmbEndpointOptions): Promise<SmbEndpoint>
     memory,
     watchFrames: setReading,
     audit: given.auditLog?.smb,
+    reportChange: (change) => given.observer.watchFiles?.(change),
     options: {
       allowsOldestDialect: options.smbOldestDialect,
       requiresSigning: options.smbSigning === "required",

@@ -116,6 +116,7 @@ export class CompoundRequest {
     const audit = this.#connection.server.auditor?.begin(request);
     const response = await dispatch(request).catch((error: unknown) => this.#errorFor(error));
     audit?.(response);
+    this.#connection.server.changeReporter?.record(request, response);
     const fileId = response.fileId ?? lifetime.fileId;
     this.#related = nextRelatedContext(request.header, inherited, { response, fileId });
     return response;

@@ -136,6 +136,7 @@ export async function closeFileHandles(
   const ids = handles.map(({ id }) => id.persistent);
   const closed = await closeFile(server.world.runtime, reference, ids);
   server.auditor?.closed(handles, closed.isDeleted);
+  server.changeReporter?.closed(handles, closed.isDeleted);
   if (closed.isDeleted && closed.node !== undefined) {
     server.changeDispatcher.publish(reference.share.id, [
       nameChange(ChangeAction.removed, closed.node),

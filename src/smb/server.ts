@@ -4,6 +4,8 @@ import type { MemoryBudget } from "../base/memory-budget.ts";
 import type { Clock, Log, Random } from "../base/world.ts";
 import type { Runtime } from "../operation/work.ts";
 import { SmbAuditor, type WriteSmbAudit } from "./audit/smb-auditor.ts";
+import { ChangeReporter } from "./change-reporter.ts";
+import type { ReportFileChange } from "../file/file-change.ts";
 import { BreakNotifier } from "./files/break-notifier.ts";
 import { ChangeDispatcher } from "./files/change-dispatcher.ts";
 import { DurableHandles } from "./files/durability.ts";
@@ -110,6 +112,8 @@ export interface SmbEnvironment {
   readonly watchFrames?: (socket: Socket, frames: FrameProgress) => void;
   /** Writes the audit log; undefined without one. */
   readonly audit?: WriteSmbAudit | undefined;
+  /** Receives the changes of files, for the request feed; undefined without one. */
+  readonly reportChange?: ReportFileChange | undefined;
 }
 
 /** The progress of the incomplete frame of a connection. */
@@ -148,6 +152,8 @@ export class SmbServerState {
   readonly backgroundWork: BackgroundWork;
   /** Undefined without an audit log. */
   readonly auditor: SmbAuditor | undefined;
+  /** Undefined without a request feed. */
+  readonly changeReporter: ChangeReporter | undefined;
 
   constructor(world: SmbEnvironment) {
     this.world = world;
@@ -160,6 +166,7 @@ export class SmbServerState {
     this.handleCloser = new HandleCloser(this);
     this.backgroundWork = new BackgroundWork(world.log);
     this.auditor = world.audit && new SmbAuditor(world.audit);
+    this.changeReporter = world.reportChange && new ChangeReporter(world.reportChange);
   }
 
   /** SecurityMode in NEGOTIATE and FSCTL_VALIDATE_NEGOTIATE_INFO responses. */

@@ -2,7 +2,16 @@ import { ShareServiceClient } from "@azure/storage-file-share";
 import { QueueServiceClient } from "@azure/storage-queue";
 import { describe, expect, it } from "vitest";
 import { WireClient } from "../smb-wire/wire-client.ts";
-import { lockBody, openFile, setDeletePending } from "../smb-wire/wire-messages.ts";
+import {
+  Access,
+  close,
+  lockBody,
+  openFile,
+  renameInfo,
+  setDeletePending,
+  setInfo,
+  write,
+} from "../smb-wire/wire-messages.ts";
 import { account, explorer, putText, row } from "./explorer.ts";
 
 const here = explorer();
@@ -108,6 +117,33 @@ describe("messages", () => {
     await waiting.getByText("resize picture 7").waitFor();
     await waiting.getByText("dequeued 1 time").waitFor();
     await inFlight.getByText("resize picture 7").waitFor({ state: "detached" });
+  });
+});
+
+describe("the list of a share", () => {
+  it("follows SMB clients that create, write, rename and delete", async () => {
+    const service = ShareServiceClient.fromConnectionString(here.server.connectionString);
+    await service.getShareClient("followed").createIfNotExists();
+    const smb = await WireClient.ready(here.server.smbUrl, "followed");
+    try {
+      const page = await here.open(`#/shares/${account}/followed`);
+      await page.getByText("No files").first().waitFor();
+      const everything = { access: Access.all, share: 7 };
+      const handle = await openFile(smb, "first.txt", everything);
+      await row(page, "first.txt").getByText("0 B").waitFor();
+      await write(smb, handle, "twelve bytes");
+      await close(smb, handle);
+      await row(page, "first.txt").getByText("12 B").waitFor();
+      const again = await openFile(smb, "first.txt", everything);
+      await setInfo(smb, again, 10, renameInfo("second.txt"));
+      await row(page, "second.txt").waitFor();
+      await row(page, "first.txt").waitFor({ state: "detached" });
+      await setDeletePending(smb, again, true);
+      await close(smb, again);
+      await row(page, "second.txt").waitFor({ state: "detached" });
+    } finally {
+      smb.end();
+    }
   });
 });
 

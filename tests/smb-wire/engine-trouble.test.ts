@@ -42,6 +42,7 @@ beforeAll(async () => {
     accounts: accountsOf([developmentAccount()]),
     stores: { ...stores, store: troubled(stores.store) },
     options: options.value,
+    observer: { watch: undefined },
     ...newRequestLimits(world.clock),
   });
 });

@@ -10,6 +10,7 @@ import { TransactionRejected, type Call, type Outcome } from "../../operation/ex
 import { isRoleCaller, type ActionNeed } from "../../protocol/roles/role.ts";
 import type { Principal } from "../../protocol/principal.ts";
 import { missingActions } from "../../http/auth/authorise-call.ts";
+import type { FileChange } from "../../file/file-change.ts";
 import type { ObservedRequest } from "../../http/observer.ts";
 import type { RequestContext } from "../../http/request/request-context.ts";
 import type { WireRequest } from "../../http/wire.ts";
@@ -89,6 +90,30 @@ export function feedEventsOf(observed: ObservedRequest, sink: FeedSink): void {
   const fault = result.ok ? refusal : result.fault;
   const { status } = reply;
   emitEvent(observed, { context, operation, call, outcome, fault, status }, sink);
+}
+
+/** The event of a change over SMB: that of a successful write. SMB has neither ids of requests nor
+ *  ETags. */
+export function fileChangeEvent(change: FileChange, at: Ticks): FeedEvent {
+  const { operation, account, share, path, client } = change;
+  return {
+    kind: "change",
+    at,
+    requestId: "",
+    service: "file",
+    account,
+    place: { name: share, path: path.join("/") },
+    operation: `SMB ${operation}`,
+    method: "SMB",
+    status: 200,
+    etag: undefined,
+    principal: "smb",
+    objectId: undefined,
+    address: client,
+    agent: undefined,
+    refused: undefined,
+    lease: undefined,
+  };
 }
 
 function feedEventsOfParts(observed: ObservedRequest, sink: FeedSink): void {

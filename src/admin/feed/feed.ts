@@ -1,6 +1,7 @@
 import type { ServerResponse } from "node:http";
 import { formatIso } from "../../base/dates.ts";
 import type { Ticks } from "../../base/ticks.ts";
+import type { FileChange } from "../../file/file-change.ts";
 import type { ObservedRequest } from "../../http/observer.ts";
 import type { ReceiveEvents, ViewContext } from "../admin-context.ts";
 import { refuse, type AdminResponse } from "../admin-response.ts";
@@ -13,6 +14,7 @@ import { currentWaits, waitFacts, type WaitFact } from "../views/waits.ts";
 import { TimedEvents, type TimedEvent } from "./timed-events.ts";
 import {
   feedEventsOf,
+  fileChangeEvent,
   objectKey,
   WatchedObjects,
   type FeedEvent,
@@ -76,6 +78,7 @@ export class Feed {
     this.#timedEvents = new TimedEvents(context);
     this.recordedSince = context.clock.wall();
     context.observer.watch = this.#observe;
+    context.observer.watchFiles = this.#observeFiles;
   }
 
   route(): RawRoute {
@@ -148,6 +151,7 @@ export class Feed {
     this.#subscribers.clear();
     this.#stopObserving();
     this.#context.observer.watch = undefined;
+    this.#context.observer.watchFiles = undefined;
   }
 
   #startObserving(): void {
@@ -186,6 +190,10 @@ export class Feed {
 
   readonly #observe = (observed: ObservedRequest): void => {
     this.#guarded(() => feedEventsOf(observed, this.#sink));
+  };
+
+  readonly #observeFiles = (change: FileChange): void => {
+    this.#record(fileChangeEvent(change, this.#context.clock.wall()));
   };
 
   readonly #receive: ReceiveEvents = (events, missed) => {

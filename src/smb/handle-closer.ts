@@ -1,3 +1,4 @@
+import { StoreBusy, StoreUnavailable } from "../store/store.ts";
 import { closeFile, type CloseResult } from "../file/filesystem/close.ts";
 import { fileKeyOf } from "./files/break-notifier.ts";
 import { nameChange } from "./files/change-dispatcher.ts";
@@ -24,25 +25,33 @@ interface CloseCall {
 const roundFilesMax = 32;
 /** Handles and pending CHANGE_NOTIFY requests that are closed in one round. */
 const roundWeightMax = 256;
+/** Pause before handles that could not be closed are tried again, as long as the server runs. */
+const retryMilliseconds = 1000;
 
 /**
  * Closes handles without a CLOSE request: after LOGOFF, TREE_DISCONNECT, a lost connection or the
  * time-out of a durable handle. A session may have 65,536 handles, so they are closed in rounds
- * between which other requests run. Concurrent calls of `close` alternate. If the process is killed
- * between two rounds, another process removes its remaining opens (`sweepHandles`).
+ * between which other requests run. Concurrent calls of `close` alternate. If the store fails, the
+ * close is tried again later: no client is left that could do it, and the open would reject others.
+ * If the process is killed between two rounds, another process removes its remaining opens
+ * (`sweepHandles`).
  */
 export class HandleCloser {
   readonly #server: SmbServerState;
   readonly #calls: CloseCall[] = [];
   readonly #closing = new WeakSet<FileHandle>();
+  /** Cancel the retries of closes that have failed. */
+  readonly #retries = new Set<() => void>();
   #isRunning = false;
+  #isStopped = false;
 
   constructor(server: SmbServerState) {
     this.#server = server;
   }
 
-  /** Resolves when all handles are closed. If some cannot be closed, the others are closed all the
-   *  same; then this rejects with the first error. */
+  /** Resolves when all handles are closed, or will be tried again because the store failed. If some
+   *  cannot be closed, the others are closed all the same; then this rejects with the first
+   *  error. */
   async close(handles: readonly FileHandle[]): Promise<void> {
     for (const handle of handles) this.#closing.add(handle);
     const groups = groupByFile(handles);
@@ -60,9 +69,27 @@ export class HandleCloser {
     if (closing.error !== undefined) throw closing.error;
   }
 
+  /** Closes the handle of a CLOSE request. The client cannot repeat it, so that a failed one is
+   *  tried again later as well. */
+  async closeNow(handle: FileHandle): Promise<CloseResult> {
+    try {
+      return await closeFileHandles(this.#server, [handle]);
+    } catch (error) {
+      if (isTemporary(error)) this.#retryLater([handle], error);
+      throw error;
+    }
+  }
+
   /** Whether the handle was passed to `close`, even if its round has not begun. */
   isClosing(handle: FileHandle): boolean {
     return this.#closing.has(handle);
+  }
+
+  /** Nothing is tried again: the server ends, and its opens with it. */
+  stop(): void {
+    this.#isStopped = true;
+    for (const cancel of this.#retries) cancel();
+    this.#retries.clear();
   }
 
   async #run(): Promise<void> {
@@ -92,11 +119,27 @@ export class HandleCloser {
     try {
       await closeFileHandles(this.#server, group.handles);
     } catch (error) {
-      closing.error ??= error;
+      if (isTemporary(error)) this.#retryLater(group.handles, error);
+      else closing.error ??= error;
     }
     closing.left -= 1;
     if (closing.left === 0) closing.finish();
   }
+
+  #retryLater(handles: readonly FileHandle[], error: Error): void {
+    const { log, clock } = this.#server.world;
+    log.warn({ err: error }, `closing handles failed; retrying in ${retryMilliseconds} ms`);
+    if (this.#isStopped) return;
+    const cancel = clock.after(retryMilliseconds, () => {
+      this.#retries.delete(cancel);
+      this.#server.closeInBackground(handles);
+    });
+    this.#retries.add(cancel);
+  }
+}
+
+function isTemporary(error: unknown): error is Error {
+  return error instanceof StoreUnavailable || error instanceof StoreBusy;
 }
 
 interface GroupTask {
@@ -121,7 +164,7 @@ function weightOf({ handles }: FileGroup): number {
 }
 
 /** Closes handles of one file in one transaction. */
-export async function closeFileHandles(
+async function closeFileHandles(
   server: SmbServerState,
   handles: readonly FileHandle[],
 ): Promise<CloseResult> {

@@ -29,6 +29,7 @@ export function smbListener(world: SmbEnvironment): SmbListener {
     async stop() {
       const closed = new Promise<void>((resolve) => void server.close(() => resolve()));
       for (const connection of connections) connection.end();
+      state.handleCloser.stop();
       await closed;
       await state.backgroundWork.awaitAll();
       await state.durableHandles.closeAll();

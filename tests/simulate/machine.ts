@@ -48,6 +48,8 @@ export class Machine {
   #ephemeral = new StoreFile();
   #time: MachineTime = { bootId: "boot-0", bootedAt: 0, wallOffsetMicroseconds: 0 };
   #boots = 0;
+  /** Whether a server has taken the time of this boot from the wall clock. */
+  #isTimeTaken = false;
   #pids = 100;
   readonly #processes = new Map<number, SimProcess>();
 
@@ -104,12 +106,16 @@ export class Machine {
     this.#volatile = new StoreFile();
     this.#ephemeral = new StoreFile();
     this.#boots += 1;
+    this.#isTimeTaken = false;
     const { now } = this.#options.scheduler;
     // Without another clock, the time after a boot is that of the wall clock.
     this.#time = { bootId: `boot-${this.#boots}`, bootedAt: now, wallOffsetMicroseconds: 0 };
   }
 
+  /** The first server after a boot can only believe the wall clock, so that it is right until
+   *  then. */
   jumpWallClock(seconds: number): void {
+    if (!this.#isTimeTaken) return;
     this.#time = { ...this.#time, wallOffsetMicroseconds: seconds * 1_000_000 };
   }
 
@@ -135,6 +141,7 @@ export class Machine {
     const ephemeralEngine = this.#engine(this.#ephemeral, process, false);
     const ephemeral = await openStore(ephemeralEngine, process, isExclusive);
     opened.push(() => ephemeral.close());
+    this.#isTimeTaken = true;
     const { pid, startTime } = process;
     const processes = await openProcesses({
       store: ephemeral,

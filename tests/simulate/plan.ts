@@ -4,6 +4,7 @@ import type { Workload } from "../verify/workload.ts";
 import { blockRegister, copyRegister } from "./workloads/block-register.ts";
 import { largeRegister } from "./workloads/large-register.ts";
 import { keptVersions } from "./workloads/kept-versions.ts";
+import { smbFiles } from "./workloads/smb-files.ts";
 import type { FaultRates, Latencies } from "./faults.ts";
 
 /** Events that hit a machine during a run. */
@@ -45,6 +46,7 @@ export const ownWorkloads: readonly Workload[] = [
   copyRegister,
   largeRegister,
   keptVersions,
+  smbFiles,
 ];
 
 /** Workloads that a simulation can run: SMB clients and webhooks use sockets of this machine. */

@@ -14,6 +14,7 @@ import { Network } from "./network.ts";
 import { workloads, type Plan } from "./plan.ts";
 import { Scheduler } from "./scheduler.ts";
 import { microsecondsPerSecond, type LogLine } from "./sim-process.ts";
+import { simSmb } from "./sim-smb.ts";
 import { SimWire } from "./sim-wire.ts";
 
 export interface Outcome {
@@ -129,6 +130,8 @@ class Simulation {
     this.#conditions.hasFaults = false;
     await this.#cluster.heal();
     await this.#runIdleWorkloads();
+    // All clients have gone; the final reads come from new ones.
+    this.#network.cutSome(1);
     await scheduler.sleep(quietSeconds * microsecondsPerSecond);
     for (const workload of this.#workloads) await workload.finish(own, this.#keysOf(workload));
     await scheduler.sleep(settleSeconds * microsecondsPerSecond);
@@ -199,6 +202,7 @@ class Simulation {
     };
     return {
       wire: new SimWire(this.#network, () => this.#cluster.pick(random)),
+      smb: simSmb(this.#network, random, () => this.#cluster.pick(random)),
       server: () => {
         throw new Error("a simulated server has no addresses");
       },

@@ -1,5 +1,6 @@
 import { createHash, randomBytes } from "node:crypto";
-import { connect, type Socket } from "node:net";
+import { connect } from "node:net";
+import type { Duplex } from "node:stream";
 import { developmentAccountKey, developmentAccountName } from "../../src/account/settings.ts";
 import { deriveSessionKeys } from "../../src/smb/crypto/key-derivation.ts";
 import { signerOf, type Signer } from "../../src/smb/crypto/signing.ts";
@@ -35,12 +36,13 @@ export class WireClient {
   sessionId = 0n;
   treeId = 0;
   /** ClientGuid, the same on all connections of a client. */
-  clientGuid: Buffer = randomBytes(16);
+  clientGuid: Buffer;
   /** Break notifications received so far. */
   readonly notices: Answered[] = [];
   /** Interim responses received so far. */
   readonly interims: Answered[] = [];
-  readonly #socket: Socket;
+  readonly #socket: Duplex;
+  readonly #randomBytes: (length: number) => Buffer;
   readonly #waiting = new Map<bigint, (answer: Answered) => void>();
   #noticeBell: () => void = () => {};
   #messageId = 0n;
@@ -48,8 +50,11 @@ export class WireClient {
   #hash = Buffer.alloc(64);
   readonly closed: Promise<void>;
 
-  private constructor(socket: Socket) {
+  /** `random` gives what a client chooses, the same in each run of a simulation. */
+  constructor(socket: Duplex, random: (length: number) => Buffer = randomBytes) {
     this.#socket = socket;
+    this.#randomBytes = random;
+    this.clientGuid = random(16);
     const framer = new Framer(
       () => 0xff_ffff,
       (frame) => this.#takeFrame(Buffer.from(frame)),
@@ -72,14 +77,19 @@ export class WireClient {
   /** Negotiated, authenticated and connected to a share. */
   static async ready(smbUrl: string, share: string): Promise<WireClient> {
     const client = await WireClient.open(smbUrl);
+    return client.enter(share);
+  }
+
+  /** Negotiates, authenticates and connects to a share. */
+  async enter(share: string): Promise<WireClient> {
     const logIn = async (): Promise<WireClient> => {
-      await client.negotiate();
-      await client.logIn();
-      await client.connectTo(share);
-      return client;
+      await this.negotiate();
+      await this.logIn();
+      await this.connectTo(share);
+      return this;
     };
     // A server that is killed now answers nothing more.
-    const lost = client.closed.then(() => {
+    const lost = this.closed.then(() => {
       throw new Error("the connection was closed before the share was connected");
     });
     lost.catch(() => {});
@@ -150,7 +160,7 @@ export class WireClient {
 
   /** Offers a cipher only to pass a server that requires one; nothing is encrypted. */
   async negotiate(offersCipher = false): Promise<Answered> {
-    const salt = randomBytes(32);
+    const salt = this.#randomBytes(32);
     const body = new Writer()
       .u16(36)
       .u16(1)
@@ -201,7 +211,12 @@ export class WireClient {
     this.sessionId = challenged.sessionId;
     this.#fold(challenged.message);
     const challenge = challenged.message.subarray(72);
-    const { message, sessionKey } = authenticate({ user, key, challenge });
+    const { message, sessionKey } = authenticate({
+      user,
+      key,
+      challenge,
+      clientChallenge: this.#randomBytes(8),
+    });
     const answer = await this.ask(1, sessionSetup(message, binds));
     if (answer.status !== 0) return answer;
     const keys = deriveSessionKeys({

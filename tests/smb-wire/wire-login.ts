@@ -1,4 +1,4 @@
-import { createHmac, randomBytes } from "node:crypto";
+import { createHmac } from "node:crypto";
 import { passwordHash } from "../../src/smb/ntlm/login.ts";
 import { Writer } from "../../src/smb/wire/writer.ts";
 
@@ -35,10 +35,12 @@ export function authenticate({
   user,
   key,
   challenge,
+  clientChallenge,
 }: {
   user: string;
   key: string;
   challenge: Buffer;
+  clientChallenge: Buffer;
 }) {
   const info = challenge.subarray(
     challenge.readUInt32LE(44),
@@ -54,7 +56,7 @@ export function authenticate({
     .u32(0x101)
     .u32(0)
     .u64(0n)
-    .bytes(randomBytes(8))
+    .bytes(clientChallenge)
     .u32(0)
     .bytes(info)
     .u32(0)

@@ -5,6 +5,7 @@ import {
   createBody,
   handleOf,
   lockBody,
+  oplockOf,
   setInfoBody,
   shareAll,
   writeBody,
@@ -31,26 +32,48 @@ export interface SmbAnswer {
   readonly status: number;
   readonly code?: string;
   readonly handle?: Handle;
+  /** Of an open. */
+  readonly oplock?: number;
 }
 
-/** A lost connection loses its handles. */
+/** How SMB clients reach a server. */
+export interface SmbTransport {
+  /** A connection without a session. */
+  connect(): Promise<WireClient>;
+  /** Rejects if it takes too long. */
+  inTime<T>(work: Promise<T>): Promise<T>;
+}
+
+/** To a server process of this machine. */
+export function socketTransport(smbUrl: string): SmbTransport {
+  return { connect: () => WireClient.open(smbUrl), inTime };
+}
+
+/** A lost connection loses its handles, except durable ones. */
 export class SmbConnection {
-  readonly #client: WireClient;
+  readonly client: WireClient;
+  readonly #inTime: SmbTransport["inTime"];
   isLost = false;
 
-  private constructor(client: WireClient) {
-    this.#client = client;
+  private constructor(client: WireClient, transport: SmbTransport) {
+    this.client = client;
+    this.#inTime = (work) => transport.inTime(work);
     void this.#notice(client);
   }
 
   /** Rejects with NeverSent: without a connection nothing was requested. */
-  static async open(smbUrl: string, share: string): Promise<SmbConnection> {
+  static async open(transport: SmbTransport, share: string): Promise<SmbConnection> {
+    const ready = async (): Promise<WireClient> => (await transport.connect()).enter(share);
     try {
-      const ready = WireClient.ready(smbUrl, share);
-      return new SmbConnection(await inTime(ready));
+      return new SmbConnection(await transport.inTime(ready()), transport);
     } catch {
       throw new NeverSent();
     }
+  }
+
+  /** Sends a CREATE request. */
+  create(body: Buffer): Promise<SmbAnswer> {
+    return this.#ask(command.create, body);
   }
 
   openAlone(path: string): Promise<SmbAnswer> {
@@ -85,7 +108,7 @@ export class SmbConnection {
 
   end(): void {
     this.isLost = true;
-    this.#client.end();
+    this.client.end();
   }
 
   async #open(path: string, share: number): Promise<SmbAnswer> {
@@ -94,18 +117,19 @@ export class SmbConnection {
   }
 
   async #ask(kind: number, body: Buffer): Promise<SmbAnswer> {
-    const lost = this.#client.closed.then((): Answered => {
+    const lost = this.client.closed.then((): Answered => {
       throw new Error("the connection was lost");
     });
     let answer: Answered;
     try {
-      answer = await inTime(Promise.race([this.#client.ask(kind, body), lost]));
+      answer = await this.#inTime(Promise.race([this.client.ask(kind, body), lost]));
     } catch (error) {
       this.end();
       throw error;
     }
     if (answer.status === 0) {
-      return kind === command.create ? { status: 200, handle: handleOf(answer) } : { status: 200 };
+      if (kind !== command.create) return { status: 200 };
+      return { status: 200, handle: handleOf(answer), oplock: oplockOf(answer) };
     }
     const refusal = refusals.get(answer.status);
     if (refusal !== undefined) return refusal;

@@ -2,6 +2,7 @@ import type { Operation } from "./history.ts";
 import type { SeenEvent } from "./change-events.ts";
 import type { Random } from "./random.ts";
 import type { Recorder } from "./recorder.ts";
+import type { SmbTransport } from "./smb-connection.ts";
 import type { Answer, Endpoints, Sent, ServiceName } from "./wire.ts";
 
 /** Sends requests; rejects without a response, with NeverSent if there was no effect. */
@@ -14,6 +15,8 @@ export interface Setting {
   readonly wire: Sender;
   /** One of the servers, alternating. */
   readonly server: () => Endpoints;
+  /** How SMB clients of a simulation reach a server. */
+  readonly smb?: SmbTransport | undefined;
   readonly recorder: Recorder;
   readonly random: Random;
   /** Changes periodically for all clients, so that histories of keys stay short. */

@@ -1,5 +1,10 @@
 import { lockStateOf } from "../../file/filesystem/lock.ts";
-import { cacheRead, type CachingGrant, type LockState } from "../../file/locks/lock-state.ts";
+import {
+  cacheHandle,
+  cacheRead,
+  type CachingGrant,
+  type LockState,
+} from "../../file/locks/lock-state.ts";
 import type { Ticks } from "../../base/ticks.ts";
 import { locks } from "../../file/records.ts";
 import type { SmbServerState } from "../server.ts";
@@ -153,6 +158,13 @@ export class BreakNotifier {
       holder.lastBreakAt = undefined;
     }
     holder.acknowledged = undefined;
+  }
+
+  /** Whether the client has handle caching that is not being broken, as far as it was notified. */
+  cachesHandle(handle: FileHandle): boolean {
+    const holder = this.#holderOf(handle);
+    if (holder === undefined || holder.lastBreakAt !== undefined) return false;
+    return holder.acknowledged === undefined && (holder.held & cacheHandle) !== 0;
   }
 
   #holderOf(handle: FileHandle): GrantHolder | undefined {

@@ -154,10 +154,12 @@ export class DurableHandles {
   }
 
   /** Keeps the handle of a lost connection for a reconnect. False if it is not durable or the limit
-   *  is reached; then the caller closes it. */
+   *  is reached; then the caller closes it. So it is without handle caching ([MS-SMB2] 3.3.7.1):
+   *  nothing could be broken for another client, which would be rejected until the time-out. */
   keep(handle: FileHandle): boolean {
     const { durable, session } = handle;
     if (durable === undefined || this.#disconnected.size >= durablesMax) return false;
+    if (!this.#server.breakNotifier.cachesHandle(handle)) return false;
     const { persistent } = handle.id;
     const cancel = this.#server.world.clock.after(durable.milliseconds, () => {
       if (this.#disconnected.delete(persistent)) this.#server.closeInBackground([handle]);

@@ -17,7 +17,6 @@ import { Right } from "../../file/locks/access.ts";
 import { has } from "../files/access.ts";
 import { factsOf } from "../files/information-classes.ts";
 import { findFile, findHandle, isResponse } from "../files/lookup.ts";
-import { closeFileHandles } from "../handle-closer.ts";
 import { Status } from "../status.ts";
 import { decodeClose, decodeFlush, encodeCloseResponse } from "../wire/io.ts";
 
@@ -33,7 +32,7 @@ async function close(request: TreeRequest): Promise<SmbResponse> {
   if (isResponse(handle)) return handle;
   request.session.handles.delete(handle.id.volatile);
   if (handle.kind === "pipe") return newResponse(encodeCloseResponse(undefined));
-  const { node } = await closeFileHandles(request.connection.server, [handle]);
+  const { node } = await request.connection.server.handleCloser.closeNow(handle);
   const facts = asked.wantsFacts && node !== undefined ? factsOf(node) : undefined;
   return newResponse(encodeCloseResponse(facts));
 }

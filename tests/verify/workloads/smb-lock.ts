@@ -1,5 +1,5 @@
 import type { Handle } from "../../smb-wire/wire-client.ts";
-import { SmbConnection } from "../smb-connection.ts";
+import { SmbConnection, socketTransport } from "../smb-connection.ts";
 import { checkSmbLocks, rangeLocked, type SmbLockInput, type SmbLockOutput } from "../smb-locks.ts";
 import { headerOf, type Sent } from "../wire.ts";
 import { insist, isFine, type Setting, type Workload } from "../workload.ts";
@@ -70,7 +70,7 @@ class SmbLockClient {
   async #take(key: string): Promise<void> {
     const { recorder, server, unique } = this.#setting;
     if (this.#connection?.isLost !== false) {
-      this.#connection = await SmbConnection.open(server().smb, share);
+      this.#connection = await SmbConnection.open(socketTransport(server().smb), share);
     }
     const connection = this.#connection;
     const isRange = key.startsWith(rangeLocked);

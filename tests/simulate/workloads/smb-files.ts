@@ -1,0 +1,229 @@
+import { ContextName, encodeContexts } from "../../../src/smb/wire/create.ts";
+import { Writer } from "../../../src/smb/wire/writer.ts";
+import type { Handle } from "../../smb-wire/wire-client.ts";
+import { acknowledgeOplock, createBody, shareAll } from "../../smb-wire/wire-messages.ts";
+import { SmbConnection, type SmbAnswer } from "../../verify/smb-connection.ts";
+import { headerOf, type Sent } from "../../verify/wire.ts";
+import { insist, isFine, type Setting, type Workload } from "../../verify/workload.ts";
+import { checkSmbFiles, kinds, type SmbFileInput, type SmbFileOutput } from "./smb-files-check.ts";
+
+const name = "smb files";
+const share = "simulate-smb";
+const fileBytes = 48;
+const filesEach = 2;
+const batch = 9;
+const openExisting = 1;
+/** Where a break notification has its handle. */
+const noticeHandleOffset = 72;
+
+/** A handle that has the file, as far as its client knows. */
+interface Held {
+  readonly key: string;
+  readonly name: string;
+  readonly handle: Handle;
+  readonly connection: SmbConnection;
+}
+
+/** SMB clients that open files exclusively with durable handles, lock them or cache them with
+ *  oplocks, lose connections and return, with REST clients. */
+export const smbFiles: Workload = {
+  name,
+  service: "file",
+  check: checkSmbFiles,
+  setUp: ({ wire }) =>
+    insist(
+      () => wire.send({ service: "file", method: "PUT", path: `/${share}?restype=share` }),
+      201,
+      409,
+    ),
+  client(setting) {
+    const client = new SmbFileClient(setting);
+    return () => client.step();
+  },
+  async finish(setting, keys) {
+    for (const key of keys) await perform(setting, key, { action: "read", isLast: true });
+  },
+};
+
+class SmbFileClient {
+  readonly #setting: Setting;
+  #connection: SmbConnection | undefined;
+  #held: Held | undefined;
+  /** Its connection was lost, and its handle was durable. */
+  #lost: Held | undefined;
+
+  constructor(setting: Setting) {
+    this.#setting = setting;
+  }
+
+  async step(): Promise<void> {
+    const { random, epoch, unique } = this.#setting;
+    if (this.#held?.connection.isLost === true) this.#lose(this.#held);
+    const [held, lost] = [this.#held, this.#lost];
+    if (held !== undefined) return this.#useHeld(held);
+    if (lost !== undefined) return this.#resume(lost);
+    const key = `${random.pick(Object.values(kinds))}${epoch()}-${random.below(filesEach)}`;
+    const die = random.below(100);
+    if (die < 30) return this.#ensure(key, { action: "read" });
+    if (die < 60) return this.#ensure(key, { action: "write", value: unique() });
+    await this.#take(key);
+  }
+
+  /** Creates the file if it is absent. */
+  async #ensure(key: string, input: SmbFileInput): Promise<void> {
+    const output = await perform(this.#setting, key, input);
+    if (output?.status === 404) await perform(this.#setting, key, { action: "create" });
+  }
+
+  async #connected(): Promise<SmbConnection> {
+    if (this.#connection?.isLost === false) return this.#connection;
+    const { smb } = this.#setting;
+    if (smb === undefined) throw new Error("this workload runs in simulations only");
+    const connection = await SmbConnection.open(smb, share);
+    this.#connection = connection;
+    void this.#acknowledgeBreaks(connection);
+    return connection;
+  }
+
+  async #take(key: string): Promise<void> {
+    const connection = await this.#connected();
+    const own = this.#setting.unique();
+    let opened: SmbAnswer | undefined;
+    if (key.startsWith(kinds.locked)) {
+      opened = await connection.openShared(key);
+      if (opened.handle === undefined) return;
+    }
+    const run = async (): Promise<SmbAnswer> => {
+      if (opened?.handle !== undefined) return connection.lock(opened.handle, fileBytes);
+      const isAlone = key.startsWith(kinds.alone);
+      opened = await connection.create(openBody(key, isAlone));
+      // Another open was there: this one caches nothing and excludes nobody.
+      if (!isAlone && opened.handle !== undefined && opened.oplock !== batch) {
+        return { status: 503 };
+      }
+      return opened;
+    };
+    const output = await this.#record(key, { action: "take", handle: own }, run);
+    const handle = opened?.handle;
+    if (handle === undefined || connection.isLost) return;
+    if (output !== undefined && isFine(output.status)) {
+      this.#held = { key, name: own, handle, connection };
+    } else await connection.close(handle);
+  }
+
+  async #useHeld(held: Held): Promise<void> {
+    const { random, unique } = this.#setting;
+    const { key, name: handle, connection } = held;
+    const die = random.below(100);
+    if (die < 40) {
+      const value = unique();
+      const write = () => connection.write(held.handle, padded(value));
+      // A write through a cached handle is the last one: it may break other caches.
+      await this.#record(key, { action: "put", handle, value }, write);
+      return;
+    }
+    if (die < 55) {
+      connection.end();
+      return this.#lose(held);
+    }
+    this.#held = undefined;
+    await this.#record(key, { action: "leave", handle }, () => connection.close(held.handle));
+  }
+
+  #lose(held: Held): void {
+    this.#held = undefined;
+    this.#lost = held.key.startsWith(kinds.alone) ? held : undefined;
+  }
+
+  async #resume(lost: Held): Promise<void> {
+    this.#lost = undefined;
+    const { key, name: handle } = lost;
+    const connection = await this.#connected();
+    let opened: SmbAnswer | undefined;
+    const run = async (): Promise<SmbAnswer> => {
+      opened = await connection.create(resumeBody(key, lost.handle));
+      return opened;
+    };
+    const output = await this.#record(key, { action: "resume", handle }, run);
+    if (output === undefined || !isFine(output.status) || opened?.handle === undefined) return;
+    this.#held = { ...lost, handle: opened.handle, connection };
+  }
+
+  /** Whoever caches a file gives it up when the server asks for it. */
+  async #acknowledgeBreaks(connection: SmbConnection): Promise<void> {
+    const { client } = connection;
+    for (let count = 1; ; count += 1) {
+      const notices = await client.noticed(count);
+      const message = notices[count - 1]?.message;
+      if (message === undefined) return;
+      const handle = {
+        persistent: message.readBigUInt64LE(noticeHandleOffset),
+        volatile: message.readBigUInt64LE(noticeHandleOffset + 8),
+      };
+      this.#acknowledge(connection, handle).catch(() => connection.end());
+    }
+  }
+
+  async #acknowledge(connection: SmbConnection, handle: Handle): Promise<void> {
+    const held = this.#held;
+    const run = async (): Promise<SmbAnswer> => {
+      const { status } = await acknowledgeOplock(connection.client, handle, 0);
+      return { status: status === 0 ? 200 : 409 };
+    };
+    const isCached =
+      held?.handle.persistent === handle.persistent && held.key.startsWith(kinds.cached);
+    if (!isCached) return void (await run());
+    this.#held = undefined;
+    await this.#record(held.key, { action: "leave", handle: held.name }, run);
+    if (!connection.isLost) await connection.close(handle);
+  }
+
+  #record(key: string, input: SmbFileInput, run: () => Promise<SmbAnswer>) {
+    const answer = async (): Promise<SmbFileOutput> => {
+      const { status, code } = await run();
+      return code === undefined ? { status } : { status, code };
+    };
+    return this.#setting.recorder.record({ workload: name, key, input }, answer);
+  }
+}
+
+function openBody(key: string, isAlone: boolean): Buffer {
+  const context = { name: ContextName.durable, data: Buffer.alloc(16) };
+  return createBody(key, {
+    share: isAlone ? 0 : shareAll,
+    disposition: openExisting,
+    oplock: batch,
+    ...(isAlone ? { contexts: encodeContexts([context]) } : {}),
+  });
+}
+
+function resumeBody(key: string, { persistent, volatile }: Handle): Buffer {
+  const data = new Writer(16).u64(persistent).u64(volatile).finish();
+  const context = { name: ContextName.durableReconnect, data };
+  return createBody(key, { oplock: batch, contexts: encodeContexts([context]) });
+}
+
+function padded(value: string): string {
+  return value.padEnd(fileBytes, " ");
+}
+
+function perform(setting: Setting, key: string, input: SmbFileInput) {
+  const run = async (): Promise<SmbFileOutput> => {
+    const answer = await setting.wire.send(requestOf(`/${share}/${key}`, input));
+    const { status, text } = answer;
+    if (!isFine(status)) return { status, code: headerOf(answer, "x-ms-error-code") };
+    return input.action === "read" ? { status, value: text.replace(/[ \0]+$/, "") } : { status };
+  };
+  return setting.recorder.record({ workload: name, key, input }, run);
+}
+
+function requestOf(path: string, input: SmbFileInput): Sent {
+  if (input.action === "create") {
+    const headers = { "x-ms-type": "file", "x-ms-content-length": String(fileBytes) };
+    return { service: "file", method: "PUT", path, headers };
+  }
+  if (input.action !== "write") return { service: "file", method: "GET", path };
+  const headers = { "x-ms-write": "update", "x-ms-range": `bytes=0-${fileBytes - 1}` };
+  const body = padded(input.value);
+  return { service: "file", method: "PUT", path: `${path}?comp=range`, headers, body };
+}

@@ -1,38 +1,52 @@
-import { mapAwaitable } from "../base/awaitable.ts";
-import type { Awaitable } from "../base/awaitable.ts";
+import { mapAwaitable, type Awaitable } from "../base/awaitable.ts";
 import { isNameReserved } from "../account/deleted-names.ts";
 import type { AccountRecord, AccountScope } from "../account/account-record.ts";
 import { corsRulesFor, loadAccount, serviceResource } from "../account/service-resource.ts";
 import { emptyContent } from "../content/content-ref.ts";
 import { oldestTicks } from "../protocol/conditions.ts";
 import type { CorsRule } from "../protocol/cors.ts";
-import { inputWithRole, operationsOf } from "../operation/operation.ts";
-import type { Address, Operation } from "../operation/operation.ts";
-import { fail, ok } from "../protocol/result.ts";
-import { defineResource } from "../operation/service.ts";
-import type { Access, LoadedResource, LoadRequest } from "../operation/service.ts";
+import {
+  inputWithRole,
+  operationsOf,
+  type Address,
+  type Operation,
+} from "../operation/operation.ts";
+import { fail, ok, type Result } from "../protocol/result.ts";
+import {
+  defineResource,
+  type Access,
+  type LoadedResource,
+  type LoadRequest,
+  type QueryReader,
+  type SignedName,
+} from "../operation/service.ts";
 import { anyTable } from "../encoding/table.ts";
 import type { Ticks } from "../base/ticks.ts";
 import type { RecordView } from "../operation/view.ts";
-import { checkBlobPolicy, checkWritable } from "./blob-policy.ts";
-import type { BlobPolicy } from "./blob-policy.ts";
+import { checkBlobPolicy, checkWritable, type BlobPolicy } from "./blob-policy.ts";
 import { blobEvents } from "./events.ts";
-import { blobs, containers } from "./records.ts";
-import type { BlobKey, BlobRecord, ContainerRecord, UploadRecord } from "./records.ts";
-import { findUpload } from "./block/read-blocks.ts";
-import type { UploadLookup } from "./block/read-blocks.ts";
+import {
+  blobs,
+  containers,
+  type BlobKey,
+  type BlobRecord,
+  type ContainerRecord,
+  type UploadRecord,
+} from "./records.ts";
+import { findUpload, type UploadLookup } from "./block/read-blocks.ts";
 import { isPrefix } from "./shared/prefixes.ts";
 import { findBlob, isSoftDeleted } from "./shared/overwrite.ts";
 import { afterRehydration } from "./tier/rehydration.ts";
 import { createParents, completeAccess } from "./tree/create-parents.ts";
 import { hasFolderMark, prefixDirectory } from "./tree/directory-record.ts";
-import { findPath } from "./tree/find-path.ts";
-import type { PathScope } from "./tree/find-path.ts";
+import { findPath, type PathScope } from "./tree/find-path.ts";
 import { accessOf as posixAccessOf, resourceType } from "./tree/path-facts.ts";
-import type { FaultDetail } from "../protocol/faults.ts";
+import { type FaultDetail, invalidQuery } from "../protocol/faults.ts";
 import type { Features } from "../protocol/features.ts";
 import type { PathAccess } from "../protocol/posix-access.ts";
 import { pageCandidates } from "./website/page-candidates.ts";
+import { snapshotTime } from "../operation/common-params.ts";
+import { checkBlobName, checkContainerName } from "../protocol/names.ts";
 
 /** What a URL of the Blob or Data Lake API addresses. Names are empty if the URL does not contain
  *  them. */
@@ -364,3 +378,61 @@ const page = defineResource<BlobAddress>({
 });
 
 export const resources = { service, container, blob, page };
+
+const rootContainer = "$root";
+
+/** Recorded: the service takes a backslash for a slash, also where it was escaped. Both APIs do, so
+ *  that they reach the same paths. */
+export function withSlashes(path: string): string {
+  return path.includes("\\") ? path.replaceAll("\\", "/") : path;
+}
+
+/** `/`, `/container?restype=container`, `/container/blob`, and `/blob` in the root container. */
+export function identify(asWritten: string, query: QueryReader): Result<BlobAddress> {
+  const times = parseTimes(query);
+  if (!times.ok) return times;
+  const path = withSlashes(asWritten);
+  const at = { container: "", blob: "", ...times.value };
+  if (path === "") return ok({ resource: "service", ...at });
+  const slash = path.indexOf("/");
+  const first = slash < 0 ? path : path.slice(0, slash);
+  const rest = slash < 0 ? "" : path.slice(slash + 1);
+  if (rest === "" && namesContainer(query)) {
+    const named = checkContainerName(first);
+    return named.ok ? ok({ resource: "container", ...at, container: first }) : named;
+  }
+  // Recorded: the name of a container ends without a slash.
+  if (rest === "" && slash >= 0) return fail("InvalidUri");
+  const container = rest === "" ? rootContainer : first;
+  const blob = rest === "" ? first : rest;
+  const named = checkContainerName(container);
+  if (!named.ok) return named;
+  const valid = checkBlobName(blob);
+  return valid.ok ? ok({ resource: "blob", ...at, container, blob }) : valid;
+}
+
+/** Whether a path of one segment is a container. Get Account Information on a container has
+ *  `restype=account`. */
+function namesContainer(query: QueryReader): boolean {
+  const type = query.get("restype")?.toLowerCase();
+  return type === "container" || type === "account";
+}
+
+export function signedName({ container, blob }: BlobAddress): SignedName {
+  return { name: container || undefined, path: blob || undefined };
+}
+
+const noTimes = ok({ snapshot: undefined, versionId: undefined });
+
+function parseTimes(query: QueryReader) {
+  const isCurrent = query.get("snapshot") === undefined && query.get("versionid") === undefined;
+  if (isCurrent) return noTimes;
+  const snapshot = snapshotTime(query, "snapshot");
+  if (!snapshot.ok) return snapshot;
+  const versionId = snapshotTime(query, "versionid");
+  if (!versionId.ok) return versionId;
+  if (snapshot.value !== undefined && versionId.value !== undefined) {
+    return invalidQuery("versionid", query.get("versionid") ?? "");
+  }
+  return ok({ snapshot: snapshot.value, versionId: versionId.value });
+}

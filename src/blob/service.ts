@@ -3,9 +3,7 @@ import { blobCopy } from "./copy/transfer.ts";
 import { operations } from "./operations.ts";
 import { blobTables } from "./records.ts";
 import { endRehydration, expireBlob, expireUploads } from "./reclaim.ts";
-import { identify, signedName } from "./address.ts";
-import { resources } from "./resources.ts";
-import type { BlobAddress } from "./resources.ts";
+import { identify, signedName, resources, type BlobAddress } from "./resources.ts";
 import { identifyPage } from "./website/get-page.ts";
 
 export const blobService: Service = {

@@ -1,5 +1,4 @@
-import { keyScratch } from "../process/scratch.ts";
-import { copyBytes } from "../process/slabs.ts";
+import { keyScratch, copyBytes } from "../process/bytes.ts";
 
 /**
  * A key is a tuple of parts, encoded so that comparing the bytes gives the order of the tuples.

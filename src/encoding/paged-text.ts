@@ -1,6 +1,6 @@
 import type { Awaitable } from "../base/awaitable.ts";
 import type { LoopShare } from "../base/loop-share.ts";
-import { pageBytes, returnPage, takePage } from "../process/pages.ts";
+import { pageBytes, returnPage, takePage } from "../process/bytes.ts";
 
 /** A UTF-16 code unit becomes at most three bytes of UTF-8. */
 const bytesPerUnitMax = 3;

@@ -1,4 +1,4 @@
-import { RecentMap } from "../process/recent-map.ts";
+import { RecentMap } from "../process/memo.ts";
 
 /** Cache of rendered listing entries by record key. A revision belongs to one write of a key and is
  *  never used again, so entries need no invalidation. A repeated listing of 5,000 blobs or a

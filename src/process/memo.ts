@@ -1,5 +1,3 @@
-import { RecentMap } from "./recent-map.ts";
-
 /** Returns `compute` with a memory of its results, of which about `entriesMax` are kept, those used
  *  last. They must depend on the argument alone: all servers of the process share them. A result
  *  that is undefined is not kept. */
@@ -34,4 +32,75 @@ export function memoByObject<K extends object, V>(compute: (key: K) => V): (key:
 export function once<T extends object>(create: () => T): () => T {
   let created: T | undefined;
   return () => (created ??= create());
+}
+
+/**
+ * A cache with a limit that evicts entries not used recently; the only implementation of that kind.
+ *
+ * Instead of a list ordered by use it has two maps. When the young map is full it replaces the old
+ * one, whose entries are dropped. A hit in the old map adds the entry to the young one. A hit
+ * therefore costs one or two look-ups and allocates nothing, and the entries used last, up to half
+ * of the limit, are always kept.
+ *
+ * Example with a limit of 4: after a, b, c the maps are young {c} and old {a, b}. A hit on a makes
+ * them {c, a} and {a, b}; then d makes them {d} and {c, a}, and b is evicted.
+ */
+export class RecentMap<V, K = string> {
+  readonly #mapWeightMax: number;
+  readonly #weigh: ((key: K, value: V) => number) | undefined;
+  #young = new Map<K, V>();
+  #old = new Map<K, V>();
+  #youngWeight = 0;
+
+  /** `max` limits the total weight; without `weigh` each entry weighs 1. An entry heavier than one
+   *  of the two maps may be (half of `max`) is not kept. */
+  constructor(max: number, weigh?: (key: K, value: V) => number) {
+    this.#mapWeightMax = weigh === undefined ? Math.max(1, Math.floor(max / 2)) : max / 2;
+    this.#weigh = weigh;
+  }
+
+  get(key: K): V | undefined {
+    const value = this.#young.get(key);
+    if (value !== undefined) return value;
+    const older = this.#old.get(key);
+    if (older !== undefined) this.set(key, older);
+    return older;
+  }
+
+  set(key: K, value: V): void {
+    this.#removeYoung(key);
+    const weight = this.#weightOf(key, value);
+    if (weight > this.#mapWeightMax) {
+      this.#old.delete(key);
+      return;
+    }
+    if (this.#youngWeight + weight > this.#mapWeightMax) {
+      this.#old = this.#young;
+      this.#young = new Map();
+      this.#youngWeight = 0;
+    }
+    this.#young.set(key, value);
+    this.#youngWeight += weight;
+  }
+
+  delete(key: K): void {
+    this.#removeYoung(key);
+    this.#old.delete(key);
+  }
+
+  /** Entries of both maps; an entry that is in both counts twice. */
+  get size(): number {
+    return this.#young.size + this.#old.size;
+  }
+
+  #removeYoung(key: K): void {
+    const value = this.#young.get(key);
+    if (value === undefined) return;
+    this.#youngWeight -= this.#weightOf(key, value);
+    this.#young.delete(key);
+  }
+
+  #weightOf(key: K, value: V): number {
+    return this.#weigh === undefined ? 1 : this.#weigh(key, value);
+  }
 }

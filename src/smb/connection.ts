@@ -19,7 +19,7 @@ import {
 } from "./limits.ts";
 import type { SmbEnvironment, SmbServerState } from "./server.ts";
 import { removeChannel } from "./session-end.ts";
-import { freeBytes } from "../process/slabs.ts";
+import { freeBytes } from "../process/bytes.ts";
 import { Framer, writeFrame } from "./framing.ts";
 import { ConnectionTraffic } from "./traffic.ts";
 import { encryptedMagic, smb1Magic, smb2Magic } from "./wire/header.ts";

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { MemoryBudget } from "../base/memory-budget.ts";
-import { freeBytes } from "../process/slabs.ts";
+import { freeBytes } from "../process/bytes.ts";
 import { Framer, framePrefix } from "./framing.ts";
 
 const kibibyte = 1024;

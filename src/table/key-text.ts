@@ -1,4 +1,4 @@
-import { newBytes } from "../process/slabs.ts";
+import { newBytes } from "../process/bytes.ts";
 
 /**
  * Encodes keys so that their bytes sort as the service sorts keys: by UTF-16 code units. CESU-8

@@ -22,7 +22,7 @@ async function accessOf(path: string) {
 describe("a SAS that creates a path again", () => {
   const mode = { "x-ms-permissions": "0777", "x-ms-umask": "0000" };
   const list = { "x-ms-acl": "user::rwx,group::rwx,other::rwx" };
-  const owners = { "x-ms-owner": "someone", "x-ms-group": "some" };
+  const owners = { "x-ms-owner": "alice", "x-ms-group": "staff" };
   const open = ["$superuser", "$superuser", "rwxrwxrwx"];
 
   it.each([
@@ -40,7 +40,7 @@ describe("a SAS that creates a path again", () => {
   it.each([
     ["with p", "rcwp", mode, open],
     ["with p, a list", "rcwp", list, open],
-    ["with p and o", "rcwpo", { ...mode, ...owners }, ["someone", "some", "rwxrwxrwx"]],
+    ["with p and o", "rcwpo", { ...mode, ...owners }, ["alice", "staff", "rwxrwxrwx"]],
   ])("%s, does", async (_, letters, headers, expected) => {
     expect((await create("/aaa/to/old", filesystemToken("aaa", letters), headers)).status).toBe(
       201,

@@ -1,5 +1,5 @@
 import { describe, it } from "vitest";
-import { crc64Bytes, crc64Of } from "../../src/content/body/crc64.ts";
+import { crc64Bytes, crc64Of } from "../../src/content/body/checksums.ts";
 import {
   abc,
   appendBlob,

@@ -1,4 +1,4 @@
-import { crc64Bytes, crc64Of } from "../../src/content/body/crc64.ts";
+import { crc64Bytes, crc64Of } from "../../src/content/body/checksums.ts";
 
 export const structuredForm = "XSM/1.0; properties=crc64";
 

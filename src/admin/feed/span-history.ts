@@ -1,5 +1,5 @@
 import type { Ticks } from "../../base/ticks.ts";
-import { Ring } from "./ring.ts";
+import { Ring } from "./feed.ts";
 
 /** Something that holds for some time, such as a lease or a wait. */
 export interface Spanned {

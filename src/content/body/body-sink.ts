@@ -1,8 +1,7 @@
 import type { SliceSourceOfLength } from "../content-ref.ts";
-import type { BodyChecksums } from "./checksums.ts";
+import { type BodyChecksums, combineCrc64, crc64Of } from "./checksums.ts";
 import type { ReceiveOptions } from "../content.ts";
 import { bodyCipher } from "./cipher.ts";
-import { combineCrc64, crc64Of } from "./crc64.ts";
 import type { ExtentWriter, Region } from "../extents/extent-writer.ts";
 import {
   acquireAligned,

@@ -2,8 +2,14 @@ import { createHash } from "node:crypto";
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { acquireBuffer, copyInto, releaseBuffer } from "../../process/body-buffers.ts";
-import { BodyChecksums, md5Of } from "./checksums.ts";
-import { combineCrc64, crc64Bytes, crc64BytesOf, crc64Of } from "./crc64.ts";
+import {
+  BodyChecksums,
+  md5Of,
+  combineCrc64,
+  crc64Bytes,
+  crc64BytesOf,
+  crc64Of,
+} from "./checksums.ts";
 
 function bitByBit(bytes: Uint8Array): bigint {
   let high = -1;

@@ -1,8 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { StoreUnavailable } from "../../store/store.ts";
-import { md5Of } from "./checksums.ts";
+import { md5Of, crc64Bytes, crc64Of } from "./checksums.ts";
 import { BodyTooLarge } from "../content.ts";
-import { crc64Bytes, crc64Of } from "./crc64.ts";
 import type { ExtentFiles } from "../extents/extent-files.ts";
 import { listExtents } from "../extents/extent-table.ts";
 import { Md5Thread } from "./md5-thread.ts";

@@ -1,9 +1,8 @@
 import type { ReceivedBody, SliceSourceOfLength } from "../content-ref.ts";
 import { BodyTooLarge, type Body, type ReceiveOptions } from "../content.ts";
-import { newBytes } from "../../process/slabs.ts";
-import { BodyChecksums, md5Of } from "./checksums.ts";
+import { newBytes } from "../../process/bytes.ts";
+import { BodyChecksums, md5Of, crc64Bytes, crc64BytesOf } from "./checksums.ts";
 import { BodySink } from "./body-sink.ts";
-import { crc64Bytes, crc64BytesOf } from "./crc64.ts";
 import type { ExtentWriter } from "../extents/extent-writer.ts";
 import type { Md5Source } from "./md5-thread.ts";
 

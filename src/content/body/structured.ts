@@ -1,4 +1,4 @@
-import { combineCrc64, crc64Bytes, crc64Of, crc64OfNothing } from "./crc64.ts";
+import { combineCrc64, crc64Bytes, crc64Of, crc64OfNothing } from "./checksums.ts";
 
 /** The structured body is invalid: truncated, segments out of order, or a wrong checksum. */
 export class InvalidStructuredBody extends Error {

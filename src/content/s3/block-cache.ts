@@ -1,5 +1,5 @@
 /** Cache of recently read blocks, bounded by their bytes. Objects are immutable, so entries are
- *  never stale. Exactly least recently used, unlike `encoding/recent-map.ts`, which may evict
+ *  never stale. Exactly least recently used, unlike `process/memo.ts`, which may evict
  *  entries once half of the bound is in use: content that fits into the configured cache is
  *  requested only once. */
 export class BlockCache {

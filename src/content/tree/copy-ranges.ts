@@ -1,6 +1,6 @@
 import type { Slice } from "../content-ref.ts";
 import type { Log } from "../../base/world.ts";
-import { combineCrc64, crc64Of, crc64OfNothing } from "../body/crc64.ts";
+import { combineCrc64, crc64Of, crc64OfNothing } from "../body/checksums.ts";
 import type { ExtentWriter, Region } from "../extents/extent-writer.ts";
 import type { ExtentFileCache } from "../extents/extent-file-cache.ts";
 import { ContentDamaged } from "../extents/extent-files.ts";

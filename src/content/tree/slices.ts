@@ -1,6 +1,6 @@
 import type { ContentPart, Slice, SliceSource } from "../content-ref.ts";
 import type { LoopShare } from "../../base/loop-share.ts";
-import { combineCrc64 } from "../body/crc64.ts";
+import { combineCrc64 } from "../body/checksums.ts";
 
 /* All lists of slices in this file are ordered by `at` and do not overlap; there may be gaps. */
 

@@ -18,7 +18,7 @@ import { oldestVersion } from "../../protocol/versions.ts";
 import type { AuthRequest } from "./request.ts";
 import { createHmac, createSecretKey, timingSafeEqual, type KeyObject } from "node:crypto";
 import type { AccountKeys } from "../../account/settings.ts";
-import { RecentMap } from "../../process/recent-map.ts";
+import { RecentMap } from "../../process/memo.ts";
 import { isWithin, type AddressRange } from "./address-range.ts";
 
 /** Most difference between the date of a request and the clock of the server. */

@@ -22,8 +22,7 @@ import { BodyLengthMismatch } from "../../content/body/receive.ts";
 import { serverBusy } from "../limits/server-busy.ts";
 import type { WireRequest } from "../wire.ts";
 import { decodeBase64 } from "../../base/base64.ts";
-import { md5Of } from "../../content/body/checksums.ts";
-import { crc64BytesOf } from "../../content/body/crc64.ts";
+import { md5Of, crc64BytesOf } from "../../content/body/checksums.ts";
 import { crc64Since } from "../../protocol/versions.ts";
 import {
   InvalidStructuredBody,

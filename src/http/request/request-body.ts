@@ -1,7 +1,7 @@
 import type { IncomingMessage } from "node:http";
 import type { Body } from "../../content/content.ts";
 import type { MemoryBudget } from "../../base/memory-budget.ts";
-import { freeBytes, newBytes } from "../../process/slabs.ts";
+import { freeBytes, newBytes } from "../../process/bytes.ts";
 import { setReading, type BodyProgress } from "../limits/connections.ts";
 import type { RequestMemory } from "../wire.ts";
 import type { ByteLimiter } from "../limits/byte-limiter.ts";

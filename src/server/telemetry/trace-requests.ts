@@ -20,7 +20,7 @@ import {
 import type { Span, SpanAttributes } from "../../base/span.ts";
 import type { Ticks } from "../../base/ticks.ts";
 import type { Log } from "../../base/world.ts";
-import { RecentMap } from "../../process/recent-map.ts";
+import { RecentMap } from "../../process/memo.ts";
 import { messageOf } from "../../host/start-refused.ts";
 import { withoutSecrets } from "../../http/diagnosis/secrets.ts";
 import type { ObservedRequest } from "../../http/observer.ts";

@@ -1,5 +1,5 @@
 import { encodeTaggedKey } from "../../encoding/keys.ts";
-import { RecentMap } from "../../process/recent-map.ts";
+import { RecentMap } from "../../process/memo.ts";
 import { keyWithoutSequence } from "../logs.ts";
 import type {
   Engine,

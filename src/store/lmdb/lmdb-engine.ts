@@ -21,7 +21,7 @@ import {
 } from "../store.ts";
 import { ticksPerMillisecond, type Ticks } from "../../base/ticks.ts";
 import type { Clock, Log } from "../../base/world.ts";
-import { copyBytes } from "../../process/slabs.ts";
+import { copyBytes } from "../../process/bytes.ts";
 import {
   ensureLockFile,
   FileIdentityCheck,

@@ -1,12 +1,19 @@
-import { ticksPerSecond } from "../../base/ticks.ts";
-import type { Ticks } from "../../base/ticks.ts";
+import { ticksPerSecond, type Ticks } from "../../base/ticks.ts";
 import type { Awaitable } from "../../base/awaitable.ts";
 import type { VersionedEntry } from "../engine.ts";
-import { textOfKey } from "../store.ts";
-import type { KeyText, Bounds, Entry, Key, IndexTarget, Value, View } from "../store.ts";
+import {
+  textOfKey,
+  type KeyText,
+  type Bounds,
+  type Entry,
+  type Key,
+  type IndexTarget,
+  type Value,
+  type View,
+} from "../store.ts";
 import { firstChunkOf } from "../layered-scan.ts";
 import type { PlannedKey } from "./rows.ts";
-import { RecentMap } from "../../process/recent-map.ts";
+import { RecentMap } from "../../process/memo.ts";
 
 export interface PlannedRange {
   readonly start: KeyText;

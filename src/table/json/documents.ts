@@ -1,5 +1,5 @@
 import { once } from "../../process/memo.ts";
-import { copyBytes } from "../../process/slabs.ts";
+import { copyBytes } from "../../process/bytes.ts";
 import { TextBytes } from "../../encoding/text-bytes.ts";
 import { jsonType, type MetadataLevel } from "../representation.ts";
 import { writeEntity, type Row, type RenderOptions } from "./write-entity.ts";

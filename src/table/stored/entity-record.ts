@@ -4,7 +4,7 @@ import type { Ticks } from "../../base/ticks.ts";
 import { edm, type EdmType, type EdmValue, type Property, type TypedValue } from "../edm/edm.ts";
 import { entityVersion, headBytes, isPlain, isWide } from "./entity-format.ts";
 import { readInt64, reusedCursor } from "./property-cursor.ts";
-import { copyBytes } from "../../process/slabs.ts";
+import { copyBytes } from "../../process/bytes.ts";
 
 /** A stored entity. Decodes a property only when it is read. */
 export class EntityRecord {

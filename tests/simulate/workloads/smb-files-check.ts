@@ -106,7 +106,7 @@ function modelOf(key: string): Model<SmbFileInput, SmbFileOutput> {
       if (input.action === "leave" || input.action === "resume") return text;
       if (next !== undefined) return undefined;
       if (!state.exists) return output.status === 404 ? text : undefined;
-      // Nobody is refused because of a cache: others wait.
+      // No open is refused because of a cache: it waits.
       if (isWaiting) return undefined;
       const isRest =
         input.action === "create" || input.action === "write" || input.action === "read";

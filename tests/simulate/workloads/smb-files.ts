@@ -97,7 +97,7 @@ class SmbFileClient {
       if (opened?.handle !== undefined) return connection.lock(opened.handle, fileBytes);
       const isAlone = key.startsWith(kinds.alone);
       opened = await connection.create(openBody(key, isAlone));
-      // Another open was there: this one caches nothing and excludes nobody.
+      // Another open was there: this one caches nothing and excludes no other.
       if (!isAlone && opened.handle !== undefined && opened.oplock !== batch) {
         return { status: 503 };
       }
@@ -149,7 +149,7 @@ class SmbFileClient {
     this.#held = { ...lost, handle: opened.handle, connection };
   }
 
-  /** Whoever caches a file gives it up when the server asks for it. */
+  /** A client that caches a file gives the cache up when the server asks for it. */
   async #acknowledgeBreaks(connection: SmbConnection): Promise<void> {
     const { client } = connection;
     for (let count = 1; ; count += 1) {

@@ -6,7 +6,7 @@ import {
   type IssuerSettings,
 } from "../../../account/identity.ts";
 import type { Awaitable } from "../../../base/awaitable.ts";
-import { RecentMap } from "../../../process/recent-map.ts";
+import { RecentMap } from "../../../process/memo.ts";
 import { isTokenForm, parseTokenPart } from "../claims.ts";
 import { importKeySet, KeySet, type KeySource, type VerificationKey } from "./verification-keys.ts";
 import type { Clock, Log } from "../../../base/world.ts";

@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { RecentMap } from "./recent-map.ts";
+import { RecentMap } from "./memo.ts";
 
 describe("a map of recent entries", () => {
   it("returns the last value of a key, or nothing, under any operations", () => {

@@ -339,7 +339,7 @@ function accessOf({ policies, publicAccess }: ContainerRecord): Access {
 
 const service = serviceResource("blob");
 
-const container = defineResource<BlobAddress>({
+const containerResource = defineResource<BlobAddress>({
   load: loadContainer,
   table: anyTable(containers),
   keyOf: (scope, { address }) => ({
@@ -353,7 +353,7 @@ const container = defineResource<BlobAddress>({
   guard: checkWritable,
 });
 
-const blob = defineResource<BlobAddress>({
+const blobResource = defineResource<BlobAddress>({
   load: loadBlob,
   table: anyTable(blobs),
   keyOf: (scope) => (scope as ContainerScope).key,
@@ -377,7 +377,7 @@ const page = defineResource<BlobAddress>({
   leaseKind: "blob",
 });
 
-export const resources = { service, container, blob, page };
+export const resources = { service, container: containerResource, blob: blobResource, page };
 
 const rootContainer = "$root";
 

@@ -28,3 +28,16 @@ export const dropFile = `
     document.querySelector(".drop").dispatchEvent(event);
   }
 `;
+
+/** Whether the browser has a viewer for PDF. */
+export const setPdfViewer = (isEnabled: boolean): string =>
+  `Object.defineProperty(navigator, "pdfViewerEnabled", { value: ${isEnabled}, configurable: true });`;
+
+/** Notes the type of the last content that the page has made a URL for. */
+export const noteMadeType = `
+  const create = URL.createObjectURL;
+  URL.createObjectURL = (made) => {
+    document.documentElement.dataset.made = made.type;
+    return create(made);
+  };
+`;

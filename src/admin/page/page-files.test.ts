@@ -52,6 +52,7 @@ it("sends a policy without foreign sources and inline scripts", async () => {
   expect(policy).toContain("default-src 'none'");
   expect(policy).toContain("script-src 'self';");
   expect(policy).toContain("style-src 'self';");
+  expect(policy).toContain("frame-src blob:;");
   expect(policy).not.toContain("unsafe");
   expect(page?.headers).toMatchObject({ "X-Content-Type-Options": "nosniff" });
 });

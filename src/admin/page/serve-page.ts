@@ -16,6 +16,8 @@ const contentSecurityPolicy = [
   "media-src 'self' blob:",
   "font-src 'self'",
   "connect-src 'self'",
+  // The viewer of the browser for PDF, with content of which the page has chosen the type.
+  "frame-src blob:",
   "manifest-src 'self'",
   "base-uri 'none'",
   "form-action 'none'",

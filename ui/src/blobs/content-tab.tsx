@@ -11,6 +11,10 @@ import { readUrl } from "./download.ts";
 import { TextContent, type TextContentProps } from "./text-content.tsx";
 
 const AvroView = lazily(async () => (await import("../preview/avro-view.tsx")).AvroView);
+const PdfView = lazily(async () => (await import("../preview/pdf-view.tsx")).PdfView);
+const ParquetView = lazily(async () => (await import("../preview/parquet-view.tsx")).ParquetView);
+/** Kinds whose elements fetch the content themselves. */
+const mediaKinds: ReadonlySet<PreviewKind> = new Set(["image", "audio", "video"]);
 
 export function ContentTab(props: TextContentProps): JSX.Element {
   const { address, state } = props;
@@ -20,29 +24,18 @@ export function ContentTab(props: TextContentProps): JSX.Element {
   const { name } = address;
   const { length, etag } = state;
   const kind = chosen ?? previewKind(type, { name, length });
+  const of = `${name} ${etag}`;
+  const read = async (bytesMax: number, signal: AbortSignal) =>
+    mapped(await getContent(address, { bytesMax, signal }), ({ bytes }) => bytes);
   return (
     <>
       {!isEditing && <ShowAs chosen={chosen} onChange={setChosen} />}
       {kind === "text" && <TextContent {...props} onEditing={setEditing} />}
-      {kind === "hex" && (
-        <HexView
-          of={`${name} ${etag}`}
-          length={length}
-          read={async (bytesMax, signal) =>
-            mapped(await getContent(address, { bytesMax, signal }), ({ bytes }) => bytes)
-          }
-        />
-      )}
-      {kind === "avro" && (
-        <AvroView
-          of={`${name} ${etag}`}
-          length={length}
-          read={async (bytesMax, signal) =>
-            mapped(await getContent(address, { bytesMax, signal }), ({ bytes }) => bytes)
-          }
-        />
-      )}
-      {kind !== "text" && kind !== "hex" && kind !== "avro" && (
+      {kind === "hex" && <HexView of={of} length={length} read={read} />}
+      {kind === "avro" && <AvroView of={of} length={length} read={read} />}
+      {kind === "pdf" && <PdfView of={of} name={name} length={length} read={read} />}
+      {kind === "parquet" && <ParquetView address={address} etag={etag} length={length} />}
+      {mediaKinds.has(kind) && (
         <Media name={name} kind={kind} length={length} getUrl={() => readUrl(address)} />
       )}
     </>

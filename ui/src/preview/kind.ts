@@ -1,4 +1,4 @@
-export type PreviewKind = "image" | "audio" | "video" | "text" | "hex" | "avro";
+export type PreviewKind = "image" | "audio" | "video" | "text" | "hex" | "avro" | "pdf" | "parquet";
 
 const textTypes = /^text\/|json|xml|javascript|yaml|csv|toml|x-sh|sql/;
 const textNames = /\.(txt|md|json|csv|tsv|xml|ya?ml|js|ts|css|html?|log|ini|toml|sh|sql|svg)$/i;
@@ -17,6 +17,8 @@ export function previewKind(
   const media = /^(image|audio|video)\//.exec(type.toLowerCase())?.[1];
   if (media !== undefined) return media as PreviewKind;
   if (/avro/.test(type.toLowerCase()) || /\.avro$/i.test(name)) return "avro";
+  if (/\/pdf$/.test(type.toLowerCase()) || /\.pdf$/i.test(name)) return "pdf";
+  if (/parquet/.test(type.toLowerCase()) || /\.parquet$/i.test(name)) return "parquet";
   if (textTypes.test(type.toLowerCase()) || textNames.test(name) || length === 0) return "text";
   return mediaNames.find(([pattern]) => pattern.test(name))?.[1] ?? "hex";
 }

@@ -39,7 +39,7 @@ export function pathOf({
   return [account, container, name];
 }
 
-function stateQuery({ snapshot, version }: BlobAddress): Record<string, string | undefined> {
+export function stateQuery({ snapshot, version }: BlobAddress): Record<string, string | undefined> {
   return { snapshot, versionid: version };
 }
 

@@ -18,6 +18,9 @@ import { getFileProperties, readContent, type FileAddress } from "../rest/file.t
 import { fileUrl } from "./download-file.ts";
 
 const AvroView = lazily(async () => (await import("../preview/avro-view.tsx")).AvroView);
+const PdfView = lazily(async () => (await import("../preview/pdf-view.tsx")).PdfView);
+/** Kinds whose elements fetch the content themselves. */
+const mediaKinds: ReadonlySet<PreviewKind> = new Set(["image", "audio", "video"]);
 const textBytesMax = 1024 * 1024;
 
 interface FilePreviewProps {
@@ -31,28 +34,21 @@ export function FilePreview({ address, headers, onChanged }: FilePreviewProps): 
   const name = address.path.split("/").at(-1) ?? address.path;
   const type = headers.get("content-type") ?? "";
   const length = Number(headers.get("content-length") ?? 0);
-  const kind = chosen ?? previewKind(type, { name, length });
+  const found = chosen ?? previewKind(type, { name, length });
+  // The file service has no queries, with which the server decodes Parquet.
+  const kind = found === "parquet" ? "hex" : found;
+  const read = (bytesMax: number, signal: AbortSignal) =>
+    readContent(address, { bytesMax, signal });
   return (
     <>
       <ShowAs chosen={chosen} onChange={setChosen} />
       {kind === "text" && (
         <Text {...{ address, name, type, length, onChanged }} etag={headers.get("etag") ?? ""} />
       )}
-      {kind === "hex" && (
-        <HexView
-          of={address.path}
-          length={length}
-          read={(bytesMax, signal) => readContent(address, { bytesMax, signal })}
-        />
-      )}
-      {kind === "avro" && (
-        <AvroView
-          of={address.path}
-          length={length}
-          read={(bytesMax, signal) => readContent(address, { bytesMax, signal })}
-        />
-      )}
-      {kind !== "text" && kind !== "hex" && kind !== "avro" && (
+      {kind === "hex" && <HexView of={address.path} length={length} read={read} />}
+      {kind === "avro" && <AvroView of={address.path} length={length} read={read} />}
+      {kind === "pdf" && <PdfView of={address.path} name={name} length={length} read={read} />}
+      {mediaKinds.has(kind) && (
         <Media name={name} kind={kind} length={length} getUrl={() => fileUrl(address)} />
       )}
     </>

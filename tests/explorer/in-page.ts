@@ -31,7 +31,7 @@ export const dropFile = `
 
 /** Whether the browser has a viewer for PDF. */
 export const setPdfViewer = (isEnabled: boolean): string =>
-  `Object.defineProperty(navigator, "pdfViewerEnabled", { value: ${isEnabled}, configurable: true });`;
+  `Object.defineProperty(navigator, "pdfViewerEnabled", { value: ${isEnabled} });`;
 
 /** Notes the type of the last content that the page has made a URL for. */
 export const noteMadeType = `

@@ -17,7 +17,7 @@ export function previewKind(
   const media = /^(image|audio|video)\//.exec(type.toLowerCase())?.[1];
   if (media !== undefined) return media as PreviewKind;
   if (/avro/.test(type.toLowerCase()) || /\.avro$/i.test(name)) return "avro";
-  if (/\/pdf$/.test(type.toLowerCase()) || /\.pdf$/i.test(name)) return "pdf";
+  if (type.toLowerCase().endsWith("/pdf") || /\.pdf$/i.test(name)) return "pdf";
   if (/parquet/.test(type.toLowerCase()) || /\.parquet$/i.test(name)) return "parquet";
   if (textTypes.test(type.toLowerCase()) || textNames.test(name) || length === 0) return "text";
   return mediaNames.find(([pattern]) => pattern.test(name))?.[1] ?? "hex";

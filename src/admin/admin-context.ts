@@ -1,3 +1,4 @@
+import type { ServerInfo } from "./api-types.ts";
 import type { AccountManager } from "../account/account-manager.ts";
 import type { Accounts } from "../account/settings.ts";
 import type { MemoryBudget } from "../base/memory-budget.ts";
@@ -108,6 +109,7 @@ export interface ServerFacts {
   readonly content: "disk" | "memory" | "s3";
   /** Base URLs without the account name. */
   readonly urls: Readonly<Partial<Record<ServiceName, string>>>;
+  readonly clients: ServerInfo["clients"];
 }
 
 /** Bytes used on disk; undefined fields are unknown. */

@@ -19,6 +19,12 @@ export interface ServerInfo {
     Partial<Record<ServiceName, { readonly url: string; readonly gateway: string }>>
   >;
   readonly smb: { readonly url: string } | null;
+  /** Programs of the latest connections to this process, latest first. */
+  readonly clients: readonly {
+    readonly agent: string;
+    readonly version?: string | undefined;
+    readonly seenAt: string;
+  }[];
 }
 
 export interface Account {

@@ -4,6 +4,7 @@ import { checkCommand } from "./check-command.ts";
 import type { Command } from "./command.ts";
 import { completionCommand } from "./completion-command.ts";
 import { copyCommand } from "./copy-command.ts";
+import { doctorCommand } from "./doctor-command.ts";
 import { encryptionCommand } from "./encryption-command.ts";
 import { envCommand } from "./env-command.ts";
 import { eventsCommand } from "./events-command.ts";
@@ -34,6 +35,7 @@ export const commands: ReadonlyMap<string, Command> = new Map(
     accountCommand,
     eventsCommand,
     encryptionCommand,
+    doctorCommand,
     envCommand,
     tourCommand,
     completionCommand,

@@ -152,7 +152,7 @@ interface AdminParts extends Pick<RequestLimits, "memory"> {
   readonly local: LocalIdentity;
   /** Figures of all processes of the server. */
   readonly sample: () => Promise<FigureSample>;
-  readonly addresses: () => Pick<ServerFacts, "adminUrl" | "smbUrl" | "urls">;
+  readonly addresses: () => Pick<ServerFacts, "adminUrl" | "smbUrl" | "urls" | "clients">;
   readonly ready: () => Promise<void>;
   readonly reset: () => Promise<void>;
   readonly controls: StateControls;

@@ -17,6 +17,7 @@ import { writeAccessOf } from "./access-log.ts";
 import { listenAdmin, type AdminListener } from "./admin-listener.ts";
 import { runInBackground, type Background } from "../data/background.ts";
 import { ServedCertificate } from "./https/served-certificate.ts";
+import { SeenClients } from "./seen-clients.ts";
 import { openDataStores, type DataStores } from "../data/data-stores.ts";
 import { openIdentity, type ServerIdentity } from "./identity-file.ts";
 import { sweepHandlesInBackground } from "./orphaned-handles.ts";
@@ -176,6 +177,7 @@ export class RunningServer {
   /** Creates what does not exist yet. */
   readonly init: (init: Options["init"]) => Promise<void>;
   readonly #identity: ServerIdentity;
+  readonly #clients: SeenClients;
   readonly #endpoints = new OwnEndpoints();
   readonly #remote: SourceReader;
   readonly #httpServices: Partial<Record<ServiceName, HttpService>> = {};
@@ -197,6 +199,7 @@ export class RunningServer {
     this.#metrics = metrics;
     this.observer = { watch: undefined, audit: given.auditLog?.request };
     this.faults = new FaultInjector(given.clock);
+    this.#clients = new SeenClients(given.clock);
     this.controls = stateControls(given, stores);
     const servicesOf = (of: DataStores, accounts: Accounts) =>
       inProcessServices({ ...given, accounts }, of);
@@ -364,7 +367,11 @@ export class RunningServer {
       onPortReplaced: announceReplaced,
     };
     announce(startingLine(name, listening, certificate !== undefined));
-    const handlers = { handler, onRequest: worker?.onRequest };
+    const onRequest: Handler = (request, response) => {
+      this.#clients.note(request);
+      worker?.onRequest(request, response);
+    };
+    const handlers = { handler, onRequest };
     const { url, address } = await this.#add({ ...listening, certificate, ...handlers });
     this.#endpoints.listens(service, address);
     this.urls[name] = url;
@@ -409,7 +416,10 @@ export class RunningServer {
       smb: this.#smb?.administration,
       local: this.#identity.local,
       sample: async () => (await worker?.sampleAll(this.sample())) ?? this.sample(),
-      addresses: () => ({ adminUrl: this.adminUrl, smbUrl: this.smbUrl, urls: this.urls }),
+      addresses: () => {
+        const { adminUrl, smbUrl, urls } = this;
+        return { adminUrl, smbUrl, urls, clients: this.#clients.list() };
+      },
       ready: () => this.#checkReady(),
       reset: () => this.reset(),
       controls: this.controls,

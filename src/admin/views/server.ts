@@ -9,7 +9,7 @@ export function serverRoutes(context: ViewContext): readonly Route[] {
   const { clock, facts, reset } = context;
   const startedAt = formatIso(clock.wall());
   const answer = () => {
-    const { version, adminUrl, smbUrl, store, content, urls } = facts();
+    const { version, adminUrl, smbUrl, store, content, urls, clients } = facts();
     const services = Object.fromEntries(
       Object.entries(urls).map(([name, url]) => [name, { url, gateway: `/storage/${name}` }]),
     ) as ServerInfo["services"];
@@ -23,6 +23,7 @@ export function serverRoutes(context: ViewContext): readonly Route[] {
       resetAllowed: reset !== undefined,
       services,
       smb: smbUrl === "" ? null : { url: smbUrl },
+      clients,
     };
     return json(info);
   };

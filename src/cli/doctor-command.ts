@@ -1,0 +1,115 @@
+import { flags, type FlagName } from "../server/flags.ts";
+import type { ServerOptionInputs } from "../server/options.ts";
+import { readVersion } from "../host/version.ts";
+import { realEnvironment } from "../host/world.ts";
+import { findServer, jsonOption } from "./admin-client.ts";
+import { defineCommand, printFailure, type Option } from "./command.ts";
+import { checkFolder, checkClock, checkOpenFiles, checkPorts } from "./doctor/check-machine.ts";
+import type { Finding } from "./doctor/finding.ts";
+import { checkOptions, keepRunning, locationOf, quietLog } from "./with-stores.ts";
+
+const endpointNames = ["blob", "queue", "table", "file", "dfs", "smb", "admin"] as const;
+
+/** The options of the server that the checks depend on. */
+const names: readonly FlagName[] = [
+  "location",
+  "store",
+  "storeFile",
+  "content",
+  "encryption",
+  "cert",
+  "key",
+  "pwd",
+  "pwdFile",
+  "https",
+  "noSmb",
+  ...endpointNames.flatMap((name) => [`${name}Host`, `${name}Port`] as const),
+];
+
+const problemExitCode = 1;
+const notCheckedExitCode = 2;
+
+export const doctorCommand = defineCommand({
+  name: "doctor",
+  summary: "check ports, limits, disk, clock, certificate, database, bucket and keys",
+  description: [
+    "Checks what a server needs, with the options of the server, and says what to do for each " +
+      "problem. Changes nothing; the server may run. If it does, its clients are listed with " +
+      "their versions, as far as its main process has seen them.",
+  ],
+  arguments: [],
+  actions: {},
+  options: {
+    ...(Object.fromEntries(names.map((name) => [name, flags[name]])) as Record<FlagName, Option>),
+    ...jsonOption,
+  },
+  exitCodes: ["no problems; there may be warnings", "problems found", "the checks could not run"],
+  usageExitCode: notCheckedExitCode,
+  example: "etagere doctor --location /var/lib/etagere --cert cert.pem --key key.pem",
+  run: async ({ options: { json, ...given } }) => {
+    try {
+      const findings = await keepRunning(() => examine(inputsOf(given)));
+      process.stdout.write(json ? jsonOf(findings) : textOf(findings));
+      return findings.some(({ state }) => state === "problem") ? problemExitCode : 0;
+    } catch (error) {
+      printFailure(error);
+      return notCheckedExitCode;
+    }
+  },
+});
+
+/** Ports as numbers; a text that is none is kept for the message. */
+function inputsOf(given: Readonly<Record<string, unknown>>): ServerOptionInputs {
+  const read = Object.entries(given).flatMap(([name, value]) => {
+    if (value === undefined || value === false) return [];
+    const isPort = flags[name as FlagName].kind === "port";
+    const isNumber = isPort && typeof value === "string" && /^\d+$/.test(value);
+    return [[name, isNumber ? Number(value) : value]];
+  });
+  return Object.fromEntries(read) as ServerOptionInputs;
+}
+
+async function examine(inputs: ServerOptionInputs): Promise<readonly Finding[]> {
+  const options = await checkOptions(inputs);
+  const location = locationOf(options);
+  const { clock } = realEnvironment(quietLog);
+  const { checkBucket, checkDatabase, checkEncryption } = await import("./doctor/check-data.ts");
+  const { checkCertificate, checkNode, checkServer } = await import("./doctor/check-server.ts");
+  const address = { location, url: undefined, tokenFile: undefined };
+  const { isRunning, findings } = await checkServer(await findServer(address), readVersion());
+  const database = options.store === undefined ? undefined : await checkDatabase(options.store);
+  const bucket = options.content === undefined ? [] : [await checkBucket(options.content, clock)];
+  const clocks = database?.now === undefined ? [] : [["the database", database.now] as const];
+  return [
+    checkNode(process.versions.node),
+    ...findings,
+    ...(await checkPorts(options, isRunning)),
+    ...(await checkOpenFiles()),
+    ...(await checkFolder(location)),
+    ...checkClock(clock, new Map(clocks)),
+    ...(await checkCertificate(options, location, clock)),
+    ...(database === undefined ? [] : [database.finding]),
+    ...bucket,
+    ...(await checkEncryption(options, location, database?.keyring)),
+  ];
+}
+
+const marks = { ok: "ok      ", warning: "WARNING ", problem: "PROBLEM " } as const;
+
+function textOf(findings: readonly Finding[]): string {
+  const lines = findings.flatMap(({ subject, state, text, advice }) => [
+    `${marks[state]}${subject}: ${text}`,
+    ...(advice === undefined ? [] : [`        → ${advice}`]),
+  ]);
+  return `${lines.join("\n")}\n${summaryOf(findings)}\n`;
+}
+
+function summaryOf(findings: readonly Finding[]): string {
+  const count = (state: Finding["state"]): number =>
+    findings.filter((each) => each.state === state).length;
+  return `${count("problem")} problems, ${count("warning")} warnings`;
+}
+
+function jsonOf(findings: readonly Finding[]): string {
+  return `${JSON.stringify({ checks: findings })}\n`;
+}

@@ -1,0 +1,149 @@
+import { constants } from "node:fs";
+import { access, readFile, stat, statfs } from "node:fs/promises";
+import { createServer } from "node:net";
+import { dirname } from "node:path";
+import { ticksPerSecond, unixEpochTicks } from "../../base/ticks.ts";
+import type { Clock } from "../../base/world.ts";
+import { systemErrorCode } from "../../host/start-refused.ts";
+import type { Options } from "../../server/options.ts";
+import { ok, problem, warning, type Finding } from "./finding.ts";
+
+const endpoints = ["blob", "queue", "table", "file", "dfs", "smb", "admin"] as const;
+
+/** Whether the ports of the server are free, or in use by the server itself. */
+export async function checkPorts(options: Options, isRunning: boolean): Promise<Finding[]> {
+  const found: Finding[] = [];
+  for (const name of endpoints) {
+    const [host, port] = [options[`${name}Host`], options[`${name}Port`]];
+    if (port === 0 || (name === "smb" && options.noSmb)) continue;
+    found.push(describePort(`--${name}Port`, await tryPort(host, port), { host, port, isRunning }));
+  }
+  return found;
+}
+
+interface Place {
+  readonly host: string;
+  readonly port: number;
+  readonly isRunning: boolean;
+}
+
+function describePort(option: string, code: string | undefined, place: Place): Finding {
+  const { host, port, isRunning } = place;
+  const subject = `port ${port}`;
+  switch (code) {
+    case undefined:
+      return ok(subject, `free at ${host}`);
+    case "EADDRINUSE":
+      return isRunning
+        ? ok(subject, "in use, probably by the running server")
+        : problem(
+            subject,
+            `in use at ${host}`,
+            `end the program that uses it (ss -ltnp 'sport = :${port}'), or choose ${option}`,
+          );
+    case "EACCES":
+      return problem(
+        subject,
+        "this user may not use it",
+        `choose ${option} above 1023, or give the capability CAP_NET_BIND_SERVICE`,
+      );
+    case "EADDRNOTAVAIL":
+    case "ENOTFOUND":
+      return problem(
+        subject,
+        `this machine has no address ${host}`,
+        `correct ${option.replace("Port", "Host")}; 0.0.0.0 stands for all addresses`,
+      );
+    default:
+      return problem(subject, `cannot be used at ${host}: ${code}`, `choose another ${option}`);
+  }
+}
+
+function tryPort(host: string, port: number): Promise<string | undefined> {
+  return new Promise((resolve) => {
+    const server = createServer();
+    server.once("error", (error) => resolve(systemErrorCode(error) ?? error.message));
+    server.listen({ host, port, exclusive: true }, () => server.close(() => resolve(undefined)));
+  });
+}
+
+const openFilesMin = 4096;
+
+/** The limit on open files, on Linux. */
+export async function checkOpenFiles(read = readLimits): Promise<Finding[]> {
+  const subject = "open files";
+  const limit = /^Max open files\s+(\S+)/m.exec((await read()) ?? "")?.[1];
+  if (limit === undefined) return [];
+  if (limit === "unlimited" || Number(limit) >= openFilesMin) {
+    return [ok(subject, `limit ${limit}`)];
+  }
+  const advice =
+    "raise the limit: `ulimit -n 65536` in a shell, LimitNOFILE=65536 in a systemd unit, " +
+    "--ulimit nofile=65536:65536 for containers";
+  const text = `limit ${limit}: each connection and each extent needs one`;
+  return [warning(subject, text, advice)];
+}
+
+function readLimits(): Promise<string | undefined> {
+  return readFile("/proc/self/limits", "utf8").catch(() => undefined);
+}
+
+const mebibyte = 1024 * 1024;
+const freeBytesMin = { problem: 64 * mebibyte, warning: 1024 * mebibyte };
+
+/** Free space and access of the data folder, or of the folder in which it would be created. */
+export async function checkFolder(location: string): Promise<Finding[]> {
+  const subject = "data folder";
+  const folder = await nearestFolder(location);
+  if (!(await isAccessible(folder))) {
+    const advice = `give the user of the server read and write access: chown -R USER ${folder}`;
+    return [problem(subject, `${folder} cannot be written`, advice)];
+  }
+  const { bavail, bsize } = await statfs(folder);
+  const free = bavail * bsize;
+  const text = `${Math.floor(free / mebibyte)} MiB free at ${folder}`;
+  const advice = "free space on the disk, or move the folder to a larger one (etagere copy)";
+  if (free < freeBytesMin.problem) return [problem("disk", text, advice)];
+  if (free < freeBytesMin.warning) return [warning("disk", text, advice)];
+  return [ok("disk", text)];
+}
+
+async function isAccessible(folder: string): Promise<boolean> {
+  const mode = constants.R_OK | constants.W_OK | constants.X_OK;
+  return access(folder, mode).then(
+    () => true,
+    () => false,
+  );
+}
+
+async function nearestFolder(path: string): Promise<string> {
+  const isFolder = await stat(path).then(
+    (found) => found.isDirectory(),
+    () => false,
+  );
+  const parent = dirname(path);
+  return isFolder || parent === path ? path : nearestFolder(parent);
+}
+
+const clockSecondsMax = 5;
+/** Clocks that were never set are before this date. */
+const earliestTicks = unixEpochTicks + 1_735_689_600n * ticksPerSecond;
+
+/** The clock of the machine, compared with other clocks, whose names are given. */
+export function checkClock(clock: Clock, others: ReadonlyMap<string, bigint>): Finding[] {
+  const subject = "clock";
+  const advice = "synchronise the clock (chrony, systemd-timesyncd)";
+  const now = clock.wall();
+  if (now < earliestTicks) return [problem(subject, "the clock was never set", advice)];
+  const wrong = [...others].flatMap(([name, at]) => {
+    const seconds = Number((now - at) / ticksPerSecond);
+    if (Math.abs(seconds) <= clockSecondsMax) return [];
+    const how = seconds < 0 ? "behind" : "ahead of";
+    const text = `${Math.abs(seconds)} s ${how} that of ${name}`;
+    return [problem(subject, `${text}: signatures depend on it`, advice)];
+  });
+  if (wrong.length > 0) return wrong;
+  const compared =
+    others.size === 0 ? "set" : `agrees with that of ${[...others.keys()].join(", ")}`;
+  return [ok(subject, compared)];
+}

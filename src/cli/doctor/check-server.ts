@@ -1,0 +1,112 @@
+import { X509Certificate } from "node:crypto";
+import { readFile } from "node:fs/promises";
+import { join } from "node:path";
+import { createSecureContext } from "node:tls";
+import type { ServerInfo } from "../../admin/api-types.ts";
+import { ticksPerSecond } from "../../base/ticks.ts";
+import type { Clock } from "../../base/world.ts";
+import { messageOf } from "../../host/start-refused.ts";
+import { dateOf } from "../../host/world.ts";
+import { latestVersion } from "../../protocol/versions.ts";
+import type { Options } from "../../server/options.ts";
+import { callAdmin, type ServerAddress } from "../admin-client.ts";
+import { ok, problem, warning, type Finding } from "./finding.ts";
+
+const secondsPerDay = 86_400n;
+const expiryDaysMin = 30;
+
+/** The certificate of `--cert`, or that of `--https` in the data folder. */
+export async function checkCertificate(
+  { cert, key, pwd, https }: Options,
+  location: string,
+  clock: Clock,
+): Promise<Finding[]> {
+  const subject = "certificate";
+  if (cert === undefined && !https) return [];
+  const path = cert ?? join(location, "https", "server.pem");
+  const bytes = await readFile(path).catch((error: unknown) => messageOf(error));
+  if (typeof bytes === "string") {
+    if (cert === undefined) return [ok(subject, "will be created at the first start")];
+    return [problem(subject, bytes, "correct --cert, or give the server's user read access")];
+  }
+  try {
+    const secret = key === undefined ? undefined : await readFile(key);
+    if (cert !== undefined && pwd !== undefined)
+      createSecureContext({ pfx: bytes, passphrase: pwd });
+    else createSecureContext({ cert: bytes, key: secret ?? bytes });
+  } catch (error) {
+    const advice = "give the key that belongs to the certificate (--key), or the password (--pwd)";
+    return [problem(subject, `${path}: ${messageOf(error)}`, advice)];
+  }
+  if (pwd !== undefined) return [ok(subject, `${path} can be opened`)];
+  return [describeExpiry(path, new X509Certificate(bytes), clock)];
+}
+
+function describeExpiry(path: string, found: X509Certificate, clock: Clock): Finding {
+  const subject = "certificate";
+  const later = (days: bigint): Date =>
+    dateOf(clock.wall() + days * secondsPerDay * ticksPerSecond);
+  const end = Date.parse(found.validTo);
+  const names = found.subjectAltName ?? found.subject;
+  const text = `${path} is valid until ${found.validTo} for ${names}`;
+  const advice = "renew it, replace the files and send SIGHUP to the server";
+  if (end < later(0n).getTime()) {
+    return problem(subject, `${path} has expired on ${found.validTo}`, advice);
+  }
+  return end < later(BigInt(expiryDaysMin)).getTime()
+    ? warning(subject, text, advice)
+    : ok(subject, text);
+}
+
+/** The running server and its clients. */
+export async function checkServer(
+  server: ServerAddress | undefined,
+  version: string,
+): Promise<{ readonly isRunning: boolean; readonly findings: readonly Finding[] }> {
+  const subject = "server";
+  const none = { isRunning: false, findings: [ok(subject, "none runs on this data folder")] };
+  if (server === undefined) return none;
+  let info: ServerInfo;
+  try {
+    info = (await callAdmin(server, { method: "GET", path: "/admin/v1/server" })) as ServerInfo;
+  } catch {
+    return none;
+  }
+  const running = `version ${info.version} at ${info.adminUrl}`;
+  const own =
+    info.version === version
+      ? ok(subject, running)
+      : warning(
+          subject,
+          `${running}, and this command is ${version}`,
+          "restart the server with the new version, or use the command of its version",
+        );
+  return { isRunning: true, findings: [own, ...(info.clients ?? []).map(describeClient)] };
+}
+
+const oldestUsual = "2018-03-28";
+
+function describeClient({ agent, version, seenAt }: ServerInfo["clients"][number]): Finding {
+  const subject = "client";
+  const text = `${agent}, x-ms-version ${version ?? "none"}, ${seenAt}`;
+  if (version !== undefined && version > latestVersion) {
+    const advice =
+      `update Etagere: the newest version that it knows is ${latestVersion}. Until then requests ` +
+      "are answered as of that version";
+    return warning(subject, text, advice);
+  }
+  if (version !== undefined && version < oldestUsual) {
+    return warning(subject, text, "update the client library: Azure retires such old versions");
+  }
+  return ok(subject, text);
+}
+
+const nodeMin = [20, 19] as const;
+
+export function checkNode(version: string): Finding {
+  const [major = 0, minor = 0] = version.split(".").map(Number);
+  const isEnough = major > nodeMin[0] || (major === nodeMin[0] && minor >= nodeMin[1]);
+  return isEnough
+    ? ok("Node.js", version)
+    : problem("Node.js", version, `install Node.js ${nodeMin.join(".")} or later`);
+}

@@ -98,7 +98,7 @@ async function recordOf(view: View, name: string): Promise<AccountRecord | undef
   return value && accounts.codec.decode(value);
 }
 
-/** An account with a quota. */
+/** An account with a quota, whose usage is counted (`data/usage-counts.ts`). */
 export interface LimitedAccount {
   readonly name: string;
   readonly id: bigint;

@@ -23,7 +23,7 @@ export interface AccountRecord {
   readonly stored?: StoredAccount | undefined;
 }
 
-/** Who reads the event log of an account. */
+/** The readers of the event log of an account. Events are logged only while there is one. */
 interface AccountEvents {
   /** The setting `changeFeed`: for how many days the change feed has the events. */
   readonly changeFeedDays?: number | undefined;

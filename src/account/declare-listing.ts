@@ -13,9 +13,9 @@ import { fail } from "../protocol/result.ts";
 import type { Version } from "../protocol/versions.ts";
 import { serviceOperation } from "./service-resource.ts";
 
-/** Which entries a page of a listing has. */
+/** The bounds of one page of a listing. */
 export interface ListBounds {
-  /** What all listed names start with. */
+  /** The prefix of all listed names; empty for all. */
   readonly prefix: string;
   /** The position of the first entry; empty for the first page. */
   readonly from: string;
@@ -145,7 +145,7 @@ export function remainingDays({ deletedAt, retentionDays }: SoftDeleted, now: Ti
   return retentionDays - Number((now - deletedAt) / ticksPerDay);
 }
 
-/** The elements of a soft-deleted entry. */
+/** The XML elements that an entry has only if it is soft-deleted. */
 export function deletionElements(record: SoftDeleted, now: Ticks): string {
   return (
     textElement("DeletedTime", formatHttpDate(record.deletedAt)) +

@@ -110,7 +110,7 @@ export function declareServiceProperties(service: ServiceName): readonly Operati
   return declaration.hasStats ? [...operations, declareStats(declaration)] : operations;
 }
 
-/** What the three operations declare. */
+/** The fields that the declarations of all three operations share. */
 const common = {
   target: "must-exist",
   ...noETag,

@@ -18,7 +18,8 @@ import type { AccountKeys } from "./settings.ts";
 import { putSubscriptionIn } from "./subscription-changes.ts";
 import type { Subscription } from "./subscription.ts";
 
-/** Data that was loaded under an id which no account has yet. */
+/** Data of an archive (`etagere load`), which was loaded under an id that no account has yet.
+ *  `publishLoad` gives the id to an account, so that all data becomes visible at once. */
 export interface AccountLoad extends Pick<AccountRecord, "id" | "properties"> {
   /** The account that gets the data. */
   readonly name: string;
@@ -79,7 +80,7 @@ export async function findNamespaceProblem(
 }
 
 /** Gives loaded data to its account, in the transaction that makes it visible. Reclaim jobs remove
- *  the earlier data. An account that does not exist is created. */
+ *  the earlier data. An account that neither exists nor is configured is created in the store. */
 export async function publishLoad(
   parts: AccountChangeParts,
   tx: Transaction,
@@ -92,6 +93,7 @@ export async function publishLoad(
   if (existing !== undefined) reclaimAccount(tx, existing.id, parts.services);
   const namespace = hierarchicalNamespace ? hierarchical : {};
   const record: AccountRecord = { id, properties, ...namespace };
+  // Whether keys and settings exist already, in the store or in the configuration.
   const isServed = existing?.stored !== undefined || isConfigured(name, existing);
   const created = isServed ? undefined : await newStored(parts, tx, load);
   if (created !== undefined && "problem" in created) return created;
@@ -114,6 +116,7 @@ export async function publishLoad(
   return { name, isReplaced, ...(created && { keys: created.keys }) };
 }
 
+/** Keys and settings of a new account, or why there cannot be one. */
 async function newStored(
   { random }: AccountChangeParts,
   tx: Transaction,

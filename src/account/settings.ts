@@ -64,7 +64,7 @@ export const developmentAccountName = "devstoreaccount1";
 export const developmentAccountKey =
   "Eby8vdM02xNOcqFlqUwJPLlmEtlCDXJ1OUzFT50uSRZ6IFsuFq2UVErCz4I6tq/K1SZFPTOtr/KBHBeksoGMGw==";
 
-/** Limit of Azure for soft delete of containers and shares. */
+/** Limit of Azure for `containerSoftDeleteDays` and `shareSoftDeleteDays`. */
 export const softDeleteDaysMax = 365;
 /** Limit of Azure. */
 export const changeFeedRetentionDaysMax = 146_000;

@@ -24,7 +24,7 @@ export const unitsPerIterationMax = 256;
  *  several times longer in code that has not run before, and on a slow machine. */
 const ticksPerIterationMax = 4n * ticksPerMillisecond;
 
-/** The share of one server. */
+/** Creates the share of one server; all its requests use the same one. */
 export function newLoopShare(clock: Pick<Clock, "nextIteration" | "monotonic">): LoopShare {
   let spent = 0;
   let isTurnDue = false;

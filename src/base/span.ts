@@ -1,17 +1,17 @@
 /** A part of a traced request, from `begin` to `end`. Code that may be traced has a span or
  *  undefined; without tracing it costs a comparison. */
 export interface Span {
-  /** Begins a part of this part. */
+  /** Begins a span inside this one, for one step of it. */
   begin(name: string, attributes?: SpanAttributes): Span;
   set(attributes: SpanAttributes): void;
-  /** `error`: why the part failed. */
+  /** `error`: why the traced work failed; undefined after success. */
   end(error?: unknown): void;
 }
 
-/** Undefined values are omitted. */
+/** Values that the trace shows with a span, by name. Undefined ones are omitted. */
 export type SpanAttributes = Readonly<Record<string, string | number | boolean | undefined>>;
 
-/** Runs `work` as a part of a traced request. */
+/** Runs `work`, and ends the span with its outcome. */
 export async function inSpan<T>(span: Span, work: () => Promise<T>): Promise<T> {
   try {
     const value = await work();

@@ -7,7 +7,7 @@ import { blobs, uploadEnds, uploads } from "./records.ts";
 import { hasBlocks } from "./shared/overwrite.ts";
 import { afterRehydration, archive } from "./tier/rehydration.ts";
 
-/** Most records read in one transaction. */
+/** Records that one step of a reclaim job reads, so that its transaction stays short. */
 const scannedMax = 500;
 
 /** Removes the uploads with appended data of one directory whose period has ended: all that were

@@ -8,7 +8,7 @@ import { contentText, countText, sizeText } from "./figures.ts";
 import { showProgress } from "./progress.ts";
 import { encryptionOption, quietLog } from "./with-stores.ts";
 
-/** Problems that are printed. */
+/** Most problems that are printed; of the others only the number. */
 const shownMax = 50;
 const foundExitCode = 1;
 const notCheckedExitCode = 2;

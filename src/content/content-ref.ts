@@ -54,7 +54,8 @@ export interface ReceivedBody {
   readonly pieces: readonly SliceSourceOfLength[];
 }
 
-/** Stored bytes without a position in the content. */
+/** Stored bytes without their position in the content, which follows from the lengths of those
+ *  before. */
 export interface SliceSourceOfLength {
   readonly length: number;
   readonly source: SliceSource;

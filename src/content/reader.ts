@@ -7,7 +7,7 @@ import { walk, type NodeSource } from "./tree/node.ts";
 import { decryptAt } from "./body/cipher.ts";
 import { cipherFrom, type Span } from "./tree/slices.ts";
 
-/** Concurrent reads of small slices of one chunk. */
+/** Small slices of one chunk that are read from disk at the same time. */
 const concurrentReadsMax = 32;
 
 interface ReaderParts {

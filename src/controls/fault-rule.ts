@@ -41,7 +41,7 @@ const countMax = 1_000_000;
 const latencyMillisecondsMax = 3_600_000;
 const services = [blobService, dfsService, queueService, tableService, fileService];
 
-/** Codes of statuses that several codes have. */
+/** The code of a fault that gives only a status, for statuses that several codes have. */
 const usualCodes: Readonly<Record<number, FaultCode>> = {
   400: "InvalidInput",
   403: "AuthenticationFailed",

@@ -154,7 +154,8 @@ interface ConfiguredSettings {
   readonly identity: IdentitySettings;
 }
 
-/** What the server serves. */
+/** The accounts and identities that the server serves now: those of the configuration and of the
+ *  store. */
 interface Settings {
   readonly accounts: Accounts;
   readonly identity: IdentitySettings;

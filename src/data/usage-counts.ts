@@ -23,9 +23,9 @@ interface UsageCountsOptions {
   readonly log: Log;
 }
 
-/** Time between two counts of the same account. */
+/** Time between two counts of the same account, which correct a counter that is wrong. */
 const intervalTicks = ticksPerDay;
-/** Time after a failed first count. */
+/** Time after which a failed first count is tried again. */
 const retryTicks = 60n * ticksPerSecond;
 /** Time in which all processes have noticed a new quota, so that they count all writes after it. */
 const noticeTicks = 2n * ticksPerSecond;

@@ -90,7 +90,7 @@ export class PagedText {
  *  unit. */
 const unitsPerPiece = 0.5;
 const lengthPerUnit = 2048;
-/** Units after which the work is counted. */
+/** Units of work after which they are spent, because a call per piece would cost more. */
 const unitsPerStep = 16;
 
 /** Writes pieces, which are rendered one by one, and yields to the event loop between steps.

@@ -101,13 +101,13 @@ export interface Table<K, R> extends Omit<
 /** A table whose record type is unknown, for code that handles all tables alike. */
 export type AnyTable = Table<unknown, object>;
 
-/** A field with the id of an owner. */
+/** A field of a record whose value is the id that other records name as their owner. */
 interface DefinedId {
   readonly field: string;
   readonly kind: OwnerKind;
 }
 
-/** The identification of a record in a stored reclaim job. */
+/** The values by which a stored reclaim job identifies its record. */
 export type JobScope = readonly (string | bigint)[];
 
 /** The period of a record, and the reclaim job that removes the record at its end. Operations store
@@ -117,7 +117,7 @@ export interface Period<R> {
   readonly jobKinds: readonly [string, ...string[]];
   /** Which of several kinds a record has; undefined: the first. */
   readonly jobKindOf?: (parts: readonly KeyPart[]) => string;
-  /** What the job stores. */
+  /** The values that the job stores, from which `keyPartsOf` finds the record again. */
   readonly scopeOf: (parts: readonly KeyPart[], record: R) => JobScope;
   /** When the period ends; undefined if the record has none. The job runs again at a later end. */
   readonly ends: (record: R) => Ticks | undefined;
@@ -142,7 +142,7 @@ export interface Counter {
   readonly key: (owner: bigint) => Uint8Array;
 }
 
-/** What a record adds to a counter of its owner. */
+/** The number that each record of a table adds to a counter of its owner. */
 interface CounterShare<R> {
   readonly counter: Counter;
   readonly of: (record: R) => bigint;
@@ -160,7 +160,7 @@ export interface RecordChange<R> {
   readonly origin: string | undefined;
 }
 
-/** What the computation of notices may read. */
+/** The reads that the computation of change notices may make, in the transaction of the change. */
 export interface NoticeView {
   readonly now: Ticks;
   get(key: Uint8Array): Awaitable<Uint8Array | undefined>;

@@ -1,7 +1,7 @@
 import { decodeXmlText, firstIllegalCharacter, withLineFeeds } from "./xml-entities.ts";
 import type { XmlElement, XmlLocation } from "./xml.ts";
 
-/** Limit of this server for the nesting of elements. */
+/** Limit of this server for the nesting of elements; no request of the services has 10 levels. */
 const depthMax = 64;
 /** Far more elements than a block list may have blocks (50,000), so that a list that is too long
  *  gets the fault for its length and not an XML fault. */
@@ -21,7 +21,8 @@ interface OpenElement {
   end: XmlLocation;
 }
 
-/** State of a parser that can stop and continue. */
+/** State of a parser that can stop and continue, so that a long document does not block the event
+ *  loop (`parseXmlInSteps`). */
 interface Reader {
   readonly text: string;
   /** Whether the document has no entity, carriage return or `]]>`, so that text needs no

@@ -9,14 +9,14 @@ import type { AttemptFailure, Slot } from "./delivery-window.ts";
 import type { EventGridEvent } from "./render-event.ts";
 import { nextAttempt, type RetrySchedule } from "./retry-schedule.ts";
 
-/** Most dead letters that one transaction writes. */
+/** Most dead letters that one transaction writes: each is a blob. */
 const lettersMax = 32;
 const shownUnitsMax = 200;
 /** Why an event is given up whose time to live has ended. */
 export const expired = "time to live exceeded";
 const missingQueue: AttemptFailure = { reason: "the queue does not exist", isFinal: false };
 
-/** A retry that was tried again. */
+/** A stored retry whose event was sent again, with the outcome. */
 export interface TriedRetry extends LoggedEvent {
   readonly record: RetryRecord;
   readonly rendered: EventGridEvent;
@@ -29,7 +29,8 @@ interface BatchParts {
   readonly subscription: DeliveredSubscription;
 }
 
-/** Collects what one transaction stores. */
+/** Collects the outcomes of deliveries that one transaction stores: position, retries, dead letters
+ *  and counts. */
 export class CommitBatch {
   readonly #parts: BatchParts;
   readonly #now: Ticks;

@@ -158,7 +158,7 @@ function counted(state: SubscriptionState, commit: DeliveryCommit): Subscription
   };
 }
 
-/** Of Event Grid. */
+/** Default of Event Grid: 7 days. */
 const messageTimeToLiveSecondsDefault = 604_800;
 
 interface NewMessages {

@@ -62,13 +62,14 @@ export class DeliveryWindow {
     else this.#ready.push(next);
   }
 
-  /** The first events, as far as they have an outcome. */
+  /** The events up to the first one without an outcome, at most `countMax`: the stored position can
+   *  be moved behind these. */
   ended(countMax: number): readonly Slot[] {
     const count = this.#slots.findIndex(({ outcome }) => outcome === undefined);
     return this.#slots.slice(0, Math.min(count < 0 ? this.#slots.length : count, countMax));
   }
 
-  /** Whether there are ended events that a transaction can pass. */
+  /** Whether the first event has an outcome, so that the stored position can be moved. */
   get hasEnded(): boolean {
     return this.#slots[0]?.outcome !== undefined;
   }
@@ -77,8 +78,9 @@ export class DeliveryWindow {
     this.#slots.splice(0, count);
   }
 
-  /** The position before the first event that stays after `count` were removed; undefined: none
-   *  stays. */
+  /** The position of the last of the `ended` events, which the transaction stores; undefined if
+   *  they are all events of the window: then everything that was read from the log can be
+   *  passed. */
   lastOf(ended: readonly Slot[]): LogPosition | undefined {
     return ended.length === this.#slots.length ? undefined : ended.at(-1)?.position;
   }

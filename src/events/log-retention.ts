@@ -229,14 +229,15 @@ export class LogRetention {
   }
 }
 
-/** Thrown to end an attempt without writing. */
+/** Thrown to end an attempt without writing, because a subscription has moved its position
+ *  meanwhile. */
 class ReaderMoved extends Error {}
 
 /** Entries that a subscription has not read before they are deleted. */
 interface Loss {
   readonly subscription: NamedSubscription;
   readonly from: LogPosition;
-  /** Those that it wanted. */
+  /** How many of these entries match the filter of the subscription. */
   readonly count: number;
   readonly first: LoggedLoss | undefined;
   readonly last: LoggedLoss | undefined;

@@ -47,7 +47,8 @@ interface SubjectRetries {
 export class RetrySchedule {
   readonly #subjects = new Map<string, SubjectRetries>();
   #count = 0;
-  /** No retry is due before; undefined: unknown. */
+  /** No retry is due before this time, so that `takeDue` need not look at every subject; undefined
+   *  if it must. */
   #nothingDueBefore: Ticks | undefined;
 
   get count(): number {

@@ -32,11 +32,11 @@ interface RunParts {
   readonly send: SendEvent | undefined;
 }
 
-/** Events in memory. */
+/** Most events of a subscription in memory. */
 const windowMax = 1024;
 const readMax = 256;
 const concurrentMax = 64;
-/** Most events that one transaction passes. */
+/** Most events behind which one transaction moves the position. */
 const commitMax = 256;
 /** Position and counts are stored after this time while requests are under way. */
 const commitMilliseconds = 25;
@@ -50,7 +50,8 @@ export class SubscriptionRun {
   #window = new DeliveryWindow();
   #retries = new RetrySchedule();
   #tried: TriedRetry[] = [];
-  /** Stored position, and the last one that was read. */
+  /** The position in the store, and that of the last event that was read from the log. The events
+   *  between them are in the window. */
   #storedTo: LogPosition = { sequence: 0, number: 0 };
   #readTo: LogPosition = { sequence: 0, number: 0 };
   #mayHaveMore = true;

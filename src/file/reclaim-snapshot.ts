@@ -5,7 +5,7 @@ import { successor } from "../encoding/keys.ts";
 import { versionEnds, versions } from "./records.ts";
 import { snapshotsOf } from "./share/snapshots.ts";
 
-/** Index entries that one transaction examines. */
+/** Most index entries that one step examines, so that its transaction stays short. */
 const entriesMax = 500;
 
 /**

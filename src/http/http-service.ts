@@ -49,7 +49,7 @@ export interface HttpService {
 }
 
 export interface HttpServiceOptions {
-  /** Which x-ms-versions are accepted. */
+  /** Decides which values of x-ms-version are accepted. */
   readonly versions: VersionPolicy;
   /** Whether the host may name the account: `account.blob.localhost`. Otherwise the first path
    *  segment does. */

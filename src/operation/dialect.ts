@@ -53,7 +53,7 @@ export interface RenderedFault {
 
 /** How a service combines several writes in one request that all take effect, or none does. */
 export interface TransactionDialect {
-  /** Limit of the service. */
+  /** Limit of the service for the operations of one transaction. */
   readonly operationsMax: number;
   /** Checks what the parts must have in common, for example the partition. Gets at most
    *  `operationsMax` parts; `count` is the number that was sent. */

@@ -22,7 +22,7 @@ import type { Reply, WaitDecision } from "./reply.ts";
 
 export type Method = "GET" | "HEAD" | "PUT" | "POST" | "DELETE" | "PATCH" | "MERGE" | "OPTIONS";
 
-/** Which requests select an operation. */
+/** The method, resource and parameters of the requests that select an operation. */
 export interface Route<N extends string = string> {
   readonly method: Method | readonly Method[];
   readonly resource: N;
@@ -96,7 +96,7 @@ export interface Address {
   readonly resource: string;
 }
 
-/** What `reads` and `decide` know of a request. */
+/** The input of `reads` and `decide`: the request and the loaded records. */
 interface ReadContext<Scope, Target, Input, A> {
   readonly now: Ticks;
   readonly version: string;
@@ -116,7 +116,8 @@ interface ReadContext<Scope, Target, Input, A> {
   readonly aclCaller: AclCaller | undefined;
 }
 
-/** What `decide` knows in addition. */
+/** The input of `decide`: that of `reads`, its result, and values that a pure function cannot make
+ *  itself, such as ids. */
 interface DecisionContext<Scope, Target, Input, A, ReadResult> extends ReadContext<
   Scope,
   Target,

@@ -66,7 +66,8 @@ export class QuotaExceeded extends Error {
   override readonly name = "QuotaExceeded";
 }
 
-/** What a process knows of the usage of one account. */
+/** The usage of one account as far as this process knows it: the counter is not read for every
+ *  write. */
 interface Gauge {
   /** The counter when it was last read. */
   used: number;
@@ -174,7 +175,7 @@ async function admitExactly(tx: Transaction, change: UsageChange): Promise<void>
   }
 }
 
-/** Which transaction a change is part of. */
+/** The transaction of a change of usage. */
 interface UsageTransaction {
   /** Identifies the transaction, for `Quotas.release`. */
   readonly request: object;

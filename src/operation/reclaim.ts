@@ -21,7 +21,7 @@ interface ReclaimParts {
 /** A failed job is retried after this time. */
 const postponementTicks = 300n * ticksPerSecond;
 
-/** Most steps per round of background work. */
+/** Most steps per round, so that other background work runs in between. */
 const stepsPerRoundMax = 16;
 
 /** Runs one step of the first due job, in one bounded transaction. Returns false if no job is

@@ -58,7 +58,7 @@ function loadedBy(
   return isSameResource ? previous.loaded : undefined;
 }
 
-/** One run of a call. */
+/** One attempt to execute a call. */
 interface Execution {
   readonly attempt: Attempt;
   readonly call: Call;

@@ -29,7 +29,7 @@ export interface Access {
   readonly isFile?: boolean;
 }
 
-/** What a resource is loaded for. */
+/** The request for which a service loads the addressed records. */
 export interface LoadRequest<A = Address> {
   readonly account: string;
   readonly address: A;
@@ -125,7 +125,7 @@ export interface DecidedChange<A = Address> {
   readonly clientRequestId: string | undefined;
 }
 
-/** What `prepareCreation` knows of the request. */
+/** The input of `prepareCreation`. */
 export interface CreationContext<A = Address> {
   readonly operation: Operation;
   readonly address: A;
@@ -138,7 +138,7 @@ export interface CreationContext<A = Address> {
   readonly callerId: string | undefined;
 }
 
-/** What `completeRecord` knows of the request. */
+/** The input of `completeRecord`. */
 export interface RecordCreation {
   readonly operation: Operation;
   readonly scope: object;
@@ -154,7 +154,7 @@ export interface PreparedScope {
   readonly effects: readonly Effect[];
 }
 
-/** What `guard` knows of the request. */
+/** The input of `guard`. */
 export interface GuardContext<A = Address> {
   readonly operation: Operation;
   readonly address: A;
@@ -210,7 +210,7 @@ export interface QueryReader {
  *  done. */
 export type ReclaimHandler = (view: RecordView, scope: JobScope) => Promise<Reclamation>;
 
-/** What one step of a reclaim job changes. */
+/** The changes of one step of a reclaim job. */
 export interface Reclamation {
   readonly removals?: readonly Removal[];
   readonly appends?: readonly LogAppend[];

@@ -11,7 +11,7 @@ import { Records } from "./records.ts";
 import type { RenderCache } from "./render-cache.ts";
 import type { WaitDecision } from "./reply.ts";
 
-/** What work is executed with. */
+/** The parts of the process with which work is executed. */
 export interface Runtime {
   readonly store: Store;
   readonly content: ContentStore;

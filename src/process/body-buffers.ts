@@ -3,9 +3,9 @@ export const bufferBytes = 512 * 1024;
 /** Writes past the system's cache take whole blocks, from memory that is aligned to them. */
 export const blockBytes = 4096;
 
-/** At most 48 MiB. */
+/** Most aligned buffers: 48 MiB. */
 const alignedMax = 96;
-/** Size of the buffers of further bodies. */
+/** Size of the buffers of bodies that get no aligned one. */
 export const otherBufferBytes = 256 * 1024;
 const pageBytes = 64 * 1024;
 const pagesPerBuffer = bufferBytes / pageBytes;
@@ -48,7 +48,7 @@ export const crcResultsAt = 8 * 256 * 8;
 export const crcResults = new BigUint64Array(bufferMemory.buffer, crcResultsAt, 2);
 /** The first result, little-endian. */
 export const firstCrcBytes = new Uint8Array(bufferMemory.buffer, crcResultsAt, 8);
-/** For bytes outside this memory. */
+/** Bytes outside this memory are copied here, because the CRC program reads only its own memory. */
 export const scratch = Buffer.from(bufferMemory.buffer, pageBytes, pageBytes);
 /** The array buffers of this memory: each time it grows, Node returns another object for it, and
  *  buffers that were taken before refer to the earlier one. */

@@ -37,7 +37,7 @@ export const defaultUmask = 0o027;
 const bitsMax = 0o7;
 /** Limit of the service for the access entries and for the default entries. */
 const entriesPerScopeMax = 32;
-/** Limit of this server, in UTF-16 code units. */
+/** Limit of this server for the id of an entry, in UTF-16 code units. */
 const idUnitsMax = 256;
 const scopes: readonly AclScope[] = ["access", "default"];
 const types: readonly AclType[] = ["user", "group", "mask", "other"];

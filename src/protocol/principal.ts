@@ -135,7 +135,7 @@ interface SessionRequest {
   readonly expiry: Ticks;
 }
 
-/** What a user delegation key is valid for. */
+/** The validity of a user delegation key that is to be derived. */
 interface DelegationRequest {
   readonly start: Ticks;
   readonly expiry: Ticks;

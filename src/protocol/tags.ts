@@ -322,7 +322,7 @@ const tokenPattern = new RegExp(
   "y",
 );
 
-/** Limit of this server. */
+/** Limit of this server for the tokens of one expression. */
 const tokensMax = 1000;
 
 /** Splits a text into tokens, as far as it consists of tokens. */

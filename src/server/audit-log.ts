@@ -33,7 +33,7 @@ interface AuditWorld {
 }
 
 const bytesPerMegabyte = 1_000_000;
-/** Longer paths are cut. */
+/** Longer paths are cut, because clients choose their length. */
 const pathUnitsMax = 2048;
 const signatureDigits = 16;
 

@@ -63,7 +63,7 @@ interface ServiceEnvironment {
   readonly remote: SourceReader;
 }
 
-/** What handlers of requests share. */
+/** The parts that the handlers of all services share. */
 export interface HandlerParts {
   readonly writeAccess: WriteAccess;
   readonly faults: FaultInjector;

@@ -88,7 +88,7 @@ function stateControls(
 
 const bytesPerMegabyte = 1024 * 1024;
 
-/** Where records and content go. */
+/** The options of the server that concern the storage of records and contents. */
 function dataStoreOptions(given: RunningServerOptions) {
   const { options, location, clock, random, log } = given;
   const { extentMemoryLimit } = options;

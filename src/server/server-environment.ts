@@ -7,7 +7,8 @@ import type { OpenStorage } from "../data/storage-backends.ts";
 import type { RequestTracer } from "../http/request-tracer.ts";
 import type { Bind, BoundAddress, BoundSocket, Handler } from "./listener.ts";
 
-/** What a running server gets from its caller. */
+/** The outside of a running server: time, randomness, logs and machine. The command line, `start`
+ *  and simulations provide different ones. */
 export interface ServerEnvironment {
   readonly clock: Clock;
   readonly random: Random;
@@ -44,7 +45,7 @@ export interface Telemetry {
   close(): Promise<void>;
 }
 
-/** What a process needs to know if it is one of several workers that serve the same ports. */
+/** The part of the environment that only one of several workers has, which serve the same ports. */
 interface WorkerPart {
   readonly workerCount: number;
   readonly supervisorPid: number;

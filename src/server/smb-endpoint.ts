@@ -23,14 +23,18 @@ export interface SmbEndpointOptions extends RequestLimits {
   readonly accounts: Accounts;
   readonly stores: DataStores;
   readonly options: Options;
+  /** As in `ListenerOptions`. */
   readonly onPortReplaced?: ((notice: string) => void) | undefined;
+  /** The socket that the supervisor has bound; undefined if the server is one process. */
   readonly socket?: BoundSocket | undefined;
   readonly auditLog?: AuditLog | undefined;
-  /** The request feed gets the changes of files. */
+  /** Gets the changes of files, for the event feed. */
   readonly observer: Observer;
+  /** The network of a simulation; undefined: that of this machine. */
   readonly machine?: ServerEnvironment["machine"];
 }
 
+/** The SMB listener of a server; `administration` is for the views of the admin API. */
 export interface SmbEndpoint extends Pick<Listener, "url" | "unref"> {
   stop(): Promise<void>;
   readonly administration: SmbAdministration;

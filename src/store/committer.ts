@@ -56,7 +56,7 @@ export class BatchDelay {
   }
 }
 
-/** What the work of a transaction returned or threw. */
+/** The value that the work of a transaction returned, or the error that it threw. */
 export type WorkResult = { readonly value: unknown } | { readonly error: unknown };
 
 /** A transaction in the commit queue. Its work has run once, unless it runs only inside the batch
@@ -76,7 +76,7 @@ export interface QueuedTransaction {
   externalConflicts: number;
   /** Whether the read set of the attempt is known to be invalid. */
   isStale: boolean;
-  /** The committer's `writes` before the view of the first attempt was opened. */
+  /** `EngineCommits.writes` before the view of the first attempt was opened. */
   readonly writesBefore?: number;
 }
 
@@ -207,7 +207,7 @@ interface BatchCommit extends Committed {
   readonly conflicts: number;
 }
 
-/** What became of the accepted transactions of a batch. */
+/** The outcome of the accepted transactions of a batch. */
 export type BatchResult =
   | {
       readonly kind: "committed";
@@ -226,7 +226,7 @@ export interface BatchState {
    *  engine finds out here, so that the attempt is retried in this batch; a database says it when
    *  it validates the batch. */
   isStale(attempt: Attempt): boolean;
-  /** What the next attempt of the transaction reads. */
+  /** The reader of the state on which the next attempt of the transaction runs. */
   readerFor(queued: QueuedTransaction): Awaitable<RetryReader>;
   /** Reads everything; called after an attempt on an incomplete reader. */
   readonly fullReader?: () => Awaitable<StateReader>;

@@ -34,7 +34,8 @@ export class EngineCommits implements BatchCommits {
     this.#priority = new CommitPriority(options);
   }
 
-  /** Number of batches that this process has written or failed to write. */
+  /** Number of batches that this process has written or failed to write. A transaction that finds
+   *  it unchanged since its view was opened need not open another view (`#isLatest`). */
   get writes(): number {
     return this.#writes;
   }
@@ -94,7 +95,7 @@ export class EngineCommits implements BatchCommits {
     return result;
   }
 
-  /** What the engine writes; undefined for nothing. */
+  /** The batch that the engine writes; undefined if there is nothing to write. */
   #batchOf(
     accepted: readonly QueuedTransaction[],
     dropped: ReadonlySet<QueuedTransaction>,

@@ -313,7 +313,7 @@ export class TransactionalStore implements Store {
 
 const attemptsMaxDefault = 64;
 
-/** What a store throws after it was closed. */
+/** Message of the error that a closed store throws. */
 export const closedMessage = "the store was closed";
 
 export const emptyState: StateReader = {

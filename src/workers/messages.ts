@@ -8,7 +8,7 @@ import type { EndpointName } from "../server/service-listener.ts";
 /** Last argument of the program of a worker. */
 export const workerArgument = "--worker-process";
 
-/** What a worker needs to start. */
+/** The first message to a worker: with it the worker starts its server. */
 export interface WorkerSetup {
   /** With the ports that the supervisor has chosen. */
   readonly options: Options;

@@ -73,10 +73,10 @@ interface EventSource {
   readonly status: number;
 }
 
-/** What becomes of the events of a request. */
+/** The receiver of the events of a request. */
 interface FeedSink {
   readonly emit: (event: FeedEvent) => void;
-  /** The objects whose reads are events. */
+  /** The objects whose reads are events, too: those with an open timeline. */
   readonly watched: WatchedObjects;
 }
 

@@ -27,7 +27,7 @@ import { objectChecks, objectTargetOf } from "../views/object-target.ts";
 import { eventText, feedKindsCheck, parseKinds, Subscriber, type FeedKind } from "./subscriber.ts";
 
 const subscribersMax = 32;
-/** Events that timelines can show. */
+/** Recent events kept in memory, for timelines that are opened later. */
 const eventsKeptMax = 4096;
 /** Reads that timelines can show; kept apart, because there are many more of them. */
 const readsKeptMax = 1024;

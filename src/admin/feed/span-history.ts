@@ -2,24 +2,25 @@ import type { Ticks } from "../../base/ticks.ts";
 
 /** Something that holds for some time, such as a lease or a wait. */
 export interface Spanned {
-  /** Identifies it while it holds. */
+  /** Identifies the fact between samples. */
   readonly key: string;
-  /** When it began, if that is known. */
+  /** When the fact began; undefined: when it was first sampled. */
   readonly since?: Ticks | undefined;
-  /** When it ends by itself, if that is known. */
+  /** When the fact ends by itself, such as the expiry of a lease; undefined if that is not
+   *  known. */
   readonly until?: Ticks | undefined;
 }
 
 export interface Span<Fact> {
   readonly fact: Fact;
   readonly from: Ticks;
-  /** Undefined while it holds. */
+  /** Undefined while the fact holds. */
   readonly to: Ticks | undefined;
 }
 
 /** Facts that hold at the same time; further ones are not recorded. */
 const heldMax = 2000;
-/** Ended spans that are kept. */
+/** Spans that have ended and are kept for timelines. */
 const endedMax = 4096;
 
 /** Records from when to when facts held, from samples of the facts that hold now. Memory is fixed:
@@ -45,7 +46,8 @@ export class SpanHistory<Fact extends Spanned> {
     this.#sampledAt = now;
   }
 
-  /** Drops the spans that are open. No client watches any more, so their ends are not known. */
+  /** Ends the open spans at the last sample. No client watches any more, so there are no further
+   *  samples that would show their ends. */
   pause(): void {
     const at = this.#sampledAt;
     if (at === undefined) return;

@@ -37,13 +37,14 @@ interface SigningContext {
 /** A request for a SAS for one container, share, queue, table or an object in it. */
 type ResourceSasRequest = Extract<SasRequest, { kind: "service" }>;
 
-/** What a SAS is signed with. */
+/** The key that signs a SAS, and the form of the signed text: an account key or a user delegation
+ *  key. */
 interface Signer {
   /** In base64. */
   readonly key: string;
   /** Service version of the SAS. */
   readonly version: string;
-  /** Fields beside those of the request. */
+  /** Fields of the SAS that the signer adds, such as the validity of a user delegation key. */
   readonly fields: Readonly<Record<string, string>>;
   readonly textOf: (request: SignableRequest) => string;
 }

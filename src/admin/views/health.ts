@@ -17,7 +17,7 @@ interface ContentUse {
 }
 
 const extentsPerPage = 1000;
-/** Enough pages for some hundred terabytes. */
+/** Most pages of extents that are read: enough for some hundred terabytes. */
 const pagesMax = 1000;
 
 /** Totals over all extents. `liveBytes` counts a byte once per reference, so it may be too high,

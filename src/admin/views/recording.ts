@@ -43,7 +43,7 @@ interface Wanted {
   readonly message?: string | undefined;
 }
 
-/** Checked by the route. */
+/** For `seconds`, which the route checks itself. */
 const anything: Check = () => undefined;
 
 function wantedOf(

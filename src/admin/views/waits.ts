@@ -228,7 +228,7 @@ export function findCycles(edges: readonly WaitEdge[]): readonly (readonly strin
 
 interface Search {
   readonly next: ReadonlyMap<string, ReadonlySet<string>>;
-  /** Clients from which everything was followed. */
+  /** Clients whose waits were followed to their end already, so that each is visited once. */
   readonly done: Set<string>;
   readonly cycles: string[][];
 }

@@ -80,7 +80,7 @@ function appendReply({ target, received, input, version }: AppendContext) {
 
 const policy = { ...blobChange.policy, directories: "reject" } as const;
 
-/** What both operations that append declare. */
+/** The fields that the declarations of both operations share. */
 const appending = {
   ...blobChange,
   params: { appendPosition, maxSize, encryption },

@@ -27,15 +27,18 @@ import {
   type UploadLookup,
 } from "./read-blocks.ts";
 
-/** Limit of this server for the request body. */
+/** Limit of this server for the request body: 50,000 block ids of the maximum length take 5.5
+ *  MiB. */
 const blockListBytesMax = 8 * 1024 * 1024;
 
-/** The bytes of a block. */
+/** The bytes of a block and their encryption, which the request that commits the block must name
+ *  too. */
 interface KeyedPart extends ContentPart {
   /** SHA-256 of the customer-provided key with which the bytes are encrypted; undefined without
    *  one. */
   readonly keySha256: Uint8Array | undefined;
-  /** The scope with which an uncommitted block was sent. */
+  /** The encryption scope of the request that sent the block; undefined without one, and for a
+   *  committed block. */
   readonly encryptionScope?: string | undefined;
 }
 

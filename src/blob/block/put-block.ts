@@ -21,7 +21,7 @@ interface BlockRequest {
   readonly input: { readonly blockId: string };
 }
 
-/** What both operations declare. */
+/** The fields that the declarations of both operations share. */
 const staging = {
   params: { blockId, encryption },
   permission: blockPermission,

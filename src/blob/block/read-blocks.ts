@@ -4,7 +4,8 @@ import type { Ticks } from "../../base/ticks.ts";
 import type { RecordView } from "../../operation/view.ts";
 import { blocks, uploadEnds, uploads, type BlobKey, type UploadRecord } from "../records.ts";
 
-/** The upload of a blob. */
+/** The upload of a blob: its uncommitted blocks or appended data, until they are committed or
+ *  expire. */
 export interface UploadLookup {
   /** The stored record, even if the upload has ended; undefined if there is none. */
   readonly stored: UploadRecord | undefined;

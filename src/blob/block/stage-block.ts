@@ -45,7 +45,7 @@ export const stageReplyHeaders = [
   ...encryptionHeaderNames,
 ] as const;
 
-/** What staging a block depends on beside the target. */
+/** The result of `reads` of the operations that send a block. */
 export interface StagingState {
   readonly staged: UploadLookup;
   /** Whether the upload has an uncommitted block with the same id, which the new one replaces. */
@@ -77,7 +77,7 @@ export async function replacedBytes(
   return block?.content.length ?? 0;
 }
 
-/** What a new uncommitted block depends on. */
+/** The part of the decision context that `stageBlock` uses. */
 export interface StageBlockContext {
   readonly target: BlobRecord | undefined;
   readonly readResult: StagingState;

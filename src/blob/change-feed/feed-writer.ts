@@ -56,15 +56,16 @@ interface Feed {
   readonly now: Ticks;
 }
 
-/** Events that are added to a chunk. */
+/** Events that one transaction adds to a chunk. */
 interface Batch {
   readonly segment: Ticks;
   readonly chunk: number;
   /** Whether the chunk is new. */
   readonly isFirst: boolean;
-  /** Events of blobs. */
+  /** The events of the log that are about blobs; others are skipped. */
   readonly events: readonly LoggedEvent[];
-  /** The position up to which the log is read. */
+  /** The position up to which the log was read, including the entries that are not in `events`. It
+   *  is stored with the events, so that none is written twice. */
   readonly to: LogPosition;
 }
 
@@ -259,7 +260,7 @@ async function create(blobsOfFeed: FeedBlobs): Promise<FeedState> {
   return noState;
 }
 
-/** 1601-01-01. */
+/** 1601-01-01: the segment with which Azure begins every change feed. */
 const placeholderSegment: Ticks = 504_911_232_000_000_000n;
 
 async function finalise(blobsOfFeed: FeedBlobs, state: FeedState): Promise<FeedState> {

@@ -25,7 +25,7 @@ export interface SourceProperties {
   readonly rehydration?: object | undefined;
 }
 
-/** What the request says about the copy's properties. */
+/** The properties of the copy that the request sets. */
 export interface CopyOptions {
   readonly metadata: Metadata;
   readonly tags: Tags | undefined;
@@ -44,7 +44,7 @@ interface CopyContext {
   readonly target: BlobRecord | undefined;
 }
 
-/** The new blob of a copy, without `copy`. */
+/** The record of the new blob. The caller adds `copy`, the state of the copy. */
 export function copiedBlob(
   source: SourceProperties,
   options: CopyOptions,

@@ -38,7 +38,7 @@ const wholeSource: Omit<SourceBody, "lengthMax"> = {
  *  CRC64 (in older versions the MD5). The MD5 is stored in any case. */
 const sourceMd5 = header("x-ms-source-content-md5", text);
 
-/** What both operations declare. */
+/** The fields that the declarations of both operations share. */
 const creationFromUrl = {
   ...blobCreation,
   namedResources: [copySource],

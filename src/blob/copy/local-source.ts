@@ -26,7 +26,7 @@ export async function loadLocalSource(
   return record === undefined ? fail("BlobNotFound") : ok(record);
 }
 
-/** What the request demands of the source. */
+/** The conditions of a copy request on its source. */
 export interface SourceRequirements {
   readonly sourceConditions: Conditions;
   readonly sourceLeaseId?: string | undefined;

@@ -7,7 +7,7 @@ import { serverEvents } from "../events.ts";
 import { isPageBlobLength } from "../page/page-params.ts";
 import { blobs, type BlobKey, type BlobRecord } from "../records.ts";
 
-/** The target of a transfer. */
+/** The blob that a background copy writes, with the state of that copy. */
 interface PendingCopy {
   readonly key: BlobKey;
   readonly record: BlobRecord;

@@ -168,7 +168,8 @@ export class TextPage implements ResultPage {
   }
 }
 
-/** Estimated size of a cell without its text. */
+/** Estimated size of a cell without its text, in the unit of `units`: decides when a page is
+ *  sent. */
 const cellUnits = 16;
 
 /** Recorded: a batch without rows follows the schema, and there is no end-of-stream marker. */

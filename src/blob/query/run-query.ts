@@ -95,7 +95,7 @@ function numberIfNumeric(text: string): number | string {
 
 const resultUnitsMax = 64 * 1024;
 const progressEveryBytes = 4 * 1024 * 1024;
-/** Most bytes read in one step. */
+/** Bytes after which reading yields to the event loop. */
 const pieceBytesMax = 64 * 1024;
 const bytesPerUnit = 512;
 /** Cost in units of event-loop time (`base/loop-share.ts`): per record, per character

@@ -28,11 +28,11 @@ export function appendBlockBytesMax(version: string): number {
   return version >= "2022-11-02" ? 100 * mebibyte : 4 * mebibyte;
 }
 
-/** Limit of the service per append blob. */
+/** Limit of the service for the appends to one append blob. */
 export const appendedBlocksMax = 50_000;
-/** Limit of the service: 8 TiB. */
+/** Limit of the service for the length of a page blob: 8 TiB. */
 export const pageBlobBytesMax = 8 * mebibyte * mebibyte;
-/** Limit of the service for one write. */
+/** Limit of the service for one Put Page. */
 export const putPageBytesMax = 4 * mebibyte;
 /** Limit of the service for Copy Blob From URL, which responds after the copy is complete. */
 export const syncCopyBytesMax = 256 * mebibyte;

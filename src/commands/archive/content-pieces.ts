@@ -4,7 +4,7 @@ import { cipherFrom, endOf } from "../../content/tree/slices.ts";
 import type { View } from "../../store/store.ts";
 import type { ContentPiece, MoreContentFrame } from "./archive-format.ts";
 
-/** Bytes of contents in one frame. */
+/** Most bytes of content in one frame, which is in memory as a whole. */
 const frameBytesMax = 4 * 1024 * 1024;
 const framePiecesMax = 512;
 

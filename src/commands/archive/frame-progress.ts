@@ -11,7 +11,7 @@ const plainLengthOffset = 12;
 export function frameProgress(progress: Progress): (chunk: Uint8Array) => void {
   const header = Buffer.alloc(frameHeaderBytes);
   let headerBytes = 0;
-  /** Bytes before the next header. */
+  /** Bytes of the current frame that are still to come before the next header. */
   let left = firstLine.length;
   let plainPerStored = 0;
   return (chunk) => {

@@ -37,7 +37,7 @@ interface RecordExporterOptions {
   readonly writer: FrameWriter;
 }
 
-/** Records of one frame. */
+/** Most records in one frame. */
 const frameRecordsMax = 500;
 const frameBytesMax = 1024 * 1024;
 /** Work units per record (`base/loop-share.ts`). */

@@ -17,12 +17,13 @@ interface RecordLoaderOptions {
   readonly mapId: (id: bigint) => bigint;
 }
 
-/** Limits of one transaction. */
+/** Limits of one transaction, so that other transactions of the server need not wait long for
+ *  it. */
 const batchItemsMax = 250;
 const batchBytesMax = 16 * 1024 * 1024;
 const batchPiecesMax = 4096;
 
-/** What one transaction writes of one record. */
+/** A record, or the next part of its content, that one transaction writes. */
 interface LoadItem {
   readonly record: LoadedRecord;
   /** Undefined if the record has no content outside of it. */

@@ -272,7 +272,7 @@ async function importMessage(
   counts[isInserted ? "messages" : "skipped"] += 1;
 }
 
-/** Problems that one refusal lists. */
+/** Most problems that one message lists. */
 const problemsMax = 20;
 
 /** Refuses blobs that an account with a hierarchical namespace cannot have, before any content is

@@ -14,7 +14,8 @@ import type { Accounts, AccountSettings } from "../../account/settings.ts";
 import type { Clock, Log, Random } from "../../base/world.ts";
 import type { InitInput } from "./init-input.ts";
 
-/** What creates the resources. */
+/** The parts of the server with which `applyInit` creates resources. `accounts` are those that the
+ *  server serves. */
 interface InitParts {
   readonly clock: Clock;
   readonly random: Random;
@@ -54,7 +55,8 @@ export async function applyInit(
   given.log.info({ created: created.count + accountCount, described }, "initial resources created");
 }
 
-/** Creates everything in an empty store and returns the problems. */
+/** Creates everything in an empty store in memory, which is then discarded, and returns the
+ *  problems. */
 async function rehearse(given: InitParts, parsed: ParsedInit): Promise<readonly string[]> {
   const { clock, random, log } = given;
   const nowhere = { location: undefined, storeUrl: undefined, contentUrl: undefined };

@@ -2,7 +2,8 @@ import { resolve } from "node:path";
 import { readRegularFile } from "../../host/files.ts";
 import { messageOf } from "../../host/start-refused.ts";
 
-/** A value of the input and the path of its field, such as `containers.photos.access`. */
+/** A value of the input of `--init` (`InitInput`), and the path of its field, such as
+ *  `containers.photos.access`, which messages name. */
 export interface Field {
   readonly path: string;
   readonly value: unknown;
@@ -10,7 +11,8 @@ export interface Field {
 
 const namePart = /^[A-Za-z0-9_$-]+$/;
 
-/** Collects the problems of an input, each with the path of its field. */
+/** Reads the JSON of `--init`. It collects the problems, each with the path of its field, instead
+ *  of throwing at the first, so that a user can correct all at once. */
 export class FieldReader {
   readonly problems: string[] = [];
 
@@ -47,7 +49,7 @@ export class FieldReader {
     return this.refuse(field, "must be a text");
   }
 
-  /** Metadata and tags: texts by name. */
+  /** An object with texts, for metadata and tags. */
   texts(field: Field): readonly (readonly [string, string])[] {
     return this.map(field).flatMap(([name, each]) => {
       const text = this.text(each);
@@ -78,18 +80,18 @@ export interface ParsedContent {
   readonly tags: readonly (readonly [string, string])[];
 }
 
-/** Contents of one input, in memory until they are stored. */
+/** Limit of the contents of one input together: they are in memory until they are stored. */
 const contentBytesMax = 256 * 1024 * 1024;
 const base64Form = /^[A-Za-z0-9+/]*={0,2}$/;
 const contentNames = ["text", "base64", "file"] as const;
 
-/** Reads the contents of blobs and files. */
+/** Reads the contents of blobs and files, given as text, as base64 or as the path of a file. */
 export class ContentParser {
   readonly #reader: FieldReader;
   readonly #folder: string;
   #bytes = 0;
 
-  /** `folder` is that of relative paths. */
+  /** Relative paths of files are below `folder`. */
   constructor(reader: FieldReader, folder: string) {
     this.#reader = reader;
     this.#folder = folder;

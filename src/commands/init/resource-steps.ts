@@ -14,7 +14,10 @@ import { messageOf, StartRefused } from "../../host/start-refused.ts";
 import { parseInitAccount, type InitAccount } from "./init-accounts.ts";
 import type { InitInput } from "./init-input.ts";
 
-/** A resource of an account to create. */
+/** Turns the input of `--init` into steps: requests as a client would send them, so that the
+ *  services check them. `applyInit` runs the steps. */
+
+/** The description of a container, queue, table or share in the input, and the readers for it. */
 interface NamedResource {
   readonly account: string;
   readonly name: string;
@@ -24,7 +27,7 @@ interface NamedResource {
 }
 
 const accessLevels = ["private", "blob", "container"];
-/** Length of a range that Put Range accepts. */
+/** Azure's limit of one Put Range: longer files are written in several. */
 const rangeBytesMax = 4 * 1024 * 1024;
 const json = {
   "content-type": "application/json",
@@ -299,7 +302,7 @@ function accountSteps(
   );
 }
 
-/** A request to a service. */
+/** A request that `applyInit` sends to a service of this process. */
 export interface InitRequest {
   readonly method: string;
   /** Path below the account, not percent-encoded. */
@@ -309,7 +312,7 @@ export interface InitRequest {
   readonly body?: Uint8Array | string;
 }
 
-/** Creates one resource, unless it exists. */
+/** The requests that create one resource, unless it exists. */
 export interface InitStep {
   /** Path of the field in the input. */
   readonly field: string;
@@ -318,6 +321,6 @@ export interface InitStep {
   /** Succeeds if the resource exists; undefined: `create` rejects an existing one with 409. */
   readonly probe?: InitRequest;
   readonly create: InitRequest;
-  /** Requests after the resource was created. */
+  /** Requests that follow only if `create` has created the resource, such as its messages. */
   readonly complete?: readonly InitRequest[];
 }

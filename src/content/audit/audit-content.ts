@@ -112,7 +112,7 @@ interface ContentAuditOptions {
   readonly onBytes?: (count: number) => void;
 }
 
-/** What an audit has examined. */
+/** The numbers of examined nodes, extents and bytes, for the report of `etagere check`. */
 export interface AuditFigures {
   readonly nodes: number;
   readonly extents: number;

@@ -17,7 +17,8 @@ import {
 const ownBuffersMax = 2;
 const buffersMax = 8;
 const unusedBuffersMin = 48;
-/** Left for the first buffers of other bodies. */
+/** A body takes its second buffer only while this many are unused, so that other bodies get their
+ *  first one. */
 const firstBuffersMin = 24;
 /** Smaller bodies are collected in one buffer of their length, and stored in packed extents. */
 const largeBytesMin = otherBufferBytes;

@@ -32,7 +32,8 @@ const syncDescriptor = promisify(fdatasync);
 
 /** Length at which the next extent is started. */
 const extentBytes = 256 * 1024 * 1024;
-/** Allocated for compaction on a full disk. */
+/** Allocated in advance, so that compaction can still copy bytes, and then free some, on a full
+ *  disk. */
 const spareBytes = 4 * 1024 * 1024;
 
 /** Extents as files of one folder, which is created if missing. */

@@ -58,7 +58,7 @@ export async function compactExtent(parts: CompactionParts, extent: bigint): Pro
   return moveSlices(parts, extent, found);
 }
 
-/** What refers to the bytes of an extent. */
+/** The nodes and records that refer to bytes of an extent, with their slices in it. */
 interface OwnersFound {
   readonly owners: readonly Owner[];
   readonly slices: readonly Slice[];
@@ -228,7 +228,7 @@ interface ShrinkParts extends CompactionParts {
 
 /** Dead bytes at the end of an extent that are worth a transaction. */
 const cutBytesMin = 64 * 1024;
-/** Owners whose slices one step moves. */
+/** Most owners whose slices one step moves, because they are updated in one transaction. */
 const ownersPerStepMax = 1024;
 
 /** The end of the live bytes of an extent; undefined if not all references to it are known. */

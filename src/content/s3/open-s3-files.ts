@@ -19,7 +19,8 @@ import { encodeBlocks } from "./checksummed-blocks.ts";
 /** Reads of at least this many bytes are watched for sequential access. */
 const longReadBytes = 512 * 1024;
 const readAheadBytes = 2 * 1024 * 1024;
-/** Concurrent sequential reads that are recognised. */
+/** Sequential reads of one extent that are recognised at the same time, so that each reads
+ *  ahead. */
 const endsMax = 16;
 
 /** Where the parts of all extents are stored, and their reader. */

@@ -26,7 +26,7 @@ export const nodeBytesMin = nodeBytesMax / 4;
 
 const childCost = 13;
 
-/** Approximate encoded length of a node. */
+/** Approximate encoded length of a node, in bytes: decides when nodes are split or merged. */
 export function nodeCost(node: Node): number {
   if (node.kind === "inner") return node.children.length * childCost;
   let cost = 0;
@@ -34,7 +34,7 @@ export function nodeCost(node: Node): number {
   return cost;
 }
 
-/** Approximate encoded size of a slice. */
+/** Approximate encoded length of a slice, in bytes. */
 export function sliceCost({ length, source, block }: Slice): number {
   const blockCost = block === undefined ? 0 : 1 + block.length;
   const markCost = blockCost + (source.cipher === undefined ? 0 : 13);

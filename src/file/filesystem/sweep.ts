@@ -44,8 +44,9 @@ export async function sweepHandles(
   return files.length;
 }
 
-/** Writes the events of changes whose handles no lock state has any more: it was lost with the
- *  boot, or left out of a saved state. */
+/** Writes the events of handles through which content was changed (`openChanges`) and that no lock
+ *  state contains any more, so that no close will write them: lock states do not survive a reboot,
+ *  and saved states do not contain them. */
 async function sweepLostChanges(runtime: Runtime): Promise<void> {
   const lost = await runOnce(runtime, {
     effect: "reads",

@@ -69,7 +69,7 @@ export function readNotices(
   });
 }
 
-/** Shares that one sweep reads. */
+/** Most shares that one sweep examines. */
 const sharesMax = 10_000;
 
 /** Removes the change notifications of server processes that no longer run. */

@@ -129,7 +129,7 @@ export function lockingRanges(
   return ranges.filter((held) => prevents(held, span, access));
 }
 
-/** Who accesses the bytes; `open` is absent for REST. */
+/** A read or write of bytes. `open` is the accessing handle; absent for REST. */
 interface ByteAccess {
   readonly open?: bigint;
   readonly writes: boolean;

@@ -14,7 +14,9 @@ import { isOplockKey } from "./oplock-keys.ts";
 export const breakSecondsMax = 35;
 
 /** Which caching rights of other clients each kind of access revokes (`loses`), and for which of
- *  these it waits until the client has acknowledged the break (`waitsFor`). */
+ *  these it waits until the client has acknowledged the break (`waitsFor`). `violation`: the access
+ *  conflicts with a handle, which its client may keep open only for caching and then closes.
+ *  `remove`: the file is renamed or deleted. */
 const breakTriggers = {
   open: { loses: cacheWrite, waitsFor: cacheWrite },
   overwrite: {

@@ -48,9 +48,10 @@ export const cacheRead = 1;
 export const cacheHandle = 2;
 export const cacheWrite = 4;
 
-/** A running break. */
+/** A break that the client has not acknowledged yet. It has several steps if an access that came
+ *  later needs to revoke more. */
 interface Break {
-  /** The caching rights that the client may keep. */
+  /** The caching rights that the client may keep after this step. */
   readonly to: number;
   readonly askedAt: Ticks;
   /** The rights that remain after all steps, if a waiting access needs to revoke more than this
@@ -70,9 +71,9 @@ export interface CachingGrant {
   readonly epoch: number;
 }
 
-/** Handles of one file. */
+/** Limit of this server for the handles of one file: its lock state is one record. */
 export const opensMax = 2000;
-/** Byte-range locks of one file. */
+/** Limit of this server for the byte-range locks of one file. */
 export const rangesMax = 10_000;
 
 export const noLocks: LockState = { opens: [], ranges: [], caches: [], deletePending: false };

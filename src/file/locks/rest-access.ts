@@ -54,7 +54,7 @@ function failureOf({ fault, opens }: { fault: AccessFault; opens: readonly Open[
   }
 }
 
-/** Handles that a fault names. */
+/** Most handles that a fault names, for the explorer. */
 const holdersReportedMax = 5;
 
 /** A fault that names the handles that cause it. The event feed reports them; they are not part of

@@ -2,7 +2,7 @@ import { fail, type Failure } from "../../protocol/result.ts";
 import { rootId, type NodeRecord } from "../records.ts";
 import { isReadOnly } from "../shared/attributes.ts";
 
-/** What the decision about a deletion depends on. */
+/** The properties of a file or directory that can prevent its deletion. */
 interface DeleteFacts {
   readonly node: NodeRecord;
   /** Whether this is a directory with entries. */

@@ -31,11 +31,11 @@ export interface AddressedResource {
 /** `basic`: the claims of bearer tokens are checked, their signature is not. `verify`: both. */
 export type OAuthMode = "basic" | "verify";
 
-/** How requests are authenticated. */
+/** The settings of a service for the authentication of requests. */
 export interface AuthOptions {
   readonly sharedKeyAllowed: boolean;
   /** How bearer tokens are checked; undefined: they are rejected. */
   readonly oauth: OAuthMode | undefined;
-  /** Which values of `sv` a token may have. */
+  /** Decides which values of `sv` a SAS may have. */
   readonly versions: VersionPolicy;
 }

@@ -184,7 +184,7 @@ function authenticateDelegationSas(request: AuthRequest, ring: KeyRing): Result<
   return applyVerdict(verdict.value, request);
 }
 
-/** What a signature is verified with. */
+/** A signature, the text that it signs, and the key that must have made it. */
 interface Signed {
   readonly accountKey: KeyObject;
   readonly text: string;

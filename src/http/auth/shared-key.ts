@@ -109,7 +109,7 @@ function checkDate(request: AuthRequest): Failure | undefined {
 
 /** Most cached tokens per account; each takes about 1 KiB. */
 const verdictsMax = 16_384;
-/** Most accounts with cached keys. */
+/** Most accounts whose keys are cached in decoded form. */
 const ringsMax = 4_096;
 
 /** The decoded keys of an account, and the tokens that were verified with them. */

@@ -12,9 +12,10 @@ import { bufferBody, type WireRequest, type WireResponse } from "../wire.ts";
 import { STATUS_CODES } from "node:http";
 import { byteOrderMark, xmlDeclaration } from "../../encoding/xml-writer.ts";
 
-/** Limit of the service. */
+/** Limit of the service for the requests of one batch. */
 const batchPartsMax = 256;
-/** Parts of one batch that run at the same time. */
+/** Requests of one batch that run at the same time, so that one client does not use all of the
+ *  server. */
 const partsAtOnceMax = 16;
 
 /** Units of event-loop time (`base/loop-share.ts`) for executing a part, and bytes per unit of

@@ -54,7 +54,8 @@ export class Connections {
   readonly #open = new Set<WatchedSocket>();
   /** TLS sockets of connections in `#open`: requests refer to these. */
   readonly #secure = new Set<WatchedSocket>();
-  /** Bytes that each body had received at the last check. */
+  /** Bytes of each body that had arrived at the last check. A body that has received less than
+   *  `progressBytesMin` since then is ended. */
   #seen = new Map<BodyProgress, number>();
   #cancel: (() => void) | undefined;
 

@@ -260,7 +260,7 @@ function isPrechecked({ headers }: WireRequest): boolean {
   return !isSmall || headers["expect"] !== undefined;
 }
 
-/** What the body of a request adds to the call. */
+/** The fields of a call that come from the body of the request. */
 interface CallBody {
   /** Result of the operation's body parser; undefined if there is none. */
   readonly parsed: unknown;

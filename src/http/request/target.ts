@@ -232,7 +232,7 @@ function requestVersion(
   return invalidHeader("x-ms-version", given);
 }
 
-/** A client could send any number of versions. */
+/** Most unknown versions that are logged once each: a client could send any number of them. */
 const warnedVersionsMax = 16;
 const versionsWarnedOf = memoByObject<Log, Set<string>>(() => new Set());
 
@@ -246,7 +246,7 @@ function warnOfLaterVersion(log: Log, version: string | undefined): void {
   log.warn(fields, "x-ms-version is later than the newest known one; serving it as the newest");
 }
 
-/** What a request addresses: account, path and query. */
+/** The parts of a request's URL: account, path and query. */
 export interface Location {
   readonly account: string;
   /** Whether the request addresses the secondary endpoint. */
@@ -437,7 +437,7 @@ export class Query {
   }
 }
 
-/** Limit of this server. */
+/** Limit of this server for the parameters of a query; no operation has a tenth of them. */
 const queryParametersMax = 128;
 
 const noQuery = ok(new Query(new Map()));

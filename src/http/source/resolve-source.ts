@@ -19,7 +19,7 @@ import { fetchedPropertiesOf } from "./fetched-properties.ts";
 import { ask, type SourceRequest, type Sources } from "./source-reader.ts";
 import { parseSourcePath, parseSourceUrl, sourceHeaders } from "./source-url.ts";
 
-/** What resolving the source of a copy needs. */
+/** The parts of a service that find the source of a copy and check access to it. */
 export interface NamingParts {
   readonly service: Service;
   readonly sources: Sources;

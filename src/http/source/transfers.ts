@@ -11,7 +11,7 @@ import {
 import { transferJobs, type StoredTransfer } from "../../operation/transfer-jobs.ts";
 import type { SourceResponse, SourceReader } from "./source-reader.ts";
 
-/** What transfers run with. */
+/** The parts of the server that transfers use. */
 interface TransferParts extends TransferStore {
   readonly read: SourceReader;
   readonly clock: Clock;
@@ -24,7 +24,7 @@ export interface Transfers {
   stop(): Promise<void>;
 }
 
-/** Transfers that one process runs at the same time. */
+/** Transfers that one process runs at the same time; further ones wait. */
 const concurrentMax = 4;
 /** Most attempts to read a source; then the copy fails. */
 const attemptsMax = 3;

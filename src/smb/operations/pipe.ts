@@ -9,10 +9,16 @@ import { noFacts } from "../wire/file-facts.ts";
 import { encodeWriteResponse, newReadResponse } from "../wire/io.ts";
 import { OplockLevel } from "../wire/protocol.ts";
 
+/** Named pipes of `IPC$`, through which clients list the shares of the server ([MS-SRVS]). The
+ *  operations of SMB (CREATE, READ, WRITE, IOCTL) call these functions for a pipe. */
+
 const normalAttribute = 0x80;
 const openedAction = 1;
 const pipeAllocation = 4096n;
+/** Where the header of an RPC fragment has the length of the fragment ([MS-RPCE] 2.2.2.1). */
+const fragmentLengthOffset = 8;
 
+/** CREATE of a pipe. A pipe is no file: its handle exists only in the session. */
 export function openPipe(request: TreeRequest, { name: asked }: CreateRequest): SmbResponse {
   const { session, tree, connection } = request;
   const name = asked.replace(/^\\/, "").toLowerCase();
@@ -30,8 +36,9 @@ export function openPipe(request: TreeRequest, { name: asked }: CreateRequest): 
   return { ...newResponse(body), fileId: id };
 }
 
-/** Runs the call in a message. The response stays in the pipe until the client reads it. False if
- *  the message is malformed or the pipe is full. */
+/** Runs the RPC call in a message, which a client sends by WRITE or FSCTL_PIPE_TRANSCEIVE. The
+ *  reply stays in the pipe until the client reads it. False if the message is malformed or the pipe
+ *  is full. */
 export async function callPipe(
   { connection, session }: TreeRequest,
   handle: PipeHandle,
@@ -76,7 +83,8 @@ export function takeFromPipe(
   lengthMax: number,
 ): { readonly bytes: Buffer; readonly isCut: boolean } {
   const { pending } = handle;
-  const fragment = pending.length >= 10 ? pending.readUInt16LE(8) : pending.length;
+  const hasLength = pending.length >= fragmentLengthOffset + 2;
+  const fragment = hasLength ? pending.readUInt16LE(fragmentLengthOffset) : pending.length;
   const whole = handle.isMidFragment
     ? handle.fragmentBytesLeft
     : Math.min(fragment, pending.length);

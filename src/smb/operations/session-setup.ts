@@ -63,6 +63,7 @@ export async function sessionSetup(request: Request): Promise<SmbResponse> {
   return { ...newResponse(body), sessionId: session.id, mustSign: true };
 }
 
+/** The channel of a session that the request names, or that of a new session. */
 function findChannel({ connection, header }: Request): Channel | NtStatus {
   const { negotiated, channels } = connection;
   if (header.sessionId !== 0n) {
@@ -79,6 +80,8 @@ function findChannel({ connection, header }: Request): Channel | NtStatus {
 
 const sessionIdTriesMax = 16;
 
+/** An id that no session has. Ids of 32 bits, which all clients accept, may be in use: after some
+ *  tries it is one of 64 bits. */
 function newSessionId({ server, channels }: Connection): bigint {
   for (let tries = 0; tries < sessionIdTriesMax; tries += 1) {
     const id = server.newSessionId();
@@ -97,6 +100,8 @@ function newLogin({ server }: Connection): Login {
   });
 }
 
+/** Sends the next token of the login. In dialect 3.1.1 the keys are derived from all messages of
+ *  the login, so the response is added to the hash as it was sent. */
 function continueLogin(channel: Channel, token: Buffer, isFirst: boolean): SmbResponse {
   const body = encodeSessionSetupResponse(0, token);
   const whenSigned = (whole: Buffer): void => {

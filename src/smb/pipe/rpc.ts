@@ -118,5 +118,5 @@ export interface PipeHandle {
 }
 
 export const pipeNames: ReadonlySet<string> = new Set(["srvsvc"]);
-/** Unread reply bytes of one pipe. */
+/** Limit of this server for the reply bytes of a pipe that the client has not read. */
 export const pipeBytesMax = 1024 * 1024;

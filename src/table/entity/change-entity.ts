@@ -38,7 +38,7 @@ interface ChangeReply {
   readonly headers: readonly HeaderGroup<(typeof changeReplyHeaders)[number]>[];
 }
 
-/** What the four operations declare. */
+/** The fields that the declarations of all four operations share. */
 const change = {
   body: entityBody,
   lease: "none",

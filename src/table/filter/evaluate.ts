@@ -28,7 +28,7 @@ export function matches(filter: Filter, readProperty: PropertyReader): boolean {
   }
 }
 
-/** Maximum number of comparisons for one entity. */
+/** How many comparisons an entity takes at most, to estimate the event-loop time of a query. */
 export function countComparisons(filter: Filter): number {
   switch (filter.kind) {
     case "and":

@@ -50,7 +50,7 @@ interface TreeDeletion {
   readonly path: string;
   readonly target: BlobRecord;
   readonly caller: AclCaller;
-  /** Whether the client has deleted a first part. */
+  /** Whether the request continues an earlier one, which deleted a first part. */
   readonly isContinued: boolean;
 }
 
@@ -231,7 +231,7 @@ function isRecursive(input: object): boolean {
 
 const eachDeleted: DecidedEvent = { api: "PutBlob", of: "each" };
 
-/** What a deletion depends on besides the target. */
+/** The result of `reads`. */
 interface DeletionReads {
   readonly upload: UploadRecord | undefined;
   /** Whether the path may be deleted as it is: it is no directory, or one without entries. True for

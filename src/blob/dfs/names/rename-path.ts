@@ -50,14 +50,14 @@ import {
 } from "../../shared/prefixes.ts";
 import { checkEntry, keepParent, readEntries, type FlatEntry } from "./flat-directory.ts";
 
-/** A blob to move, and what has the name that it gets. */
+/** A blob to move, and the blob that it replaces at its new name. */
 interface FlatMove extends FlatEntry {
   readonly to: BlobKey;
   readonly replaced: BlobRecord | undefined;
   readonly replacedUpload: UploadRecord | undefined;
 }
 
-/** What a rename on a flat account depends on besides source and target. */
+/** The result of `reads` on a flat account. */
 interface FlatRename {
   /** The first entries below the source. */
   readonly moves: readonly FlatMove[];
@@ -65,7 +65,7 @@ interface FlatRename {
   readonly next: string | undefined;
   /** The source itself; undefined if no blob has its name. */
   readonly own: FlatMove | undefined;
-  /** Whether blobs are below the new name. */
+  /** Whether the new name is a directory with entries, which a rename must not replace. */
   readonly isOccupied: boolean;
   /** What has the name of the directory that the new name is in. */
   readonly parent: Awaited<ReturnType<typeof kindOfName>>;

@@ -44,7 +44,7 @@ import type { Ticks } from "../../../base/ticks.ts";
 import { openUpload, touchIntervalTicks } from "../../block/stage-block.ts";
 import { findUpload, type UploadLookup } from "../../block/read-blocks.ts";
 
-/** An append to an append blob. */
+/** The part of the decision context that `appendAtEnd` uses. */
 interface AppendAtEnd {
   readonly target: BlobRecord;
   readonly input: { readonly position: number };
@@ -52,7 +52,7 @@ interface AppendAtEnd {
   readonly newETag: Ticks;
 }
 
-/** What an append changes. */
+/** The fields of the reply by which an append changes the file. */
 interface AppendResult {
   readonly put?: BlobRecord;
   readonly content?: ContentPlan;
@@ -72,7 +72,7 @@ function appendAtEnd(given: AppendAtEnd): Result<AppendResult> {
   });
 }
 
-/** Appends that are not flushed yet, of one file. */
+/** Limit of this server for the appends of a file that are not flushed. */
 const appendsMax = 50_000;
 
 /* Limits of this server for data in the record of an upload: each small append writes all of it. */
@@ -86,7 +86,7 @@ interface Appends {
   readonly count: bigint;
 }
 
-/** Reads what an append depends on besides the file. */
+/** Reads the upload to which an append is added. */
 function readAppends(view: RecordView, key: BlobKey): Awaitable<Appends> {
   return mapAwaitable(findUpload(view, { key }), (staged) => {
     const { live } = staged;

@@ -20,17 +20,18 @@ import type {
 import { dropCommitted, hasBlocks } from "../../shared/overwrite.ts";
 import { planFlush, type AppendedData } from "./appended-data.ts";
 
-/** The appended data of a file. */
+/** The data that was appended to a file and is not flushed yet. */
 interface Appended {
   readonly staged: UploadLookup;
   readonly data: readonly AppendedData[];
-  /** Length of the data that has records of its own. */
+  /** Sum of the lengths of the appends in `blocks`; smaller ones are in the record of the
+   *  upload. */
   readonly stagedBytes: number;
   /** Whether the file was written by blocks of the Blob API, which cannot be flushed. */
   readonly isOfBlobApi: boolean;
 }
 
-/** Reads the data that was appended to a file. */
+/** Reads the data that a flush of a file can make its content, for `commitAppended`. */
 export function readAppended(
   view: RecordView,
   { key, target }: { readonly key: BlobKey; readonly target: BlobRecord },
@@ -50,7 +51,7 @@ function readData(view: RecordView, upload: UploadRecord | undefined): Awaitable
 
 type FoundData = Pick<Appended, "data" | "stagedBytes">;
 
-/** Adds the data that has records of its own. */
+/** Adds the appends in `blocks`, which were too large for the record of the upload. */
 async function readBlocks(
   view: RecordView,
   upload: UploadRecord,
@@ -91,7 +92,7 @@ interface Commit {
   readonly appended: Appended;
   /** Length of the file after the flush. */
   readonly length: number;
-  /** Whether appended data after that length is kept. */
+  /** Whether appended data after that length stays for a later flush (`retainUncommittedData`). */
   readonly keeps: boolean;
 }
 

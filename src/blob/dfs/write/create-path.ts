@@ -160,7 +160,7 @@ function isDirectoryRecord(scope: ContainerScope, target: BlobRecord | undefined
   return isHierarchical(scope) ? target.directory !== undefined : hasFolderMark(target.metadata);
 }
 
-/** What a creation depends on besides its target. */
+/** The result of `reads`. */
 interface CreationReads {
   readonly upload: UploadRecord | undefined;
   /** Only on flat accounts: whether a file has the name of a parent directory, or a new file that
@@ -181,7 +181,7 @@ async function readFlat(
   return { upload, isBlocked: isTaken || (await isBelowFile(view, key)) };
 }
 
-/** What the record of a new path depends on. */
+/** The part of the decision context that the creation of a record uses. */
 interface Creation {
   readonly scope: ContainerScope;
   readonly target: BlobRecord | undefined;

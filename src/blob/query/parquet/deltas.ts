@@ -13,7 +13,7 @@ export class DeltaReader {
   /** Number of values that are stored, and of those that were read. */
   readonly #count: number;
   #read = 0;
-  /** Half the number of possible values. */
+  /** Half the number of possible values: sums wrap around, as in the integers of the writer. */
   readonly #half: bigint;
   #value: bigint;
   #smallest = 0n;

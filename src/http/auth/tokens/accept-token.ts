@@ -2,7 +2,7 @@ import type { BearerPrincipal } from "../../../protocol/principal.ts";
 import type { ServiceName } from "../../../protocol/names.ts";
 import type { VerifiedToken } from "./token-verifier.ts";
 
-/** What a token is used for. */
+/** The use of a token: account and service of the request, and its time. */
 interface TokenUse {
   readonly account: string;
   readonly service: ServiceName;

@@ -287,7 +287,7 @@ export interface VerifiedToken {
 
 /** Limit of this server for cached tokens and their verdicts: about 13,000 tokens of 1.5 KiB. */
 const cacheBytesMax = 32 * 1024 * 1024;
-/** Estimated size of a verdict without its token. */
+/** Estimated size of a cached verdict without its token, for `cacheBytesMax`. */
 const verdictBytes = 1024;
 /** The last characters of a token are the end of its signature: 252 bits, which no two verified
  *  tokens share. */

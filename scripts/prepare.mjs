@@ -54,6 +54,7 @@ export function build() {
 
 /** `etagere tour` with its client libraries. */
 function buildTour() {
+  say("bundling the tour (dist/tour.js) …");
   runVite(join("scripts", "tour.config.mjs"));
 }
 

@@ -10,9 +10,10 @@ const scripts = join(clone, "scripts");
 const tools = join(clone, "node_modules", ".bin");
 
 /** A tool that prints its name and creates what the real one creates. */
-function pretend(name: string, made: string): void {
+function pretend(name: string, ...made: readonly string[]): void {
   const path = join(tools, name);
-  const text = `#!/bin/sh\necho ${name} >&2\nmkdir -p "$(dirname ${made})"\ntouch ${made}\n`;
+  const creation = made.map((file) => `mkdir -p "$(dirname ${file})"\ntouch ${file}\n`);
+  const text = `#!/bin/sh\necho ${name} >&2\n${creation.join("")}`;
   writeFileSync(path, text);
   chmodSync(path, 0o755);
 }
@@ -30,7 +31,11 @@ function prepare(): readonly string[] {
 }
 
 it("prints what a fresh clone is waiting for, and nothing once it is prepared", () => {
-  for (const folder of [scripts, tools, join(clone, "src"), join(clone, "ui", "src")]) {
+  for (const folder of [
+    scripts,
+    tools,
+    ...["src", "ui/src", "examples/tour"].map((name) => join(clone, name)),
+  ]) {
     mkdirSync(folder, { recursive: true });
   }
   cpSync("scripts/prepare.mjs", join(scripts, "prepare.mjs"));
@@ -42,13 +47,15 @@ it("prints what a fresh clone is waiting for, and nothing once it is prepared", 
   writeFileSync(join(scripts, "release", "notices.mjs"), 'console.error("notices");\n');
   pretend("npm", join(clone, "node_modules", ".package-lock.json"));
   pretend("tsc", join(clone, "dist", "cli", "main.js"));
-  pretend("vite", join(clone, "ui", "dist", "index.html"));
+  pretend("vite", join(clone, "dist", "tour.js"), join(clone, "ui", "dist", "index.html"));
   expect(prepare()).toEqual([
     "etagere: installing what package-lock.json lists (npm ci) …",
     "npm",
     "etagere: building the server (dist) …",
     "tsc",
     "etagere: bundling it (dist/bundle) …",
+    "vite",
+    "etagere: bundling the tour (dist/tour.js) …",
     "vite",
     "notices",
     "etagere: building the explorer's page (ui/dist) …",

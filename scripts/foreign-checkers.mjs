@@ -3,6 +3,7 @@
 //   -- --foreign --seconds 600      with other options of `npm run verify`, which records
 //   -- --foreign --folder FOLDER    checks stored histories instead (docs/HISTORY-FORMAT.md)
 //   -- --foreign --planted          records each planted bug; two checkers must find each
+//   -- --foreign --cluster          the same on a cluster in network namespaces
 import { spawnSync } from "node:child_process";
 import { copyFileSync, mkdirSync, mkdtempSync, readFileSync, readdirSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -32,7 +33,7 @@ else console.log(`\nhistories: ${folder}`);
 process.exit(isRight ? 0 : 1);
 
 function record() {
-  if (!isPlanted) {
+  if (!isPlanted || words.includes("--cluster")) {
     const seconds = words.includes("--seconds") ? [] : ["--seconds", "40"];
     run(process.execPath, ["scripts/verify.mjs", ...words, ...seconds, "--histories", folder]);
     return;
@@ -128,8 +129,11 @@ function showPlanted() {
   const bugs = new Map();
   for (const [key, by] of verdicts) {
     const [file, workload] = key.split("\n");
-    const { planted } = JSON.parse(readFileSync(join(folder, file), "utf8").split("\n", 1)[0]);
-    const name = `${workload}\n${planted ?? "none"}`;
+    const { planted, source } = JSON.parse(
+      readFileSync(join(folder, file), "utf8").split("\n", 1)[0],
+    );
+    // A bug of a cluster shows in one workload or another.
+    const name = `${source === "cluster" ? source : workload}\n${planted ?? "none"}`;
     const before = bugs.get(name) ?? {};
     for (const [checker, { verdict }] of Object.entries(by)) {
       before[checker] = [...(before[checker] ?? []), verdict];

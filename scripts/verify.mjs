@@ -1,7 +1,9 @@
 // `npm run verify`: histories of many clients under faults, checked against the contract; see
 // tests/verify/main.ts. Words after `--` are its options, e.g. `-- --seconds 600 --seed 7`, or
 // `-- --nodes 3 --store postgres` for three nodes on a database that is started for it. With
+// `-- --cluster`, nodes, database, standby and bucket are in network namespaces that fail. With
 // `-- --foreign`, checkers that are not ours judge the history as well (foreign-checkers.mjs).
+import { spawnSync } from "node:child_process";
 import { rmSync } from "node:fs";
 import { join } from "node:path";
 import { openStore } from "./database.mjs";
@@ -13,6 +15,32 @@ ensureInstalled();
 ensureBuilt();
 rmSync(built, { recursive: true, force: true });
 run(tool("tsc"), ["-p", "tsconfig.verify.json"]);
+if (process.argv.includes("--cluster")) runCluster();
 const { words, store } = await openStore(process.argv.slice(2));
 const storeWords = store === undefined ? [] : ["--store", store];
 run(process.execPath, [join(built, "tests", "verify", "main.js"), ...words, ...storeWords]);
+
+/** In a network namespace of its own, so that the network of this machine is not changed. */
+function runCluster() {
+  if (process.getuid?.() !== 0) {
+    console.error("network namespaces need root");
+    process.exit(2);
+  }
+  const program = join(built, "tests", "verify", "cluster", "main.js");
+  const within = ["--net", "--mount", process.execPath, program];
+  const given = process.argv.slice(2).filter((word) => !["--cluster", "--planted"].includes(word));
+  if (!process.argv.includes("--planted")) {
+    run("unshare", [...within, ...given]);
+    process.exit(0);
+  }
+  const { stdout } = spawnSync(process.execPath, [program, "--bugs"], { encoding: "utf8" });
+  const missed = stdout
+    .trim()
+    .split("\n")
+    .filter((bug) => {
+      const { status } = spawnSync("unshare", [...within, ...given, "--bug", bug], { cwd: root });
+      console.log(`${status === 1 ? "found" : "MISSED"}: ${bug}`);
+      return status !== 1;
+    });
+  process.exit(missed.length === 0 ? 0 : 1);
+}

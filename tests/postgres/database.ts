@@ -56,6 +56,14 @@ export interface InstanceOptions {
   readonly data: string;
   readonly port: number;
   readonly settings: readonly string[];
+  /** The machine on which it runs, if it is not this one. */
+  readonly machine?: DatabaseMachine;
+}
+
+export interface DatabaseMachine {
+  readonly host: string;
+  /** The words before a command that runs there; it must become the process. */
+  readonly within: readonly string[];
 }
 
 /** One running database server. */
@@ -64,19 +72,24 @@ export class Instance {
   readonly port: number;
   readonly url: string;
   readonly #settings: readonly string[];
+  readonly #within: readonly string[];
   #server: ChildProcess | undefined;
 
-  constructor({ data, port, settings: more }: InstanceOptions) {
+  constructor({ data, port, settings: more, machine }: InstanceOptions) {
     this.data = data;
     this.port = port;
-    this.url = `postgres://${user}@127.0.0.1:${port}/postgres`;
+    this.url = `postgres://${user}@${machine?.host ?? "127.0.0.1"}:${port}/postgres`;
     this.#settings = [...settings, ...more];
+    this.#within = machine?.within ?? [];
   }
 
   async start(): Promise<void> {
     const words = ["-D", this.data, "-p", String(this.port), "-k", dirname(this.data)];
     const settled = this.#settings.flatMap((setting) => ["-c", setting]);
-    const [command = "", ...rest] = asUser("postgres", [...words, ...settled]);
+    const [command = "", ...rest] = [
+      ...this.#within,
+      ...asUser("postgres", [...words, ...settled]),
+    ];
     const server = spawn(command, rest, { stdio: "ignore" });
     this.#server = server;
     await untilItAnswers(this.url, server);
@@ -84,6 +97,12 @@ export class Instance {
     const { rows } = await queryOnce(this.url, "SHOW data_directory");
     const [row] = rows as { data_directory: string }[];
     if (row?.data_directory !== this.data) throw new Error(`port ${this.port} is taken`);
+  }
+
+  /** Stops all its processes, or continues them. */
+  pause(signal: "SIGSTOP" | "SIGCONT"): void {
+    const pid = this.#server?.pid ?? 0;
+    for (const each of [pid, ...childrenOf(pid)]) signalQuietly(each, signal);
   }
 
   async end(signal: "SIGQUIT" | "SIGKILL"): Promise<void> {
@@ -121,8 +140,12 @@ function asUser(program: string, words: readonly string[]): readonly string[] {
 }
 
 /** Asynchronous, because stores and servers of the test run in this process meanwhile. */
-export async function runAsUser(program: string, words: readonly string[]): Promise<void> {
-  const [command = "", ...rest] = asUser(program, words);
+export async function runAsUser(
+  program: string,
+  words: readonly string[],
+  within: readonly string[] = [],
+): Promise<void> {
+  const [command = "", ...rest] = [...within, ...asUser(program, words)];
   await promisify(execFile)(command, rest, { cwd: tmpdir() });
 }
 
@@ -157,7 +180,7 @@ async function killChildrenOf(pid: number): Promise<void> {
   process.kill(pid, "SIGSTOP");
   await until(() => isStopped(pid));
   const children = childrenOf(pid);
-  for (const child of children) killQuietly(child);
+  for (const child of children) signalQuietly(child, "SIGKILL");
   await until(() => !children.some(isRunning));
 }
 
@@ -201,9 +224,9 @@ function statOf(pid: number): readonly string[] {
   }
 }
 
-function killQuietly(pid: number): void {
+function signalQuietly(pid: number, signal: NodeJS.Signals): void {
   try {
-    process.kill(pid, "SIGKILL");
+    process.kill(pid, signal);
   } catch {
     // It has ended already.
   }

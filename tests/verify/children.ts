@@ -4,7 +4,17 @@ const running = new Set<ChildProcess>();
 
 /** A Node.js process that ends with this one. */
 export function spawnNode(words: readonly string[], options: SpawnOptions): ChildProcess {
-  const child = spawn(process.execPath, words, options);
+  return spawnWithin([], words, options);
+}
+
+/** The same, run by another command, which must become the process. */
+export function spawnWithin(
+  within: readonly string[],
+  words: readonly string[],
+  options: SpawnOptions,
+): ChildProcess {
+  const [command = "", ...rest] = [...within, process.execPath, ...words];
+  const child = spawn(command, rest, options);
   running.add(child);
   child.once("exit", () => running.delete(child));
   return child;

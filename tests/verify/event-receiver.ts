@@ -27,9 +27,9 @@ export class EventReceiver {
     });
   }
 
-  static async open(): Promise<EventReceiver> {
+  static async open(host = "127.0.0.1"): Promise<EventReceiver> {
     const receiver = new EventReceiver();
-    receiver.#server.listen(0, "127.0.0.1");
+    receiver.#server.listen(0, host);
     await once(receiver.#server, "listening");
     return receiver;
   }
@@ -37,7 +37,7 @@ export class EventReceiver {
   get url(): string {
     const address = this.#server.address();
     if (address === null || typeof address === "string") throw new Error("it does not listen");
-    return `http://127.0.0.1:${address.port}/`;
+    return `http://${address.address}:${address.port}/`;
   }
 
   close(): void {

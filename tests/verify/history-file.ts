@@ -5,7 +5,7 @@ import type { Workload } from "./workload.ts";
 export interface HistoryHeader {
   readonly format: "etagere-history";
   readonly version: 1;
-  /** What recorded it: `verify`, `simulate`, `planted`. */
+  /** What recorded it: `verify`, `cluster`, `simulate`, `planted`. */
   readonly source: string;
   readonly seed: number;
   /** Whether all faults had ended, and the final reads of each workload are part of it. */

@@ -1,16 +1,7 @@
-import {
-  createReadStream,
-  mkdirSync,
-  mkdtempSync,
-  openSync,
-  readdirSync,
-  writeFileSync,
-  writeSync,
-} from "node:fs";
+import { mkdirSync, mkdtempSync, openSync, writeFileSync, writeSync } from "node:fs";
 import { rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { createInterface } from "node:readline";
 import { parseArgs } from "node:util";
 import { checkFolder } from "../../src/commands/folder-check/check-folder.ts";
 import { realClock } from "../../src/host/world.ts";
@@ -18,9 +9,10 @@ import { silentLog } from "../harness/silent-log.ts";
 import { Clients } from "./clients.ts";
 import { EventReceiver } from "./event-receiver.ts";
 import { historyText } from "./history-file.ts";
-import { operationsIn, parseHistory, type HistoryEvent, type Operation } from "./history.ts";
+import { operationsIn, type Operation } from "./history.ts";
 import { faultNames, runNemesis, type FaultName } from "./nemesis.ts";
 import { randomFrom } from "./random.ts";
+import { readHistories } from "./read-histories.ts";
 import { monotonicMicroseconds } from "./recorder.ts";
 import { report } from "./report.ts";
 import { ServerProcess } from "./server-process.ts";
@@ -74,7 +66,7 @@ const servers = Array.from(
 );
 
 const faults = await runAll();
-const operations = operationsIn(await readHistories());
+const operations = operationsIn(await readHistories(histories));
 if (values.histories !== undefined) storeHistory(values.histories);
 const findings = [...judge(chosen, operations), ...(await checkData())];
 const isGreen = findings.every(({ problems }) => problems.length === 0);
@@ -149,20 +141,9 @@ function ownSetting(began: number): Setting {
 }
 
 async function finishAll(setting: Setting): Promise<void> {
-  const sofar = operationsIn(await readHistories());
+  const sofar = operationsIn(await readHistories(histories));
   const keysOf = ({ name }: Workload): readonly string[] => [
     ...new Set(sofar.filter(({ workload }) => workload === name).map(({ key }: Operation) => key)),
   ];
   await Promise.all(chosen.map((workload) => workload.finish(setting, keysOf(workload))));
-}
-
-async function readHistories(): Promise<readonly HistoryEvent[]> {
-  const events: HistoryEvent[] = [];
-  for (const name of readdirSync(histories)) {
-    const lines: string[] = [];
-    const input = createReadStream(join(histories, name));
-    for await (const line of createInterface({ input })) lines.push(line);
-    for (const event of parseHistory(lines)) events.push(event);
-  }
-  return events;
 }

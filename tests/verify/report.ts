@@ -1,4 +1,3 @@
-import type { FaultName } from "./nemesis.ts";
 import type { Finding } from "./verdict.ts";
 
 export interface Report {
@@ -8,7 +7,7 @@ export interface Report {
   /** Options common to the server processes. */
   readonly shared: string;
   readonly findings: readonly Finding[];
-  readonly faults: ReadonlyMap<FaultName, number>;
+  readonly faults: ReadonlyMap<string, number>;
   /** The path of a history with a violation, and of the data it left. */
   readonly kept: string;
   readonly isGreen: boolean;

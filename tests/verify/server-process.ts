@@ -1,8 +1,9 @@
 import type { ChildProcess } from "node:child_process";
 import { once } from "node:events";
+import { openSync } from "node:fs";
 import { awaitUrls } from "../harness/startup-lines.ts";
 import { accountsOption } from "./accounts-file.ts";
-import { spawnNode } from "./children.ts";
+import { spawnWithin } from "./children.ts";
 import { DropProxy } from "./drop-proxy.ts";
 import type { Endpoints } from "./wire.ts";
 
@@ -17,6 +18,16 @@ export interface ServerOptions {
   readonly webhook: string;
   /** Preloaded modules that make its wall clock jump, or its files slow, at a signal. */
   readonly preloads: readonly string[];
+  /** The machine on which it runs, if it is not this one. */
+  readonly machine?: {
+    readonly host: string;
+    /** The words before a command that runs there. */
+    readonly within: readonly string[];
+    readonly options: readonly string[];
+    readonly env: NodeJS.ProcessEnv;
+    /** The file that gets its log. */
+    readonly log: string;
+  };
 }
 
 /** A server that is killed, paused and restarted behind stable addresses. */
@@ -41,7 +52,9 @@ export class ServerProcess {
   }
 
   async start(): Promise<void> {
-    const { program, location, store, webhook, preloads } = this.#options;
+    const { program, location, store, webhook, preloads, machine } = this.#options;
+    const hosts =
+      machine === undefined ? [] : services.map((name) => `--${name}Host=${machine.host}`);
     const ports = [...services, "dfs", "admin"].map((name) => `--${name}Port=0`);
     const loading = preloads.flatMap((path) => ["--import", path]);
     const words = [
@@ -51,9 +64,14 @@ export class ServerProcess {
       accountsOption(location, webhook),
       `--eventWebhooks=${webhook}`,
       ...ports,
+      ...hosts,
+      ...(machine?.options ?? []),
     ];
     if (store !== undefined) words.push(`--store=${store}`);
-    const child = spawnNode(words, { stdio: ["ignore", "pipe", "inherit"] });
+    const child = spawnWithin(machine?.within ?? [], words, {
+      stdio: ["ignore", "pipe", machine === undefined ? "inherit" : openSync(machine.log, "a")],
+      env: { ...process.env, ...machine?.env },
+    });
     this.#child = child;
     const urls = await awaitUrls(child);
     for (const [name, proxy] of this.#proxies) {

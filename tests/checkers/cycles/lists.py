@@ -43,7 +43,7 @@ def wrong_offsets(longest, writers):
     for record in longest:
         writer = writers.get(record)
         if writer is not None and writer.is_done and writer.result.get("offset") != offset:
-            yield f"{writer.id} is at {offset}, but was told {writer.result.get('offset')}"
+            yield f"{writer.id} is at {offset}, but the response says {writer.result.get('offset')}"
         condition = writer.arguments.get("position") if writer is not None else None
         if condition is not None and condition != offset:
             yield f"{writer.id} asked for position {condition}, but is at {offset}"
@@ -58,7 +58,7 @@ def list_problems(items, writers):
     for item in items:
         writer = writers.get(item)
         if writer is None:
-            yield f"garbage: nobody wrote {item[:20]}"
+            yield f"garbage: no client wrote {item[:20]}"
         elif writer.is_refused:
             yield f"G1a: {writer.id} was refused, but {item[:20]} is there"
 

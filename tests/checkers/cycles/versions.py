@@ -19,7 +19,7 @@ def check_transactions(operations):
             seen.update(version for version in (row["version"], row["previous"]) if version)
     for version in sorted(seen - {FIRST}):
         if version not in transfers:
-            yield f"garbage: nobody wrote version {version}"
+            yield f"garbage: no client wrote version {version}"
         elif transfers[version].is_refused:
             yield f"G1a: {transfers[version].id} was refused, but its version {version} is there"
     applied = [

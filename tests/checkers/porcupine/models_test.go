@@ -48,7 +48,7 @@ func TestModels(t *testing.T) {
 	}
 }
 
-// A search that would take too long is repeated without changes that nobody saw.
+// A search that would take too long is repeated without changes that no client read.
 func TestHidden(t *testing.T) {
 	for last, wanted := range map[string]bool{`200,"value":"x","etag":"1"`: false, "404": true} {
 		operations := history(t, "blob register", `

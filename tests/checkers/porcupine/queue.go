@@ -14,7 +14,7 @@ type queued struct {
 	isDeleted bool
 	id        string
 	receipt   string
-	// visible: nobody may receive it before.
+	// visible: no client may receive it before.
 	visible int64
 	now     int64
 }
@@ -137,7 +137,7 @@ func (q queued) useReceipt(one use, change func(*queued)) (bool, queued) {
 	after := q
 	change(&after)
 	if one.isRefused() && isLatest && one.othersGet < one.end() && q.visible-slack < one.end() {
-		// Somebody who got no response may have received the message meanwhile.
+		// A client without a response may have received the message meanwhile.
 		q.receipt = "unknown"
 		return true, q
 	}

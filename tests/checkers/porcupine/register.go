@@ -18,7 +18,7 @@ type register struct {
 type change struct {
 	*operation
 	newEtag string
-	// hidden: changes without a response that nobody saw may happen from these times on.
+	// hidden: changes without a response that no client read may happen from these times on.
 	hiddenWrite, hiddenRemoval int64
 }
 

@@ -93,7 +93,7 @@ func stepShared(state shared, one *operation) []any {
 	return nil
 }
 
-// outside: by somebody who does not have the file.
+// outside: by a client that does not have the file.
 func (s shared) outside(one *operation, isAllowed bool, after shared) []any {
 	switch {
 	case one.isUnknown() && isAllowed:
@@ -125,7 +125,7 @@ func (s shared) refuses(one *operation) bool {
 	return false
 }
 
-// inside: by somebody who has the file, or had it.
+// inside: by a client that has the file, or had it.
 func (s shared) inside(one *operation, isOwn bool, after shared) []any {
 	if (one.isDone() || one.isUnknown()) && isOwn {
 		return []any{after}

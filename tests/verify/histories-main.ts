@@ -6,6 +6,7 @@ import { mkdirSync, readFileSync, readdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { parseArgs } from "node:util";
 import { historyText, parseHistoryText } from "./history-file.ts";
+import { unavailableAsUnknown } from "./history.ts";
 import type { Lie } from "./lying-proxy.ts";
 import { allPlantedBugs, recordWith } from "./planted-run.ts";
 import { judge } from "./verdict.ts";
@@ -55,7 +56,9 @@ async function record(workload: Workload, { folder, lie, run, bug }: Recording):
 
 function judgeAll(folder: string): void {
   for (const file of readdirSync(folder).filter((name) => name.endsWith(".jsonl"))) {
-    const { operations } = parseHistoryText(readFileSync(join(folder, file), "utf8"));
+    const stored = parseHistoryText(readFileSync(join(folder, file), "utf8"));
+    const isCluster = stored.header.source === "cluster";
+    const operations = isCluster ? unavailableAsUnknown(stored.operations) : stored.operations;
     const present = new Set(operations.map(({ workload }) => workload));
     const known = [...workloads, ...ownWorkloads].filter(({ name }) => present.has(name));
     for (const { workload, problems } of judge(known, operations)) {

@@ -60,6 +60,18 @@ export function operationsIn(events: readonly HistoryEvent[]): readonly Operatio
   return [...operations.values()].toSorted((one, other) => one.called - other.called);
 }
 
+const unavailable = 503;
+
+/** Operations on nodes whose database fails: after 503 a write may have taken effect, because its
+ *  response was lost between database and node (docs/SCALE.md). */
+export function unavailableAsUnknown(operations: readonly Operation[]): readonly Operation[] {
+  return operations.map((operation) => {
+    const { status } = (operation.output ?? {}) as { readonly status?: number };
+    if (status !== unavailable) return operation;
+    return { ...operation, output: undefined, returned: Infinity };
+  });
+}
+
 export function byKey<O extends { readonly key: string }>(
   operations: readonly O[],
 ): ReadonlyMap<string, readonly O[]> {

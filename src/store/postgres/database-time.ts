@@ -1,4 +1,3 @@
-import { ticksPerSecond } from "../../base/ticks.ts";
 import type { Ticks } from "../../base/ticks.ts";
 import type { Clock } from "../../base/world.ts";
 
@@ -6,18 +5,27 @@ import type { Clock } from "../../base/world.ts";
 export const databaseTicks = `(extract(epoch FROM clock_timestamp()) * 10000000)::bigint
   + 621355968000000000`;
 
-/** The offset is measured again after 10 s; good clocks drift apart by less than 1 ms in that
- *  time. */
-const anchorAgeMax: Ticks = 10n * ticksPerSecond;
+/** Clocks drift apart by at most one tick in this many: 100 parts per million. */
+const driftTicks = 10_000n;
 
-/** Store time of all nodes: the database's clock, which each node extrapolates with its own
- *  monotonic clock and measures again along with its reads. `storeTime` ensures that no time
- *  precedes a committed one, even if clocks are wrong. */
+/**
+ * Store time of all nodes: the database's clock, which each node extrapolates with its own
+ * monotonic clock and measures along with its reads. `storeTime` ensures that no time precedes a
+ * committed one, even if clocks are wrong.
+ *
+ * The database read its clock between the moments when the query was sent and when its response
+ * arrived. Half of that time is the error of a measurement, so one that took long, because the
+ * network or the database was paused, replaces none that was quick. Otherwise leases of nodes that
+ * measured at different moments would end early by seconds. It only corrects an offset that it
+ * shows to be impossible.
+ */
 export class DatabaseTime {
   readonly #clock: Clock;
   readonly #isOwn: boolean;
   #clockOffset: Ticks = 0n;
-  #anchoredAt: Ticks | undefined;
+  #measuredAt: Ticks | undefined;
+  /** How long the measurement took. */
+  #duration: Ticks = 0n;
 
   constructor(clock: Clock, isOwn = false) {
     this.#clock = clock;
@@ -34,8 +42,20 @@ export class DatabaseTime {
   observe(databaseTime: Ticks, sentAt: Ticks): void {
     if (this.#isOwn) return;
     const now = this.#clock.monotonic();
-    if (this.#anchoredAt !== undefined && now - this.#anchoredAt < anchorAgeMax) return;
-    this.#anchoredAt = now;
-    this.#clockOffset = databaseTime - (sentAt + now) / 2n;
+    const duration = now - sentAt;
+    if (this.#measuredAt === undefined || duration <= this.#durationToBeat(now, this.#measuredAt)) {
+      this.#measuredAt = now;
+      this.#duration = duration;
+      this.#clockOffset = databaseTime - (sentAt + now) / 2n;
+      return;
+    }
+    const [least, most] = [databaseTime - now, databaseTime - sentAt];
+    if (this.#clockOffset < least) this.#clockOffset = least;
+    else if (this.#clockOffset > most) this.#clockOffset = most;
+  }
+
+  /** The older a measurement, the less exact is the extrapolation. */
+  #durationToBeat(now: Ticks, measuredAt: Ticks): Ticks {
+    return this.#duration + (now - measuredAt) / driftTicks;
   }
 }

@@ -59,6 +59,7 @@ var checkers = map[string]checker{
 
 func main() {
 	timeout := flag.Duration("timeout", 20*time.Second, "for each key")
+	flag.Int64Var(&slack, "slack", slack, "microseconds by which times may differ")
 	flag.Parse()
 	failed := false
 	for _, path := range flag.Args() {

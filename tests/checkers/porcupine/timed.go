@@ -4,8 +4,8 @@ import "github.com/anishathalye/porcupine"
 
 const microsecondsPerSecond = 1_000_000
 
-// Times of the server may be rounded to milliseconds.
-const slack = 20_000
+// slack in microseconds: times of the server may be rounded to milliseconds. Only main sets it.
+var slack int64 = 20_000
 
 // A blob with leases that end by themselves. An operation happens at one moment between its call
 // and its return; the model keeps what is known about the moments of earlier ones.

@@ -16,6 +16,7 @@ import { isScopeName } from "../protocol/encryption.ts";
 import {
   findSubscriptionNameProblem,
   parseSubscription,
+  subscriptionsMax,
   type SubscriptionInput,
 } from "./parse-subscription.ts";
 
@@ -62,8 +63,6 @@ const dayFields = [
   "shareSoftDeleteDays",
   "changeFeedRetentionDays",
 ] as const;
-/** As many as an account can have. */
-const configuredSubscriptionsMax = 100;
 const secondFields = ["deletedNameSeconds"] as const;
 const rateFields = ["requestsPerSecondMax"] as const;
 const byteFields = ["quotaBytes"] as const;
@@ -203,8 +202,8 @@ function parseScopes({ where, object, problems }: SettingsReader) {
 function parseSubscriptions({ where, object, problems }: SettingsReader) {
   const given = object["subscriptions"];
   if (given === undefined) return {};
-  if (!isObject(given) || Object.keys(given).length > configuredSubscriptionsMax) {
-    const problem = `must be an object with at most ${configuredSubscriptionsMax} subscriptions`;
+  if (!isObject(given) || Object.keys(given).length > subscriptionsMax) {
+    const problem = `must be an object with at most ${subscriptionsMax} subscriptions`;
     problems.push(`${where}: "subscriptions" ${problem}`);
     return {};
   }

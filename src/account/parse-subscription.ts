@@ -23,7 +23,7 @@ export interface SubscriptionInput {
   readonly eventTimeToLiveSeconds?: number;
 }
 
-/** Limits of Azure. */
+/** Limits of Azure for one subscription. */
 const advancedFiltersMax = 25;
 const filterValuesMax = 25;
 const filterTextUnitsMax = 512;
@@ -31,7 +31,9 @@ const attemptsMax = 30;
 const timeToLiveSecondsMax = 86_400;
 const subscriptionNameForm = /^[A-Za-z0-9-]{3,64}$/;
 const shownUnitsMax = 80;
-/** Limits of this server. */
+/** Limit of this server for the subscriptions of an account. */
+export const subscriptionsMax = 100;
+/** Limits of this server for one subscription. */
 const eventTypesMax = 50;
 const subjectUnitsMax = 2048;
 const messageTimeToLiveSecondsMax = 2 ** 31 - 1;

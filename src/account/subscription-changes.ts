@@ -3,6 +3,7 @@ import { newId } from "../operation/identifiers.ts";
 import { appendsMax } from "../store/logs.ts";
 import type { Store, Transaction } from "../store/store.ts";
 import { accounts, type AccountRecord } from "./account-record.ts";
+import { subscriptionsMax } from "./parse-subscription.ts";
 import type { Accounts } from "./settings.ts";
 import {
   eventRetries,
@@ -15,9 +16,6 @@ import {
   type SubscriptionRecord,
   type SubscriptionState,
 } from "./subscription.ts";
-
-/** A limit of this server. */
-const subscriptionsMax = 100;
 
 type SubscriptionFaultCode =
   | "AccountNotFound"

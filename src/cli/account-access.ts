@@ -20,7 +20,7 @@ interface AccountRow {
   readonly createdAt?: string;
 }
 
-/** What an action returns, as far as it is printed. */
+/** The fields of an action's response that are printed. */
 export interface AccountAnswer {
   readonly accounts?: readonly AccountRow[];
   readonly keys?: readonly string[];

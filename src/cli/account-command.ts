@@ -117,7 +117,7 @@ function printed(does: AccountAction, answer: AccountAnswer): string {
   return lines.map((line) => `${line}\n`).join("");
 }
 
-/** What `etagere account` is asked to do. */
+/** The action of `etagere account` with its arguments. */
 export type AccountAction =
   | { readonly action: "list" }
   | {

@@ -19,7 +19,7 @@ import { ok } from "../protocol/result.ts";
 import { latestVersion } from "../protocol/versions.ts";
 import type { EventGridEvent } from "./render-event.ts";
 
-/** Where dead letters of a subscription go. */
+/** The container to which dead letters of a subscription are written. */
 export interface DeadLetterPlace {
   readonly account: string;
   readonly container: string;

@@ -10,7 +10,7 @@ import {
 import { formatIso } from "../base/dates.ts";
 import { bareETag } from "../protocol/conditions.ts";
 
-/** Where the events of an account come from. */
+/** The account that an event names as its source. */
 export interface EventSource {
   readonly account: string;
   /** URLs of the services with the account, for changes that the server made itself. */

@@ -6,7 +6,7 @@ import { pathWithoutTrailingDots } from "../protocol/file-names.ts";
 import { checkShareName } from "../protocol/names.ts";
 import { ok, type Result } from "../protocol/result.ts";
 
-/** What the URL of a request addresses. */
+/** The resource that the URL of a request addresses. */
 export interface FileAddress extends Address {
   readonly resource: "service" | "share" | "directory" | "file" | "entry";
   readonly share: string;

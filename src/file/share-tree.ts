@@ -11,7 +11,7 @@ export interface ShareTree {
   readonly epoch?: number | undefined;
 }
 
-/** The result of resolving a path. */
+/** The file or directory that a path names, and the directory that it is in. */
 export interface ResolvedPath {
   /** The directory of the last component; undefined if it does not exist. */
   readonly parent: NodeRecord | undefined;

@@ -28,7 +28,7 @@ export interface HttpService {
   readonly requestIds: RequestIds;
   /** Verifies bearer tokens, unless `options.oauth` is `basic`. */
   readonly tokens?: TokenVerifier | undefined;
-  /** Reads the sources of copies. */
+  /** Reads the sources of copies, on this server or elsewhere. */
   readonly sources: Sources;
   readonly clock: Clock;
   readonly log: Log;

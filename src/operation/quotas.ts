@@ -141,7 +141,7 @@ export class Quotas {
     this.#admitted.set(request, { gauge, bytes });
   }
 
-  /** The transaction was committed or has failed. */
+  /** Called when the transaction was committed or has failed. */
   release(request: object): void {
     if (this.#admitted.size === 0) return;
     const admitted = this.#admitted.get(request);

@@ -75,7 +75,7 @@ export const deletedQueues = defineTable<{ account: bigint; name: string }, Dele
 /** Messages of a queue that expire in the same minute share one reclaim job. */
 const sweepTicks = 60n * ticksPerSecond;
 
-/** When the reclaim job of a message that expires then is due. */
+/** When the reclaim job of a message with this expiry is due: at the end of the minute. */
 function sweepAfter(expires: Ticks): Ticks {
   return expires - (expires % sweepTicks) + sweepTicks;
 }

@@ -31,7 +31,7 @@ export interface ServerEnvironment {
  *  reads files, and no threads. */
 interface SimulatedMachine {
   readonly openStorage: OpenStorage;
-  /** Connects a server to its address. */
+  /** Binds a listener to its address in the simulated network. */
   readonly bind: Bind;
 }
 

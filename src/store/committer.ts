@@ -45,7 +45,7 @@ export class BatchDelay {
     } while (queue.length > count && queue.length < countMax && this.#clock.monotonic() < end);
   }
 
-  /** A commit begins. */
+  /** Called when a commit begins. */
   begin(): void {
     this.#startedAt = this.#clock.monotonic();
   }

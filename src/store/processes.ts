@@ -111,8 +111,8 @@ export function identifyProcess(pid: number): ProcessIdentity {
   return { pid, startTime: startTimeOf(pid) ?? "" };
 }
 
-/** Identifies the PID namespace: containers on one machine have one each. Empty on systems without
- *  namespaces. */
+/** Identifies the PID namespace of this process: a process id means nothing in another one, such as
+ *  that of another container on the machine. Empty on systems without namespaces. */
 export function processNamespace(): string {
   try {
     return readlinkSync("/proc/self/ns/pid");

@@ -84,7 +84,7 @@ export interface SnapshotOptions {
 }
 
 export interface TransactOptions extends SnapshotOptions {
-  /** Attempts before `StoreBusy`. */
+  /** Most attempts; then the transaction fails with `StoreBusy`. */
   readonly attemptsMax?: number;
   /** Runs the work only inside the commit batch: concurrent calls change the same keys, so an
    *  attempt before the batch would conflict. */

@@ -338,7 +338,7 @@ interface TransactionsOptions {
   readonly checkOpen: () => void;
   /** Opens the latest state for an attempt or a snapshot; the caller closes it. */
   readonly open: () => Awaitable<StateView>;
-  /** The same without an age limit. */
+  /** As `open`, for a view that does not expire. */
   readonly openUnlimited: () => Awaitable<StateView>;
   /** Reads what work will probably read, in one request; resolves to undefined if that cannot be
    *  predicted. Undefined: reads of this store are fast by themselves. */

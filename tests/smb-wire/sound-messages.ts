@@ -1,3 +1,4 @@
+import { fileClasses, volumeClasses } from "../../src/smb/files/information-classes.ts";
 import { Writer } from "../../src/smb/wire/writer.ts";
 import type { Handle } from "./wire-client.ts";
 import { firstToken, sessionSetup } from "./wire-login.ts";
@@ -13,8 +14,6 @@ const controls = [
   0x0006_0194, 0x0011_c017, 0x0014_0204, 0x0014_01fc, 0x0014_0078, 0x0014_40f2, 0x0014_4064,
   0x0009_80c8, 0x0009_40cf, 0x0009_003c, 0x0009_c040, 0x0009_00c0, 0x0009_00a8, 0x0014_01d4,
 ];
-const fileClasses = [4, 5, 6, 7, 8, 14, 16, 18, 21, 22, 28, 34, 35, 48, 59];
-const volumeClasses = [1, 3, 4, 5, 6, 7, 8, 11];
 const setClasses = [4, 10, 11, 13, 14, 16, 19, 20, 64, 65];
 const listClasses = [1, 2, 3, 12, 37, 38, 60];
 
@@ -36,13 +35,17 @@ export function soundMessages(file: Handle, directory: Handle): readonly Sound[]
     { command: 18, body: head(24).zeros(6).bytes(id(file)).finish() },
     { command: 18, body: head(36).zeros(34).finish() },
     ...controls.map((code) => ({ command: 11, body: control(file, code) })),
-    ...fileClasses.map((each) => ({ command: 16, body: query(file, 1, each) })),
-    ...volumeClasses.map((each) => ({ command: 16, body: query(file, 2, each) })),
+    ...numbersIn(fileClasses).map((each) => ({ command: 16, body: query(file, 1, each) })),
+    ...numbersIn(volumeClasses).map((each) => ({ command: 16, body: query(file, 2, each) })),
     { command: 16, body: query(file, 3, 0) },
     ...setClasses.map((each) => ({ command: 17, body: change(file, 1, each) })),
     { command: 17, body: change(file, 3, 0) },
     ...listClasses.map((each) => ({ command: 14, body: list(directory, each) })),
   ];
+}
+
+function numbersIn(classes: Readonly<Record<number, unknown>>): readonly number[] {
+  return Object.keys(classes).map(Number);
 }
 
 function head(structureSize: number): Writer {

@@ -24,6 +24,7 @@ interface OpenFilePage {
 
 /** Opens, locks and grants that are shown per file; further ones are only counted. */
 const shownMax = 200;
+/** Entries that a page may skip: of deleted files, and of accounts that the caller may not see. */
 const strayEntriesMax = 5000;
 
 /** Files that are open, with their opens, byte-range locks and caching grants. */

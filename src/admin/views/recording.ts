@@ -19,7 +19,8 @@ const secondsMax = 3600;
 const eventsMax = 5000;
 const spansMax = 2000;
 
-/** What happened in the last seconds, of all objects or of one; without contents and keys. */
+/** The requests, leases, handles and waits of the last seconds, of all objects or of one, which the
+ *  explorer saves to a file and opens again; without contents and keys. */
 export function recordingRoutes(context: ViewContext, feed: Feed): readonly Route[] {
   const named = Object.entries(objectChecks(context.httpServices));
   return [
@@ -37,7 +38,7 @@ export function recordingRoutes(context: ViewContext, feed: Feed): readonly Rout
   ];
 }
 
-/** The wanted object; for a message the queue, and the id of the message. */
+/** The object whose recording is requested; for a message the queue, and the id of the message. */
 interface Wanted {
   readonly object?: WatchedObject;
   readonly message?: string | undefined;

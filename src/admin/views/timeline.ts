@@ -62,7 +62,7 @@ async function timeline(
   });
 }
 
-/** What a recorded request did to its object. */
+/** The word of timelines for a recorded request: `write`, `delete`, or the kind of its event. */
 export function whatOf({ kind, method }: FeedEvent): string {
   if (kind !== "change") return kind;
   return method === "DELETE" ? "delete" : "write";

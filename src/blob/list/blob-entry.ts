@@ -29,7 +29,7 @@ import {
 } from "./derived-properties.ts";
 import type { ListEntry } from "./scan-blobs.ts";
 
-/** Which properties a listing shows. */
+/** The properties that a listing shows for each entry. */
 export interface EntryOptions {
   readonly now: Ticks;
   readonly metadata: boolean;
@@ -58,7 +58,7 @@ export function renderEntry(entry: ListEntry, options: EntryOptions): string {
   }
 }
 
-/** Properties of the directory that a prefix is the name of; empty on flat accounts. */
+/** The properties of a prefix. Only on hierarchical accounts it is a directory, which has some. */
 function propertiesOf({ record }: { readonly record?: BlobRecord }, options: EntryOptions): string {
   return record === undefined ? "" : element("Properties", renderProperties(record, options));
 }

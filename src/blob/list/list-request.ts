@@ -50,7 +50,7 @@ export const listParams = {
 
 type ListInput = InputOf<typeof listParams>;
 
-/** Which entries a request lists. */
+/** The entries that a request lists: prefix, delimiter, marker and kinds of blobs. */
 export function selectionOf(
   container: bigint,
   input: ListInput,
@@ -79,7 +79,7 @@ function kindOf(shown: ListInput["showOnly"]): Selection["kind"] {
   return shown?.has("directories") ? "directories" : undefined;
 }
 
-/** Which properties a request lists. */
+/** The properties that a request lists for each entry. */
 export function entryOptions(
   { include: included }: ListInput,
   { now, features, scope }: Pick<EntryOptions, "now" | "features"> & { scope: AccountScope },

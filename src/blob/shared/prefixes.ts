@@ -29,7 +29,7 @@ export async function isPrefix(view: RecordView, key: BlobKey): Promise<boolean>
   return key.name === "" || hasBlobsBelow(view, key);
 }
 
-/** What has a name on a flat account. */
+/** Whether a name on a flat account is that of a file, of a directory, or of neither. */
 export async function kindOfName(
   view: RecordView,
   key: BlobKey,

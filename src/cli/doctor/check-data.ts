@@ -11,7 +11,7 @@ import type { Options } from "../../server/options.ts";
 import type { Clock } from "../../base/world.ts";
 import { ok, problem, type Finding } from "./finding.ts";
 
-/** What a database has told. */
+/** The result of asking a database for its clock and its keys. */
 interface DatabaseFacts {
   readonly finding: Finding;
   /** Its clock; undefined if it could not be reached. */

@@ -1,5 +1,23 @@
 import { combineCrc64, crc64Bytes, crc64Of, crc64OfNothing } from "./checksums.ts";
 
+/**
+ * The structured body format: data with checksums in between, as newer clients send and request it.
+ * All numbers are little-endian; sizes in bytes in parentheses.
+ *
+ * Header: version (1), length of the whole message (8), flags (2), number of segments (2). Segment:
+ * its number from 1 (2), its length (8), the data, its CRC64 (8). At the end the CRC64 of all data
+ * (8).
+ */
+export const structuredForm = "XSM/1.0; properties=crc64";
+const structuredVersion = 1;
+const crc64Flag = 1;
+const headerBytes = 13;
+const segmentHeaderBytes = 10;
+const crc64Length = 8;
+const segmentsMax = 65_535;
+
+const segmentBytesDefault = 4 * 1024 * 1024;
+
 /** The structured body is invalid: truncated, segments out of order, or a wrong checksum. */
 export class InvalidStructuredBody extends Error {
   override readonly name = "StructuredBodyWrong";
@@ -166,24 +184,6 @@ function segmentHeader(number: number, length: number): Uint8Array {
   view.setBigUint64(2, BigInt(length), true);
   return bytes;
 }
-
-/**
- * The structured body format: data with checksums in between, as newer clients send and request it.
- * All numbers are little-endian; sizes in bytes in parentheses.
- *
- * Header: version (1), length of the whole message (8), flags (2), number of segments (2). Segment:
- * its number from 1 (2), its length (8), the data, its CRC64 (8). At the end the CRC64 of all data
- * (8).
- */
-export const structuredForm = "XSM/1.0; properties=crc64";
-const structuredVersion = 1;
-const crc64Flag = 1;
-const headerBytes = 13;
-const segmentHeaderBytes = 10;
-const crc64Length = 8;
-const segmentsMax = 65_535;
-
-const segmentBytesDefault = 4 * 1024 * 1024;
 
 /** Size and number of the segments in which this server sends a body of a given length. An empty
  *  body has one empty segment: the decoders of the client libraries expect at least one. */

@@ -28,11 +28,11 @@ const wholeFlag = 2 ** 28;
 const lengthFactor = 2 ** 16;
 const positionMax = 2 ** 28;
 
-/** A place in a region, as an offset describes it. */
+/** The parts of an offset. */
 interface SealedPlace {
   /** Position of the region. */
   readonly position: number;
-  /** The byte in the region. */
+  /** Number of the byte in the region, before encryption. */
   readonly at: number;
   /** Bytes of each chunk of the region, padding included. */
   readonly chunkBytes: number;

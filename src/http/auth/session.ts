@@ -9,7 +9,7 @@ import { fail, ok, type Result } from "../../protocol/result.ts";
 import { isSignedBy, sign, verifySigned, type KeyRing } from "./shared-key.ts";
 import type { AuthRequest } from "./request.ts";
 
-/** Whom and what a session is for. */
+/** The caller and the container that a session is for. */
 interface SessionClaims {
   readonly account: string;
   readonly container: string;

@@ -30,7 +30,7 @@ export class Part implements HeaderLines {
 }
 
 interface MultipartLimits {
-  /** Limit of the number of parts. */
+  /** Most parts that are accepted. */
   readonly partsMax: number;
   /** Whether parsing stops after `partsMax` parts instead of rejecting the body. */
   readonly stopsAtMax?: true;
@@ -139,7 +139,7 @@ export function holdsAt(body: Buffer, bytes: Buffer, from: number, to: number): 
 }
 
 interface HeaderBlock extends HeaderLines {
-  /** Where the body starts. */
+  /** Offset at which the body starts. */
   readonly after: number;
   /** Whether an empty line ends the block; otherwise the bytes end with it. */
   readonly isClosed: boolean;

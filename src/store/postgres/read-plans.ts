@@ -22,7 +22,7 @@ export interface PlannedRange {
   readonly indexTarget: IndexTarget | undefined;
 }
 
-/** The predicted reads of an operation. */
+/** The predicted reads of an operation, which the database answers in one statement. */
 export interface ReadPlan {
   readonly keys: ReadonlyMap<KeyText, PlannedKey>;
   readonly ranges: readonly PlannedRange[];
@@ -43,7 +43,8 @@ const rangeEntriesMax = 64;
  *  until now runs a little later; and concurrent operations have equal plans, which are merged. */
 const planningStep: Ticks = 60n * ticksPerSecond;
 
-/** Predicts the reads of an operation by a dry run. Returns `undefined` if there are none or too
+/** Predicts the reads of an operation by a dry run on cached values: one request to the database
+ *  for all of them takes less time than one for each. Returns `undefined` if there are none or too
  *  many. */
 export async function planReads(options: PlanReadsOptions): Promise<ReadPlan | undefined> {
   const recorder = new ReadRecorder(

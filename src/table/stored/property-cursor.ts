@@ -7,7 +7,8 @@ const asciiEnd = 0x80;
 /** Up to this length of ASCII a loop is faster than a call of the decoder. */
 const loopBytesMax = 24;
 
-/** Iterates over the properties of an encoded entity without allocation. Reused for all rows. */
+/** Iterates over the properties of an encoded entity (`entity-format.ts`) without allocation.
+ *  Reused for all rows. */
 export class PropertyCursor {
   bytes: Uint8Array = new Uint8Array();
   type: EdmType = edm.string;

@@ -21,7 +21,7 @@ import { accessOf } from "../../tree/path-facts.ts";
 import { joinPath } from "../../tree/paths.ts";
 import { hasFolderMark } from "../../tree/directory-record.ts";
 
-/** Hadoop lists a file to get its status. */
+/** A listing of a file contains the file itself: Hadoop lists a file to get its status. */
 function listFile(record: BlobRecord, path: string): PathPage {
   return { paths: [{ path, record, isDirectory: false }], next: undefined };
 }

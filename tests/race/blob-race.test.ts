@@ -74,6 +74,27 @@ describe("2 pessimistic", () => {
     expect(statuses(answers)).toEqual({ 201: 1, 409: racers - 1 });
   });
 
+  it("acquires of uncommitted blocks during commits: no commit after the lease", async () => {
+    const path = `/${await newContainer()}/b`;
+    await send({ method: "PUT", path: `${path}?comp=block&blockid=YQ%3D%3D`, body: "x" });
+    const headers = { "x-ms-lease-action": "acquire", "x-ms-lease-duration": "60" };
+    const body = "<BlockList><Latest>YQ==</Latest></BlockList>";
+    const calls = await everyone(racers, (index) =>
+      index % 2 === 0
+        ? send({ method: "PUT", path: `${path}?comp=lease`, headers })
+        : send({ method: "PUT", path: `${path}?comp=blocklist`, body }),
+    );
+    const leases = calls.filter((_, index) => index % 2 === 0);
+    const commits = calls.filter((_, index) => index % 2 === 1);
+    expect(statuses(leases)).toEqual({ 201: 1, 409: racers / 2 - 1 });
+    // The ETag tells whether the lease was taken before the blob was there.
+    const etag = leases.find(({ status }) => status === 201)?.headers["etag"];
+    const isCommitted = commits.some(({ status }) => status === 201);
+    expect(isCommitted).toBe(etag !== '"0x701CE1722770000"');
+    const late = await send({ method: "PUT", path: `${path}?comp=blocklist`, body });
+    expect(late.status).toBe(412);
+  });
+
   it("64 container acquires: exactly one lease", async () => {
     const container = await newContainer();
     const path = `/${container}?restype=container&comp=lease`;

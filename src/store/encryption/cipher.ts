@@ -142,6 +142,11 @@ export class Cipher {
 
 const kinds = ["record", "content"] as const;
 
+/** The header of a sealed message: no other message ever has the same. */
+export function headerText(sealed: Uint8Array): string {
+  return textOfKey(sealed, 0, headerBytes);
+}
+
 /** The last 4 bytes of the salt and the counter: unique under the key of its session. */
 function nonceOf(message: Uint8Array): Uint8Array {
   return message.subarray(headerBytes - 12, headerBytes);

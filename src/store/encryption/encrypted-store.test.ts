@@ -2,7 +2,7 @@ import { mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { randomBytes } from "node:crypto";
-import { afterAll, describe, expect, it } from "vitest";
+import { afterAll, describe, expect, it, vi } from "vitest";
 import { manualClock, type ManualClock } from "../../../tests/harness/manual-clock.ts";
 import { silentLog } from "../../../tests/harness/silent-log.ts";
 import { storeConformance } from "../../../tests/harness/store/conformance.ts";
@@ -120,6 +120,26 @@ describe("an encrypted store", () => {
     const third = await open(location, clock);
     await expect(read(third.store, k("b"))).rejects.toThrow("not encrypted as record");
     await third.close();
+  });
+
+  it("decrypts nothing that it has just written, and each value once", async () => {
+    const location = newLocation();
+    const clock = manualClock();
+    const first = await open(location, clock);
+    const opened = vi.spyOn(first.cipher, "open");
+    await put(first.store, k("a"), "of a");
+    expect(await read(first.store, k("a"))).toBe("of a");
+    await put(first.store, k("a"), "later");
+    expect(await read(first.store, k("a"))).toBe("later");
+    expect(opened).not.toHaveBeenCalled();
+    await first.close();
+    const again = await open(location, clock);
+    const openedAgain = vi.spyOn(again.cipher, "open");
+    for (let reads = 0; reads < 3; reads += 1) {
+      expect(await read(again.store, k("a"))).toBe("later");
+    }
+    expect(openedAgain).toHaveBeenCalledOnce();
+    await again.close();
   });
 
   it("changes its master key without another write, also while a process uses it", async () => {

@@ -11,7 +11,7 @@ import type {
   VersionedEntry,
 } from "../engine.ts";
 import type { Key, KeyText, Value } from "../store.ts";
-import { SealBroken, type Cipher } from "./cipher.ts";
+import { headerText, SealBroken, sealBytes, type Cipher } from "./cipher.ts";
 
 /** Which keys of a store are treated differently, by their first byte. */
 export interface RecordRules {
@@ -26,13 +26,13 @@ export interface RecordRules {
 export const keyringTag = 0x0e;
 export const keyringKey: Key = encodeTaggedKey(keyringTag, []);
 
-/** Total length of the decrypted values that are kept in memory, mostly accounts and containers,
- *  which every request reads. */
-const cachedBytesMax = 4 * 1024 * 1024;
-const cachedValueBytesMax = 1024;
+/** Total length of the values that are kept in memory: mostly accounts and containers, which every
+ *  request reads, and what was just written. */
+const cachedBytesMax = 8 * 1024 * 1024;
+const cachedValueBytesMax = 4096;
 
 interface CachedValue {
-  readonly revision: number;
+  readonly text: KeyText;
   readonly value: Value;
 }
 
@@ -42,10 +42,20 @@ export function recordCipher(cipher: Cipher, rules: RecordRules): ValueCodec {
     rules.plain.has(text.charCodeAt(0)) || text.charCodeAt(0) === keyringTag;
   const placeOf = (key: Key): Uint8Array =>
     rules.logs.has(key[0] ?? 0) ? keyWithoutSequence(key) : key;
+  // By the header of the sealed value, which is unique: a key and its revision are not, because a
+  // commit that fails after its values were sealed leaves its revision to another one.
   const cache = new RecentMap<CachedValue>(
     cachedBytesMax,
-    (text, { value }) => text.length + value.length,
+    (_, { text, value }) => text.length + value.length,
   );
+  const seal = (key: Key, text: KeyText, value: Value): Value => {
+    const sealed = cipher.seal("record", placeOf(key), value);
+    // A copy: the value may be a part of larger memory.
+    if (value.length <= cachedValueBytesMax) {
+      cache.set(headerText(sealed), { text, value: value.slice() });
+    }
+    return sealed;
+  };
   const open = (key: Key, stored: Value): Value => {
     // The tombstone of a volatile key (`lmdb/overlay-engine.ts`); an encrypted value is longer.
     if (stored.length === 0) return stored;
@@ -57,16 +67,18 @@ export function recordCipher(cipher: Cipher, rules: RecordRules): ValueCodec {
       throw new SealBroken(`the record with key ${name}: ${error.message}`, { cause: error });
     }
   };
-  const valueOf = ({ key, text, value: stored, revision }: VersionedEntry): Value => {
-    const cached = cache.get(text);
-    if (cached?.revision === revision) return cached.value;
+  const valueOf = ({ key, text, value: stored }: VersionedEntry): Value => {
+    if (stored.length < sealBytes) return open(key, stored);
+    const header = headerText(stored);
+    const cached = cache.get(header);
+    if (cached?.text === text) return cached.value;
     const value = open(key, stored);
-    if (value.length <= cachedValueBytesMax) cache.set(text, { revision, value });
+    if (value.length <= cachedValueBytesMax) cache.set(header, { text, value });
     return value;
   };
   return {
     encode: (key, text, value) =>
-      isPlain(text) ? value : cipher.seal("record", placeOf(key), value),
+      isPlain(text) ? value : seal(key, text, value),
     decodeEntry: (entry) => (isPlain(entry.text) ? entry : new EncryptedEntry(entry, valueOf)),
   };
 }

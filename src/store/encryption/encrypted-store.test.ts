@@ -5,7 +5,10 @@ import { randomBytes } from "node:crypto";
 import { afterAll, describe, expect, it, vi } from "vitest";
 import { manualClock, type ManualClock } from "../../../tests/harness/manual-clock.ts";
 import { silentLog } from "../../../tests/harness/silent-log.ts";
-import { storeConformance } from "../../../tests/harness/store/conformance.ts";
+import { describeCounters } from "../../../tests/harness/store/counters.ts";
+import type { NewStore } from "../../../tests/harness/store/harness.ts";
+import { describeLogs } from "../../../tests/harness/store/logs.ts";
+import { describeOrder } from "../../../tests/harness/store/order.ts";
 import { k, put, read } from "../../../tests/harness/store/store-steps.ts";
 import { testCipher } from "../../../tests/harness/test-encryption.ts";
 import { openLmdbStore } from "../lmdb/open-lmdb-store.ts";
@@ -34,14 +37,19 @@ const rules = { plain: new Set<number>(), logs: new Set<number>() };
 const random = { bytes: (length: number) => new Uint8Array(randomBytes(length)) };
 const master = random.bytes(32);
 
-for (const name of ["c", "none"]) {
-  const volatilePrefix = k(name).slice(0, -1);
-  storeConformance(`the encrypted lmdb store with volatile keys from "${name}" on`, (options) => {
+/** Values pass the same layers as those of the other stores, so that a part of the conformance suite
+ *  is enough here. */
+describe("the encrypted lmdb store conforms", () => {
+  const newStore: NewStore = (options) => {
     const values = recordCipher(testCipher(), rules);
+    const volatilePrefix = k("c").slice(0, -1);
     const place = { location: newLocation(), log: silentLog, volatilePrefix };
     return openLmdbStore({ ...options, ...place, values });
-  });
-}
+  };
+  describeCounters(newStore);
+  describeLogs(newStore);
+  describeOrder(newStore);
+});
 
 interface Opened {
   readonly store: Store;

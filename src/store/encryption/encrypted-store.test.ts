@@ -37,8 +37,8 @@ const rules = { plain: new Set<number>(), logs: new Set<number>() };
 const random = { bytes: (length: number) => new Uint8Array(randomBytes(length)) };
 const master = random.bytes(32);
 
-/** Values pass the same layers as those of the other stores, so that a part of the conformance suite
- *  is enough here. */
+/** Values pass the same layers as those of the other stores, so that a part of the conformance
+ *  suite is enough here. */
 describe("the encrypted lmdb store conforms", () => {
   const newStore: NewStore = (options) => {
     const values = recordCipher(testCipher(), rules);

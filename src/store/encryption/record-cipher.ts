@@ -77,8 +77,7 @@ export function recordCipher(cipher: Cipher, rules: RecordRules): ValueCodec {
     return value;
   };
   return {
-    encode: (key, text, value) =>
-      isPlain(text) ? value : seal(key, text, value),
+    encode: (key, text, value) => (isPlain(text) ? value : seal(key, text, value)),
     decodeEntry: (entry) => (isPlain(entry.text) ? entry : new EncryptedEntry(entry, valueOf)),
   };
 }

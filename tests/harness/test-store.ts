@@ -15,6 +15,8 @@ import type { Store } from "../../src/store/store.ts";
  * run on a database.
  */
 const database = process.env["ETAGERE_TEST_STORE"];
+/** Time travel and saved states need an engine of this process: `skip(isOnDatabase, reason)`. */
+export const isOnDatabase = database !== undefined;
 /** With `ETAGERE_TEST_CONTENT=s3` (or a bucket URL), the same for content. */
 const bucket = process.env["ETAGERE_TEST_CONTENT"];
 /** A property opens a store for each of its runs and does not use it afterwards. */

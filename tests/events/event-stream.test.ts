@@ -79,3 +79,9 @@ test.each([
 ])("?%s is answered %i", async (query, status) => {
   expect((await open(query)).status).toBe(status);
 });
+
+test("a Last-Event-ID that is no id is rejected: a stream from now on would miss events", async () => {
+  const answer = await open(account, { "last-event-id": "x" });
+  expect(answer.status).toBe(400);
+  expect(await answer.text()).toContain("Last-Event-ID must be the id of an event");
+});

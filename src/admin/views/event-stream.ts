@@ -61,9 +61,12 @@ export class EventStreams {
     if (wrong !== undefined) return refuse(400, "InvalidInput", wrong);
     const name = query.get("account") ?? "";
     if (accounts.get(name) === undefined) return noAccount(name);
-    const last = headers["last-event-id"];
-    const given =
-      (typeof last === "string" && idForm.test(last) ? last : query.get("after")) || "now";
+    // A stream that began now instead would lose events without a word.
+    const last = headers["last-event-id"] ?? "";
+    if (typeof last !== "string" || (last !== "" && !idForm.test(last))) {
+      return refuse(400, "InvalidInput", "Last-Event-ID must be the id of an event, such as 123-0");
+    }
+    const given = last || query.get("after") || "now";
     const { store } = this.#context.runtime;
     const found = await store.snapshot(async (view) => ({
       account: await accountIn(view, name),

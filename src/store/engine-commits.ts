@@ -1,3 +1,4 @@
+import { ensure } from "../base/invariant.ts";
 import type { Clock } from "../base/world.ts";
 import type { Attempt } from "./attempt.ts";
 import { writesOf } from "./write-set.ts";
@@ -85,6 +86,7 @@ export class EngineCommits implements BatchCommits {
         const dropped =
           sequence === current.sequence ? noneDropped : conflictsOf(accepted, current);
         const written = this.#batchOf(batch.join(current), dropped, current);
+        if (written !== undefined) ensureOrder(written, current, sequence);
         result = { kind: "committed", dropped, commit: commitOf(written, current) };
         return written && withUndo(written, current);
       }, changesIn(accepted));
@@ -128,6 +130,20 @@ function commitOf(batch: EngineBatch | undefined, current: EngineReader): Commit
   const { sequence: previous } = current;
   if (batch === undefined || batch.sequence === previous) return undefined;
   return { previous, sequence: batch.sequence, writes: batch.writes };
+}
+
+/** Commits have one order, and time never goes back in it. A state that a transaction has read is
+ *  never later than the one it is committed to: otherwise the store has lost commits. */
+function ensureOrder(batch: EngineBatch, current: EngineReader, readSequence: number): void {
+  const { sequence, ticks, writes } = batch;
+  const isLater =
+    sequence > current.sequence || (sequence === current.sequence && writes.length === 0);
+  ensure(isLater, () => `commit ${sequence} would follow commit ${current.sequence}`);
+  ensure(ticks >= current.ticks, () => `commit ${sequence} would set the time of the store back`);
+  ensure(
+    readSequence <= current.sequence,
+    () => `state ${readSequence} was read, but the store is at ${current.sequence}`,
+  );
 }
 
 function isFreeing({ attempt, mayUseReserve }: QueuedTransaction): boolean {

@@ -260,7 +260,12 @@ function applied(state: State, batch: EngineBatch): State {
     root =
       value === undefined
         ? treeDelete(root, text, edit)
-        : treePut(root, text, { key: key.slice(), text, value: value.slice(), revision }, edit);
+        : treePut(
+            root,
+            text,
+            { key: new Uint8Array(key), text, value: new Uint8Array(value), revision },
+            edit,
+          );
     if (revision !== 0) changes.set(text.charCodeAt(0), batch.sequence);
   }
   const { clockOffset = state.clockOffset, priorityOwner = state.priorityOwner } = batch;

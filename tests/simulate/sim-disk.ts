@@ -186,7 +186,8 @@ export class SimDisk {
       write: (bytes, position) =>
         this.#run(process, () => {
           this.#expectSpace();
-          file.write({ position, bytes: bytes.slice() });
+          // A copy also of a Buffer, whose `slice` is none.
+          file.write({ position, bytes: new Uint8Array(bytes) });
           this.#options.conditions.moments.reach("write of content");
         }),
       read: (bytes, position) =>

@@ -1,3 +1,5 @@
+import { ensure } from "../../base/invariant.ts";
+
 /** A range of bytes of an extent. */
 export interface ExtentRange {
   readonly offset: number;
@@ -63,13 +65,18 @@ export class RegionAllocator implements Regions {
     const offset = this.#blockEnd(range.offset);
     const freed = { offset, length: this.#blockEnd(range.offset + range.length) - offset };
     if (freed.length === 0) return;
+    const freedEnd = freed.offset + freed.length;
+    ensure(freedEnd <= this.#tail, () => `bytes ${offset} to ${freedEnd} were not allocated`);
     const merged: ExtentRange[] = [];
     const ordered = [...this.#holes, freed].toSorted((a, b) => a.offset - b.offset);
     for (const next of ordered) {
       const last = merged.at(-1);
-      const isAdjacent = last !== undefined && last.offset + last.length === next.offset;
-      if (isAdjacent) merged.splice(-1, 1, { ...last, length: last.length + next.length });
-      else merged.push(next);
+      const lastEnd = last === undefined ? 0 : last.offset + last.length;
+      // Bytes that are freed twice would be given to two bodies.
+      ensure(lastEnd <= next.offset, () => `bytes from ${next.offset} on were freed twice`);
+      if (last !== undefined && lastEnd === next.offset) {
+        merged.splice(-1, 1, { ...last, length: last.length + next.length });
+      } else merged.push(next);
     }
     const end = merged.at(-1);
     if (end !== undefined && end.offset + end.length === this.#tail) {

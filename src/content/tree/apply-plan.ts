@@ -1,3 +1,4 @@
+import { ensure } from "../../base/invariant.ts";
 import type { LoopShare } from "../../base/loop-share.ts";
 import type { Awaitable } from "../../base/awaitable.ts";
 import {
@@ -96,12 +97,35 @@ async function applyWithReferences(
   if (before?.kind === "tree" && !keepsTree(before, plan)) await references.release(before.root);
   const slicesBefore = before === undefined ? [] : slicesInRecord(before);
   const slicesAfter = after === undefined ? [] : slicesInRecord(after);
+  if (after !== undefined) ensureWhole(plan, after, slicesAfter);
   references.count(slicesBefore, -1);
   references.count(slicesAfter, 1);
   updateOwnerIndex(tx, owner, slicesBefore, slicesAfter);
   const finished = references.finish();
   if (finished !== undefined) await finished;
   return after;
+}
+
+/** New content is as long as its parts together, and its slices are in order and within it. */
+function ensureWhole(
+  plan: ContentPlan | undefined,
+  { length }: ContentRef,
+  slices: readonly Slice[],
+): void {
+  if (plan?.plan === "compose") {
+    let sum = 0;
+    for (const part of plan.parts) sum += partLength(part);
+    ensure(sum === length, () => `content of ${length} bytes was made of ${sum} bytes`);
+  }
+  let end = 0;
+  for (const slice of slices) {
+    ensure(
+      slice.at >= end,
+      () => `a slice at ${slice.at} overlaps the one before, which ends at ${end}`,
+    );
+    end = slice.at + slice.length;
+  }
+  ensure(end <= length, () => `slices of content of ${length} bytes end at ${end}`);
 }
 
 /** Whether the plan shares or edits the tree that the record already refers to: then the reference

@@ -58,8 +58,9 @@ export function openConnections(options: ConnectionOptions): Connections {
   const pool = (max: number): pg.Pool => {
     const made = new pg.Pool({ ...config, Client, max, idleTimeoutMillis: idleMilliseconds });
     // The pool replaces a broken idle connection when it is needed.
-    made.on("error", (error) =>
-      log.warn({ err: error }, "database connection lost; opening a new one when needed"),
+    // Only the text: the error refers to the client, which has the secrets of its session.
+    made.on("error", ({ message: reason }) =>
+      log.warn({ reason }, "database connection lost; opening a new one when needed"),
     );
     return made;
   };

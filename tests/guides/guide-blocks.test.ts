@@ -19,6 +19,7 @@ const commandMillisecondsMax = 60_000;
 
 /** Commands that are checked against their declaration, but not run, and why. */
 const notRun: readonly (readonly [RegExp, string])[] = [
+  [/^doctor /, "its result depends on the machine: ports, certificate"],
   [/^events tail /, "prints events until it is ended"],
   [/^encryption (status|rotate) /, "needs a folder that the server before it has encrypted"],
 ];

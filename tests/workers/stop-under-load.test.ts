@@ -34,8 +34,8 @@ class Client {
         this.responses += 1;
         this.connections.push(headers.connection ?? "");
       } catch (error) {
-        const { code } = error as NodeJS.ErrnoException;
-        if (code === "ECONNREFUSED") break;
+        // Refused, or reset before the server has accepted it: no request was sent.
+        if ((error as NodeJS.ErrnoException).syscall === "connect") break;
         this.failures.push(String(error));
       }
     }

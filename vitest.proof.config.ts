@@ -8,5 +8,7 @@ export default defineConfig({
     fileParallelism: false,
     testTimeout: 600_000,
     hookTimeout: 240_000,
+    // A busy machine may take seconds for what usually takes milliseconds.
+    expect: { poll: { timeout: 60_000 } },
   },
 });

@@ -13,7 +13,7 @@ export async function start(options: StartOptions = {}): Promise<EtagereServer> 
 export type { EtagereServer, ServerEvents } from "./server/start.ts";
 export type { StartOptions } from "./server/options.ts";
 export { SnapshotError } from "./store/saved-states/saved-states.ts";
-export { ArchiveRefused } from "./commands/refused.ts";
+export { ArchiveRefused } from "./host/refused.ts";
 export type { ExportFileOptions, LoadFileOptions } from "./commands/archive/archive-file.ts";
 export type { ExportReport } from "./commands/archive/export-accounts.ts";
 export type { LoadReport } from "./commands/archive/load-archive.ts";
@@ -22,4 +22,4 @@ export type { ServerClock } from "./controls/travelling-clock.ts";
 export type { Faults, PendingFault } from "./controls/fault-injector.ts";
 export type { InitInput } from "./commands/init/init-input.ts";
 export type { InjectedFault } from "./controls/fault-rule.ts";
-export { StartRefused } from "./host/start-refused.ts";
+export { StartRefused } from "./host/refused.ts";

@@ -1,4 +1,4 @@
-import { readFileSync, readdirSync } from "node:fs";
+import { existsSync, readFileSync, readdirSync } from "node:fs";
 import { join, posix } from "node:path";
 import { describe, expect, it } from "vitest";
 
@@ -145,6 +145,15 @@ describe("imports", () => {
     expect(complaintsAboutLines(pure, (line) => /from "node:/.test(line))).toEqual([]);
   });
 
+  it("that are made on demand are not made at the start, too", () => {
+    const wrong = product.flatMap(({ path, text }) =>
+      [...text.matchAll(/\bimport\("([^"]+)"\)/g)]
+        .filter(([, target]) => new RegExp(`^(import (?!type)|\\}).*"${target}"`, "m").test(text))
+        .map(([found]) => `${path}: ${found}`),
+    );
+    expect(wrong).toEqual([]);
+  });
+
   it("are checked for every folder of src", () => {
     const folders = readdirSync("src", { withFileTypes: true }).filter((one) => one.isDirectory());
     const known = new Set(layers.flat());
@@ -203,6 +212,21 @@ describe("names", () => {
 });
 
 describe("house rules", () => {
+  it("comments name other files that exist", () => {
+    const isWrong = (path: string, name: string): boolean => {
+      const found = ["", "src", "ui/src", posix.dirname(path)].map((base) => join(base, name));
+      return !found.some((each) => existsSync(each)) || found.includes(path);
+    };
+    const wrong = sources.flatMap(({ path, lines }) =>
+      lines
+        .filter((line) => /^\s*(\*|\/\/|\/\*\*)/.test(line))
+        .flatMap((line) => [...line.matchAll(/`([\w./-]+\.(?:tsx?|mjs))`/g)])
+        .filter(([, name = ""]) => isWrong(path, name))
+        .map(([quote]) => `${path}: ${quote}`),
+    );
+    expect(wrong).toEqual([]);
+  });
+
   it("there are no default exports", () => {
     expect(complaintsAboutLines(product, (line) => /^export default\b/.test(line))).toEqual([]);
   });

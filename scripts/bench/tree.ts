@@ -4,7 +4,7 @@
 import { rmSync } from "node:fs";
 import { parseArgs } from "node:util";
 import { blobs, type BlobRecord } from "../../src/blob/records.ts";
-import { newDirectory } from "../../src/blob/tree/directory-record.ts";
+import { newDirectory } from "../../src/blob/tree/create-parents.ts";
 import { emptyContent } from "../../src/content/content-ref.ts";
 import { openInProcess } from "./in-process.ts";
 import { newFolder } from "./servers.ts";

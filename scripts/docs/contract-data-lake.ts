@@ -1,6 +1,6 @@
 import type { Section } from "./contract-guarantees.ts";
 
-const planted = "tests/verify/planted-bugs.test.ts";
+const planted = "tests/verify/planted-bugs.proof.ts";
 const treeBugs = "tests/verify/planted-tree-bugs.ts";
 const cost = "tests/contract/dfs-cost.test.ts";
 const race = "tests/race/dfs-race.test.ts";

@@ -18,7 +18,7 @@ export function contractPage(): string {
     ...contract.flatMap(renderSection),
     "## Test runs",
     "",
-    "`npm run proof` performs all runs below in about 75 minutes on two cores and writes their",
+    "`npm run proof` performs all runs below in about 90 minutes on two cores and writes their",
     `results into this page. Last run: ${recorded("run")}.`,
     "",
     "## Linearizability under faults",

@@ -42,7 +42,7 @@ function rowOf(service: Service, operation: Operation): string {
   const isFree = need.some((all) => all.length === 0);
   const roles = builtInRoles.filter((definition) => {
     const assigned = [{ role: new Role(definition), scope: undefined }];
-    const rules = new AccessRules(new Map([["one", assigned]]));
+    const rules = new AccessRules(new Map([["one", assigned]]), { groups: new Map() });
     return rules.allows(["one"], need, { service: service.name, name: undefined });
   });
   const held = isFree ? "" : roles.map(({ name }) => name.replace("Storage ", "")).join(", ");

@@ -7,11 +7,12 @@ import { noteQuotaChange, withChangeFeed, withQuota } from "./account-quota.ts";
 import type { AccountRecord, StoredAccount, StoredSettings } from "./account-record.ts";
 import { contradiction, hierarchical, newAccount, reclaimAccount } from "./account-records.ts";
 import type { IsUsed } from "./account-records.ts";
+import { removeAccountAssignments } from "./identity-manager.ts";
 import { parseAccountSettings } from "./parse-settings.ts";
 import { removeSubscriptions } from "./subscription-changes.ts";
 import type { AccountKeys } from "./settings.ts";
 
-/** What the transactions that change stored accounts need. */
+/** Dependencies of the transactions that change stored accounts. */
 export interface AccountChangeParts {
   readonly store: Store;
   readonly random: Random;
@@ -47,7 +48,8 @@ export interface AccountChange {
 /** A limit of this server: each process keeps the settings of all accounts in memory. */
 export const storedAccountsMax = 10_000;
 const keyBytes = 64;
-/** The rule of Azure, so that an account can move there; the configuration accepts more. */
+/** Azure's rule for names, so that an account can be moved to Azure. The configuration accepts
+ *  more. */
 const newNamePattern = /^[a-z0-9]{3,24}$/;
 
 export interface NewAccount {
@@ -101,6 +103,7 @@ export function deleteAccount(
     tx.delete(accounts.key(name));
     reclaimAccount(tx, existing.id, services);
     await removeSubscriptions(tx, name);
+    await removeAccountAssignments(tx, random, name);
     if (existing.quota !== undefined) await noteQuotaChange(tx);
     const countDelta = existing.stored === undefined ? 0 : -1;
     return putState(tx, { name, stored: undefined, state, countDelta, after: newId(random) });

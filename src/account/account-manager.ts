@@ -12,7 +12,7 @@ import {
   type NewAccount,
 } from "./account-changes.ts";
 
-/** The accounts that a server serves, as far as changes of stored accounts concern them. */
+/** The served accounts, limited to the methods that changes of stored accounts use. */
 interface ChangeableAccounts {
   isConfigured(name: string): boolean;
   apply(change: AccountChange): void;

@@ -37,8 +37,8 @@ async function revisionIn(view: View): Promise<bigint | undefined> {
   return value && quotaState.codec.decode(value).revision;
 }
 
-/** The record with the given quota; 0 means none. The bytes of an account that has none before are
- *  counted from here on, and its earlier bytes by a background task. */
+/** The record with the given quota; 0 means none. If the account had no quota before, its bytes are
+ *  counted from now on, and a background task counts its earlier bytes. */
 export async function withQuota(
   tx: Transaction,
   record: AccountRecord,
@@ -56,7 +56,7 @@ export async function withQuota(
 
 type FeedSettings = Partial<Pick<AccountSettings, "changeFeed" | "changeFeedRetentionDays">>;
 
-/** The record with the change feed of the settings. */
+/** The record with the setting `changeFeed`, as `events.changeFeedDays`. */
 export function withChangeFeed(
   record: AccountRecord,
   { changeFeed = false, changeFeedRetentionDays = 0 }: FeedSettings,

@@ -57,14 +57,15 @@ export const accounts = defineTable<string, AccountRecord>({
   defines: { id: "account" },
 });
 
-/** The state of all stored accounts: processes compare `revision` to see whether one has changed.
- *  */
+/** The state of all stored accounts, or of all stored identities: processes compare `revision` to
+ *  see whether one has changed. */
 interface AccountsState {
   readonly revision: bigint;
+  /** Number of stored accounts; 0 for identities. */
   readonly count: number;
 }
 
-export const accountsState = defineTable<"accounts", AccountsState>({
+export const accountsState = defineTable<"accounts" | "identity", AccountsState>({
   name: "accounts-state",
   tag: 0x06,
   key: (name) => [name],

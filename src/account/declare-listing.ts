@@ -5,7 +5,7 @@ import type { Table } from "../encoding/table.ts";
 import { elementOf, joined, rendered, xmlBodyOf } from "../encoding/xml-body.ts";
 import { textElement } from "../encoding/xml-writer.ts";
 import { maxResults, nameMarker, pageSize, prefix, wordSet } from "../operation/listing.ts";
-import { noBody, noETag, type Operation, type Route } from "../operation/operation.ts";
+import { noETag, type Operation, type Route } from "../operation/operation.ts";
 import type { RecordView } from "../operation/view.ts";
 import { bareETag } from "../protocol/conditions.ts";
 import { leaseProperties, type Lease } from "../protocol/lease.ts";
@@ -43,13 +43,13 @@ interface Listing<T, W extends string> {
     included: ReadonlySet<W>,
   ) => Promise<readonly T[]>;
   readonly render: (entry: T, now: Ticks, withMetadata: boolean) => string;
-  /** What a marker says of an entry: by this the entries are ordered. */
+  /** The position of an entry, as a marker contains it. Entries are ordered by it. */
   readonly positionOf: (entry: T) => string;
 }
 
 const nothing: ReadonlySet<never> = new Set<never>();
 
-/** Declares the listing of what an account has in a service. */
+/** Declares the listing of an account's containers, queues or shares. */
 export function declareListing<T, const W extends string>(listing: Listing<T, W>): Operation {
   const { name, id, method, since, scan, render, positionOf, noCache } = listing;
   const cacheControl = noCache && "no-cache";
@@ -64,7 +64,6 @@ export function declareListing<T, const W extends string>(listing: Listing<T, W>
       marker: nameMarker,
       include: wordSet<W | "metadata">("include", "metadata", ...listing.include),
     },
-    body: noBody,
     permission: { letters: "l", resourceType: "s", sas: "account-only" },
     target: "must-exist",
     ...noETag,

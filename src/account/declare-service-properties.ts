@@ -1,5 +1,5 @@
 import { isKnownVersion, isLaterVersion, type Version } from "../protocol/versions.ts";
-import { noBody, noETag, type Operation } from "../operation/operation.ts";
+import { noETag, type Operation } from "../operation/operation.ts";
 import { timeout } from "../operation/common-params.ts";
 import type { ServiceName } from "../protocol/names.ts";
 import { isHeaderText, type Params } from "../protocol/params.ts";
@@ -142,7 +142,6 @@ function declareGet(service: ServiceName, declaration: ServiceDeclaration): Oper
     route: { method: "GET", resource: "service", query },
     since,
     params,
-    body: noBody,
     permission: readPermission,
     effect: "reads",
     success: { status: 200, headers: cacheHeaders.names },
@@ -468,7 +467,6 @@ function declareStats(declaration: ServiceDeclaration): Operation {
     route: { method: "GET", resource: "service", query: { restype: "service", comp: "stats" } },
     since: "2013-08-15",
     params,
-    body: noBody,
     permission: readPermission,
     effect: "reads",
     success: { status: 200, headers: cacheHeaders.names },

@@ -26,7 +26,8 @@ interface DeletedNameRecord {
   readonly deletedAt?: Ticks;
 }
 
-/** The period of a soft-deleted container or share, by which it can be restored. */
+/** Declares when the retention of a soft-deleted container or share ends; then the job removes its
+ *  record. */
 export function softDeletePeriod<R extends { deletedAt: Ticks; retentionDays: number }>(
   jobKind: string,
 ): Period<R> {

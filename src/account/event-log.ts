@@ -7,28 +7,41 @@ import { accounts } from "./account-record.ts";
 import { logBounds, positionInLog, type LogPosition } from "../store/logs.ts";
 import type { View } from "../store/store.ts";
 
-/** What happened to a blob, a path or a file. The names of files are beyond Azure, which
- *  has no events of the File service. */
-export type EventType =
-  | "BlobCreated"
-  | "BlobDeleted"
-  | "BlobPropertiesUpdated"
-  | "BlobSnapshotCreated"
-  | "BlobTierChanged"
-  | "BlobAsyncOperationInitiated"
-  | "BlobRenamed"
-  | "DirectoryCreated"
-  | "DirectoryRenamed"
-  | "DirectoryDeleted"
-  | "FileCreated"
-  | "FileContentUpdated"
-  | "FilePropertiesUpdated"
-  | "FileRenamed"
-  | "FileDeleted"
-  | "FileDirectoryCreated"
-  | "FileDirectoryPropertiesUpdated"
-  | "FileDirectoryRenamed"
-  | "FileDirectoryDeleted";
+/** The types that Event Grid has, by the names of the change feed. */
+const eventGridTypes = {
+  BlobCreated: "Microsoft.Storage.BlobCreated",
+  BlobDeleted: "Microsoft.Storage.BlobDeleted",
+  BlobTierChanged: "Microsoft.Storage.BlobTierChanged",
+  BlobAsyncOperationInitiated: "Microsoft.Storage.AsyncOperationInitiated",
+  BlobRenamed: "Microsoft.Storage.BlobRenamed",
+  DirectoryCreated: "Microsoft.Storage.DirectoryCreated",
+  DirectoryRenamed: "Microsoft.Storage.DirectoryRenamed",
+  DirectoryDeleted: "Microsoft.Storage.DirectoryDeleted",
+} as const;
+
+/** The full names of the types. The change feed and the File service have types that Event Grid
+ *  does not have. A subscription gets these only if it names them, because a handler that is
+ *  written for Azure does not expect them. Azure has no events of the File service. */
+export const eventTypeNames = {
+  ...eventGridTypes,
+  BlobPropertiesUpdated: "Microsoft.Storage.BlobPropertiesUpdated",
+  BlobSnapshotCreated: "Microsoft.Storage.BlobSnapshotCreated",
+  FileCreated: "Etagere.FileCreated",
+  FileContentUpdated: "Etagere.FileContentUpdated",
+  FilePropertiesUpdated: "Etagere.FilePropertiesUpdated",
+  FileRenamed: "Etagere.FileRenamed",
+  FileDeleted: "Etagere.FileDeleted",
+  FileDirectoryCreated: "Etagere.FileDirectoryCreated",
+  FileDirectoryPropertiesUpdated: "Etagere.FileDirectoryPropertiesUpdated",
+  FileDirectoryRenamed: "Etagere.FileDirectoryRenamed",
+  FileDirectoryDeleted: "Etagere.FileDirectoryDeleted",
+} as const;
+
+/** What happened to a blob, a path or a file. */
+export type EventType = keyof typeof eventTypeNames;
+
+/** The types that a subscription gets if it names none. */
+export const standardTypes: ReadonlySet<string> = new Set(Object.values(eventGridTypes));
 
 /** A committed change. It is written by the transaction that makes the change, so that an event
  *  exists if and only if its commit does. */
@@ -64,7 +77,7 @@ export interface EventRecord {
   /** HTTP headers that have changed, by the names of the change feed. */
   readonly updated?: Readonly<Record<string, UpdatedValue>> | undefined;
   readonly tags?: UpdatedTags | undefined;
-  /** What an operation that takes longer will do, by the names of the change feed. */
+  /** The operation that was initiated and takes longer, by the names of the change feed. */
   readonly asyncOperation?: Readonly<Record<string, string>> | undefined;
 }
 
@@ -158,7 +171,8 @@ export function topicOf(account: string): string {
   );
 }
 
-/** How far a log has been deleted from its begin, so that a stream can say what it has missed. */
+/** The position up to which a log has been deleted, so that a stream can say which events it has
+ *  missed. */
 interface LogTrim {
   readonly position: LogPosition;
 }

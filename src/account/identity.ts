@@ -14,6 +14,16 @@ export interface IdentitySettings {
   readonly managedIdentity: ManagedIdentity | undefined;
   /** Whether roles decide about bearer tokens. Otherwise an accepted token permits everything. */
   readonly hasRoles: boolean;
+  /** Stored principals and role assignments that are not used. */
+  readonly ignored?: readonly IgnoredIdentity[];
+}
+
+/** A stored principal or role assignment that the configuration contradicts. */
+export interface IgnoredIdentity {
+  readonly kind: "principal" | "role assignment";
+  /** The name of the principal, or the id of the assignment. */
+  readonly id: string;
+  readonly problem: string;
 }
 
 /** A user or application to which the local token service issues tokens. */
@@ -26,6 +36,8 @@ export interface PrincipalSettings {
   readonly secret: string | undefined;
   /** Object ids of its groups. */
   readonly groups: readonly string[];
+  /** Set if the admin API has created it. */
+  readonly isStored?: true;
 }
 
 export interface RoleAssignment {
@@ -35,6 +47,8 @@ export interface RoleAssignment {
   /** Undefined for all accounts. */
   readonly account: string | undefined;
   readonly scope: { readonly service: ServiceName; readonly name: string } | undefined;
+  /** The id of an assignment that the admin API has created; undefined for others. */
+  readonly id?: string;
 }
 
 /** An OpenID Connect provider whose tokens are accepted. */
@@ -83,6 +97,13 @@ export const developerPrincipal: PrincipalSettings = {
   groups: [],
 };
 
+/** The texts that stand for a principal in logins, token requests and role assignments, in lower
+ *  case. No two principals may share one: a login would find the other. */
+export function identityNames(principal: PrincipalSettings): readonly string[] {
+  const { name, objectId, clientId } = principal;
+  return [name, objectId, clientId].map((text) => text.toLowerCase());
+}
+
 const developerRoles = [
   "Storage Blob Data Owner",
   "Storage Queue Data Contributor",
@@ -113,7 +134,7 @@ function builtInRole(name: string): Role {
   return new Role(definition);
 }
 
-/** The accounts that role assignments and issuers name, and that are none of `names`. */
+/** The accounts of role assignments and issuers that are not in `names`. */
 export function unknownAccounts(
   { assignments, issuers }: IdentitySettings,
   names: readonly string[],
@@ -137,24 +158,36 @@ export function unknownPrincipals(identity: IdentitySettings): readonly string[]
   return [...named].filter((id) => !ids.has(id.toLowerCase()));
 }
 
-/** The assignments that apply to an account; undefined: to all accounts. Those of a group also
- *  count for the principals that the configuration lists in it: a signature names no groups. */
-export function rulesOf(
+/** Returns the function that gives the rules of an account. Principals get the assignments of the
+ *  groups in which the configuration lists them, because a user delegation SAS does not name the
+ *  groups of its signer. The cost is that of the assignments and principals together, however many
+ *  accounts there are: it is paid in one iteration of the event loop. */
+export function rulesByAccount(
   identity: IdentitySettings,
-  account: string | undefined,
-): AccessRules | undefined {
-  if (!identity.hasRoles) return undefined;
-  const byId = new Map<string, Assignment[]>();
-  for (const { objectId, role, account: only, scope } of identity.assignments) {
-    if (only !== undefined && only !== account) continue;
-    const id = objectId.toLowerCase();
-    byId.set(id, [...(byId.get(id) ?? []), { role, scope }]);
+): (account: string) => AccessRules | undefined {
+  if (!identity.hasRoles) return () => undefined;
+  const byAccount = new Map<string | undefined, Map<string, Assignment[]>>();
+  for (const { objectId, role, account, scope } of identity.assignments) {
+    const byId = entryOf(byAccount, account, () => new Map<string, Assignment[]>());
+    entryOf(byId, objectId.toLowerCase(), () => []).push({ role, scope });
   }
-  const merged = new Map<string, readonly Assignment[]>(byId);
-  for (const { objectId, groups } of identity.principals) {
-    const inherited = groups.flatMap((group) => byId.get(group.toLowerCase()) ?? []);
-    const own = byId.get(objectId.toLowerCase()) ?? [];
-    if (inherited.length > 0) merged.set(objectId.toLowerCase(), [...own, ...inherited]);
+  const groups = new Map<string, readonly string[]>();
+  for (const { objectId, groups: names } of identity.principals) {
+    const ids = names.map((id) => id.toLowerCase());
+    if (ids.length > 0) groups.set(objectId.toLowerCase(), ids);
   }
-  return new AccessRules(merged);
+  const shared = new AccessRules(byAccount.get(undefined) ?? new Map(), { groups });
+  return (account) => {
+    const own = byAccount.get(account);
+    return own === undefined ? shared : new AccessRules(own, { groups, shared });
+  };
+}
+
+/** The value of a key, which is created if it is missing. */
+function entryOf<K, V>(map: Map<K, V>, key: K, create: () => V): V {
+  const present = map.get(key);
+  if (present !== undefined) return present;
+  const created = create();
+  map.set(key, created);
+  return created;
 }

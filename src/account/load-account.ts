@@ -14,6 +14,8 @@ import { withQuota } from "./account-quota.ts";
 import { accounts, type AccountRecord, type StoredAccount } from "./account-record.ts";
 import type { StoredSettings } from "./account-record.ts";
 import { hierarchical, reclaimAccount } from "./account-records.ts";
+import { putAssignments } from "./identity-manager.ts";
+import type { RoleAssignmentInput } from "./parse-identity.ts";
 import type { AccountKeys } from "./settings.ts";
 import { putSubscriptionIn } from "./subscription-changes.ts";
 import type { Subscription } from "./subscription.ts";
@@ -24,12 +26,15 @@ export interface AccountLoad extends Pick<AccountRecord, "id" | "properties"> {
   /** The account that gets the data. */
   readonly name: string;
   readonly hierarchicalNamespace: boolean;
-  /** For an account that does not exist; undefined: the defaults. */
+  /** Settings of an account that the load creates; undefined: the defaults. */
   readonly settings?: StoredSettings | undefined;
-  /** For an account that does not exist; undefined: random keys. */
+  /** Keys of an account that the load creates; undefined: random keys. */
   readonly keys?: AccountKeys | undefined;
   /** Event subscriptions by name. They replace those of the same names. */
   readonly subscriptions?: Readonly<Record<string, Subscription>> | undefined;
+  /** Role assignments of an account that the load creates: it changes no access to an existing
+   *  one. */
+  readonly roleAssignments?: readonly RoleAssignmentInput[] | undefined;
 }
 
 export interface LoadRules {
@@ -97,6 +102,8 @@ export async function publishLoad(
   const isServed = existing?.stored !== undefined || isConfigured(name, existing);
   const created = isServed ? undefined : await newStored(parts, tx, load);
   if (created !== undefined && "problem" in created) return created;
+  const problem = created && (await putAssignments(tx, parts.random, load));
+  if (problem !== undefined) return { problem };
   const stored = existing?.stored ?? created;
   const quotaBytes = (existing === undefined ? stored?.settings : existing.quota)?.quotaBytes ?? 0;
   const { events } = existing ?? {};

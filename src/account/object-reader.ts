@@ -8,6 +8,21 @@ export function isObject(value: unknown): value is Readonly<Record<string, unkno
 }
 
 const textsMax = 1024;
+const unknownShownMax = 10;
+const unknownUnitsMax = 80;
+
+/** Which texts a field accepts. */
+export interface TextForm {
+  readonly pattern: RegExp;
+  /** A noun phrase for messages, for example "1 to 128 letters". */
+  readonly allowed: string;
+}
+
+/** Accepts more than Azure: Azurite allows any name, and tests use capitals and underscores. */
+export const accountNameForm: TextForm = {
+  pattern: /^[A-Za-z0-9][A-Za-z0-9._~-]{0,127}$/,
+  allowed: "1 to 128 letters, digits and . _ ~ -, the first one a letter or digit",
+};
 
 /** Reads the fields of an object of the configuration and collects one line per problem. Values are
  *  not quoted in messages unless the caller does: they may be secrets. */
@@ -29,29 +44,32 @@ export class ObjectReader {
   }
 
   /** Undefined after a problem. */
-  text(field: string, form: RegExp): string | undefined {
+  text(field: string, form: TextForm): string | undefined {
     if (this.#object[field] !== undefined) return this.optionalText(field, form);
     this.#read.add(field);
     this.refuse(field, "is missing");
     return undefined;
   }
 
-  optionalText(field: string, form: RegExp): string | undefined {
+  optionalText(field: string, form: TextForm): string | undefined {
     this.#read.add(field);
     const value = this.#object[field];
-    if (value === undefined || (typeof value === "string" && form.test(value))) return value;
-    this.refuse(field, `must be a text of the form ${form.source}`);
+    if (value === undefined || (typeof value === "string" && form.pattern.test(value)))
+      return value;
+    this.refuse(field, `must be ${form.allowed}`);
     return undefined;
   }
 
-  texts(field: string, form: RegExp): readonly string[] | undefined {
+  texts(field: string, form: TextForm): readonly string[] | undefined {
     this.#read.add(field);
     const value = this.#object[field];
     if (value === undefined) return undefined;
     const list: readonly unknown[] = Array.isArray(value) ? value : [undefined];
-    const texts = list.filter((one): one is string => typeof one === "string" && form.test(one));
+    const isText = (one: unknown): one is string =>
+      typeof one === "string" && form.pattern.test(one);
+    const texts = list.filter(isText);
     if (texts.length === list.length && texts.length <= textsMax) return texts;
-    this.refuse(field, `must be a list of at most ${textsMax} texts of the form ${form.source}`);
+    this.refuse(field, `must be a list of at most ${textsMax}, each ${form.allowed}`);
     return undefined;
   }
 
@@ -60,12 +78,12 @@ export class ObjectReader {
     return this.#object[field];
   }
 
-  /** Reports fields that were not read. */
+  /** Reports fields that were not read; if there are many, only the first ones. */
   end(): void {
-    for (const field of Object.keys(this.#object)) {
-      if (!this.#read.has(field)) {
-        this.#problems.push(`${this.#where}: there is no setting "${field}"`);
-      }
+    const unknown = Object.keys(this.#object).filter((field) => !this.#read.has(field));
+    for (const field of unknown.slice(0, unknownShownMax)) {
+      const shown = field.slice(0, unknownUnitsMax);
+      this.#problems.push(`${this.#where}: there is no setting "${shown}"`);
     }
   }
 }

@@ -9,8 +9,13 @@ import {
   type PrincipalSettings,
   type RoleAssignment,
 } from "./identity.ts";
-import { accountNameForm } from "./parse-settings.ts";
-import { isObject, ObjectReader, type SettingsResult } from "./object-reader.ts";
+import {
+  accountNameForm,
+  isObject,
+  ObjectReader,
+  type SettingsResult,
+  type TextForm,
+} from "./object-reader.ts";
 
 /** The parts of a configuration beside "accounts". */
 export interface IdentityInput {
@@ -21,7 +26,7 @@ export interface IdentityInput {
   readonly managedIdentity?: { readonly principal: string; readonly secret: string };
 }
 
-interface PrincipalInput {
+export interface PrincipalInput {
   readonly objectId: string;
   readonly clientId?: string;
   readonly secret?: string;
@@ -67,14 +72,30 @@ export const identityFields = [
   "managedIdentity",
 ] as const;
 
-const idPattern = /^[\w.@:|-]{1,128}$/;
+const idForm: TextForm = {
+  pattern: /^[\w.@:|-]{1,128}$/,
+  allowed: "1 to 128 letters, digits and . _ @ : | -",
+};
 /** Names of principals may have spaces. */
-const namePattern = /^.{1,128}$/;
-const actionForm = /^[A-Za-z0-9*./]{1,256}$/;
+const principalForm = lineForm(128);
+const nameForm = lineForm(256);
+const actionForm: TextForm = {
+  pattern: /^[A-Za-z0-9*./]{1,256}$/,
+  allowed: "1 to 256 letters, digits and * . /",
+};
+const secretForm: TextForm = {
+  pattern: /^[\x21-\x7e]*$/,
+  allowed: "a text of ASCII characters without spaces",
+};
 const secretUnitsMin = 16;
 const secretUnitsMax = 1024;
 const listMax = 10_000;
 const actionLists = ["actions", "notActions", "dataActions", "notDataActions"] as const;
+
+function lineForm(unitsMax: number): TextForm {
+  const pattern = new RegExp(`^.{1,${unitsMax}}$`);
+  return { pattern, allowed: `a text of 1 to ${unitsMax} characters in one line` };
+}
 
 /** Parses principals, roles and issuers. They may name accounts that are not configured: these may
  *  be stored, or be created later. */
@@ -103,19 +124,9 @@ interface Known {
 }
 
 function parsePrincipals(input: unknown, problems: string[]): readonly PrincipalSettings[] {
-  const principals = entriesOf(input, "principals", problems).map(([name, value]) => {
-    const reader = new ObjectReader(`principal "${name}"`, value, problems);
-    const objectId = reader.text("objectId", idPattern) ?? "";
-    const parsed = {
-      name,
-      objectId,
-      clientId: reader.optionalText("clientId", idPattern) ?? objectId,
-      secret: secretOf(reader),
-      groups: reader.texts("groups", idPattern) ?? [],
-    };
-    reader.end();
-    return parsed;
-  });
+  const principals = entriesOf(input, "principals", problems).map(([name, value]) =>
+    parsePrincipal(name, value, problems),
+  );
   for (const field of ["objectId", "clientId"] as const) {
     const values = principals.map((each) => each[field].toLowerCase());
     const twice = values.find((value, at) => value !== "" && values.indexOf(value) < at);
@@ -124,8 +135,26 @@ function parsePrincipals(input: unknown, problems: string[]): readonly Principal
   return principals;
 }
 
+export function parsePrincipal(
+  name: string,
+  value: unknown,
+  problems: string[],
+): PrincipalSettings {
+  const reader = new ObjectReader(`principal "${name}"`, value, problems);
+  const objectId = reader.text("objectId", idForm) ?? "";
+  const parsed = {
+    name,
+    objectId,
+    clientId: reader.optionalText("clientId", idForm) ?? objectId,
+    secret: secretOf(reader),
+    groups: reader.texts("groups", idForm) ?? [],
+  };
+  reader.end();
+  return parsed;
+}
+
 function secretOf(reader: ObjectReader): string | undefined {
-  const secret = reader.optionalText("secret", /^[\x21-\x7e]*$/);
+  const secret = reader.optionalText("secret", secretForm);
   if (secret === undefined) return undefined;
   if (secret.length < secretUnitsMin || secret.length > secretUnitsMax) {
     reader.refuse("secret", `must have ${secretUnitsMin} to ${secretUnitsMax} characters`);
@@ -166,22 +195,26 @@ function parseAssignments(input: unknown, known: Known): readonly RoleAssignment
     known.problems.push(`"roleAssignments" must be a list of at most ${listMax}`);
     return [];
   }
-  return input.flatMap((value: unknown, index) => {
-    const reader = new ObjectReader(`role assignment ${index + 1}`, value, known.problems);
-    const parsed = parseAssignment(reader, known);
-    reader.end();
-    return parsed === undefined ? [] : [parsed];
-  });
+  return input.flatMap(
+    (value: unknown, index) => parseAssignment(`role assignment ${index + 1}`, value, known) ?? [],
+  );
 }
 
-function parseAssignment(reader: ObjectReader, known: Known): RoleAssignment | undefined {
-  const principal = reader.text("principal", namePattern);
-  const roleName = reader.text("role", /^.{1,256}$/);
+/** Undefined after a problem. */
+export function parseAssignment(
+  title: string,
+  value: unknown,
+  known: Known,
+): RoleAssignment | undefined {
+  const reader = new ObjectReader(title, value, known.problems);
+  const principal = reader.text("principal", principalForm);
+  const roleName = reader.text("role", nameForm);
   const account = reader.optionalText("account", accountNameForm);
   const scopes = scopeFields.flatMap(([field, service]) => {
-    const name = reader.optionalText(field, /^.{1,256}$/);
+    const name = reader.optionalText(field, nameForm);
     return name === undefined ? [] : [{ service, name }];
   });
+  reader.end();
   if (scopes.length > 1) reader.refuse("scope", "name one container, queue, table or share");
   const role = known.roles.get(roleName?.toLowerCase() ?? "");
   if (roleName !== undefined && role === undefined) {
@@ -189,7 +222,7 @@ function parseAssignment(reader: ObjectReader, known: Known): RoleAssignment | u
   }
   if (principal === undefined || role === undefined) return undefined;
   const named = known.principals.find(({ name }) => name === principal);
-  if (named === undefined && !idPattern.test(principal)) {
+  if (named === undefined && !idForm.pattern.test(principal)) {
     reader.refuse("principal", `there is no principal "${principal}", and it is no object id`);
   }
   return { objectId: named?.objectId ?? principal, role, account, scope: scopes[0] };
@@ -198,7 +231,7 @@ function parseAssignment(reader: ObjectReader, known: Known): RoleAssignment | u
 function parseManagedIdentity(input: unknown, known: Known): IdentitySettings["managedIdentity"] {
   if (input === undefined) return undefined;
   const reader = new ObjectReader('"managedIdentity"', input, known.problems);
-  const name = reader.text("principal", namePattern);
+  const name = reader.text("principal", principalForm);
   const secret = secretOf(reader);
   reader.end();
   if (secret === undefined) reader.refuse("secret", "is missing");
@@ -222,8 +255,14 @@ function entriesOf(
 }
 
 const issuersMax = 64;
-const addressForm = /^https?:\/\/[^\s?#]{1,1000}$/;
-const claimForm = /^[\w.:/-]{1,128}$/;
+const addressForm: TextForm = {
+  pattern: /^https?:\/\/[^\s?#]{1,1000}$/,
+  allowed: "an http or https URL of at most 1,000 characters without a query and a fragment",
+};
+const claimForm: TextForm = {
+  pattern: /^[\w.:/-]{1,128}$/,
+  allowed: "1 to 128 letters, digits and . _ : / -",
+};
 const loopbackHosts = new Set(["localhost", "127.0.0.1", "[::1]"]);
 
 function parseIssuers(input: unknown, problems: string[]): readonly IssuerSettings[] {
@@ -248,14 +287,14 @@ function parseIssuer(reader: ObjectReader, problems: string[]): IssuerSettings |
   const issuer = addressOf(reader, "issuer", reader.text("issuer", addressForm));
   const jwks = addressOf(reader, "jwks", reader.optionalText("jwks", addressForm));
   const only = reader.texts("accounts", accountNameForm);
-  const audiences = reader.texts("audiences", /^.{1,512}$/) ?? [];
+  const audiences = reader.texts("audiences", lineForm(512)) ?? [];
   const claims = parseClaims(reader.object("claims"), problems);
   if (issuer === undefined) return undefined;
   return { issuer, audiences, jwks, accounts: only, claims };
 }
 
-/** Whether a document at this address is what its server has sent: one that arrives unencrypted
- *  from another machine could be anyone's. */
+/** Whether a document from this address cannot be forged on the way: it arrives encrypted, or from
+ *  this machine. */
 export function isProtected({ protocol, hostname }: URL): boolean {
   return protocol === "https:" || loopbackHosts.has(hostname);
 }

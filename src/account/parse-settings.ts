@@ -11,7 +11,7 @@ import {
   softDeleteDaysMax,
 } from "./settings.ts";
 import type { AccountKeys, AccountSettings } from "./settings.ts";
-import { isObject, type SettingsResult } from "./object-reader.ts";
+import { accountNameForm, isObject, type SettingsResult } from "./object-reader.ts";
 import { isScopeName } from "../protocol/encryption.ts";
 import {
   findSubscriptionNameProblem,
@@ -45,8 +45,6 @@ export interface AccountInput {
 /** The accounts of the configuration by name. */
 export type AccountInputs = Readonly<Record<string, AccountInput>>;
 
-/** Accepts more than Azure: Azurite allows any name, and tests use capitals and underscores. */
-export const accountNameForm = /^[A-Za-z0-9][A-Za-z0-9._~-]{0,127}$/;
 /** Suffixes that URLs append to the account name: the secondary endpoint and the static website. */
 const urlSuffixPattern = /(?:-secondary|\.web)$/;
 const base64Pattern = /^(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?$/;
@@ -79,7 +77,7 @@ const fields: ReadonlySet<string> = new Set([...booleanFields, ...dayFields, ...
 
 /** Whether an account of this name may be configured. */
 export function isConfigurableName(name: string): boolean {
-  return accountNameForm.test(name) && !urlSuffixPattern.test(name);
+  return accountNameForm.pattern.test(name) && !urlSuffixPattern.test(name);
 }
 
 /** Parses the accounts of a server. `variable` is the text of AZURITE_ACCOUNTS
@@ -146,8 +144,7 @@ function parseAccount(
   const where = `account "${name}"`;
   if (!isConfigurableName(name)) {
     problems.push(
-      `${where}: a name is 1 to 128 letters, digits, hyphens, dots or underscores, begins with a ` +
-        "letter or digit, and does not end in -secondary or .web",
+      `${where}: a name is ${accountNameForm.allowed}, and does not end in -secondary or .web`,
     );
   }
   const object = isObject(value) ? value : {};
@@ -217,7 +214,7 @@ function parseSubscriptions({ where, object, problems }: SettingsReader) {
   return { subscriptions: Object.fromEntries(parsed) };
 }
 
-/** What the parsers of single settings need. `where` starts the text of a problem; problems are
+/** Input of the parsers of single settings. `where` starts the text of a problem; problems are
  *  added to `problems`. */
 interface SettingsReader {
   readonly where: string;

@@ -1,4 +1,11 @@
-import { isObject, ObjectReader, type SettingsResult } from "./object-reader.ts";
+import { eventTypeNames } from "./event-log.ts";
+import {
+  accountNameForm,
+  isObject,
+  ObjectReader,
+  type SettingsResult,
+  type TextForm,
+} from "./object-reader.ts";
 import type {
   AdvancedFilter,
   Destination,
@@ -34,12 +41,20 @@ const shownUnitsMax = 80;
 /** Limit of this server for the subscriptions of an account. */
 export const subscriptionsMax = 100;
 /** Limits of this server for one subscription. */
-const eventTypesMax = 50;
 const subjectUnitsMax = 2048;
 const messageTimeToLiveSecondsMax = 2 ** 31 - 1;
-const resourceName = /^[a-z0-9](?:-?[a-z0-9]){2,62}$/;
-const accountForm = /^[A-Za-z0-9][A-Za-z0-9._~-]{0,127}$/;
-const secretForm = /^[\x21-\x7e]{8,256}$/;
+const resourceForm: TextForm = {
+  pattern: /^[a-z0-9](?:-?[a-z0-9]){2,62}$/,
+  allowed: "a name of 3 to 63 lower-case letters, digits and single hyphens",
+};
+const secretForm: TextForm = {
+  pattern: /^[\x21-\x7e]{8,256}$/,
+  allowed: "8 to 256 ASCII characters without spaces",
+};
+const schemaForm = oneOf(["EventGridSchema", "CloudEventSchemaV1_0"] satisfies EventSchema[]);
+/** Stands for every type in `eventTypes`. */
+export const allTypes = "All";
+const typeForm = oneOf([allTypes, ...Object.values(eventTypeNames)]);
 
 /** What an operator compares with: the form of its values. */
 type ValueForm = "texts" | "numbers" | "number" | "ranges" | "boolean" | "none";
@@ -66,13 +81,41 @@ export const filterOperators: Readonly<Record<string, ValueForm>> = {
   IsNotNull: "none",
 };
 
+const operatorForm = oneOf(Object.keys(filterOperators));
+
+/** Fields of an event outside `data`, in lower case; the names of both schemas. */
+const filterKeys = [
+  "id",
+  "topic",
+  "source",
+  "subject",
+  "eventtype",
+  "type",
+  "eventtime",
+  "time",
+  "dataversion",
+] as const;
+export type FilterKey = (typeof filterKeys)[number];
+const keyForm: TextForm = {
+  pattern: new RegExp(`^(?:${filterKeys.join("|")}|data(?:\\.[A-Za-z0-9_]{1,64}){1,4})$`, "i"),
+  allowed: "id, topic, subject, eventType, eventTime, dataVersion or data.FIELD",
+};
+
+function oneOf(texts: readonly string[]): TextForm {
+  const escaped = texts.map((text) => text.replaceAll(".", "\\."));
+  return {
+    pattern: new RegExp(`^(?:${escaped.join("|")})$`),
+    allowed: `one of ${texts.join(", ")}`,
+  };
+}
+
 export function findSubscriptionNameProblem(name: string): string | undefined {
   if (subscriptionNameForm.test(name)) return undefined;
   const shown = JSON.stringify(name.slice(0, shownUnitsMax));
   return `subscription ${shown}: a name is 3 to 64 letters, digits and hyphens`;
 }
 
-/** The form of the configuration of a parsed subscription. */
+/** Converts a parsed subscription back to its form in the configuration. */
 export function inputOf(subscription: Subscription): SubscriptionInput {
   const { destination, advancedFilters, eventTypes, ...limits } = subscription;
   const { deadLetterContainer, maxDeliveryAttempts, eventTimeToLiveSeconds } = limits;
@@ -116,7 +159,7 @@ export function parseSubscription(where: string, input: unknown): SettingsResult
     isSubjectCaseSensitive: booleanOf(reader, "isSubjectCaseSensitive"),
     advancedFilters: parseFilters(reader, where, problems),
     destination: parseDestination(reader, where, problems),
-    deadLetterContainer: reader.optionalText("deadLetterContainer", resourceName),
+    deadLetterContainer: reader.optionalText("deadLetterContainer", resourceForm),
     maxDeliveryAttempts: wholeOf(reader, "maxDeliveryAttempts", attemptsMax) ?? attemptsMax,
     eventTimeToLiveSeconds:
       wholeOf(reader, "eventTimeToLiveSeconds", timeToLiveSecondsMax) ?? timeToLiveSecondsMax,
@@ -152,9 +195,12 @@ function wholeOf(reader: ObjectReader, field: string, max: number): number | und
 }
 
 function parseTypes(reader: ObjectReader): readonly string[] | undefined {
-  const types = reader.texts("eventTypes", /^[A-Za-z][A-Za-z.]{1,99}$/);
-  if (types === undefined || types.length <= eventTypesMax) return types;
-  reader.refuse("eventTypes", `must be a list of at most ${eventTypesMax} types`);
+  const types = reader.texts("eventTypes", typeForm);
+  if (types?.length !== 0) return types && [...new Set(types)];
+  reader.refuse(
+    "eventTypes",
+    "must not be empty; without it, all types of Event Grid are delivered",
+  );
   return undefined;
 }
 
@@ -164,14 +210,14 @@ function parseDestination(
   problems: string[],
 ): Destination | undefined {
   const input = reader.object("destination");
-  if (input === undefined) {
-    reader.refuse("destination", 'is missing: { "queue": … } or { "webhook": … }');
+  if (!isObject(input) || !("queue" in input || "webhook" in input)) {
+    reader.refuse("destination", 'must be { "queue": … } or { "webhook": … }');
     return undefined;
   }
   const inner = new ObjectReader(`${where}: "destination"`, input, problems);
-  if (isObject(input) && "webhook" in input) return parseWebhook(inner);
-  const queue = inner.text("queue", resourceName);
-  const account = inner.optionalText("account", accountForm);
+  if ("webhook" in input) return parseWebhook(inner);
+  const queue = inner.text("queue", resourceForm);
+  const account = inner.optionalText("account", accountNameForm);
   const field = "messageTimeToLiveSeconds";
   const messageTimeToLiveSeconds = wholeOf(inner, field, messageTimeToLiveSecondsMax);
   inner.end();
@@ -181,12 +227,13 @@ function parseDestination(
 
 function parseWebhook(inner: ObjectReader): Destination | undefined {
   const url = textOf(inner, "webhook", subjectUnitsMax) ?? "";
-  const schema = inner.optionalText("schema", /^(?:EventGridSchema|CloudEventSchemaV1_0)$/);
+  const schema = inner.optionalText("schema", schemaForm);
   const secret = inner.optionalText("secret", secretForm);
   inner.end();
   const parsed = URL.canParse(url) ? new URL(url) : undefined;
   const isHttp = parsed?.protocol === "http:" || parsed?.protocol === "https:";
-  if (parsed === undefined || !isHttp || parsed.username !== "" || parsed.hash !== "") {
+  const isPlain = `${parsed?.username}${parsed?.password}${parsed?.hash}` === "";
+  if (parsed === undefined || !isHttp || !isPlain) {
     inner.refuse("webhook", "must be an http or https URL without a user name and a fragment");
     return undefined;
   }
@@ -222,21 +269,26 @@ function parseFilter(
   problems: string[],
 ): AdvancedFilter | undefined {
   const reader = new ObjectReader(where, input, problems);
-  const names = Object.keys(filterOperators).join("|");
-  const operatorType = reader.text("operatorType", new RegExp(`^(?:${names})$`));
-  const key = reader.text("key", /^[A-Za-z][A-Za-z0-9_.]{0,127}$/);
-  const values = [reader.object("value"), reader.object("values")];
+  const operatorType = reader.text("operatorType", operatorForm);
+  const key = reader.text("key", keyForm);
+  const given = { value: reader.object("value"), values: reader.object("values") };
   reader.end();
   if (operatorType === undefined || key === undefined) return undefined;
   const form = filterOperators[operatorType] ?? "none";
   const isSingle = form === "number" || form === "boolean";
-  const given = isSingle ? [values[0]] : (values[1] ?? (form === "none" ? [] : undefined));
-  const isList = Array.isArray(given) && given.length <= filterValuesMax;
-  const list = isList ? (given as readonly unknown[]) : [undefined];
+  const [field, other] = isSingle ? (["value", "values"] as const) : (["values", "value"] as const);
+  if (given[other] !== undefined) {
+    reader.refuse(other, `is not accepted by ${operatorType}`);
+    return undefined;
+  }
+  const list: unknown = isSingle ? [given.value] : (given.values ?? []);
+  const isList = Array.isArray(list) && list.length <= filterValuesMax;
   const isValid =
-    list.every((value) => isValue(form, value)) && (list.length > 0 || form === "none");
+    isList &&
+    list.every((value) => isValue(form, value)) &&
+    (form === "none") === (list.length === 0);
   if (isValid) return { operatorType, key, values: list as readonly FilterValue[] };
-  reader.refuse(isSingle ? "value" : "values", problemOf(form));
+  reader.refuse(field, problemOf(form));
   return undefined;
 }
 
@@ -246,9 +298,11 @@ function isValue(form: ValueForm, value: unknown): boolean {
       return typeof value === "string" && value.length <= filterTextUnitsMax;
     case "numbers":
     case "number":
-      return typeof value === "number";
-    case "ranges":
-      return Array.isArray(value) && value.length === 2 && value.every((one) => isNumber(one));
+      return isNumber(value);
+    case "ranges": {
+      const [from, to, ...more] = Array.isArray(value) ? (value as readonly unknown[]) : [];
+      return isNumber(from) && isNumber(to) && from <= to && more.length === 0;
+    }
     case "boolean":
       return typeof value === "boolean";
     case "none":
@@ -256,8 +310,9 @@ function isValue(form: ValueForm, value: unknown): boolean {
   }
 }
 
-function isNumber(value: unknown): boolean {
-  return typeof value === "number";
+/** JSON can contain numbers such as 1e999, which are infinite here. */
+function isNumber(value: unknown): value is number {
+  return Number.isFinite(value);
 }
 
 function problemOf(form: ValueForm): string {
@@ -268,7 +323,7 @@ function problemOf(form: ValueForm): string {
     case "numbers":
       return `${many} numbers`;
     case "ranges":
-      return `${many} ranges [from, to]`;
+      return `${many} ranges [from, to] with from ≤ to`;
     case "number":
       return "must be a number";
     case "boolean":

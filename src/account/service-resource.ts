@@ -5,8 +5,13 @@ import { ok } from "../protocol/result.ts";
 import type { LoadRequest, Resource } from "../operation/service.ts";
 import { anyTable } from "../encoding/table.ts";
 import type { RecordView } from "../operation/view.ts";
-import { accounts, type AccountRecord, type AccountScope } from "./account-record.ts";
-import { noBody, noETag, operationsOf, type Address } from "../operation/operation.ts";
+import {
+  accounts,
+  accountsState,
+  type AccountRecord,
+  type AccountScope,
+} from "./account-record.ts";
+import { noETag, operationsOf, type Address } from "../operation/operation.ts";
 import { header, text } from "../protocol/params.ts";
 
 /** Thrown if an account was changed or deleted after the request was authenticated. The request
@@ -16,9 +21,23 @@ export class AccountChanged extends Error {
 }
 
 /** Loads the record of the requested account. Throws `AccountChanged` if the settings with which
- *  the request was authenticated are not the present ones; checked in the transaction, because
- *  another process may change them at any time. */
+ *  the request was authenticated, or the roles of its caller, are not the present ones; checked in
+ *  the transaction, because another process may change them at any time. */
 export function loadAccount(
+  view: RecordView,
+  request: Pick<LoadRequest, "account" | "features" | "identityRevision">,
+): Awaitable<AccountRecord> {
+  const { identityRevision } = request;
+  if (identityRevision === undefined) return loadRecord(view, request);
+  return mapAwaitable(view.get(accountsState, "identity"), (state) => {
+    if ((state?.revision ?? 0n) !== identityRevision) {
+      throw new AccountChanged("principals or role assignments were changed");
+    }
+    return loadRecord(view, request);
+  });
+}
+
+function loadRecord(
   view: RecordView,
   { account, features }: Pick<LoadRequest, "account" | "features">,
 ): Awaitable<AccountRecord> {
@@ -85,7 +104,6 @@ export function declarePreflight(service: ServiceName, name: string) {
       method: header("access-control-request-method", text),
       requestHeaders: header("access-control-request-headers", text),
     },
-    body: noBody,
     permission: { resourceType: "sco", allowsAnonymous: true },
     target: "must-exist",
     ...noETag,
@@ -101,8 +119,8 @@ export function declarePreflight(service: ServiceName, name: string) {
       ],
     },
     decide: ({ target, input }) => {
-      const answer = preflightHeaders(target.properties[service]?.cors ?? [], input);
-      return answer.ok ? { headers: answer.value } : answer;
+      const headers = preflightHeaders(target.properties[service]?.cors ?? [], input);
+      return headers.ok ? { headers: headers.value } : headers;
     },
   });
 }

@@ -45,6 +45,9 @@ export interface AccountSettings {
   /** The revision of settings that are stored with the account record; undefined for those of the
    *  configuration. */
   readonly settingsRevision?: bigint | undefined;
+  /** The revision of the stored identities that `roles` was computed from; 0 if there are none,
+   *  undefined without a store. */
+  readonly identityRevision?: bigint | undefined;
 }
 
 export type AccountKeys = readonly [first: string] | readonly [first: string, second: string];
@@ -78,7 +81,13 @@ export const encryptionScopesMax = 10_000;
 
 export const accountDefaults: Omit<
   AccountSettings,
-  "name" | "keys" | "roles" | "settingsRevision" | "encryptionScopes" | "subscriptions"
+  | "name"
+  | "keys"
+  | "roles"
+  | "settingsRevision"
+  | "identityRevision"
+  | "encryptionScopes"
+  | "subscriptions"
 > = {
   versioning: false,
   containerSoftDeleteDays: 0,

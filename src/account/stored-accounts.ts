@@ -4,17 +4,24 @@ import type { AccountChange } from "./account-changes.ts";
 import { accounts, accountsState, type StoredAccount } from "./account-record.ts";
 import { parseAccountSettings } from "./parse-settings.ts";
 import type { AccountSettings } from "./settings.ts";
+import { readIdentity, type StoredIdentity } from "./stored-identity.ts";
 
-/** The settings of all stored accounts, as they were at the last `refresh`. No watcher keeps them
- *  up to date: a request that was authenticated with outdated ones fails in its transaction
- *  (`loadAccount`) or in its authentication, and the server then refreshes them. Requests of other
- *  accounts therefore cost nothing. */
+/** The stored principals and role assignments with the revision of their last change. */
+interface IdentityState extends StoredIdentity {
+  readonly revision: bigint;
+}
+
+/** The settings of all stored accounts and identities, as they were at the last `refresh`. No
+ *  watcher keeps them up to date: a request that was authenticated with outdated ones fails in its
+ *  transaction (`loadAccount`) or in its authentication, and the server then refreshes them.
+ *  Requests of other accounts therefore cost nothing. */
 export class StoredAccounts {
   readonly #store: Store;
   readonly #log: Log;
   /** Undefined: no account was ever stored. */
   #revision: bigint | undefined;
   #settings: ReadonlyMap<string, AccountSettings> = new Map();
+  #identity: IdentityState | undefined;
   #refreshing: Promise<void> | undefined;
   #next: Promise<void> | undefined;
 
@@ -27,14 +34,21 @@ export class StoredAccounts {
     return this.#settings;
   }
 
-  /** Reads the accounts if one has changed; resolves to whether one has since the call. The state
+  /** Undefined: none was ever stored. */
+  get identity(): IdentityState | undefined {
+    return this.#identity;
+  }
+
+  /** Reads what has changed; resolves to whether anything has since the call. The state
    *  that is read is not older than the call: a call during a refresh waits for the one after it,
    *  which all such calls share. */
   async refresh(): Promise<boolean> {
     const before = this.#revision;
+    const identity = this.#identity;
     await this.#refreshOnce();
-    // Not what the last refresh has found: the one before it may have read the change.
-    return this.#revision !== before;
+    // Compares with the revision before the call: not only the last refresh may have read the
+    // change, but also the one before it.
+    return this.#revision !== before || this.#identity !== identity;
   }
 
   #refreshOnce(): Promise<void> {
@@ -64,11 +78,17 @@ export class StoredAccounts {
 
   #refresh(): Promise<void> {
     return this.#store.snapshot(async (view) => {
-      const value = await view.get(accountsState.key("accounts"));
-      const revision = value && accountsState.codec.decode(value).revision;
-      if (revision === this.#revision) return;
-      this.#settings = await this.#readAll(view);
-      this.#revision = revision;
+      const [revision, identity] = await Promise.all([
+        revisionIn(view, "accounts"),
+        revisionIn(view, "identity"),
+      ]);
+      if (revision !== this.#revision) {
+        this.#settings = await this.#readAll(view);
+        this.#revision = revision;
+      }
+      if (identity === this.#identity?.revision) return;
+      this.#identity =
+        identity === undefined ? undefined : { ...(await readIdentity(view)), revision: identity };
     });
   }
 
@@ -92,4 +112,9 @@ export class StoredAccounts {
     this.#log.error({ problems: parsed.problems }, "stored account is invalid; not served");
     return undefined;
   }
+}
+
+async function revisionIn(view: View, name: "accounts" | "identity"): Promise<bigint | undefined> {
+  const value = await view.get(accountsState.key(name));
+  return value && accountsState.codec.decode(value).revision;
 }

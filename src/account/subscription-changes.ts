@@ -168,7 +168,7 @@ function isSame(record: SubscriptionRecord, subscription: Subscription): boolean
   return isConfigured === true && canonical(present) === canonical(subscription);
 }
 
-/** The fields in one order, without those that are undefined. */
+/** A text that is equal for equal values: the fields are sorted, and undefined ones omitted. */
 function canonical(value: object): string {
   return JSON.stringify(value, (_, inner: unknown) => {
     if (typeof inner !== "object" || inner === null || Array.isArray(inner)) return inner;
@@ -176,8 +176,8 @@ function canonical(value: object): string {
   });
 }
 
-/** Begins again after the id of the account has changed: a reset, a load or a restore has replaced
- *  its data, and the events of the former data are gone with it. */
+/** Drops the retries after the id of the account has changed: a reset, a load or a restore has
+ *  replaced its data and its events. The position stays: it is one in the commits of the store. */
 export async function adoptAccount(
   tx: Transaction,
   key: SubscriptionKey,

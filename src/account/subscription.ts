@@ -54,6 +54,18 @@ export interface WebhookDestination {
   readonly secret?: string | undefined;
 }
 
+/** Whether the operator has listed the URL: one that begins with a listed one, up to the end of a
+ *  segment. */
+export function isListedWebhook(prefixes: readonly string[], url: string): boolean {
+  const { href } = new URL(url);
+  return prefixes.some((text) => {
+    const prefix = new URL(text).href;
+    if (!href.startsWith(prefix)) return false;
+    const rest = href.slice(prefix.length);
+    return prefix.endsWith("/") || rest === "" || /^[/?]/.test(rest);
+  });
+}
+
 export type EventSchema = "EventGridSchema" | "CloudEventSchemaV1_0";
 
 /** Subscriptions are keyed by the name of their account, not by its id: a reset keeps them. */
@@ -82,17 +94,17 @@ export const subscriptions = defineTable<SubscriptionKey, SubscriptionRecord>({
   isArchived: false,
 });
 
-/** How far a subscription has come. Kept apart from its record, because it changes with each batch
+/** The progress of a subscription. Stored apart from its record, because it changes with each batch
  *  of deliveries. */
 export interface SubscriptionState extends DeliveryCounts {
-  /** The account that the position is in the log of. After a reset the account has another id. */
+  /** Id of the account that `position` belongs to. After a reset the account has another id. */
   readonly accountId: bigint;
   /** All events up to this position are delivered, stored as retries, or do not match. */
   readonly position: LogPosition;
   /** Number of stored retries. */
   readonly retries: number;
-  /** Queues: the time that orders the last message. Those of the next transaction follow it, also
-   *  if store time has hardly moved. */
+  /** Queue destinations: the time by which the last message is ordered. Messages of the next
+   *  transaction get later times, even if store time has hardly advanced. */
   readonly lastMessageAt?: Ticks | undefined;
   /** Whether the delivery is paused: events wait in the log. Kept here, so that a replaced or
    *  configured subscription stays paused. */
@@ -101,7 +113,7 @@ export interface SubscriptionState extends DeliveryCounts {
   readonly failures: readonly DeliveryFailure[];
 }
 
-/** Events by what became of them, since the subscription was created. */
+/** Number of events by result, since the subscription was created. */
 interface DeliveryCounts {
   readonly delivered: number;
   /** Failed attempts. */
@@ -109,7 +121,7 @@ interface DeliveryCounts {
   readonly deadLettered: number;
   /** Events that could not be delivered, without a dead-letter container. */
   readonly dropped: number;
-  /** Events that the log no longer had when it was their turn. */
+  /** Events that were removed from the log before they could be delivered. */
   readonly missed: number;
 }
 
@@ -159,7 +171,8 @@ export const eventRetries = defineTable<RetryKey, RetryRecord>({
   isArchived: false,
 });
 
-/** Most retries of a subscription. Beyond it the position stops, and the log is the buffer. */
+/** Most retries of a subscription. If there are as many, its position does not advance: further
+ *  events stay in the log. */
 export const retriesMax = 10_000;
 
 export const subscriptionTables: readonly AnyTable[] = [

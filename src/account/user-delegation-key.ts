@@ -21,7 +21,7 @@ const serviceLetters: Readonly<Record<ServiceName, string>> = {
   file: "f",
 };
 
-/** The parsed body. `start` is undefined for now. */
+/** The parsed body. If `start` is undefined, the key is valid from the time of the request. */
 interface KeyInfo {
   readonly start: Ticks | undefined;
   readonly expiry: Ticks;
@@ -47,13 +47,11 @@ export function declareUserDelegationKey(
       query: { restype: "service", comp: "userdelegationkey" },
     },
     since,
-    params: {},
     body: { kind: "xml", bytesMax: keyInfoBytesMax, parse: parseKeyInfo },
     permission: { resourceType: "s", bearerOnly: true },
     target: "must-exist",
     ...noETag,
     effect: "reads",
-    success: { status: 200, headers: [] },
     decide: ({ input, now, version, delegate }) => {
       const { expiry, delegatedUserTenantId } = input.body;
       const start = input.body.start ?? now;

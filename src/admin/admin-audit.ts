@@ -14,14 +14,15 @@ export interface AdminAudit {
 }
 
 const pathUnitsMax = 2048;
-/** Views that are recorded: keys, and exports of whole accounts. */
+/** Views that are recorded: keys, secrets of principals, and exports of whole accounts. */
 const revealingRoutes: ReadonlySet<string | undefined> = new Set([
   "/admin/v1/accounts/:name/key",
+  "/admin/v1/identity/environment",
   archivePath,
 ]);
 
-/** What the audit log gets of a request; undefined for views, which change and reveal nothing that
- *  is not theirs to see. Logins, changes, reads of keys and rejected callers are recorded. */
+/** The entry of the audit log for a request; undefined for views, which change nothing and reveal
+ *  no secrets. Logins, changes, reads of keys and secrets, and rejected callers are recorded. */
 export function auditOf(
   { method, path, remoteAddress }: AdminRequest,
   { status }: Pick<AdminResponse, "status">,

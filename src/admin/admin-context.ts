@@ -7,14 +7,16 @@ import type { Clock, Log, Random } from "../base/world.ts";
 import type { Wait } from "../operation/work.ts";
 import type { Runtime } from "../operation/work.ts";
 import type { SubscriptionManager } from "../events/subscription-manager.ts";
-import type { HttpService } from "../http/http-service.ts";
-import type { Observer } from "../http/observer.ts";
+import type { HttpService, Observer } from "../http/http-service.ts";
 import type { SmbAdministration } from "../smb/administration.ts";
 import type { AdminAudit } from "./admin-audit.ts";
 import type { FeedEvent } from "./feed/feed-event.ts";
 import type { IdentityContext } from "./identity/token-issuer.ts";
 import type { AdminSecurity } from "./security/admin-auth.ts";
 import type { Figures } from "./views/figures.ts";
+import type { Feed } from "./feed/feed.ts";
+import type { Health } from "./views/health.ts";
+import type { HealthHistory } from "./views/health-history.ts";
 
 export type HttpServices = Readonly<Partial<Record<ServiceName, HttpService>>>;
 
@@ -64,7 +66,7 @@ interface SnapshotControl {
   delete(name: string): Promise<void>;
 }
 
-/** Archives of accounts. */
+/** Exports accounts to archives and loads archives; problems of an archive are results. */
 export interface ArchiveControl {
   export(request: ArchiveExport): Promise<ArchiveResult>;
   load(
@@ -100,6 +102,13 @@ export type ReceiveEvents = (events: readonly FeedEvent[], missed: number) => vo
 /** The context of views. It has no accounts: a view gets those that the caller administers with
  *  each request. */
 export type ViewContext = Omit<AdminContext, "accounts" | "security">;
+
+/** The context of routes: also what the server has recorded. */
+export interface RouteContext extends ViewContext {
+  readonly feed: Feed;
+  readonly health: Health;
+  readonly history: HealthHistory;
+}
 
 export interface ServerFacts {
   readonly version: string;

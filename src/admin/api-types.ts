@@ -255,7 +255,7 @@ export interface Policy {
 }
 
 export interface PoliciesView {
-  /** Only of containers. */
+  /** Undefined except for containers. */
   readonly publicAccess?: string;
   readonly lastModified?: string | undefined;
   readonly policies: readonly Policy[];
@@ -267,6 +267,14 @@ export interface PrincipalInfo {
   readonly clientId: string;
   readonly groups: readonly string[];
   readonly hasSecret: boolean;
+  /** Only stored principals can be changed; the developer identity is built in. */
+  readonly source: "configured" | "stored" | "built-in";
+}
+
+/** A principal after it was created or changed. */
+export interface ChangedPrincipal extends PrincipalInfo {
+  /** Set if the request has chosen or asked for a new secret; no other response has it. */
+  readonly secret?: string | undefined;
 }
 
 export interface RoleInfo {
@@ -280,6 +288,9 @@ export interface RoleInfo {
 }
 
 export interface AssignmentInfo {
+  /** The id of a stored assignment, by which it can be deleted; undefined for those of the
+   *  configuration. */
+  readonly id?: string | undefined;
   readonly objectId: string;
   /** Name of the local principal with this object id. */
   readonly principal?: string | undefined;
@@ -295,6 +306,12 @@ export interface Identity {
   readonly principals: readonly PrincipalInfo[];
   readonly roles: readonly RoleInfo[];
   readonly assignments: readonly AssignmentInfo[];
+  /** Stored principals (by name) and assignments (by id) that the configuration contradicts. */
+  readonly ignored?: readonly {
+    readonly kind: "principal" | "role assignment";
+    readonly id: string;
+    readonly problem: string;
+  }[];
   readonly issuers?: readonly { readonly issuer: string; readonly audiences: readonly string[] }[];
 }
 

@@ -1,5 +1,5 @@
 import { createSecretKey } from "node:crypto";
-import type { Accounts, AccountSettings } from "../account/settings.ts";
+import type { AccountSettings } from "../account/settings.ts";
 import { formatHttpDate } from "../base/dates.ts";
 import { sign } from "../http/auth/shared-key.ts";
 import { serveRequest } from "../http/pipeline.ts";
@@ -7,15 +7,10 @@ import type { WireResponse } from "../http/wire.ts";
 import type { ServiceName } from "../protocol/names.ts";
 import { sharedKeyText, stringToSignVariants } from "../protocol/signing/shared-key.ts";
 import { latestVersion } from "../protocol/versions.ts";
-import type { ViewContext } from "./admin-context.ts";
-import type { Grant } from "./security/grant.ts";
+import type { CheckedRequest } from "./request.ts";
 
 /** A call of a storage service on behalf of the admin API. */
 export interface ServiceCall {
-  /** The accounts of the caller; calls to other accounts are rejected. */
-  readonly accounts: Accounts;
-  /** The roles of a principal decide about the call; others have all permissions of the account. */
-  readonly grant: Grant;
   readonly account: string;
   readonly method: "GET" | "PUT" | "POST";
   /** Path below the account, not percent-encoded. */
@@ -35,14 +30,15 @@ export interface ServiceReply {
 }
 
 /** Calls a service through its pipeline, as any client would, so that all its rules apply. The call
- *  is signed with the account key, because some operations accept no SAS. Undefined if the caller
- *  has no such account. */
+ *  is signed with the account key, because some operations accept no SAS; for a principal its roles
+ *  decide. Undefined if the caller has no such account. */
 export async function callService(
-  { httpServices, clock }: ViewContext,
+  { context, accounts, grant }: CheckedRequest,
   service: ServiceName,
   call: ServiceCall,
 ): Promise<ServiceReply | undefined> {
-  const { accounts, grant, account, method, path, query, body = "" } = call;
+  const { httpServices, clock } = context;
+  const { account, method, path, query, body = "" } = call;
   const settings = accounts.get(account);
   const httpService = httpServices[service];
   if (settings === undefined || httpService === undefined) return undefined;

@@ -3,7 +3,7 @@ import { BodyAborted, BodyTooSlow } from "../http/request/request-body.ts";
 import { sourceMarkHeader } from "../http/source/source-reader.ts";
 import { SnapshotTooOld } from "../store/open-views.ts";
 import { StoreBusy, StoreClosed, StoreUnavailable } from "../store/store.ts";
-import type { AdminContext } from "./admin-context.ts";
+import type { AdminContext, RouteContext } from "./admin-context.ts";
 import { auditOf } from "./admin-audit.ts";
 import { refuse, sendResponse, type AdminResponse } from "./admin-response.ts";
 import { findInputError, findQueryError } from "./inputs.ts";
@@ -27,6 +27,7 @@ export interface AdminHandler {
 
 interface HandlerParts {
   readonly context: AdminContext;
+  readonly routeContext: RouteContext;
   readonly auth: AdminAuth;
   readonly routes: readonly AnyRoute[];
   readonly page: PageFiles;
@@ -38,8 +39,8 @@ const apiPrefix = "/admin/";
 export function adminHandler(context: AdminContext): AdminHandler {
   const { accounts, clock, random, security, pageFolder } = context;
   const auth = new AdminAuth({ accounts, clock, random, security });
-  const { routes, close } = routeTable(context, auth);
-  const parts = { context, auth, routes, page: new PageFiles(pageFolder) };
+  const { routes, context: routeContext, close } = routeTable(context, auth);
+  const parts = { context, routeContext, auth, routes, page: new PageFiles(pageFolder) };
   return {
     handle: (request, response) => void handle(parts, request, response),
     // A fragment is never sent to a server, so the token does not appear in logs.
@@ -128,7 +129,8 @@ async function respond(
   facts.grant = grant;
   const accounts = coveredAccounts(parts.context.accounts, grant);
   const sees = (resource: ResourceName): boolean => maySee(parts.context.accounts, grant, resource);
-  const admitted = { ...request, grant, isValid, accounts, sees };
+  const { routeContext } = parts;
+  const admitted = { ...request, context: routeContext, grant, isValid, accounts, sees };
   if ("serve" in route) {
     const refusal = await route.serve({ request: admitted, message, response });
     return refusal === "unknown" ? notFound(parts, request) : refusal;
@@ -214,6 +216,7 @@ function lacksJson(route: Route, { headers }: AdminRequest): AdminResponse | und
   return refuse(415, "UnsupportedMediaType", message);
 }
 
+/** The reset is the only change without a body. */
 function expectsJson({ method, path }: Route): boolean {
   return method !== "GET" && path !== "/admin/v1/reset";
 }

@@ -38,8 +38,10 @@ export interface RecordedEvent extends TimelineEntry {
   readonly container: string;
   readonly action?: string;
   readonly id?: string;
-  /** Of an acquired lease; -1 if it has no end. */
+  /** The duration of an acquired lease; -1 if it has no end. */
   readonly durationSeconds?: number;
+  /** Of a break: until the lease ends. */
+  readonly secondsLeft?: number;
 }
 
 /** What happened in a period: requests without contents and keys, and what clients held. */

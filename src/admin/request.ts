@@ -5,6 +5,7 @@ import type { MemoryBudget } from "../base/memory-budget.ts";
 import { refuse, type AdminResponse } from "./admin-response.ts";
 import type { Grant, ResourceName } from "./security/grant.ts";
 import { RequestBody } from "../http/request/request-body.ts";
+import type { RouteContext } from "./admin-context.ts";
 
 /** A request to the admin listener. */
 export interface AdminRequest {
@@ -19,6 +20,7 @@ export interface AdminRequest {
 
 /** A request whose caller is authenticated. */
 export interface AuthenticatedRequest extends AdminRequest {
+  readonly context: RouteContext;
   readonly grant: Grant;
   /** Only the accounts that the caller administers or, as a principal, has a role in. */
   readonly accounts: Accounts;
@@ -125,4 +127,11 @@ async function readBody(
   } finally {
     body.release();
   }
+}
+
+/** Only browsers send this header. A web page must not be able to copy, replace or delete all
+ *  data. */
+export function refusePage({ headers }: Pick<AdminRequest, "headers">): AdminResponse | undefined {
+  if (headers.origin === undefined) return undefined;
+  return refuse(403, "NotFromAPage", "not allowed from a page");
 }

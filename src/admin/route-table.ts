@@ -1,4 +1,4 @@
-import type { AdminContext, ViewContext } from "./admin-context.ts";
+import type { AdminContext, ViewContext, RouteContext } from "./admin-context.ts";
 import { Feed } from "./feed/feed.ts";
 import { gatewayRoute } from "./gateway.ts";
 import { identityRoutes } from "./identity/identity-routes.ts";
@@ -14,7 +14,6 @@ import { leaseRoutes } from "./views/leases.ts";
 import { messageRoutes } from "./views/messages.ts";
 import { policyRoutes } from "./views/policies.ts";
 import { recordingRoutes } from "./views/recording.ts";
-import { serverRoutes } from "./views/server.ts";
 import { snapshotRoutes } from "./views/snapshots.ts";
 import { smbRoutes } from "./views/smb.ts";
 import { stateRoutes } from "./views/states.ts";
@@ -23,111 +22,118 @@ import { subscriptionRoutes } from "./views/subscriptions.ts";
 import { storedRoutes } from "./views/stored.ts";
 import { timelineRoutes } from "./views/timeline.ts";
 import { waitRoutes } from "./views/waits.ts";
-import { nothing, refuse, text, type AdminResponse } from "./admin-response.ts";
-import type { AdminRequest } from "./request.ts";
+import { nothing, refuse, text, json, type AdminResponse } from "./admin-response.ts";
+import type { ServerInfo } from "./api-types.ts";
+import { formatIso } from "../base/dates.ts";
+import { refusePage, type CheckedRequest } from "./request.ts";
 
 interface RouteTable {
   readonly routes: readonly AnyRoute[];
+  readonly context: RouteContext;
   /** Ends streams and timers. */
   readonly close: () => void;
 }
 
 /** All routes of the admin listener except the files of the explorer. */
-export function routeTable({ security, ...context }: AdminContext, auth: AdminAuth): RouteTable {
-  const health = new Health(context);
-  const feed = new Feed(context, health);
-  const history = new HealthHistory(context, {
+export function routeTable({ security, ...given }: AdminContext, auth: AdminAuth): RouteTable {
+  const health = new Health(given);
+  const feed = new Feed(given, health);
+  const history = new HealthHistory(given, {
     refusalsByRule: () => feed.refusalsByRule,
     measureBytes: () => health.stored(),
   });
-  const streams = new EventStreams(context);
+  const context: RouteContext = { ...given, feed, health, history };
+  const streams = new EventStreams(given);
   const close = (): void => {
     streams.close();
     feed.close();
     history.close();
   };
-  return { routes: routesOf(context, { auth, security, health, history, feed, streams }), close };
-}
-
-interface Parts extends Pick<AdminContext, "security"> {
-  readonly auth: AdminAuth;
-  readonly health: Health;
-  readonly history: HealthHistory;
-  readonly feed: Feed;
-  readonly streams: EventStreams;
-}
-
-function routesOf(
-  context: ViewContext,
-  { auth, security, health, history, feed, streams }: Parts,
-): readonly AnyRoute[] {
   const principals = new PrincipalLogin(context);
-  return [
-    ...probeRoutes(context),
+  const routes = [
+    ...probeRoutes,
     ...sessionRoutes({ auth, principals, hasToken: security.token !== undefined }),
-    ...serverRoutes(context),
-    ...snapshotRoutes(context),
-    ...archiveRoutes(context),
-    ...accountRoutes(context),
-    ...accountChangeRoutes(context),
-    ...subscriptionRoutes(context),
+    serverRoute(context),
+    ...snapshotRoutes,
+    ...archiveRoutes,
+    ...accountRoutes,
+    ...accountChangeRoutes,
+    ...subscriptionRoutes,
     streams.route(),
-    ...leaseRoutes(context),
-    ...smbRoutes(context),
-    ...messageRoutes(context),
-    ...timelineRoutes(context, feed),
-    ...recordingRoutes(context, feed),
+    ...leaseRoutes,
+    ...smbRoutes,
+    ...messageRoutes,
+    ...timelineRoutes(context),
+    ...recordingRoutes(context),
     ...stateRoutes(context),
-    ...waitRoutes(context, feed),
-    ...storedRoutes(context),
-    ...policyRoutes(context),
-    ...healthRoutes(health, history),
+    ...waitRoutes,
+    ...storedRoutes,
+    ...policyRoutes,
+    ...healthRoutes,
     ...(context.identity === undefined ? [] : identityRoutes(context.identity)),
     feed.route(),
     gatewayRoute(context),
   ];
+  return { routes, context, close };
 }
 
 const exposition = "text/plain; version=0.0.4; charset=utf-8";
 
 /** Probes, metrics and the reset for tests. */
-function probeRoutes(context: ViewContext): readonly Route[] {
-  return [
-    { method: "GET", path: "/healthz", access: "open", answer: () => text("ok\n") },
-    { method: "GET", path: "/readyz", access: "open", answer: () => answerReady(context) },
-    {
-      method: "GET",
-      path: "/metrics",
-      access: "metrics",
-      answer: async () => text(await context.metrics(), 200, exposition),
-    },
-    {
-      method: "POST",
-      path: "/admin/v1/reset",
-      access: "server",
-      answer: (request) => answerReset(context, request),
-    },
-  ];
-}
+const probeRoutes: readonly Route[] = [
+  { method: "GET", path: "/healthz", access: "open", answer: () => text("ok\n") },
+  { method: "GET", path: "/readyz", access: "open", answer: answerReady },
+  {
+    method: "GET",
+    path: "/metrics",
+    access: "metrics",
+    answer: async ({ context }) => text(await context.metrics(), 200, exposition),
+  },
+  { method: "POST", path: "/admin/v1/reset", access: "server", answer: answerReset },
+];
 
-async function answerReady({ ready }: ViewContext): Promise<AdminResponse> {
+async function answerReady({ context }: CheckedRequest): Promise<AdminResponse> {
   try {
-    await ready();
+    await context.ready();
     return text("ready\n");
   } catch (error) {
     return text(`${error instanceof Error ? error.message : String(error)}\n`, 503);
   }
 }
 
-async function answerReset(
-  { reset }: ViewContext,
-  { headers }: AdminRequest,
-): Promise<AdminResponse> {
+async function answerReset(request: CheckedRequest): Promise<AdminResponse> {
+  const { reset } = request.context;
   if (reset === undefined) {
     return refuse(403, "ResetNotAllowed", "the server must be started with --enableReset");
   }
-  // Only browsers send this header. A web page must not be able to delete everything.
-  if (headers.origin !== undefined) return refuse(403, "NotFromAPage", "not allowed from a page");
+  const refusal = refusePage(request);
+  if (refusal !== undefined) return refusal;
   await reset();
   return nothing;
+}
+
+/** Version, addresses and features of the server. */
+function serverRoute(context: ViewContext): Route {
+  const { clock, facts, reset } = context;
+  const startedAt = formatIso(clock.wall());
+  const answer = () => {
+    const { version, adminUrl, smbUrl, store, content, urls, clients } = facts();
+    const services = Object.fromEntries(
+      Object.entries(urls).map(([name, url]) => [name, { url, gateway: `/storage/${name}` }]),
+    ) as ServerInfo["services"];
+    const info: ServerInfo = {
+      version,
+      now: formatIso(clock.wall()),
+      startedAt,
+      adminUrl,
+      store,
+      content,
+      resetAllowed: reset !== undefined,
+      services,
+      smb: smbUrl === "" ? null : { url: smbUrl },
+      clients,
+    };
+    return json(info);
+  };
+  return { method: "GET", path: "/admin/v1/server", access: "principal", query: {}, answer };
 }

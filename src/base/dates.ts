@@ -5,8 +5,8 @@ const weekdays = ["Sunday", "Monday", "Tuesday", "Wednesday", "Thursday", "Frida
 const months = "Jan Feb Mar Apr May Jun Jul Aug Sep Oct Nov Dec".split(" ");
 
 const secondsPerDay = 86_400;
-/** A listing repeats a few thousand Last-Modified times. Saves 7 % of the CPU time of a read and
- *  9 % of a listing. */
+/** Limit of cached dates: a listing repeats a few thousand Last-Modified times. Saves 7 % of the
+ *  CPU time of a read and 9 % of a listing. */
 const rememberedSecondsMax = 4096;
 
 /** Formats a time to the second as RFC 1123, for `Date` and `Last-Modified`: `Sat, 01 Jan 2022
@@ -196,7 +196,7 @@ function civilFromDays(days: number): CivilDate {
   return { year: yearOfEra + era * 400 + (month <= 2 ? 1 : 0), month, day };
 }
 
-/** 0 is Sunday, as in the names of `dates.ts`. */
+/** 0 is Sunday, as in `weekdays`. */
 function weekdayFromDays(days: number): number {
   return (days + 1) % 7;
 }

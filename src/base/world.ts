@@ -5,7 +5,8 @@ export interface Clock {
   /** Wall-clock time, for the dates of requests and signatures. Unlike store time it may be set
    *  back. */
   wall(): Ticks;
-  /** Wall-clock time of the machine, which clients have, if `wall` was moved ahead of it. */
+  /** Wall-clock time of the machine if a test has moved `wall` ahead of it. Clients sign their
+   *  requests with this time. */
   machineWall?(): Ticks;
   /** Ticks since an arbitrary time at or before the start of this boot. Never decreases, and counts
    *  the time while the machine was suspended. */
@@ -35,4 +36,18 @@ export interface Log {
   info(fields: object, message: string): void;
   warn(fields: object, message: string): void;
   error(fields: object, message: string): void;
+}
+
+/** Resolves when `work` has ended, but at the latest after this time. */
+export async function endWithin(
+  clock: Pick<Clock, "after">,
+  milliseconds: number,
+  work: Promise<unknown> | undefined,
+): Promise<void> {
+  let cancel = (): void => {};
+  const timeout = new Promise<void>((resolve) => {
+    cancel = clock.after(milliseconds, resolve);
+  });
+  await Promise.race([work, timeout]);
+  cancel();
 }

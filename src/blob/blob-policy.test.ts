@@ -1,17 +1,16 @@
 import { describe, expect, it } from "vitest";
 import { decideOn, testNow } from "../../tests/harness/decisions.ts";
 import { appendBlock } from "./append/append-block.ts";
-import { abortCopyBlob } from "./copy/abort-copy.ts";
+import { abortCopyBlob } from "./copy/copy-blob.ts";
 import { dfsService } from "./dfs/service.ts";
 import { operations } from "./operations.ts";
-import { getBlob } from "./read/get-blob.ts";
-import { getBlobProperties } from "./read/get-blob-properties.ts";
+import { getBlob, getBlobProperties } from "./read/get-blob.ts";
 import type { BlobRecord } from "./records.ts";
-import { setBlobTags } from "./tags/set-blob-tags.ts";
+import { setBlobTags } from "./tags/blob-tags.ts";
 import { blob, blobOf, blobState, receivedBytes } from "../../tests/harness/blob-decisions.ts";
 import { setBlobTier } from "./tier/set-blob-tier.ts";
 import { putBlockBlob } from "./write/put-blob.ts";
-import { setBlobMetadata } from "./write/set-blob-metadata.ts";
+import { setBlobMetadata } from "./write/set-blob-properties.ts";
 
 const copy = { id: "", source: "", status: "pending", copiedBytes: 0, totalBytes: 1 } as const;
 const immutability = { until: testNow + 1n, mode: "unlocked" } as const;

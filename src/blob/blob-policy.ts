@@ -1,5 +1,5 @@
 import { formatIso } from "../base/dates.ts";
-import { inputWithRole, noBody } from "../operation/operation.ts";
+import { inputWithRole } from "../operation/operation.ts";
 import type { GuardContext } from "../operation/service.ts";
 import { invalidQuery } from "../protocol/faults.ts";
 import { fail, ok, type Result } from "../protocol/result.ts";
@@ -8,10 +8,9 @@ import { checkProtection } from "./protection/protection.ts";
 import type { BlobApi } from "./events.ts";
 import type { BlobRecord } from "./records.ts";
 import type { BlobAddress, ContainerScope } from "./resources.ts";
-import { checkPath } from "./tree/check-path.ts";
-import { feedContainer } from "./change-feed/feed-state.ts";
-import { archive } from "./tier/rehydration.ts";
-import { checkTierConditions, type TierConditions } from "./tier/tier-conditions.ts";
+import { checkPath } from "./tree/find-path.ts";
+import { feedContainer } from "./change-feed/feed-records.ts";
+import { archive, checkTierConditions, type TierConditions } from "./tier/rehydration.ts";
 
 /** Rules that every operation on a blob declares, besides target, lease and conditions.
  *  `checkBlobPolicy` enforces them. */
@@ -35,16 +34,15 @@ export interface BlobPolicy {
   readonly incrementalCopy?: true;
   /** `reject`: the operation fails on directories of hierarchical accounts. */
   readonly directories?: "reject" | "recreate";
-  /** `directory`: on flat accounts the operation takes a name that is only the common prefix of
-   *  other names, and the empty name, for a directory that exists. */
+  /** `directory`: on flat accounts the operation treats the empty name, and a name that is only the
+   *  common prefix of other names, as a directory that exists. */
   readonly prefixes?: "directory";
-  /** `exists`: the operation takes a blob that has only uncommitted blocks for one that exists. */
+  /** `exists`: the operation treats a blob that has only uncommitted blocks as existing. */
   readonly uncommitted?: "exists";
 }
 
 /** Declared by operations that read a blob, a snapshot or a version. */
 export const blobRead = {
-  body: noBody,
   permission: { letters: "r", resourceType: "o", publicRead: "blob" },
   target: "must-exist",
   conditions: "read",

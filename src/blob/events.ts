@@ -1,13 +1,13 @@
 import { hasEventLog, logEvent, type EventRecord, type EventType } from "../account/event-log.ts";
 import { formatIso } from "../base/dates.ts";
 import { encodeBase64 } from "../base/base64.ts";
-import { plannedLength } from "../content/plan.ts";
+import { plannedLength } from "../content/content-ref.ts";
 import { reclaim, type Effect, type LogAppend } from "../operation/effects.ts";
 import type { DecidedChange } from "../operation/service.ts";
 import type { RecordView } from "../operation/view.ts";
 import type { BlobPolicy } from "./blob-policy.ts";
 import { containerNames, type ContainerName } from "./indexes.ts";
-import { pathOfDirectory } from "./tree/path-of-directory.ts";
+import { pathOfDirectory } from "./tree/find-path.ts";
 import {
   blobs,
   generations,

@@ -103,7 +103,7 @@ export function tagEntries(
   });
 }
 
-/** The entry of a directory in the index of places. */
+/** The entry of a directory in `directoryNames`. */
 export function directoryNameEntries(
   { directory: id }: BlobRecord,
   parts: () => readonly KeyPart[],
@@ -114,7 +114,7 @@ export function directoryNameEntries(
   return [{ key: directoryNames.key({ id }), value }];
 }
 
-/** The entry of a container in the index of names. */
+/** The entry of a container in `containerNames`. */
 export function containerNameEntries(
   id: bigint,
   [account, name]: readonly KeyPart[],

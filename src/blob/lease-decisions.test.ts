@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { decideOn, testGuid, testNow } from "../../tests/harness/decisions.ts";
 import { leaseState, type Lease } from "../protocol/lease.ts";
-import { breakContainerLease, leaseContainer } from "./container/lease-container.ts";
+import { breakContainerLease, leaseContainer } from "./container/container-properties.ts";
 import {
   blob,
   blobState,
@@ -12,7 +12,7 @@ import {
   leaseC,
   leases,
 } from "../../tests/harness/blob-decisions.ts";
-import { breakBlobLease, leaseBlob } from "./write/lease-blob.ts";
+import { breakBlobLease, leaseBlob } from "./write/set-blob-properties.ts";
 
 /** Names of ids in the table; `new` is an id that the server generates. */
 const names: Readonly<Record<string, string>> = {

@@ -7,20 +7,24 @@ import { submitBatch, submitContainerBatch } from "./service/submit-batch.ts";
 import { getBlockList } from "./block/get-block-list.ts";
 import { putBlockList } from "./block/put-block-list.ts";
 import { putBlock, putBlockFromUrl } from "./block/put-block.ts";
-import { getContainerAcl, setContainerAcl } from "./container/container-acl.ts";
-import { createSession } from "./container/create-session.ts";
-import { createContainer } from "./container/create-container.ts";
-import { deleteContainer } from "./container/delete-container.ts";
 import {
+  getContainerAcl,
+  setContainerAcl,
   getContainerMetadata,
   getContainerProperties,
   setContainerMetadata,
+  breakContainerLease,
+  leaseContainer,
 } from "./container/container-properties.ts";
-import { breakContainerLease, leaseContainer } from "./container/lease-container.ts";
-import { renameContainer } from "./container/rename-container.ts";
-import { restoreContainer, restoreNoContainer } from "./container/restore-container.ts";
-import { abortCopyBlob } from "./copy/abort-copy.ts";
-import { copyBlob } from "./copy/copy-blob.ts";
+import { createSession } from "./container/create-session.ts";
+import {
+  createContainer,
+  deleteContainer,
+  renameContainer,
+  restoreContainer,
+  restoreNoContainer,
+} from "./container/container-lifecycle.ts";
+import { abortCopyBlob, copyBlob } from "./copy/copy-blob.ts";
 import { incrementalCopyBlob } from "./copy/incremental-copy.ts";
 import { copyBlobFromUrl, putBlobFromUrl } from "./copy/from-url.ts";
 import { listBlobsArrow } from "./list/list-blobs-arrow.ts";
@@ -28,26 +32,25 @@ import { listBlobs } from "./list/list-blobs.ts";
 import { getPageRanges } from "./page/get-page-ranges.ts";
 import { clearPages, putPage, putPageFromUrl } from "./page/put-page.ts";
 import { queryBlob } from "./query/query-blob.ts";
-import { getBlobMetadata } from "./read/get-blob-metadata.ts";
-import { getBlobProperties } from "./read/get-blob-properties.ts";
-import { getBlob } from "./read/get-blob.ts";
-import { accountInformationOperations } from "./service/account-information.ts";
-import { listContainers } from "./service/list-containers.ts";
-import { getBlobTags } from "./tags/get-blob-tags.ts";
+import { getBlobMetadata, getBlobProperties, getBlob } from "./read/get-blob.ts";
+import { accountInformationOperations, listContainers } from "./service/account.ts";
+import { getBlobTags, setBlobTags } from "./tags/blob-tags.ts";
 import { findBlobsByTags, findBlobsByTagsInContainer } from "./tags/find-blobs.ts";
 import {
   deleteImmutabilityPolicy,
   setImmutabilityPolicy,
   setLegalHold,
 } from "./protection/set-protection.ts";
-import { setBlobTags } from "./tags/set-blob-tags.ts";
 import { setBlobTier } from "./tier/set-blob-tier.ts";
 import { deleteBlob, deleteBlobPermanently, deleteBlobVersion } from "./write/delete-blob.ts";
-import { breakBlobLease, leaseBlob } from "./write/lease-blob.ts";
+import {
+  breakBlobLease,
+  leaseBlob,
+  setBlobMetadata,
+  setBlobProperties,
+  setBlobExpiry,
+} from "./write/set-blob-properties.ts";
 import { createAppendBlob, createPageBlob, putBlockBlob } from "./write/put-blob.ts";
-import { setBlobMetadata } from "./write/set-blob-metadata.ts";
-import { setBlobProperties } from "./write/set-blob-properties.ts";
-import { setBlobExpiry } from "./write/set-blob-expiry.ts";
 import { undeleteBlob } from "./write/undelete-blob.ts";
 import { snapshotBlob } from "./write/snapshot-blob.ts";
 import { getPage } from "./website/get-page.ts";

@@ -14,7 +14,7 @@ import {
   indexTables,
   tagEntries,
 } from "./indexes.ts";
-import { feedStates } from "./change-feed/feed-state.ts";
+import { feedStates } from "./change-feed/feed-records.ts";
 import { uncommittedLifetimeDays } from "./shared/limits.ts";
 import {
   anyTable,
@@ -138,7 +138,7 @@ export interface BlobRecord {
   readonly encryptionContext?: string | undefined;
   /** Set if the Data Lake API wrote the content: blocks of the Blob API cannot be added to it. */
   readonly writtenBy?: "dfs" | undefined;
-  /** By which a client recognises a create or a rename of its own whose reply it did not get. */
+  /** An id by which a client recognises its own create or rename if it did not get the response. */
   readonly transactionId?: string | undefined;
 }
 
@@ -194,7 +194,7 @@ export interface UploadRecord {
 
 /** Data that was appended and not flushed. */
 export interface InlineAppend {
-  /** As the id of a block with appended data. */
+  /** Has the same form as the id of a block with appended data (`appendedId`). */
   readonly id: string;
   readonly position: number;
   readonly source: BytesSource;
@@ -329,7 +329,8 @@ export const blobs = defineTable<BlobKey, BlobRecord>({
     jobKinds: ["blob-expiry"],
     scopeOf: ([container, name]) => [container as bigint, name as string],
     ends: ({ expiresAt }) => expiresAt,
-    // A legal hold or immutability policy keeps the blob. A hold has no end time.
+    // While a legal hold or immutability policy keeps the blob, the job runs again once a day: a
+    // hold has no end time.
     postponedTo: (record, now) => (isExpired(record, now) ? undefined : now + ticksPerDay),
     keyPartsOf: (scope) => scope,
   },

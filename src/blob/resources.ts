@@ -37,10 +37,18 @@ import { findUpload, type UploadLookup } from "./block/read-blocks.ts";
 import { isPrefix } from "./shared/prefixes.ts";
 import { findBlob, isSoftDeleted } from "./shared/overwrite.ts";
 import { afterRehydration } from "./tier/rehydration.ts";
-import { createParents, completeAccess } from "./tree/create-parents.ts";
-import { hasFolderMark, prefixDirectory } from "./tree/directory-record.ts";
-import { findPath, type PathScope } from "./tree/find-path.ts";
-import { accessOf as posixAccessOf, resourceType } from "./tree/path-facts.ts";
+import {
+  createParents,
+  completeAccess,
+  hasFolderMark,
+  prefixDirectory,
+} from "./tree/create-parents.ts";
+import {
+  findPath,
+  accessOf as posixAccessOf,
+  resourceType,
+  type PathScope,
+} from "./tree/find-path.ts";
 import { type FaultDetail, invalidQuery } from "../protocol/faults.ts";
 import type { Features } from "../protocol/features.ts";
 import type { PathAccess } from "../protocol/posix-access.ts";
@@ -65,7 +73,7 @@ export interface ContainerScope extends AccountScope, PathScope {
   readonly isAccountOmitted?: true;
   /** The uncommitted blocks of a name without a blob; undefined if the operation does not depend on
    *  them. */
-  readonly upload?: UploadLookup;
+  readonly upload: UploadLookup | undefined;
 }
 
 /** The scope of a page of the account's static website. */
@@ -100,7 +108,7 @@ async function loadContainer(
 
 function loadBlob(view: RecordView, request: LoadRequest<BlobAddress>): Awaitable<LoadedResource> {
   const loaded = loadNamed(view, request);
-  // Without an operation the blob is the source of one.
+  // Undefined if the blob is the source of a copy or rename.
   const { operation: selected } = request;
   const needsKind = selected === undefined || selected.permission.reachesBelow !== undefined;
   if (needsKind) return mapAwaitable(loaded, withKind);
@@ -133,8 +141,8 @@ function withKind(loaded: LoadedResource): LoadedResource {
   return { ...loaded, access: { ...access, isFile } };
 }
 
-/** A rename names the target by a directory that exists, or completely; `entry-name` is its name in
- *  such a directory. */
+/** Loads the target of an operation. A rename names the whole new path, or an existing directory to
+ *  which `entry-name` is appended. */
 function loadNamed(view: RecordView, request: LoadRequest<BlobAddress>): Awaitable<LoadedResource> {
   const { operation: selected, input } = request;
   if (selected?.roles?.["entry-name"] === undefined || input === undefined) {
@@ -155,9 +163,9 @@ function loadNamed(view: RecordView, request: LoadRequest<BlobAddress>): Awaitab
   });
 }
 
-/** Loads the target of a rename whose URL may lack the account (`http/request/target.ts`): if
- *  there is no container of the name that the URL has after the account, but one with the name
- *  of the account, the URL names the latter. */
+/** Loads the target of a rename whose URL may lack the account (`http/request/target.ts`), so that
+ *  its first name is that of the container. This is assumed if the second name is no container, but
+ *  the first one is. */
 async function loadWithoutAccount(
   view: RecordView,
   request: LoadRequest<BlobAddress>,
@@ -173,7 +181,7 @@ async function loadWithoutAccount(
   return { ...there, scope, address: moved };
 }
 
-/** Synchronous if the store is, as every step of it: most requests to blobs run through here. */
+/** Synchronous if the store is, because most requests to blobs run through here. */
 function loadPath(view: RecordView, request: LoadRequest<BlobAddress>): Awaitable<LoadedResource> {
   const { address } = request;
   return mapAwaitable(loadAccount(view, request), (account) => {
@@ -197,10 +205,10 @@ function loadInContainer(
   }
   if (account.hierarchicalNamespace !== true) {
     const key = { container: container.id, name: address.blob };
-    return loadTarget(view, request, { account, container, key, ...noParents });
+    return loadTarget(view, request, { account, container, key, ...noParents, upload: undefined });
   }
   return mapAwaitable(findPath(view, container.id, address.blob), (path) =>
-    loadTarget(view, request, { account, container, ...path }),
+    loadTarget(view, request, { account, container, ...path, upload: undefined }),
   );
 }
 
@@ -211,43 +219,53 @@ function loadTarget(
 ): Awaitable<LoadedResource> {
   return mapAwaitable(findBlob(view, scope.key, address), (found) => {
     const target = afterRehydration(found, view.now);
-    const access = accessOf(scope.container);
-    const loaded: LoadedResource = {
-      access: isHierarchical(scope) ? { ...access, path: () => pathAccess(scope, target) } : access,
-      scope: ok(scope),
-      target,
-      cors: corsOf(scope.account),
-    };
     const at = address.snapshot ?? address.versionId;
-    if (target !== undefined) return loaded;
-    if (at === undefined) return withUpload(view, loaded, scope, selected);
+    if (target === undefined && at === undefined && dependsOnUpload(selected)) {
+      return mapAwaitable(findUpload(view, scope), (upload) =>
+        withUpload({ ...scope, upload }, upload, selected),
+      );
+    }
+    const loaded = loadedOf(scope, target);
+    if (target !== undefined || at === undefined) return loaded;
     return mapAwaitable(isSoftDeleted(view, scope.key, address, at), (isKept) =>
       isKept ? { ...loaded, missing: softDeleted } : loaded,
     );
   });
 }
 
-/** Adds the uncommitted blocks of a name without a blob, and their lease, if the operation can run
- *  without a blob or takes them for one. */
+function loadedOf(scope: ContainerScope, target: BlobRecord | undefined): LoadedResource {
+  const access = accessOf(scope.container);
+  return {
+    access: isHierarchical(scope) ? { ...access, path: () => pathAccess(scope, target) } : access,
+    scope: ok(scope),
+    target,
+    lease: scope.upload?.live?.lease,
+    cors: corsOf(scope.account),
+  };
+}
+
+/** Whether the operation can run without a blob, or treats uncommitted blocks as one. */
+function dependsOnUpload(selected: Operation | undefined): selected is Operation {
+  if (selected === undefined) return false;
+  return selected.target !== "must-exist" || treatsAsBlob(selected);
+}
+
+function treatsAsBlob({ policy }: Operation): boolean {
+  return (policy as BlobPolicy).uncommitted !== undefined;
+}
+
+/** What is loaded for a name without a blob: its uncommitted blocks, and their lease. */
 function withUpload(
-  view: RecordView,
-  loaded: LoadedResource,
   scope: ContainerScope,
-  selected: Operation | undefined,
-): Awaitable<LoadedResource> {
-  if (selected === undefined) return loaded;
-  const { uncommitted } = selected.policy as BlobPolicy;
-  if (selected.target === "must-exist" && uncommitted === undefined) return loaded;
-  return mapAwaitable(findUpload(view, scope), (upload) => {
-    const { live } = upload;
-    const found = { ...loaded, scope: ok({ ...scope, upload }), lease: live?.lease };
-    const hasBlocks = live !== undefined && live.blockIdLength > 0;
-    if (!hasBlocks) return found;
-    const isTarget = uncommitted !== undefined;
-    const access =
-      isTarget || selected.effect === "reads" ? uncommittedAccess(loaded, scope) : loaded.access;
-    return { ...found, access, target: isTarget ? uncommittedBlob(live) : undefined };
-  });
+  { live }: UploadLookup,
+  selected: Operation,
+): LoadedResource {
+  const loaded = loadedOf(scope, undefined);
+  if (live === undefined || live.blockIdLength === 0) return loaded;
+  const isTarget = treatsAsBlob(selected);
+  const access =
+    isTarget || selected.effect === "reads" ? uncommittedAccess(loaded, scope) : loaded.access;
+  return { ...loaded, access, target: isTarget ? uncommittedBlob(live) : undefined };
 }
 
 /** Uncommitted blocks have no access control list: that of their directory decides, as when they
@@ -278,7 +296,8 @@ function pathAccess(scope: ContainerScope, target: BlobRecord | undefined): Path
   };
 }
 
-/** Hadoop takes a directory that it asked for and that exists for a success. */
+/** Tells the client the type of the existing path: Hadoop treats an existing directory that it
+ *  wants to create as a success. */
 function existingType(target: object, { hierarchicalNamespace }: Features): FaultDetail {
   if (hierarchicalNamespace !== true) return {};
   return { headers: { "x-ms-existing-resource-type": resourceType(target as BlobRecord) } };
@@ -365,6 +384,12 @@ const blobResource = defineResource<BlobAddress>({
   describePresent: existingType,
   leaseKind: "blob",
   guard: checkBlobPolicy,
+  contentScope: async (view, request, named) => {
+    const { id } = await loadAccount(view, request);
+    const key = { account: id, name: request.address.container };
+    const name = named ?? (await view.get(containers, key))?.defaultEncryptionScope;
+    return name === undefined ? undefined : { account: id, name };
+  },
   eventsOf: blobEvents,
 });
 
@@ -381,7 +406,7 @@ export const resources = { service, container: containerResource, blob: blobReso
 
 const rootContainer = "$root";
 
-/** Recorded: the service takes a backslash for a slash, also where it was escaped. Both APIs do, so
+/** Recorded: the service treats a backslash as a slash, even if it was escaped. Both APIs do, so
  *  that they reach the same paths. */
 export function withSlashes(path: string): string {
   return path.includes("\\") ? path.replaceAll("\\", "/") : path;

@@ -4,7 +4,7 @@ import { defaultLocation } from "../server/flags.ts";
 import type { AccountAnswer } from "./account-access.ts";
 import { addressOptions, jsonOption, onServerOrStore } from "./admin-client.ts";
 import type { AddressValues } from "./admin-client.ts";
-import { defineCommand, printFailure, WrongUsage, type Argument } from "./command.ts";
+import { defineCommand, WrongUsage, type Argument } from "./command.ts";
 import { encryptionOption } from "./with-stores.ts";
 
 const nameWord: Argument = { value: "NAME", kind: "name" };
@@ -65,13 +65,8 @@ export const accountCommand = defineCommand({
   example: "etagere account create photos hierarchicalNamespace=true",
   run: async ({ action, words, options }) => {
     const does = actionOf(action, words, options);
-    try {
-      const answer = await run(does, options);
-      process.stdout.write(options.json ? `${JSON.stringify(answer)}\n` : printed(does, answer));
-      return 0;
-    } catch (error) {
-      return printFailure(error);
-    }
+    const report = await run(does, options);
+    return { report, text: printed(does, report) };
   },
 });
 

@@ -2,36 +2,49 @@ import { adminHeader } from "../admin/security/admin-auth.ts";
 import { readSecretFile } from "../server/secret-options.ts";
 import { readAdminAddress } from "../server/admin-address.ts";
 import { defaultLocation, flagDefaults } from "../server/flags.ts";
-import type { Options } from "./command.ts";
+import type { Options, Values } from "./command.ts";
 
 interface AdminCall {
   readonly method: "GET" | "POST" | "PUT" | "PATCH" | "DELETE";
   readonly path: string;
   readonly body?: object;
+  /** How long the response may take; undefined: any time. */
+  readonly timeoutMilliseconds?: number;
 }
 
 /** Thrown if no server responds at an address. */
 export class NoServer extends Error {
   override readonly name = "NoServer";
+
+  constructor(url: string, cause: unknown) {
+    super(`no server responds at ${url}; choose one with --location or --url`, { cause });
+  }
 }
 
 /** Calls the admin API of a server. Throws an error with the server's message if it rejects the
  *  call; resolves to undefined if the response has no body. */
 export async function callAdmin(
-  { url, token }: ServerAddress,
-  { method, path, body }: AdminCall,
+  server: ServerAddress,
+  { method, path, body, timeoutMilliseconds }: AdminCall,
 ): Promise<unknown> {
-  const headers: Record<string, string> = { [adminHeader]: "1" };
-  if (token !== undefined) headers["authorization"] = `Bearer ${token}`;
+  const { url } = server;
+  const headers = adminHeaders(server);
   if (method !== "GET") headers["content-type"] = "application/json";
-  const sent = { method, headers, ...(body && { body: JSON.stringify(body) }) };
+  const signal =
+    timeoutMilliseconds === undefined ? null : AbortSignal.timeout(timeoutMilliseconds);
+  const sent = { method, headers, signal, ...(body && { body: JSON.stringify(body) }) };
   const response = await fetch(`${url}${path}`, sent).catch((error: unknown) => {
-    const problem = `no server responds at ${url}; choose one with --location or --url`;
-    throw new NoServer(problem, { cause: error });
+    throw new NoServer(url, error);
   });
   const text = await response.text();
   if (response.ok) return text === "" ? undefined : (JSON.parse(text) as unknown);
   throw new Error(messageIn(text) ?? `${url}: the admin listener answered ${response.status}`);
+}
+
+/** The headers that authenticate a call. */
+export function adminHeaders({ token }: ServerAddress): Record<string, string> {
+  const authorization = token === undefined ? {} : { authorization: `Bearer ${token}` };
+  return { [adminHeader]: "1", ...authorization };
 }
 
 /** The message of an error response; undefined if it has none. */
@@ -82,12 +95,7 @@ export const jsonOption = {
 } as const satisfies Options;
 
 /** Values of `addressOptions`, and the token itself where a command accepts it. */
-export interface AddressValues {
-  readonly location: string | undefined;
-  readonly url: string | undefined;
-  readonly token?: string | undefined;
-  readonly tokenFile: string | undefined;
-}
+export type AddressValues = Values<typeof addressOptions> & Partial<Values<typeof tokenOption>>;
 
 /** Where the admin listener of a server is. */
 export interface ServerAddress {
@@ -100,11 +108,18 @@ export interface ServerAddress {
  *  tried, then the default address. Throws if the token's file cannot be read. */
 export async function findServer(given: AddressValues): Promise<ServerAddress | undefined> {
   const token = await givenToken(given);
-  if (given.url !== undefined) return { url: given.url, token };
+  if (given.url !== undefined) return { url: given.url.replace(/\/$/, ""), token };
   const found = await readAdminAddress(given.location ?? defaultLocation);
   if (found !== undefined) return { ...found, token: token ?? found.token };
   if (given.location !== undefined) return undefined;
   return { url: `http://${flagDefaults.adminHost}:${flagDefaults.adminPort}`, token };
+}
+
+/** As `findServer`; throws if no server uses the location. */
+export async function requireServer(given: AddressValues): Promise<ServerAddress> {
+  const server = await findServer(given);
+  if (server !== undefined) return server;
+  throw new Error(`no server uses ${given.location}, or this user may not read that folder`);
 }
 
 async function givenToken({ token, tokenFile }: AddressValues): Promise<string | undefined> {

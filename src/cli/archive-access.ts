@@ -1,12 +1,13 @@
 import type { ServerArchives } from "../commands/archive/server-archives.ts";
-import { ArchiveRefused } from "../commands/refused.ts";
+import { ArchiveRefused } from "../host/refused.ts";
+import type { Values } from "./command.ts";
 import {
+  adminHeaders,
   addressOptions,
   jsonOption,
   messageIn,
   NoServer,
   onServerOrStore,
-  type AddressValues,
   type ServerAddress,
 } from "./admin-client.ts";
 import { checkOptions, locationOf, storeOptions, withStores } from "./with-stores.ts";
@@ -14,8 +15,7 @@ import { request as httpRequest, type IncomingMessage } from "node:http";
 import { request as httpsRequest } from "node:https";
 import type { Readable } from "node:stream";
 import { text as readText } from "node:stream/consumers";
-import { adminHeader } from "../admin/security/admin-auth.ts";
-import { archivePath, archiveType } from "../admin/views/archives.ts";
+import { archivePath, archiveType, totalHeader } from "../admin/views/archives.ts";
 
 /** Options of `export` and `load` that choose the server or the store. */
 export const archiveOptions = {
@@ -25,12 +25,7 @@ export const archiveOptions = {
   ...jsonOption,
 } as const;
 
-interface ArchiveValues extends AddressValues {
-  readonly store: string | undefined;
-  readonly storeFile: string | undefined;
-  readonly content: string | undefined;
-  readonly encryption: string | undefined;
-}
+type ArchiveValues = Omit<Values<typeof archiveOptions>, "json">;
 
 interface ArchiveAccess<T> {
   readonly onServer: (server: ServerAddress) => Promise<T>;
@@ -96,14 +91,12 @@ export async function sendArchive(
 
 /** Throws `ArchiveRefused` with the message of the server if it rejects the call. `fetch` is not
  *  used: it reports a response that arrives before the body is sent as a failure. */
-async function call(
-  { url, token }: ServerAddress,
-  { query, open }: ArchiveCall,
-): Promise<IncomingMessage> {
+async function call(server: ServerAddress, { query, open }: ArchiveCall): Promise<IncomingMessage> {
+  const { url } = server;
   const request = url.startsWith("https:") ? httpsRequest : httpRequest;
-  const headers: Record<string, string> = { [adminHeader]: "1" };
-  if (token !== undefined) headers["authorization"] = `Bearer ${token}`;
+  const headers = adminHeaders(server);
   if (open !== undefined) headers["content-type"] = archiveType;
+  else headers[totalHeader] = "wanted";
   const method = open === undefined ? "GET" : "POST";
   const address = `${url}${archivePath}?${query.toString()}`;
   // A connection of its own, which is not connected before it is used.
@@ -111,7 +104,7 @@ async function call(
   const response = await new Promise<IncomingMessage>((resolve, reject) => {
     let isConnected = false;
     sent.once("response", resolve);
-    sent.on("error", (error) => reject(isConnected ? error : noServer(url, error)));
+    sent.on("error", (error) => reject(isConnected ? error : new NoServer(url, error)));
     sent.once("socket", (socket) => {
       socket.once("connect", () => {
         isConnected = true;
@@ -127,9 +120,4 @@ async function call(
   const message = messageIn(await readText(response));
   sent.destroy();
   throw new ArchiveRefused([message ?? `${url}: the server answered ${response.statusCode}`]);
-}
-
-function noServer(url: string, cause: Error): NoServer {
-  const problem = `no server responds at ${url}; choose one with --location or --url`;
-  return new NoServer(problem, { cause });
 }

@@ -1,9 +1,8 @@
 import { resolve } from "node:path";
 import { realEnvironment } from "../host/world.ts";
 import { jsonOption } from "./admin-client.ts";
-import { defineCommand, printFailure } from "./command.ts";
-import { countText, sizeText } from "./figures.ts";
-import { showProgress } from "./progress.ts";
+import { defineCommand } from "./command.ts";
+import { countText, sizeText, showProgress } from "./progress.ts";
 import { quietLog } from "./with-stores.ts";
 
 /** `etagere backup`: copies a data folder while servers use it. */
@@ -42,20 +41,9 @@ export const backupCommand = defineCommand({
   },
   exitCodes: ["the backup is complete and flushed", "no backup was made"],
   example: "etagere backup --from .etagere --to backup-monday",
-  run: ({ options }) => backup(options),
-});
-
-interface BackupValues {
-  readonly from: string;
-  readonly to: string;
-  readonly base: string | undefined;
-  readonly json: boolean;
-}
-
-async function backup({ from, to, base, json }: BackupValues): Promise<number> {
-  const { clock } = realEnvironment(quietLog);
-  const { backupFolder } = await import("../commands/folder-backup.ts");
-  try {
+  run: async ({ options: { from, to, base, json } }) => {
+    const { clock } = realEnvironment(quietLog);
+    const { backupFolder } = await import("../commands/folder-backup.ts");
     const folders = {
       location: resolve(from),
       to: resolve(to),
@@ -68,9 +56,6 @@ async function backup({ from, to, base, json }: BackupValues): Promise<number> {
     const linked =
       linkedExtents === 0 ? "" : `, ${countText(linkedExtents)} extents linked to ${base}`;
     const copied = `all records and ${countText(extents)} extents, ${sizeText(bytes)}${linked}`;
-    process.stdout.write(json ? `${JSON.stringify(report)}\n` : `${to}: ${copied}\n`);
-    return 0;
-  } catch (error) {
-    return printFailure(error);
-  }
-}
+    return { report, text: `${to}: ${copied}\n` };
+  },
+});

@@ -3,9 +3,8 @@ import type { FolderReport } from "../commands/folder-check/check-folder.ts";
 import { readMasterKey } from "../host/master-key.ts";
 import { realEnvironment } from "../host/world.ts";
 import { jsonOption } from "./admin-client.ts";
-import { defineCommand, printFailure } from "./command.ts";
-import { contentText, countText, sizeText } from "./figures.ts";
-import { showProgress } from "./progress.ts";
+import { defineCommand } from "./command.ts";
+import { contentText, countText, sizeText, showProgress } from "./progress.ts";
 import { encryptionOption, quietLog } from "./with-stores.ts";
 
 /** Most problems that are printed; of the others only the number. */
@@ -33,34 +32,19 @@ export const checkCommand = defineCommand({
   exitCodes: ["no problems", "problems found", "the check could not run"],
   usageExitCode: notCheckedExitCode,
   example: "etagere check .etagere",
-  run: ({ words: [folder = ""], options }) => check(folder, options),
-});
-
-interface CheckOptions {
-  readonly encryption: string | undefined;
-  readonly json: boolean;
-}
-
-async function check(folder: string, { encryption, json }: CheckOptions): Promise<number> {
-  const { clock } = realEnvironment(quietLog);
-  const { checkFolder } = await import("../commands/folder-check/check-folder.ts");
-  try {
+  run: async ({ words: [folder = ""], options: { encryption, json } }) => {
+    const { clock } = realEnvironment(quietLog);
+    const { checkFolder } = await import("../commands/folder-check/check-folder.ts");
     const master = encryption === undefined ? undefined : await readMasterKey(encryption);
-    const options = { location: resolve(folder), clock, log: quietLog, master };
-    const report = await showProgress({ json }, (progress) =>
-      checkFolder({ ...options, progress }),
-    );
-    process.stdout.write(`${json ? jsonReport(report) : describeReport(report)}\n`);
-    return report.problemCount === 0 ? 0 : foundExitCode;
-  } catch (error) {
-    printFailure(error);
-    return notCheckedExitCode;
-  }
-}
-
-function jsonReport(report: FolderReport): string {
-  return JSON.stringify({ ...report, records: Object.fromEntries(report.records) });
-}
+    const checked = { location: resolve(folder), clock, log: quietLog, master };
+    const found = await showProgress({ json }, (progress) => checkFolder({ ...checked, progress }));
+    return {
+      report: { ...found, records: Object.fromEntries(found.records) },
+      text: `${describeReport(found)}\n`,
+      exitCode: found.problemCount === 0 ? 0 : foundExitCode,
+    };
+  },
+});
 
 function describeReport(report: FolderReport): string {
   const { records, nodes, extents, bytesRead, bytesWithChecksum, problems, problemCount } = report;

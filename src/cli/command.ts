@@ -1,5 +1,4 @@
-import { ArchiveRefused, ImportRefused } from "../commands/refused.ts";
-import { messageOf, StartRefused } from "../host/start-refused.ts";
+import { messageOf, Refused } from "../host/refused.ts";
 import type { Flag, FlagKind } from "../server/flags.ts";
 import { commandHelp, usageError } from "./help.ts";
 import { readWords } from "./parse-words.ts";
@@ -42,7 +41,7 @@ interface Action {
   readonly help: string;
 }
 
-/** All that parsing, help, documents and completion of a command are derived from. */
+/** The declaration of a command. Parsing, help, documents and completion are derived from it. */
 export interface Declaration {
   readonly name: string;
   /** Its line in `etagere --help`. */
@@ -60,6 +59,8 @@ export interface Declaration {
   readonly exitCodes: readonly string[];
   /** The exit code if the words cannot be parsed; 1 by default. */
   readonly usageExitCode?: number;
+  /** What a failure means for the data, printed after its reason. */
+  readonly failure?: string;
   readonly example: string;
 }
 
@@ -77,12 +78,23 @@ type ValueOf<O extends Option> = O extends { readonly kind: "switch" }
       ? string
       : string | undefined;
 
+/** The values of options. */
+export type Values<O extends Options> = { readonly [N in keyof O]: ValueOf<O[N]> };
+
 /** The words of a command, parsed and checked against its declaration. */
 interface Given<O extends Options, A extends string> {
   readonly action: A;
   /** The arguments; optional ones may be absent. */
   readonly words: readonly string[];
-  readonly options: { readonly [N in keyof O]: ValueOf<O[N]> };
+  readonly options: Values<O>;
+}
+
+/** What a command prints on standard output: `text`, or with `--json` the report in one line. */
+interface Printed {
+  readonly text: string;
+  readonly report?: object | undefined;
+  /** 0 by default. */
+  readonly exitCode?: number;
 }
 
 /** Thrown by a command whose words contradict each other in a way that no declaration expresses. */
@@ -93,16 +105,18 @@ export class WrongUsage extends Error {
 type Declared<O extends Options, A extends string> = Omit<Declaration, "actions" | "options"> & {
   readonly actions: Readonly<Record<A, Action>>;
   readonly options: O;
-  readonly run: (given: Given<O, A>) => Promise<number>;
+  readonly run: (given: Given<O, A>) => Promise<Printed>;
 };
 
-/** Defines a command: `run` gets values that agree with the declaration. */
+/** Defines a command: `run` gets values that agree with the declaration. If it throws, why is
+ *  printed. */
 export function defineCommand<const O extends Options, const A extends string>(
   declared: Declared<O, A>,
 ): Command {
+  const { usageExitCode = 1 } = declared;
   const refuse = (problems: readonly string[]): number => {
     process.stderr.write(usageError(declared, problems));
-    return declared.usageExitCode ?? 1;
+    return usageExitCode;
   };
   const run = async (words: readonly string[]): Promise<number> => {
     const read = readWords(words, declared);
@@ -113,26 +127,18 @@ export function defineCommand<const O extends Options, const A extends string>(
     if (read.problems.length > 0) return refuse(read.problems);
     try {
       // `readWords` has checked the values against the same declaration.
-      return await declared.run(read.given as unknown as Given<O, A>);
+      const given = read.given as unknown as Given<O, A>;
+      const { text, report, exitCode = 0 } = await declared.run(given);
+      const isJson = report !== undefined && read.given.options["json"] === true;
+      process.stdout.write(isJson ? `${JSON.stringify(report)}\n` : text);
+      return exitCode;
     } catch (error) {
-      if (!(error instanceof WrongUsage)) throw error;
-      return refuse([error.message]);
+      if (error instanceof WrongUsage) return refuse([error.message]);
+      const problems = error instanceof Refused ? error.problems : [messageOf(error)];
+      const lines = declared.failure ? [...problems, declared.failure] : problems;
+      for (const line of lines) process.stderr.write(`etagere: ${line}\n`);
+      return usageExitCode;
     }
   };
   return { ...declared, run };
-}
-
-/** Prints why a command failed, and what that means for its data; returns its exit code. */
-export function printFailure(error: unknown, consequence?: string): number {
-  for (const problem of problemsOf(error)) process.stderr.write(`etagere: ${problem}\n`);
-  if (consequence !== undefined) process.stderr.write(`etagere: ${consequence}\n`);
-  return 1;
-}
-
-function problemsOf(error: unknown): readonly string[] {
-  const hasProblems =
-    error instanceof ArchiveRefused ||
-    error instanceof ImportRefused ||
-    error instanceof StartRefused;
-  return hasProblems ? error.problems : [messageOf(error)];
 }

@@ -14,6 +14,7 @@ import { loadCommand } from "./load-command.ts";
 import { loginCommand } from "./login-command.ts";
 import { manualCommand } from "./manual-command.ts";
 import { nearestName } from "./parse-words.ts";
+import { principalCommand } from "./principal-command.ts";
 import { serviceModeNames } from "./service-mode.ts";
 import { snapshotCommand } from "./snapshot-command.ts";
 import { statusCommand } from "./status-command.ts";
@@ -33,6 +34,7 @@ export const commands: ReadonlyMap<string, Command> = new Map(
     loginCommand,
     snapshotCommand,
     accountCommand,
+    principalCommand,
     eventsCommand,
     encryptionCommand,
     doctorCommand,

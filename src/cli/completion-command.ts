@@ -33,8 +33,7 @@ export const completionCommand = defineCommand({
       zsh: zshScript,
       fish: fishScript,
     };
-    process.stdout.write(scripts[shell]?.(table) ?? "");
-    return 0;
+    return { text: scripts[shell]?.(table) ?? "" };
   },
 });
 

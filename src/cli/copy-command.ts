@@ -4,10 +4,31 @@ import type { DataLocation } from "../data/data-locations.ts";
 import { readSecretFile } from "../server/secret-options.ts";
 import { realEnvironment } from "../host/world.ts";
 import { jsonOption } from "./admin-client.ts";
-import { countText, sizeText } from "./figures.ts";
-import { showProgress } from "./progress.ts";
+import { countText, sizeText, showProgress } from "./progress.ts";
 import { encryptionOption, keepRunning, quietLog } from "./with-stores.ts";
-import { defineCommand, printFailure, WrongUsage } from "./command.ts";
+import { defineCommand, WrongUsage, type Options, type Values } from "./command.ts";
+
+const locationOptions = {
+  from: { kind: "folder", value: "LOCATION", help: "a data folder, or postgres://… for records" },
+  fromFile: {
+    kind: "file",
+    value: "FILE",
+    help: "a file that contains the value of --from, to hide a password",
+  },
+  fromContent: {
+    kind: "folder",
+    value: "LOCATION",
+    help: "s3://… or a folder for contents; required with postgres://",
+  },
+  to: { kind: "folder", value: "LOCATION", help: "a data folder, or postgres://… for records" },
+  toFile: { kind: "file", value: "FILE", help: "a file that contains the value of --to" },
+  toContent: {
+    kind: "folder",
+    value: "LOCATION",
+    help: "s3://… or a folder for contents; required with postgres://",
+  },
+  ...encryptionOption,
+} as const satisfies Options;
 
 export const copyCommand = defineCommand({
   name: "copy",
@@ -20,28 +41,7 @@ export const copyCommand = defineCommand({
   ],
   arguments: [],
   actions: {},
-  options: {
-    from: { kind: "folder", value: "LOCATION", help: "a data folder, or postgres://… for records" },
-    fromFile: {
-      kind: "file",
-      value: "FILE",
-      help: "a file that contains the value of --from, to hide a password",
-    },
-    fromContent: {
-      kind: "folder",
-      value: "LOCATION",
-      help: "s3://… or a folder for contents; required with postgres://",
-    },
-    to: { kind: "folder", value: "LOCATION", help: "a data folder, or postgres://… for records" },
-    toFile: { kind: "file", value: "FILE", help: "a file that contains the value of --to" },
-    toContent: {
-      kind: "folder",
-      value: "LOCATION",
-      help: "s3://… or a folder for contents; required with postgres://",
-    },
-    ...encryptionOption,
-    ...jsonOption,
-  },
+  options: { ...locationOptions, ...jsonOption },
   oneOf: [
     ["from", "fromFile"],
     ["to", "toFile"],
@@ -50,40 +50,28 @@ export const copyCommand = defineCommand({
   example:
     "etagere copy --from .etagere --to postgres://user:password@host/etagere \\\n" +
     "             --toContent 's3://bucket/prefix?endpoint=https://…'",
-  run: ({ options }) => copy(options),
+  run: async ({ options: { json, ...given } }) => {
+    const locations = await locationsOf(given);
+    const report = await showProgress({ json }, (progress) => copyBetween(locations, progress));
+    return { report, text: textOf(report) };
+  },
 });
 
-interface CopyOptions {
-  readonly from: string | undefined;
-  readonly fromFile: string | undefined;
-  readonly fromContent: string | undefined;
-  readonly to: string | undefined;
-  readonly toFile: string | undefined;
-  readonly toContent: string | undefined;
-  readonly encryption: string | undefined;
-  readonly json: boolean;
-}
+type CopyLocations = Readonly<Record<"from" | "to", DataLocation>>;
 
-async function copy({ from, fromFile, fromContent, ...given }: CopyOptions): Promise<number> {
-  const { to, toFile, toContent, encryption, json } = given;
+async function locationsOf(given: Values<typeof locationOptions>): Promise<CopyLocations> {
+  const { from, fromFile, fromContent, to, toFile, toContent, encryption } = given;
   const source = from ?? (await readLocation(fromFile, "--fromFile"));
   const target = to ?? (await readLocation(toFile, "--toFile"));
-  const locations = {
+  return {
     from: { records: source, bytes: fromContent, encryption },
     to: { records: target, bytes: toContent, encryption },
   };
-  try {
-    const report = await showProgress({ json }, (progress) => copyBetween(locations, progress));
-    process.stdout.write(`${json ? JSON.stringify(report) : textOf(report)}\n`);
-    return 0;
-  } catch (error) {
-    return printFailure(error);
-  }
 }
 
 function textOf({ records, extents, bytes }: CopyReport): string {
   const size = `${sizeText(bytes)} in ${countText(extents)} extents`;
-  return `copied and compared ${countText(records)} records, ${size}`;
+  return `copied and compared ${countText(records)} records, ${size}\n`;
 }
 
 /** The location in a file. Throws `WrongUsage` if it cannot be read. */
@@ -91,11 +79,6 @@ async function readLocation(file: string | undefined, option: string): Promise<s
   const read = await readSecretFile(file ?? "");
   if (read.ok) return read.value;
   throw new WrongUsage(`${option}: ${read.problems.join("; ")}`);
-}
-
-interface CopyLocations {
-  readonly from: DataLocation;
-  readonly to: DataLocation;
 }
 
 async function copyBetween({ from, to }: CopyLocations, progress: Progress): Promise<CopyReport> {

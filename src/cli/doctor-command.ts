@@ -3,7 +3,7 @@ import type { ServerOptionInputs } from "../server/options.ts";
 import { readVersion } from "../host/version.ts";
 import { realEnvironment } from "../host/world.ts";
 import { findServer, jsonOption } from "./admin-client.ts";
-import { defineCommand, printFailure, type Option } from "./command.ts";
+import { defineCommand, type Option } from "./command.ts";
 import { checkFolder, checkClock, checkOpenFiles, checkPorts } from "./doctor/check-machine.ts";
 import type { Finding } from "./doctor/finding.ts";
 import { checkOptions, keepRunning, locationOf, quietLog } from "./with-stores.ts";
@@ -46,15 +46,10 @@ export const doctorCommand = defineCommand({
   exitCodes: ["no problems; there may be warnings", "problems found", "the checks could not run"],
   usageExitCode: notCheckedExitCode,
   example: "etagere doctor --location /var/lib/etagere --cert cert.pem --key key.pem",
-  run: async ({ options: { json, ...given } }) => {
-    try {
-      const findings = await keepRunning(() => examine(inputsOf(given)));
-      process.stdout.write(json ? jsonOf(findings) : textOf(findings));
-      return findings.some(({ state }) => state === "problem") ? problemExitCode : 0;
-    } catch (error) {
-      printFailure(error);
-      return notCheckedExitCode;
-    }
+  run: async ({ options: { json: _json, ...given } }) => {
+    const checks = await keepRunning(() => examine(inputsOf(given)));
+    const exitCode = checks.some(({ state }) => state === "problem") ? problemExitCode : 0;
+    return { report: { checks }, text: textOf(checks), exitCode };
   },
 });
 
@@ -108,8 +103,4 @@ function summaryOf(findings: readonly Finding[]): string {
   const count = (state: Finding["state"]): number =>
     findings.filter((each) => each.state === state).length;
   return `${count("problem")} problems, ${count("warning")} warnings`;
-}
-
-function jsonOf(findings: readonly Finding[]): string {
-  return `${JSON.stringify({ checks: findings })}\n`;
 }

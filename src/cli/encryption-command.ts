@@ -4,11 +4,24 @@ import { formatIso } from "../base/dates.ts";
 import { readMasterKey } from "../host/master-key.ts";
 import { realEnvironment } from "../host/world.ts";
 import type { DataKey } from "../store/encryption/keyring.ts";
-import { defineCommand, printFailure, WrongUsage } from "./command.ts";
+import { defineCommand, WrongUsage, type Options, type Values } from "./command.ts";
 import { jsonOption } from "./admin-client.ts";
 import { checkOptions, keepRunning, locationOf, quietLog, storeOptions } from "./with-stores.ts";
 
 const stored = ["status", "rotate", "add-data-key"] as const;
+
+const keyOptions = {
+  location: {
+    kind: "folder",
+    short: "l",
+    value: "FOLDER",
+    actions: stored,
+    help: "the data folder; default .etagere",
+  },
+  store: { ...storeOptions.store, actions: stored, help: "records in postgres://…" },
+  storeFile: { ...storeOptions.storeFile, actions: stored },
+  encryption: { ...storeOptions.encryption, actions: stored },
+} as const satisfies Options;
 
 export const encryptionCommand = defineCommand({
   name: "encryption",
@@ -31,34 +44,22 @@ export const encryptionCommand = defineCommand({
     },
     "add-data-key": { arguments: [], help: "encrypt what is written from now on with a new key" },
   },
-  options: {
-    location: {
-      kind: "folder",
-      short: "l",
-      value: "FOLDER",
-      actions: stored,
-      help: "the data folder; default .etagere",
-    },
-    store: { ...storeOptions.store, actions: stored, help: "records in postgres://…" },
-    storeFile: { ...storeOptions.storeFile, actions: stored },
-    encryption: { ...storeOptions.encryption, actions: stored },
-    ...jsonOption,
-  },
+  options: { ...keyOptions, ...jsonOption },
   exitCodes: ["done", "not done"],
   example:
     "etagere encryption new-key /etc/etagere/next.key\n" +
     "etagere encryption rotate file:/etc/etagere/next.key \\\n" +
     "                   --encryption file:/etc/etagere/master.key",
   run: async ({ action, words: [word = ""], options }) => {
-    try {
-      if (action === "new-key") await writeNewKey(word);
-      const keys = action === "new-key" ? undefined : await changeKeys(action, word, options);
-      process.stdout.write(options.json ? jsonOf(word, keys) : textOf(word, keys));
-      return 0;
-    } catch (error) {
-      if (error instanceof WrongUsage) throw error;
-      return printFailure(error);
+    if (action === "new-key") {
+      await writeNewKey(word);
+      const text = `${word}: new master key; keep a copy of it in a safe place\n`;
+      return { report: { masterKey: word }, text };
     }
+    const keys = await changeKeys(action, word, options);
+    const dataKeys = keys.map(({ id, createdAt }) => ({ id, createdAt: formatIso(createdAt) }));
+    const lines = dataKeys.map(({ id, createdAt }) => `data key ${id}  ${createdAt}\n`);
+    return { report: { dataKeys }, text: lines.join("") };
   },
 });
 
@@ -71,17 +72,10 @@ async function writeNewKey(file: string): Promise<void> {
   await writeFile(file, text, { flag: "wx", mode: 0o600, flush: true });
 }
 
-interface KeyOptions {
-  readonly location: string | undefined;
-  readonly store: string | undefined;
-  readonly storeFile: string | undefined;
-  readonly encryption: string | undefined;
-}
-
 async function changeKeys(
   action: (typeof stored)[number],
   source: string,
-  { location: folder, store, storeFile, encryption }: KeyOptions,
+  { location: folder, store, storeFile, encryption }: Values<typeof keyOptions>,
 ): Promise<readonly DataKey[]> {
   if (encryption === undefined) throw new WrongUsage("--encryption: the master key is required");
   const { isMissing, openDataLocation } = await import("../data/data-locations.ts");
@@ -104,14 +98,4 @@ async function changeKeys(
       await data.close();
     }
   });
-}
-
-function jsonOf(word: string, keys: readonly DataKey[] | undefined): string {
-  const dataKeys = keys?.map(({ id, createdAt }) => ({ id, createdAt: formatIso(createdAt) }));
-  return `${JSON.stringify(dataKeys === undefined ? { masterKey: word } : { dataKeys })}\n`;
-}
-
-function textOf(word: string, keys: readonly DataKey[] | undefined): string {
-  if (keys === undefined) return `${word}: new master key; keep a copy of it in a safe place\n`;
-  return keys.map(({ id, createdAt }) => `data key ${id}  ${formatIso(createdAt)}\n`).join("");
 }

@@ -1,12 +1,24 @@
-import { messageOf } from "../host/start-refused.ts";
-import {
-  addressOptions,
-  findServer,
-  tokenOption,
-  type AddressValues,
-  type ServerAddress,
-} from "./admin-client.ts";
-import { defineCommand } from "./command.ts";
+import { addressOptions, callAdmin, requireServer, tokenOption } from "./admin-client.ts";
+import { defineCommand, type Options, type Values } from "./command.ts";
+
+const envOptions = {
+  ...addressOptions,
+  ...tokenOption,
+  principal: {
+    kind: "name",
+    value: "NAME",
+    help:
+      "AZURE_AUTHORITY_HOST, AZURE_TENANT_ID, AZURE_CLIENT_ID and AZURE_CLIENT_SECRET of this " +
+      "principal instead, with a data folder also AZURE_FEDERATED_TOKEN_FILE, for clients with " +
+      "instance discovery disabled; the server needs --https",
+  },
+  shell: {
+    kind: "choice",
+    value: "SHELL",
+    choices: ["sh", "powershell", "json"],
+    help: "sh (default), powershell or json",
+  },
+} as const satisfies Options;
 
 export const envCommand = defineCommand({
   name: "env",
@@ -19,83 +31,31 @@ export const envCommand = defineCommand({
   ],
   arguments: [],
   actions: {},
-  options: {
-    ...addressOptions,
-    ...tokenOption,
-    principal: {
-      kind: "name",
-      value: "NAME",
-      help:
-        "AZURE_AUTHORITY_HOST, AZURE_TENANT_ID, AZURE_CLIENT_ID and AZURE_CLIENT_SECRET of this " +
-        "principal instead, with a data folder also AZURE_FEDERATED_TOKEN_FILE, for clients with " +
-        "instance discovery disabled; the server needs --https",
-    },
-    shell: {
-      kind: "choice",
-      value: "SHELL",
-      choices: ["sh", "powershell", "json"],
-      help: "sh (default), powershell or json",
-    },
-  },
+  options: envOptions,
   exitCodes: ["the variables were printed", "no server responded or it issues no tokens"],
   example: "etagere env --shell powershell",
-  run: ({ options }) => printEnvironment(options),
+  run: async ({ options }) => ({ text: await environmentOf(options) }),
 });
 
 /** Printed beside variables of the certificate authority alone. */
 const noManagedIdentity =
   "this server has no managed identity: configure one, or use --principal NAME (docs/IDENTITY.md)";
 
-interface EnvOptions extends AddressValues {
-  readonly principal: string | undefined;
-  readonly shell: string | undefined;
-}
-
-async function printEnvironment(options: EnvOptions): Promise<number> {
+async function environmentOf(options: Values<typeof envOptions>): Promise<string> {
   const { principal, shell = "sh" } = options;
-  let url = "";
-  try {
-    const server = await findServer(options);
-    if (server === undefined) return failWith(`no server uses ${options.location}`);
-    url = `${server.url}: `;
-    const variables = await fetchVariables(server, principal);
-    if (Object.keys(variables).length === 0) {
-      return failWith(
-        "this server issues no tokens; docs/IDENTITY.md describes how to configure it",
-      );
-    }
-    if (principal === undefined && !("IDENTITY_ENDPOINT" in variables)) {
-      process.stderr.write(`etagere: ${noManagedIdentity}\n`);
-    }
-    process.stdout.write(environmentText(variables, shell as Shell));
-    return 0;
-  } catch (error) {
-    return failWith(`${url}${messageOf(error)}`);
-  }
-}
-
-function failWith(problem: string): number {
-  process.stderr.write(`etagere: ${problem}\n`);
-  return 1;
-}
-
-async function fetchVariables(
-  { url, token }: ServerAddress,
-  principal: string | undefined,
-): Promise<Readonly<Record<string, string>>> {
-  const authorization = token === undefined ? undefined : { authorization: `Bearer ${token}` };
-  const headers = { "x-etagere-admin": "1", ...authorization };
+  const server = await requireServer(options);
   const query = principal === undefined ? "" : `?${new URLSearchParams({ principal }).toString()}`;
-  const response = await fetch(`${url}/admin/v1/identity/environment${query}`, { headers });
-  if (!response.ok) throw new Error(await reasonOf(response));
-  const { variables } = (await response.json()) as { variables: Readonly<Record<string, string>> };
-  return variables;
-}
-
-async function reasonOf(response: Response): Promise<string> {
-  const answer = (await response.json().catch(() => ({}))) as { error?: { message?: string } };
-  const { message = "no reason given" } = answer.error ?? {};
-  return `the admin listener answered ${response.status}: ${message}`;
+  const path = `/admin/v1/identity/environment${query}`;
+  const { variables } = (await callAdmin(server, { method: "GET", path })) as {
+    readonly variables: Variables;
+  };
+  if (Object.keys(variables).length === 0) {
+    throw new Error("this server issues no tokens; docs/IDENTITY.md describes how to configure it");
+  }
+  if (principal === undefined && !("IDENTITY_ENDPOINT" in variables)) {
+    process.stderr.write(`etagere: ${noManagedIdentity}\n`);
+  }
+  return environmentText(variables, shell as Shell);
 }
 
 type Variables = Readonly<Record<string, string>>;

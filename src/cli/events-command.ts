@@ -1,19 +1,66 @@
 import { readFile } from "node:fs/promises";
-import { adminHeader } from "../admin/security/admin-auth.ts";
 import {
+  adminHeaders,
+  requireServer,
   addressOptions,
   callAdmin,
-  findServer,
   jsonOption,
   messageIn,
-  type AddressValues,
   type ServerAddress,
 } from "./admin-client.ts";
-import { defineCommand, printFailure, type Argument } from "./command.ts";
+import type { SubscriptionRow } from "./status-command.ts";
+import { defineCommand, type Argument, type Options, type Values } from "./command.ts";
 
 const accountWord: Argument = { value: "ACCOUNT", kind: "name" };
 const nameWord: Argument = { value: "NAME", kind: "name" };
 const create = ["create"] as const;
+
+const eventOptions = {
+  queue: { kind: "name", value: "NAME", actions: create, help: "a queue of the account" },
+  webhook: {
+    kind: "http",
+    value: "URL",
+    actions: create,
+    help: "begins with an URL of --eventWebhooks of the server",
+  },
+  cloudEvents: {
+    kind: "switch",
+    actions: create,
+    help: "send CloudEvents 1.0 instead of the schema of Event Grid",
+  },
+  secretFile: {
+    kind: "file",
+    value: "FILE",
+    actions: create,
+    help: "file with the secret that requests are signed with",
+  },
+  types: {
+    kind: "name",
+    value: "A,B",
+    actions: create,
+    help: "types such as Microsoft.Storage.BlobCreated, or All",
+  },
+  begins: { kind: "text", value: "TEXT", actions: create, help: "begin of the subjects" },
+  ends: { kind: "text", value: "TEXT", actions: create, help: "end of the subjects" },
+  deadLetter: {
+    kind: "name",
+    value: "NAME",
+    actions: create,
+    help: "container for events that cannot be delivered",
+  },
+  file: {
+    kind: "stream",
+    value: "FILE",
+    actions: create,
+    help: "all fields as JSON (docs/ADMIN.md), - for standard input",
+  },
+  after: {
+    kind: "name",
+    value: "ID",
+    actions: ["tail"],
+    help: "begin after this event; 0-0: with the oldest one",
+  },
+} as const satisfies Options;
 
 export const eventsCommand = defineCommand({
   name: "events",
@@ -52,85 +99,21 @@ export const eventsCommand = defineCommand({
   },
   options: {
     ...addressOptions,
-    queue: { kind: "name", value: "NAME", actions: create, help: "a queue of the account" },
-    webhook: {
-      kind: "http",
-      value: "URL",
-      actions: create,
-      help: "begins with an URL of --eventWebhooks of the server",
-    },
-    cloudEvents: {
-      kind: "switch",
-      actions: create,
-      help: "send CloudEvents 1.0 instead of the schema of Event Grid",
-    },
-    secretFile: {
-      kind: "file",
-      value: "FILE",
-      actions: create,
-      help: "file with the secret that requests are signed with",
-    },
-    types: {
-      kind: "name",
-      value: "A,B",
-      actions: create,
-      help: "types such as Microsoft.Storage.BlobCreated, or All",
-    },
-    begins: { kind: "text", value: "TEXT", actions: create, help: "begin of the subjects" },
-    ends: { kind: "text", value: "TEXT", actions: create, help: "end of the subjects" },
-    deadLetter: {
-      kind: "name",
-      value: "NAME",
-      actions: create,
-      help: "container for events that cannot be delivered",
-    },
-    file: {
-      kind: "stream",
-      value: "FILE",
-      actions: create,
-      help: "all fields as JSON (docs/ADMIN.md), - for standard input",
-    },
-    after: {
-      kind: "name",
-      value: "ID",
-      actions: ["tail"],
-      help: "begin after this event; 0-0: with the oldest one",
-    },
+    ...eventOptions,
     ...jsonOption,
   },
   exitCodes: ["done", "not done"],
   example: "etagere events create devstoreaccount1 to-queue --queue events",
   run: async ({ action, words: [ofAccount = "", named = ""], options }) => {
     const command = { action, account: ofAccount, name: named, options };
-    try {
-      const server = await findServer(options);
-      if (server === undefined) {
-        throw new Error(`no server uses ${options.location}; start it first`);
-      }
-      if (action === "tail") await tail(server, command);
-      else process.stdout.write(await run(server, command));
-      return 0;
-    } catch (error) {
-      return printFailure(error);
-    }
+    const server = await requireServer(options);
+    return { text: await (action === "tail" ? tail(server, command) : run(server, command)) };
   },
 });
 
 const path = "/admin/v1/subscriptions";
 
-interface EventsOptions extends AddressValues {
-  readonly queue: string | undefined;
-  readonly webhook: string | undefined;
-  readonly cloudEvents: boolean;
-  readonly secretFile: string | undefined;
-  readonly types: string | undefined;
-  readonly begins: string | undefined;
-  readonly ends: string | undefined;
-  readonly deadLetter: string | undefined;
-  readonly file: string | undefined;
-  readonly after: string | undefined;
-  readonly json: boolean;
-}
+type EventsOptions = Values<typeof eventOptions> & { readonly json: boolean };
 
 interface EventsCommand {
   readonly action: "list" | "show" | "create" | "pause" | "resume" | "delete" | "tail";
@@ -165,25 +148,11 @@ async function run(server: ServerAddress, command: EventsCommand): Promise<strin
   return `${JSON.stringify(answer, undefined, options.json ? undefined : 2)}\n`;
 }
 
-interface SubscriptionRow {
-  readonly account: string;
-  readonly name: string;
-  readonly source: string;
-  readonly destination: { readonly queue?: string; readonly url?: string };
-  readonly isPaused: boolean;
-  readonly backlog: number;
-  readonly retries: number;
-  readonly delivered: number;
-  readonly deadLettered: number;
-  readonly dropped: number;
-  readonly missed: number;
-}
-
 function lineOf(row: SubscriptionRow): string {
   const { account, name, destination, backlog, retries } = row;
   const lost = row.deadLettered + row.dropped + row.missed;
   const waiting = `${row.isPaused ? "paused, " : ""}backlog ${backlog}, retries ${retries}`;
-  const counts = `${waiting}, delivered ${row.delivered}, not ${lost}`;
+  const counts = `${waiting}, delivered ${row.delivered}, not delivered ${lost}`;
   return `${`${account}/${name}`.padEnd(32)} ${destination.queue ?? destination.url}  ${counts}`;
 }
 
@@ -192,13 +161,17 @@ async function definitionOf(options: EventsOptions): Promise<object> {
   const { file, webhook, secretFile, types } = options;
   if (file !== undefined) {
     const text = await readFile(file === "-" ? "/dev/stdin" : file, "utf8");
-    return JSON.parse(text) as object;
+    try {
+      return JSON.parse(text) as object;
+    } catch (error) {
+      throw new Error(`${file}: ${(error as Error).message}`, { cause: error });
+    }
   }
   const secret = secretFile === undefined ? undefined : (await readFile(secretFile, "utf8")).trim();
   const schema = options.cloudEvents ? "CloudEventSchemaV1_0" : undefined;
   return {
     destination: webhook === undefined ? { queue: options.queue } : { webhook, schema, secret },
-    eventTypes: types?.split(","),
+    eventTypes: types?.split(",").map((type) => type.trim()),
     subjectBeginsWith: options.begins,
     subjectEndsWith: options.ends,
     deadLetterContainer: options.deadLetter,
@@ -206,18 +179,17 @@ async function definitionOf(options: EventsOptions): Promise<object> {
 }
 
 /** Prints events until the process or the server is ended. */
-async function tail(server: ServerAddress, { account, options }: EventsCommand): Promise<void> {
+async function tail(server: ServerAddress, { account, options }: EventsCommand): Promise<string> {
   const after = options.after ?? "now";
   const query = `account=${encodeURIComponent(account)}&after=${encodeURIComponent(after)}`;
-  const token = server.token === undefined ? {} : { authorization: `Bearer ${server.token}` };
-  const headers = { [adminHeader]: "1", ...token };
-  const answer = await fetch(`${server.url}/admin/v1/events?${query}`, { headers });
-  if (!answer.ok || answer.body === null) {
-    throw new Error(messageIn(await answer.text()) ?? `the server answered ${answer.status}`);
+  const headers = adminHeaders(server);
+  const response = await fetch(`${server.url}/admin/v1/events?${query}`, { headers });
+  if (!response.ok || response.body === null) {
+    throw new Error(messageIn(await response.text()) ?? `the server answered ${response.status}`);
   }
   let text = "";
   const decoder = new TextDecoder();
-  for await (const chunk of answer.body as unknown as AsyncIterable<Uint8Array>) {
+  for await (const chunk of response.body as unknown as AsyncIterable<Uint8Array>) {
     const blocks = (text + decoder.decode(chunk, { stream: true })).split("\n\n");
     text = blocks.pop() ?? "";
     for (const block of blocks) {
@@ -225,4 +197,5 @@ async function tail(server: ServerAddress, { account, options }: EventsCommand):
       if (data !== undefined) process.stdout.write(`${data}\n`);
     }
   }
+  return "";
 }

@@ -2,14 +2,13 @@ import { reportTrailer, totalHeader } from "../admin/views/archives.ts";
 import type { ExportReport } from "../commands/archive/export-accounts.ts";
 import { sinkTo, writeArchiveFile } from "../commands/archive/archive-file.ts";
 import type { Progress } from "../commands/progress.ts";
-import { ArchiveRefused } from "../commands/refused.ts";
+import { ArchiveRefused } from "../host/refused.ts";
 import type { ArchiveSink } from "../commands/archive/frame-writer.ts";
 import type { ServerArchives } from "../commands/archive/server-archives.ts";
 import { accessArchives, archiveOptions, requestExport } from "./archive-access.ts";
 import type { ServerAddress } from "./admin-client.ts";
-import { defineCommand, printFailure } from "./command.ts";
-import { contentText, countText, sizeText } from "./figures.ts";
-import { showProgress } from "./progress.ts";
+import { defineCommand } from "./command.ts";
+import { contentText, countText, sizeText, showProgress } from "./progress.ts";
 
 export const exportCommand = defineCommand({
   name: "export",
@@ -43,23 +42,21 @@ export const exportCommand = defineCommand({
     ...archiveOptions,
   },
   exitCodes: ["the archive is complete", "no archive was written"],
+  failure: "no archive was written",
   example: "etagere export --account devstoreaccount1 --output fixture.etagere",
   run: async ({ options }) => {
     const { output, withKeys, json } = options;
     const wanted = { accounts: [...new Set(options.account)], withKeys };
     const write = (sink: ArchiveSink): Promise<ExportReport> =>
       showProgress({ json }, (progress) => exportTo(sink, options, { ...wanted, progress }));
-    try {
-      const report = await (output === "-"
-        ? write(sinkTo(process.stdout))
-        : writeArchiveFile(output, write));
-      // Standard output may be the archive.
-      const text = json ? JSON.stringify(report) : textOf(output, report);
-      (output === "-" ? process.stderr : process.stdout).write(`${text}\n`);
-      return 0;
-    } catch (error) {
-      return printFailure(error, "no archive was written");
+    if (output !== "-") {
+      const report = await writeArchiveFile(output, write);
+      return { report, text: textOf(output, report) };
     }
+    // Standard output is the archive.
+    const report = await write(sinkTo(process.stdout));
+    process.stderr.write(json ? `${JSON.stringify(report)}\n` : textOf(output, report));
+    return { text: "" };
   },
 });
 
@@ -74,7 +71,7 @@ async function exportTo(
   options: Parameters<typeof accessArchives>[0],
   wanted: Wanted,
 ): Promise<ExportReport> {
-  const { frameProgress } = await import("../commands/archive/frame-progress.ts");
+  const { frameProgress } = await import("../commands/archive/archive-format.ts");
   const count = frameProgress(wanted.progress);
   const measured: ArchiveSink = (bytes) => {
     count(bytes);
@@ -105,7 +102,6 @@ async function fromServer(
   sink: ArchiveSink,
 ): Promise<ExportReport> {
   const query = new URLSearchParams({ accounts: accounts.join(","), withKeys: String(withKeys) });
-  query.set("withTotal", "true");
   const response = await requestExport(server, query);
   const total = Number(response.headers[totalHeader]);
   begin(progress, Number.isFinite(total) ? total : undefined);
@@ -119,5 +115,5 @@ function textOf(output: string, { accounts, records, archiveBytes, ...contents }
   const size = sizeText(archiveBytes);
   const figures = `${countText(records)} records, ${contentText(contents)}`;
   const what = `${accounts.join(", ")}: ${figures}`;
-  return output === "-" ? `${what} (${size})` : `${output} (${size}): ${what}`;
+  return output === "-" ? `${what} (${size})\n` : `${output} (${size}): ${what}\n`;
 }

@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { columnsOf, contentText, sizeText } from "./figures.ts";
+import { columnsOf, contentText, sizeText } from "./progress.ts";
 
 it.each([
   [undefined, 120],

@@ -1,12 +1,12 @@
 import { resolve } from "node:path";
 import type { ImportCounts } from "../commands/azurite-import/import-context.ts";
-import { markImported } from "../commands/azurite-import/import-mark.ts";
+import { markImported } from "../commands/azurite-import/azurite-folder.ts";
 import type { Progress } from "../commands/progress.ts";
-import { ImportRefused } from "../commands/refused.ts";
+import { ImportRefused } from "../host/refused.ts";
 import type { Accounts } from "../account/settings.ts";
 import type { Options } from "../server/options.ts";
 import { jsonOption } from "./admin-client.ts";
-import { defineCommand, printFailure } from "./command.ts";
+import { defineCommand } from "./command.ts";
 import { showProgress } from "./progress.ts";
 import { checkOptions, encryptionOption, locationOf, withStores } from "./with-stores.ts";
 
@@ -57,17 +57,13 @@ export const importCommand = defineCommand({
       "and tags do not exist there, and a folder that has them is refused.",
   ],
   exitCodes: ["everything was imported", "nothing was imported"],
+  failure: "nothing was imported",
   example: "etagere import ./azurite --location .etagere",
   run: async ({ words: [folder = ""], options: { json, ...options } }) => {
-    try {
-      const counts = await showProgress({ json }, (progress) =>
-        importInto(folder, options, progress),
-      );
-      process.stdout.write(`${json ? JSON.stringify(counts) : describeCounts(counts)}\n`);
-      return 0;
-    } catch (error) {
-      return printFailure(error, "nothing was imported");
-    }
+    const counts = await showProgress({ json }, (progress) =>
+      importInto(folder, options, progress),
+    );
+    return { report: counts, text: `${describeCounts(counts)}\n` };
   },
 });
 

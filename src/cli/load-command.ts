@@ -4,12 +4,10 @@ import { openArchiveFile } from "../commands/archive/archive-file.ts";
 import type { LoadReport } from "../commands/archive/load-archive.ts";
 import type { LoadRequest } from "../commands/archive/server-archives.ts";
 import type { Progress } from "../commands/progress.ts";
-import { ArchiveRefused } from "../commands/refused.ts";
-import { systemErrorCode } from "../host/start-refused.ts";
+import { ArchiveRefused, systemErrorCode } from "../host/refused.ts";
 import { accessArchives, archiveOptions, sendArchive } from "./archive-access.ts";
-import { defineCommand, printFailure } from "./command.ts";
-import { contentText, countText } from "./figures.ts";
-import { showProgress } from "./progress.ts";
+import { defineCommand } from "./command.ts";
+import { contentText, countText, showProgress } from "./progress.ts";
 
 export const loadCommand = defineCommand({
   name: "load",
@@ -37,18 +35,14 @@ export const loadCommand = defineCommand({
     ...archiveOptions,
   },
   exitCodes: ["everything was loaded", "nothing was loaded"],
+  failure: "nothing was loaded",
   example: "etagere load fixture.etagere --replace",
   run: async ({ words: [path = ""], options }) => {
     const { as, replace, json } = options;
-    try {
-      const report = await showProgress({ json }, (progress) =>
-        loadFrom(path, options, { as, replace, progress }),
-      );
-      process.stdout.write(json ? `${JSON.stringify(report)}\n` : textOf(report));
-      return 0;
-    } catch (error) {
-      return printFailure(error, "nothing was loaded");
-    }
+    const report = await showProgress({ json }, (progress) =>
+      loadFrom(path, options, { as, replace, progress }),
+    );
+    return { report, text: textOf(report) };
   },
 });
 
@@ -59,7 +53,7 @@ async function loadFrom(
 ): Promise<LoadReport> {
   const bytes = path === "-" ? undefined : await sizeOf(path);
   progress.begin({ what: "loading", total: { bytes } });
-  // Opened when it is read: a server that does not respond must not consume a part of it.
+  // Opened only when it is read: an attempt to reach a server must not consume standard input.
   const open = (): Readable => openArchive(path, progress);
   return accessArchives(options, {
     mayCreate: true,

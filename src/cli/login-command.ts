@@ -1,6 +1,6 @@
 import type { LoginLink } from "../admin/api-types.ts";
-import { addressOptions, callAdmin, findServer, type ServerAddress } from "./admin-client.ts";
-import { defineCommand, printFailure } from "./command.ts";
+import { addressOptions, callAdmin, requireServer, type ServerAddress } from "./admin-client.ts";
+import { defineCommand } from "./command.ts";
 
 export const loginCommand = defineCommand({
   name: "login",
@@ -14,16 +14,9 @@ export const loginCommand = defineCommand({
   options: addressOptions,
   exitCodes: ["the link was printed", "no server responded, or it refused"],
   example: "etagere login --location data",
-  run: async ({ options }) => {
-    try {
-      const server = await findServer(options);
-      if (server === undefined) throw new Error(`no server uses ${options.location}`);
-      process.stdout.write(`${await explorerLink(server)}\n`);
-      return 0;
-    } catch (error) {
-      return printFailure(error);
-    }
-  },
+  run: async ({ options }) => ({
+    text: `${await explorerLink(await requireServer(options))}\n`,
+  }),
 });
 
 /** A link to the explorer of a server; with a new token if a login is required. */

@@ -17,8 +17,7 @@ export const manualCommand = defineCommand({
     // Not imported above: the table contains this command.
     const { commands } = await import("./commands.ts");
     const { serverOptions } = await import("./command-line.ts");
-    process.stdout.write(manualPage([...commands.values()], serverOptions));
-    return 0;
+    return { text: manualPage([...commands.values()], serverOptions) };
   },
 });
 
@@ -80,7 +79,8 @@ function optionLines(options: Options): readonly string[] {
   });
 }
 
-/** Text of roff: no line begins with a control character, and hyphens are those of the keyboard. */
+/** Escapes text for roff: no line begins with a control character, and hyphens stay those of
+ *  ASCII. */
 function escaped(text: string): string {
   const plain = text.replaceAll("\\", "\\e").replaceAll("-", "\\-").replaceAll("…", "...");
   return /^[.']/.test(plain) ? `\\&${plain}` : plain;

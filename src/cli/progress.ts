@@ -1,5 +1,4 @@
-import type { Progress, ProgressStep } from "../commands/progress.ts";
-import { columnsOf, countText, sizeText } from "./figures.ts";
+import type { Progress, ProgressStep, ContentFigures } from "../commands/progress.ts";
 
 interface Output {
   readonly isTTY?: boolean | undefined;
@@ -105,7 +104,7 @@ function measure(step: Running, milliseconds: number): Measured {
   return { ...step, seconds: milliseconds / 1000, share, secondsLeft };
 }
 
-/** Only what has a total counts. */
+/** Items and bytes count only if their total is known. */
 function shareOf({ done, total }: Running): number | undefined {
   if (total.items === undefined && total.bytes === undefined) return undefined;
   const all = (total.bytes ?? 0) + bytesPerItem * (total.items ?? 0);
@@ -169,4 +168,37 @@ function timeText(seconds: number): string {
   const minutes = Math.floor(whole / 60);
   if (minutes < 60) return `${minutes} min ${whole % 60} s`;
   return `${Math.floor(minutes / 60)} h ${minutes % 60} min`;
+}
+
+const byteUnits = ["KiB", "MiB", "GiB", "TiB", "PiB"] as const;
+
+interface Terminal {
+  readonly columns?: number | undefined;
+}
+
+/** The width of a terminal, or `otherwise` if it does not report one. Some report 0: a serial line,
+ *  or a pseudo terminal without a window. */
+export function columnsOf({ columns }: Terminal, otherwise: number): number {
+  return columns === undefined || columns <= 0 ? otherwise : columns;
+}
+
+/** "512 bytes", "2.4 MiB". */
+export function sizeText(bytes: number): string {
+  if (bytes < 1024) return `${Math.round(bytes)} bytes`;
+  let value = bytes / 1024;
+  let unit = 0;
+  while (value >= 1024 && unit < byteUnits.length - 1) {
+    value /= 1024;
+    unit += 1;
+  }
+  return `${value.toFixed(1)} ${byteUnits[unit]}`;
+}
+
+export function countText(count: number): string {
+  return Math.round(count).toLocaleString("en");
+}
+
+/** "5,002 contents with 2.4 MiB". */
+export function contentText({ contents, contentBytes }: ContentFigures): string {
+  return `${countText(contents)} contents with ${sizeText(contentBytes)}`;
 }

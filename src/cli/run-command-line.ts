@@ -4,20 +4,21 @@ import { disablePretenuring } from "../host/process.ts";
 import { openAccessLog } from "../server/access-log.ts";
 import { logFor } from "../host/log.ts";
 import type { EtagereServer } from "../server/start.ts";
-import { unimportedFolder } from "../commands/azurite-import/import-mark.ts";
+import { unimportedFolder } from "../commands/azurite-import/azurite-folder.ts";
 import { defaultLocation } from "../server/flags.ts";
 import { optionWarnings, resolveOptions, type Options } from "../server/options.ts";
 import { readSecrets } from "../server/secret-options.ts";
 import { environmentVariable, realEnvironment } from "../host/world.ts";
 import type { ServerEnvironment } from "../server/server-environment.ts";
 import { workerCountOf } from "../workers/worker-count.ts";
-import { StartRefused, systemErrorCode } from "../host/start-refused.ts";
+import { StartRefused, systemErrorCode } from "../host/refused.ts";
 import { readVersion } from "../host/version.ts";
 import { helpText, parseCommandLine, type ServerCommand } from "./command-line.ts";
 import type { ServiceName } from "../protocol/names.ts";
 import { serviceModeOf, serviceModeOfProgram } from "./service-mode.ts";
 import { commands, isCommandName, unknownCommand } from "./commands.ts";
 import { commandHelp } from "./help.ts";
+import { keepRunning } from "./with-stores.ts";
 
 const keepAliveMilliseconds = 60_000;
 
@@ -102,7 +103,8 @@ async function serve(
     if (!(error instanceof StartRefused)) throw error;
     failWith(error.problems);
   } finally {
-    // With workers a replacement may be all that the process waits for.
+    // With workers the timer stays: while a worker is replaced, nothing else may keep the process
+    // running.
     if (workerCountOf(options.value.workers) === 1 || process.exitCode === 1) {
       clearInterval(staying);
     }
@@ -154,7 +156,8 @@ function handleSignals(starting: Promise<Server>): void {
       return;
     }
     stoppedAt = performance.now();
-    void withServer(starting, (server) => server.stop()).then(() => process.exit());
+    const stopped = keepRunning(() => withServer(starting, (server) => server.stop()));
+    void stopped.then(() => process.exit());
   };
   process.on("SIGTERM", stop);
   process.on("SIGINT", stop);

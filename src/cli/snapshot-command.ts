@@ -7,7 +7,7 @@ import {
   onServerOrStore,
   type ServerAddress,
 } from "./admin-client.ts";
-import { defineCommand, printFailure, type Argument } from "./command.ts";
+import { defineCommand, type Argument } from "./command.ts";
 import { encryptionOption, quietLog } from "./with-stores.ts";
 
 const nameWord: Argument = { value: "NAME", kind: "name" };
@@ -36,16 +36,12 @@ export const snapshotCommand = defineCommand({
   example: "etagere snapshot save base",
   run: async ({ action, words: [named = ""], options }) => {
     const does = { action, name: named };
-    try {
-      const found = await onServerOrStore(options, {
-        onServer: (server) => onServer(does, server),
-        onStore: () => onFolder(does, options),
-      });
-      process.stdout.write(options.json ? jsonOf(does, found) : textOf(does, found));
-      return 0;
-    } catch (error) {
-      return printFailure(error);
-    }
+    const found = await onServerOrStore(options, {
+      onServer: (server) => onServer(does, server),
+      onStore: () => onFolder(does, options),
+    });
+    const report = action === "list" ? { snapshots: found } : { [action]: named };
+    return { report, text: textOf(does, found) };
   },
 });
 
@@ -91,10 +87,6 @@ async function onFolder(
   } finally {
     await folder.close();
   }
-}
-
-function jsonOf({ action, name }: SnapshotAction, found: readonly ListedSnapshot[]): string {
-  return `${JSON.stringify(action === "list" ? { snapshots: found } : { [action]: name })}\n`;
 }
 
 function textOf({ action, name }: SnapshotAction, found: readonly ListedSnapshot[]): string {

@@ -1,15 +1,38 @@
-import { messageOf } from "../host/start-refused.ts";
-import { addressOptions, findServer, tokenOption } from "./admin-client.ts";
-import type { AddressValues } from "./admin-client.ts";
-import { defineCommand } from "./command.ts";
-import { columnsOf } from "./figures.ts";
-import { adminHeader } from "../admin/security/admin-auth.ts";
+import { messageOf } from "../host/refused.ts";
+import type {
+  Health,
+  HeldLease,
+  LeasesView,
+  ServerInfo,
+  SmbFile,
+  SmbSession,
+  SmbView,
+} from "../admin/api-types.ts";
+import type { FigureSample } from "../admin/views/figures.ts";
+import {
+  addressOptions,
+  callAdmin,
+  requireServer,
+  tokenOption,
+  type ServerAddress,
+} from "./admin-client.ts";
+import { defineCommand, type Options } from "./command.ts";
+import { columnsOf } from "./progress.ts";
 
 const columnsDefault = 120;
 /** Width of pipes and files, which have none. */
 const columnsUnlimited = 10_000;
 const watchMilliseconds = 2000;
 const clearScreen = "\u001b[2J\u001b[H";
+
+const statusOptions = {
+  ...addressOptions,
+  ...tokenOption,
+  json: { kind: "switch", help: "print one line of JSON" },
+  watch: { kind: "switch", help: "repeat every 2 s until Ctrl-C" },
+  ready: { kind: "switch", help: "print nothing; test if requests can be served" },
+  alive: { kind: "switch", help: "print nothing; test if the server responds" },
+} as const satisfies Options;
 
 export const statusCommand = defineCommand({
   name: "status",
@@ -21,53 +44,32 @@ export const statusCommand = defineCommand({
   ],
   arguments: [],
   actions: {},
-  options: {
-    ...addressOptions,
-    ...tokenOption,
-    json: { kind: "switch", help: "print one line of JSON" },
-    watch: { kind: "switch", help: "repeat every 2 s until Ctrl-C" },
-    ready: { kind: "switch", help: "print nothing; test if requests can be served" },
-    alive: { kind: "switch", help: "print nothing; test if the server responds" },
-  },
+  options: statusOptions,
   exitCodes: [
     "the status was printed, or the test passed",
     "no server responds, or it is not ready",
   ],
   example: "etagere status --watch",
-  run: ({ options }) => status(options),
-});
-
-interface StatusOptions extends AddressValues {
-  readonly json: boolean;
-  readonly watch: boolean;
-  readonly ready: boolean;
-  readonly alive: boolean;
-}
-
-async function status(options: StatusOptions): Promise<number> {
-  let url = "";
-  try {
-    const server = await findServer(options);
-    if (server === undefined) {
-      throw new Error(`no server uses ${options.location}, or this user may not read that folder`);
+  run: async ({ options }) => {
+    const server = await requireServer(options);
+    const { ready, alive, json } = options;
+    if (ready || alive) {
+      const isGood = await succeeds(`${server.url}${ready ? "/readyz" : "/healthz"}`);
+      return { text: "", exitCode: isGood ? 0 : 1 };
     }
-    url = server.url;
-    if (options.ready) return (await succeeds(`${url}/readyz`)) ? 0 : 1;
-    if (options.alive) return (await succeeds(`${url}/healthz`)) ? 0 : 1;
-    if (options.watch) await watch(url, server.token, options);
-    else process.stdout.write(`${await show(url, server.token, options)}\n`);
-    return 0;
-  } catch (error) {
-    process.stderr.write(`etagere: ${describeError(error, url)}\n`);
-    return 1;
-  }
-}
+    try {
+      if (options.watch) await watch(server, json);
+      return { text: `${await show(server, json)}\n` };
+    } catch (error) {
+      throw new Error(describeError(error, server.url), { cause: error });
+    }
+  },
+});
 
 const testMillisecondsMax = 5000;
 
-/** Whether the response is 200. The request contains no secret and the response is only a status,
- *  so that any certificate is accepted: only clients that were given its authority trust that of
- *  `--https`. */
+/** Whether the response is 200. Any certificate is accepted, because the request contains no secret
+ *  and the response is only a status: this command need not know the authority of `--https`. */
 async function succeeds(url: string): Promise<boolean> {
   const { get } = url.startsWith("https:") ? await import("node:https") : await import("node:http");
   const options = { rejectUnauthorized: false, timeout: testMillisecondsMax, agent: false };
@@ -81,36 +83,25 @@ async function succeeds(url: string): Promise<boolean> {
   });
 }
 
-async function show(
-  url: string,
-  token: string | undefined,
-  { json }: StatusOptions,
-): Promise<string> {
-  const report = await fetchStatus(url, token);
+async function show(server: ServerAddress, json: boolean): Promise<string> {
+  const report = await fetchStatus(server);
   const { isTTY } = process.stdout;
   const width = isTTY ? columnsOf(process.stdout, columnsDefault) : columnsUnlimited;
   return json ? JSON.stringify(report) : statusTable(report, width);
 }
 
 /** Prints the status every 2 s until the process is ended; with `--json` as one line each time. */
-async function watch(
-  url: string,
-  token: string | undefined,
-  options: StatusOptions,
-): Promise<never> {
+async function watch(server: ServerAddress, json: boolean): Promise<never> {
   for (;;) {
-    const text = await show(url, token, options);
-    process.stdout.write(options.json ? `${text}\n` : `${clearScreen}${text}\n`);
+    const text = await show(server, json);
+    process.stdout.write(json ? `${text}\n` : `${clearScreen}${text}\n`);
     await new Promise((resolve) => setTimeout(resolve, watchMilliseconds));
   }
 }
 
 function describeError(error: unknown, url: string): string {
   if (error instanceof SyntaxError) return `${url} is not an admin listener`;
-  const isUnreachable = error instanceof TypeError && error.message === "fetch failed";
-  return isUnreachable
-    ? `no server responds at ${url}; choose one with --location or --url`
-    : `${messageOf(error)}${adviceFor(error)}`;
+  return `${messageOf(error)}${adviceFor(error)}`;
 }
 
 /** The token is in the data folder, or given at the start of the server. */
@@ -140,10 +131,11 @@ export function statusTable(report: StatusReport, columns: number): string {
 
 function headline({ url, server, health }: StatusReport): string {
   const { requests, store, content, process } = health;
+  const { reclaimableBytes = 0 } = content;
   const sizes = [
     store.bytes === undefined ? "" : `store ${bytes(store.bytes)}`,
     content.bytes === undefined ? "" : `content ${bytes(content.bytes)}`,
-    content.reclaimableBytes === 0 ? "" : `reclaimable ${bytes(content.reclaimableBytes)}`,
+    reclaimableBytes === 0 ? "" : `reclaimable ${bytes(reclaimableBytes)}`,
     `memory ${bytes(process.residentBytes)}`,
     `CPU ${process.cpuPercent} %`,
   ].filter((each) => each !== "");
@@ -192,7 +184,7 @@ function section(title: string, head: Row, rows: readonly Row[], isCut: boolean)
 
 const leaseHead = ["KIND", "STATE", "LEFT", "LEASE ID", "RESOURCE"];
 
-function leaseRow({ kind, state, secondsLeft, id, account, container, path }: LeaseRow): Row {
+function leaseRow({ kind, state, secondsLeft, id, account, container, path }: HeldLease): Row {
   const left = secondsLeft === null ? "infinite" : `${secondsLeft.toFixed(0)} s`;
   const below = path === undefined ? "" : `/${path}`;
   return [kind, state, left, id, `${account}/${container}${below}`];
@@ -200,13 +192,13 @@ function leaseRow({ kind, state, secondsLeft, id, account, container, path }: Le
 
 const sessionHead = ["SESSION", "CLIENT", "DIALECT", "OPENS", "SHARES"];
 
-function sessionRow({ id, client, dialect, opens, shares }: SessionRow): Row {
+function sessionRow({ id, client, dialect, opens, shares }: SmbSession): Row {
   return [id, client, dialect, String(opens), shares.join(" ")];
 }
 
 const fileHead = ["HANDLE", "CLIENT", "ACCESS", "SHARE MODE", "LOCKS", "CACHING", "FILE"];
 
-function fileRows(file: FileRow): readonly Row[] {
+function fileRows(file: SmbFile): readonly Row[] {
   const { account, share, path, deletePending, opens, locks, caches } = file;
   const what = `${account}/${share}/${path}${deletePending ? " (delete pending)" : ""}`;
   const held = caches.map((cache) => cache.held).join(" ");
@@ -283,21 +275,23 @@ function duration(seconds: number): string {
   return `${(seconds / 3600).toFixed(0)} h`;
 }
 
-/** Responses of the admin API, reduced to the fields that `etagere status` shows. */
+/** Responses of the admin API. */
 interface StatusReport {
   readonly url: string;
-  readonly server: { readonly version: string; readonly store: string; readonly content: string };
-  readonly health: HealthResponse;
-  readonly leases: { readonly leases: readonly LeaseRow[]; readonly next?: string };
-  readonly smb: { readonly sessions: readonly SessionRow[]; readonly files: readonly FileRow[] };
+  readonly server: ServerInfo;
+  readonly health: Health & Pick<FigureSample, "workers" | "auditLostLines">;
+  readonly leases: LeasesView;
+  readonly smb: SmbView;
   readonly messages: { readonly messages: readonly MessageRow[]; readonly truncated: boolean };
   /** Undefined if the server is of an earlier release. */
   readonly subscriptions?: { readonly subscriptions: readonly SubscriptionRow[] };
 }
 
-interface SubscriptionRow {
+/** The fields of a subscription that commands show. */
+export interface SubscriptionRow {
   readonly account: string;
   readonly name: string;
+  readonly destination: { readonly queue?: string; readonly url?: string };
   readonly isPaused: boolean;
   readonly backlog: number;
   readonly isBacklogCut: boolean;
@@ -309,59 +303,7 @@ interface SubscriptionRow {
   readonly failures: readonly { readonly reason: string }[];
 }
 
-interface HealthResponse {
-  readonly uptimeSeconds: number;
-  readonly requests: {
-    readonly total: number;
-    readonly perSecond: number;
-    readonly refusedPerSecond: number;
-    readonly errorsPerSecond: number;
-  };
-  readonly store: { readonly bytes?: number; readonly batch: { readonly mean?: number } };
-  readonly content: { readonly bytes?: number; readonly reclaimableBytes: number };
-  readonly process: { readonly residentBytes: number; readonly cpuPercent: number };
-  /** Absent if the server is one process. */
-  readonly auditLostLines?: Readonly<Record<string, number>>;
-  readonly workers?: {
-    readonly processes: readonly { readonly pid: number; readonly requests: number }[];
-    readonly restarts: number;
-  };
-}
-
-interface LeaseRow {
-  readonly kind: string;
-  readonly account: string;
-  readonly container: string;
-  readonly path?: string;
-  readonly id: string;
-  readonly state: string;
-  readonly secondsLeft: number | null;
-}
-
-interface SessionRow {
-  readonly id: string;
-  readonly account: string;
-  readonly client: string;
-  readonly dialect: string;
-  readonly shares: readonly string[];
-  readonly opens: number;
-}
-
-interface FileRow {
-  readonly account: string;
-  readonly share: string;
-  readonly path: string;
-  readonly deletePending: boolean;
-  readonly opens: readonly {
-    readonly id: string;
-    readonly client: string;
-    readonly access: readonly string[];
-    readonly shareMode: readonly string[];
-  }[];
-  readonly locks: readonly { readonly exclusive: boolean }[];
-  readonly caches: readonly { readonly held: string }[];
-}
-
+/** The fields of a message in flight that are shown. */
 interface MessageRow {
   readonly account: string;
   readonly queue: string;
@@ -371,23 +313,15 @@ interface MessageRow {
   readonly secondsLeft: number;
 }
 
-const responseMillisecondsMax = 10_000;
+const timeoutMilliseconds = 10_000;
 
 /** Throws with a message for the user if the server rejects the request. */
-export async function fetchStatus(url: string, token: string | undefined): Promise<StatusReport> {
-  const base = url.replace(/\/$/, "");
-  const authorization = token === undefined ? undefined : { Authorization: `Bearer ${token}` };
-  const ask = async (path: string): Promise<unknown> => {
-    const answer = await fetch(`${base}/admin/v1/${path}`, {
-      headers: { [adminHeader]: "1", ...authorization },
-      signal: AbortSignal.timeout(responseMillisecondsMax),
-    });
-    const body = (await answer.json()) as { readonly error?: { readonly message: string } };
-    if (!answer.ok) throw new Error(`${base}: ${body.error?.message ?? answer.statusText}`);
-    return body;
-  };
-  const paths = ["server", "health", "leases", "smb", "messages"];
-  const [server, health, leases, smb, messages] = await Promise.all(paths.map(ask));
+export async function fetchStatus(server: ServerAddress): Promise<StatusReport> {
+  const ask = (name: string): Promise<unknown> =>
+    callAdmin(server, { method: "GET", path: `/admin/v1/${name}`, timeoutMilliseconds });
+  const names = ["server", "health", "leases", "smb", "messages"];
+  const [info, health, leases, smb, messages] = await Promise.all(names.map(ask));
   const subscriptions = await ask("subscriptions").catch(() => undefined);
-  return { url: base, server, health, leases, smb, messages, subscriptions } as StatusReport;
+  const views = { server: info, health, leases, smb, messages, subscriptions };
+  return { url: server.url, ...views } as StatusReport;
 }

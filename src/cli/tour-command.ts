@@ -16,6 +16,6 @@ export const tourCommand = defineCommand({
   example: "etagere tour",
   run: async () => {
     const { printTour } = await loadTour();
-    return printTour();
+    return { text: "", exitCode: await printTour() };
   },
 });

@@ -4,7 +4,7 @@ import { defaultLocation } from "../server/flags.ts";
 import { resolveOptions, type Options, type ServerOptionInputs } from "../server/options.ts";
 import { readSecrets } from "../server/secret-options.ts";
 import { environmentVariable, realEnvironment } from "../host/world.ts";
-import { StartRefused } from "../host/start-refused.ts";
+import { StartRefused } from "../host/refused.ts";
 import type { Log } from "../base/world.ts";
 import type { Options as CommandOptions } from "./command.ts";
 

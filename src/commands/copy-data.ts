@@ -34,8 +34,8 @@ const storeIdBytes = 16;
 /**
  * Copies a store: contents first, so that no record ever refers to missing bytes, then records.
  * Then compares every byte and record with the source. The mark of the copy in the target
- * (`copy-mark.ts`) is removed last: until then no server opens the target, and an interrupted copy
- * continues from the mark.
+ * (`data/copy-mark.ts`) is removed last: until then no server opens the target, and an interrupted
+ * copy continues from the mark.
  */
 export async function copyData(options: CopyOptions): Promise<CopyReport> {
   const { from, to, random, progress } = options;

@@ -11,7 +11,7 @@ import {
 } from "./folder-check/open-folder.ts";
 import { canSyncFolders } from "../store/folders.ts";
 import { makeFolder } from "../host/files.ts";
-import { StartRefused, systemErrorCode } from "../host/start-refused.ts";
+import { StartRefused, systemErrorCode } from "../host/refused.ts";
 import { listExtents, type ExtentState } from "../content/extents/extent-table.ts";
 import { LmdbEngine } from "../store/lmdb/lmdb-engine.ts";
 import { SnapshotView } from "../store/layered-scan.ts";

@@ -2,10 +2,10 @@ import { constants, readdirSync, readFileSync, readlinkSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { temporaryFolder } from "../../tests/harness/temporary-folder.ts";
-import { acquireAligned, blockBytes, bufferBytes, releaseBuffer } from "../process/body-buffers.ts";
+import { acquireAligned, blockBytes, bufferBytes, releaseBuffer } from "../process/bytes.ts";
 import { openDiskFiles } from "./extents/disk-files.ts";
 import { Md5Thread } from "./body/md5-thread.ts";
-import { whole } from "./plan.ts";
+import { whole } from "./content-ref.ts";
 import { BodyLengthMismatch } from "./body/receive.ts";
 import {
   expectSame,

@@ -1,7 +1,6 @@
 import { expect, test } from "vitest";
-import type { ContentRef } from "./content-ref.ts";
+import { clear, share, write, type ContentRef } from "./content-ref.ts";
 import { StoreBusy } from "../store/store.ts";
-import { clear, share, write } from "./plan.ts";
 import {
   openContentFixture,
   pattern,

@@ -2,6 +2,7 @@ import type { LoopShare } from "../base/loop-share.ts";
 import type { Awaitable } from "../base/awaitable.ts";
 import type { Span } from "../base/span.ts";
 import type { ContentPlan, ContentRef, ReceivedBody, Slice } from "./content-ref.ts";
+import type { ScopeKeys } from "../store/encryption/scope-keys.ts";
 import type { Key, Transaction, View } from "../store/store.ts";
 
 export interface ReceiveOptions {
@@ -15,16 +16,18 @@ export interface ReceiveOptions {
   readonly crc64: boolean;
   /** Encrypts the stored bytes; checksums are those of the plain bytes. */
   readonly encryption?: BodyEncryption | undefined;
-  /** The part of a traced request; undefined without tracing. */
+  /** The span of a traced request; undefined without tracing. */
   readonly span?: Span | undefined;
 }
 
-/** Encryption with a key that the client provides. */
-interface BodyEncryption {
-  /** The client's key, never stored. */
+/** Encryption with a key that the client provides, or with that of an encryption scope. */
+export interface BodyEncryption {
+  /** Never stored. */
   readonly key: Uint8Array;
   /** Must be unique per key. */
   readonly nonce: bigint;
+  /** Leads to the key of an encryption scope; undefined with a client's key. */
+  readonly scope?: string | undefined;
 }
 
 /** Bytes in memory as a body. */
@@ -36,6 +39,8 @@ export async function* oneChunk(bytes: Uint8Array): AsyncGenerator<Uint8Array> {
 export interface ContentStore {
   /** Limits the work per iteration of the event loop, also for readers of this content. */
   readonly loop: LoopShare;
+  /** The keys of encryption scopes; undefined if the storage is not encrypted. */
+  readonly scopeKeys?: ScopeKeys | undefined;
   /** Writes a body to extents while it arrives, and resolves when its bytes are durable. A body of
    *  up to `inlineBytesMax` stays in memory instead: the transaction stores it in the record.
    *  Rejects and frees the space if the body ends early, is too long or cannot be read. */
@@ -61,8 +66,8 @@ export interface ContentStore {
     length: number,
   ): AsyncIterable<readonly Slice[]>;
   /** Opens content inside a view that contains `ref`. It stays readable until `close`, even if it
-   *  is overwritten, deleted or compacted meanwhile. `key` decrypts encrypted slices, `span` is
-   *  that of a traced request. */
+   *  is overwritten, deleted or compacted meanwhile. `key` decrypts slices that a client's key has
+   *  encrypted, `span` is that of a traced request. */
   open(view: View, ref: ContentRef, key?: Uint8Array, span?: Span): ContentReader;
   /** Keeps all content of the view's state readable until the returned function is called, so that
    *  `open` works however old the view becomes. */

@@ -6,7 +6,7 @@ import { StoreUnavailable } from "../store/store.ts";
 import { openDiskFiles } from "./extents/disk-files.ts";
 import type { ExtentFiles } from "./extents/extent-files.ts";
 import { memoryFiles } from "./extents/memory-files.ts";
-import { whole } from "./plan.ts";
+import { whole } from "./content-ref.ts";
 import {
   expectSame,
   extentsIn,

@@ -11,8 +11,9 @@ import {
 import type { Span } from "../base/span.ts";
 import type { Ticks } from "../base/ticks.ts";
 import type { Clock, Log } from "../base/world.ts";
+import type { ScopeKeys } from "../store/encryption/scope-keys.ts";
 import type { Key, Store, Transaction, View } from "../store/store.ts";
-import { ReadBufferPool } from "./extents/read-buffer-pool.ts";
+import { ReadBufferPool, contentReader } from "./reader.ts";
 import type { ContentTable } from "./reclaim/compaction.ts";
 import type { ExtentFiles } from "./extents/extent-files.ts";
 import { ExtentWriter } from "./extents/extent-writer.ts";
@@ -20,7 +21,6 @@ import { ExtentFileCache } from "./extents/extent-file-cache.ts";
 import { IdAllocator } from "./extents/ids.ts";
 import type { Md5Source } from "./body/md5-thread.ts";
 import { PinTracker, type HorizonRegistry } from "./reclaim/pins.ts";
-import { contentReader } from "./reader.ts";
 import { receive } from "./body/receive.ts";
 import { SpaceReclaimer } from "./reclaim/space-reclaimer.ts";
 import { applyPlan } from "./tree/apply-plan.ts";
@@ -38,11 +38,15 @@ export interface ContentOptions {
   readonly contentTables: readonly ContentTable[];
   readonly extentBytes?: number;
   readonly viewAgeMax?: Ticks;
+  /** How long a sparse extent is observed before it is compacted; default 4 s. */
+  readonly observedTicks?: Ticks;
   /** Whether this process is the leader, which reclaims space; `undefined` means that it always
    *  does. */
   readonly isLeader?: (() => Promise<boolean>) | undefined;
   /** Computes the MD5 of large bodies; undefined: the event loop does. */
   readonly md5Thread?: Md5Source | undefined;
+  /** The keys of encryption scopes; undefined if the storage is not encrypted. */
+  readonly scopeKeys?: ScopeKeys | undefined;
 }
 
 /** Opens the content of a store: its content nodes are in the key space, its bytes in `files`. */
@@ -66,10 +70,10 @@ export async function openContentStore(options: ContentOptions): Promise<Content
     isRemote: files.check !== undefined,
     inlineBytesMax: files.inlineBytesMax ?? 0,
   };
-  const { md5Thread } = options;
+  const { md5Thread, scopeKeys } = options;
   const loop = newLoopShare(clock);
   const parts = { store, ids, writer, fileCache, pinTracker, reclaimer, md5Thread, loop };
-  return new StoredContent({ ...parts, ...storage });
+  return new StoredContent({ ...parts, ...storage, scopeKeys });
 }
 
 interface ContentParts {
@@ -81,6 +85,7 @@ interface ContentParts {
   readonly reclaimer: SpaceReclaimer;
   readonly md5Thread: Md5Source | undefined;
   readonly loop: LoopShare;
+  readonly scopeKeys: ScopeKeys | undefined;
   readonly isRemote: boolean;
   readonly inlineBytesMax: number;
 }
@@ -96,6 +101,10 @@ class StoredContent implements ContentStore {
   constructor(parts: ContentParts) {
     this.#parts = parts;
     this.#pinnedNodes = (id) => parts.store.snapshot((view) => nodesOf(view)(id));
+  }
+
+  get scopeKeys(): ScopeKeys | undefined {
+    return this.#parts.scopeKeys;
   }
 
   get loop(): LoopShare {
@@ -142,9 +151,9 @@ class StoredContent implements ContentStore {
     this.#parts.ids.assertNotRolledBack();
     const unpin =
       ref.kind === "inline" ? () => undefined : this.#parts.pinTracker.pin(view.sequence);
-    const { fileCache } = this.#parts;
+    const { fileCache, isRemote, scopeKeys } = this.#parts;
     const parts = { fileCache, bufferPool: this.#bufferPool, nodes: this.#pinnedNodes, unpin, key };
-    return contentReader(ref, { ...parts, isRemote: this.#parts.isRemote, span });
+    return contentReader(ref, { ...parts, scopeKeys, isRemote, span });
   }
 
   pin(view: View): () => void {

@@ -2,7 +2,7 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import { whole } from "./plan.ts";
+import { whole } from "./content-ref.ts";
 import { openSharedFixture } from "../../tests/harness/shared-content-fixture.ts";
 import { expectSame, pattern } from "../../tests/harness/content-fixture.ts";
 

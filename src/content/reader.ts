@@ -1,10 +1,10 @@
 import type { Span as TraceSpan } from "../base/span.ts";
 import type { ContentRef, Slice, SliceSource } from "./content-ref.ts";
-import { readChunkBytes, type ReadBufferPool } from "./extents/read-buffer-pool.ts";
 import type { ContentReader } from "./content.ts";
 import type { ExtentFileCache } from "./extents/extent-file-cache.ts";
+import type { ScopeKeys } from "../store/encryption/scope-keys.ts";
 import { walk, type NodeSource } from "./tree/node.ts";
-import { decryptAt } from "./body/cipher.ts";
+import { decryptAt } from "./body/receive.ts";
 import { cipherFrom, type Span } from "./tree/slices.ts";
 
 /** Small slices of one chunk that are read from disk at the same time. */
@@ -17,8 +17,9 @@ interface ReaderParts {
   readonly unpin: () => void;
   /** Whether the bytes are on another machine, which may be unreachable. */
   readonly isRemote: boolean;
-  /** Key of encrypted slices. */
+  /** The client's key of encrypted slices. */
   readonly key?: Uint8Array | undefined;
+  readonly scopeKeys: ScopeKeys | undefined;
   /** The traced request that reads; undefined without tracing. */
   readonly span?: TraceSpan | undefined;
 }
@@ -85,14 +86,16 @@ class ChunkFiller {
   readonly #buffer: Uint8Array;
   readonly #fileCache: ExtentFileCache;
   readonly #key: Uint8Array | undefined;
+  readonly #scopeKeys: ScopeKeys | undefined;
   readonly #span: TraceSpan | undefined;
   #reads: Promise<void>[] = [];
   #filled = 0;
 
-  constructor(buffer: Uint8Array, { fileCache, key, span }: ReaderParts) {
+  constructor(buffer: Uint8Array, { fileCache, key, scopeKeys, span }: ReaderParts) {
     this.#buffer = buffer;
     this.#fileCache = fileCache;
     this.#key = key;
+    this.#scopeKeys = scopeKeys;
     this.#span = span;
   }
 
@@ -114,11 +117,13 @@ class ChunkFiller {
   }
 
   async #decrypt(source: SliceSource, from: number, target: Uint8Array): Promise<void> {
-    if (this.#key === undefined) throw new Error("encrypted content was opened without its key");
+    const { cipher } = cipherFrom(source, from);
+    const scope = cipher?.scope;
+    const key = scope === undefined ? this.#key : this.#scopeKeys?.keyOf(scope);
+    if (key === undefined) throw new Error("encrypted content was opened without its key");
     if ("bytes" in source) target.set(source.bytes.subarray(from, from + target.length));
     else await this.#readFile(source, from, target);
-    const { cipher } = cipherFrom(source, from);
-    if (cipher !== undefined) decryptAt(this.#key, cipher, target);
+    if (cipher !== undefined) decryptAt(key, cipher, target);
   }
 
   #readFile(source: StoredSource, from: number, target: Uint8Array): Promise<void> {
@@ -166,4 +171,31 @@ function sourceFrom({ at, source }: Slice, from: number): SliceSource {
   const cipher = cipherFrom(source, from - at);
   if ("bytes" in source) return { bytes: source.bytes.subarray(from - at), ...cipher };
   return { extent: source.extent, offset: source.offset + from - at, ...cipher };
+}
+
+/** Chunk size of a read. While more than `fullChunksMax` reads run, new ones use
+ *  `smallChunkBytes`. */
+const readChunkBytes = 1024 * 1024;
+const smallChunkBytes = 128 * 1024;
+const fullChunksMax = 64;
+const freeMax = 16;
+
+/** Pools the buffers of content reads: buffers of 1 MiB are expensive to allocate and to
+ *  collect. */
+export class ReadBufferPool {
+  readonly #free: Uint8Array[] = [];
+  #acquired = 0;
+
+  acquire(length: number): Uint8Array {
+    this.#acquired += 1;
+    if (length <= smallChunkBytes || this.#acquired > fullChunksMax) {
+      return Buffer.allocUnsafeSlow(Math.min(length, smallChunkBytes));
+    }
+    return this.#free.pop() ?? Buffer.allocUnsafeSlow(readChunkBytes);
+  }
+
+  release(buffer: Uint8Array): void {
+    this.#acquired -= 1;
+    if (buffer.length === readChunkBytes && this.#free.length < freeMax) this.#free.push(buffer);
+  }
 }

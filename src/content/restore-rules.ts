@@ -1,5 +1,5 @@
 import type { EngineReader } from "../store/engine.ts";
-import { keyOfText, textOfKey } from "../store/store.ts";
+import { keyOfText, textOfKey } from "../encoding/keys.ts";
 import type { ChangedKey, RestoreRules, RestoreWrite } from "../store/saved-states/saved-states.ts";
 import type { Key, Value } from "../store/store.ts";
 import {
@@ -19,8 +19,8 @@ const restoreGarbageId = 0n;
  * Restores the records of content. Extents and running readers exist outside the store:
  *
  * - Records of extents are kept, because they describe files. No extent that a saved state contains
- *   is removed (`space-reclaimer.ts`). Those created since have no live bytes after the restore,
- *   so they are removed later.
+ *   is removed (`content/reclaim/space-reclaimer.ts`). Those created since have no live bytes after
+ *   the restore, so they are removed later.
  * - Content nodes that the saved state does not contain become garbage instead of being deleted: a
  *   download may still read them.
  * - Garbage entries created since are reduced to their extents: their nodes belong to the restored

@@ -4,9 +4,8 @@ import { manualClock } from "../../tests/harness/manual-clock.ts";
 import { openMemoryStore } from "../store/memory/open-memory-store.ts";
 import type { SavedStates } from "../store/saved-states/saved-states.ts";
 import { ContentAudit } from "./audit/audit-content.ts";
-import type { ContentRef, ReceivedBody } from "./content-ref.ts";
+import { compose, asPart, write, type ContentRef, type ReceivedBody } from "./content-ref.ts";
 import { memoryFiles } from "./extents/memory-files.ts";
-import { compose, asPart, write } from "./plan.ts";
 import { contentRestore } from "./restore-rules.ts";
 import {
   expectSame,

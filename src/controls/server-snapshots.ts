@@ -4,7 +4,7 @@ import { SnapshotError, type SavedStates } from "../store/saved-states/saved-sta
 import type { Store } from "../store/store.ts";
 import { isMissing, openDataLocation } from "../data/data-locations.ts";
 import { realEnvironment } from "../host/world.ts";
-import { StartRefused } from "../host/start-refused.ts";
+import { StartRefused } from "../host/refused.ts";
 
 /** A saved state of all accounts. `await using` deletes it at the end of its block. */
 export interface Snapshot extends AsyncDisposable {

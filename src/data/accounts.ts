@@ -1,6 +1,11 @@
 import { readFile } from "node:fs/promises";
 import type { AccountChange } from "../account/account-changes.ts";
-import { rulesOf, unknownAccounts, unknownPrincipals, withDeveloper } from "../account/identity.ts";
+import {
+  rulesByAccount,
+  unknownAccounts,
+  unknownPrincipals,
+  withDeveloper,
+} from "../account/identity.ts";
 import type { IdentitySettings } from "../account/identity.ts";
 import { identityFields, parseIdentity, type IdentityInput } from "../account/parse-identity.ts";
 import { parseAccounts } from "../account/parse-settings.ts";
@@ -9,6 +14,8 @@ import type { AccountInputs } from "../account/parse-settings.ts";
 import { accountsOf, developmentAccountName, isDevelopmentAlone } from "../account/settings.ts";
 import type { Accounts, AccountSettings } from "../account/settings.ts";
 import { StoredAccounts } from "../account/stored-accounts.ts";
+import { withStoredIdentity } from "../account/stored-identity.ts";
+import { isListedWebhook } from "../account/subscription.ts";
 import type { Log } from "../base/world.ts";
 import type { OAuthMode } from "../http/auth/request.ts";
 import type { Store } from "../store/store.ts";
@@ -32,6 +39,8 @@ interface AccountSources {
   readonly isLocal?: boolean | undefined;
   /** `--oauth`. With `verify`, roles decide even if none is assigned. */
   readonly oauth?: OAuthMode | undefined;
+  /** `--eventWebhooks`; undefined: the command sends no events. */
+  readonly webhookPrefixes?: readonly string[] | undefined;
 }
 
 export interface ReloadableAccounts extends Accounts {
@@ -63,8 +72,8 @@ class ServedAccounts implements ReloadableAccounts {
   readonly #sources: AccountSources;
   #configured: ConfiguredSettings;
   #stored: StoredAccounts | undefined;
-  /** The stored accounts that `#current` was computed from. */
-  #used: StoredAccounts["settings"] | undefined;
+  /** The stored accounts and identities that `#current` was computed from. */
+  #used: StoredParts | undefined;
   #current: Settings;
 
   constructor(sources: AccountSources, configured: ConfiguredSettings) {
@@ -136,16 +145,18 @@ class ServedAccounts implements ReloadableAccounts {
 
   /** Combines configured and stored accounts again if either has changed. */
   #latest(): Settings {
-    const stored = this.#stored?.settings ?? noneStored;
-    if (stored === this.#used) return this.#current;
-    this.#used = stored;
-    this.#current = combine(this.#sources, this.#configured, stored);
+    const { settings, identity } = this.#stored ?? noneStored;
+    if (settings === this.#used?.settings && identity === this.#used.identity) return this.#current;
+    this.#used = { settings, identity };
+    this.#current = combine(this.#sources, this.#configured, this.#stored ?? noneStored);
     return this.#current;
   }
 }
 
 const loggedNamesMax = 20;
-const noneStored: StoredAccounts["settings"] = new Map();
+type StoredParts = Pick<StoredAccounts, "settings" | "identity">;
+
+const noneStored: StoredParts = { settings: new Map(), identity: undefined };
 
 /** The accounts and identities of the configuration. */
 interface ConfiguredSettings {
@@ -164,19 +175,16 @@ interface Settings {
 /** Adds the stored accounts that are not configured, the developer identity and the roles. */
 function combine(
   { isLocal }: AccountSources,
-  { list, names, identity }: ConfiguredSettings,
-  stored: StoredAccounts["settings"],
+  { list, names, identity: configured }: ConfiguredSettings,
+  { settings, identity: stored }: StoredParts,
 ): Settings {
-  const all = [...list, ...[...stored.values()].filter(({ name }) => !names.has(name))];
+  const all = [...list, ...[...settings.values()].filter(({ name }) => !names.has(name))];
   const isDeveloper = isLocal === true && isDevelopmentAlone(accountsOf(all));
+  const identity = stored === undefined ? configured : withStoredIdentity(configured, stored);
   const complete = isDeveloper ? withDeveloper(identity) : identity;
-  // Most accounts have no assignments of their own, and share one object.
-  const own = new Set(complete.assignments.map(({ account }) => account));
-  const shared = rulesOf(complete, undefined);
-  const withRoles = all.map((each) => ({
-    ...each,
-    roles: own.has(each.name) ? rulesOf(complete, each.name) : shared,
-  }));
+  const identityRevision = stored?.revision ?? 0n;
+  const rulesOf = rulesByAccount(complete);
+  const withRoles = all.map((each) => ({ ...each, identityRevision, roles: rulesOf(each.name) }));
   return { accounts: accountsOf(withRoles), identity: complete };
 }
 
@@ -205,11 +213,31 @@ function parseSettings(
   const names = new Set(list.map(({ name }) => name));
   const identity = parseIdentity(content);
   if (!identity.ok) return identity;
+  const unlisted = unlistedWebhooks(sources, list);
+  if (unlisted.length > 0) return { ok: false, problems: unlisted };
   if (sources.oauth === "basic" && identity.value.issuers.length > 0) {
     return { ok: false, problems: ['"issuers" contradicts --oauth basic, which verifies nothing'] };
   }
   const hasRoles = identity.value.hasRoles || sources.oauth === "verify";
   return { ok: true, value: { list, names, identity: { ...identity.value, hasRoles } } };
+}
+
+/** Problems with subscriptions whose events could never be sent. */
+function unlistedWebhooks(
+  { webhookPrefixes }: AccountSources,
+  accounts: readonly AccountSettings[],
+): readonly string[] {
+  if (webhookPrefixes === undefined) return [];
+  return accounts.flatMap(({ name: account, subscriptions = {} }) =>
+    Object.entries(subscriptions).flatMap(([name, { destination }]) => {
+      const isSent =
+        destination.type === "queue" || isListedWebhook(webhookPrefixes, destination.url);
+      if (isSent) return [];
+      const { origin } = new URL(destination.url);
+      const advice = `list the beginning of ${origin} in --eventWebhooks`;
+      return [`account "${account}": subscription "${name}": its webhook is not listed: ${advice}`];
+    }),
+  );
 }
 
 /** Applies the switch `--enableHierarchicalNamespace` to the settings of the development

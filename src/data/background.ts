@@ -3,8 +3,9 @@ import type { Clock, Log } from "../base/world.ts";
 /** Work that is repeated while the server runs, such as reclaim jobs. */
 interface BackgroundTask {
   readonly name: string;
-  /** Does a bounded amount of work; resolves to whether there is more. */
-  readonly round: () => Promise<boolean>;
+  /** Does a bounded amount of work; resolves to whether there is more, or to the milliseconds until
+   *  the next round. */
+  readonly round: () => Promise<boolean | number>;
 }
 
 export interface Background {
@@ -17,10 +18,17 @@ const idleMilliseconds = 5_000;
 /** Pause between rounds while there is more work, so that requests are served first. */
 const pauseMilliseconds = 10;
 
+interface BackgroundOptions {
+  readonly clock: Clock;
+  readonly log: Log;
+  /** Time until the first round; default 5 s. */
+  readonly firstMilliseconds?: number;
+}
+
 /** Runs tasks such as garbage collection every 5 s. A failed round is logged and repeated. */
 export function runInBackground(
   tasks: readonly BackgroundTask[],
-  { clock, log }: { readonly clock: Clock; readonly log: Log },
+  { clock, log, firstMilliseconds = idleMilliseconds }: BackgroundOptions,
 ): Background {
   let stopped = false;
   let cancel = (): void => {};
@@ -32,17 +40,19 @@ export function runInBackground(
     });
   };
   const turn = async (): Promise<void> => {
-    let more = false;
+    const pauses: number[] = [];
     for (const { name, round } of tasks) {
       try {
-        more = (await round()) || more;
+        const next = await round();
+        pauses.push(next === true ? pauseMilliseconds : next || idleMilliseconds);
       } catch (error) {
         log.warn({ err: error, task: name }, "background task failed; retrying in the next round");
+        pauses.push(idleMilliseconds);
       }
     }
-    schedule(more ? pauseMilliseconds : idleMilliseconds);
+    schedule(Math.min(...pauses));
   };
-  schedule(idleMilliseconds);
+  schedule(firstMilliseconds);
   return {
     async stop() {
       stopped = true;

@@ -59,6 +59,7 @@ export async function openDataLocation(
   };
   const storeUrl = isDatabase(records) ? records : undefined;
   const contentUrl = bytes !== undefined && isBucket(bytes) ? bytes : undefined;
+  // A folder that is not used if both records and contents are elsewhere.
   const folder = storeUrl === undefined ? records : (bytes ?? ".");
   const places = { location: resolve(folder), storeUrl, contentUrl, memoryBytesMax: undefined };
   const options = { ...places, ...world, encryption, dataKeys: newKeys };

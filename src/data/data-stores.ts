@@ -21,12 +21,12 @@ import type { Clock, Log } from "../base/world.ts";
 import { Scrubber, type ScrubberOptions } from "../content/audit/scrubber.ts";
 import type { Meter } from "../protocol/meter.ts";
 import { withoutPassword } from "../store/postgres/addresses.ts";
-import { messageOf, StartRefused, systemErrorCode } from "../host/start-refused.ts";
+import { messageOf, StartRefused, systemErrorCode } from "../host/refused.ts";
 
 interface DataStoreOptions extends StorageOptions {
   /** How fast content is compared with its checksums; undefined: not at all. */
   readonly scrubBytesPerSecond?: number | undefined;
-  /** Opens a storage that stands for that of the machine; undefined: the locations select one. */
+  /** Opens the storage of a simulated machine; undefined: the locations select one. */
   readonly openStorage?: OpenStorage | undefined;
 }
 
@@ -110,43 +110,20 @@ const pauseMillisecondsMin = 100;
 function scrubInBackground(options: ScrubOptions): Background {
   const { clock, log, meter, isLeader, bytesPerSecond } = options;
   const scrubber = new Scrubber(options);
-  let isStopped = false;
-  let cancel = (): void => {};
-  let running: Promise<void> = Promise.resolve();
   const pass = { bytes: 0, problems: 0 };
-  const schedule = (milliseconds: number): void => {
-    if (isStopped) return;
-    cancel = clock.after(milliseconds, () => {
-      running = turn();
-    });
+  const round = async (): Promise<number> => {
+    if (!(await isLeader())) return followerPauseMilliseconds;
+    const { bytes, problems, isPassDone } = await scrubber.step();
+    meter?.scrubbed?.(bytes, problems);
+    pass.bytes += bytes;
+    pass.problems += problems;
+    if (!isPassDone) return Math.max(pauseMillisecondsMin, (1000 * bytes) / bytesPerSecond);
+    log.info({ ...pass }, "all content compared with its checksums");
+    Object.assign(pass, { bytes: 0, problems: 0 });
+    return passPauseMilliseconds;
   };
-  const turn = async (): Promise<void> => {
-    try {
-      if (!(await isLeader())) return schedule(followerPauseMilliseconds);
-      const { bytes, problems, isPassDone } = await scrubber.step();
-      meter?.scrubbed?.(bytes, problems);
-      pass.bytes += bytes;
-      pass.problems += problems;
-      if (!isPassDone) {
-        const milliseconds = (1000 * bytes) / bytesPerSecond;
-        return schedule(Math.max(pauseMillisecondsMin, milliseconds));
-      }
-      log.info({ ...pass }, "all content compared with its checksums");
-      Object.assign(pass, { bytes: 0, problems: 0 });
-      schedule(passPauseMilliseconds);
-    } catch (error) {
-      log.warn({ err: error }, "verification of content failed; continuing in 5 s");
-      schedule(followerPauseMilliseconds);
-    }
-  };
-  schedule(pauseMillisecondsMin);
-  return {
-    async stop() {
-      isStopped = true;
-      cancel();
-      await running;
-    },
-  };
+  const firstMilliseconds = pauseMillisecondsMin;
+  return runInBackground([{ name: "scrub", round }], { clock, log, firstMilliseconds });
 }
 
 interface ChosenLocations {
@@ -188,35 +165,4 @@ function explain(error: unknown): string {
     default:
       return messageOf(error);
   }
-}
-
-/** Counts bytes written to and read from the content store. Inline contents are part of their
- *  record and are not counted. */
-export function meteredContent(content: ContentStore, meter: Meter): ContentStore {
-  return {
-    loop: content.loop,
-    receive: (body, options) =>
-      content.receive(body, options).then((received) => {
-        meter.contentBytes("received", received.length);
-        return received;
-      }),
-    open(view, ref, key, span) {
-      const reader = content.open(view, ref, key, span);
-      return {
-        length: reader.length,
-        read(from, length) {
-          meter.contentBytes("sent", length);
-          return reader.read(from, length);
-        },
-        ...(reader.reach && { reach: reader.reach.bind(reader) }),
-        close: () => reader.close(),
-      };
-    },
-    discard: (received) => content.discard(received),
-    applyPlan: (tx, owner, before, plan) => content.applyPlan(tx, owner, before, plan),
-    slices: (view, ref, from, length) => content.slices(view, ref, from, length),
-    pin: (view) => content.pin(view),
-    reclaim: () => content.reclaim(),
-    close: () => content.close(),
-  };
 }

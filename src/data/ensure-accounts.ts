@@ -8,7 +8,7 @@ import { hasContainers } from "../blob/has-containers.ts";
 import type { Store } from "../store/store.ts";
 import type { ReloadableAccounts } from "./accounts.ts";
 import { hasData, services } from "./services.ts";
-import { StartRefused } from "../host/start-refused.ts";
+import { StartRefused } from "../host/refused.ts";
 
 /** The parts with which `account` changes stored accounts: it cannot import the services, whose
  *  data decides whether an account may be deleted. */

@@ -2,6 +2,7 @@ import { quotaState } from "../account/account-quota.ts";
 import { accounts, accountsState } from "../account/account-record.ts";
 import { deletedNames } from "../account/deleted-names.ts";
 import { heldLeases } from "../account/held-leases.ts";
+import { identityTables } from "../account/stored-identity.ts";
 import { subscriptionTables } from "../account/subscription.ts";
 import { blobService } from "../blob/service.ts";
 import { contentRestore } from "../content/restore-rules.ts";
@@ -12,7 +13,7 @@ import { fileService } from "../file/service.ts";
 import { hasArchivedRecords, reclaimersOf } from "../operation/owned-records.ts";
 import { reclaimJobs } from "../operation/reclaim-jobs.ts";
 import type { ReclaimHandler, Service } from "../operation/service.ts";
-import { transferJobs } from "../operation/transfer-jobs.ts";
+import { transferJobs } from "../operation/transfer.ts";
 import { accountUsage } from "../operation/quotas.ts";
 import { queueService } from "../queue/service.ts";
 import { keyringTag, type RecordRules } from "../store/encryption/record-cipher.ts";
@@ -27,6 +28,7 @@ export const services: readonly Service[] = [blobService, queueService, tableSer
 const commonTables: readonly AnyTable[] = [
   anyTable(accounts),
   anyTable(accountsState),
+  ...identityTables,
   anyTable(quotaState),
   anyTable(deletedNames),
   anyTable(heldLeases),

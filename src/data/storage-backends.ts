@@ -16,6 +16,7 @@ import {
   refuseEncrypted,
   type DataKey,
 } from "../store/encryption/keyring.ts";
+import { ScopeKeys } from "../store/encryption/scope-keys.ts";
 import { recordCipher } from "../store/encryption/record-cipher.ts";
 import type { ValueCodec } from "../store/engine.ts";
 import { readMasterKey } from "../host/master-key.ts";
@@ -28,7 +29,7 @@ import { openProcesses, type Processes } from "../store/processes.ts";
 import type { Store } from "../store/store.ts";
 import { makeFolder } from "../host/files.ts";
 import { readFile } from "node:fs/promises";
-import type { BucketDefaults } from "../content/s3/bucket-location.ts";
+import type { BucketDefaults } from "../content/s3/bucket.ts";
 import type { Credentials } from "../content/s3/signature.ts";
 import { environmentVariable } from "../host/world.ts";
 
@@ -59,7 +60,10 @@ export interface StorageOptions extends StorageLocations {
 export type Close = () => Promise<void>;
 
 /** An open store with its extent files, and the role of this process among those that share it. */
-export interface StorageBackend extends Pick<ContentOptions, "store" | "files" | "horizons"> {
+export interface StorageBackend extends Pick<
+  ContentOptions,
+  "store" | "files" | "horizons" | "scopeKeys"
+> {
   /** Whether this process is the leader, which runs background tasks. */
   readonly isLeader: () => Promise<boolean>;
   /** Id of this process, under which it stores entries that end with it, such as handles. */
@@ -114,7 +118,10 @@ export async function openStorageBackend(
   });
   const horizons = sharedHorizons(processes);
   const isLeader = isOnDuty;
-  return { store, files, storedFiles, dataKeys, horizons, owner, owners, isLeader };
+  const [firstKey] = dataKeys ?? [];
+  const scopeKeys = firstKey && new ScopeKeys(firstKey.key, options.random);
+  const stores = { store, files, storedFiles, dataKeys, scopeKeys };
+  return { ...stores, horizons, owner, owners, isLeader };
 }
 
 /** The cipher of an encrypted storage, which has no keys yet, and what encrypts values with it. */

@@ -60,7 +60,7 @@ interface TableDefinition<K, R> {
   readonly indexes?: IndexesOf<R>;
   /** Entries of tables with the role `related` that a record requires. */
   readonly relatedEntries?: (record: R, parts: readonly KeyPart[]) => readonly RelatedEntry[];
-  /** Counters of the owner that contain the record. */
+  /** Counters of the owner to which the record adds. */
   readonly counters?: readonly CounterShare<R>[];
   /** The notices that are stored with a change, for processes that wait for changes of these
    *  records. */

@@ -13,13 +13,13 @@ const escapes: Readonly<Record<string, string>> = {
   "\t": "&#x9;",
 };
 
-/** What stands for a character that XML cannot represent. */
+/** Replaces a character that XML cannot represent. */
 const replacement = "\uFFFD";
 /** Finds texts that may need a change. Without the `u` flag, which makes the test slower; it
  *  therefore finds paired surrogates, too. */
 const mayNeedEscape = /[^\t\n\u0020-\u0025\u0027-\u003B\u003D\u003F-\uD7FF\uE000-\uFFFD]/;
 const inText = /[&<>\r]|[^\t\n\r\u0020-\uD7FF\uE000-\uFFFD\u{10000}-\u{10FFFF}]/gu;
-/** In addition, in an attribute value: white space would be normalised to spaces. */
+/** Characters that are also escaped in attribute values, where white space would become spaces. */
 const inQuotes = /["\n\t]/g;
 
 /** Escapes text content, so that the document is well-formed whatever the text is. XML parsers

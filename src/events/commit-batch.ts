@@ -12,7 +12,7 @@ import { nextAttempt, type RetrySchedule } from "./retry-schedule.ts";
 /** Most dead letters that one transaction writes: each is a blob. */
 const lettersMax = 32;
 const shownUnitsMax = 200;
-/** Why an event is given up whose time to live has ended. */
+/** The failure of an event whose time to live has ended. */
 export const expired = "time to live exceeded";
 const missingQueue: AttemptFailure = { reason: "the queue does not exist", isFinal: false };
 
@@ -158,7 +158,7 @@ export class CommitBatch {
     };
   }
 
-  /** Takes over what was stored. */
+  /** Applies the stored outcomes to the retries in memory. */
   applyTo(schedule: RetrySchedule): void {
     for (const change of this.#changes) change(schedule);
   }

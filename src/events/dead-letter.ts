@@ -2,7 +2,7 @@ import { accountDefaults, type Accounts } from "../account/settings.ts";
 import type { RetryRecord } from "../account/subscription.ts";
 import { formatIso } from "../base/dates.ts";
 import type { Ticks } from "../base/ticks.ts";
-import { createContainer } from "../blob/container/create-container.ts";
+import { createContainer } from "../blob/container/container-lifecycle.ts";
 import type { BlobAddress } from "../blob/resources.ts";
 import { blobService } from "../blob/service.ts";
 import { putBlockBlob } from "../blob/write/put-blob.ts";

@@ -14,6 +14,7 @@ import {
   type SubscriptionRecord,
   type SubscriptionState,
 } from "../account/subscription.ts";
+import { allAwaitable } from "../base/awaitable.ts";
 import { encodeBase64 } from "../base/base64.ts";
 import { ticksFromSeconds, type Ticks } from "../base/ticks.ts";
 import { applyEffects } from "../operation/apply.ts";
@@ -28,7 +29,7 @@ import type { Transaction } from "../store/store.ts";
 import { storeLetter, type DeadLetter, type DeadLetterPlace } from "./dead-letter.ts";
 import type { EventGridEvent } from "./render-event.ts";
 
-/** What one transaction stores of the deliveries of a subscription. */
+/** The outcomes of deliveries that one transaction stores for a subscription. */
 export interface DeliveryCommit {
   /** The stored position that it continues from. Another one means that another process has
    *  delivered meanwhile. */
@@ -79,7 +80,7 @@ export async function commitDelivery(
   try {
     await runOnce(runtime, {
       effect: "writes",
-      // It lets entries of the log be deleted, and must not fail because of a quota.
+      // The transaction lets entries of the log be deleted, so it must not fail because of a quota.
       mayUseReserve: true,
       attempt: (attempt) => applyCommit(attempt, accounts, subscription, commit),
     });
@@ -114,22 +115,38 @@ async function applyCommit(
     const code = await storeLetter(attempt, accounts, place, letter);
     if (code !== undefined) throw new Refused({ kind: "no-letter", code });
   }
-  let retries = state.retries;
-  for (const { position, ...retry } of commit.retries) {
-    const key = eventRetries.key({ account, name, position });
-    if ((await tx.get(key)) === undefined) retries += 1;
-    tx.put(key, eventRetries.codec.encode(retry));
-  }
-  for (const position of commit.removed) {
-    const key = eventRetries.key({ account, name, position });
-    if ((await tx.get(key)) !== undefined) retries -= 1;
-    tx.delete(key);
-  }
+  const retries = state.retries + (await storeRetries(tx, subscription, commit));
   const next = { ...counted(state, commit), retries, lastMessageAt };
   tx.put(subscriptionStates.key(subscription), subscriptionStates.codec.encode(next));
 }
 
-/** The state that the commit continues from; undefined if it does not. */
+/** Stores and removes retries. Returns the change of their number. */
+async function storeRetries(
+  tx: Transaction,
+  { account, name }: SubscriptionKey,
+  { retries, removed }: DeliveryCommit,
+): Promise<number> {
+  const keyOf = (position: LogPosition) => eventRetries.key({ account, name, position });
+  // The reads run at the same time, because a database answers reads of many keys together.
+  const count = async (positions: readonly LogPosition[]): Promise<number> => {
+    const values = await allAwaitable(positions.map((position) => tx.get(keyOf(position))));
+    return values.filter((value) => value !== undefined).length;
+  };
+  const [replaced, deleted] = await Promise.all([
+    count(retries.map(({ position }) => position)),
+    count(removed),
+  ]);
+  // An earlier commit whose response was lost has ended a retry; the position alone does not show
+  // it.
+  if (deleted < removed.length) throw new Refused({ kind: "stale" });
+  for (const { position, ...retry } of retries) {
+    tx.put(keyOf(position), eventRetries.codec.encode(retry));
+  }
+  for (const position of removed) tx.delete(keyOf(position));
+  return retries.length - replaced - deleted;
+}
+
+/** The stored state if the commit continues from it; otherwise undefined. */
 async function currentState(
   tx: Transaction,
   { account, name, accountId, record }: DeliveredSubscription,

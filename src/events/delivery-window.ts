@@ -63,7 +63,7 @@ export class DeliveryWindow {
   }
 
   /** The events up to the first one without an outcome, at most `countMax`: the stored position can
-   *  be moved behind these. */
+   *  be moved to the last of them. */
   ended(countMax: number): readonly Slot[] {
     const count = this.#slots.findIndex(({ outcome }) => outcome === undefined);
     return this.#slots.slice(0, Math.min(count < 0 ? this.#slots.length : count, countMax));
@@ -78,9 +78,9 @@ export class DeliveryWindow {
     this.#slots.splice(0, count);
   }
 
-  /** The position of the last of the `ended` events, which the transaction stores; undefined if
-   *  they are all events of the window: then everything that was read from the log can be
-   *  passed. */
+  /** The position that the transaction stores: that of the last of the `ended` events. Undefined if
+   *  these are all events of the window: then it stores the position up to which the log was
+   *  read. */
   lastOf(ended: readonly Slot[]): LogPosition | undefined {
     return ended.length === this.#slots.length ? undefined : ended.at(-1)?.position;
   }

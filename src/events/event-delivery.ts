@@ -38,7 +38,8 @@ const pollMilliseconds = 5000;
 interface OpenRun {
   readonly run: SubscriptionRun;
   readonly client: WebhookClient | undefined;
-  /** What the run was started with; another text means that it is outdated. */
+  /** Describes the subscription that the run delivers; if the stored one has another text, the run
+   *  is outdated. */
   readonly identity: string;
 }
 
@@ -150,7 +151,7 @@ function startRun(
   return { run, client, identity };
 }
 
-/** Statuses that Event Grid takes for a success. */
+/** Statuses that Event Grid treats as success. */
 const successes: ReadonlySet<number> = new Set([200, 201, 202, 203, 204]);
 /** Statuses after which it does not try again: Bad Request, Payload Too Large. */
 const finalStatuses: ReadonlySet<number> = new Set([400, 413]);

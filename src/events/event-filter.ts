@@ -1,5 +1,7 @@
+import { standardTypes } from "../account/event-log.ts";
+import { allTypes, type FilterKey } from "../account/parse-subscription.ts";
 import type { AdvancedFilter, FilterValue, Subscription } from "../account/subscription.ts";
-import { standardTypes, type EventGridEvent } from "./render-event.ts";
+import type { EventGridEvent } from "./render-event.ts";
 
 export type EventFilter = (event: EventGridEvent) => boolean;
 
@@ -8,7 +10,7 @@ export type EventFilter = (event: EventGridEvent) => boolean;
 export function filterOf(subscription: Subscription): EventFilter {
   const { eventTypes, isSubjectCaseSensitive = false, advancedFilters = [] } = subscription;
   const types = eventTypes === undefined ? standardTypes : new Set(eventTypes);
-  const hasAllTypes = types.has("All");
+  const hasAllTypes = types.has(allTypes);
   const folded = (text: string) => (isSubjectCaseSensitive ? text : text.toLowerCase());
   const begin = folded(subscription.subjectBeginsWith ?? "");
   const end = folded(subscription.subjectEndsWith ?? "");
@@ -85,12 +87,11 @@ function numberCondition(
 function reader(key: string): (event: EventGridEvent) => unknown {
   const [first = "", ...rest] = key.toLowerCase().split(".");
   if (first === "data") return ({ data }) => fieldOf(data, rest);
-  if (rest.length > 0) return () => undefined;
-  const field = topFields[first];
-  return field === undefined ? () => undefined : (event) => event[field];
+  const field = topFields[first as FilterKey];
+  return (event) => event[field];
 }
 
-const topFields: Readonly<Record<string, keyof EventGridEvent>> = {
+const topFields: Readonly<Record<FilterKey, keyof EventGridEvent>> = {
   id: "id",
   topic: "topic",
   source: "topic",

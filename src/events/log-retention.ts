@@ -9,7 +9,7 @@ import {
 } from "../account/subscription.ts";
 import { formatIso } from "../base/dates.ts";
 import { ticksFromSeconds, type Ticks } from "../base/ticks.ts";
-import { feedStates } from "../blob/change-feed/feed-state.ts";
+import { feedStates } from "../blob/change-feed/feed-records.ts";
 import { runOnce, type Attempt, type Runtime } from "../operation/work.ts";
 import { comparePositions, logBounds, positionInLog, type LogPosition } from "../store/logs.ts";
 import type { Entry, View } from "../store/store.ts";
@@ -17,7 +17,7 @@ import { receiveLetter, storeLetter, type DeadLetter } from "./dead-letter.ts";
 import { filterOf } from "./event-filter.ts";
 import { toEventGrid, type EventSource } from "./render-event.ts";
 
-/** How much of an event log is kept for readers that do not come. */
+/** Limits of the entries that an event log keeps for readers that do not advance. */
 export interface LogLimits {
   readonly ageSecondsMax: number;
   readonly bytesMax: number;
@@ -51,14 +51,16 @@ const passedSecondsMax = 3600;
 const deletedMax = 2000;
 const countedMax = 50_000;
 const logsMax = 10_000;
+/** A log that is too large is reduced to this part of its limit. The dead letter about the removed
+ *  events is an event, too: at the limit it would remove the next event, and so on. */
+const keptPart = 0.9;
 const start: LogPosition = { sequence: 0, number: 0 };
 
 /** Deletes entries of event logs: those that all readers have passed, and the oldest ones of a log
  *  that exceeds its limits. */
 export class LogRetention {
   readonly #parts: RetentionParts;
-  /** Bytes of the entries up to a position, by account id. */
-  readonly #sizes = new Map<bigint, { bytes: number; countedTo: LogPosition | undefined }>();
+  readonly #sizes = new Map<bigint, LogSize>();
 
   constructor(parts: RetentionParts) {
     this.#parts = parts;
@@ -82,7 +84,7 @@ export class LogRetention {
 
   /** Adds the bytes of further entries; resolves to whether all are counted. */
   async #count({ id }: AccountLog): Promise<boolean> {
-    const size = this.#sizes.get(id) ?? { bytes: 0, countedTo: undefined };
+    const size = this.#sizes.get(id) ?? { bytes: 0, countedTo: undefined, isShrinking: false };
     this.#sizes.set(id, size);
     let count = 0;
     await this.#parts.runtime.store.snapshot(async (view) => {
@@ -95,6 +97,7 @@ export class LogRetention {
         }
       }
     });
+    size.isShrinking ||= size.bytes > this.#parts.limits.bytesMax;
     return count < countedMax;
   }
 
@@ -112,6 +115,7 @@ export class LogRetention {
     const size = this.#sizes.get(log.id);
     if (size !== undefined) {
       for (const { key, value } of deletable) size.bytes -= key.length + value.length;
+      size.isShrinking &&= size.bytes > this.#parts.limits.bytesMax * keptPart;
     }
     return deletable.length < deletedMax;
   }
@@ -124,7 +128,8 @@ export class LogRetention {
   ): readonly Entry[] {
     const { limits } = this.#parts;
     const keptSeconds = record.events === undefined ? 0 : passedSecondsMax;
-    let excess = (this.#sizes.get(id)?.bytes ?? 0) - limits.bytesMax;
+    const { bytes = 0, isShrinking = false } = this.#sizes.get(id) ?? {};
+    let excess = isShrinking ? bytes - limits.bytesMax * keptPart : 0;
     const end = entries.findIndex(({ key, value }) => {
       const position = positionInLog(key);
       const { time } = eventLog.codec.decode(value);
@@ -132,16 +137,16 @@ export class LogRetention {
       const isLarge = excess > 0;
       excess -= key.length + value.length;
       if (waiting.length === 0) return !isLarge && now - time < ticksFromSeconds(keptSeconds);
-      // The feed is written by this server, and always goes on.
+      // The change feed gets every entry: this server itself writes it.
       if (waiting.some(({ subscription }) => subscription === undefined)) return true;
       return !isLarge && now - time < ticksFromSeconds(limits.ageSecondsMax);
     });
     return end < 0 ? entries : entries.slice(0, end);
   }
 
-  /** Deletes the entries. A subscription that has not read them continues after them; what it has
-   *  missed is counted, and said in a dead letter. Resolves to false if a subscription has gone on
-   *  meanwhile: then nothing is deleted in this round. */
+  /** Deletes the entries. A subscription that has not read them continues after them; the missed
+   *  events are counted, and reported in a dead letter. Resolves to false if a subscription has
+   *  moved its position meanwhile: then nothing is deleted in this round. */
   async #delete(
     log: AccountLog,
     entries: readonly Entry[],
@@ -150,7 +155,14 @@ export class LogRetention {
   ): Promise<boolean> {
     const { runtime } = this.#parts;
     const last = positionInLog(entries.at(-1)!.key);
-    const losses = readers.flatMap((reader) => this.#lossOf(log, entries, reader) ?? []);
+    // Events of dead letters are not delivered, so they are not missed.
+    const containers = new Set(
+      readers.map(({ subscription }) => subscription?.record.deadLetterContainer),
+    );
+    const counted = entries.filter(
+      ({ value }) => !containers.has(eventLog.codec.decode(value).container),
+    );
+    const losses = readers.flatMap((reader) => this.#lossOf(log, counted, reader) ?? []);
     const letters: (DeadLetter | undefined)[] = [];
     for (const loss of losses) letters.push(await this.#letterOf(loss, now));
     try {
@@ -227,6 +239,13 @@ export class LogRetention {
     const code = await storeLetter(attempt, this.#parts.accounts, place, letter);
     if (code !== undefined) throw new Error(`dead letter cannot be stored: ${code}`);
   }
+}
+
+/** The size of a log as far as it is counted. */
+interface LogSize {
+  bytes: number;
+  countedTo: LogPosition | undefined;
+  isShrinking: boolean;
 }
 
 /** Thrown to end an attempt without writing, because a subscription has moved its position

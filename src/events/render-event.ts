@@ -1,10 +1,10 @@
 import {
   eventIdOf,
+  eventTypeNames,
   isOfFile,
   sequencerOf,
   topicOf,
   type EventRecord,
-  type EventType,
   type LoggedEvent,
 } from "../account/event-log.ts";
 import { formatIso } from "../base/dates.ts";
@@ -45,27 +45,6 @@ interface CloudEvent {
 
 type EventData = Readonly<Record<string, unknown>>;
 
-/** The types that Event Grid has. The change feed and files have more, which a subscription gets
- *  only if it names them: a handler that is written for Azure does not expect them. */
-const eventGridTypes: Readonly<Partial<Record<EventType, string>>> = {
-  BlobCreated: "Microsoft.Storage.BlobCreated",
-  BlobDeleted: "Microsoft.Storage.BlobDeleted",
-  BlobTierChanged: "Microsoft.Storage.BlobTierChanged",
-  BlobAsyncOperationInitiated: "Microsoft.Storage.AsyncOperationInitiated",
-  BlobRenamed: "Microsoft.Storage.BlobRenamed",
-  DirectoryCreated: "Microsoft.Storage.DirectoryCreated",
-  DirectoryRenamed: "Microsoft.Storage.DirectoryRenamed",
-  DirectoryDeleted: "Microsoft.Storage.DirectoryDeleted",
-};
-
-export const standardTypes: ReadonlySet<string> = new Set(Object.values(eventGridTypes));
-
-/** The full name of a type: those of files are beyond Azure. */
-function typeName(type: EventType): string {
-  const prefix = isOfFile({ type }) ? "Etagere." : "Microsoft.Storage.";
-  return eventGridTypes[type] ?? prefix + type;
-}
-
 export function subjectOf({ type, container, path }: EventRecord): string {
   return isOfFile({ type })
     ? `/fileServices/default/shares/${container}/files/${path}`
@@ -77,7 +56,7 @@ export function toEventGrid(logged: LoggedEvent, source: EventSource): EventGrid
   return {
     topic: topicOf(source.account),
     subject: subjectOf(event),
-    eventType: typeName(event.type),
+    eventType: eventTypeNames[event.type],
     id: eventIdOf(logged),
     data: dataOf(logged, source),
     dataVersion: "",

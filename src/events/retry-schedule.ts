@@ -125,7 +125,7 @@ export class RetrySchedule {
   }
 }
 
-/** Without a stored retry the schedule is looked at again this much later. */
+/** If there is no stored retry, the schedule is checked again after this time. */
 const idleTicks = ticksFromSeconds(60);
 
 /** Reads the stored retries of a subscription, of which there are a bounded number. */

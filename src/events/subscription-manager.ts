@@ -12,6 +12,7 @@ import {
   type SubscriptionChangeResult,
 } from "../account/subscription-changes.ts";
 import {
+  isListedWebhook,
   readState,
   readSubscriptions,
   type Destination,
@@ -19,11 +20,12 @@ import {
   type SubscriptionKey,
   type SubscriptionState,
 } from "../account/subscription.ts";
-import { logBounds } from "../store/logs.ts";
+import type { LoopShare } from "../base/loop-share.ts";
+import { comparePositions, logBounds } from "../store/logs.ts";
 import type { Runtime } from "../operation/work.ts";
 import type { View } from "../store/store.ts";
 import { waitUntilSettled } from "./settled.ts";
-import { findHandshakeProblem, isListedWebhook, type WebhookRules } from "./webhook.ts";
+import { findHandshakeProblem, type WebhookRules } from "./webhook.ts";
 
 export type SubscriptionResult =
   | SubscriptionChangeResult
@@ -52,9 +54,12 @@ interface SubscriptionPatch extends Readonly<Record<string, unknown>> {
 
 /** The backlog is counted up to this number. */
 export const backlogCountMax = 10_000;
+/** Entries that are counted in the time of one unit of work. */
+const entriesPerUnit = 5;
 
 interface ManagerParts extends Pick<Runtime, "store" | "random" | "clock"> {
   readonly rules: WebhookRules;
+  readonly loop: LoopShare;
 }
 
 /** Creates, changes, lists and deletes subscriptions. */
@@ -70,15 +75,16 @@ export class SubscriptionManager {
     return this.#parts.store.snapshot(async (view) => {
       const all = await readSubscriptions(view);
       const shown = all.filter(({ account }) => isShown(account));
-      return Promise.all(shown.map((each) => statusOf(view, each)));
+      return statusesOf(view, this.#parts.loop, shown);
     });
   }
 
   get(key: SubscriptionKey): Promise<SubscriptionStatus | undefined> {
     return this.#parts.store.snapshot(async (view) => {
       const all = await readSubscriptions(view, key.account);
-      const found = all.find(({ name }) => name === key.name);
-      return found && statusOf(view, found);
+      const found = all.filter(({ name }) => name === key.name);
+      const [status] = await statusesOf(view, this.#parts.loop, found);
+      return status;
     });
   }
 
@@ -149,14 +155,51 @@ function refuse(code: SubscriptionRefusal, message: string): SubscriptionResult 
   return { ok: false, code, message };
 }
 
-async function statusOf(view: View, each: NamedSubscription): Promise<SubscriptionStatus> {
-  const state = await readState(view, each);
-  const owner = await accountIn(view, each.account);
-  if (state === undefined || owner === undefined) return { ...each, state, backlog: 0 };
-  const bounds = logBounds(eventLog.key(owner.id), state.position, view.sequence);
-  let backlog = 0;
-  for await (const entries of view.range({ ...bounds, limit: backlogCountMax })) {
-    backlog += entries.length;
+/** Adds the progress of subscriptions. Each log is read once, however many subscriptions it has. */
+async function statusesOf(
+  view: View,
+  loop: LoopShare,
+  found: readonly NamedSubscription[],
+): Promise<readonly SubscriptionStatus[]> {
+  const states = await Promise.all(found.map((each) => readState(view, each)));
+  const read = found.map((each, at) => ({ ...each, state: states[at] }));
+  const backlogs = new Map<SubscriptionState, number>();
+  for (const account of new Set(found.map((each) => each.account))) {
+    const own = read.flatMap(({ account: of, state }) => (of === account && state ? [state] : []));
+    await countBacklogs(view, loop, account, { states: own, backlogs });
   }
-  return { ...each, state, backlog };
+  return read.map((each) => ({
+    ...each,
+    backlog: (each.state && backlogs.get(each.state)) ?? 0,
+  }));
+}
+
+interface Backlogs {
+  readonly states: readonly SubscriptionState[];
+  readonly backlogs: Map<SubscriptionState, number>;
+}
+
+/** Counts the entries after the positions of an account, from the newest position back: those
+ *  between two positions are counted once. */
+async function countBacklogs(
+  view: View,
+  loop: LoopShare,
+  account: string,
+  { states, backlogs }: Backlogs,
+): Promise<void> {
+  const owner = await accountIn(view, account);
+  if (owner === undefined) return;
+  const log = eventLog.key(owner.id);
+  let { end } = logBounds(log, undefined, view.sequence);
+  let backlog = 0;
+  for (const state of states.toSorted((a, b) => comparePositions(b.position, a.position))) {
+    const { start } = logBounds(log, state.position, view.sequence);
+    const limit = backlogCountMax - backlog;
+    for await (const entries of limit > 0 ? view.range({ start, end, limit }) : []) {
+      backlog += entries.length;
+      await loop.spend(Math.ceil(entries.length / entriesPerUnit));
+    }
+    backlogs.set(state, backlog);
+    end = start;
+  }
 }

@@ -11,6 +11,7 @@ import {
   type Subscription,
 } from "../account/subscription.ts";
 import { messages, queues } from "../queue/records.ts";
+import type { Store } from "../store/store.ts";
 import type { DeliveredSubscription } from "./delivery-commit.ts";
 import { SubscriptionRun, type SendEvent } from "./subscription-run.ts";
 
@@ -57,9 +58,9 @@ async function append(count: number, pathOf = (at: number) => String(at)): Promi
   }
 }
 
-function run(send: SendEvent | undefined): SubscriptionRun {
+function run(send: SendEvent | undefined, store = sim.store): SubscriptionRun {
   return new SubscriptionRun({
-    runtime: sim.runtime,
+    runtime: { ...sim.runtime, store },
     log: sim.log,
     accounts: sim.http.accounts,
     subscription,
@@ -127,6 +128,49 @@ test("events of one subject are sent one after another, others at the same time"
   for (const [at, own] of [...delivered.values()].entries()) {
     expect(own).toEqual(Array.from({ length: 100 }, (_, each) => each * 4 + at));
   }
+  await running.stop();
+});
+
+test("an unexpected error of a request is no end of the delivery", async () => {
+  await subscribe(webhook);
+  await append(3);
+  let requests = 0;
+  const running = run(async () => {
+    requests += 1;
+    if (requests === 1) throw new Error("unexpected");
+    return undefined;
+  });
+  const deliveredLater = async () => {
+    sim.clock.skip(5000);
+    return (await state())?.delivered;
+  };
+  await expect.poll(deliveredLater, soon).toBe(3);
+  await running.stop();
+});
+
+test("an event that is committed while the log is being read is delivered", async () => {
+  await subscribe(webhook);
+  let snapshots = 0;
+  // A database answers after other transactions have committed.
+  const slow: Store = {
+    transact: (work, options) => sim.store.transact(work, options),
+    raiseSequence: (to) => sim.store.raiseSequence(to),
+    watch: (...words) => sim.store.watch(...words),
+    close: () => sim.store.close(),
+    snapshot: (work) =>
+      sim.store.snapshot(async (view) => {
+        snapshots += 1;
+        // The first one reads the state of the subscription, the second one the log.
+        if (snapshots === 2) await append(1);
+        return work(view);
+      }),
+  };
+  const delivered: string[] = [];
+  const running = run(async ({ subject }) => {
+    delivered.push(subject);
+    return undefined;
+  }, slow);
+  await expect.poll(() => delivered, soon).toHaveLength(1);
   await running.stop();
 });
 

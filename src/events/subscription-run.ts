@@ -124,16 +124,21 @@ export class SubscriptionRun {
     this.#mayHaveMore = true;
     this.#commitFailure = undefined;
     const isOutdated = (): boolean => this.#commitFailure !== undefined;
-    while (!this.#isStopped && !isOutdated()) {
-      const raised = this.#nextRaise();
-      const now = await this.#read();
-      this.#dispatch();
-      this.#dispatchRetries(now);
-      this.#commitIfDue(now);
-      this.#setTimer(this.#pauseAfter(now));
-      if (!this.#canReadMore()) await raised;
+    try {
+      while (!this.#isStopped && !isOutdated()) {
+        const raised = this.#nextRaise();
+        const now = await this.#read();
+        this.#dispatch();
+        this.#dispatchRetries(now);
+        this.#commitIfDue(now);
+        this.#setTimer(this.#pauseAfter(now));
+        if (!this.#canReadMore()) await raised;
+      }
+    } finally {
+      // Also after a failed read: a commit under way would otherwise change the position and the
+      // window of the next beginning, and events would be delivered twice or never.
+      await this.#finish();
     }
-    await this.#finish();
     if (isOutdated() && this.#commitFailure !== "stale") throw this.#commitFailure;
   }
 
@@ -155,7 +160,7 @@ export class SubscriptionRun {
     this.#cancelTimer = this.#parts.runtime.clock.after(milliseconds, () => this.#raise());
   }
 
-  /** Until when there is nothing to do unless something happens. */
+  /** Milliseconds until the next retry or commit is due, at most `pauseMilliseconds`. */
   #pauseAfter(now: Ticks): number {
     const due = this.#active < concurrentMax ? this.#retries.nextDue() : undefined;
     const left = due === undefined ? undefined : Number((due - now) / ticksPerMillisecond);
@@ -173,13 +178,16 @@ export class SubscriptionRun {
   #read(): Promise<Ticks> {
     const { runtime, subscription, source, deadLetterContainers } = this.#parts;
     const expected = this.#isCommitting ? undefined : this.#storedTo;
+    const isReading = this.#canReadMore();
+    // Reset before the view is opened: an event that is committed after it must be read with the
+    // next view.
+    if (isReading) this.#mayHaveMore = false;
     return runtime.store.snapshot(async (view) => {
-      if (!this.#canReadMore()) return view.now;
+      if (!isReading) return view.now;
       if (expected !== undefined && !(await isAt(view, subscription, expected))) {
         this.#commitFailure ??= "stale";
         return view.now;
       }
-      this.#mayHaveMore = false;
       const events = await readEvents(view, subscription.accountId, this.#readTo, readMax);
       for (const logged of events) {
         this.#readTo = logged.position;
@@ -201,7 +209,12 @@ export class SubscriptionRun {
       if (this.#retries.has(slot.rendered.subject)) {
         this.#scheduleBehind(slot);
       } else if (send === undefined) this.#window.end(slot, { kind: "commit" });
-      else void this.#send(send, slot);
+      else {
+        void this.#send(send, slot).catch((error: unknown) => {
+          this.#commitFailure ??= error;
+          this.#raise();
+        });
+      }
     }
   }
 
@@ -213,8 +226,9 @@ export class SubscriptionRun {
 
   async #send(send: SendEvent, slot: Slot): Promise<void> {
     this.#active += 1;
-    const failure = await send(slot.rendered, 0);
-    this.#active -= 1;
+    const failure = await send(slot.rendered, 0).finally(() => {
+      this.#active -= 1;
+    });
     if (failure === undefined) this.#window.end(slot, { kind: "delivered" });
     // The connections are closed by a stop, which is no failure of the webhook.
     else if (!this.#isStopped) {
@@ -339,8 +353,8 @@ export class SubscriptionRun {
   }
 }
 
-/** Whether the stored position is the expected one. A restored snapshot has another one: what was
- *  read before it must not be sent and then sent again. */
+/** Whether the stored position is the expected one. After the restore of a snapshot it is another
+ *  one, and events that were read before must not be sent twice. */
 async function isAt(
   view: View,
   subscription: DeliveredSubscription,

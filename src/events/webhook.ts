@@ -3,11 +3,10 @@ import { lookup as resolve, type LookupAddress } from "node:dns";
 import { Agent as HttpAgent, request as requestHttp, type IncomingMessage } from "node:http";
 import { Agent as HttpsAgent, request as requestHttps } from "node:https";
 import { isIP, type LookupFunction } from "node:net";
-import type { WebhookDestination } from "../account/subscription.ts";
+import { isListedWebhook, type WebhookDestination } from "../account/subscription.ts";
 import { formatIso } from "../base/dates.ts";
 import type { Clock, Random } from "../base/world.ts";
-import type { OwnEndpoints } from "../http/source/own-endpoints.ts";
-import { portOf } from "../http/source/own-names.ts";
+import { portOf, type OwnEndpoints } from "../http/source/own-endpoints.ts";
 import {
   sourcePolicy,
   type SourcePolicy,
@@ -16,7 +15,7 @@ import {
 import { sourceMarkHeader } from "../http/source/source-reader.ts";
 import { newGuid } from "../operation/identifiers.ts";
 
-/** Where webhooks may be: what the operator listed. */
+/** The addresses that the operator permits for webhooks. */
 export interface WebhookRules {
   /** Beginnings of URLs. */
   readonly prefixes: readonly string[];
@@ -44,18 +43,6 @@ const bodyBytesMax = 16 * 1024;
 const concurrentRequestsMax = 64;
 const idleSocketMilliseconds = 30_000;
 const validationOrigin = "eventgrid.azure.net";
-
-/** Whether the operator has listed the URL: one that begins with a listed one, up to the end of a
- *  segment. */
-export function isListedWebhook(prefixes: readonly string[], url: string): boolean {
-  const { href } = new URL(url);
-  return prefixes.some((text) => {
-    const prefix = new URL(text).href;
-    if (!href.startsWith(prefix)) return false;
-    const rest = href.slice(prefix.length);
-    return prefix.endsWith("/") || rest === "" || /^[/?]/.test(rest);
-  });
-}
 
 /** The address checks of copy sources. A webhook is never at a listener of this server. An address
  *  that copies must not read, such as the loopback address, is permitted if the operator listed it

@@ -2,7 +2,7 @@ import { accounts } from "../account/account-record.ts";
 import { hasEventLog, logEvent, type EventRecord, type EventType } from "../account/event-log.ts";
 import { mapAwaitable, type Awaitable } from "../base/awaitable.ts";
 import type { Ticks } from "../base/ticks.ts";
-import { plannedLength } from "../content/plan.ts";
+import { plannedLength } from "../content/content-ref.ts";
 import { put, remove, type Effect, type LogAppend } from "../operation/effects.ts";
 import type { Operation } from "../operation/operation.ts";
 import type { DecidedChange } from "../operation/service.ts";
@@ -67,7 +67,7 @@ export type FileApi = Api | "none" | "decided" | "at-close";
 
 /** A change of a file or directory that is an event. */
 export interface NodeChange {
-  /** Undefined: that which the operation declares. */
+  /** Undefined: the one that the operation declares. */
   readonly api?: Api;
   /** The record after the change; of a deletion, the one before it. */
   readonly node: NodeRecord;
@@ -190,17 +190,17 @@ export async function serverNodeEvents(
   return [];
 }
 
-/** The account and share of an SMB request. */
-interface ShareOfAccount {
+/** The name and id of the account of an SMB request. */
+interface NamedAccount {
   readonly accountName: string;
   readonly account: bigint;
 }
 
-/** Whether the account of an SMB request has an event log. The transaction reads it, as that of a
- *  REST request does. */
+/** Whether the account of an SMB request has an event log. Read in the transaction of the request,
+ *  as for REST. */
 export function writesEvents(
   view: RecordView,
-  { accountName, account }: ShareOfAccount,
+  { accountName, account }: NamedAccount,
 ): Awaitable<boolean> {
   return mapAwaitable(
     view.get(accounts, accountName),
@@ -223,7 +223,7 @@ export function markOpenChange(view: RecordView, key: HandleOfFile): Awaitable<r
   );
 }
 
-/** Those of the handles through which content was changed. */
+/** Returns the handles through which content was changed. */
 export async function changedHandles(
   view: RecordView,
   file: Omit<HandleOfFile, "handle">,

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import type { AnyDecisionContext } from "../operation/operation.ts";
-import { deleteDirectory } from "./directory/delete-directory.ts";
+import { deleteDirectory } from "./directory/directories.ts";
 import type { FileOperation } from "./file-operation.ts";
 import { Right } from "./locks/access.ts";
 import { noLocks, type LockState } from "./locks/lock-state.ts";

@@ -1,10 +1,12 @@
 import { put, type Effect } from "../operation/effects.ts";
-import type {
-  AnyDecisionContext,
-  BodyInput,
-  Operation,
-  OperationSpec,
-  TargetPolicy,
+import {
+  completeDeclaration,
+  type AnyDecisionContext,
+  type BodyInput,
+  type NoParams,
+  type Operation,
+  type OperationSpec,
+  type TargetPolicy,
 } from "../operation/operation.ts";
 import type { Reply, WaitDecision } from "../operation/reply.ts";
 import type { InputOf, Params } from "../protocol/params.ts";
@@ -45,8 +47,8 @@ export type FileOperation = Operation & FileAccessPolicy<object>;
 export function fileOperation<
   const N extends "file" | "directory" | "entry",
   const T extends TargetPolicy,
-  P extends Params,
-  const H extends string,
+  P extends Params = NoParams,
+  const H extends string = never,
   B = undefined,
   S = undefined,
 >(
@@ -54,7 +56,7 @@ export function fileOperation<
     FileAccessPolicy<InputOf<P> & BodyInput<B>> &
     WritePolicies,
 ): FileOperation {
-  const given = spec as unknown as FileOperation;
+  const given = completeDeclaration(spec) as FileOperation;
   const declared = { ...given, permission: { ...given.permission, needsIntent: true as const } };
   const { fileAccess } = declared;
   return fileAccess === "none" ? declared : withAccessCheck(declared, fileAccess);

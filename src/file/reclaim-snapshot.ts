@@ -3,7 +3,7 @@ import { anyTable } from "../encoding/table.ts";
 import type { RecordView } from "../operation/view.ts";
 import { successor } from "../encoding/keys.ts";
 import { versionEnds, versions } from "./records.ts";
-import { snapshotsOf } from "./share/snapshots.ts";
+import { snapshotsOf } from "./share/share-lifecycle.ts";
 
 /** Most index entries that one step examines, so that its transaction stays short. */
 const entriesMax = 500;

@@ -4,8 +4,7 @@ import { corsRulesFor, loadAccount, serviceResource } from "../account/service-r
 import { formatIso } from "../base/dates.ts";
 import { invalidQuery } from "../protocol/faults.ts";
 import { parseFilePath } from "../protocol/file-names.ts";
-import type { Operation, OperationSpec, TargetPolicy } from "../operation/operation.ts";
-import type { Params } from "../protocol/params.ts";
+import { operationsOf, type Operation, type TargetPolicy } from "../operation/operation.ts";
 import { fail, ok, type Result } from "../protocol/result.ts";
 import { defineResource } from "../operation/service.ts";
 import type { GuardContext, LoadedResource, LoadRequest } from "../operation/service.ts";
@@ -57,7 +56,11 @@ export interface NodeScope extends AccountScope {
 export interface FileResources {
   readonly [name: string]: { scope: object; target: object };
   readonly service: { scope: AccountScope; target: AccountRecord };
-  readonly share: { scope: Partial<ShareScope> & AccountScope; target: ShareRecord };
+  readonly share: {
+    scope: Partial<ShareScope> & AccountScope;
+    target: ShareRecord;
+    options: WritePolicies;
+  };
   readonly directory: { scope: NodeScope; target: NodeRecord };
   readonly file: { scope: NodeScope; target: NodeRecord };
   /** A file or a directory. */
@@ -73,16 +76,7 @@ export interface WritePolicies {
 }
 
 /** Declares a REST operation on the service or a share; for files there is `fileOperation`. */
-export function operation<
-  const N extends "service" | "share",
-  const T extends TargetPolicy,
-  P extends Params,
-  const H extends string,
-  B = undefined,
-  S = undefined,
->(spec: OperationSpec<FileResources, FileAddress, N, T, P, B, S, H> & WritePolicies): Operation {
-  return spec as unknown as Operation;
-}
+export const operation = operationsOf<Pick<FileResources, "service" | "share">, FileAddress>();
 
 async function loadShare(
   view: RecordView,
@@ -204,16 +198,16 @@ function mayCreate(request: LoadRequest<FileAddress>): boolean {
   return creates(request) || (target === "optional" && effect === "writes");
 }
 
-function creates({ operation: asked }: LoadRequest<FileAddress>): boolean {
-  return asked !== undefined && creatingPolicies.has(asked.target);
+function creates({ operation: selected }: LoadRequest<FileAddress>): boolean {
+  return selected !== undefined && creatingPolicies.has(selected.target);
 }
 
 const corsOf = corsRulesFor("file");
 
 /** Rejects writes to snapshots, and to the target of a pending copy, except by operations that
  *  accept them. */
-function guard({ operation: asked, address, target }: GuardContext<FileAddress>) {
-  const { effect, acceptsSnapshot, acceptsPendingCopy }: Operation & WritePolicies = asked;
+function guard({ operation: selected, address, target }: GuardContext<FileAddress>) {
+  const { effect, acceptsSnapshot, acceptsPendingCopy }: Operation & WritePolicies = selected;
   const { snapshot } = address;
   if (effect === "reads") return passed;
   if (snapshot !== undefined && acceptsSnapshot !== true) {

@@ -1,8 +1,31 @@
 import { mapAwaitable, type Awaitable } from "../base/awaitable.ts";
 import type { RecordView } from "../operation/view.ts";
-import { displacedParent, nodes, nodeLocations, rootId, versions } from "./records.ts";
-import type { NodeKey, NodeRecord } from "./records.ts";
-import { foldName } from "./shared/fold.ts";
+import {
+  displacedParent,
+  nodes,
+  nodeLocations,
+  rootId,
+  versions,
+  type NodeKey,
+  type NodeRecord,
+} from "./records.ts";
+
+/** The form in which names are compared, because names that differ only in case are equal. Each
+ *  UTF-16 code unit is converted to upper case by itself, as NTFS does, so that the result depends
+ *  on no locale and has the length of the name. */
+export function foldName(name: string): string {
+  if (plainForm.test(name)) return name.toUpperCase();
+  let folded = "";
+  for (let at = 0; at < name.length; at += 1) {
+    const unit = name.charAt(at);
+    const upper = unit.toUpperCase();
+    folded += upper.length === 1 ? upper : unit;
+  }
+  return folded;
+}
+
+// oxlint-disable-next-line no-control-regex
+const plainForm = /^[\x00-\x7f]*$/;
 
 /** The directory tree of a share, in its current state or as a share snapshot shows it. */
 export interface ShareTree {

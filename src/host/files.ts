@@ -1,8 +1,18 @@
-import { mkdir, open, stat, type FileHandle } from "node:fs/promises";
+import {
+  mkdir,
+  open,
+  readFile,
+  rename,
+  rm,
+  stat,
+  writeFile,
+  type FileHandle,
+} from "node:fs/promises";
 import { dirname, sep } from "node:path";
 import { syncFolder } from "../store/folders.ts";
-import { systemErrorCode } from "./start-refused.ts";
+import { systemErrorCode } from "./refused.ts";
 import { closeSync, constants, fstatSync, openSync, readFileSync, realpathSync } from "node:fs";
+import type { Random } from "../base/world.ts";
 
 /** Creates a folder and its parents, accessible to this user only. Node's recursive `mkdir` loops
  *  for ever if a parent such as `/proc` exists but accepts no folders. */
@@ -77,4 +87,31 @@ const notRegular = "it is not a regular file";
 
 function withSeparator(folder: string): string {
   return folder.endsWith(sep) ? folder : folder + sep;
+}
+
+/** The text of a file; undefined if there is no such file. */
+export async function readIfPresent(path: string): Promise<string | undefined> {
+  try {
+    return await readFile(path, "utf8");
+  } catch (error) {
+    if (systemErrorCode(error) === "ENOENT") return undefined;
+    throw error;
+  }
+}
+
+/** Writes a file that only this user can read, under a temporary name, and moves it to its path: a
+ *  crash leaves the old file or the new one. */
+export async function replaceFile(
+  { random }: { readonly random: Random },
+  path: string,
+  text: string,
+  move: (written: string, path: string) => Promise<void> = rename,
+): Promise<void> {
+  const written = `${path}.${Buffer.from(random.bytes(8)).toString("hex")}`;
+  try {
+    await writeFile(written, text, { mode: 0o600, flag: "wx", flush: true });
+    await move(written, path);
+  } finally {
+    await rm(written, { force: true });
+  }
 }

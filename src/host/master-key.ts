@@ -1,7 +1,7 @@
 import { execFile } from "node:child_process";
 import { open } from "node:fs/promises";
 import { promisify } from "node:util";
-import { messageOf, StartRefused } from "./start-refused.ts";
+import { messageOf, StartRefused } from "./refused.ts";
 import { environmentVariable } from "./world.ts";
 
 /** Where the master key of the encryption comes from: `file:PATH`, `env:NAME` or

@@ -1,6 +1,6 @@
 import { closeSync, openSync } from "node:fs";
 import { devNull } from "node:os";
-import { StartRefused, systemErrorCode } from "./start-refused.ts";
+import { StartRefused, systemErrorCode } from "./refused.ts";
 import { getHeapStatistics, setFlagsFromString } from "node:v8";
 import { cpuUsage, memoryUsage, resourceUsage } from "node:process";
 
@@ -64,7 +64,7 @@ function memoryFigures(): Omit<ProcessFigures, "cpuSeconds"> {
     const { rss, heapUsed } = memoryUsage();
     return { residentBytes: rss, heapUsedBytes: heapUsed };
   } catch {
-    // Where `/proc` is not mounted, as in a bare chroot, the largest size so far is known.
+    // Without `/proc`, as in a bare chroot, only the largest size so far is known.
     const { used_heap_size: heapUsedBytes } = getHeapStatistics();
     return { residentBytes: resourceUsage().maxRSS * bytesPerKibibyte, heapUsedBytes };
   }

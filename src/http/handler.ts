@@ -5,11 +5,12 @@ import type { MemoryBudget } from "../base/memory-budget.ts";
 import { ticksPerSecond } from "../base/ticks.ts";
 import type { Clock, Log } from "../base/world.ts";
 import type { ContentReader } from "../content/content.ts";
-import type { AccessLogEntry, WriteAccess } from "./access-log.ts";
+import { isTemporary } from "../store/store.ts";
+import type { AccessLogEntry, WriteAccess } from "./http-service.ts";
 import { isSurplus } from "./limits/connections.ts";
 import { boundPipelining } from "./limits/connections.ts";
 import { BodyAborted, RequestBody } from "./request/request-body.ts";
-import type { UnsentResponses } from "./limits/unsent-responses.ts";
+import type { UnsentResponses } from "./limits/processing-limits.ts";
 import {
   bufferBody,
   type StreamedBody,
@@ -75,7 +76,9 @@ async function handle(
     if (sending !== undefined) await sending;
   } catch (error) {
     if (error instanceof BodyAborted || (request.destroyed && !request.complete)) return;
-    log.error({ err: error, url: request.url, method: request.method }, "request failed");
+    const fields = { err: error, url: request.url, method: request.method };
+    if (isTemporary(error)) log.warn(fields, "storage unavailable; response cut off");
+    else log.error(fields, "request failed");
     if (response.headersSent) response.destroy();
     else response.writeHead(500, { "Content-Length": 0 }).end();
   } finally {

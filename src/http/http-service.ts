@@ -8,14 +8,19 @@ import type { Runtime } from "../operation/work.ts";
 import type { Authenticator } from "./auth/authenticator.ts";
 import type { OAuthMode } from "./auth/request.ts";
 import type { TokenVerifier } from "./auth/tokens/token-verifier.ts";
-import type { Observer } from "./observer.ts";
 import type { RequestIds } from "./render.ts";
-import type { RequestTracer } from "./request-tracer.ts";
-import type { RequestRates } from "./limits/request-rates.ts";
-import type { ProcessingLimits } from "./limits/processing-limits.ts";
+import type {
+  RequestRates,
+  ProcessingLimits,
+  UnsentResponses,
+} from "./limits/processing-limits.ts";
 import type { Router } from "./request/routing.ts";
 import type { Sources } from "./source/source-reader.ts";
-import type { UnsentResponses } from "./limits/unsent-responses.ts";
+import type { ReportFileChange } from "../file/file-change.ts";
+import type { CompletedRequest } from "./request/request-context.ts";
+import type { WireResponse, WireRequest } from "./wire.ts";
+import type { Span } from "../base/span.ts";
+import { tracedRuntime } from "../operation/traced-runtime.ts";
 
 /** What the HTTP listeners need to serve one service: its operations and everything that handles
  *  their requests. */
@@ -56,4 +61,56 @@ export interface HttpServiceOptions {
   readonly productStyle: boolean;
   /** How bearer tokens are checked; undefined: they are rejected. */
   readonly oauth: OAuthMode | undefined;
+}
+
+/** The fields of one line of the access log. */
+export interface AccessLogEntry {
+  readonly remoteAddress: string;
+  readonly method: string;
+  readonly url: string;
+  readonly httpVersion: string;
+  readonly status: number;
+  readonly contentLength: string | undefined;
+}
+
+/** Writes one line of the access log; called once per response. Undefined if there is no access
+ *  log. */
+export type WriteAccess = ((entry: AccessLogEntry) => void) | undefined;
+
+/** The subscriber to completed requests. The event feed sets `watch`. */
+export interface Observer {
+  watch: ((observed: ObservedRequest) => void) | undefined;
+  /** Receives the changes of files over SMB. */
+  watchFiles?: ReportFileChange | undefined;
+  /** Writes the audit log; undefined without one. */
+  readonly audit?: ((observed: ObservedRequest) => void) | undefined;
+}
+
+/** A completed request. Valid only during the call of `watch`, because it refers to the body of the
+ *  request. */
+export interface ObservedRequest extends CompletedRequest {
+  readonly http: HttpService;
+  readonly reply: WireResponse;
+}
+
+/** Records requests for traces. */
+export interface RequestTracer {
+  /** Begins the span of a request; undefined if the request is not sampled. */
+  begin(request: WireRequest): Span | undefined;
+  /** Called for each request when its response is known. `span` ends when it is sent. */
+  complete(span: Span | undefined, observed: ObservedRequest): void;
+}
+
+/** The service with a runtime and a tracer whose spans are parts of the given one. */
+export function tracedService(http: HttpService, span: Span): HttpService {
+  const { tracer } = http;
+  return {
+    ...http,
+    runtime: tracedRuntime(http.runtime, span),
+    // Requests that the request consists of, such as the parts of a batch.
+    tracer: {
+      begin: ({ method }) => span.begin(method),
+      complete: (part, observed) => tracer?.complete(part, observed),
+    },
+  };
 }

@@ -2,6 +2,7 @@ import type { Awaitable } from "../base/awaitable.ts";
 import { ticksPerSecond, type Ticks } from "../base/ticks.ts";
 import { AccountChanged } from "../account/service-resource.ts";
 import { fail, ok, type Failure, type Result } from "../protocol/result.ts";
+import { isRoleCaller } from "../protocol/roles/role.ts";
 import { execute, type Call, type Outcome } from "../operation/execute.ts";
 import { QuotaExceeded } from "../operation/quotas.ts";
 import type { Batch, ReplyBody } from "../operation/reply.ts";
@@ -10,7 +11,7 @@ import { StoreBusy, StoreClosed, StoreUnavailable } from "../store/store.ts";
 import { checkPermission } from "./auth/authorise-call.ts";
 import { prepareCall, renewCall, selectOperation } from "./request/prepare.ts";
 import { runBatch } from "./batch/run-batch.ts";
-import type { HttpService } from "./http-service.ts";
+import { tracedService, type HttpService, type Observer } from "./http-service.ts";
 import type { ResponseMeter } from "./handler.ts";
 import { BodyAborted, BodyTooSlow } from "./request/request-body.ts";
 import type {
@@ -21,9 +22,8 @@ import type {
   SelectedRequest,
 } from "./request/request-context.ts";
 import { envelopeOf, renderResponse } from "./render.ts";
-import { overQuota, serverBusy } from "./limits/server-busy.ts";
+import { overQuota, serverBusy } from "./limits/processing-limits.ts";
 import { authenticate, identifyTarget, locateRequest, verifyToken } from "./request/target.ts";
-import { tracedService } from "./request-tracer.ts";
 import { runTransaction } from "./batch/transaction.ts";
 import type { WireRequest, WireResponse } from "./wire.ts";
 import { encodeBase64 } from "../base/base64.ts";
@@ -32,7 +32,6 @@ import { md5Of, crc64BytesOf } from "../content/body/checksums.ts";
 import type { Fault } from "../protocol/faults.ts";
 import { diagnose } from "./diagnosis/diagnose.ts";
 import { withoutSecrets } from "./diagnosis/secrets.ts";
-import type { Observer } from "./observer.ts";
 
 /*
  * All steps of a request, in order. The first fault ends it; the response is then rendered from the
@@ -132,7 +131,12 @@ function runAuthenticated(
   const selected = selectOperation(http, authenticated.value);
   if (!selected.ok) return rejected(authenticated.value, selected);
   const permitted = checkPermission(http, selected.value);
-  if (!permitted.ok) return rejected(selected.value, permitted);
+  if (!permitted.ok) {
+    const completed = rejected(selected.value, permitted);
+    // Another process may have assigned the role.
+    const isOpen = mayRepeat && isRoleCaller(selected.value.principal);
+    return isOpen ? repeatIfChanged(http, addressed, completed) : completed;
+  }
   return runOperation(http, selected.value);
 }
 

@@ -1,6 +1,6 @@
 import type { Body, ContentReader } from "../content/content.ts";
 import type { PagedText } from "../encoding/paged-text.ts";
-import type { ByteLimiter } from "./limits/byte-limiter.ts";
+import type { ByteLimiter } from "./limits/processing-limits.ts";
 
 /** A request as received, or as a part of a batch. Header names are lower case. */
 export interface WireRequest {
@@ -17,7 +17,7 @@ export interface WireRequest {
   readonly remoteAddress: string;
   /** Counts the memory that the request holds; undefined: unlimited. */
   readonly memory?: RequestMemory;
-  /** Its connection exceeds the maximum: it gets 503. */
+  /** Whether its connection exceeds the limit, so that it gets 503. */
   readonly isSurplus?: boolean;
   /** Account of the batch that this request is a part of; undefined outside a batch. */
   readonly batchAccount?: string;

@@ -1,6 +1,5 @@
 import { describe, expect, test } from "vitest";
-import type { ContentPlan } from "../content/content-ref.ts";
-import { share, whole } from "../content/plan.ts";
+import { share, whole, type ContentPlan } from "../content/content-ref.ts";
 import { openContentFixture, pattern, testObjects } from "../../tests/harness/content-fixture.ts";
 import type { ContentFixture } from "../../tests/harness/content-fixture.ts";
 import { applyEffects } from "./apply.ts";

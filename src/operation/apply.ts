@@ -86,7 +86,7 @@ export async function applyDeferredUpdate(
   await write(content, tx, recordWrite, before);
 }
 
-/** On whose behalf effects are applied. */
+/** The session and the account that effects belong to. */
 interface EffectsOwner {
   /** Identifies the session that made the changes, which gets no change notices. */
   readonly origin?: string | undefined;

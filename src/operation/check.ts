@@ -49,14 +49,17 @@ export function check(call: Call, loaded: LoadedResource, now: Ticks): Outcome |
   }
   const leased = checkTargetLease(call, lease, now);
   if (!leased.ok) {
-    const taken = isTaken(call, loaded) ? checkConditions(call, loaded, now) : undefined;
-    return taken ?? rejected("lease", leased.fault, loaded, now);
+    const failed = precedesLease(call, loaded) ? checkConditions(call, loaded, now) : undefined;
+    return failed ?? rejected("lease", leased.fault, loaded, now);
   }
   return checkConditions(call, loaded, now) ?? checkGuard(call, loaded, now);
 }
 
-/** Whether the request must find nothing, which is reported before the lease of what it finds. */
-function isTaken({ operation, conditions, leaseId }: Call, { scope }: LoadedResource): boolean {
+/** Whether `If-None-Match: *` takes precedence over the lease of an existing target. */
+function precedesLease(
+  { operation, conditions, leaseId }: Call,
+  { scope }: LoadedResource,
+): boolean {
   const { ifNoneMatchAny: any } = operation;
   if (conditions.ifNoneMatch !== "*" || leaseId !== undefined) return false;
   return typeof any === "function" && scope.ok && any(scope.value);

@@ -12,7 +12,6 @@ import type { Metadata } from "../protocol/metadata.ts";
 import { parseLeaseAction } from "../protocol/lease.ts";
 import type { LeaseKind } from "../protocol/lease.ts";
 import { leaseReplyHeaders, type LeaseAction } from "../protocol/lease-action.ts";
-import { noBody } from "./operation.ts";
 
 /** Parameters that operations of several services share. */
 
@@ -46,7 +45,6 @@ export const timeout = query("timeout", integer(0, timeoutSecondsMax));
 /** Declared by the Lease operations. Break Lease is a declaration of its own, because permission to
  *  write or to delete suffices for it. */
 export const leaseChange = {
-  body: noBody,
   target: "must-exist",
   lease: "action",
   etag: "keep",

@@ -92,8 +92,8 @@ export function ownerJob(kind: OwnerKind, id: bigint): ReclaimJob {
   return { kind: jobKind, scope: [id] };
 }
 
-/** Stores the job that removes all that an id owns. With `freedBytes`, those bytes do not count
- *  against the quota until then: another record counts them from now on. */
+/** Stores the job that removes all that an id owns. `freedBytes` are subtracted from the usage in
+ *  this transaction instead of by the job, because another record counts them from now on. */
 export function reclaimOwned(kind: OwnerKind, id: bigint, freedBytes?: number): Effect {
   const job = ownerJob(kind, id);
   return { effect: "reclaim", job, ...(freedBytes !== undefined && { freedBytes }) };

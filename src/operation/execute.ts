@@ -31,6 +31,8 @@ export interface Call {
   readonly resource: Resource;
   readonly account: string;
   readonly features: Features;
+  /** As in `LoadRequest`. */
+  readonly identityRevision?: bigint | undefined;
   readonly address: Address;
   readonly version: string;
   /** The service URL that the client used. */
@@ -237,7 +239,7 @@ async function prefetch(runtime: Runtime, call: Call, view: View): Promise<void>
 /** Thrown inside the transaction of `executeAll`, so that no operation is committed. `index` (from
  *  0) is the operation that failed, `outcome` its outcome. */
 export class TransactionRejected extends Error {
-  override readonly name = "TransactionRefused";
+  override readonly name = "TransactionRejected";
   readonly index: number;
   readonly outcome: Outcome;
 

@@ -151,12 +151,15 @@ interface DecisionContext<Scope, Target, Input, A, ReadResult> extends ReadConte
 
 /** The types of scope and target of a service's resources by name, for example `{ blob: { scope: …;
  *  target: … } }`. If a resource has a `policy`, every operation on it must declare one of this
- *  type; the `guard` of the resource enforces it. */
-type ResourceTypes = Readonly<Record<string, { scope: object; target: object; policy?: object }>>;
+ *  type; the `guard` of the resource enforces it. `options` are fields that a declaration may have
+ *  in addition. */
+type ResourceTypes = Readonly<
+  Record<string, { scope: object; target: object; policy?: object; options?: object }>
+>;
 
 type PolicyOf<R> = R extends { readonly policy: infer P }
   ? { readonly policy: P }
-  : { readonly policy?: undefined };
+  : { readonly policy?: undefined } & (R extends { readonly options: infer O } ? O : unknown);
 
 type TargetOf<T, P extends TargetPolicy> = P extends "must-exist"
   ? T
@@ -181,8 +184,10 @@ export interface OperationSpec<
   readonly route: Route<N>;
   /** The first x-ms-version that has the operation. */
   readonly since: Version;
-  readonly params: P;
-  readonly body: BodySpec<B>;
+  /** Undefined: none. */
+  readonly params?: P;
+  /** Undefined: a request with a body is rejected. */
+  readonly body?: BodySpec<B>;
   /** Resources that a request names beside its target, with the permission that it needs for each.
    *  `decide` gets the record of a linked resource as `source`. */
   readonly namedResources?: readonly NamedResource<A, InputOf<P> & BodyInput<B>>[];
@@ -230,7 +235,8 @@ export interface OperationSpec<
   readonly runInBatch?: true;
   /** The response may be megabytes long and is built in memory. */
   readonly largeResponse?: true;
-  readonly success: { readonly status: number; readonly headers: readonly H[] };
+  /** Undefined: 200, and no headers but those of every response. */
+  readonly success?: { readonly status: number; readonly headers: readonly H[] };
   /** Reads further records for `decide`, in the same transaction. */
   readonly reads?: (
     view: RecordView,
@@ -298,6 +304,7 @@ export type Operation = Omit<
     unknown,
     string
   >,
+  | OmittedField
   | "reads"
   | "decide"
   | "completeAddress"
@@ -307,6 +314,9 @@ export type Operation = Omit<
   | "freedBytes"
   | "checkBodyLength"
 > & {
+  readonly params: Params;
+  readonly body: BodySpec<unknown>;
+  readonly success: { readonly status: number; readonly headers: readonly string[] };
   readonly policy?: object | undefined;
   /** The fields of the input by the role of their parameter; undefined: no parameter has one. */
   readonly roles?: Readonly<Partial<Record<ParamRole, string>>>;
@@ -339,13 +349,31 @@ export function operationsOf<Rs extends ResourceTypes, A extends Address>() {
   return function operation<
     const N extends keyof Rs & string,
     const T extends TargetPolicy,
-    P extends Params,
-    const H extends string,
+    P extends Params = NoParams,
+    const H extends string = never,
     B = undefined,
     S = undefined,
   >(spec: OperationSpec<Rs, A, N, T, P, B, S, H> & PolicyOf<Rs[N]>): Operation {
-    return { ...(spec as unknown as Operation), roles: rolesOf(spec.params) };
+    return completeDeclaration(spec);
   };
+}
+
+const noParams = {} satisfies Params;
+export type NoParams = typeof noParams;
+
+/** The fields that a declaration may omit. */
+type OmittedField = "params" | "body" | "success";
+
+const omittedFields: Pick<Operation, OmittedField> = {
+  params: noParams,
+  body: { kind: "none" },
+  success: { status: 200, headers: [] },
+};
+
+/** The operation of a declaration. */
+export function completeDeclaration(spec: object): Operation {
+  const operation = { ...omittedFields, ...spec } as Operation;
+  return { ...operation, roles: rolesOf(operation.params) };
 }
 
 function rolesOf(params: Params): Readonly<Partial<Record<ParamRole, string>>> {
@@ -373,15 +401,12 @@ export function inputWithRole<R extends ParamRole>(
   return (input as Readonly<Record<string, RoleValues[R]>>)[field];
 }
 
-export const noBody = { kind: "none" } as const;
-
 /** Declared by operations that neither check nor return an ETag and that no lease prevents: on
  *  queues, tables and their entries, and those that list. */
 export const noETag = { conditions: "none", lease: "none", etag: "none" } as const;
 
 /** Declared by operations that read properties of a container, share or file. */
 export const propertiesRead = {
-  body: noBody,
   target: "must-exist",
   conditions: "none",
   lease: "match-if-given",

@@ -132,7 +132,7 @@ export async function countOwned(
   return bytes;
 }
 
-/** What a reclaim job removes all records of; undefined for jobs of other kinds. */
+/** The id whose records a reclaim job removes; undefined for jobs of other kinds. */
 export function ownerOfJob({ kind, scope: [id] }: ReclaimJob): OwnerId | undefined {
   const owners = Object.entries(ownerJobKinds) as [OwnerKind, readonly string[]][];
   const [owner] = owners.find(([, jobKinds]) => jobKinds.includes(kind)) ?? [];

@@ -11,7 +11,7 @@ export interface AccountQuota {
   readonly isCounted: boolean;
 }
 
-/** What the scope of every operation has: the record of the account. */
+/** The part of every scope that quotas read: the record of the account. */
 interface AccountInScope {
   readonly account?: {
     readonly id: bigint;
@@ -86,8 +86,8 @@ interface Admitted {
 /** Bytes that a process may admit before it reads the counter again. The quota can be exceeded by
  *  this much for each process. */
 const unreadBytesMax = 8 * 1024 * 1024;
-/** A process uses at most this part of the free bytes without validating that they are still free:
- *  so many processes cannot exceed the quota together. */
+/** A process uses at most this part of the free bytes without a validated read. Otherwise several
+ *  processes together could exceed the quota. */
 const freePart = 1 / 16;
 /** Age from which the counter is read again, because other processes may have written. */
 const readingTicksMax = ticksPerSecond;
@@ -175,7 +175,7 @@ async function admitExactly(tx: Transaction, change: UsageChange): Promise<void>
   }
 }
 
-/** The transaction of a change of usage. */
+/** How a transaction that changes the usage is identified and checked. */
 interface UsageTransaction {
   /** Identifies the transaction, for `Quotas.release`. */
   readonly request: object;

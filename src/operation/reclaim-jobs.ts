@@ -14,7 +14,7 @@ export const reclaimJobs = defineTable<{ due: Ticks; kind: string; scope: string
   owner: "store",
   lifetime: "durable",
   role: "record",
-  // A load derives the jobs of periods from the records.
+  // `etagere load` derives the jobs of expiring records from the records.
   isArchived: false,
 });
 

@@ -9,7 +9,7 @@ import { settleUsage, type Quotas, type UsageChange } from "./quotas.ts";
 import { enqueueJob, firstDueJob, type DueJob } from "./reclaim-jobs.ts";
 import { Records } from "./records.ts";
 
-/** What reclaim jobs run with. `reclaimers` are the handlers by kind of job. */
+/** Dependencies of reclaim jobs. `reclaimers` are the handlers by kind of job. */
 interface ReclaimParts {
   readonly store: Store;
   readonly content: ContentStore;

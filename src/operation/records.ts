@@ -1,14 +1,34 @@
+import type { RecordCodec } from "../encoding/record.ts";
+import type { Scanned, Rendered, RecordView, ScanBounds } from "./view.ts";
+import { decodeCounter, type Entry, type Transaction, type View } from "../store/store.ts";
 import { mapAwaitable, type Awaitable } from "../base/awaitable.ts";
 import type { ContentRef, Slice } from "../content/content-ref.ts";
 import type { LoopShare } from "../base/loop-share.ts";
 import type { Table } from "../encoding/table.ts";
 import type { Ticks } from "../base/ticks.ts";
-import type { Rendered, RecordView, ScanBounds, Scanned } from "./view.ts";
 import type { ContentStore } from "../content/content.ts";
-import { decodeCounter } from "../store/store.ts";
-import type { Transaction, View } from "../store/store.ts";
 import type { RenderCache } from "./render-cache.ts";
-import { ScannedRecord } from "./scanned-record.ts";
+
+/** An entry of a scan whose record is decoded on first access. */
+class ScannedRecord<R> implements Scanned<R> {
+  readonly entry: Entry;
+  readonly #codec: RecordCodec<R>;
+  #record: R | undefined;
+
+  constructor(entry: Entry, codec: RecordCodec<R>) {
+    this.entry = entry;
+    this.#codec = codec;
+  }
+
+  get key(): Uint8Array {
+    return this.entry.key;
+  }
+
+  get record(): R {
+    this.#record ??= this.#codec.decode(this.entry.value);
+    return this.#record;
+  }
+}
 
 /** `decoded`: records by their stored bytes, shared by operations of one transaction that read the
  *  same records; the store returns the same byte array for an unchanged value. Undefined: each read

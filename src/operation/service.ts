@@ -15,6 +15,7 @@ import type { Result } from "../protocol/result.ts";
 import type { AnyTable, JobScope } from "../encoding/table.ts";
 import type { Ticks } from "../base/ticks.ts";
 import type { TransferHandler } from "./transfer-handler.ts";
+import type { ScopeName } from "../store/encryption/scope-keys.ts";
 import type { RecordView } from "./view.ts";
 
 /** Access rules of the container, share, queue or table that the target is in. */
@@ -24,8 +25,8 @@ export interface Access {
   /** Returns the access control lists that apply to the target; undefined if the account's
    *  namespace is flat. */
   readonly path?: () => PathAccess;
-  /** Whether nothing can be below the target, which is then no directory. Undefined if the
-   *  operation does not depend on it. */
+  /** Whether the target is a file, so that nothing can be below it. Undefined if the operation does
+   *  not depend on it. */
   readonly isFile?: boolean;
 }
 
@@ -38,6 +39,9 @@ export interface LoadRequest<A = Address> {
   /** The operation that will run; undefined if only the resource is read. */
   readonly operation?: Operation;
   readonly features?: Features;
+  /** The revision of the identities with which roles were checked; undefined if the caller needs
+   *  none. */
+  readonly identityRevision?: bigint | undefined;
   /** Where the request names the account; undefined if only the resource is read. */
   readonly accountPlace?: AccountPlace | undefined;
 }
@@ -103,6 +107,13 @@ export interface Resource<A = Address> {
   readonly leaseKind: LeaseKind;
   /** Checks that apply to every operation on such a resource, after all others. */
   readonly guard?: (guarded: GuardContext<A>) => Result<void>;
+  /** The encryption scope of content that a request stores: the one that it names, or the default
+   *  of its container; undefined if there is neither. */
+  readonly contentScope?: (
+    view: RecordView,
+    request: LoadRequest<A>,
+    named: string | undefined,
+  ) => Promise<ScopeName | undefined>;
   /** The events of a decision, which are written in its transaction. Called only if the account has
    *  an event log. Undefined if changes of such a resource are no events. */
   readonly eventsOf?: (change: DecidedChange<A>, view: RecordView) => Awaitable<readonly Effect[]>;

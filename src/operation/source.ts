@@ -50,9 +50,14 @@ export interface OwnSource {
   readonly url: string;
   readonly account: string;
   readonly address: { readonly resource: string };
+  /** Whether the source is in the account of the target. */
+  readonly isSameAccount: boolean;
+  /** Whether encryption scopes have keys of their own. */
+  readonly hasScopeKeys: boolean;
   /** Whether the caller may read the source, given the access policies of its container. */
   readonly authorise: (access: SourceAccess | undefined) => Result<void>;
-  /** Another reading of the same text; undefined if there is none. */
+  /** The other meaning of a source path that has two; which one exists is decided in the
+   *  transaction. */
   readonly alternative?: OwnSource;
 }
 

@@ -36,7 +36,8 @@ export function replyBody(span: ContentSpan, isStructured: boolean): ReplyBody {
   };
 }
 
-/** The headers of a structured body of `length` bytes of data; none of another body. */
+/** The headers of a structured body with `length` bytes of data; no headers if the body is not
+ *  structured. */
 export function structuredHeaders(isStructured: boolean, length: number) {
   if (!isStructured) return [];
   return [

@@ -50,6 +50,7 @@ function tracedStore(store: Store, parent: Span): Store {
 function tracedContent(content: ContentStore, parent: Span): ContentStore {
   return {
     loop: content.loop,
+    scopeKeys: content.scopeKeys,
     receive(body, options) {
       const span = parent.begin("receive body", { "etagere.bytes": options.length });
       return inSpan(span, () => content.receive(body, { ...options, span }));
@@ -73,7 +74,7 @@ function tracedReader(reader: ContentReader, parent: Span): ContentReader {
   };
 }
 
-/** Its time includes that of the client, which takes one chunk after the other. */
+/** The span lasts as long as the client takes to receive the chunks. */
 async function* tracedRead(
   chunks: AsyncIterable<Uint8Array>,
   parent: Span,

@@ -1,4 +1,4 @@
-import type { ReceivedBody } from "../content/content-ref.ts";
+import type { ContentRef, ReceivedBody } from "../content/content-ref.ts";
 import type { Effect } from "./effects.ts";
 import type { ServiceName } from "../protocol/names.ts";
 import type { RecordView } from "./view.ts";
@@ -22,6 +22,10 @@ export interface TransferJob {
   /** The other service of this server that the source is in; undefined if the source is read over
    *  the network. */
   readonly own?: OtherService | undefined;
+  /** The encryption scope of the target; undefined if it has none. */
+  readonly encryptionScope?: string | undefined;
+  /** Set if the target has the bytes already, encrypted otherwise than it must be. */
+  readonly isOwnContent?: true | undefined;
 }
 
 /** A copy source in another service of this server. It is read with the address and protocol of the
@@ -41,6 +45,9 @@ export type TransferEnd =
  *  in a transaction of its own. Both return undefined if the target no longer waits for these
  *  bytes. */
 export interface TransferHandler {
+  /** The content of the target of a job with `isOwnContent`. Undefined if the target no longer
+   *  waits for it. */
+  readonly content?: (view: RecordView, job: TransferJob) => Promise<ContentRef | undefined>;
   readonly progress: (
     view: RecordView,
     job: TransferJob,

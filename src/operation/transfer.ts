@@ -1,14 +1,36 @@
+import { recordCodec } from "../encoding/record.ts";
+import { defineTable } from "../encoding/table.ts";
+import { ticksPerSecond, type Ticks } from "../base/ticks.ts";
+import type { TransferJob, TransferEnd, TransferHandler } from "./transfer-handler.ts";
 import { put, remove, type Effect } from "./effects.ts";
-import { ticksPerSecond } from "../base/ticks.ts";
-import type { TransferEnd, TransferHandler, TransferJob } from "./transfer-handler.ts";
 import type { ContentStore } from "../content/content.ts";
 import type { Store } from "../store/store.ts";
 import { applyEffects } from "./apply.ts";
 import { QuotaExceeded, settleUsage, type Quotas } from "./quotas.ts";
 import { Records } from "./records.ts";
-import { transferJobs, type StoredTransfer } from "./transfer-jobs.ts";
 
-/** What transfers run with. `handlers` are the handlers by kind of job. */
+/** A stored transfer job. It stays, also over restarts, until the target has the bytes or the
+ *  failure. */
+export interface StoredTransfer extends TransferJob {
+  readonly attempts: number;
+  /** While this time is in the future, the process that claimed the job works on it. Undefined: not
+   *  claimed. */
+  readonly claimedUntil?: Ticks | undefined;
+}
+
+export const transferJobs = defineTable<{ id: string }, StoredTransfer>({
+  name: "transfer-jobs",
+  tag: 0x03,
+  key: ({ id }) => [id],
+  codec: recordCodec<StoredTransfer>({ version: 1 }),
+  owner: "store",
+  lifetime: "durable",
+  role: "record",
+  // A copy in progress counts as aborted in an archive.
+  isArchived: false,
+});
+
+/** Dependencies of transfers. `handlers` are the handlers by kind of job. */
 export interface TransferStore {
   readonly store: Store;
   readonly content: ContentStore;
@@ -135,7 +157,7 @@ export function releaseTransfer({ store }: TransferStore, job: StoredTransfer): 
   });
 }
 
-function handlerOf(
+export function handlerOf(
   handlers: ReadonlyMap<string, TransferHandler>,
   { kind }: TransferJob,
 ): TransferHandler {

@@ -14,7 +14,8 @@ interface NamingRequest<A> {
   readonly target: AuthorisationTarget;
   /** Access rules of the container or share that the request addresses. */
   readonly access: RecordAccess | undefined;
-  /** Whether roles permit it; `name` is the container, share, queue or table. */
+  /** Whether the roles of the principal grant a permission on the container, share, queue or table
+   *  `name`. */
   readonly rolesAllow: (permission: Permission, name: string) => boolean;
 }
 

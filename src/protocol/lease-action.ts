@@ -40,20 +40,20 @@ interface LeaseOutcome {
 export function applyLeaseAction(
   lease: Lease | undefined,
   action: LeaseAction,
-  moment: LeaseActionContext,
+  context: LeaseActionContext,
 ): Result<LeaseOutcome> {
   switch (action.action) {
     case "acquire":
-      return acquire(lease, action.proposedId, action.durationSeconds, moment);
+      return acquire(lease, action.proposedId, action.durationSeconds, context);
     case "renew":
-      return renew(lease, action.id, moment);
+      return renew(lease, action.id, context);
     case "change":
-      return change(lease, action, moment);
+      return change(lease, action, context);
     case "release":
-      if (lease?.id !== action.id) return leaseMismatch(moment.kind, "action");
+      if (lease?.id !== action.id) return leaseMismatch(context.kind, "action");
       return ok({ lease: undefined });
     case "break":
-      return breakLease(lease, action.periodSeconds, moment);
+      return breakLease(lease, action.periodSeconds, context);
   }
 }
 
@@ -120,9 +120,9 @@ function breakLease(
  *  an earlier break. */
 function breakTime(lease: Lease, periodSeconds: number | undefined, now: Ticks): Ticks {
   const requested = periodSeconds === undefined ? undefined : now + ticksFromSeconds(periodSeconds);
-  const natural = lease.breaksAt ?? lease.expiresAt;
-  if (natural === undefined) return isInfinite(lease) ? (requested ?? now) : now;
-  return requested === undefined || natural < requested ? natural : requested;
+  const endsAt = lease.breaksAt ?? lease.expiresAt;
+  if (endsAt === undefined) return isInfinite(lease) ? (requested ?? now) : now;
+  return requested === undefined || endsAt < requested ? endsAt : requested;
 }
 
 export const leaseReplyHeaders = ["x-ms-lease-id", "x-ms-lease-time"] as const;

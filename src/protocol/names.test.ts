@@ -7,7 +7,6 @@ import {
   checkQueueName,
   checkShareName,
   checkTableName,
-  isAccountName,
 } from "./names.ts";
 import type { Result } from "./result.ts";
 
@@ -61,15 +60,6 @@ test.each([
   ["Tables", "InvalidResourceName"],
 ])("table %j", (name, expected) => {
   expect(code(checkTableName(name))).toBe(expected);
-});
-
-test.each([
-  ["devstoreaccount1", true],
-  ["ab", false],
-  ["Account", false],
-  ["a".repeat(25), false],
-])("account %j: %s", (name, expected) => {
-  expect(isAccountName(name)).toBe(expected);
 });
 
 test.each([

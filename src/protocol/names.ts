@@ -5,8 +5,6 @@ import { fail, ok, type Result } from "./result.ts";
 // units.
 const resourceNameUnitsMin = 3;
 export const resourceNameUnitsMax = 63;
-/** Limit of the service. */
-const accountNameUnitsMax = 24;
 /** Limit of the service, in UTF-16 code units. */
 export const blobNameUnitsMax = 1024;
 /** Limit of the service for the number of path segments in a blob name. */
@@ -27,7 +25,6 @@ const passed = ok(undefined);
 /** Lower-case letters, digits and single hyphens between them. */
 const resourcePattern = /^[a-z0-9]+(?:-[a-z0-9]+)*$/;
 const tablePattern = /^[A-Za-z][A-Za-z0-9]*$/;
-const accountPattern = /^[a-z0-9]+$/;
 
 /** The system containers. Other names must not contain a dollar sign. */
 const systemContainers: ReadonlySet<string> = new Set([
@@ -55,13 +52,6 @@ export function checkTableName(name: string): Result<undefined> {
   const checked = checkName(name, tablePattern);
   if (!checked.ok) return checked;
   return name.toLowerCase() === "tables" ? fail("InvalidResourceName") : passed;
-}
-
-/** Whether an account of Azure can have this name. */
-export function isAccountName(name: string): boolean {
-  const { length } = name;
-  const fits = length >= resourceNameUnitsMin && length <= accountNameUnitsMax;
-  return fits && accountPattern.test(name);
 }
 
 /** Checks length and number of segments; nearly all characters are allowed. */

@@ -88,7 +88,8 @@ export function grants(access: PosixAccess, caller: AclCaller, bits: number): bo
 
 /** The access control lists that apply to a path. */
 export interface PathAccess {
-  /** Of the directories from the root to the parent of the path; empty for the root directory. */
+  /** The lists of the directories from the root to the parent of the path; empty for the root
+   *  directory. */
   readonly ancestors: readonly PosixAccess[];
   /** Undefined if the path does not exist. */
   readonly target: PosixAccess | undefined;

@@ -236,9 +236,9 @@ function isMasked({ type, id }: AclEntry): boolean {
   return type === "group" || (type === "user" && id !== "");
 }
 
-/** Replaces the list. Of the access entries, those of the owner, the owning group and other stay
- *  where none are given, and all of them if only default entries are given: Hadoop sends such
- *  lists. */
+/** Replaces the list; undefined if the result is too long. Entries of the access scope that are not
+ *  given stay in two cases, because Hadoop sends such lists: owner, owning group and other always,
+ *  and all of them if only default entries are given. */
 export function setAcl(access: PosixAccess, entries: readonly AclEntry[]): PosixAccess | undefined {
   const given = new Set(entries.map(keyOf));
   const isForAccess = isChanged(entries, "access");

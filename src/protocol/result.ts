@@ -19,3 +19,14 @@ export function ok<T>(value: T): Success<T> {
 export function fail(code: FaultCode, detail?: FaultDetail): Failure {
   return { ok: false, fault: detail === undefined ? { code } : { code, detail } };
 }
+
+/** Thrown if stored data would violate an invariant: a bug in this program. */
+export class InvariantBroken extends Error {
+  override readonly name = "InvariantBroken";
+}
+
+/** Checks an invariant before data is stored. If it does not hold, nothing is written, and the
+ *  request is answered with 500 and logged. `describe` is called only then. */
+export function ensure(holds: boolean, describe: () => string): asserts holds {
+  if (!holds) throw new InvariantBroken(describe());
+}

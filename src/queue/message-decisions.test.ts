@@ -3,12 +3,14 @@ import { ticksMax, ticksPerSecond, type Ticks } from "../base/ticks.ts";
 import type { Effect } from "../operation/effects.ts";
 import { decideOn, testNow, type TestRequest } from "../../tests/harness/decisions.ts";
 import type { Operation } from "../operation/operation.ts";
-import { clearMessages } from "./message/clear-messages.ts";
-import { deleteMessage } from "./message/delete-message.ts";
-import { getMessages } from "./message/get-messages.ts";
-import { popReceiptOf } from "./message/pop-receipt.ts";
-import { putMessage } from "./message/put-message.ts";
-import { updateMessage } from "./message/update-message.ts";
+import {
+  clearMessages,
+  deleteMessage,
+  getMessages,
+  putMessage,
+  updateMessage,
+} from "./message/messages.ts";
+import { popReceiptOf } from "./message/message-id.ts";
 import { messages, type MessageRecord } from "./records.ts";
 import { resources } from "./resources.ts";
 

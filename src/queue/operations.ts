@@ -2,17 +2,23 @@ import { declareServiceProperties } from "../account/declare-service-properties.
 import { declarePreflight } from "../account/service-resource.ts";
 import { declareUserDelegationKey } from "../account/user-delegation-key.ts";
 import type { Operation } from "../operation/operation.ts";
-import { clearMessages } from "./message/clear-messages.ts";
-import { deleteMessage } from "./message/delete-message.ts";
-import { getMessages } from "./message/get-messages.ts";
-import { peekMessages } from "./message/peek-messages.ts";
-import { putMessage } from "./message/put-message.ts";
-import { updateMessage } from "./message/update-message.ts";
-import { createQueue } from "./queue/create-queue.ts";
-import { deleteQueue } from "./queue/delete-queue.ts";
-import { getQueueAcl, setQueueAcl } from "./queue/queue-acl.ts";
-import { getQueueMetadata, setQueueMetadata } from "./queue/queue-metadata.ts";
-import { listQueues } from "./service/list-queues.ts";
+import {
+  clearMessages,
+  deleteMessage,
+  getMessages,
+  peekMessages,
+  putMessage,
+  updateMessage,
+} from "./message/messages.ts";
+import {
+  createQueue,
+  deleteQueue,
+  getQueueAcl,
+  setQueueAcl,
+  getQueueMetadata,
+  setQueueMetadata,
+  listQueues,
+} from "./queue/queues.ts";
 
 /** All operations of the Queue service. The order matters only between routes with equally many
  *  requirements: the first that matches is used. */

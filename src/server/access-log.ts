@@ -1,7 +1,7 @@
 import { destination } from "pino";
 import { formatHttpDate } from "../base/dates.ts";
-import type { Clock } from "../base/world.ts";
-import type { AccessLogEntry, WriteAccess } from "../http/access-log.ts";
+import { endWithin, type Clock } from "../base/world.ts";
+import type { AccessLogEntry, WriteAccess } from "../http/http-service.ts";
 import { maskSignatures } from "../http/diagnosis/secrets.ts";
 
 /** One line per request on the console, in the common log format, as Azurite writes it. */
@@ -51,12 +51,7 @@ export function openAccessLog(clock: Clock, sink: AccessLogSink = consoleSink())
     },
     async close() {
       flush();
-      let cancel = (): void => {};
-      const timeout = new Promise<void>((resolve) => {
-        cancel = clock.after(closeMillisecondsMax, resolve);
-      });
-      await Promise.race([sink.end(), timeout]);
-      cancel();
+      await endWithin(clock, closeMillisecondsMax, sink.end());
     },
   };
 }

@@ -19,10 +19,10 @@ import {
 } from "../admin/identity/token-issuer.ts";
 import type { SubscriptionManager, SubscriptionStatus } from "../events/subscription-manager.ts";
 import { AccountManager } from "../account/account-manager.ts";
+import { IdentityManager } from "../account/identity-manager.ts";
 import type { FigureSample, RequestCount, WorkerFigures } from "../admin/views/figures.ts";
 import type { AdminSecurity } from "../admin/security/admin-auth.ts";
-import type { HttpService } from "../http/http-service.ts";
-import type { Observer } from "../http/observer.ts";
+import type { HttpService, Observer } from "../http/http-service.ts";
 import type { SmbAdministration } from "../smb/administration.ts";
 import { accountChangeParts } from "../data/ensure-accounts.ts";
 import { archiveControl } from "../commands/archive/server-archives.ts";
@@ -31,8 +31,7 @@ import { packageFolder } from "../host/package-folder.ts";
 import type { RequestLimits } from "./request-limits.ts";
 import type { RunningServerOptions, StateControls } from "./running-server.ts";
 import { readVersion } from "../host/version.ts";
-import { renderBuckets } from "./metrics.ts";
-import { renderStateMetrics } from "./state-metrics.ts";
+import { renderBuckets, renderStateMetrics } from "./metrics.ts";
 import { readdir, stat } from "node:fs/promises";
 
 interface AdminListenerOptions extends Omit<AdminParts, "localToken"> {
@@ -179,7 +178,7 @@ function securityOf(given: RunningServerOptions, localToken: string | undefined)
   };
 }
 
-function identityContextOf({ given, local, addresses }: AdminParts): IdentityContext {
+function identityContextOf({ given, local, addresses, stores }: AdminParts): IdentityContext {
   const { clock, random, log, accounts, options, location } = given;
   const hasAuthority = options.https && location !== undefined;
   const trusted = hasAuthority ? authorityFile(location) : undefined;
@@ -189,7 +188,9 @@ function identityContextOf({ given, local, addresses }: AdminParts): IdentityCon
   const issuer = new TokenIssuer({ identity: local, clock, random, address });
   const identity = () => accounts.identity();
   const places = { address, secureAddress, authorityFile: trusted };
-  return { identity, local, issuer, clock, log, ...places };
+  const manager = new IdentityManager({ store: stores.store, random }, accounts);
+  const refresh = () => accounts.refresh();
+  return { identity, refresh, manager, local, issuer, clock, log, ...places };
 }
 
 function adminContextOf(parts: AdminParts): AdminContext {

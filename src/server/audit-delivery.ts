@@ -1,4 +1,4 @@
-import type { Clock, Log } from "../base/world.ts";
+import { endWithin, type Clock, type Log } from "../base/world.ts";
 
 /** Another machine that gets the lines of the audit log. */
 export interface AuditTarget {
@@ -66,12 +66,7 @@ export class AuditDelivery {
     const { clock, target, log } = this.#options;
     this.#isClosing = true;
     this.#wake();
-    let cancel = (): void => {};
-    const timeout = new Promise<void>((resolve) => {
-      cancel = clock.after(closeMillisecondsMax, resolve);
-    });
-    await Promise.race([this.#running, timeout]);
-    cancel();
+    await endWithin(clock, closeMillisecondsMax, this.#running);
     this.#lose(this.#queue.length);
     this.#queue = [];
     target.close();

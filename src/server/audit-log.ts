@@ -1,15 +1,15 @@
 import { createHash } from "node:crypto";
 import type { AdminAudit } from "../admin/admin-audit.ts";
 import { formatIso } from "../base/dates.ts";
-import type { Clock, Log } from "../base/world.ts";
-import type { ObservedRequest } from "../http/observer.ts";
+import { endWithin, type Clock, type Log } from "../base/world.ts";
+import type { ObservedRequest } from "../http/http-service.ts";
 import type { Principal } from "../protocol/principal.ts";
 import type { WriteSmbAudit } from "../smb/audit/smb-auditor.ts";
 import { AuditDelivery } from "./audit-delivery.ts";
 import { syslogTarget, webhookTarget } from "./audit-targets.ts";
 import type { AuditLosses } from "../admin/views/figures.ts";
 import type { Options } from "./options.ts";
-import { messageOf, StartRefused } from "../host/start-refused.ts";
+import { messageOf, StartRefused } from "../host/refused.ts";
 import { open, rename, rm, stat, type FileHandle } from "node:fs/promises";
 
 /** Records who did what, as lines of JSON. */
@@ -19,7 +19,7 @@ export interface AuditLog {
   readonly smb: WriteSmbAudit;
   /** Lines that were dropped since the start, by where they should have gone. */
   lostLines(): AuditLosses;
-  /** Renames the file when it is full from now on; another worker did. */
+  /** From now on this process renames the file when it is full, as another worker did before. */
   rotate(): void;
   reopen(): Promise<void>;
   close(): Promise<void>;
@@ -226,12 +226,7 @@ export class AuditFile {
 
   /** Writes the buffered lines, for at most 5 s. */
   async close(): Promise<void> {
-    let cancel = (): void => {};
-    const timeout = new Promise<void>((resolve) => {
-      cancel = this.#options.clock.after(closeMillisecondsMax, resolve);
-    });
-    await Promise.race([this.flushed(), timeout]);
-    cancel();
+    await endWithin(this.#options.clock, closeMillisecondsMax, this.flushed());
     await this.#close();
   }
 

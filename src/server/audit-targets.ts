@@ -1,7 +1,7 @@
 import { createSocket } from "node:dgram";
 import { request as httpRequest } from "node:http";
 import { request as httpsRequest } from "node:https";
-import { connect, type Socket } from "node:net";
+import { connect, isIP, type Socket } from "node:net";
 import { hostname } from "node:os";
 import { connect as connectTls } from "node:tls";
 import { formatIso } from "../base/dates.ts";
@@ -36,8 +36,8 @@ function syslogMessage(line: string, time: string): string {
   return `<${priority}>1 ${stamp} ${hostname()} etagere ${process.pid} audit - ${line}`;
 }
 
-/** One datagram per line. Nothing tells whether it arrived, except that a receiver on this machine
- *  is not there. */
+/** One datagram per line. It is not known whether it arrived; only a missing receiver on this
+ *  machine is an error. */
 function datagrams(at: Receiver, format: (line: string) => string): AuditTarget {
   const socket = createSocket(at.host.includes(":") ? "udp6" : "udp4");
   // Reported by the callback of the next `send`.
@@ -76,11 +76,14 @@ class SyslogStream implements AuditTarget {
     const text = lines.map((line) => frame(this.#format(line))).join("");
     const socket = await (this.#socket ??= this.#connect());
     await new Promise<void>((resolve, reject) => {
-      socket.once("close", () => reject(new Error("the connection was closed")));
-      socket.write(text, (error) => (error ? reject(error) : resolve()));
+      const onClose = (): void => reject(new Error("the connection was closed"));
+      socket.once("close", onClose);
+      socket.write(text, (error) => {
+        socket.off("close", onClose);
+        if (error) reject(error);
+        else resolve();
+      });
     });
-    socket.removeAllListeners("close");
-    socket.once("close", () => (this.#socket = undefined));
   }
 
   close(): void {
@@ -95,7 +98,9 @@ class SyslogStream implements AuditTarget {
     const connecting = new Promise<Socket>((resolve, reject) => {
       const options = { host, port, timeout: sendMillisecondsMax };
       const socket = this.#isSecure
-        ? connectTls({ ...options, servername: host }, () => resolve(socket))
+        ? connectTls({ ...options, ...(!isIP(host) && { servername: host }) }, () =>
+            resolve(socket),
+          )
         : connect(options, () => resolve(socket));
       socket.on("timeout", () => {
         if (socket.connecting || socket.writableLength > 0) {

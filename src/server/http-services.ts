@@ -1,7 +1,6 @@
 import type { Accounts } from "../account/settings.ts";
 import { dfsService } from "../blob/dfs/service.ts";
-import { isPathRequest } from "../blob/service.ts";
-import type { BlobPort } from "../blob/service.ts";
+import { isPathRequest, type BlobPort } from "../blob/service.ts";
 import type { MemoryBudget } from "../base/memory-budget.ts";
 import type { Meter } from "../protocol/meter.ts";
 import type { Service } from "../operation/service.ts";
@@ -11,27 +10,25 @@ import { RenderCache } from "../operation/render-cache.ts";
 import { Waits } from "../operation/work.ts";
 import { Authenticator } from "../http/auth/authenticator.ts";
 import type { TokenVerifier } from "../http/auth/tokens/token-verifier.ts";
-import type { WriteAccess } from "../http/access-log.ts";
-import { nodeHandler } from "../http/handler.ts";
-import type { Serve } from "../http/handler.ts";
-import type { HttpService } from "../http/http-service.ts";
-import type { Observer } from "../http/observer.ts";
-import type { RequestTracer } from "../http/request-tracer.ts";
-import type { ProcessingLimits } from "../http/limits/processing-limits.ts";
-import { RequestRates } from "../http/limits/request-rates.ts";
+import type { WriteAccess, HttpService, Observer, RequestTracer } from "../http/http-service.ts";
+import { nodeHandler, type Serve } from "../http/handler.ts";
+import {
+  RequestRates,
+  type ProcessingLimits,
+  type UnsentResponses,
+} from "../http/limits/processing-limits.ts";
 import { compileRoutes } from "../http/request/routing.ts";
 import { RequestIds } from "../http/render.ts";
 import { handleRequest, meterOf, serveRequest } from "../http/pipeline.ts";
 import type { WireRequest, WireResponse } from "../http/wire.ts";
-import type { UnsentResponses } from "../http/limits/unsent-responses.ts";
 import { OwnEndpoints } from "../http/source/own-endpoints.ts";
 import { openSources } from "../http/source/source-readers.ts";
 import type { SourceReader } from "../http/source/source-reader.ts";
-import { meteredContent, type DataStores } from "../data/data-stores.ts";
+import type { DataStores } from "../data/data-stores.ts";
 import type { FaultInjector } from "../controls/fault-injector.ts";
 import type { Handler } from "./listener.ts";
 import type { VersionPolicy } from "../protocol/versions.ts";
-import { newMetrics } from "./metrics.ts";
+import { newMetrics, meteredContent } from "./metrics.ts";
 import { newRequestLimits } from "./request-limits.ts";
 import { services } from "../data/services.ts";
 import { keyPrincipal } from "../protocol/principal.ts";
@@ -39,8 +36,10 @@ import { ok } from "../protocol/result.ts";
 import type { ServiceName } from "../protocol/names.ts";
 import { remoteSources } from "../http/source/remote-source.ts";
 import { sourcePolicy } from "../http/source/source-policy.ts";
-import { oauthOf, sourceRanges } from "./options.ts";
-import type { Options } from "./options.ts";
+import { oauthOf, sourceRanges, type Options } from "./options.ts";
+import type { IncomingMessage } from "node:http";
+import { formatIso } from "../base/dates.ts";
+import type { Ticks } from "../base/ticks.ts";
 
 /** Dependencies of a service. */
 interface ServiceEnvironment {
@@ -189,4 +188,55 @@ export function inProcessServices(
     opened.set(service.name, { ...httpService, authenticator: trusting });
   }
   return opened;
+}
+
+/** A client program that has sent requests to this process. */
+interface SeenClient {
+  /** Its `User-Agent`. */
+  readonly agent: string;
+  /** The `x-ms-version` that it sent; undefined if it sent none. */
+  readonly version: string | undefined;
+  readonly seenAt: string;
+}
+
+const clientsMax = 50;
+const agentUnitsMax = 200;
+
+/** The client programs of the latest connections, for `etagere doctor`. Only the first request of a
+ *  connection counts: the others are of the same program. */
+export class SeenClients {
+  readonly #clock: Clock;
+  readonly #next: Handler | undefined;
+  readonly #known = new WeakSet<object>();
+  /** Ordered by last use. */
+  readonly #clients = new Map<string, { readonly client: SeenClient; readonly at: Ticks }>();
+
+  /** `next` is called after each request was noted. */
+  constructor(clock: Clock, next: Handler | undefined) {
+    this.#clock = clock;
+    this.#next = next;
+  }
+
+  readonly onRequest: Handler = (request, response) => {
+    if (!this.#known.has(request.socket)) this.#note(request);
+    this.#next?.(request, response);
+  };
+
+  #note({ socket, headers }: IncomingMessage): void {
+    this.#known.add(socket);
+    const agent = (headers["user-agent"] ?? "unknown").slice(0, agentUnitsMax);
+    const given = headers["x-ms-version"];
+    const version = typeof given === "string" ? given.slice(0, agentUnitsMax) : undefined;
+    const name = `${agent} ${version ?? ""}`;
+    const at = this.#clock.wall();
+    this.#clients.delete(name);
+    this.#clients.set(name, { client: { agent, version, seenAt: formatIso(at) }, at });
+    const [oldest] = this.#clients.keys();
+    if (this.#clients.size > clientsMax && oldest !== undefined) this.#clients.delete(oldest);
+  }
+
+  /** Latest first. */
+  list(): readonly SeenClient[] {
+    return [...this.#clients.values()].map(({ client }) => client).toReversed();
+  }
 }

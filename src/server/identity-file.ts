@@ -1,4 +1,4 @@
-import { link, readFile, rename, rm, writeFile } from "node:fs/promises";
+import { link, rename, rm } from "node:fs/promises";
 import { createHash } from "node:crypto";
 import { join, resolve } from "node:path";
 import {
@@ -16,9 +16,10 @@ import {
   type VerificationKey,
 } from "../http/auth/tokens/verification-keys.ts";
 import { makePrivateFolder } from "../store/folders.ts";
-import { systemErrorCode } from "../host/start-refused.ts";
+import { systemErrorCode } from "../host/refused.ts";
 import { TokenVerifier, TrustedIssuers } from "../http/auth/tokens/token-verifier.ts";
 import type { RunningServerOptions } from "./running-server.ts";
+import { replaceFile, readIfPresent } from "../host/files.ts";
 
 const secretBytes = 32;
 const keyIdBytes = 8;
@@ -86,13 +87,7 @@ export class IdentityFile implements LocalIdentity {
     // A client id may contain any characters.
     const name = createHash("sha256").update(clientId).digest("hex").slice(0, assertionNameUnits);
     const path = resolve(folder, `${name}.assertion`);
-    const written = `${path}.${Buffer.from(random.bytes(keyIdBytes)).toString("hex")}`;
-    try {
-      await writeFile(written, assertion, { mode: 0o600, flag: "wx" });
-      await rename(written, path);
-    } finally {
-      await rm(written, { force: true });
-    }
+    await replaceFile({ random }, path, assertion);
     return path;
   }
 
@@ -155,14 +150,7 @@ export class IdentityFile implements LocalIdentity {
   async #write(location: string, data: IdentityData, place: Place): Promise<IdentityData> {
     const path = pathIn(location);
     makePrivateFolder(join(location, "identity"));
-    const suffix = Buffer.from(this.#options.random.bytes(keyIdBytes)).toString("hex");
-    const written = `${path}.${suffix}`;
-    try {
-      await writeFile(written, JSON.stringify(data), { mode: 0o600, flag: "wx", flush: true });
-      await place(written, path);
-    } finally {
-      await rm(written, { force: true });
-    }
+    await replaceFile(this.#options, path, JSON.stringify(data), place);
     return (await readData(path)) ?? data;
   }
 
@@ -206,13 +194,8 @@ function ignoreCode(code: string) {
 
 /** Undefined if there is no such file. */
 async function readData(path: string): Promise<IdentityData | undefined> {
-  let text: string;
-  try {
-    text = await readFile(path, "utf8");
-  } catch (error) {
-    if (systemErrorCode(error) === "ENOENT") return undefined;
-    throw error;
-  }
+  const text = await readIfPresent(path);
+  if (text === undefined) return undefined;
   try {
     const data = JSON.parse(text) as Partial<IdentityData>;
     const { tenantId, developerSecret, keys } = data;

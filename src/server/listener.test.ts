@@ -93,6 +93,15 @@ describe("stopping with a quiet period", () => {
     await stopped;
   });
 
+  it("closes quiet connections earlier if a second call asks for it", async () => {
+    const listener = await listenWith((_request, response) => response.end("ok"));
+    const agent = new Agent({ keepAlive: true, maxSockets: 1 });
+    await requestOver(agent, listener.url);
+    const stopped = listener.stop({ quietMilliseconds: 3_600_000, graceMilliseconds: 3_600_000 });
+    await listener.stop(withoutQuiet);
+    await stopped;
+  });
+
   it("closes a connection that stays quiet", async () => {
     const listener = await listenWith((_request, response) => response.end("ok"));
     const agent = new Agent({ keepAlive: true, maxSockets: 1 });

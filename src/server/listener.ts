@@ -1,14 +1,12 @@
-import { createServer } from "node:http";
-import type { IncomingMessage, Server, ServerResponse } from "node:http";
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
 import { createServer as createSecureServer, Server as SecureServer } from "node:https";
 import { Server as NetServer, type ListenOptions, type Socket } from "node:net";
 import type { Clock } from "../base/world.ts";
 import { ticksPerMillisecond, type Ticks } from "../base/ticks.ts";
 import { hasPipelined, type Connections } from "../http/limits/connections.ts";
-import { messageOf, StartRefused, systemErrorCode } from "../host/start-refused.ts";
+import { messageOf, StartRefused, systemErrorCode } from "../host/refused.ts";
 import { acceptTls } from "./https/accept-tls.ts";
 import type { ServedCertificate } from "./https/served-certificate.ts";
-import { LastResponses } from "./last-responses.ts";
 
 export type Handler = (request: IncomingMessage, response: ServerResponse) => void;
 
@@ -43,7 +41,8 @@ export interface Listener {
   /** The base address, with the port that was actually bound. */
   readonly url: string;
   readonly address: BoundAddress;
-  /** Accepts no more connections and ends the open ones. Resolves when all are closed. */
+  /** Accepts no more connections and ends the open ones. Resolves when all are closed. A further
+   *  call can shorten the pace of the first one. */
   stop(pace: StopPace): Promise<void>;
   /** Lets the process end although the listener is open and has connections. */
   unref(): void;
@@ -91,12 +90,13 @@ export async function listen(options: ListenerOptions): Promise<Listener> {
   server.on("clientError", refuseMalformed);
   await (options.bind ?? bind)(server, options);
   const bound = boundOf(server, options);
+  const stopping = new ListenerStop({ server, open, gate, clock });
   return {
     url: formatUrl(!isPlain, bound.host, bound.port),
     address: bound,
-    stop: async (pace) => {
+    stop: (pace) => {
       closeUndecided();
-      await new ListenerStop({ server, open, gate, clock }).run(pace);
+      return stopping.run(pace);
     },
     unref: () => unref(server),
   };
@@ -248,12 +248,12 @@ interface ConnectionInternals {
 
 /** Responds to requests that the HTTP parser of Node rejects, which never reach the pipeline. */
 export function refuseMalformed(error: Error, socket: Socket & ConnectionInternals): void {
-  const { _httpMessage: answer, bytesRead } = socket;
+  const { _httpMessage: response, bytesRead } = socket;
   if (!socket.writable) return;
-  // A response has begun: another head would be read as part of its body. And without a request a
-  // client that sends one now would take this response for its own.
+  // A response has begun: another head would be read as part of its body. And if there was no
+  // request, a client that sends one now would read this response as the one to it.
   const isLate = systemErrorCode(error) === "ERR_HTTP_REQUEST_TIMEOUT";
-  if ((isLate && bytesRead === 0) || answer?.headersSent === true) {
+  if ((isLate && bytesRead === 0) || response?.headersSent === true) {
     socket.destroy();
     return;
   }
@@ -299,6 +299,9 @@ class ListenerStop {
   readonly #clock: Clock;
   readonly #last = new LastResponses();
   readonly #quiet = new Map<Socket, Quiet>();
+  readonly #cancelCuts: (() => void)[] = [];
+  #quietMilliseconds = Infinity;
+  #stopped: Promise<void> | undefined;
 
   constructor({ server, open, gate, clock }: ListenerParts) {
     this.#server = server;
@@ -307,26 +310,33 @@ class ListenerStop {
     this.#clock = clock;
   }
 
-  async run({ quietMilliseconds, graceMilliseconds }: StopPace): Promise<void> {
+  run({ quietMilliseconds, graceMilliseconds }: StopPace): Promise<void> {
+    this.#quietMilliseconds = Math.min(this.#quietMilliseconds, quietMilliseconds);
+    const cut = (): void => {
+      for (const socket of this.#open.sockets) socket.destroy();
+    };
+    this.#cancelCuts.push(this.#clock.after(graceMilliseconds, cut));
+    this.#stopped ??= this.#stop();
+    return this.#stopped;
+  }
+
+  async #stop(): Promise<void> {
     const server = this.#server;
     server.prependListener("request", this.#closeAfterwards);
     server.prependListener("checkContinue", this.#closeAfterwards);
     for (const socket of this.#open.streams) this.#closeAfterRunning(socket);
-    if (quietMilliseconds > 0) await this.#acceptWaiting();
+    if (this.#quietMilliseconds > 0) await this.#acceptWaiting();
     const closed = new Promise<void>((resolve) => {
       let cancelPoll = (): void => {};
       // Node emits no event when a busy connection becomes idle.
       const poll = (): void => {
-        this.#closeQuiet(quietMilliseconds);
+        this.#closeQuiet();
         cancelPoll = this.#clock.after(idlePollMilliseconds, poll);
       };
-      const cancelCut = this.#clock.after(graceMilliseconds, () => {
-        for (const socket of this.#open.sockets) socket.destroy();
-      });
       // `close` of an HTTP server would also close idle connections.
       NetServer.prototype.close.call(server, () => {
         cancelPoll();
-        cancelCut();
+        for (const cancel of this.#cancelCuts) cancel();
         resolve();
       });
       poll();
@@ -366,9 +376,9 @@ class ListenerStop {
     if (!hasPipelined(socket)) this.#last.closeAfter(socket, response);
   }
 
-  #closeQuiet(quietMilliseconds: number): void {
+  #closeQuiet(): void {
     const now = this.#clock.monotonic();
-    const quietTicks = BigInt(quietMilliseconds) * ticksPerMillisecond;
+    const quietTicks = BigInt(this.#quietMilliseconds) * ticksPerMillisecond;
     for (const socket of this.#open.streams) {
       const { bytesRead, _httpMessage: response } = socket;
       const isRunning = response !== undefined && response !== null && !response.writableEnded;
@@ -378,5 +388,31 @@ class ListenerStop {
       this.#quiet.set(socket, { bytesRead, since });
       if (!isRunning && now - since >= quietTicks) socket.destroy();
     }
+  }
+}
+
+/** The response after which each connection is closed. A connection is only closed by a response
+ *  with `Connection: close`: then its client knows that a further request needs a new one. */
+export class LastResponses {
+  readonly #last = new Map<Socket, ServerResponse>();
+
+  /** Closes the connection after this response, whose head is not sent yet. */
+  closeAfter(socket: Socket, response: ServerResponse): void {
+    response.shouldKeepAlive = false;
+    this.#last.set(socket, response);
+    response.once("close", () => {
+      if (this.#last.get(socket) === response) this.#last.delete(socket);
+    });
+  }
+
+  /** Must be called for each request before `closeAfter`. Returns whether the client has sent it
+   *  before the last response, which then keeps the connection open: otherwise this request would
+   *  remain unanswered. */
+  keepOpen(socket: Socket): boolean {
+    const last = this.#last.size > 0 ? this.#last.get(socket) : undefined;
+    if (last === undefined) return false;
+    this.#last.delete(socket);
+    if (!last.headersSent) last.shouldKeepAlive = true;
+    return true;
   }
 }

@@ -1,7 +1,7 @@
 import { expect, it } from "vitest";
 import { newFile, newShare } from "../../tests/harness/file-steps.ts";
 import { simFile } from "../../tests/harness/sim-file.ts";
-import { closeOrphanedHandles } from "./orphaned-handles.ts";
+import { closeOrphanedHandles } from "../file/filesystem/sweep.ts";
 
 it("closes the handles of a process that has ended, and no others", async () => {
   const world = await simFile();

@@ -2,9 +2,12 @@ import { totalmem } from "node:os";
 import { MemoryBudget } from "../base/memory-budget.ts";
 import type { Clock } from "../base/world.ts";
 import { Connections } from "../http/limits/connections.ts";
-import { newProcessingLimits, type ProcessingLimits } from "../http/limits/processing-limits.ts";
-import { RequestRates } from "../http/limits/request-rates.ts";
-import { UnsentResponses } from "../http/limits/unsent-responses.ts";
+import {
+  newProcessingLimits,
+  UnsentResponses,
+  RequestRates,
+  type ProcessingLimits,
+} from "../http/limits/processing-limits.ts";
 
 /** Limits shared by all requests of a process. */
 export interface RequestLimits {

@@ -17,10 +17,20 @@ import { writeAccessOf } from "./access-log.ts";
 import { listenAdmin, type AdminListener } from "./admin-listener.ts";
 import { runInBackground, type Background } from "../data/background.ts";
 import { ServedCertificate } from "./https/served-certificate.ts";
-import { SeenClients } from "./seen-clients.ts";
+import {
+  SeenClients,
+  blobApisOf,
+  blobHandlerOf,
+  handlerOf,
+  httpServiceOf,
+  inProcessServices,
+  type BlobApis,
+  type HandlerParts,
+} from "./http-services.ts";
 import { openDataStores, type DataStores } from "../data/data-stores.ts";
 import { openIdentity, type ServerIdentity } from "./identity-file.ts";
-import { sweepHandlesInBackground } from "./orphaned-handles.ts";
+import type { SmbEndpoint } from "./smb-endpoint.ts";
+import { closeOrphanedHandles } from "../file/filesystem/sweep.ts";
 import { reachable } from "../admin/connection-string.ts";
 import { runEventDelivery, type EventDelivery } from "../events/event-delivery.ts";
 import { LogRetention } from "../events/log-retention.ts";
@@ -37,8 +47,7 @@ import {
   type ListenerOptions,
   type StopPace,
 } from "./listener.ts";
-import type { HttpService } from "../http/http-service.ts";
-import type { Observer } from "../http/observer.ts";
+import type { HttpService, Observer } from "../http/http-service.ts";
 import { OwnEndpoints } from "../http/source/own-endpoints.ts";
 import { remoteSources } from "../http/source/remote-source.ts";
 import { sourcePolicy } from "../http/source/source-policy.ts";
@@ -49,16 +58,6 @@ import { processFigures } from "../host/process.ts";
 import { eventLogLimits, sourceRanges, webhookPrefixes, type Options } from "./options.ts";
 import { services } from "../data/services.ts";
 import { newRequestLimits, type RequestLimits } from "./request-limits.ts";
-import {
-  blobApisOf,
-  blobHandlerOf,
-  handlerOf,
-  httpServiceOf,
-  inProcessServices,
-  type BlobApis,
-  type HandlerParts,
-} from "./http-services.ts";
-import type { SmbEndpoint } from "./smb-endpoint.ts";
 import type { ServerEnvironment } from "./server-environment.ts";
 import type { Clock, Log } from "../base/world.ts";
 import { transferSources } from "../http/source/source-readers.ts";
@@ -142,6 +141,18 @@ class OpenListeners {
   }
 }
 
+/** Runs even if this process does not serve SMB: the handles are of other processes. */
+function sweepHandlesInBackground(
+  { clock, log, random }: Pick<ServerEnvironment, "clock" | "log" | "random">,
+  { store, content, owners }: Pick<DataStores, "store" | "content" | "owners">,
+): Background {
+  const round = async () => {
+    await closeOrphanedHandles({ store, content, random, clock }, owners);
+    return false;
+  };
+  return runInBackground([{ name: "handles", round }], { clock, log });
+}
+
 /** Runs the copies of all services in the background. */
 function runServiceTransfers(
   { clock, log }: { readonly clock: Clock; readonly log: Log },
@@ -199,12 +210,12 @@ export class RunningServer {
     this.#metrics = metrics;
     this.observer = { watch: undefined, audit: given.auditLog?.request };
     this.faults = new FaultInjector(given.clock);
-    this.#clients = new SeenClients(given.clock);
+    this.#clients = new SeenClients(given.clock, given.worker?.onRequest);
     this.controls = stateControls(given, stores);
     const servicesOf = (of: DataStores, accounts: Accounts) =>
       inProcessServices({ ...given, accounts }, of);
     this.init = async (init) => {
-      // Of several workers one is enough.
+      // Of several workers only the main worker creates them.
       if (init === undefined || given.worker?.isMain === false) return;
       await applyInit({ ...given, servicesOf }, stores, init);
     };
@@ -212,7 +223,9 @@ export class RunningServer {
     this.#identity = openIdentity(given);
     this.#remote = remoteSources(sourcePolicy(sourceRanges(given.options), this.#endpoints));
     const { store } = stores;
-    this.subscriptions = new SubscriptionManager({ ...given, store, rules: this.#webhookRules() });
+    const { loop } = this.#stores.content;
+    const rules = this.#webhookRules();
+    this.subscriptions = new SubscriptionManager({ ...given, store, rules, loop });
   }
 
   static async open(given: RunningServerOptions): Promise<RunningServer> {
@@ -258,6 +271,9 @@ export class RunningServer {
   }
 
   stop(pace: StopPace = stopPaces.program): Promise<void> {
+    // A worker that was replaced stops slowly. If then the whole server stops, it must hurry: the
+    // supervisor would kill it, with the spans and audit lines that it has not sent.
+    if (this.#stopped !== undefined) void this.listeners.stop(pace);
     this.#stopped ??= this.#stop(pace);
     return this.#stopped;
   }
@@ -360,18 +376,14 @@ export class RunningServer {
 
   async #listenAt(service: ServiceName, name: EndpointName, handler: Handler): Promise<void> {
     const certificate = this.#certificate;
-    const { announce, options, worker } = this.#given;
+    const { announce, options } = this.#given;
     const announceReplaced = onPortReplaced(this.#given, `${name}Port`);
     const listening = {
       ...serviceListener(options, service, name),
       onPortReplaced: announceReplaced,
     };
     announce(startingLine(name, listening, certificate !== undefined));
-    const onRequest: Handler = (request, response) => {
-      this.#clients.note(request);
-      worker?.onRequest(request, response);
-    };
-    const handlers = { handler, onRequest };
+    const handlers = { handler, onRequest: this.#clients.onRequest };
     const { url, address } = await this.#add({ ...listening, certificate, ...handlers });
     this.#endpoints.listens(service, address);
     this.urls[name] = url;
@@ -395,7 +407,7 @@ export class RunningServer {
   async #awaitMainRole(): Promise<void> {
     const { options, worker } = this.#given;
     if (worker?.adminAddress !== undefined) this.#endpoints.listensForAdmin(worker.adminAddress);
-    // It may have to serve them within 200 ms.
+    // Loaded early, because this worker may have to serve SMB within 200 ms.
     if (isSmbServed(options)) await import("./smb-endpoint.ts");
   }
 

@@ -2,7 +2,7 @@ import { open } from "node:fs/promises";
 import type { SettingsResult } from "../account/object-reader.ts";
 import type { FlagValues } from "./flags.ts";
 import type { ServerOptionInputs } from "./options.ts";
-import { messageOf } from "../host/start-refused.ts";
+import { messageOf } from "../host/refused.ts";
 
 /** Options whose value is a secret or contains one. A command line is visible to all users of a
  *  machine, so each can also be given as a file or as an environment variable. */

@@ -4,7 +4,7 @@ import type { AuditLog } from "./audit-log.ts";
 import type { OtherWorkers } from "../admin/admin-context.ts";
 import type { FigureSample } from "../admin/views/figures.ts";
 import type { OpenStorage } from "../data/storage-backends.ts";
-import type { RequestTracer } from "../http/request-tracer.ts";
+import type { RequestTracer } from "../http/http-service.ts";
 import type { Bind, BoundAddress, BoundSocket, Handler } from "./listener.ts";
 
 /** The outside of a running server: time, randomness, logs and machine. The command line, `start`

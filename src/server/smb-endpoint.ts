@@ -3,17 +3,18 @@ import { Waits } from "../operation/work.ts";
 import type { Meter } from "../protocol/meter.ts";
 import type { Clock, Log, Random } from "../base/world.ts";
 import type { SmbAdministration } from "../smb/administration.ts";
-import { smbListener } from "../smb/listen.ts";
+import { smbListener } from "../smb/server.ts";
 import { setReading } from "../http/limits/connections.ts";
-import type { Observer } from "../http/observer.ts";
+import type { Observer } from "../http/http-service.ts";
 import type { AuditLog } from "./audit-log.ts";
-import { meteredContent, type DataStores } from "../data/data-stores.ts";
-import { closeOrphanedHandles } from "./orphaned-handles.ts";
+import type { DataStores } from "../data/data-stores.ts";
 import { smbTitle } from "./service-listener.ts";
 import { bind, unref, type BoundSocket, type Listener } from "./listener.ts";
 import type { Options } from "./options.ts";
 import type { ServerEnvironment } from "./server-environment.ts";
 import type { RequestLimits } from "./request-limits.ts";
+import { closeOrphanedHandles } from "../file/filesystem/sweep.ts";
+import { meteredContent } from "./metrics.ts";
 
 export interface SmbEndpointOptions extends RequestLimits {
   readonly clock: Clock;

@@ -7,7 +7,7 @@ import { BlobServiceClient } from "@azure/storage-blob";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import type { StartOptions } from "./options.ts";
 import { start } from "./start.ts";
-import { StartRefused } from "../host/start-refused.ts";
+import { StartRefused } from "../host/refused.ts";
 
 let folder = "";
 beforeAll(async () => {

@@ -8,7 +8,14 @@ import { expectFreeDescriptors } from "../host/process.ts";
 import { defaultLocation } from "./flags.ts";
 import type { StopPace } from "./listener.ts";
 import { logFor } from "../host/log.ts";
-import { isLocal, oauthOf, resolveOptions, type Options, type StartOptions } from "./options.ts";
+import {
+  isLocal,
+  oauthOf,
+  resolveOptions,
+  webhookPrefixes,
+  type Options,
+  type StartOptions,
+} from "./options.ts";
 import { readSecretFile, readSecrets } from "./secret-options.ts";
 import {
   exportToFile,
@@ -20,7 +27,7 @@ import type { ExportReport } from "../commands/archive/export-accounts.ts";
 import type { LoadReport } from "../commands/archive/load-archive.ts";
 import { RunningServer, stopPaces } from "./running-server.ts";
 import type { EndpointName } from "./service-listener.ts";
-import { StartRefused } from "../host/start-refused.ts";
+import { StartRefused } from "../host/refused.ts";
 import type { Faults } from "../controls/fault-injector.ts";
 import type { Snapshot } from "../controls/server-snapshots.ts";
 import {
@@ -159,6 +166,7 @@ export async function openServer(
       variable: await accountsVariable(),
       hierarchicalNamespace: options.enableHierarchicalNamespace,
       noDevelopmentAccount: options.noDevelopmentAccount,
+      webhookPrefixes: webhookPrefixes(options),
     }),
   );
   const location = options.inMemoryPersistence

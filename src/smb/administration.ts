@@ -1,7 +1,6 @@
 import type { Wait } from "../operation/work.ts";
 import type { SmbServerState } from "./server.ts";
-import type { Session } from "./session.ts";
-import { endSession } from "./session-end.ts";
+import { endSession, type Session } from "./session.ts";
 import { Dialect } from "./wire/protocol.ts";
 
 /** What the administration API may do with SMB: list the sessions of this server process, and end

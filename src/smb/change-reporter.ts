@@ -58,9 +58,9 @@ export class ChangeReporter {
 
   #changed({ message }: Request, handle: FileHandle): void {
     this.#send("SET_INFO", handle, handle.path);
-    const asked = decodeSetInfo(message);
-    if (asked?.infoType !== InfoType.file || asked.infoClass !== renameClass) return;
-    const renamed = decodeRename(asked.data);
+    const decoded = decodeSetInfo(message);
+    if (decoded?.infoType !== InfoType.file || decoded.infoClass !== renameClass) return;
+    const renamed = decodeRename(decoded.data);
     if (typeof renamed !== "number") this.#send("SET_INFO", handle, renamed.name.split("\\"));
   }
 

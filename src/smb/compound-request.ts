@@ -1,4 +1,4 @@
-import { StoreBusy, StoreClosed, StoreUnavailable } from "../store/store.ts";
+import { isTemporary, StoreClosed } from "../store/store.ts";
 import { errorResponse, type FileId, type SmbResponse } from "./response.ts";
 import type { Connection } from "./connection.ts";
 import type { Signer } from "./crypto/signing.ts";
@@ -127,7 +127,7 @@ export class CompoundRequest {
   #errorFor(error: unknown): SmbResponse {
     // The process is stopping, which is not worth a log line.
     if (error instanceof StoreClosed) return errorResponse(Status.insufficientResources);
-    if (!(error instanceof StoreUnavailable || error instanceof StoreBusy)) throw error;
+    if (!isTemporary(error)) throw error;
     this.#connection.server.world.log.warn(
       { err: error },
       "storage unavailable; SMB request failed with INSUFFICIENT_RESOURCES",

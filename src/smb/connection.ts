@@ -1,7 +1,7 @@
 import type { Clock } from "../base/world.ts";
 import type { Socket } from "node:net";
 import { CompoundRequest, splitCompound, type CompoundElement } from "./compound-request.ts";
-import type { Channel, Session } from "./session.ts";
+import { removeChannel, type Channel, type Session } from "./session.ts";
 import { answerSmb1Negotiate } from "./operations/negotiate.ts";
 import { bytesPerCredit, type RequestLifetime } from "./request.ts";
 import type { Signer } from "./crypto/signing.ts";
@@ -18,7 +18,6 @@ import {
   unsentBytesMax,
 } from "./limits.ts";
 import type { SmbEnvironment, SmbServerState } from "./server.ts";
-import { removeChannel } from "./session-end.ts";
 import { freeBytes } from "../process/bytes.ts";
 import { Framer, writeFrame } from "./framing.ts";
 import { ConnectionTraffic } from "./traffic.ts";

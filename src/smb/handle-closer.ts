@@ -1,4 +1,4 @@
-import { StoreBusy, StoreUnavailable } from "../store/store.ts";
+import { isTemporary } from "../store/store.ts";
 import { closeFile, type CloseResult } from "../file/filesystem/close.ts";
 import { fileKeyOf } from "./files/break-notifier.ts";
 import { nameChange } from "./files/change-dispatcher.ts";
@@ -136,10 +136,6 @@ export class HandleCloser {
     });
     this.#retries.add(cancel);
   }
-}
-
-function isTemporary(error: unknown): error is Error {
-  return error instanceof StoreUnavailable || error instanceof StoreBusy;
 }
 
 interface GroupTask {

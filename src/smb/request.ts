@@ -33,7 +33,7 @@ export interface TreeRequest extends SessionRequest {
 
 export type Handler<R> = (request: R) => SmbResponse | Promise<SmbResponse>;
 
-/** Who sent a request, for the view of waiting requests. */
+/** The client and command of a request, for the list of waiting requests. */
 interface RequestOrigin {
   /** The remote address of the connection. */
   readonly client: string;

@@ -1,4 +1,4 @@
-import type { Socket } from "node:net";
+import { createServer, type Socket, type Server } from "node:net";
 import type { Accounts } from "../account/settings.ts";
 import type { MemoryBudget } from "../base/memory-budget.ts";
 import type { Clock, Log, Random } from "../base/world.ts";
@@ -16,7 +16,8 @@ import { serverTrafficBytesMax } from "./limits.ts";
 import type { Session } from "./session.ts";
 import { ServerTraffic } from "./traffic.ts";
 import { SecurityMode } from "./wire/protocol.ts";
-import type { Connection } from "./connection.ts";
+import { Connection } from "./connection.ts";
+import { administrationOf, type SmbAdministration } from "./administration.ts";
 
 /** Promises that no request awaits, such as closing the handles of a lost connection. */
 class BackgroundWork {
@@ -200,4 +201,38 @@ export class SmbServerState {
     const id = Buffer.from(bytes).readBigUInt64LE() >> 1n;
     return id === 0n ? 1n : id;
   }
+}
+
+interface SmbListener {
+  readonly server: Server;
+  readonly administration: SmbAdministration;
+  /** Closes all connections and all handles, durable ones included. */
+  stop(): Promise<void>;
+}
+
+/** TCP connections of the whole server; further ones are closed at once. */
+const connectionsMax = 1024;
+
+/** Creates the SMB server; the caller binds `server` to an address. */
+export function smbListener(world: SmbEnvironment): SmbListener {
+  const state = new SmbServerState(world);
+  const connections = new Set<Connection>();
+  const server = createServer((socket) => {
+    const connection = new Connection(state, socket);
+    connections.add(connection);
+    socket.on("close", () => connections.delete(connection));
+  });
+  server.maxConnections = connectionsMax;
+  return {
+    server,
+    administration: administrationOf(state),
+    async stop() {
+      const closed = new Promise<void>((resolve) => void server.close(() => resolve()));
+      for (const connection of connections) connection.end();
+      state.handleCloser.stop();
+      await closed;
+      await state.backgroundWork.awaitAll();
+      await state.durableHandles.closeAll();
+    },
+  };
 }

@@ -1,10 +1,12 @@
 import type { Connection, NegotiatedParameters } from "./connection.ts";
 import type { Encryptor } from "./crypto/encryption.ts";
 import type { Signer } from "./crypto/signing.ts";
-import type { Handle } from "./handle.ts";
 import type { RequestLifetime } from "./request.ts";
 import type { ShareAddress } from "../file/filesystem/file-reference.ts";
 import type { Login } from "./ntlm/login.ts";
+import type { FileHandle } from "./files/file-handle.ts";
+import type { PipeHandle } from "./pipe/rpc.ts";
+import type { SmbServerState } from "./server.ts";
 
 /** A tree connect of a session: a share, or IPC$ with the named pipes. */
 export interface TreeConnect {
@@ -97,4 +99,47 @@ export class Session {
     }
     return undefined;
   }
+}
+
+/** What a FileId refers to: an open of a file, directory or named pipe ([MS-SMB2] 3.3.1.10). */
+export type Handle = FileHandle | PipeHandle;
+
+/**
+ * What happens to the handles of a session that ends. `close`: every handle is closed, because an
+ * administrator ended the session or its authentication failed. `keep-durable`: durable handles
+ * stay open so that the client can reconnect to them; all others are closed. This applies after a
+ * lost connection, after LOGOFF, and if a new session of the same account names this one as its
+ * PreviousSessionId.
+ */
+type HandleDisposition = "close" | "keep-durable";
+
+/** Ends a session with its channels, tree connects, pending requests and handles. */
+export async function endSession(
+  server: SmbServerState,
+  session: Session,
+  disposition: HandleDisposition,
+): Promise<void> {
+  session.isValid = false;
+  session.cancelPending();
+  if (server.sessions.get(session.id) === session) server.sessions.delete(session.id);
+  for (const channel of session.channels) channel.connection.removeChannel(channel);
+  session.channels.clear();
+  const files: FileHandle[] = [];
+  for (const handle of session.handles.values()) {
+    if (handle.kind === "pipe") continue;
+    if (disposition === "keep-durable" && server.durableHandles.keep(handle)) continue;
+    files.push(handle);
+  }
+  session.handles.clear();
+  session.trees.clear();
+  await server.handleCloser.close(files);
+}
+
+/** Removes a channel from its session; the session ends with its last valid channel. */
+export async function removeChannel(server: SmbServerState, channel: Channel): Promise<void> {
+  const { session, connection } = channel;
+  session.channels.delete(channel);
+  connection.removeChannel(channel);
+  if ([...session.channels].some(({ isValid }) => isValid)) return;
+  await endSession(server, session, "keep-durable");
 }

@@ -41,7 +41,7 @@ export class ServerTraffic {
   }
 }
 
-/** The part of one connection. */
+/** Counts the bytes that requests and responses of one connection hold in memory. */
 export class ConnectionTraffic {
   readonly #server: ServerTraffic;
   readonly #wake: () => void;

@@ -1,5 +1,5 @@
 import { mapAwaitable } from "../base/awaitable.ts";
-import { keyBytesMax } from "../encoding/keys.ts";
+import { keyBytesMax, textOfKey, type KeyText } from "../encoding/keys.ts";
 import type { Ticks } from "../base/ticks.ts";
 import {
   changedValue,
@@ -13,8 +13,7 @@ import {
 import type { Awaitable } from "../base/awaitable.ts";
 import type { EngineReader, ScanBounds, VersionedEntry, StateReader } from "./engine.ts";
 import { appendsMax } from "./logs.ts";
-import { textOfKey } from "./store.ts";
-import type { KeyText, Bounds, Entry, Key, LimitedBounds, Transaction, Value } from "./store.ts";
+import type { Bounds, Entry, Key, LimitedBounds, Transaction, Value } from "./store.ts";
 import { scanLayers, readLayers } from "./layered-scan.ts";
 import type { CoveredRange, ScanLayers } from "./layered-scan.ts";
 
@@ -115,7 +114,7 @@ export class Attempt implements Transaction {
     const number = this.#appends;
     if (number === appendsMax) throw new RangeError(`more than ${appendsMax} appends`);
     this.#appends += 1;
-    // No key that begins with complete parts continues with ff.
+    // A text in no range that is read, because no key has ff after complete parts.
     const text = `${textOfKey(log)}\u00ff${number}`;
     this.#checkWrite(log);
     this.changes.set({ kind: "append", key: log, text, value, number });

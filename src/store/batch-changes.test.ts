@@ -2,7 +2,7 @@ import { expect, it } from "vitest";
 
 import { Attempt } from "./attempt.ts";
 import type { EngineReader, VersionedEntry } from "./engine.ts";
-import { keyOfText } from "./store.ts";
+import { keyOfText } from "../encoding/keys.ts";
 import { BatchChanges } from "./write-set.ts";
 
 /** An engine that contains these keys and counts its scans. */

@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { expect, it } from "vitest";
 import type { ScanBounds, VersionedEntry, StateReader } from "./engine.ts";
-import { keyOfText } from "./store.ts";
+import { keyOfText } from "../encoding/keys.ts";
 import { cachingReader } from "./caching-reader.ts";
 
 const letters = "bcdefghijklmnopqrstuvwxy".split("");

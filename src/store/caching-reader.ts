@@ -1,7 +1,7 @@
 import { mapAwaitable } from "../base/awaitable.ts";
 import type { Awaitable } from "../base/awaitable.ts";
 import type { EngineReader, ScanBounds, VersionedEntry, StateReader } from "./engine.ts";
-import type { KeyText } from "./store.ts";
+import type { KeyText } from "../encoding/keys.ts";
 
 /** A range of which all entries are cached, from `start` (included) to `end` (excluded). */
 interface CachedRange {

@@ -6,11 +6,11 @@ import { BatchChanges } from "./write-set.ts";
 import { cachingReader } from "./caching-reader.ts";
 import type { Awaitable } from "../base/awaitable.ts";
 import type { EngineReader, StateReader } from "./engine.ts";
+import type { KeyText } from "../encoding/keys.ts";
 import {
   StoreBusy,
   WorkTimedOut,
   StoreFull,
-  type KeyText,
   type SnapshotOptions,
   type Transaction,
 } from "./store.ts";
@@ -66,7 +66,7 @@ export interface QueuedTransaction {
   readonly attemptsMax: number;
   readonly prefetch?: SnapshotOptions["prefetch"] | undefined;
   readonly mayUseReserve?: boolean | undefined;
-  /** The transaction of a traced request; undefined without tracing. */
+  /** The span of a traced transaction; undefined without tracing. */
   readonly span?: Span | undefined;
   readonly settle: (result: WorkResult) => void;
   attempt: Attempt;
@@ -222,8 +222,8 @@ export type BatchResult =
 
 /** A state that the transactions of a batch are validated against, and retried on. */
 export interface BatchState {
-  /** Whether it is known that the attempt has read what other batches have changed since. A local
-   *  engine finds out here, so that the attempt is retried in this batch; a database says it when
+  /** Whether the attempt is known to have read keys that other batches have changed since. A local
+   *  engine knows it here, so that the attempt is retried in this batch; a database reports it when
    *  it validates the batch. */
   isStale(attempt: Attempt): boolean;
   /** The reader of the state on which the next attempt of the transaction runs. */
@@ -261,7 +261,7 @@ interface CommitterOptions {
   readonly clock: Clock;
   readonly nextTicks: (reader: StateReader) => Ticks;
   readonly onCommitted: (commit: BatchCommit) => void;
-  /** Time limit of a retry, which blocks the batch. Default: 5 s. */
+  /** Time limit of a retry, for which the whole batch waits. Default: 5 s. */
   readonly attemptMillisecondsMax?: number;
 }
 
@@ -446,7 +446,7 @@ class Batch implements PendingBatch {
     if (queue.length === 0 || last === undefined) return this.accepted;
     if (last === this.transactions.at(-1)) this.#shared.share(last.attempt);
     const cached = cachingReader(current);
-    // The others stay in the queue: their work may take time, which the write lock must not.
+    // The others stay in the queue: running their work would hold the write lock for too long.
     const isReady = (queued: QueuedTransaction): boolean =>
       this.accepted.length < countMax &&
       !this.#conflicts(queued) &&

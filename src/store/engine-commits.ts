@@ -1,4 +1,4 @@
-import { ensure } from "../base/invariant.ts";
+import { ensure } from "../protocol/result.ts";
 import type { Clock } from "../base/world.ts";
 import type { Attempt } from "./attempt.ts";
 import { writesOf } from "./write-set.ts";

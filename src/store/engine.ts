@@ -1,6 +1,7 @@
 import type { Awaitable } from "../base/awaitable.ts";
 import type { Ticks } from "../base/ticks.ts";
-import type { KeyText, Key, Value } from "./store.ts";
+import type { KeyText } from "../encoding/keys.ts";
+import type { Key, Value } from "./store.ts";
 
 /** A stored value and its revision, the commit that wrote it. Revisions are unique per write, so
  *  equal revisions of a key mean equal values. */

@@ -2,8 +2,8 @@ import { changedValue } from "./write-set.ts";
 import type { Change } from "./write-set.ts";
 import type { Awaitable } from "../base/awaitable.ts";
 import type { ScanBounds, StateReader } from "./engine.ts";
-import { textOfKey } from "./store.ts";
-import type { KeyText, Bounds, Entry, Key, Value, View } from "./store.ts";
+import { textOfKey, type KeyText } from "../encoding/keys.ts";
+import type { Bounds, Entry, Key, Value, View } from "./store.ts";
 import { tryAwaitable } from "../base/awaitable.ts";
 import type { Ticks } from "../base/ticks.ts";
 

@@ -4,7 +4,7 @@ import { ticksPerMillisecond } from "../base/ticks.ts";
 import type { Ticks } from "../base/ticks.ts";
 import type { Clock, Log } from "../base/world.ts";
 import type { LiveProcess, Processes } from "./processes.ts";
-import type { Store, View } from "./store.ts";
+import { StoreUnavailable, type Store, type View } from "./store.ts";
 
 interface NodesOptions {
   /** The ephemeral store. */
@@ -109,7 +109,15 @@ class Nodes implements Processes {
   async close(): Promise<void> {
     this.#isClosed = true;
     this.#cancel();
-    await this.#options.store.transact(async (tx) => tx.delete(nodeTable.key(this.self)));
+    const { store, log } = this.#options;
+    try {
+      await store.transact(async (tx) => tx.delete(nodeTable.key(this.self)));
+    } catch (error) {
+      if (!(error instanceof StoreUnavailable)) throw error;
+      // What else is open must be closed all the same.
+      const left = "node stopped without its database; the others remove it after 30 s";
+      log.warn({ err: error, node: this.self }, left);
+    }
   }
 
   async #sendHeartbeat(): Promise<void> {

@@ -2,7 +2,7 @@ import { expect, it } from "vitest";
 
 import { ticksPerSecond } from "../base/ticks.ts";
 import type { VersionedEntry, StateView } from "./engine.ts";
-import { keyOfText } from "./store.ts";
+import { keyOfText } from "../encoding/keys.ts";
 import { manualClock } from "../../tests/harness/manual-clock.ts";
 import { OpenViews } from "./open-views.ts";
 

@@ -3,7 +3,8 @@ import type { Ticks } from "../base/ticks.ts";
 import type { Clock } from "../base/world.ts";
 import type { Awaitable } from "../base/awaitable.ts";
 import type { EngineView, ScanBounds, StateView, VersionedEntry } from "./engine.ts";
-import type { KeyText, Key } from "./store.ts";
+import type { KeyText } from "../encoding/keys.ts";
+import type { Key } from "./store.ts";
 
 /** The view is older than `snapshotAgeMax`. An engine keeps every old version that an open view may
  *  read, so a view without an age limit would make the data file grow. */

@@ -75,9 +75,7 @@ export async function openProcesses(options: ProcessesOptions): Promise<Processe
   };
 }
 
-/** Stores a record under an unused id. Example: `pid-startTime-3` is the fourth opening by its
- *  process. */
-/** Each opening has its own id, and so its own entries: store times are never used twice. */
+/** Stores a record under a new id, which ends with the store time and so is never used again. */
 function register(store: Store, self: ProcessIdentity): Promise<string> {
   const value = processTable.codec.encode({ ...self, fields: {} });
   return store.transact((tx) => {

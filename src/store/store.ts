@@ -79,7 +79,7 @@ export interface SnapshotOptions {
    *  engine keeps what the view may read, so the data grows by all that is overwritten
    *  meanwhile. */
   readonly isUnlimited?: boolean | undefined;
-  /** The part of a traced request; undefined without tracing. */
+  /** The span of a traced request; undefined without tracing. */
   readonly span?: Span | undefined;
 }
 
@@ -145,6 +145,11 @@ export class StoreFull extends StoreUnavailable {
   override readonly name = "StoreFull";
 }
 
+/** Whether the same call may succeed later. */
+export function isTemporary(error: unknown): error is Error {
+  return error instanceof StoreUnavailable || error instanceof StoreBusy;
+}
+
 export const counterBytes = 8;
 
 /** Decodes the value of a counter: 8 bytes, signed, little-endian; an absent key counts as 0. */
@@ -161,22 +166,3 @@ export function encodeCounter(count: bigint): Value {
   new DataView(value.buffer).setBigInt64(0, count, true);
   return value;
 }
-
-/** A key as a string with one code unit per byte: it can be the key of a `Map`, and `<` compares
- *  such strings in byte order. */
-export type KeyText = string;
-
-export function textOfKey(key: Key, from = 0, to = key.length): KeyText {
-  return latin1Slice.call(key, from, to);
-}
-
-export function keyOfText(text: KeyText): Key {
-  const buffer = Buffer.from(text, "latin1");
-  return new Uint8Array(buffer.buffer, buffer.byteOffset, buffer.length);
-}
-
-/** Node's undocumented `latin1Slice`, called on a Uint8Array: wrapping each key in a Buffer first
- *  would double the cost. Saves 8 % of the CPU time of a query. */
-const { latin1Slice } = Buffer.prototype as unknown as {
-  readonly latin1Slice: (this: Uint8Array, from: number, to: number) => string;
-};

@@ -8,11 +8,10 @@ import type { Awaitable } from "../base/awaitable.ts";
 import type { Engine, EngineReader, StateReader, StateView } from "./engine.ts";
 import { OpenViews, SharedViews } from "./open-views.ts";
 import { plainRestore, SavedStates, type RestoreRules } from "./saved-states/saved-states.ts";
+import { textOfKey, type KeyText } from "../encoding/keys.ts";
 import {
   StoreClosed,
-  textOfKey,
   type Key,
-  type KeyText,
   type SnapshotOptions,
   type Store,
   type Transaction,
@@ -84,7 +83,7 @@ export class Watchers {
   }
 
   committed({ sequence, writes }: Committed): void {
-    // A poll was faster.
+    // A poll has already seen this commit.
     if (this.#watchers.size === 0 || sequence <= this.#lastSequence) return;
     this.#lastSequence = sequence;
     for (const watcher of this.#watchers) {

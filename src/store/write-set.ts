@@ -1,11 +1,5 @@
-import {
-  decodeCounter,
-  encodeCounter,
-  textOfKey,
-  type Key,
-  type KeyText,
-  type Value,
-} from "./store.ts";
+import { textOfKey, type KeyText } from "../encoding/keys.ts";
+import { decodeCounter, encodeCounter, type Key, type Value } from "./store.ts";
 import type { EngineReader, EngineWrite, ScanBounds } from "./engine.ts";
 import { Edit, emptyTree, treePut, treeScan, type TreeNode } from "./tree.ts";
 import type { Attempt, BatchChange } from "./attempt.ts";

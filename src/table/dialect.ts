@@ -4,7 +4,7 @@ import { faultMessage, type Fault, type FaultCode } from "../protocol/faults.ts"
 import { fail, ok, type Result } from "../protocol/result.ts";
 import { escapeText, xmlDeclaration } from "../encoding/xml-writer.ts";
 import { transaction } from "./service/transaction.ts";
-import { formatEntityETag, readMatch } from "./etag.ts";
+import { formatEntityETag, readMatch } from "./key-text.ts";
 import { jsonType, type MetadataLevel } from "./representation.ts";
 
 const tunnelledMethods: ReadonlySet<string> = new Set(["PUT", "DELETE", "MERGE", "PATCH"]);

@@ -4,15 +4,15 @@ import type { Operation } from "../operation/operation.ts";
 import { decideOn, testNow } from "../../tests/harness/decisions.ts";
 import { dialect } from "./dialect.ts";
 import { edm, type Property } from "./edm/edm.ts";
-import { deleteEntity } from "./entity/delete-entity.ts";
-import { insertEntity } from "./entity/insert-entity.ts";
 import {
+  deleteEntity,
+  insertEntity,
   insertOrMergeEntity,
   insertOrReplaceEntity,
   mergeEntity,
   updateEntity,
 } from "./entity/change-entity.ts";
-import { formatEntityETag } from "./etag.ts";
+import { formatEntityETag } from "./key-text.ts";
 import { resources } from "./resources.ts";
 import { entityRecord, type EntityRecord } from "./stored/entity-record.ts";
 

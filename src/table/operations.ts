@@ -3,20 +3,24 @@ import { declarePreflight } from "../account/service-resource.ts";
 import { declareUserDelegationKey } from "../account/user-delegation-key.ts";
 import type { Operation } from "../operation/operation.ts";
 import { entityGroupTransaction } from "./service/transaction.ts";
-import { deleteEntity, rejectDeleteBelowTable } from "./entity/delete-entity.ts";
-import { insertEntity } from "./entity/insert-entity.ts";
 import {
+  deleteEntity,
+  rejectDeleteBelowTable,
+  insertEntity,
   insertOrMergeEntity,
   insertOrReplaceEntity,
   mergeEntity,
   updateEntity,
 } from "./entity/change-entity.ts";
-import { getEntity } from "./query/get-entity.ts";
-import { queryEntities } from "./query/query-entities.ts";
-import { createTable } from "./tables/create-table.ts";
-import { deleteTable } from "./tables/delete-table.ts";
-import { getTable, queryTables } from "./tables/query-tables.ts";
-import { getTableAcl, setTableAcl } from "./tables/table-acl.ts";
+import { getEntity, queryEntities } from "./query/query-entities.ts";
+import {
+  createTable,
+  deleteTable,
+  getTable,
+  queryTables,
+  getTableAcl,
+  setTableAcl,
+} from "./tables/tables.ts";
 
 /** All operations of the Table service. The order matters only between routes with equally many
  *  requirements: the first that matches is used. */

@@ -3,7 +3,7 @@ import { checkTableName } from "../protocol/names.ts";
 import type { Address } from "../operation/operation.ts";
 import { fail, ok, type Result } from "../protocol/result.ts";
 import type { QueryReader } from "../operation/service.ts";
-import { keyUnitsMax } from "./edm/limits.ts";
+import { keyUnitsMax } from "./edm/edm.ts";
 
 export interface TableAddress extends Address {
   /** `tables` and `entities` are collections; `nested` is a path below a table that ends with

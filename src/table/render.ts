@@ -1,4 +1,4 @@
-import { atomEntities, atomEntity, atomTable, atomTables } from "./atom/write-atom.ts";
+import { atomEntities, atomEntity, atomTable, atomTables } from "./atom/atom.ts";
 import {
   entitiesDocument,
   entityDocument,

@@ -1,10 +1,29 @@
-import type { Service } from "../operation/service.ts";
+import { anyTable } from "../encoding/table.ts";
+import { removeOwned } from "../operation/owned-records.ts";
+import type { ReclaimHandler, Service } from "../operation/service.ts";
+import { entities, tables, tableTables } from "./records.ts";
 import { dialect } from "./dialect.ts";
 import { operations } from "./operations.ts";
 import { identify, type TableAddress } from "./path.ts";
-import { reclaimers } from "./reclaim.ts";
-import { tableTables } from "./records.ts";
 import { resources, signedName } from "./resources.ts";
+
+const removeEntities = removeOwned([anyTable(entities)]);
+
+/** Removes all entities of a deleted table. Jobs of earlier releases also name the table's record,
+ *  which is then removed with the last entities. */
+const reclaimEntities: ReclaimHandler = async (view, [table, account, name]) => {
+  const step = await removeEntities(view, [table as bigint]);
+  if (!step.done || typeof name !== "string") return step;
+  const key = { account: account as bigint, name };
+  const record = await view.get(tables, key);
+  if (record?.id !== table) return step;
+  const named = { table: anyTable(tables), key: tables.key(key) };
+  return { ...step, removals: [...(step.removals ?? []), named] };
+};
+
+const reclaimers: Readonly<Record<string, ReclaimHandler>> = {
+  "table-entities": reclaimEntities,
+};
 
 export const tableService: Service = {
   name: "table",

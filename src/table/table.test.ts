@@ -1,14 +1,13 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { compareKeys, encodeTaggedKey, keyBytesMax } from "../encoding/keys.ts";
-import { formatDateTime, parseDateTime } from "./edm/date-time.ts";
-import { formatEntityETag, readMatch } from "./etag.ts";
+import { formatDateTime, parseDateTime } from "./edm/edm.ts";
+import { formatEntityETag, readMatch, decodeKeyText, encodeKeyText } from "./key-text.ts";
 import { parseFlatJson } from "./json/flat-json.ts";
 import { doubleText } from "./json/write-entity.ts";
-import { decodeKeyText, encodeKeyText } from "./key-text.ts";
 import { entityPath, identify } from "./path.ts";
-import { formatToken, parseToken } from "./query/continuation.ts";
-import { KeyReader } from "./query/key-reader.ts";
+import { formatToken, parseToken } from "./query/query-entities.ts";
+import { KeyReader } from "./query/scan-entities.ts";
 import { entities } from "./records.ts";
 
 const noQuery = { get: () => undefined };

@@ -39,7 +39,7 @@ function mergeLosses(samples: readonly FigureSample[]): AuditLosses | undefined 
   return Object.keys(merged).length === 0 ? undefined : merged;
 }
 
-/** What remains of an ended process: its counters, without its memory. */
+/** The counters of a process that has ended, without its memory. */
 export function endedSample(sample: FigureSample): FigureSample {
   return { ...sample, residentBytes: 0, heapUsedBytes: 0 };
 }

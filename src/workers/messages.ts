@@ -47,7 +47,7 @@ export type ToWorker =
   | { readonly kind: "socket"; readonly title: string }
   | { readonly kind: "start"; readonly setup: WorkerSetup }
   /** Serve SMB and the admin listener, too: the main worker has ended. */
-  | { readonly kind: "become-main" }
+  | { readonly kind: "become-main"; readonly id: number }
   | { readonly kind: "sample"; readonly id: number }
   /** List the waiting calls. */
   | { readonly kind: "waits"; readonly id: number }

@@ -3,15 +3,14 @@ import type { ReceiveEvents } from "../admin/admin-context.ts";
 import type { FigureSample } from "../admin/views/figures.ts";
 import type { Clock } from "../base/world.ts";
 import type { Wait } from "../operation/work.ts";
-import type { BoundSocket } from "../server/listener.ts";
+import { LastResponses, type BoundSocket } from "../server/listener.ts";
 import { openAccessLog, sharedConsoleSink } from "../server/access-log.ts";
 import { mergeSamples } from "./merge-samples.ts";
-import { LastResponses } from "../server/last-responses.ts";
 import { stopPaces, type RunningServer } from "../server/running-server.ts";
 import { logFor } from "../host/log.ts";
 import { realEnvironment } from "../host/world.ts";
 import { openServer } from "../server/start.ts";
-import { StartRefused } from "../host/start-refused.ts";
+import { StartRefused } from "../host/refused.ts";
 import { loadMilliseconds } from "./load-balance.ts";
 import type { FromWorker, OtherFigures, ToWorker, WorkerSetup } from "./messages.ts";
 import type { IncomingMessage, ServerResponse } from "node:http";
@@ -49,7 +48,7 @@ export class ActiveConnections {
   }
 }
 
-/** Limit of this server for the figures and waiting calls of the other processes. */
+/** How long the figures and waiting calls of the other processes are awaited. */
 const answerMillisecondsMax = 5000;
 /** Waiting calls of a worker that the main worker gets. */
 const waitsMax = 500;
@@ -89,7 +88,7 @@ class WorkerRun {
         this.#server = this.#start(message.setup);
         return;
       case "become-main":
-        return void this.#becomeMain();
+        return void this.#becomeMain(message.id);
       case "sample":
         return void this.#withServer(async (server) => {
           await send({ kind: "done", id: message.id, sample: server.sample() });
@@ -161,11 +160,14 @@ class WorkerRun {
     }
   }
 
-  async #becomeMain(): Promise<void> {
-    // Its events are those of its own feed from now on.
+  async #becomeMain(id: number): Promise<void> {
+    // The main worker records its events in its own feed.
     this.#forwarder?.observe(false, []);
     this.#forwarder = undefined;
-    await this.#withServer((server) => server.listenAsMain());
+    await this.#withServer(async (server) => {
+      await server.listenAsMain();
+      await send({ kind: "done", id });
+    });
   }
 
   #reportLoad(clock: Clock, previous = performance.eventLoopUtilization()): void {

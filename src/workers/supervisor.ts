@@ -2,7 +2,7 @@ import { ticksPerSecond, type Ticks } from "../base/ticks.ts";
 import type { Clock, Log } from "../base/world.ts";
 import type { Options } from "../server/options.ts";
 import { endpointNames, serviceLine, type EndpointName } from "../server/service-listener.ts";
-import { StartRefused } from "../host/start-refused.ts";
+import { StartRefused } from "../host/refused.ts";
 import { LoadBalance } from "./load-balance.ts";
 import type { EventsMessage, FromWorker, ObserveMessage, OtherFigures } from "./messages.ts";
 import { SharedSockets } from "./shared-sockets.ts";
@@ -257,7 +257,7 @@ class Supervisor {
     worker.send({ kind: "other-waits", id, waits });
   }
 
-  /** All workers announce the same lines. */
+  /** Prints lines of the main worker only, because all workers announce the same ones. */
   #announce(worker: WorkerProcess, line: string): void {
     if (worker.slot !== 0) return;
     if (this.#state === "starting") this.#lines.push(line);
@@ -271,13 +271,14 @@ class Supervisor {
     const isReplaced = this.#slots[worker.slot] !== worker;
     if (isReplaced || this.#state !== "running") return;
     this.#given.log.error({ pid: worker.pid, code, signal }, "worker ended; replacing it");
-    if (worker.slot === 0) this.#replaceMain(worker);
-    void this.#replace(worker);
+    // Starting a process takes half a second of a core, so the admin listener comes first.
+    const roleTaken = worker.slot === 0 ? this.#replaceMain(worker) : Promise.resolve();
+    void roleTaken.then(() => this.#replace(worker));
   }
 
   /** Makes another worker the main worker, which takes much less time than to start one. The slots
-   *  of both are exchanged. */
-  #replaceMain(ended: WorkerProcess): void {
+   *  of both are exchanged. Resolves when it serves as the main worker, or does not answer. */
+  async #replaceMain(ended: WorkerProcess): Promise<void> {
     const isServing = ({ isLeaving, listeningSince }: WorkerProcess): boolean =>
       !isLeaving && listeningSince !== undefined;
     const next = this.#slots.find(isServing);
@@ -287,7 +288,7 @@ class Supervisor {
     this.#slots[0] = next;
     this.#slots[ended.slot] = ended;
     this.#feed.join(next, this.#slots.slice(1));
-    next.becomeMain(this.#sockets.servedByMain());
+    await next.becomeMain(this.#sockets.servedByMain());
   }
 
   async #replace(ended: WorkerProcess): Promise<void> {

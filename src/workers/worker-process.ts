@@ -3,7 +3,7 @@ import type { FigureSample } from "../admin/views/figures.ts";
 import type { Ticks } from "../base/ticks.ts";
 import type { Clock } from "../base/world.ts";
 import type { BoundSocket } from "../server/listener.ts";
-import { StartRefused } from "../host/start-refused.ts";
+import { StartRefused } from "../host/refused.ts";
 import {
   workerArgument,
   type DoneMessage,
@@ -88,10 +88,11 @@ export class WorkerProcess {
     this.send({ kind: "start", setup });
   }
 
-  /** Lets the worker serve these sockets as the main worker, too. */
-  becomeMain(sockets: WorkerProcessOptions["sockets"]): void {
+  /** Lets the worker serve these sockets as the main worker, too. Resolves when it does, has
+   *  ended, or has not answered in time. */
+  async becomeMain(sockets: WorkerProcessOptions["sockets"]): Promise<void> {
     this.#sendSockets(sockets);
-    this.send({ kind: "become-main" });
+    await this.ask((id) => ({ kind: "become-main", id }));
   }
 
   get pid(): number {

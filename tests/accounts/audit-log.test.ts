@@ -24,6 +24,8 @@ interface Line {
   readonly client: string;
 }
 
+const environmentPath = "/admin/v1/identity/environment";
+
 it("records who did what with which result, and no secrets", async () => {
   const accounts = { audited: { keys: [first, second] } };
   const options = { ...freePorts, inMemoryPersistence: true, adminToken, accounts };
@@ -51,6 +53,8 @@ it("records who did what with which result, and no secrets", async () => {
   }
   const created = await callAccounts(server, "POST", "", { name: "made" });
   await callAccounts(server, "GET");
+  // The response has secrets of principals.
+  expect((await callAccounts(server, "GET", "/../identity/environment")).status).toBe(200);
   renameSync(auditLog, `${auditLog}.old`);
   await server.reload();
   await callAccounts(server, "DELETE", "/made");
@@ -75,6 +79,7 @@ it("records who did what with which result, and no secrets", async () => {
     ["Get Blob", "/audited/box/b", 200, { kind: "service-sas", signature }],
     ["Get Blob", "/audited/box/b", 404, { kind: "anonymous" }],
     ["/admin/v1/accounts", "/admin/v1/accounts", 201, { kind: "admin" }],
+    [environmentPath, environmentPath, 200, { kind: "admin" }],
     ["/admin/v1/accounts/:name", "/admin/v1/accounts/made", 204, { kind: "admin" }],
   ]);
   expect(lines.every(({ client, time }) => client.includes("127.0.0.1") && time > "2020")).toBe(

@@ -15,12 +15,15 @@ const adminToken = "a token that is long enough";
 const token = { Authorization: `Bearer ${adminToken}` };
 const storedAccount = "foreignstored";
 const subscription = "foreign-events";
+const principal = "5a77d0e4-0000-4000-8000-000000000001";
+const assignment = { principal, role: "Storage Blob Data Reader", account: foreign.account };
 const toQueue = { destination: { queue: foreign.queue } };
 let admin: AdminServer;
 let smb: WireClient;
 let own: { readonly Cookie: string };
 let fileId = "";
 let sessionId = "";
+let assignmentId = "";
 
 beforeAll(async () => {
   const accounts = { [foreign.account]: {}, mine: { keys: [key] } };
@@ -28,6 +31,10 @@ beforeAll(async () => {
   smb = await fillForeign(admin.server.connectionString, admin.server.smbUrl);
   const stored = await admin.post("/admin/v1/accounts", { name: storedAccount }, token);
   expect(stored.status).toBe(201);
+  const named = { name: storedAccount };
+  expect((await admin.post("/admin/v1/principals", named, token)).status).toBe(201);
+  const assigned = await admin.post("/admin/v1/role-assignments", assignment, token);
+  assignmentId = ((await assigned.json()) as { readonly id: string }).id;
   const path = `/admin/v1/subscriptions/${foreign.account}/${subscription}`;
   const body = JSON.stringify(toQueue);
   expect(await send({ method: "PUT", path, body }, token)).toMatchObject({ status: 201 });
@@ -75,7 +82,9 @@ function samplesFor(thing: Values): Values {
   const created = { name: "created", keys: undefined, settings: undefined, adopt: undefined };
   const change = { key: undefined, force: "true", timeoutSeconds: undefined };
   const { account, queue } = foreign;
-  const accounts = { account, ...created, ...change };
+  const identity = { objectId: undefined, clientId: undefined, newSecret: undefined };
+  const fields = { ...identity, secret: undefined, groups: undefined };
+  const accounts = { account, ...created, ...change, ...fields };
   return { ...none, ...page, ...lease, ...file, ...accounts, queue, ...thing };
 }
 
@@ -106,6 +115,7 @@ const bodies: Readonly<Record<string, readonly object[]>> = {
     policies: [{ id: "read", permission: "r" }],
   })),
   "/admin/v1/reset": [{}],
+  "/admin/v1/role-assignments": [{ ...assignment, container: foreign.container }],
   "/admin/v1/subscriptions/:account/:name": [toQueue],
 };
 
@@ -131,6 +141,7 @@ function attemptsOf(route: Route): readonly Attempt[] {
     .replace(":snapshot", "created")
     .replace(":account/:name", `${foreign.account}/${subscription}`)
     .replace(":name", route.access === "server" ? storedAccount : foreign.account)
+    .replace("role-assignments/:id", `role-assignments/${assignmentId}`)
     .replace(":id", sessionId)
     .replace(":number", "1");
   expect(path, "a sample for each part of the path").not.toContain(":");

@@ -145,7 +145,7 @@ function expectIndexToBeRight({ store }: World): Promise<number> {
       after: undefined,
       sees: () => true,
     });
-    const held = page.leases.map((lease) => (lease as { id: string }).id).toSorted();
+    const held = page.items.map((lease) => (lease as { id: string }).id).toSorted();
     expect(held).toEqual(await searched(records));
     return held.length;
   });
@@ -272,7 +272,7 @@ it("names leased files and directories of a hierarchical account by their paths"
 function leasedPaths({ store }: SimBlob): Promise<readonly string[]> {
   return store.snapshot(async (view) => {
     const bounds = { limit: 100, after: undefined, sees: () => true };
-    const { leases } = await heldLeasePage(new Records(view, noContent), bounds);
+    const { items: leases } = await heldLeasePage(new Records(view, noContent), bounds);
     return leases.map((each) => (each as { path: string }).path).toSorted();
   });
 }

@@ -208,8 +208,10 @@ describe("on a loopback address", () => {
     const admin = await adminServer({ location, accounts: { mine: { keys: [key(1)] } } });
     const found = await readAdminAddress(location);
     expect(statSync(join(location, "admin.json")).mode & 0o777).toBe(0o600);
-    await expect(fetchStatus(admin.url, undefined)).rejects.toThrow("log in first");
-    expect(await fetchStatus(admin.url, found?.token)).toMatchObject({ leases: { leases: [] } });
+    await expect(fetchStatus({ url: admin.url })).rejects.toThrow("log in first");
+    expect(await fetchStatus({ url: admin.url, token: found?.token })).toMatchObject({
+      leases: { leases: [] },
+    });
     await admin[Symbol.asyncDispose]();
     rmSync(location, { recursive: true, force: true });
   });

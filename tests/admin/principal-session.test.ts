@@ -156,7 +156,14 @@ describe("a session of a principal", () => {
       principals: readonly Json[];
     };
     expect(principals).toEqual([
-      { name: "reader", objectId, clientId: objectId, groups: [], hasSecret: true },
+      {
+        name: "reader",
+        objectId,
+        clientId: objectId,
+        groups: [],
+        hasSecret: true,
+        source: "configured",
+      },
     ]);
   });
 

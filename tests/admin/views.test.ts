@@ -348,7 +348,7 @@ it("status prints the same values as a table", async () => {
   const blob = container.getBlockBlobClient("evil\u001b[2Jname");
   await blob.upload("x", 1);
   const { leaseId = "" } = await blob.getBlobLeaseClient().acquireLease(60);
-  const table = statusTable(await fetchStatus(admin.url, undefined), 200);
+  const table = statusTable(await fetchStatus({ url: admin.url }), 200);
   expect(table).toContain(`Etagere `);
   const row = table.split("\n").find((line) => line.includes(leaseId));
   const left = /^blob {2,}leased +(\d+) s +\S+ +devstoreaccount1\/.*\/evil\?\[2Jname$/;

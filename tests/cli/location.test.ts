@@ -5,7 +5,7 @@ import { BlobServiceClient } from "@azure/storage-blob";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { startCommand } from "./start-command.ts";
 import { start } from "../../src/server/start.ts";
-import { StartRefused } from "../../src/host/start-refused.ts";
+import { StartRefused } from "../../src/host/refused.ts";
 
 let folder = "";
 beforeAll(async () => {

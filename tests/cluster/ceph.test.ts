@@ -1,7 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { temporaryFolder } from "../harness/temporary-folder.ts";
-import { Bucket } from "../../src/content/s3/bucket.ts";
-import { parseBucketLocation } from "../../src/content/s3/bucket-location.ts";
+import { Bucket, parseBucketLocation } from "../../src/content/s3/bucket.ts";
 import { realClock } from "../../src/host/world.ts";
 import { startChild, type ChildServer } from "../harness/child-server.ts";
 import { rawClient, type RawClient } from "../harness/raw-client.ts";

@@ -1,7 +1,7 @@
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { whole } from "../../src/content/plan.ts";
+import { whole } from "../../src/content/content-ref.ts";
 import { openS3Files } from "../../src/content/s3/open-s3-files.ts";
 import type { Credentials } from "../../src/content/s3/signature.ts";
 import { openContentFixture, pattern } from "../harness/content-fixture.ts";

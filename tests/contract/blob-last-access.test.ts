@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { lastAccess, lastAccessUpdate } from "../../src/blob/read/last-access.ts";
+import { lastAccess, lastAccessUpdate } from "../../src/blob/read/blob-properties.ts";
 import type { BlobRecord } from "../../src/blob/records.ts";
 import type { BlobAddress, ContainerScope } from "../../src/blob/resources.ts";
 import { emptyContent } from "../../src/content/content-ref.ts";

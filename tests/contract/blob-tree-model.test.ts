@@ -1,7 +1,12 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { comparePaths, splitPath } from "../../src/blob/tree/paths.ts";
-import { isWithin } from "../../src/blob/tree/resolve.ts";
+import {
+  comparePaths,
+  splitPath,
+  isWithin,
+  blobTree,
+  findPath,
+} from "../../src/blob/tree/find-path.ts";
 import { applyEffects } from "../../src/operation/apply.ts";
 import type { Effect } from "../../src/operation/effects.ts";
 import { put, remove } from "../../src/operation/effects.ts";
@@ -9,18 +14,14 @@ import { newId } from "../../src/operation/identifiers.ts";
 import { Records } from "../../src/operation/records.ts";
 import type { RecordView } from "../../src/operation/view.ts";
 import { nextETag } from "../../src/protocol/conditions.ts";
-import { whole } from "../../src/content/plan.ts";
+import { whole, emptyContent } from "../../src/content/content-ref.ts";
 import type { Transaction } from "../../src/store/store.ts";
 import { SimTree } from "../harness/sim-tree.ts";
-import { emptyContent } from "../../src/content/content-ref.ts";
 import { accounts } from "../../src/account/account-record.ts";
 import { blobs, containers, type BlobRecord } from "../../src/blob/records.ts";
 import type { ContainerScope } from "../../src/blob/resources.ts";
-import { createParents } from "../../src/blob/tree/create-parents.ts";
-import { isDirectoryEmpty } from "../../src/blob/tree/delete-path.ts";
-import { newDirectory } from "../../src/blob/tree/directory-record.ts";
-import { blobTree, findPath } from "../../src/blob/tree/find-path.ts";
-import { movePath, reclaimBelow } from "../../src/blob/tree/move-path.ts";
+import { createParents, newDirectory } from "../../src/blob/tree/create-parents.ts";
+import { isDirectoryEmpty, movePath, reclaimBelow } from "../../src/blob/tree/move-path.ts";
 
 type OnWrite = (key: Uint8Array) => void;
 

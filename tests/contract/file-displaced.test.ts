@@ -3,7 +3,7 @@ import { beforeEach, describe, expect, it } from "vitest";
 import type { Table } from "../../src/encoding/table.ts";
 import { closeFile } from "../../src/file/filesystem/close.ts";
 import { acknowledge, lockFile } from "../../src/file/filesystem/lock.ts";
-import { readFile } from "../../src/file/filesystem/read.ts";
+import { readFile } from "../../src/file/filesystem/info.ts";
 import { renameFile } from "../../src/file/filesystem/rename.ts";
 import { setDeletePending } from "../../src/file/filesystem/set-info.ts";
 import { writeFile } from "../../src/file/filesystem/write.ts";
@@ -17,7 +17,7 @@ import {
   versions,
 } from "../../src/file/records.ts";
 import { Records } from "../../src/operation/records.ts";
-import { closeOrphanedHandles } from "../../src/server/orphaned-handles.ts";
+import { closeOrphanedHandles } from "../../src/file/filesystem/sweep.ts";
 import {
   expectDone,
   namesIn,
@@ -125,7 +125,7 @@ describe.each(Object.entries(renames))("a file that a rename over %s replaced", 
   it("is shown among the open files with its former name", async () => {
     const handle = await open(["d", "t"]);
     expect(await replace()).toBe("done");
-    const { files } = await world.store.snapshot((view) =>
+    const { items: files } = await world.store.snapshot((view) =>
       openFilePage(new Records(view, world.runtime.content), {
         limit: 10,
         after: undefined,

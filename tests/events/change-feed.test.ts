@@ -37,6 +37,8 @@ async function json(name: string): Promise<Record<string, unknown>> {
   return JSON.parse(body) as Record<string, unknown>;
 }
 
+const indexName = "meta/segments.json";
+
 describe("the change feed", () => {
   test("has an index, a manifest and chunks for the hours with changes", async () => {
     await write();
@@ -52,10 +54,7 @@ describe("the change feed", () => {
       intervalSecs: 3600,
       chunkFilePaths: [`$blobchangefeed/${chunk!.slice(0, -"00000.avro".length)}`],
     });
-    const [{ begin }, { lastConsumable }] = [
-      await json(manifest),
-      await json("meta/segments.json"),
-    ];
+    const [{ begin }, { lastConsumable }] = [await json(manifest), await json(indexName)];
     expect(Date.parse(String(lastConsumable))).toBeGreaterThan(Date.parse(String(begin)));
   });
 
@@ -95,10 +94,14 @@ describe("the change feed", () => {
     sim.clock.advance(hour + 20_000);
     await write();
     const [, manifest = ""] = await names("idx/");
-    expect(await json(manifest)).toMatchObject({ status: "Finalized" });
+    const { status, begin } = await json(manifest);
+    expect(status).toBe("Finalized");
+    const consumable = async () => Date.parse(String((await json(indexName))["lastConsumable"]));
+    expect(await consumable()).toBe(Date.parse(String(begin)) + hour);
     await put("c");
     await write();
     expect(await names("log/")).toHaveLength(2);
+    expect(await consumable()).toBeGreaterThan(Date.parse(String(begin)) + hour);
     const last = await sim.send({ method: "GET", path: `${feed}/${chunk}` });
     expect(last.headers["etag"]).toBe(second.headers["etag"]);
   });

@@ -73,7 +73,8 @@ const hook = `${account}/hook`;
 
 describe("a change of a subscription", () => {
   const create = (extra: object = {}) => {
-    const destination = { webhook: `${receiver.url}/hook?code=1`, secret: "12345678", ...extra };
+    const webhook = `${receiver.url}/hook?functionName=a&code=1&key9`;
+    const destination = { webhook, secret: "12345678", ...extra };
     return send("PUT", hook, { body: { destination } });
   };
 
@@ -85,15 +86,30 @@ describe("a change of a subscription", () => {
     const changed = await send("PATCH", hook, { body });
     expect(changed).toMatchObject({ status: 200, body: { ...body, delivered: 1 } });
     expect(JSON.stringify(changed.body)).not.toContain("12345678");
+    const shown = { url: `${receiver.url}/hook?functionName=a&…`, isSigned: true };
+    expect(changed.body["destination"]).toMatchObject(shown);
     await upload("b.txt", "c.png");
     await admin.server.events.settled();
     expect(delivered()).toEqual(["a.txt", "c.png"]);
     const last = receiver.requests.at(-1);
-    expect(last?.path).toBe("/hook?code=1");
+    expect(last?.path).toBe("/hook?functionName=a&code=1&key9");
     expect(last?.headers["x-etagere-signature"]).toMatch(/^sha256=/);
     expect(receiver.handshakes).toHaveLength(1);
     const removed = await send("PATCH", hook, { body: { subjectEndsWith: null } });
     expect(removed.body["subjectEndsWith"]).toBeUndefined();
+  });
+
+  test("is possible with what a response shows, also of an odd URL", async () => {
+    const destination = { webhook: `${receiver.url}/%zz` };
+    const advancedFilters = [
+      { operatorType: "NumberLessThan", key: "data.contentLength", value: 5 },
+      { operatorType: "IsNotNull", key: "data.api" },
+    ];
+    const created = await send("PUT", hook, { body: { destination, advancedFilters } });
+    expect(created).toMatchObject({ status: 201, body: { advancedFilters } });
+    expect(created.body["destination"]).toMatchObject({ url: destination.webhook });
+    const body = { advancedFilters: created.body["advancedFilters"] };
+    expect(await send("PATCH", hook, { body })).toMatchObject({ status: 200, body });
   });
 
   test("asks a new webhook first", async () => {

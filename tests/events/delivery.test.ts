@@ -373,6 +373,15 @@ describe("a subscription", () => {
     expect(receiver.requests).toEqual([]);
   });
 
+  test("of the configuration needs a webhook that is listed", async () => {
+    const destination = { webhook: "http://127.0.0.1:9/" };
+    const accounts = { [account]: { subscriptions: { hook: { destination } } } };
+    const options = { ...freePorts, noSmb: true, ...placeOf({}), accounts };
+    await expect(start(options)).rejects.toThrow(
+      'subscription "hook": its webhook is not listed: list the beginning of http://127.0.0.1:9',
+    );
+  });
+
   test("of the configuration is there from the start, and cannot be changed", async () => {
     await server.stop();
     const destination = { webhook: `${receiver.url}/` };

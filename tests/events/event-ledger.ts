@@ -59,6 +59,27 @@ export class EventLedger {
     return this.#missingInFeed === 0;
   }
 
+  /** Acknowledged changes that the feed does not have. */
+  get absent(): number {
+    return this.#count((id) => this.#isAcknowledged[id] === 1 && this.#feed[id] === 0);
+  }
+
+  /** Changes that the feed has more than once. */
+  get repeated(): number {
+    return this.#count((id) => this.#feed[id]! > 1);
+  }
+
+  /** Acknowledged changes that the webhook did not get. */
+  get missed(): number {
+    return this.#count((id) => this.#isAcknowledged[id] === 1 && this.#delivered[id] === 0);
+  }
+
+  #count(matches: (id: number) => boolean): number {
+    let count = 0;
+    for (let id = 0; id < this.#begun; id += 1) if (matches(id)) count += 1;
+    return count;
+  }
+
   /** The first violations. */
   problems(): readonly string[] {
     const problems: string[] = [];

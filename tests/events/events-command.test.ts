@@ -1,4 +1,5 @@
 import { execFile } from "node:child_process";
+import { writeFileSync } from "node:fs";
 import { promisify } from "node:util";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { BlobServiceClient } from "@azure/storage-blob";
@@ -8,6 +9,7 @@ import { readWords } from "../../src/cli/parse-words.ts";
 import { start, type EtagereServer } from "../../src/index.ts";
 import { program } from "../harness/child-server.ts";
 import { freePorts } from "../harness/server.ts";
+import { temporaryFolder } from "../harness/temporary-folder.ts";
 import { placeOf } from "../harness/test-store.ts";
 import { webhookReceiver, type WebhookReceiver } from "./webhook-receiver.ts";
 
@@ -39,7 +41,8 @@ async function events(...words: readonly string[]): Promise<readonly [code: numb
 
 test("the command creates, lists, shows and deletes subscriptions", async () => {
   const webhook = `${receiver.url}/hook?code=secret`;
-  const ends = ["--ends", ".txt", "--types", "Microsoft.Storage.BlobCreated", "--cloudEvents"];
+  const types = "Microsoft.Storage.BlobCreated, Microsoft.Storage.BlobDeleted";
+  const ends = ["--ends", ".txt", "--types", types, "--cloudEvents"];
   const created = await events("create", account, "hook", "--webhook", webhook, ...ends);
   expect(created).toEqual([0, expect.stringContaining('"subjectEndsWith": ".txt"')]);
   const service = BlobServiceClient.fromConnectionString(server.connectionString);
@@ -49,7 +52,7 @@ test("the command creates, lists, shows and deletes subscriptions", async () => 
   expect(receiver.requests).toHaveLength(1);
   const [code, listed] = await events("list");
   expect([code, listed]).toEqual([0, expect.stringContaining(`${account}/hook`)]);
-  expect(listed).toContain("delivered 1, not 0");
+  expect(listed).toContain("delivered 1, not delivered 0");
   expect(listed).not.toContain("secret");
   const [, shown] = await events("show", account, "hook", "--json");
   expect(JSON.parse(shown)).toMatchObject({ name: "hook", delivered: 1, backlog: 0 });
@@ -63,6 +66,10 @@ test("the command creates, lists, shows and deletes subscriptions", async () => 
 test("the command says what the server rejects", async () => {
   const words = ["create", account, "hook", "--webhook", "https://example.com/"];
   expect(await events(...words)).toEqual([1, expect.stringContaining("--eventWebhooks")]);
+  const broken = `${temporaryFolder()}-broken.json`;
+  writeFileSync(broken, "{");
+  const file = await events("create", account, "hook", "--file", broken);
+  expect(file).toEqual([1, expect.stringContaining(`${broken}: Expected`)]);
   expect(await events("tail", account)).toEqual([1, expect.stringContaining("writes no events")]);
 });
 

@@ -3,9 +3,8 @@ import { developmentAccountName as accountName } from "../../src/account/setting
 import { accounts } from "../../src/account/account-record.ts";
 import type { EventRecord } from "../../src/account/event-log.ts";
 import { closeFile } from "../../src/file/filesystem/close.ts";
-import type { Disposition } from "../../src/file/filesystem/file-open-request.ts";
+import { openFile, type Disposition } from "../../src/file/filesystem/open.ts";
 import type { FileReference } from "../../src/file/filesystem/file-reference.ts";
-import { openFile } from "../../src/file/filesystem/open.ts";
 import { renameFile } from "../../src/file/filesystem/rename.ts";
 import { setBasicInfo, setDeletePending, setSecurity } from "../../src/file/filesystem/set-info.ts";
 import { sweepHandles } from "../../src/file/filesystem/sweep.ts";

@@ -108,6 +108,30 @@ test("a log beyond its size loses its oldest entries", async () => {
   expect((await state())?.missed).toBe(20 - left.length);
 });
 
+test("the letters about a log that is too large do not remove further events", async () => {
+  const all = { ...subscription, subjectEndsWith: undefined };
+  await putSubscription(sim.store, sim.runtime.random, { ...key, subscription: all });
+  for (let at = 0; at < 100; at += 1) await put(`${at}.txt`);
+  const retained = retention({ bytesMax: 8000 });
+  await retained.round();
+  const missed = (await state())?.missed;
+  for (let round = 0; round < 3; round += 1) await retained.round();
+  expect(await letters()).toMatchObject([{ missedEvents: missed }]);
+  expect((await state())?.missed).toBe(missed);
+});
+
+test("events of dead letters are not missed", async () => {
+  const all = { ...subscription, subjectEndsWith: undefined };
+  await putSubscription(sim.store, sim.runtime.random, { ...key, subscription: all });
+  await put("a.txt");
+  for (let week = 0; week < 3; week += 1) {
+    sim.clock.skip(8 * dayMilliseconds);
+    await retention().round();
+  }
+  expect(await letters()).toMatchObject([{ missedEvents: 1 }]);
+  expect(await logged()).toEqual([]);
+});
+
 test("a log without readers is deleted", async () => {
   await put("a.txt");
   await deleteSubscription(sim.store, key);

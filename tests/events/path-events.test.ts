@@ -53,6 +53,17 @@ describe("events of a hierarchical account", () => {
     expect(events[6]?.recursive).toBe(true);
   });
 
+  test("name a rename over a file once, as the rename", async () => {
+    await send({ method: "PUT", path: "/lake/a?resource=file" });
+    await send({ method: "PUT", path: "/lake/b?resource=file" });
+    await send({ method: "PUT", path: "/lake/b", headers: { "x-ms-rename-source": "/lake/a" } });
+    expect(await texts()).toEqual([
+      "BlobCreated/CreateFile a",
+      "BlobCreated/CreateFile b",
+      "BlobRenamed/RenameFile a b",
+    ]);
+  });
+
   test("name a file that expires, when it is removed", async () => {
     const headers = { "x-ms-expiry-option": "RelativeToNow", "x-ms-expiry-time": "60000" };
     await send({ method: "PUT", path: "/lake/d?resource=directory" });

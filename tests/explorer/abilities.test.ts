@@ -78,7 +78,7 @@ const harmless = new Set(
   [
     "Add clause, Clear selection, Close details, Columns, Copy URL, Count, Count blobs, Deleted",
     "Details, Download, Download zip, Export, Flat, History, Open, Refresh, Run query, Select all",
-    "Show, Show as a picture, Create SAS URL",
+    "Properties, Show, Show as a picture, Create SAS URL",
   ].flatMap((line) => line.split(", ")),
 );
 const isHarmless = (name: string): boolean => harmless.has(name) || name.startsWith("Actions of ");

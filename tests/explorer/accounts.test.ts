@@ -3,12 +3,14 @@ import { describe, expect, it } from "vitest";
 import { developmentAccountKey } from "../../src/account/settings.ts";
 import { account, explorer, putText, row } from "./explorer.ts";
 
+const thirdKey = Buffer.alloc(64, 3).toString("base64");
 const here = explorer({
   isLoggedIn: true,
   adminToken: "a token of some length",
   accounts: {
     [account]: { keys: [developmentAccountKey], versioning: true },
     second: { keys: [developmentAccountKey] },
+    third: { keys: [thirdKey] },
   },
 });
 
@@ -58,5 +60,23 @@ describe("accounts", () => {
     expect(page.url()).toContain("#/blobs/second");
     await page.reload();
     await row(page, "of-the-second").waitFor();
+  });
+
+  it("are changed below the dialog with their keys, which then shows those of the new one", async () => {
+    const page = await here.open("#/blobs/second");
+    await page.getByRole("button", { name: "Connect" }).click();
+    const dialog = page.getByRole("dialog");
+    await dialog.getByRole("heading", { name: "Connect to second" }).waitFor();
+    await dialog.getByRole("button", { name: "Show key" }).click();
+    await dialog.getByLabel("Key 1", { exact: true }).waitFor();
+    await page.evaluate(`location.hash = "#/blobs/third"`);
+    await dialog.getByRole("heading", { name: "Connect to third" }).waitFor();
+    // The key of the account before must not stand under the name of this one.
+    expect(await dialog.getByLabel("Key 1", { exact: true }).count()).toBe(0);
+    await dialog.getByRole("button", { name: "Show key" }).click();
+    expect(await dialog.getByLabel("Key 1", { exact: true }).inputValue()).toBe(thirdKey);
+    expect(await dialog.getByLabel("blob endpoint", { exact: true }).inputValue()).toMatch(
+      /third$/,
+    );
   });
 });

@@ -1,3 +1,4 @@
+import assert from "node:assert";
 import { ShareServiceClient } from "@azure/storage-file-share";
 import { readFile } from "node:fs/promises";
 import type { Page } from "playwright-core";
@@ -76,6 +77,24 @@ describe("many blobs", () => {
     await job(page, /^Count/)
       .getByText(`${fileCount} blobs, 325 B`)
       .waitFor();
+  });
+
+  it("are counted in a panel, and what it covers can be scrolled into view", async () => {
+    const page = await here.open(`#/blobs/${account}`);
+    await choose(page, container, "Count blobs");
+    const panel = job(page, /^Count/);
+    await panel.getByText(/ blobs, /).waitFor();
+    const place = `#/blobs/${account}/${container}?blob=2025%2Fpart-00.txt`;
+    await page.evaluate(`location.hash = ${JSON.stringify(place)}`);
+    await page.getByLabel("Header value 1").fill("text/markdown");
+    const save = page.getByRole("button", { name: "Save", exact: true });
+    const [below, above] = [await panel.boundingBox(), await save.boundingBox()];
+    assert(below && above);
+    // A window in which the panel is in front of the button.
+    const height = Math.round(800 + above.y - below.y);
+    await page.setViewportSize({ width: 1280, height });
+    await save.click();
+    await page.getByText("Properties saved").waitFor();
   });
 
   it("of a folder are downloaded, copied, moved and deleted", async () => {

@@ -1,9 +1,13 @@
 import { QueueServiceClient } from "@azure/storage-queue";
-import { describe, expect, it } from "vitest";
+import { afterAll, describe, expect, it } from "vitest";
+import { webhookReceiver } from "../events/webhook-receiver.ts";
 import { axeFindings } from "./axe.ts";
 import { account, explorer, putText, row, takePicture } from "./explorer.ts";
 
-const here = explorer();
+const receiver = await webhookReceiver();
+const here = explorer({ eventWebhooks: `${receiver.url}/` });
+
+afterAll(() => receiver[Symbol.asyncDispose]());
 
 describe("event subscriptions", () => {
   it("are created, paused, changed and deleted; the log is shown live", async () => {
@@ -58,5 +62,12 @@ describe("event subscriptions", () => {
     await dialog.locator("[name=url]").fill("http://127.0.0.1:9/hook");
     await dialog.getByRole("button", { name: "Create" }).click();
     await dialog.getByRole("alert").getByText("WebhookNotListed").waitFor();
+    await dialog.locator("[name=url]").fill(`${receiver.url}/hook?code=1`);
+    await dialog.getByRole("button", { name: "Create" }).click();
+    await row(page, "to-web").click();
+    await page.getByRole("button", { name: "Change" }).click();
+    await dialog.getByLabel("Schema").selectOption("CloudEventSchemaV1_0");
+    await dialog.getByRole("button", { name: "Save" }).click();
+    await dialog.getByRole("alert").getByText("URL: enter it").waitFor();
   });
 });

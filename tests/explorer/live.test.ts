@@ -94,6 +94,33 @@ describe("SMB", () => {
     await shown.waitFor({ state: "detached" });
     client.end();
   });
+
+  it("a session is closed only after a question", async () => {
+    const service = ShareServiceClient.fromConnectionString(here.server.connectionString);
+    const share = service.getShareClient("closing");
+    await share.create();
+    const file = share.rootDirectoryClient.getFileClient("plan.txt");
+    await file.create(100);
+    const client = await WireClient.ready(here.server.smbUrl, "closing");
+    const handle = await openFile(client, "plan.txt");
+    await client.ask(10, lockBody(handle, { at: 0, length: 5, flags: 0x12 }));
+    const page = await here.open("#/concurrency/smb");
+    const shown = page.getByRole("article", { name: "plan.txt" });
+    await shown.waitFor();
+    const question = page.getByRole("dialog", { name: "Close session" });
+    await page.getByRole("button", { name: "Close session" }).click();
+    await question.getByText(/Close the session of .* with 1 open handle\?/).waitFor();
+    await question.getByRole("button", { name: "Cancel" }).click();
+    await question.waitFor({ state: "detached" });
+    // Nothing was closed: the lock still rejects a write.
+    await expect(file.uploadRange("x", 0, 1)).rejects.toMatchObject({ code: "FileLockConflict" });
+    await page.getByRole("button", { name: "Close session" }).click();
+    await question.getByRole("button", { name: "Close session" }).click();
+    await page.getByText("Session closed").waitFor();
+    await shown.waitFor({ state: "detached" });
+    await file.uploadRange("x", 0, 1);
+    client.end();
+  });
 });
 
 describe("messages", () => {

@@ -62,18 +62,22 @@ describe("the preview of a PDF", () => {
 });
 
 describe("the preview of a Parquet file", () => {
-  it("has the first rows and the columns, decoded by the server", async () => {
+  it("has the first rows, decoded by the server, and the schema", async () => {
     const files = "tests/sdk/parquet-files";
     await put("all.parquet", readFileSync(`${files}/all-snappy.parquet`), "");
     await put("nested.parquet", readFileSync(`${files}/nested.parquet`), "");
     await put("bad.parquet", Buffer.from("PAR1 nonsense PAR1"), "");
     const page = await here.open(contentOf("all.parquet"));
     await page.getByText(/\d+ rows? of /).waitFor();
-    await page.getByText("Columns", { exact: true }).click();
-    await page.getByRole("cell", { name: "number", exact: true }).first().waitFor();
+    await page.getByText(/^Schema: \d+ columns, \d+ rows in the file/).click();
+    await page.getByRole("cell", { name: "text (bytes)" }).first().waitFor();
+    await page.getByRole("cell", { name: "optional" }).first().waitFor();
     expect(await axeFindings(page)).toEqual([]);
     await page.goto(new URL(contentOf("nested.parquet"), page.url()).href);
     await page.getByText("column items has lists or structures").waitFor();
+    await page.getByText(/^Schema: /).click();
+    const inner = page.getByRole("row", { name: /repeated/ }).first();
+    await inner.getByRole("cell").first().waitFor();
     await page.goto(new URL(contentOf("bad.parquet"), page.url()).href);
     await page.getByText("Loading rows failed").waitFor();
   });

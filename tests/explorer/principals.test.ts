@@ -119,4 +119,63 @@ describe("an administrator", () => {
     await page.getByRole("button", { name: "Log in as reader" }).click();
     await page.getByText("as reader", { exact: true }).waitFor();
   });
+
+  it("creates a principal, assigns and deletes roles, and changes and deletes it", async () => {
+    await putText(here, { container: "reports", name: "a.txt", text: "figures" });
+    const page = await here.open(new URL(here.server.explorerLink()).hash);
+    await row(page, "reports").waitFor();
+    await page.goto(`${here.server.adminUrl}/#/principals`);
+    await page.getByRole("button", { name: "New principal" }).click();
+    const form = page.getByRole("dialog", { name: "New principal" });
+    await form.getByLabel("Name").fill("reader");
+    await form.getByRole("button", { name: "Create" }).click();
+    await form.getByText('"reader" names another principal').waitFor();
+    expect(await axeFindings(page)).toEqual([]);
+    await form.getByLabel("Name").fill("Night shift");
+    await form.getByRole("button", { name: "Create" }).click();
+    const made = page.getByRole("dialog", { name: "Secret of Night shift" });
+    const created = await made.getByLabel("Secret", { exact: true }).inputValue();
+    expect(created).toHaveLength(43);
+    await made.getByRole("button", { name: "Close" }).last().click();
+    const line = page.getByRole("row", { name: /^Night shift stored/ });
+    await line.getByRole("button", { name: "Assign role" }).click();
+    const assigning = page.getByRole("dialog", { name: "New role assignment" });
+    await assigning.getByLabel(/^Role/).selectOption("Storage Blob Data Reader");
+    await assigning.getByLabel(/^Account/).selectOption(account);
+    await assigning.getByLabel("Applies to").selectOption("One container");
+    await assigning.getByLabel("Name", { exact: true }).fill("reports");
+    expect(await axeFindings(page)).toEqual([]);
+    await assigning.getByRole("button", { name: "Assign", exact: true }).click();
+    const assigned = page.getByRole("row", { name: /^Night shift Storage Blob Data Reader/ });
+    await assigned.getByText("blob: reports").waitFor();
+    // A configured one can only be used.
+    const configured = page.getByRole("row", { name: /^reader configured/ });
+    expect(await configured.getByRole("button", { name: /Change|Delete/ }).count()).toBe(0);
+    expect(await axeFindings(page)).toEqual([]);
+    await takePicture(page, "principals-stored");
+
+    const night = await here.open("#/blobs");
+    const headers = { "x-etagere-admin": "1", "content-type": "application/json" };
+    const login = { headers, data: { principal: "Night shift", secret: created } };
+    const session = `${here.server.adminUrl}/admin/v1/session`;
+    expect((await night.context().request.post(session, login)).status()).toBe(200);
+    const path = `${here.server.adminUrl}/storage/blob/${account}/reports/a.txt`;
+    const status = async () => (await night.context().request.get(path, { headers })).status();
+    expect(await status()).toBe(200);
+    await assigned.getByRole("button", { name: /^Delete/ }).click();
+    await page.getByRole("dialog").getByRole("button", { name: "Delete" }).click();
+    await assigned.waitFor({ state: "detached" });
+    expect(await status()).not.toBe(200);
+
+    await line.getByRole("button", { name: "Change Night shift" }).click();
+    const changing = page.getByRole("dialog", { name: "Change Night shift" });
+    await changing.getByLabel("Groups").fill("team, shift");
+    await changing.getByRole("button", { name: "Save" }).click();
+    await line.getByText("team, shift").waitFor();
+    expect((await night.context().request.post(session, login)).status()).toBe(200);
+    await line.getByRole("button", { name: "Delete Night shift" }).click();
+    await page.getByRole("dialog").getByRole("button", { name: "Delete" }).click();
+    await line.waitFor({ state: "detached" });
+    expect((await night.context().request.post(session, login)).status()).toBe(401);
+  });
 });

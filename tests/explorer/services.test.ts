@@ -3,6 +3,7 @@ import { ShareServiceClient } from "@azure/storage-file-share";
 import { QueueServiceClient } from "@azure/storage-queue";
 import { readFile } from "node:fs/promises";
 import { describe, expect, it } from "vitest";
+import { axeFindings } from "./axe.ts";
 import { account, choose, explorer, row } from "./explorer.ts";
 
 const here = explorer();
@@ -250,5 +251,56 @@ describe("shares", () => {
     await page.getByRole("button", { name: "Connect" }).click();
     const address = await page.getByLabel("SMB address", { exact: true }).inputValue();
     expect(address).toMatch(/^smb:\/\/127\.0\.0\.1:\d+\/SHARE$/);
+  });
+});
+
+describe("properties", () => {
+  it("of shares, files and queues are shown and changed, unless they have changed meanwhile", async () => {
+    const { connectionString } = here.server;
+    const share = ShareServiceClient.fromConnectionString(connectionString).getShareClient("plans");
+    await share.create();
+    const file = share.rootDirectoryClient.getFileClient("plan.txt");
+    await file.create(10);
+    const queue = QueueServiceClient.fromConnectionString(connectionString).getQueueClient("plans");
+    await queue.create();
+    const page = await here.open("#/shares");
+    const openOf = async (): Promise<void> => {
+      await page.getByRole("button", { name: "Actions of plans" }).click();
+      await page.getByRole("menuitem", { name: "Properties" }).click();
+    };
+    const dialog = page.getByRole("dialog", { name: "Properties of plans" });
+    const add = async (value: string): Promise<void> => {
+      await page.getByRole("button", { name: "Add", exact: true }).click();
+      await page.getByLabel("Metadata name 1").fill("team");
+      await page.getByLabel("Metadata value 1").fill(value);
+      await page.getByRole("button", { name: "Save", exact: true }).click();
+    };
+    await openOf();
+    await dialog.getByLabel("Quota (GiB)").fill("7");
+    await dialog.getByRole("button", { name: "Save quota" }).click();
+    await page.getByText("Quota saved").waitFor();
+    await add("blue");
+    await page.getByText("Metadata saved").waitFor();
+    expect(await axeFindings(page)).toEqual([]);
+    expect(await share.getProperties()).toMatchObject({ quota: 7, metadata: { team: "blue" } });
+    await dialog.getByRole("button", { name: "Close" }).click();
+    await row(page, "plans").getByText("7 GiB").waitFor();
+
+    await page.goto(`${here.server.adminUrl}/#/queues`);
+    await row(page, "plans").waitFor();
+    await openOf();
+    await dialog.getByText("Messages").waitFor();
+    await queue.setMetadata({ owner: "other" });
+    await add("red");
+    await dialog.getByText("Another client has changed the metadata").waitFor();
+    expect((await queue.getProperties()).metadata).toEqual({ owner: "other" });
+
+    const detail = await here.open(`#/shares/${account}/plans?file=plan.txt`);
+    await detail.getByRole("button", { name: "Add", exact: true }).click();
+    await detail.getByLabel("Metadata name 1").fill("state");
+    await detail.getByLabel("Metadata value 1").fill("final");
+    await detail.getByRole("button", { name: "Save", exact: true }).click();
+    await detail.getByText("Metadata saved").waitFor();
+    expect((await file.getProperties()).metadata).toEqual({ state: "final" });
   });
 });

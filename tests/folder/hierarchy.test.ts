@@ -6,7 +6,7 @@ import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { blobs } from "../../src/blob/records.ts";
 import { start, type StartOptions } from "../../src/index.ts";
 import { checkFolder } from "../../src/commands/folder-check/check-folder.ts";
-import { StartRefused } from "../../src/host/start-refused.ts";
+import { StartRefused } from "../../src/host/refused.ts";
 import { realClock } from "../../src/host/world.ts";
 import { openLmdbStore } from "../../src/store/lmdb/open-lmdb-store.ts";
 import { silentLog } from "../harness/silent-log.ts";

@@ -10,6 +10,7 @@ import { parseCommandLine } from "../../src/cli/command-line.ts";
 import { commands } from "../../src/cli/commands.ts";
 import { openAccounts } from "../../src/data/accounts.ts";
 import { start, type EtagereServer, type InitInput } from "../../src/index.ts";
+import { webhookReceiver, type WebhookReceiver } from "../events/webhook-receiver.ts";
 import { freePorts } from "../harness/server.ts";
 import { temporaryFolder } from "../harness/temporary-folder.ts";
 import { azuriteFixture } from "../import/azurite-fixture.ts";
@@ -77,7 +78,9 @@ describe("commands that serve", () => {
 describe("commands that end", () => {
   const root = temporaryFolder();
   let server: EtagereServer;
+  let receiver: WebhookReceiver;
   beforeAll(async () => {
+    receiver = await webhookReceiver();
     for (const name of ["etc", "backup", "tests"]) mkdirSync(join(root, name));
     for (const name of ["data", "served", "old"]) {
       const filled = await start({ ...freePorts, location: join(root, name) });
@@ -87,15 +90,20 @@ describe("commands that end", () => {
     }
     const { folder } = await azuriteFixture();
     await promisify(execFile)("cp", ["-r", folder, join(root, "azurite-data")]);
-    server = await start({ ...freePorts, location: join(root, ".etagere") });
+    const eventWebhooks = `${receiver.url}/`;
+    server = await start({ ...freePorts, location: join(root, ".etagere"), eventWebhooks });
     const queues = QueueServiceClient.fromConnectionString(server.connectionString);
     await queues.createQueue("events");
   }, commandMillisecondsMax);
-  afterAll(() => server.stop());
+  afterAll(async () => {
+    await server.stop();
+    await receiver[Symbol.asyncDispose]();
+  });
 
   /** Folders of the machine are folders of the test. */
   const local = (word: string): string =>
     word
+      .replace("http://127.0.0.1:7071", receiver.url)
       .replace("/var/lib/etagere", join(root, "served"))
       .replace(/\/(etc\/etagere|mnt\/usb)/, join(root, "etc"))
       .replace("/backup", join(root, "backup"));

@@ -2,8 +2,12 @@ import { execFile } from "node:child_process";
 import { readFileSync } from "node:fs";
 import { promisify } from "node:util";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { steps } from "../../examples/tour/steps.ts";
 import { withETagTables } from "../../scripts/docs/concurrency-page.ts";
+import { developmentAccount, developmentAccountName } from "../../src/account/settings.ts";
+import { connectionStringOf } from "../../src/admin/connection-string.ts";
 import { start, type EtagereServer } from "../../src/index.ts";
+import { flagDefaults } from "../../src/server/flags.ts";
 
 const guide = readFileSync("docs/guides/managing-concurrency.md", "utf8");
 const sampleMillisecondsMax = 120_000;
@@ -21,6 +25,14 @@ function samplesOf(language: "js" | "python"): { section: string; code: string; 
     }));
   });
 }
+
+it("the guide names the connection string of a server with default ports", () => {
+  const [, given] = /CONNECTION_STRING="([^"]*)"/.exec(guide) ?? [];
+  const account = { ...developmentAccount(), name: developmentAccountName };
+  const names = ["blob", "queue", "table", "file"] as const;
+  const urls = names.map((name) => [name, `http://127.0.0.1:${flagDefaults[`${name}Port`]}`]);
+  expect(given).toBe(connectionStringOf(account, Object.fromEntries(urls) as object));
+});
 
 let server: EtagereServer;
 beforeAll(async () => {
@@ -63,4 +75,13 @@ describe("the samples print what the guide says", () => {
 
 it("shows the operations as they are declared (npm run docs writes it)", () => {
   expect(guide).toBe(withETagTables(guide));
+});
+
+it("names the steps of the tour as the tour does", () => {
+  const named = [...guide.matchAll(/^Tour: ([^]*?\*)\.\s/gm)].flatMap(([, list = ""]) =>
+    list.split(";").map((name) => name.replaceAll(/\s+/g, " ").trim().slice(1, -1)),
+  );
+  const titles = steps.map(({ title }) => title.replace("*", "\\*"));
+  expect(named.filter((name) => !titles.some((title) => title.startsWith(name)))).toEqual([]);
+  expect(named.length).toBeGreaterThan(10);
 });

@@ -43,6 +43,7 @@ function scope(softDelete: boolean): ContainerScope {
     ancestors: [],
     missingParents: [],
     hasFileAsParent: false,
+    upload: undefined,
   };
 }
 

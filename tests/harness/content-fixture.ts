@@ -2,7 +2,12 @@ import { readdir, stat } from "node:fs/promises";
 import { join } from "node:path";
 import { recordCodec } from "../../src/encoding/record.ts";
 import { defineTable } from "../../src/encoding/table.ts";
-import type { ContentPlan, ContentRef, ReceivedBody } from "../../src/content/content-ref.ts";
+import {
+  whole,
+  type ContentPlan,
+  type ContentRef,
+  type ReceivedBody,
+} from "../../src/content/content-ref.ts";
 import { manualClock, type ManualClock } from "./manual-clock.ts";
 import { openMemoryStore } from "../../src/store/memory/open-memory-store.ts";
 import type { Store, View } from "../../src/store/store.ts";
@@ -11,7 +16,6 @@ import type { ExtentFiles } from "../../src/content/extents/extent-files.ts";
 import { memoryFiles } from "../../src/content/extents/memory-files.ts";
 import { openContentStore, type ContentOptions } from "../../src/content/open-content.ts";
 import { soloHorizons } from "../../src/content/reclaim/pins.ts";
-import { whole } from "../../src/content/plan.ts";
 import { contentBounds } from "../../src/content/tables.ts";
 import { testFiles } from "./test-encryption.ts";
 import { silentLog } from "./silent-log.ts";
@@ -69,6 +73,7 @@ export async function openContentFixture(
     horizons: soloHorizons("test"),
     contentTables: [testObjects],
     viewAgeMax: 0n,
+    observedTicks: 0n,
     ...options,
     store,
     files,

@@ -2,11 +2,11 @@ import { writeSync } from "node:fs";
 import { join } from "node:path";
 import { StoreBusy } from "../../src/store/store.ts";
 import { openSharedFixture } from "./shared-content-fixture.ts";
-import { whole } from "../../src/content/plan.ts";
+import { whole } from "../../src/content/content-ref.ts";
 import { checkSeededBody, seededBody, type ContentFixture } from "./content-fixture.ts";
 
-/** The process that `crash.test.ts` kills. It overwrites and reads objects and reclaims space, and
- *  reports each write after it was acknowledged. */
+/** The process that `content/crash.test.ts` kills. It overwrites and reads objects and reclaims
+ *  space, and reports each write after it was acknowledged. */
 const [location = ""] = process.argv.slice(2);
 const callers = 6;
 const writesMax = 100_000;

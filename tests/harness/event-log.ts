@@ -1,5 +1,5 @@
 import { accounts } from "../../src/account/account-record.ts";
-import { readEvents, type EventRecord } from "../../src/account/event-log.ts";
+import { eventLog, readEvents, type EventRecord } from "../../src/account/event-log.ts";
 import { developmentAccountName } from "../../src/account/settings.ts";
 import type { Store } from "../../src/store/store.ts";
 
@@ -19,5 +19,21 @@ export function loggedEvents(store: Store): Promise<readonly EventRecord[]> {
     const { id } = accounts.codec.decode((await view.get(key))!);
     const logged = await readEvents(view, id, undefined, 1000);
     return logged.map(({ event }) => event);
+  });
+}
+
+/** Appends events of one blob to the event log of the development account. */
+export function appendEvents(store: Store, count: number): Promise<void> {
+  return store.transact(async (tx) => {
+    const { id } = accounts.codec.decode((await tx.get(key))!);
+    const event: EventRecord = {
+      type: "BlobCreated",
+      api: "PutBlob",
+      time: tx.now,
+      container: "box",
+      path: "a",
+    };
+    const value = eventLog.codec.encode(event);
+    for (let at = 0; at < count; at += 1) tx.append(eventLog.key(id), value);
   });
 }

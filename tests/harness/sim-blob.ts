@@ -1,7 +1,6 @@
 import type { AccountSettings } from "../../src/account/settings.ts";
 import { dfsService } from "../../src/blob/dfs/service.ts";
-import { isPathRequest, blobService } from "../../src/blob/service.ts";
-import type { BlobPort } from "../../src/blob/service.ts";
+import { isPathRequest, blobService, type BlobPort } from "../../src/blob/service.ts";
 import type { ContentStore } from "../../src/content/content.ts";
 import { Authenticator } from "../../src/http/auth/authenticator.ts";
 import { compileRoutes } from "../../src/http/request/routing.ts";

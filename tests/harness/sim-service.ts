@@ -90,7 +90,15 @@ export async function simService(
   const store = options.wrapStore?.(realStore) ?? realStore;
   const files = memoryFiles({ bytesMax: contentBytesMax });
   const horizons = soloHorizons("memory");
-  const realContent = await openContentStore({ store, files, horizons, clock, log, contentTables });
+  const realContent = await openContentStore({
+    store,
+    files,
+    horizons,
+    clock,
+    log,
+    contentTables,
+    observedTicks: 0n,
+  });
   const content = options.wrapContent?.(realContent) ?? realContent;
   const account = { ...developmentAccount(), ...options.account };
   const settings = [account, ...(options.otherAccounts ?? [])];

@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { beforeAll, describe, expect, it } from "vitest";
 import { temporaryFolder } from "../harness/temporary-folder.ts";
 import { start } from "../../src/server/start.ts";
-import { StartRefused } from "../../src/host/start-refused.ts";
+import { StartRefused } from "../../src/host/refused.ts";
 
 const folder = temporaryFolder();
 const cert = join(folder, "cert.pem");

@@ -7,7 +7,7 @@ import { describe, expect, it } from "vitest";
 import { start } from "../../src/index.ts";
 import { localCertificate } from "../../src/server/https/certificate-folder.ts";
 import { simWorld } from "../harness/sim-world.ts";
-import { StartRefused } from "../../src/host/start-refused.ts";
+import { StartRefused } from "../../src/host/refused.ts";
 import { temporaryFolder } from "../harness/temporary-folder.ts";
 import { storageStatus } from "../identity/storage-status.ts";
 

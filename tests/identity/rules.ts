@@ -1,4 +1,4 @@
-import { rulesOf } from "../../src/account/identity.ts";
+import { rulesByAccount } from "../../src/account/identity.ts";
 import { parseIdentity, type IdentityInput } from "../../src/account/parse-identity.ts";
 import { developmentAccountName } from "../../src/account/settings.ts";
 import type { AccessRules } from "../../src/protocol/roles/access-rules.ts";
@@ -7,5 +7,5 @@ import type { AccessRules } from "../../src/protocol/roles/access-rules.ts";
 export function rulesFrom(input: IdentityInput): AccessRules | undefined {
   const parsed = parseIdentity({ ...input });
   if (!parsed.ok) throw new Error(parsed.problems.join("\n"));
-  return rulesOf({ ...parsed.value, hasRoles: true }, developmentAccountName);
+  return rulesByAccount({ ...parsed.value, hasRoles: true })(developmentAccountName);
 }

@@ -4,7 +4,7 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { realClock } from "../../src/host/world.ts";
 import type { VersionedEntry } from "../../src/store/engine.ts";
 import { below, increment, k, put, text, values } from "../harness/store/store-steps.ts";
-import { keyOfText } from "../../src/store/store.ts";
+import { keyOfText } from "../../src/encoding/keys.ts";
 import { PrefetchedState } from "../../src/store/postgres/prefetched-state.ts";
 import { ReadCache } from "../../src/store/postgres/read-plans.ts";
 import { openPostgresStore } from "../../src/store/postgres/open-postgres-store.ts";

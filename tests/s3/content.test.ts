@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 
 import { claimFiles } from "../../src/content/open-content.ts";
-import { whole } from "../../src/content/plan.ts";
+import { whole } from "../../src/content/content-ref.ts";
 import { openS3Files } from "../../src/content/s3/open-s3-files.ts";
 import type { S3Files } from "../../src/content/s3/open-s3-files.ts";
 import { partBytesMax } from "../../src/content/s3/parts.ts";

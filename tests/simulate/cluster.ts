@@ -1,11 +1,11 @@
 import type { RunningServer } from "../../src/server/running-server.ts";
 import type { Random } from "../verify/random.ts";
 import { count, type Conditions, type FaultCounts } from "./faults.ts";
-import type { Machine } from "./machine.ts";
 import { momentNames, type Moment } from "./moments.ts";
 import type { Network } from "./network.ts";
 import type { EventName, Plan } from "./plan.ts";
 import type { Scheduler } from "./scheduler.ts";
+import type { Site } from "./site.ts";
 import { microsecondsPerSecond, type SimProcess } from "./sim-process.ts";
 
 interface ClusterOptions {
@@ -13,7 +13,7 @@ interface ClusterOptions {
   readonly conditions: Conditions;
   readonly counts: FaultCounts;
   readonly plan: Plan;
-  readonly machine: Machine;
+  readonly site: Site;
   readonly network: Network;
   readonly complain: (problem: string) => void;
 }
@@ -29,10 +29,13 @@ interface Slot {
 const restartMicrosecondsMax = 2 * microsecondsPerSecond;
 const startMicrosecondsMax = 120 * microsecondsPerSecond;
 const startTriesMax = 1000;
+/** Errors of a failing disk, database or bucket. */
+const excuses =
+  /no space|input\/output|StoreFull|StoreUnavailable|EIO|ENOSPC|database|connect|timeout/i;
 /** How long a fault waits for the step of a server at which it happens. */
 const momentMicrosecondsMax = microsecondsPerSecond;
 
-/** The server processes of a machine, and what happens to them. */
+/** The server processes of a site, and what happens to them. */
 export class Cluster {
   readonly #options: ClusterOptions;
   readonly #slots: Slot[];
@@ -58,10 +61,8 @@ export class Cluster {
 
   /** Everything works again. */
   async heal(): Promise<void> {
-    const { conditions, machine, scheduler } = this.#options;
-    conditions.isDiskFull = false;
-    conditions.diskSlowness = 1;
-    machine.jumpWallClock(0);
+    const { site, scheduler } = this.#options;
+    site.heal();
     for (const slot of this.#slots) {
       if (slot.process === undefined) this.#start(slot);
       else slot.process.pausedUntil = Math.min(slot.process.pausedUntil, scheduler.now);
@@ -74,6 +75,15 @@ export class Cluster {
       await slot.server?.stop();
       slot.process?.kill();
     }
+  }
+
+  /** A supervisor restarts a process that can no longer work, when it has noticed. */
+  restartLater(process: SimProcess): void {
+    const { scheduler } = this.#options;
+    scheduler.schedule(scheduler.between(1, restartMicrosecondsMax), () => {
+      const slot = this.#slots.find((each) => each.process === process);
+      if (slot !== undefined) this.#end(slot);
+    });
   }
 
   /** Lets events happen until `isOver`. */
@@ -99,7 +109,7 @@ export class Cluster {
   }
 
   #happen(name: EventName): void {
-    const { scheduler, machine, conditions, network } = this.#options;
+    const { scheduler, site, network } = this.#options;
     const { random } = scheduler;
     const slot = random.pick(this.#slots);
     switch (name) {
@@ -113,19 +123,10 @@ export class Cluster {
           slot.process.pausedUntil = scheduler.now + length;
         }
         return;
-      case "clock jump":
-        return machine.jumpWallClock(random.pick([-43_200, -30, 20, 3_600]));
-      case "full disk":
-        conditions.isDiskFull = true;
-        scheduler.schedule(scheduler.between(1, 5 * microsecondsPerSecond), () => {
-          conditions.isDiskFull = false;
-        });
-        return;
-      case "slow disk":
-        conditions.diskSlowness = random.pick([1, 10, 200]);
-        return;
       case "lost connections":
         return network.cutSome(random.pick([0.2, 1]));
+      default:
+        return site.happen(name);
     }
   }
 
@@ -141,7 +142,7 @@ export class Cluster {
   }
 
   #losePower(): void {
-    this.#options.machine.losePower();
+    this.#options.site.losePower();
     for (const each of this.#slots) this.#end(each);
   }
 
@@ -160,15 +161,15 @@ export class Cluster {
   #start(slot: Slot): void {
     slot.generation += 1;
     const { generation } = slot;
-    const process = this.#options.machine.newProcess();
+    const process = this.#options.site.newProcess();
     slot.process = process;
     void this.#serve(slot, process, generation);
   }
 
   async #serve(slot: Slot, process: SimProcess, generation: number): Promise<void> {
-    const { machine, scheduler, complain } = this.#options;
+    const { site, scheduler, complain } = this.#options;
     try {
-      const { server } = await machine.serve(process);
+      const server = await site.serve(process);
       if (slot.generation === generation) slot.server = server;
     } catch (error) {
       if (slot.generation !== generation) return;
@@ -182,10 +183,11 @@ export class Cluster {
     }
   }
 
-  /** Whether a start may fail: only while something is wrong with the disk. */
+  /** Whether a start may fail: only while something is wrong with the disk or the
+   *  database. */
   #isExcused(error: unknown): boolean {
     const text = String(error instanceof Error ? (error.stack ?? error) : error);
-    return /no space|input\/output|StoreFull|StoreUnavailable|EIO|ENOSPC/.test(text);
+    return excuses.test(text);
   }
 
   async #allServing(): Promise<void> {

@@ -1,18 +1,13 @@
 import { setClockOffset, TransactionalStore } from "../../src/store/transactional-store.ts";
 import { storeConformance } from "../harness/store/conformance.ts";
 import { ModelEngine, StoreFile } from "./engine-file.ts";
+import { noFaults } from "./faults.ts";
 import { Moments } from "./moments.ts";
 import { Scheduler } from "./scheduler.ts";
 import { SimProcess } from "./sim-process.ts";
 
 const time = { bootId: "boot-1", bootedAt: 0, wallOffsetMicroseconds: 0 };
-const rates = {
-  failingCommit: 0,
-  failingFlush: 0,
-  lostConnection: 0,
-  stalledConnection: 0,
-  blockingCommit: 0.5,
-};
+const rates = { ...noFaults, blockingCommit: 0.5 };
 const keepAliveMicroseconds = 1000;
 
 /** The model conforms to the suite of all engines: what a simulation shows of it, real engines do

@@ -13,11 +13,30 @@ export interface FaultRates {
   readonly stalledConnection: number;
   /** A commit that keeps the event loop until it is flushed. */
   readonly blockingCommit: number;
+  /** A statement whose connection is lost before or after it is executed; nodes only. */
+  readonly lostQuery: number;
+  /** A statement that arrives late, and without a response; nodes only. */
+  readonly stalledQuery: number;
+  /** A request to the bucket that fails, is lost before or after its effect, or is late. */
+  readonly failingBucket: number;
 }
+
+export const noFaults: FaultRates = {
+  failingCommit: 0,
+  failingFlush: 0,
+  lostConnection: 0,
+  stalledConnection: 0,
+  blockingCommit: 0,
+  lostQuery: 0,
+  stalledQuery: 0,
+  failingBucket: 0,
+};
 
 export interface Latencies {
   readonly networkMicroseconds: readonly [number, number];
   readonly diskMicroseconds: readonly [number, number];
+  /** Each way between a node and the bucket. */
+  readonly bucketMicroseconds: readonly [number, number];
   /** How fast responses are received; 0: at once. */
   readonly bytesPerMillisecond: number;
 }

@@ -2,46 +2,23 @@ import type { StorageBackend } from "../../src/data/storage-backends.ts";
 import { sharedHorizons } from "../../src/content/reclaim/pins.ts";
 import { restoreRules } from "../../src/data/services.ts";
 import { locks } from "../../src/file/records.ts";
-import { openAccounts } from "../../src/data/accounts.ts";
-import { resolveOptions, type Options } from "../../src/server/options.ts";
-import { RunningServer } from "../../src/server/running-server.ts";
+import type { RunningServer } from "../../src/server/running-server.ts";
 import { openLeaderElection } from "../../src/store/leader-election.ts";
 import { isAheadOf, OverlayEngine, volatileRange } from "../../src/store/lmdb/overlay-engine.ts";
 import { openProcesses } from "../../src/store/processes.ts";
 import type { Store } from "../../src/store/store.ts";
 import { setClockOffset, TransactionalStore } from "../../src/store/transactional-store.ts";
 import type { Engine } from "../../src/store/engine.ts";
-import type { Random as ByteSource } from "../../src/base/world.ts";
-import { listenSmb } from "../../src/server/smb-endpoint.ts";
 import { ModelEngine, StoreFile } from "./engine-file.ts";
-import type { Conditions, FaultCounts, FaultRates, Latencies } from "./faults.ts";
-import type { Scheduler } from "./scheduler.ts";
+import type { EventName } from "./plan.ts";
 import { SimDisk } from "./sim-disk.ts";
-import { SimProcess, type LogLine, type MachineTime } from "./sim-process.ts";
-import { accounts as accountSettings } from "../verify/wire.ts";
-import { keptAccount, keptSettings } from "./workloads/kept-versions.ts";
-
-interface MachineOptions {
-  readonly scheduler: Scheduler;
-  readonly conditions: Conditions;
-  readonly rates: FaultRates;
-  readonly latencies: Latencies;
-  readonly counts: FaultCounts;
-  readonly extentBytes: number;
-  readonly random: ByteSource;
-  readonly write: (line: LogLine) => void;
-}
-
-/** A process that serves, or has begun to. */
-interface Serving {
-  readonly process: SimProcess;
-  readonly server: RunningServer;
-}
+import { microsecondsPerSecond, SimProcess, type MachineTime } from "./sim-process.ts";
+import { openServer, type Site, type SiteOptions, type StoredData } from "./site.ts";
 
 /** A machine with a data folder, and the server processes on it. */
-export class Machine {
-  readonly disk: SimDisk;
-  readonly #options: MachineOptions;
+export class Machine implements Site {
+  readonly #disk: SimDisk;
+  readonly #options: SiteOptions;
   readonly #store = new StoreFile();
   /** The files that do not outlive a boot: volatile keys, and the ephemeral store. */
   #volatile = new StoreFile();
@@ -53,33 +30,14 @@ export class Machine {
   #pids = 100;
   readonly #processes = new Map<number, SimProcess>();
 
-  constructor(options: MachineOptions) {
+  constructor(options: SiteOptions) {
     this.#options = options;
     const { latencies } = options;
-    this.disk = new SimDisk({ ...options, diskMicroseconds: latencies.diskMicroseconds });
+    this.#disk = new SimDisk({ ...options, diskMicroseconds: latencies.diskMicroseconds });
   }
 
-  /** Starts a server process. Resolves when it serves; rejects if it refuses to. */
-  async serve(process: SimProcess): Promise<Serving> {
-    const accounts = await openAccounts({
-      given: { ...accountSettings, [keptAccount]: keptSettings },
-    });
-    if (!accounts.ok) throw new Error(accounts.problems.join());
-    const { clock, random, log } = process;
-    const server = await RunningServer.open({
-      clock,
-      random,
-      log,
-      options: serverOptions,
-      accounts: accounts.value,
-      location: undefined,
-      announce: () => {},
-      machine: {
-        openStorage: (opened) => this.#openStorage(process, opened),
-        bind: async (bound, { title }) => void process.servers.set(title, bound),
-      },
-    });
-    return { process, server };
+  serve(process: SimProcess): Promise<RunningServer> {
+    return openServer(process, (opened) => this.#openStorage(process, opened));
   }
 
   newProcess(): SimProcess {
@@ -101,7 +59,7 @@ export class Machine {
    *  after a new boot. */
   losePower(): void {
     for (const process of this.#processes.values()) process.kill();
-    this.disk.losePower();
+    this.#disk.losePower();
     this.#store.losePower();
     this.#volatile = new StoreFile();
     this.#ephemeral = new StoreFile();
@@ -112,16 +70,48 @@ export class Machine {
     this.#time = { bootId: `boot-${this.#boots}`, bootedAt: now, wallOffsetMicroseconds: 0 };
   }
 
-  /** The first server after a boot can only believe the wall clock, so that it is right until
-   *  then. */
-  jumpWallClock(seconds: number): void {
-    if (!this.#isTimeTaken) return;
-    this.#time = { ...this.#time, wallOffsetMicroseconds: seconds * 1_000_000 };
+  happen(name: EventName): void {
+    const { scheduler, conditions } = this.#options;
+    const { random } = scheduler;
+    switch (name) {
+      case "clock jump":
+        return this.#jumpWallClock(random.pick([-43_200, -30, 20, 3_600]));
+      case "full disk":
+        conditions.isDiskFull = true;
+        scheduler.schedule(scheduler.between(1, 5 * microsecondsPerSecond), () => {
+          conditions.isDiskFull = false;
+        });
+        return;
+      case "slow disk":
+        conditions.diskSlowness = random.pick([1, 10, 200]);
+        return;
+      default:
+        throw new Error(`a machine has no event ${name}`);
+    }
   }
 
-  /** A reader of the latest state, for checks after the run. */
-  openState() {
-    return this.#engine(this.#store, this.newProcess(), true).open();
+  heal(): void {
+    const { conditions } = this.#options;
+    conditions.isDiskFull = false;
+    conditions.diskSlowness = 1;
+    this.#jumpWallClock(0);
+  }
+
+  async stored(): Promise<StoredData> {
+    const state = this.#engine(this.#store, this.newProcess(), true).open();
+    return { state, files: this.#disk.filesOf(undefined), extents: this.#disk.extents };
+  }
+
+  rot(extent: bigint, position: number, bit: number): void {
+    this.#disk.rot(extent, position, bit);
+  }
+
+  /** The first server after a boot can only believe the wall clock, so that it is right until
+   *  then. */
+  #jumpWallClock(seconds: number): void {
+    if (!this.#isTimeTaken) return;
+    const wallOffsetMicroseconds = seconds * microsecondsPerSecond;
+    this.#time = { ...this.#time, wallOffsetMicroseconds };
   }
 
   #engine(file: StoreFile, process: SimProcess, isFlushed: boolean): ModelEngine {
@@ -158,7 +148,7 @@ export class Machine {
       owners,
     });
     const horizons = sharedHorizons(processes);
-    return { store, files: this.disk.filesOf(process), horizons, owner, owners, isLeader };
+    return { store, files: this.#disk.filesOf(process), horizons, owner, owners, isLeader };
   }
 
   async #openOverlay(process: SimProcess, isExclusive: boolean): Promise<Engine> {
@@ -180,15 +170,4 @@ async function openStore(
 ): Promise<Store> {
   await setClockOffset(engine, clock, isExclusive);
   return new TransactionalStore({ engine, clock, log, owner: pid, restoreRules });
-}
-
-/** A server loads it when it starts to listen; in a simulation nothing may be loaded. */
-export const loadedBefore = [listenSmb];
-
-const serverOptions = optionsOrThrow();
-
-function optionsOrThrow(): Options {
-  const resolved = resolveOptions({ silent: true, skipApiVersionCheck: false });
-  if (!resolved.ok) throw new Error(resolved.problems.join());
-  return resolved.value;
 }

@@ -44,8 +44,8 @@ const problemCharactersMax = 1500;
 const progressSeconds = 10;
 const plantedCharactersMax = 160;
 const plantedSeedsMax = 40;
-/** A longer run of a seed is a hang: it takes a few seconds. */
-const seedSecondsMax = 300;
+/** A longer run of a seed is a hang: it takes seconds, or a minute for simulated hours. */
+const seedSecondsMax = 900;
 const shrinkSecondsMax = 50;
 
 const long = Number(values.long);

@@ -4,25 +4,27 @@ import type { Workload } from "../verify/workload.ts";
 import { blockRegister, copyRegister } from "./workloads/block-register.ts";
 import { largeRegister } from "./workloads/large-register.ts";
 import { keptVersions } from "./workloads/kept-versions.ts";
+import { quota } from "./workloads/quota.ts";
 import { smbFiles } from "./workloads/smb-files.ts";
+import { softDelete } from "./workloads/soft-delete.ts";
 import type { FaultRates, Latencies } from "./faults.ts";
 
-/** Events that hit a machine during a run. */
-export const eventNames = [
-  "kill",
-  "power loss",
-  "pause",
-  "clock jump",
-  "full disk",
-  "slow disk",
-  "lost connections",
-] as const;
+const processEvents = ["kill", "power loss", "pause", "lost connections", "clock jump"] as const;
 
-export type EventName = (typeof eventNames)[number];
+/** Events that hit a machine with a data folder, or nodes on a database, during a run. */
+export const siteEvents = {
+  folder: [...processEvents, "full disk", "slow disk"],
+  nodes: [...processEvents, "partition", "failover", "slow database", "bucket outage"],
+} as const;
+
+export type SiteName = keyof typeof siteEvents;
+export type EventName = (typeof siteEvents)[SiteName][number];
 
 /** Everything that a seed decides before a run. Each can be reduced to find a smaller failure. */
 export interface Plan {
   readonly seed: number;
+  /** One machine with a data folder, or nodes on a database and a bucket. */
+  readonly site: SiteName;
   readonly processes: number;
   readonly workloads: readonly string[];
   readonly clientsEach: number;
@@ -47,6 +49,8 @@ export const ownWorkloads: readonly Workload[] = [
   largeRegister,
   keptVersions,
   smbFiles,
+  softDelete,
+  quota,
 ];
 
 /** Workloads that a simulation can run: SMB clients and webhooks use sockets of this machine. */
@@ -54,6 +58,10 @@ export const workloads: readonly Workload[] = [
   ...allWorkloads.filter(({ name }) => name !== "smb lock" && name !== "events"),
   ...ownWorkloads,
 ];
+
+const longSeconds = 4 * 3_600;
+/** At most this between two operations of a client of a long run. */
+const longThinkMicroseconds = 600_000_000;
 
 const spread = [0, 0, 0.001, 0.01, 0.05];
 
@@ -68,26 +76,36 @@ export function planOf(seed: number): Plan {
   const names = workloads.map(({ name }) => name);
   const network = random.pick([200, 1_000, 10_000, 100_000]);
   const disk = random.pick([50, 300, 3_000, 20_000]);
+  const site = random.chance(0.4) ? "nodes" : "folder";
+  const isFolder = site === "folder";
+  // Hours in which clients rarely do something: heartbeats, leases and background tasks go on.
+  const isLong = !isFolder && random.chance(0.25);
   return {
     seed,
-    processes: random.pick([1, 2, 2, 3]),
+    site,
+    processes: random.pick(isFolder ? [1, 2, 2, 3] : [2, 3, 3]),
     workloads: some(names, random.pick([0.2, 0.5, 1])),
     clientsEach: random.pick([1, 2, 3, 5]),
     operationsMax: 2_000,
-    secondsMax: random.pick([20, 60, 300]),
-    thinkMicroseconds: random.pick([0, 1_000, 20_000, 500_000]),
-    events: random.chance(0.15) ? [] : some(eventNames, random.pick([0.2, 0.6, 1])),
-    eventSeconds: random.pick([1, 4, 15]),
+    secondsMax: isLong ? longSeconds : random.pick(isFolder ? [20, 60, 300] : [60, 300, 600]),
+    thinkMicroseconds: isLong ? longThinkMicroseconds : random.pick([0, 1_000, 20_000, 500_000]),
+    events: random.chance(0.15) ? [] : some(siteEvents[site], random.pick([0.2, 0.6, 1])),
+    // An outage of the database takes seconds.
+    eventSeconds: random.pick(isLong ? [300, 2_000] : isFolder ? [1, 4, 15] : [5, 15, 40]),
     rates: {
       failingCommit: random.pick(spread),
       failingFlush: random.pick(spread),
       lostConnection: random.pick(spread),
       stalledConnection: random.pick([0, 0, 0.001, 0.005]),
       blockingCommit: random.pick([0, 0.5, 1]),
+      lostQuery: random.pick([0, 0, 0.001, 0.01, 0.03]),
+      stalledQuery: random.pick([0, 0, 0.0005, 0.003]),
+      failingBucket: random.pick([0, 0, 0.01, 0.1]),
     },
     latencies: {
       networkMicroseconds: [20, network],
       diskMicroseconds: [10, disk],
+      bucketMicroseconds: [100, random.pick([2_000, 30_000])],
       bytesPerMillisecond: random.pick([0, 0, 5_000, 200]),
     },
     extentBytes: random.pick([256, 1024, 8192]) * 1024,

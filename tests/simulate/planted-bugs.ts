@@ -1,8 +1,8 @@
-import { leaseBlob } from "../../src/blob/write/lease-blob.ts";
+import { leaseBlob } from "../../src/blob/write/set-blob-properties.ts";
 import { putBlockBlob } from "../../src/blob/write/put-blob.ts";
 import { Syncer } from "../../src/content/extents/extent-writer.ts";
 import { PinTracker } from "../../src/content/reclaim/pins.ts";
-import { getMessages } from "../../src/queue/message/get-messages.ts";
+import { getMessages } from "../../src/queue/message/messages.ts";
 import type { EngineBatch, EngineWrite } from "../../src/store/engine.ts";
 import { Attempt } from "../../src/store/attempt.ts";
 import { TransactionalStore } from "../../src/store/transactional-store.ts";

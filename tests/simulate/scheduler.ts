@@ -15,7 +15,7 @@ export interface EventOwner {
 }
 
 /** Events of a run; a longer one does not end. */
-const eventsMax = 2_000_000;
+const eventsMax = 20_000_000;
 
 /**
  * The event loop of a simulation. Time advances only from one event to the next, and what happens

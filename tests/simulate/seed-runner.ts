@@ -42,7 +42,7 @@ async function runJob({ plan, bug, histories }: Job): Promise<SeedResult> {
       ({ workload, operations, unknown, refused }) =>
         `${workload}: ${operations} calls, ${refused} refused, ${unknown} without a response`,
     );
-    return { seed: plan.seed, ...rest, counts: [...counts], cpuSeconds, summary };
+    return { seed: plan.seed, site: plan.site, ...rest, counts: [...counts], cpuSeconds, summary };
   } finally {
     remove?.();
   }
@@ -87,7 +87,7 @@ export class SeedRunner {
       const problem = isLate
         ? `hang: the run did not end within ${this.#millisecondsMax / 1000} s of real time`
         : "crash: the run ended its process";
-      return withoutResult(job.plan.seed, problem);
+      return withoutResult(job.plan, problem);
     };
     const answered = async (): Promise<SeedResult> => {
       const [result] = (await once(child, "message", { signal })) as [SeedResult];
@@ -108,7 +108,7 @@ export class SeedRunner {
   }
 }
 
-function withoutResult(seed: number, problem: string): SeedResult {
+function withoutResult({ seed, site }: Plan, problem: string): SeedResult {
   const nothing = { hash: "", operations: 0, seconds: 0, events: 0, messages: 0, cpuSeconds: 0 };
-  return { seed, problems: [problem], counts: [], summary: [], ...nothing };
+  return { seed, site, problems: [problem], counts: [], summary: [], ...nothing };
 }

@@ -162,14 +162,9 @@ export class SimDisk {
     }
   }
 
-  /** Changes a bit of a random byte; false if nothing is stored. */
-  rot(): boolean {
-    const { random } = this.#options.scheduler;
-    const filled = [...this.#files.values()].filter(({ size }) => size > 0);
-    if (filled.length === 0) return false;
-    const file = random.pick(filled);
-    file.rot(random.below(file.size), random.below(8));
-    return true;
+  /** Changes a stored bit. */
+  rot(extent: bigint, position: number, bit: number): void {
+    this.#find(extent).rot(position, bit);
   }
 
   /** Makes the entry of the folder durable. */

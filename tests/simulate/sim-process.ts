@@ -22,6 +22,7 @@ export interface LogLine {
   readonly level: "debug" | "info" | "warn" | "error";
   readonly fields: object;
   readonly message: string;
+  readonly process: SimProcess;
 }
 
 interface SimProcessOptions {
@@ -53,7 +54,7 @@ export class SimProcess {
     const line =
       (level: LogLine["level"]) =>
       (fields: object, message: string): void => {
-        if (this.isAlive) write({ level, fields, message });
+        if (this.isAlive) write({ level, fields, message, process: this });
       };
     this.log = {
       debug: () => {},
@@ -83,7 +84,7 @@ function clockOf(scheduler: Scheduler, process: SimProcess, time: () => MachineT
   let iterationAt = -1;
   return {
     bootId,
-    wall: () => startTicks + toTicks(scheduler.now + time().wallOffsetMicroseconds),
+    wall: () => ticksAt(scheduler.now + time().wallOffsetMicroseconds),
     monotonic: () => toTicks(scheduler.now - time().bootedAt),
     after: (milliseconds, run) => scheduler.schedule(milliseconds * 1000, run, process),
     nextIteration(run) {
@@ -93,6 +94,11 @@ function clockOf(scheduler: Scheduler, process: SimProcess, time: () => MachineT
       scheduler.schedule(iterationAt - scheduler.now, run, process);
     },
   };
+}
+
+/** The right time, in ticks. */
+export function ticksAt(microseconds: number): Ticks {
+  return startTicks + toTicks(microseconds);
 }
 
 function toTicks(microseconds: number): Ticks {

@@ -45,13 +45,16 @@ describe("a simulated server", () => {
     expect(counts.get("workload suppressed by faults: queue")).toBe(1);
   });
 
-  it("does the same again with the same seed, message by message", async () => {
-    const plan = { ...shortPlan(5), events: ["kill", "power loss", "pause"] as const };
-    const first = await simulate(plan);
-    const second = await simulate(plan);
-    expect(second.hash).toBe(first.hash);
-    expect(second.events).toBe(first.events);
-    const other = await simulate({ ...plan, seed: 6 });
-    expect(other.hash).not.toBe(first.hash);
-  });
+  it.each(["folder", "nodes"] as const)(
+    "does the same again on %s, message by message",
+    async (site) => {
+      const plan = { ...shortPlan(5), site, events: ["kill", "power loss", "pause"] as const };
+      const first = await simulate(plan);
+      const second = await simulate(plan);
+      expect(second.hash).toBe(first.hash);
+      expect(second.events).toBe(first.events);
+      const other = await simulate({ ...plan, seed: 6 });
+      expect(other.hash).not.toBe(first.hash);
+    },
+  );
 });

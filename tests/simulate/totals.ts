@@ -1,6 +1,9 @@
+import type { SiteName } from "./plan.ts";
+
 /** The result of one seed, as a line of the record. */
 export interface SeedResult {
   readonly seed: number;
+  readonly site: SiteName;
   readonly problems: readonly string[];
   readonly hash: string;
   readonly operations: number;
@@ -34,6 +37,8 @@ export class Totals {
   readonly #counts = new Map<string, number>();
   #operations = 0;
   #seconds = 0;
+  #nodeOperations = 0;
+  #nodeSeconds = 0;
   #cpuSeconds = 0;
 
   constructor(wanted: number) {
@@ -44,12 +49,16 @@ export class Totals {
     return this.#seeds.has(seed);
   }
 
-  add({ seed, problems, operations, seconds, cpuSeconds, counts }: SeedResult): void {
+  add({ seed, site, problems, operations, seconds, cpuSeconds, counts }: SeedResult): void {
     if (this.#seeds.has(seed)) return;
     this.#seeds.add(seed);
     if (problems.length > 0) this.failed.push(seed);
     this.#operations += operations;
     this.#seconds += seconds;
+    if (site === "nodes") {
+      this.#nodeOperations += operations;
+      this.#nodeSeconds += seconds;
+    }
     this.#cpuSeconds += cpuSeconds;
     for (const [name, times] of counts) {
       this.#counts.set(name, (this.#counts.get(name) ?? 0) + times);
@@ -63,6 +72,7 @@ export class Totals {
 
   report(): string {
     const hours = (this.#seconds / 3600).toFixed(1);
+    const nodeHours = (this.#nodeSeconds / 3600).toFixed(1);
     const perSecond = Math.round(this.#operations / this.#cpuSeconds);
     const faults = [...this.#counts]
       .toSorted(([one], [other]) => (one < other ? -1 : 1))
@@ -70,6 +80,7 @@ export class Totals {
     return [
       this.progress(),
       `${hours} simulated hours, ${perSecond} operations per second of CPU time`,
+      `on several nodes: ${this.#nodeOperations} operations, ${nodeHours} simulated hours`,
       "faults:",
       ...faults,
       this.failed.length === 0 ? "no violation" : `${this.failed.length} seeds fail`,

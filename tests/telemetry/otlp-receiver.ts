@@ -33,6 +33,7 @@ export class OtlpReceiver implements AsyncDisposable {
   readonly spans: ReceivedSpan[] = [];
   readonly metrics: OtlpMetric[] = [];
   readonly resources: Record<string, unknown>[] = [];
+  #onSpan = (span: ReceivedSpan): void => void this.spans.push(span);
   readonly #server = createServer((request, response) => {
     const chunks: Buffer[] = [];
     request.on("data", (chunk: Buffer) => chunks.push(chunk));
@@ -42,8 +43,10 @@ export class OtlpReceiver implements AsyncDisposable {
     });
   });
 
-  static async start(): Promise<OtlpReceiver> {
+  /** `onSpan` gets the spans instead of `spans`, which would need memory for all of them. */
+  static async start(onSpan?: (span: ReceivedSpan) => void): Promise<OtlpReceiver> {
     const receiver = new OtlpReceiver();
+    if (onSpan !== undefined) receiver.#onSpan = onSpan;
     await new Promise<void>((resolve) => receiver.#server.listen(0, "127.0.0.1", resolve));
     return receiver;
   }
@@ -69,10 +72,11 @@ export class OtlpReceiver implements AsyncDisposable {
     };
     if (path === "/v1/traces") {
       for (const { resource, scopeSpans } of body.resourceSpans ?? []) {
-        this.resources.push(byName(resource.attributes));
+        this.resources[0] ??= byName(resource.attributes);
         for (const { spans } of scopeSpans) {
-          for (const span of spans)
-            this.spans.push({ ...span, attributes: byName(span.attributes) });
+          for (const span of spans) {
+            this.#onSpan({ ...span, attributes: byName(span.attributes) });
+          }
         }
       }
     } else if (path === "/v1/metrics") {

@@ -1,10 +1,11 @@
 import { BlobServiceClient } from "@azure/storage-blob";
-import { useInstrumenter, type Instrumenter } from "@azure/core-tracing";
+import { useInstrumenter } from "@azure/core-tracing";
 import { expect, it } from "vitest";
 import { start } from "../../src/server/start.ts";
 import { rawClient } from "../harness/raw-client.ts";
 import { WireClient } from "../smb-wire/wire-client.ts";
 import { acknowledgeOplock, openFile } from "../smb-wire/wire-messages.ts";
+import { noTracing } from "./no-tracing.ts";
 import { OtlpReceiver, type ReceivedSpan } from "./otlp-receiver.ts";
 
 const traceId = "0af7651916cd43dd8448eb211c80319c";
@@ -131,23 +132,14 @@ it("samples as the client does, and rejects no request with another traceparent"
 
 it("joins the spans of the JavaScript client library", async () => {
   const clientSpans: string[] = [];
-  const instrumenter: Instrumenter = {
-    startSpan(name, { tracingContext }) {
+  useInstrumenter({
+    ...noTracing,
+    startSpan(name, options) {
       clientSpans.push(name);
-      const span = {
-        setStatus() {},
-        setAttribute() {},
-        end() {},
-        recordException() {},
-        isRecording: () => true,
-      };
-      return { span, tracingContext: tracingContext ?? emptyContext };
+      return noTracing.startSpan(name, options);
     },
-    withContext: (_context, callback, ...rest) => callback(...rest),
-    parseTraceparentHeader: () => undefined,
     createRequestHeaders: () => ({ traceparent: `00-${traceId}-${spanId}-01` }),
-  };
-  useInstrumenter(instrumenter);
+  });
   const { spans } = await exported(async (_url, connectionString) => {
     const service = BlobServiceClient.fromConnectionString(connectionString);
     await service.getContainerClient("joined").create();
@@ -157,18 +149,6 @@ it("joins the spans of the JavaScript client library", async () => {
   expect(request).toMatchObject({ traceId, parentSpanId: spanId });
   expect(request.attributes["etagere.client_request_id"]).toMatch(/^[0-9a-f-]{36}$/);
 });
-
-interface EmptyContext {
-  setValue(): EmptyContext;
-  getValue(): undefined;
-  deleteValue(): EmptyContext;
-}
-
-const emptyContext: EmptyContext = {
-  setValue: () => emptyContext,
-  getValue: () => undefined,
-  deleteValue: () => emptyContext,
-};
 
 it("shows that a request waited for an SMB client", async () => {
   await using receiver = await OtlpReceiver.start();

@@ -15,6 +15,8 @@ interface Field {
 
 const markerBytes = 16;
 
+class Incomplete extends Error {}
+
 class Reader {
   readonly #bytes: Buffer;
   at = 0;
@@ -29,8 +31,17 @@ class Reader {
 
   take(length: number): Buffer {
     this.at += length;
-    if (this.at > this.#bytes.length) throw new Error("the file ends in a record");
+    if (this.at > this.#bytes.length) throw new Incomplete();
     return this.#bytes.subarray(this.at - length, this.at);
+  }
+
+  /** Throws `Incomplete` if fewer bytes follow. */
+  skim(length: number): void {
+    if (this.at + length > this.#bytes.length) throw new Incomplete();
+  }
+
+  from(at: number): Buffer {
+    return this.#bytes.subarray(at);
   }
 
   long(): number {
@@ -81,20 +92,55 @@ class Reader {
   }
 }
 
+/** Decodes a file that arrives in parts. Only the part of an incomplete block is kept. */
+export class AvroDecoder {
+  #rest: Buffer = Buffer.alloc(0);
+  #schema: Schema | undefined;
+  #marker = Buffer.alloc(0);
+
+  /** Yields the records of the blocks that are complete with these bytes. */
+  *push(bytes: Buffer): Generator<Readonly<Record<string, unknown>>> {
+    const reader = new Reader(Buffer.concat([this.#rest, bytes]));
+    let done = 0;
+    try {
+      this.#schema ??= this.#readHeader(reader);
+      done = reader.at;
+      while (!reader.isAtEnd) {
+        const count = reader.long();
+        const size = reader.long();
+        reader.skim(size + markerBytes);
+        for (let left = count; left > 0; left -= 1) {
+          yield reader.value(this.#schema) as Readonly<Record<string, unknown>>;
+        }
+        if (!reader.take(markerBytes).equals(this.#marker)) {
+          throw new Error("a block has no marker");
+        }
+        done = reader.at;
+      }
+    } catch (error) {
+      if (!(error instanceof Incomplete)) throw error;
+    }
+    // A copy, so that the bytes of the complete blocks can be freed.
+    this.#rest = Buffer.from(reader.from(done));
+  }
+
+  get isAtEnd(): boolean {
+    return this.#rest.length === 0;
+  }
+
+  #readHeader(reader: Reader): Schema {
+    if (reader.take(4).toString("latin1") !== "Obj\u0001") throw new Error("no Avro file");
+    const header = reader.map(() => reader.text());
+    const marker = Buffer.from(reader.take(markerBytes));
+    this.#marker = marker;
+    return JSON.parse(String(header["avro.schema"])) as Schema;
+  }
+}
+
 /** Yields the records of a file, one after the other: a chunk of the feed has hundreds of
  *  thousands, whose objects take ten times the bytes of the file. */
 export function* readAvro(bytes: Buffer): Generator<Readonly<Record<string, unknown>>> {
-  const reader = new Reader(bytes);
-  if (reader.take(4).toString("latin1") !== "Obj\u0001") throw new Error("no Avro file");
-  const header = reader.map(() => reader.text());
-  const schema = JSON.parse(String(header["avro.schema"])) as Schema;
-  const marker = reader.take(markerBytes);
-  while (!reader.isAtEnd) {
-    const count = reader.long();
-    reader.long();
-    for (let left = count; left > 0; left -= 1) {
-      yield reader.value(schema) as Readonly<Record<string, unknown>>;
-    }
-    if (!reader.take(markerBytes).equals(marker)) throw new Error("a block has no marker");
-  }
+  const decoder = new AvroDecoder();
+  yield* decoder.push(bytes);
+  if (!decoder.isAtEnd) throw new Error("the file ends in a record");
 }

@@ -36,36 +36,48 @@ const stepsMaxDefault = 5_000_000;
  * Gong, with Lowe's memoization): call and return events are in a list ordered by time; an
  * operation may come next if no return precedes its call. It is then removed from the list; at a
  * return that cannot be passed the last choice is undone. A set of completed operations with its
- * state is never tried twice.
+ * state is never tried twice. Operations without a result are tried after all others: most of them
+ * had no effect, and each one that is tried in vain doubles the search.
  */
 export function checkLinearizable<Input, Output>(
   model: Model<Input, Output>,
-  operations: readonly Operation<Input, Output>[],
+  history: readonly Operation<Input, Output>[],
   stepsMax = stepsMaxDefault,
 ): Verdict<Input, Output> {
+  const [known, unknown] = [history.filter(isEnded), history.filter((each) => !isEnded(each))];
+  // Those without a result come last, so that the completed ones mostly are a prefix.
+  const operations = [...known, ...unknown];
   const head = listOf(operations);
   const returns = returnEntries(head, operations.length);
   const done = new DoneSet(operations.length);
   const tried = new Set<string>();
   const chosen: { readonly call: Entry; readonly state: string }[] = [];
-  let open = operations.filter(({ returned }) => returned !== Infinity).length;
+  let open = known.length;
+  let triesUnknown = false;
   let state = model.initial;
   let best = { explained: -1, state, stuck: [] as readonly Operation<Input, Output>[] };
   let entry = head.next;
   for (let steps = 0; open > 0; steps += 1) {
     if (steps > stepsMax) return { kind: "undecided" };
     if (entry?.isCall === true) {
-      const { input, output, returned } = operations[entry.index]!;
-      const next = model.step(state, input, output);
+      const { input, output } = operations[entry.index]!;
+      const isUnknown: boolean = entry.index >= known.length;
+      const next = isUnknown === triesUnknown ? model.step(state, input, output) : undefined;
       if (next !== undefined && remember(tried, done, entry.index, next)) {
         chosen.push({ call: entry, state });
         state = next;
         lift(entry, returns[entry.index]);
-        if (returned !== Infinity) open -= 1;
+        if (!isUnknown) open -= 1;
+        triesUnknown = false;
         entry = head.next;
       } else {
         entry = entry.next;
       }
+      continue;
+    }
+    if (!triesUnknown) {
+      triesUnknown = true;
+      entry = head.next;
       continue;
     }
     if (chosen.length > best.explained) {
@@ -75,11 +87,16 @@ export function checkLinearizable<Input, Output>(
     if (last === undefined) return { kind: "impossible", ...best };
     state = last.state;
     done.remove(last.call.index);
-    if (operations[last.call.index]!.returned !== Infinity) open += 1;
+    triesUnknown = last.call.index >= known.length;
+    if (!triesUnknown) open += 1;
     unlift(last.call, returns[last.call.index]);
     entry = last.call.next;
   }
   return { kind: "linearizable" };
+}
+
+function isEnded({ returned }: Operation<unknown, unknown>): boolean {
+  return returned !== Infinity;
 }
 
 /** A compact form of the set of completed operations: usually a prefix and few others. */

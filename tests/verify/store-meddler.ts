@@ -1,7 +1,7 @@
 import { readdirSync } from "node:fs";
 import { join } from "node:path";
 import { locks } from "../../src/file/records.ts";
-import { textOfKey } from "../../src/store/store.ts";
+import { textOfKey } from "../../src/encoding/keys.ts";
 import { LmdbEngine } from "../../src/store/lmdb/lmdb-engine.ts";
 import { OverlayEngine, volatileRange } from "../../src/store/lmdb/overlay-engine.ts";
 import type { Random } from "./random.ts";

@@ -25,6 +25,8 @@ export interface Setting {
   readonly unique: () => string;
   /** The events that the webhook has got, in the order of their arrival; only for `finish`. */
   readonly delivered?: (() => readonly SeenEvent[]) | undefined;
+  /** Lets simulated time pass. */
+  readonly pause?: ((seconds: number) => Promise<void>) | undefined;
 }
 
 export interface Workload {

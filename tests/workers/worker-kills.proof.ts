@@ -4,8 +4,10 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect, it } from "vitest";
 import { checkFolder } from "../../src/commands/folder-check/check-folder.ts";
+import { readMasterKey } from "../../src/host/master-key.ts";
 import { realClock } from "../../src/host/world.ts";
 import { silentLog } from "../harness/silent-log.ts";
+import { encryptionOfTests } from "../harness/test-encryption.ts";
 import { runWorkerKills } from "./worker-kills.ts";
 
 /** Set by `npm run proof` for its long form. */
@@ -19,7 +21,9 @@ it(`1 durable: keeps all writes over ${kills} kills of one of two workers`, asyn
   const clientsPerWorkload = 3;
   const options = { location, kills, requestsPerKill, clientsPerWorkload, seed };
   const result = await runWorkerKills(options);
-  const folder = await checkFolder({ location, clock: realClock(), log: silentLog });
+  const { encryption } = encryptionOfTests();
+  const master = encryption === undefined ? undefined : await readMasterKey(encryption);
+  const folder = await checkFolder({ location, clock: realClock(), log: silentLog, master });
   const problems = [...result.problems, ...folder.problems];
   const text =
     `${result.kills} kills of one of 2 workers, seed ${seed}: ` +

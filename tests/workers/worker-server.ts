@@ -3,6 +3,7 @@ import { resolve } from "node:path";
 import { adminHeader } from "../../src/admin/security/admin-auth.ts";
 import type { WorkerFigures } from "../../src/admin/views/figures.ts";
 import { startCommand, type StartedCommand } from "../cli/start-command.ts";
+import { encryptionOfTests } from "../harness/test-encryption.ts";
 import { rawClient, type RawClient } from "../harness/raw-client.ts";
 
 const ports = ["blob", "queue", "table", "file", "dfs", "smb", "admin"];
@@ -37,7 +38,10 @@ export async function startWorkers(
   location: string,
   ...flags: readonly string[]
 ): Promise<WorkerServer> {
-  const words = [...command, ...freePorts, "--workers=2", `--location=${location}`, ...flags];
+  const { encryption } = encryptionOfTests();
+  const encrypted = encryption === undefined ? [] : [`--encryption=${encryption}`];
+  const own = ["--workers=2", `--location=${location}`, ...encrypted];
+  const words = [...command, ...freePorts, ...own, ...flags];
   const server = await startCommand(words);
   const workers = async (): Promise<WorkerFigures> => {
     const path = `${server.urlOf("admin")}/admin/v1/health`;

@@ -19,8 +19,8 @@ function createFile(client: Client, path: string): Promise<unknown> {
   return client.send({ method: "PUT", path: `${path}?resource=file`, expect: 201 });
 }
 
-function append(client: Client, path: string, body: Buffer | string): Promise<unknown> {
-  const at = `${path}?action=append&position=0`;
+function append(client: Client, path: string, body: Buffer | string, more = ""): Promise<unknown> {
+  const at = `${path}?action=append&position=0${more}`;
   return client.send({ method: "PATCH", path: at, body, expect: 202 });
 }
 
@@ -29,17 +29,25 @@ function flush(client: Client, path: string, length: number): Promise<unknown> {
   return client.send({ method: "PATCH", path: at, expect: 200 });
 }
 
-/** What client libraries do for an upload: three requests for each file. With `isAgain` each worker
- *  writes one file of its own again and again, so that a run does not fill the disk. */
-function uploading({ name }: Site, body: Buffer | string, isAgain = false): Step {
+interface Uploading {
+  readonly body: Buffer | string;
+  /** Whether each worker writes one file of its own again and again, so that a run does not fill
+   *  the disk. */
+  readonly isAgain?: boolean;
+  /** Whether the append flushes what it appends, which is one request less. */
+  readonly flushesAtOnce?: boolean;
+}
+
+/** What client libraries do for an upload: three requests for each file. */
+function uploading({ name }: Site, { body, isAgain, flushesAtOnce }: Uploading): Step {
   let next = 0;
   const unique = `n${process.pid}`;
   return async ({ client, index }) => {
-    const number = isAgain ? index : next++;
+    const number = isAgain === true ? index : next++;
     const path = `${name}/dir${number % 16}/${unique}-${number}`;
     await createFile(client, path);
-    await append(client, path, body);
-    await flush(client, path, body.length);
+    await append(client, path, body, flushesAtOnce === true ? "&flush=true" : "");
+    if (flushesAtOnce !== true) await flush(client, path, body.length);
   };
 }
 
@@ -89,14 +97,20 @@ export const dfsScenarios: readonly Scenario[] = [
     ...dfs,
     name: "dfs-write-1k",
     title: "create, append and flush a file of 1 KiB",
-    start: async (_, site) => ({ step: uploading(site, kibibyte) }),
+    start: async (_, site) => ({ step: uploading(site, { body: kibibyte }) }),
+  },
+  {
+    ...dfs,
+    name: "dfs-flush-1k",
+    title: "create a file, append and flush 1 KiB in one request",
+    start: async (_, site) => ({ step: uploading(site, { body: kibibyte, flushesAtOnce: true }) }),
   },
   {
     ...dfs,
     name: "dfs-write-1m",
     title: "create, append and flush a file of 1 MiB",
     mebibytes: 1,
-    start: async (_, site) => ({ step: uploading(site, mebibyte, true) }),
+    start: async (_, site) => ({ step: uploading(site, { body: mebibyte, isAgain: true }) }),
   },
   {
     ...dfs,

@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import type { ObservedRequest, Observer } from "../../http/observer.ts";
+import type { ObservedRequest, Observer } from "../../http/http-service.ts";
 import { simWorld } from "../../../tests/harness/sim-world.ts";
 import { FeedForwarder } from "./feed-forwarder.ts";
 

@@ -1,5 +1,5 @@
 import type { Clock, Log } from "../../base/world.ts";
-import type { ObservedRequest, Observer } from "../../http/observer.ts";
+import type { ObservedRequest, Observer } from "../../http/http-service.ts";
 import { feedEventsOf, WatchedObjects, type FeedEvent } from "./feed-event.ts";
 
 interface FeedForwarderOptions {

@@ -1,7 +1,7 @@
 import type { ServerResponse } from "node:http";
 import { expect, it } from "vitest";
 import { ticksPerSecond } from "../../base/ticks.ts";
-import { Ring } from "./span-history.ts";
+import { Ring } from "./feed-event.ts";
 import { parseKinds, Subscriber, type FeedKind } from "./subscriber.ts";
 
 it("a ring keeps the latest, the newest first", () => {

@@ -2,13 +2,12 @@ import type { ServerResponse } from "node:http";
 import { formatIso } from "../../base/dates.ts";
 import type { Ticks } from "../../base/ticks.ts";
 import type { FileChange } from "../../file/file-change.ts";
-import type { ObservedRequest } from "../../http/observer.ts";
+import type { ObservedRequest } from "../../http/http-service.ts";
 import type { ReceiveEvents, ViewContext } from "../admin-context.ts";
 import { refuse, type AdminResponse } from "../admin-response.ts";
 import { findQueryError, optional } from "../inputs.ts";
 import type { AuthenticatedRequest } from "../request.ts";
 import type { RawRoute } from "../routes.ts";
-import { Records } from "../../operation/records.ts";
 import type { Health } from "../views/health.ts";
 import { currentWaits, waitFacts, type WaitFact } from "../views/waits.ts";
 import { TimedEvents, type TimedEvent } from "./timed-events.ts";
@@ -17,14 +16,16 @@ import {
   fileChangeEvent,
   objectKey,
   WatchedObjects,
+  Ring,
+  SpanHistory,
   type FeedEvent,
   type WatchedObject,
 } from "./feed-event.ts";
 import { holdsNow, type Hold } from "./holds.ts";
 import { renderFeedEvent } from "./render-feed-event.ts";
-import { Ring, SpanHistory } from "./span-history.ts";
 import { objectChecks, objectTargetOf } from "../views/object-target.ts";
 import { eventText, feedKindsCheck, parseKinds, Subscriber, type FeedKind } from "./subscriber.ts";
+import { readRecords } from "../views/pages.ts";
 
 const subscribersMax = 32;
 /** Recent events kept in memory, for timelines that are opened later. */
@@ -249,6 +250,8 @@ export class Feed {
 
   async #tick(runId: number): Promise<void> {
     this.#ticks += 1;
+    // Another process may have ended a login. Without the store the last known principals decide.
+    await this.#context.identity?.refresh().catch(() => undefined);
     this.#dismissInvalid();
     try {
       await this.#poll();
@@ -271,10 +274,8 @@ export class Feed {
 
   /** Samples what clients hold and wait for. */
   async #sample(): Promise<void> {
-    const { runtime, clock } = this.#context;
-    const held = await runtime.store.snapshot((view) =>
-      holdsNow(new Records(view, runtime.content)),
-    );
+    const { clock } = this.#context;
+    const held = await readRecords(this.#context, holdsNow);
     const now = clock.wall();
     const waits = await currentWaits(this.#context, [...this.events.latest()], now);
     if (this.#subscribers.size === 0) return;

@@ -5,7 +5,7 @@ import type { HeldLease, SmbFile } from "../api-types.ts";
 import { heldLeasePage } from "../views/leases.ts";
 import { messagesVisibleBetween, queuesAfter } from "../views/messages.ts";
 import { openFilePage } from "../views/open-files.ts";
-import type { Spanned } from "./span-history.ts";
+import type { Spanned } from "./feed-event.ts";
 
 /** What a client holds: a lease, an open or a byte-range lock of SMB, or a message in flight. */
 export interface Hold extends Spanned {
@@ -30,9 +30,13 @@ const messagesPerQueueMax = 100;
 /** Everything that clients hold now, up to a limit for each kind. */
 export async function holdsNow(view: RecordView): Promise<readonly Hold[]> {
   const sees = (): boolean => true;
-  const { leases } = await heldLeasePage(view, { limit: leasesMax, after: undefined, sees });
-  const { files } = await openFilePage(view, { limit: filesMax, after: undefined, sees });
-  return [...leases.map(leaseHold), ...files.flatMap(fileHolds), ...(await messageHolds(view))];
+  const leases = await heldLeasePage(view, { limit: leasesMax, after: undefined, sees });
+  const files = await openFilePage(view, { limit: filesMax, after: undefined, sees });
+  return [
+    ...leases.items.map(leaseHold),
+    ...files.items.flatMap(fileHolds),
+    ...(await messageHolds(view)),
+  ];
 }
 
 function leaseHold(held: HeldLease): Hold {

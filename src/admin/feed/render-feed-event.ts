@@ -7,7 +7,7 @@ import { isLocked, leaseState, type Lease } from "../../protocol/lease.ts";
 import type { ServiceName } from "../../protocol/names.ts";
 import type { Ticks } from "../../base/ticks.ts";
 import type { HttpServices } from "../admin-context.ts";
-import { secondsUntil } from "../views/moments.ts";
+import { secondsUntil } from "../admin-response.ts";
 import type { FeedEvent, FeedRefusal } from "./feed-event.ts";
 
 const agentUnitsMax = 200;

@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { SpanHistory, type Spanned } from "./span-history.ts";
+import { SpanHistory, type Spanned } from "./feed-event.ts";
 
 const fact = (key: string, more: Partial<Spanned> = {}): Spanned => ({ key, ...more });
 

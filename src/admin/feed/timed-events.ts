@@ -1,12 +1,12 @@
 import { formatIso } from "../../base/dates.ts";
 import type { Ticks } from "../../base/ticks.ts";
 import type { RecordView } from "../../operation/view.ts";
-import { Records } from "../../operation/records.ts";
 import type { ViewContext } from "../admin-context.ts";
 import { endedLeases } from "../views/leases.ts";
 import type { FeedKind } from "./subscriber.ts";
 import type { WatchedObject } from "./feed-event.ts";
 import { messagesVisibleBetween, queuesAfter, type QueueTarget } from "../views/messages.ts";
+import { readRecords } from "../views/pages.ts";
 
 /** Queues examined per poll; the next poll continues after them, so that many queues delay events
  *  but do not lengthen a poll. */
@@ -92,13 +92,12 @@ export class TimedEvents {
 
   /** The events since the previous poll. */
   poll(): Promise<readonly TimedEvent[]> {
-    const { store, content } = this.#context.runtime;
-    return store.snapshot(async (view) => {
-      const from = this.#until ?? view.now;
-      this.#until = view.now;
-      this.#messages ??= new ReturnedMessages(view.now);
-      const records = new Records(view, content);
-      const leases = await leasesEnded(records, from, view.now);
+    return readRecords(this.#context, async (records) => {
+      const { now } = records;
+      const from = this.#until ?? now;
+      this.#until = now;
+      this.#messages ??= new ReturnedMessages(now);
+      const leases = await leasesEnded(records, from, now);
       const messages = await this.#messages.poll(records);
       return [...leases, ...messages.map(messageEvent)];
     });

@@ -6,6 +6,7 @@ import type { AdminRequest } from "../request.ts";
 import type { AnyRoute, PathValues } from "../routes.ts";
 import { FailureLimiter, isSameSecret } from "../security/admin-auth.ts";
 import { isCrossSite, isLoopback, isOwnHost } from "../security/same-origin.ts";
+import { identityChangeRoutes } from "./identity-changes.ts";
 import { identityViewRoute } from "./identity-view.ts";
 import {
   assertionOf,
@@ -52,6 +53,7 @@ export function identityRoutes(context: IdentityContext): readonly AnyRoute[] {
     ...discoveryRoutes(context),
     environmentRoute(context),
     identityViewRoute(context),
+    ...identityChangeRoutes(context),
   ];
 }
 
@@ -81,7 +83,11 @@ function oauthError(status: number, error: string, description: string): AdminRe
   return json({ error, error_description: description }, status);
 }
 
-const off = oauthError(404, "not_found", "no managed identity is configured; see docs/IDENTITY.md");
+const notConfigured = oauthError(
+  404,
+  "not_found",
+  "no managed identity is configured; see docs/IDENTITY.md",
+);
 
 /** The developer identity while it exists. */
 function developerOf({ identity }: IdentityContext): PrincipalSettings | undefined {
@@ -93,22 +99,27 @@ async function answerAppService(
   { context, failures }: Parts,
   request: AdminRequest,
 ): Promise<AdminResponse> {
-  // Under any host name: a page that makes its name resolve to this machine has no secret.
+  // Any host name is accepted: a page whose own name resolves to this machine does not have the
+  // secret.
   const foreign = refusePage(request);
   if (foreign !== undefined) return foreign;
   const { managedIdentity } = context.identity();
   const developer = developerOf(context);
-  if (managedIdentity === undefined && developer === undefined) return off;
+  if (managedIdentity === undefined && developer === undefined) return notConfigured;
   const given = request.headers["x-identity-header"];
   // Loaded before the limit is checked: no `await` may separate the check from the count.
-  const own = developer && (await context.local.load()).developerSecret;
-  const isOver = waits(context, failures, request);
-  if (isOver !== undefined) return isOver;
+  const developerSecret = developer && (await context.local.load()).developerSecret;
+  const limited = refuseAfterFailures(context, failures, request);
+  if (limited !== undefined) return limited;
   const configured = managedIdentity?.secret;
   if (typeof given === "string" && configured !== undefined && isSameSecret(given, configured)) {
     return answerToken(context, managedIdentity?.principal, request);
   }
-  if (typeof given === "string" && own !== undefined && isSameSecret(given, own)) {
+  if (
+    typeof given === "string" &&
+    developerSecret !== undefined &&
+    isSameSecret(given, developerSecret)
+  ) {
     return answerToken(context, developer, request);
   }
   failures.failed(request.remoteAddress, context.clock.monotonic());
@@ -126,7 +137,7 @@ async function answerMetadata({ context }: Parts, request: AdminRequest): Promis
   const developer = developerOf(context);
   const isHere = isLoopback(request.remoteAddress.replace(/^::ffff:/, ""));
   const isForwarded = forwardingHeaders.some((name) => request.headers[name] !== undefined);
-  if (developer === undefined || !isHere || isForwarded) return off;
+  if (developer === undefined || !isHere || isForwarded) return notConfigured;
   if (request.headers["metadata"]?.toString().toLowerCase() !== "true") {
     return oauthError(400, "invalid_request", "the header Metadata: true is required");
   }
@@ -139,7 +150,7 @@ function refusePage({ headers }: AdminRequest): AdminResponse | undefined {
   return oauthError(403, "access_denied", "not allowed from a page");
 }
 
-/** Nor a page under a name that it makes resolve to this machine. */
+/** Rejects a page whose own host name resolves to this machine (DNS rebinding). */
 function refuseHost({ headers }: AdminRequest): AdminResponse | undefined {
   if (isOwnHost(headers.host)) return undefined;
   return oauthError(403, "access_denied", "use an address or localhost as the host");
@@ -186,13 +197,16 @@ async function answerClient(
   if (foreign !== undefined) return foreign;
   if (form === undefined) return oauthError(400, "invalid_request", "a form is required");
   const { tenantId } = await context.local.load();
+  // A secret that another process has replaced must not give a token. If the store is unavailable,
+  // a token would be of no use either.
+  await context.refresh();
   const [, tenant] = request.path.split("/");
   if (tenant !== tenantId) return oauthError(400, "invalid_request", "unknown tenant");
   if (form.get("grant_type") !== "client_credentials") {
     return oauthError(400, "unsupported_grant_type", "grant_type must be client_credentials");
   }
-  const isOver = waits(context, failures, request);
-  if (isOver !== undefined) return isOver;
+  const limited = refuseAfterFailures(context, failures, request);
+  if (limited !== undefined) return limited;
   const principal = clientOf(context, form, tenantId);
   if (principal === undefined) {
     failures.failed(request.remoteAddress, context.clock.monotonic());
@@ -222,7 +236,7 @@ function clientOf({ identity }: IdentityContext, form: URLSearchParams, tenantId
   return found?.secret !== undefined && isRight ? found : undefined;
 }
 
-function waits(
+function refuseAfterFailures(
   { clock }: IdentityContext,
   failures: FailureLimiter,
   { remoteAddress }: AdminRequest,
@@ -287,7 +301,8 @@ function configurationOf({ tenantId }: IdentityData, base: string) {
   };
 }
 
-/** Which hosts belong together, as client libraries ask before they trust an authority. */
+/** The document that client libraries request before they trust an authority: the hosts that belong
+ *  together. */
 async function instanceOf({ local }: IdentityContext, base: string) {
   const { tenantId } = await local.load();
   const { host } = new URL(base);

@@ -1,9 +1,10 @@
 import type { AssignmentInfo, Identity, PrincipalInfo, RoleInfo } from "../api-types.ts";
-import type {
-  IdentitySettings,
-  IssuerSettings,
-  PrincipalSettings,
-  RoleAssignment,
+import {
+  developerPrincipal,
+  type IdentitySettings,
+  type IssuerSettings,
+  type PrincipalSettings,
+  type RoleAssignment,
 } from "../../account/identity.ts";
 import { builtInRolesByName } from "../../protocol/roles/built-in-roles.ts";
 import type { Role } from "../../protocol/roles/role.ts";
@@ -25,7 +26,7 @@ export function identityViewRoute({ identity }: Pick<IdentityContext, "identity"
 }
 
 function viewOf(identity: IdentitySettings, request: CheckedRequest): Identity {
-  const { principals, roles, issuers, hasRoles } = identity;
+  const { principals, roles, issuers, hasRoles, ignored = [] } = identity;
   const assignments = identity.assignments.filter((each) => isShown(each, request));
   const assigned = new Set(assignments.map(({ objectId }) => objectId.toLowerCase()));
   const isServer = request.grant.kind === "server";
@@ -38,7 +39,7 @@ function viewOf(identity: IdentitySettings, request: CheckedRequest): Identity {
     principals: principals.filter(isListed).map(renderPrincipal),
     roles: roles.filter(isKnown).map(renderRole),
     assignments: assignments.map((each) => renderAssignment(each, principals)),
-    ...(isServer ? { issuers: issuers.map(renderIssuer) } : {}),
+    ...(isServer ? { issuers: issuers.map(renderIssuer), ignored } : {}),
   };
 }
 
@@ -62,9 +63,11 @@ function idsOf({ objectId, groups }: PrincipalSettings): readonly string[] {
   return [objectId, ...groups].map((id) => id.toLowerCase());
 }
 
-function renderPrincipal(principal: PrincipalSettings): PrincipalInfo {
-  const { name, objectId, clientId, secret, groups } = principal;
-  return { name, objectId, clientId, groups, hasSecret: secret !== undefined };
+export function renderPrincipal(principal: PrincipalSettings): PrincipalInfo {
+  const { name, objectId, clientId, secret, groups, isStored } = principal;
+  const other = principal === developerPrincipal ? "built-in" : "configured";
+  const source = isStored === true ? "stored" : other;
+  return { name, objectId, clientId, groups, hasSecret: secret !== undefined, source };
 }
 
 function isBuiltIn({ name }: Role): boolean {
@@ -76,13 +79,13 @@ function renderRole(role: Role): RoleInfo {
 }
 
 function renderAssignment(
-  { objectId, role, account, scope }: RoleAssignment,
+  { id, objectId, role, account, scope }: RoleAssignment,
   principals: readonly PrincipalSettings[],
 ): AssignmentInfo {
   const same = (each: PrincipalSettings): boolean =>
     each.objectId.toLowerCase() === objectId.toLowerCase();
   const principal = principals.find(same)?.name;
-  return { objectId, principal, role: role.name, account, scope };
+  return { id, objectId, principal, role: role.name, account, scope };
 }
 
 function renderIssuer({ issuer, audiences, accounts, claims }: IssuerSettings) {

@@ -1,4 +1,5 @@
 import { createHmac } from "node:crypto";
+import type { IdentityManager } from "../../account/identity-manager.ts";
 import type { IdentitySettings, PrincipalSettings } from "../../account/identity.ts";
 import { newGuid } from "../../operation/identifiers.ts";
 import { ticksPerSecond, unixEpochTicks } from "../../base/ticks.ts";
@@ -61,8 +62,9 @@ export class TokenIssuer {
   }
 }
 
-/** What a workload of a principal sends instead of its secret: the content of the file that
- *  AZURE_FEDERATED_TOKEN_FILE names. It ends with the secret, and does not reveal it. */
+/** The client assertion that a workload of a principal sends instead of its secret: the content of
+ *  the file that AZURE_FEDERATED_TOKEN_FILE names. A new secret makes it invalid; it does not
+ *  reveal the secret. */
 export function assertionOf(secret: string, tenantId: string): string {
   return createHmac("sha256", secret).update(`client assertion ${tenantId}`).digest("hex");
 }
@@ -88,7 +90,7 @@ export function audienceOf(requested: string): string | undefined {
 
 /** The local token service's own data: in the data folder, or in memory without one. */
 export interface LocalIdentity extends LocalIssuer {
-  /** Reads or creates it at the first use: most servers issue no tokens. */
+  /** Reads the data, or creates it at the first use: most servers issue no tokens. */
   load(): Promise<IdentityData>;
   /** As `load`, with a new key if the newest is too old to sign. */
   loadForSigning(): Promise<IdentityData>;
@@ -130,13 +132,18 @@ export function publishedKeys({ keys }: IdentityData): { readonly keys: readonly
 export interface IdentityContext {
   /** The current principals. */
   readonly identity: () => IdentitySettings;
+  /** Reads principals that another process has changed. */
+  readonly refresh: () => Promise<unknown>;
+  /** Changes stored principals and role assignments. */
+  readonly manager: IdentityManager;
   readonly local: LocalIdentity;
   readonly issuer: TokenIssuer;
   readonly clock: Clock;
   readonly log: Log;
   /** The address of the admin listener. */
   readonly address: () => string;
-  /** Its HTTPS address, which client libraries require of an authority; undefined without one. */
+  /** The HTTPS address of the admin listener, which client libraries require of an authority;
+   *  undefined without one. */
   readonly secureAddress: () => string | undefined;
   /** The file with the certificate authority that clients must trust; undefined without one. */
   readonly authorityFile: string | undefined;

@@ -16,7 +16,7 @@ const contentSecurityPolicy = [
   "media-src 'self' blob:",
   "font-src 'self'",
   "connect-src 'self'",
-  // The viewer of the browser for PDF, with content of which the page has chosen the type.
+  // For the PDF viewer of the browser. The page itself sets the type of the content.
   "frame-src blob:",
   "manifest-src 'self'",
   "base-uri 'none'",

@@ -17,7 +17,6 @@ import type { SasRequest } from "./sas-request.ts";
 import { parseXml, xmlChildText, type XmlElement } from "../../encoding/xml.ts";
 import { element, textElement } from "../../encoding/xml-writer.ts";
 import { delegationKeyDaysMax } from "../../http/auth/delegation-key.ts";
-import type { ViewContext } from "../admin-context.ts";
 import { json, noAccount, refuse, type AdminResponse } from "../admin-response.ts";
 import { callService } from "../call-service.ts";
 import type { CheckedRequest } from "../request.ts";
@@ -152,9 +151,9 @@ function signable(account: string, query: ReadonlyMap<string, readonly string[]>
   };
 }
 
-/** The service versions of these SAS, from the first on that the service has them. A table has
- *  none. */
-const versions: Readonly<Partial<Record<ServiceName, string>>> = {
+/** The service versions of SAS with a user delegation key: `sasVersion`, or the first in which the
+ *  service has such SAS. The table service has none. */
+const delegationVersions: Readonly<Partial<Record<ServiceName, string>>> = {
   blob: sasVersion,
   queue: "2025-07-05",
   file: "2025-07-05",
@@ -163,16 +162,16 @@ const versions: Readonly<Partial<Record<ServiceName, string>>> = {
 /** Creates a SAS for a principal, which has no account key: with a user delegation key, which the
  *  service issues if the roles of the principal permit it. */
 export async function signAsPrincipal(
-  context: ViewContext,
   request: CheckedRequest,
   sasRequest: SasRequest,
 ): Promise<AdminResponse> {
   if (sasRequest.kind === "account") {
     return refuse(403, "AccountKeyRequired", "a principal cannot sign for the whole account");
   }
+  const { context } = request;
   const now = context.clock.wall();
   const expires = expiryOf(sasRequest, now);
-  const version = versions[sasRequest.service];
+  const version = delegationVersions[sasRequest.service];
   if (version === undefined) {
     return refuse(400, "InvalidInput", "service: a SAS for a table needs the account key");
   }
@@ -183,7 +182,7 @@ export async function signAsPrincipal(
     const most = `${delegationKeyDaysMax} days from now`;
     return refuse(400, "InvalidInput", `minutes: a SAS of a principal ends at most ${most}`);
   }
-  const key = await delegationKeyOf(context, request, sasRequest, {
+  const key = await delegationKeyOf(request, sasRequest, {
     start: formatIsoSeconds(now),
     expiry: formatIsoSeconds(expires),
   });
@@ -203,15 +202,14 @@ interface DelegationKey {
 }
 
 async function delegationKeyOf(
-  context: ViewContext,
-  { accounts, grant }: CheckedRequest,
+  request: CheckedRequest,
   { account, service }: ResourceSasRequest,
   { start, expiry }: { readonly start: string; readonly expiry: string },
 ): Promise<DelegationKey | { readonly refusal: AdminResponse }> {
   const body = element("KeyInfo", textElement("Start", start) + textElement("Expiry", expiry));
   const query = { restype: "service", comp: "userdelegationkey" };
-  const call = { accounts, grant, account, path: "", query, headers: {}, body };
-  const reply = await callService(context, service, { ...call, method: "POST" });
+  const call = { account, path: "", query, headers: {}, body };
+  const reply = await callService(request, service, { ...call, method: "POST" });
   if (reply === undefined) return { refusal: noAccount(account) };
   const { status, code, message } = reply;
   if (status !== 200) return { refusal: refuse(status, code, message) };

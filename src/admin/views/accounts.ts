@@ -1,66 +1,56 @@
 import type { Account, AccountKeys as KeysView } from "../api-types.ts";
 import type { AccountKeys, AccountSettings } from "../../account/settings.ts";
 import type { ServiceName } from "../../protocol/names.ts";
-import type { ViewContext } from "../admin-context.ts";
 import { json, noAccount, nothing, refuse, type AdminResponse } from "../admin-response.ts";
 import { connectionStringOf, reachable } from "../connection-string.ts";
 import { gatewayPath } from "../gateway.ts";
 import type { CheckedRequest } from "../request.ts";
-import type { Route } from "../routes.ts";
+import type { Route, PathValues } from "../routes.ts";
 import { permissionsOf } from "../security/grant.ts";
 import { signAsPrincipal, signSas } from "../sas/sign-sas.ts";
 import { parseSasRequest } from "../sas/sas-request.ts";
 import type { AccountChangeResult, AccountFaultCode } from "../../account/account-changes.ts";
 import { oneOf, optional, textCheck, type Check } from "../inputs.ts";
 
-export function accountRoutes(context: ViewContext): readonly Route[] {
+export const accountRoutes: readonly Route[] = [
+  { method: "GET", path: "/admin/v1/accounts", access: "principal", query: {}, answer: list },
+  {
+    method: "GET",
+    path: "/admin/v1/accounts/:name/key",
+    access: "account",
+    query: {},
+    answer: showKeys,
+  },
+  { method: "POST", path: "/admin/v1/sas", access: "principal", query: {}, answer: createSas },
+];
+
+async function list({ context, accounts, grant }: CheckedRequest): Promise<AdminResponse> {
   const { facts, accountManager } = context;
-  const list = async ({ accounts, grant }: CheckedRequest): Promise<AdminResponse> => {
-    const settings = accounts.names().flatMap((name) => accounts.get(name) ?? []);
-    const rendered = settings.map((account) => ({
-      ...renderAccount(account, facts().urls),
-      ...(grant.kind === "principal" ? { permissions: permissionsOf(account, grant) } : {}),
-    }));
-    if (grant.kind !== "server") return json({ accounts: rendered });
-    const recorded = await accountManager.list();
-    const unserved = recorded.filter(({ source }) => source === "unserved");
-    return json({ accounts: rendered, unserved: unserved.map(({ name }) => ({ name })) });
-  };
-  const key = ({ accounts }: CheckedRequest, name: string): AdminResponse => {
-    const account = accounts.get(name);
-    if (account === undefined) return noAccount(name);
-    const connectionString = connectionStringOf(account, facts().urls);
-    return json({ account: name, keys: account.keys, connectionString } satisfies KeysView);
-  };
-  return [
-    { method: "GET", path: "/admin/v1/accounts", access: "principal", query: {}, answer: list },
-    {
-      method: "GET",
-      path: "/admin/v1/accounts/:name/key",
-      access: "account",
-      query: {},
-      answer: (request, { name = "" }) => key(request, name),
-    },
-    {
-      method: "POST",
-      path: "/admin/v1/sas",
-      access: "principal",
-      query: {},
-      answer: (request) => createSas(context, request),
-    },
-  ];
+  const settings = accounts.names().flatMap((name) => accounts.get(name) ?? []);
+  const rendered = settings.map((account) => ({
+    ...renderAccount(account, facts().urls),
+    ...(grant.kind === "principal" ? { permissions: permissionsOf(account, grant) } : {}),
+  }));
+  if (grant.kind !== "server") return json({ accounts: rendered });
+  const recorded = await accountManager.list();
+  const unserved = recorded.filter(({ source }) => source === "unserved");
+  return json({ accounts: rendered, unserved: unserved.map(({ name }) => ({ name })) });
 }
 
-function createSas(
-  context: ViewContext,
-  request: CheckedRequest,
-): AdminResponse | Promise<AdminResponse> {
+function showKeys({ context, accounts }: CheckedRequest, { name = "" }: PathValues): AdminResponse {
+  const account = accounts.get(name);
+  if (account === undefined) return noAccount(name);
+  const connectionString = connectionStringOf(account, context.facts().urls);
+  return json({ account: name, keys: account.keys, connectionString } satisfies KeysView);
+}
+
+function createSas(request: CheckedRequest): AdminResponse | Promise<AdminResponse> {
   const sasRequest = parseSasRequest(request.body);
   if ("problem" in sasRequest) return refuse(400, "InvalidInput", sasRequest.problem);
   const account = request.accounts.get(sasRequest.account);
   if (account === undefined) return noAccount(sasRequest.account);
-  if (request.grant.kind === "principal") return signAsPrincipal(context, request, sasRequest);
-  const { clock, facts } = context;
+  if (request.grant.kind === "principal") return signAsPrincipal(request, sasRequest);
+  const { clock, facts } = request.context;
   return json(signSas(account, sasRequest, { now: clock.wall(), urls: facts().urls }));
 }
 
@@ -70,7 +60,8 @@ type Urls = Readonly<Partial<Record<ServiceName, string>>>;
 function renderAccount(account: AccountSettings, urls: Urls): Account {
   // Subscriptions have secrets, and routes of their own.
   const { subscriptions: _subscriptions, ...shown } = account;
-  const { name, keys: _keys, smb: _smb, roles: _roles, settingsRevision, ...settings } = shown;
+  const { name, keys: _keys, smb: _smb, roles: _roles, ...rest } = shown;
+  const { settingsRevision, identityRevision: _identity, ...settings } = rest;
   const source = settingsRevision === undefined ? "configured" : "stored";
   const endpoints: Record<string, string> = {};
   const gateway: Record<string, string> = {};
@@ -101,53 +92,6 @@ const objectCheck = optional((value) =>
   typeof value === "object" && !Array.isArray(value) ? undefined : 'must be { "setting": … }',
 );
 
-/** Routes that create, change and delete stored accounts. Only the admin token permits them: a key
- *  gives access to the data of an account, not to its management. */
-export function accountChangeRoutes(context: ViewContext): readonly Route[] {
-  const { accountManager } = context;
-  const access = "server";
-  const path = "/admin/v1/accounts";
-  return [
-    {
-      method: "POST",
-      path,
-      access,
-      query: {},
-      body: newAccountChecks,
-      answer: (request) => create(context, request),
-    },
-    {
-      method: "POST",
-      path: `${path}/:name/keys/:number`,
-      access,
-      query: {},
-      body: { key: optional(textCheck) },
-      answer: (request, { name = "", number = "" }) => rotate(context, request, { name, number }),
-    },
-    {
-      method: "POST",
-      path: `${path}/:name/settings`,
-      access,
-      query: {},
-      answer: async (request, { name = "" }) => {
-        const changed = await accountManager.changeSettings(name, request.body);
-        return changed.ok ? answerAccount(context, request, name) : refused(changed);
-      },
-    },
-    {
-      method: "DELETE",
-      path: `${path}/:name`,
-      access,
-      query: { force: optional(oneOf(["true", "false"])) },
-      answer: async ({ query }, { name = "" }) => {
-        const force = query.get("force") === "true";
-        const deleted = await accountManager.delete(name, { force });
-        return deleted.ok ? nothing : refused(deleted);
-      },
-    },
-  ];
-}
-
 const newAccountChecks = {
   name: textCheck,
   keys: optional(keysCheck),
@@ -155,49 +99,78 @@ const newAccountChecks = {
   adopt: flagCheck,
 };
 
-async function create(context: ViewContext, request: CheckedRequest): Promise<AdminResponse> {
+const access = "server";
+const path = "/admin/v1/accounts";
+const keyChecks = { key: optional(textCheck) };
+const force = optional(oneOf(["true", "false"]));
+
+/** Routes that create, change and delete stored accounts. Only the admin token permits them: a key
+ *  gives access to the data of an account, not to its management. */
+export const accountChangeRoutes: readonly Route[] = [
+  { method: "POST", path, access, query: {}, body: newAccountChecks, answer: create },
+  {
+    method: "POST",
+    path: `${path}/:name/keys/:number`,
+    access,
+    query: {},
+    body: keyChecks,
+    answer: rotate,
+  },
+  { method: "POST", path: `${path}/:name/settings`, access, query: {}, answer: changeSettings },
+  { method: "DELETE", path: `${path}/:name`, access, query: { force }, answer: remove },
+];
+
+async function create(request: CheckedRequest): Promise<AdminResponse> {
   const { name, keys, settings, adopt } = request.body;
-  const created = await context.accountManager.create({
+  const created = await request.context.accountManager.create({
     name: name as string,
     keys: (keys ?? undefined) as AccountKeys | undefined,
     settings: settings ?? {},
     adopt: adopt === true,
   });
-  return answerWithKeys(context, request, created, 201);
+  return answerWithKeys(request, created, 201);
 }
 
 async function rotate(
-  context: ViewContext,
   request: CheckedRequest,
-  { name, number: text }: { readonly name: string; readonly number: string },
+  { name = "", number: text = "" }: PathValues,
 ): Promise<AdminResponse> {
   if (text !== "1" && text !== "2") {
     return refuse(400, "InvalidInput", `the number of a key is 1 or 2, not ${text}`);
   }
   const key = (request.body["key"] || undefined) as string | undefined;
   const number = text === "1" ? 1 : 2;
-  const rotated = await context.accountManager.rotateKey({ name, number, key });
-  return answerWithKeys(context, request, rotated, 200);
+  const rotated = await request.context.accountManager.rotateKey({ name, number, key });
+  return answerWithKeys(request, rotated, 200);
+}
+
+/** Answers with the account as the server serves it now. It is absent only if another request has
+ *  deleted it meanwhile. */
+async function changeSettings(
+  { context, accounts, body }: CheckedRequest,
+  { name = "" }: PathValues,
+): Promise<AdminResponse> {
+  const changed = await context.accountManager.changeSettings(name, body);
+  if (!changed.ok) return refused(changed);
+  const account = accounts.get(name);
+  return account === undefined ? nothing : json(renderAccount(account, context.facts().urls));
+}
+
+async function remove(
+  { context, query }: CheckedRequest,
+  { name = "" }: PathValues,
+): Promise<AdminResponse> {
+  const isForced = query.get("force") === "true";
+  const deleted = await context.accountManager.delete(name, { force: isForced });
+  return deleted.ok ? nothing : refused(deleted);
 }
 
 function refused({ code, message }: Extract<AccountChangeResult, { ok: false }>): AdminResponse {
   return refuse(statusByCode[code], code, message);
 }
 
-/** The account as the server serves it now. It is absent only if another request has deleted it
- *  meanwhile. */
-function answerAccount(
-  { facts }: ViewContext,
-  { accounts }: CheckedRequest,
-  name: string,
-): AdminResponse {
-  const account = accounts.get(name);
-  return account === undefined ? nothing : json(renderAccount(account, facts().urls));
-}
-
 function answerWithKeys(
-  { facts }: ViewContext,
-  { accounts }: CheckedRequest,
+  { context, accounts }: CheckedRequest,
   result: AccountChangeResult,
   status: number,
 ): AdminResponse {
@@ -206,6 +179,6 @@ function answerWithKeys(
   const account = accounts.get(name);
   if (account === undefined || stored === undefined) return nothing;
   const current = { ...account, keys: stored.keys };
-  const connectionString = connectionStringOf(current, facts().urls);
+  const connectionString = connectionStringOf(current, context.facts().urls);
   return json({ account: name, keys: stored.keys, connectionString }, status);
 }

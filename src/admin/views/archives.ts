@@ -1,9 +1,8 @@
 import { once } from "node:events";
 import type { ServerResponse } from "node:http";
-import type { ArchiveControl, ViewContext } from "../admin-context.ts";
 import { json, refuse, type AdminResponse } from "../admin-response.ts";
 import { findQueryError, oneOf, optional, textCheck } from "../inputs.ts";
-import type { AdminRequest } from "../request.ts";
+import { refusePage, type AdminRequest } from "../request.ts";
 import type { RawCall, RawRoute } from "../routes.ts";
 
 /** The path of both routes. Exports reveal everything, so the audit log has them, too. */
@@ -15,33 +14,30 @@ export const totalHeader = "x-etagere-total-bytes";
 export const archiveType = "application/vnd.etagere.archive";
 
 const flag = optional(oneOf(["true", "false"]));
-const exportQuery = { accounts: optional(textCheck), withKeys: flag, withTotal: flag };
+const exportQuery = { accounts: optional(textCheck), withKeys: flag };
 const loadQuery = { as: optional(textCheck), replace: flag };
 
-/** Exports accounts as an archive, and loads an archive. */
-export function archiveRoutes({ archives }: Pick<ViewContext, "archives">): readonly RawRoute[] {
-  const common = { path: archivePath, access: "server" } as const;
-  return [
-    { ...common, method: "GET", serve: (call) => exportAll(archives, call) },
-    { ...common, method: "POST", serve: (call) => load(archives, call) },
-  ];
-}
+const common = { path: archivePath, access: "server" } as const;
 
-async function exportAll(
-  archives: ArchiveControl,
-  { request, response }: RawCall,
-): Promise<AdminResponse | undefined> {
+/** Exports accounts as an archive, and loads an archive. */
+export const archiveRoutes: readonly RawRoute[] = [
+  { ...common, method: "GET", serve: exportAll },
+  { ...common, method: "POST", serve: load },
+];
+
+async function exportAll({ request, response }: RawCall): Promise<AdminResponse | undefined> {
   const wrong = refusePage(request) ?? refuseQuery(request, exportQuery);
   if (wrong !== undefined) return wrong;
   const names = request.query.get("accounts") ?? "";
   const accounts = names === "" ? [] : names.split(",");
   const withKeys = request.query.get("withKeys") === "true";
-  const isMeasured = request.query.get("withTotal") === "true";
+  // A header, which an older server ignores: it would reject a parameter.
+  const isMeasured = request.headers[totalHeader] === "wanted";
   const onTotal = isMeasured
     ? (bytes: number): void => void response.setHeader(totalHeader, bytes)
     : undefined;
   const sink = sinkOf(response);
-  const exported = archives.export({ accounts, withKeys, sink, onTotal });
+  const exported = request.context.archives.export({ accounts, withKeys, sink, onTotal });
   const result = await unlessGone(response, exported);
   if (result === undefined) return undefined;
   if (result.ok) {
@@ -71,16 +67,13 @@ function sinkOf(response: ServerResponse): (bytes: Uint8Array) => Promise<void> 
   };
 }
 
-async function load(
-  archives: ArchiveControl,
-  { request, message, response }: RawCall,
-): Promise<AdminResponse | undefined> {
+async function load({ request, message, response }: RawCall): Promise<AdminResponse | undefined> {
   const wrong = refusePage(request) ?? refuseType(request) ?? refuseQuery(request, loadQuery);
   if (wrong !== undefined) return wrong;
   const as = request.query.get("as") ?? "";
   const replace = request.query.get("replace") === "true";
   const options = { as: as === "" ? undefined : as, replace };
-  const result = await unlessGone(response, archives.load(message, options));
+  const result = await unlessGone(response, request.context.archives.load(message, options));
   if (result === undefined) return undefined;
   return result.ok ? json(result.report) : refuse(409, "NotLoaded", result.problems.join("\n"));
 }
@@ -101,12 +94,6 @@ function refuseQuery(
 ): AdminResponse | undefined {
   const wrong = findQueryError(query, checks);
   return wrong === undefined ? undefined : refuse(400, "InvalidInput", wrong);
-}
-
-/** Only browsers send this header. A web page must not be able to copy or replace all data. */
-function refusePage({ headers }: AdminRequest): AdminResponse | undefined {
-  if (headers.origin === undefined) return undefined;
-  return refuse(403, "NotFromAPage", "not allowed from a page");
 }
 
 function refuseType({ headers }: AdminRequest): AdminResponse | undefined {

@@ -1,4 +1,3 @@
-import { once } from "node:events";
 import type { ServerResponse } from "node:http";
 import {
   eventLog,
@@ -61,7 +60,7 @@ export class EventStreams {
     if (wrong !== undefined) return refuse(400, "InvalidInput", wrong);
     const name = query.get("account") ?? "";
     if (accounts.get(name) === undefined) return noAccount(name);
-    // A stream that began now instead would lose events without a word.
+    // An invalid id is rejected: a stream that began now instead would lose events without notice.
     const last = headers["last-event-id"] ?? "";
     if (typeof last !== "string" || (last !== "" && !idForm.test(last))) {
       return refuse(400, "InvalidInput", "Last-Event-ID must be the id of an event, such as 123-0");
@@ -105,13 +104,21 @@ export class EventStreams {
     const wake = (): void => raise();
     const unwatch = runtime.store.watch(eventLog.prefix([]), wake);
     response.on("close", wake);
+    response.on("drain", wake);
     let position = after;
     try {
       while (!response.destroyed && !response.writableEnded && request.isValid()) {
         const raised = new Promise<void>((resolve) => {
           raise = resolve;
         });
+        if (response.writableLength > unsentBytesMax) {
+          await raised;
+          continue;
+        }
         const { events, trimmed } = await this.#read(name, position);
+        // Another process may have taken the right to see them.
+        await this.#context.identity?.refresh();
+        if (!request.isValid()) break;
         if (trimmed !== undefined && comparePositions(trimmed, position) > 0) {
           response.write(textOf("missed", idOf(trimmed), { through: idOf(trimmed) }));
           position = trimmed;
@@ -119,7 +126,6 @@ export class EventStreams {
         }
         response.write(this.#render(request, name, events));
         position = events.at(-1)?.position ?? position;
-        if (response.writableLength > unsentBytesMax) await once(response, "drain").catch(wake);
         if (events.length > 0) continue;
         const cancel = clock.after(heartbeatMilliseconds, wake);
         await raised;

@@ -1,7 +1,7 @@
 import { formatIso } from "../../base/dates.ts";
 import type { Ticks } from "../../base/ticks.ts";
 import type { ViewContext } from "../admin-context.ts";
-import { Ring } from "../feed/span-history.ts";
+import { Ring } from "../feed/feed-event.ts";
 import type { FigureSample } from "./figures.ts";
 import { between, secondsBetween } from "./rates.ts";
 

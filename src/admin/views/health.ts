@@ -1,12 +1,12 @@
 import { formatIso } from "../../base/dates.ts";
 import { ticksPerSecond, type Ticks } from "../../base/ticks.ts";
 import type { Sizes, ViewContext } from "../admin-context.ts";
-import { json } from "../admin-response.ts";
+import { json, type AdminResponse } from "../admin-response.ts";
 import { oneOf, optional } from "../inputs.ts";
-import type { CheckedRequest } from "../request.ts";
+import { countOf, type CheckedRequest } from "../request.ts";
 import type { Route } from "../routes.ts";
 import type { FigureSample } from "./figures.ts";
-import { everySecondsValues, type HealthHistory } from "./health-history.ts";
+import { everySecondsValues } from "./health-history.ts";
 import { between, secondsBetween } from "./rates.ts";
 import { listExtents } from "../../content/extents/extent-table.ts";
 import type { Store } from "../../store/store.ts";
@@ -47,25 +47,27 @@ const intervalTicksMin = (ticksPerSecond * 9n) / 10n;
  *  extents. */
 const useTicksMin = 10n * ticksPerSecond;
 
-export function healthRoutes(health: Health, history: HealthHistory): readonly Route[] {
-  const path = "/admin/v1/health";
-  const answer = async () => json(await health.measure());
-  const answerHistory = ({ query }: CheckedRequest) => {
-    const wanted = query.get("every") ?? "";
-    return json(history.render(Number(wanted === "" ? everySecondsValues[0] : wanted)));
-  };
-  const every = optional(oneOf(everySecondsValues));
-  // The rates include all accounts. The key of one account must not show the load of others.
-  return [
-    { method: "GET", path, access: "server", query: {}, answer },
-    {
-      method: "GET",
-      path: `${path}/history`,
-      access: "server",
-      query: { every },
-      answer: answerHistory,
-    },
-  ];
+const path = "/admin/v1/health";
+const every = optional(oneOf(everySecondsValues));
+
+/** The rates include all accounts. The key of one account must not show the load of others. */
+export const healthRoutes: readonly Route[] = [
+  { method: "GET", path, access: "server", query: {}, answer: showHealth },
+  {
+    method: "GET",
+    path: `${path}/history`,
+    access: "server",
+    query: { every },
+    answer: showHistory,
+  },
+];
+
+async function showHealth({ context }: CheckedRequest): Promise<AdminResponse> {
+  return json(await context.health.measure());
+}
+
+function showHistory({ context, query }: CheckedRequest): AdminResponse {
+  return json(context.history.render(countOf(query, "every", Number(everySecondsValues[0]))));
 }
 
 interface TimedSample {

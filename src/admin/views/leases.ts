@@ -1,73 +1,52 @@
 import type { HeldLease, LeasesView } from "../api-types.ts";
 import { heldLeases, parseHeldLeaseKey, type HeldLeaseKey } from "../../account/held-leases.ts";
-import { encodeBase64 } from "../../base/base64.ts";
 import { formatIso } from "../../base/dates.ts";
-import { Records } from "../../operation/records.ts";
-import type { ViewContext } from "../admin-context.ts";
-import { json, noAccount, refuse, type AdminResponse } from "../admin-response.ts";
+import { json, noAccount, refuse, secondsUntil, type AdminResponse } from "../admin-response.ts";
 import { callService } from "../call-service.ts";
-import { oneOf, optional, textCheck, wholeNumber, wholeNumberText } from "../inputs.ts";
-import { countOf, type CheckedRequest } from "../request.ts";
+import { oneOf, optional, textCheck, wholeNumber } from "../inputs.ts";
+import type { CheckedRequest } from "../request.ts";
 import type { Route } from "../routes.ts";
-import { parseContinuationKey } from "./continuation-key.ts";
 import { successor } from "../../encoding/keys.ts";
 import { leaseState, type Lease, type LeaseKind } from "../../protocol/lease.ts";
 import type { ServiceName } from "../../protocol/names.ts";
 import type { Ticks } from "../../base/ticks.ts";
 import type { RecordView } from "../../operation/view.ts";
-import { pathOfDirectory } from "../../blob/tree/path-of-directory.ts";
+import { pathOfDirectory } from "../../blob/tree/find-path.ts";
 import { nodes } from "../../file/records.ts";
 import { pathOf } from "../../file/share-tree.ts";
-import type { ResourceName } from "../security/grant.ts";
-import { secondsUntil } from "./moments.ts";
 import { Names } from "./names.ts";
+import { pageChecks, answerPage, scanPage, type PageBounds, type Page } from "./pages.ts";
 
-const pageDefault = 200;
-const pageMax = 1000;
 const breakPeriodSecondsMax = 60;
 
-export function leaseRoutes(context: ViewContext): readonly Route[] {
-  return [
-    {
-      method: "GET",
-      path: "/admin/v1/leases",
-      access: "principal",
-      query: {
-        limit: optional(wholeNumberText({ min: 1, max: pageMax })),
-        after: optional(textCheck),
-      },
-      answer: (request) => listLeases(context, request),
+export const leaseRoutes: readonly Route[] = [
+  {
+    method: "GET",
+    path: "/admin/v1/leases",
+    access: "principal",
+    query: pageChecks,
+    answer: listLeases,
+  },
+  {
+    method: "POST",
+    path: "/admin/v1/leases/break",
+    access: "principal",
+    body: {
+      kind: oneOf(["blob", "container", "file", "share"]),
+      account: textCheck,
+      container: textCheck,
+      path: optional(textCheck),
+      snapshot: optional(textCheck),
+      periodSeconds: optional(wholeNumber({ min: 0, max: breakPeriodSecondsMax })),
     },
-    {
-      method: "POST",
-      path: "/admin/v1/leases/break",
-      access: "principal",
-      body: {
-        kind: oneOf(["blob", "container", "file", "share"]),
-        account: textCheck,
-        container: textCheck,
-        path: optional(textCheck),
-        snapshot: optional(textCheck),
-        periodSeconds: optional(wholeNumber({ min: 0, max: breakPeriodSecondsMax })),
-      },
-      answer: (request) => breakLease(context, request),
-    },
-  ];
-}
+    answer: breakLease,
+  },
+];
 
-async function listLeases(
-  { runtime }: ViewContext,
-  request: CheckedRequest,
-): Promise<AdminResponse> {
-  const { query, sees } = request;
-  const limit = countOf(query, "limit", pageDefault);
-  const after = parseContinuationKey(query, heldLeases.range([]));
-  if ("refusal" in after) return after.refusal;
-  return runtime.store.snapshot(async (view) => {
-    const records = new Records(view, runtime.content);
-    const { leases, next } = await heldLeasePage(records, { limit, after: after.key, sees });
-    const page = next === undefined ? {} : { next: encodeBase64(next) };
-    return json({ now: formatIso(view.now), leases, ...page } satisfies LeasesView);
+function listLeases(request: CheckedRequest): Promise<AdminResponse> {
+  return answerPage(request, heldLeases, async (records, bounds) => {
+    const { items: leases, next } = await heldLeasePage(records, bounds);
+    return { view: { now: formatIso(records.now), leases } satisfies LeasesView, next };
   });
 }
 
@@ -80,9 +59,8 @@ interface BreakRequest {
   readonly periodSeconds?: number | null;
 }
 
-async function breakLease(context: ViewContext, request: CheckedRequest): Promise<AdminResponse> {
-  const { accounts, grant, body } = request;
-  const breakRequest = body as unknown as BreakRequest;
+async function breakLease(request: CheckedRequest): Promise<AdminResponse> {
+  const breakRequest = request.body as unknown as BreakRequest;
   const { kind, account, container, path, snapshot } = breakRequest;
   const isWhole = kind === "container" || kind === "share";
   const problem = findConflictingFields(breakRequest);
@@ -91,9 +69,7 @@ async function breakLease(context: ViewContext, request: CheckedRequest): Promis
   const headers: Record<string, string> = { "x-ms-lease-action": "break" };
   // Leases of files have no break period.
   if (kind !== "file") headers["x-ms-lease-break-period"] = String(breakRequest.periodSeconds ?? 0);
-  const reply = await callService(context, service, {
-    accounts,
-    grant,
+  const reply = await callService(request, service, {
     account,
     method: "PUT",
     path: isWhole ? container : `${container}/${path ?? ""}`,
@@ -126,47 +102,19 @@ interface LeaseTarget {
   readonly snapshot?: string;
 }
 
-export interface PageBounds {
-  readonly limit: number;
-  /** The page begins after this key; undefined for the first page. */
-  readonly after: Uint8Array | undefined;
-  /** Whether the caller may see what a container or share contains. */
-  readonly sees: (resource: ResourceName) => boolean;
-}
-
-interface HeldLeasePage {
-  readonly leases: readonly HeldLease[];
-  /** The next page begins after this key; undefined at the end. */
-  readonly next: Uint8Array | undefined;
-}
-
-/** Index entries that a page may skip: entries of deleted resources that are not reclaimed yet, and
- *  of resources that the caller may not see. */
-const strayEntriesMax = 5000;
-
 /** One page of the leases that are held, from the index of leases. */
-export async function heldLeasePage(
+export function heldLeasePage(
   view: RecordView,
   { limit, after, sees }: PageBounds,
-): Promise<HeldLeasePage> {
+): Promise<Page<HeldLease>> {
   const names = new Names(view);
   const start = after === undefined ? heldLeases.prefix([view.now + 1n]) : successor(after);
   const { end } = heldLeases.range([]);
-  const leases: HeldLease[] = [];
-  const scannedMax = limit + strayEntriesMax;
-  let scanned = 0;
-  for await (const batch of view.scan(heldLeases, { start, end, limit: scannedMax })) {
-    for (const { key, record } of batch) {
-      scanned += 1;
-      const place = await targetOf(view, names, parseHeldLeaseKey(key));
-      const isShown = place !== undefined && sees({ ...place, name: place.container });
-      if (isShown) leases.push({ ...place, ...leaseFacts(record, view.now) });
-      // A page may end early after many entries of other accounts; the next page continues after
-      // them.
-      if (leases.length === limit || scanned === scannedMax) return { leases, next: key };
-    }
-  }
-  return { leases, next: undefined };
+  return scanPage(view, heldLeases, { start, end, limit }, async (key, record) => {
+    const place = await targetOf(view, names, parseHeldLeaseKey(key));
+    const isShown = place !== undefined && sees({ ...place, name: place.container });
+    return isShown ? { ...place, ...leaseFacts(record, view.now) } : undefined;
+  });
 }
 
 /** Leases that ended after `from`, up to and including `to`. */

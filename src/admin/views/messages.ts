@@ -3,56 +3,53 @@ import { formatIso } from "../../base/dates.ts";
 import { successor } from "../../encoding/keys.ts";
 import type { Ticks } from "../../base/ticks.ts";
 import type { RecordView } from "../../operation/view.ts";
-import { Records } from "../../operation/records.ts";
-import { messageIdOfBytes } from "../../queue/message/message-id.ts";
-import { popReceiptOf } from "../../queue/message/pop-receipt.ts";
+import { messageIdOfBytes, popReceiptOf } from "../../queue/message/message-id.ts";
 import { messages, queues, visibilityIndex, type MessageRecord } from "../../queue/records.ts";
-import type { ViewContext } from "../admin-context.ts";
-import { json, noAccount, type AdminResponse } from "../admin-response.ts";
+import {
+  json,
+  noAccount,
+  momentOrNever,
+  secondsUntil,
+  type AdminResponse,
+} from "../admin-response.ts";
 import { optional, textCheck, wholeNumberText, type Checks } from "../inputs.ts";
 import { countOf, type CheckedRequest } from "../request.ts";
 import type { Route } from "../routes.ts";
-import { momentOrNever, secondsUntil } from "./moments.ts";
 import { Names } from "./names.ts";
+import { readRecords } from "./pages.ts";
 
 const pageDefault = 200;
 const pageMax = 1000;
 const previewUnitsMax = 120;
 
-export function messageRoutes(context: ViewContext): readonly Route[] {
-  const path = "/admin/v1/messages";
-  const query: Checks = {
-    account: optional(textCheck),
-    queue: optional(textCheck),
-    limit: optional(wholeNumberText({ min: 1, max: pageMax })),
-  };
-  const answer = (request: CheckedRequest) => list(context, request);
-  return [{ method: "GET", path, access: "principal", query, answer }];
-}
+const query: Checks = {
+  account: optional(textCheck),
+  queue: optional(textCheck),
+  limit: optional(wholeNumberText({ min: 1, max: pageMax })),
+};
 
-async function list(
-  { runtime }: ViewContext,
-  { query, grant, accounts: known, sees }: CheckedRequest,
-): Promise<AdminResponse> {
-  const limit = countOf(query, "limit", pageDefault);
+export const messageRoutes: readonly Route[] = [
+  { method: "GET", path: "/admin/v1/messages", access: "principal", query, answer: list },
+];
+
+async function list(request: CheckedRequest): Promise<AdminResponse> {
+  const { context, grant, sees } = request;
+  const limit = countOf(request.query, "limit", pageDefault);
   const own = grant.kind === "account" ? grant.account : null;
-  const account = query.get("account") || own;
-  const queue = query.get("queue") || null;
-  if (account !== null && known.get(account) === undefined) return noAccount(account);
-  return runtime.store.snapshot(async (view) => {
-    const records = new Records(view, runtime.content);
+  const account = request.query.get("account") || own;
+  const queue = request.query.get("queue") || null;
+  if (account !== null && request.accounts.get(account) === undefined) return noAccount(account);
+  return readRecords(context, async (records) => {
+    const { now } = records;
     const found: object[] = [];
     for await (const each of wantedQueues(records, account, queue)) {
       if (!sees({ service: "queue", account: each.account, name: each.queue })) continue;
-      const turnsFound = messagesVisibleBetween(records, each.id, {
-        from: view.now,
-        limit: limit + 1,
-      });
-      for (const turn of await turnsFound) found.push(renderMessage(each, turn, view.now));
+      const visible = messagesVisibleBetween(records, each.id, { from: now, limit: limit + 1 });
+      for (const message of await visible) found.push(renderMessage(each, message, now));
       if (found.length > limit) break;
     }
     const truncated = found.length > limit;
-    return json({ now: formatIso(view.now), messages: found.slice(0, limit), truncated });
+    return json({ now: formatIso(now), messages: found.slice(0, limit), truncated });
   });
 }
 

@@ -2,7 +2,8 @@ import { accounts } from "../../account/account-record.ts";
 import { containerNames } from "../../blob/indexes.ts";
 import type { Table } from "../../encoding/table.ts";
 import type { RecordView } from "../../operation/view.ts";
-import { shareNames } from "../../file/records.ts";
+import { shareNames, shares } from "../../file/records.ts";
+import type { ShareAddress } from "../../file/filesystem/file-reference.ts";
 
 /** Account and name of a container or share. */
 interface Owner {
@@ -64,4 +65,16 @@ async function accountNames(view: RecordView): Promise<ReadonlyMap<bigint, strin
     for (const { key, record } of batch) names.set(record.id, accounts.parts(key)[0] as string);
   }
   return names;
+}
+
+/** The share of an account by name; undefined if it does not exist. Includes NFS shares. */
+export async function findShare(
+  view: RecordView,
+  account: string,
+  name: string,
+): Promise<ShareAddress | undefined> {
+  const accountRecord = await view.get(accounts, account);
+  const share = accountRecord && (await view.get(shares, { account: accountRecord.id, name }));
+  if (accountRecord === undefined || share === undefined) return undefined;
+  return { accountName: account, account: accountRecord.id, name, id: share.id };
 }

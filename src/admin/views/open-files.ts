@@ -14,44 +14,26 @@ import {
 import { isOplockKey } from "../../file/locks/oplock-keys.ts";
 import { locks, displacedParent } from "../../file/records.ts";
 import { nodeById, pathOf } from "../../file/share-tree.ts";
-import type { PageBounds } from "./leases.ts";
+import { scanPage, type Page, type PageBounds } from "./pages.ts";
 import { Names } from "./names.ts";
-
-interface OpenFilePage {
-  readonly files: readonly SmbFile[];
-  readonly next: Uint8Array | undefined;
-}
 
 /** Opens, locks and grants that are shown per file; further ones are only counted. */
 const shownMax = 200;
-/** Entries that a page may skip: of deleted files, and of accounts that the caller may not see. */
-const strayEntriesMax = 5000;
-
 /** Files that are open, with their opens, byte-range locks and caching grants. */
-export async function openFilePage(
+export function openFilePage(
   view: RecordView,
   { limit, after, sees }: PageBounds,
-): Promise<OpenFilePage> {
+): Promise<Page<SmbFile>> {
   const names = new Names(view);
-  const { start, end } = locks.range([]);
-  const from = after === undefined || after.length === 0 ? start : successor(after);
-  const files: SmbFile[] = [];
-  const scannedMax = limit + strayEntriesMax;
-  let scanned = 0;
-  for await (const batch of view.scan(locks, { start: from, end, limit: scannedMax })) {
-    for (const { key, record } of batch) {
-      scanned += 1;
-      const [share, id] = locks.parts(key) as [bigint, bigint];
-      const place = await fileTargetOf(view, names, share, id);
-      const { account = "", share: shareName } = place ?? {};
-      const isShown = place && sees({ service: "file", account, name: shareName });
-      if (isShown) files.push({ ...place, ...renderState(record) });
-      // A page may end early after many files of other accounts; the next page continues after
-      // them.
-      if (files.length === limit || scanned === scannedMax) return { files, next: key };
-    }
-  }
-  return { files, next: undefined };
+  const range = locks.range([]);
+  const start = after === undefined ? range.start : successor(after);
+  return scanPage(view, locks, { ...range, start, limit }, async (key, record) => {
+    const [share, id] = locks.parts(key) as [bigint, bigint];
+    const place = await fileTargetOf(view, names, share, id);
+    const { account = "", share: shareName } = place ?? {};
+    const isShown = place && sees({ service: "file", account, name: shareName });
+    return isShown ? { ...place, ...renderState(record) } : undefined;
+  });
 }
 
 interface FileTarget {

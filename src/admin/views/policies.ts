@@ -9,7 +9,6 @@ import { formatIso, parseIso } from "../../base/dates.ts";
 import { parseXml } from "../../encoding/xml.ts";
 import type { StoredPolicy } from "../../protocol/permission.ts";
 import type { ServiceName } from "../../protocol/names.ts";
-import type { ViewContext } from "../admin-context.ts";
 import { json, noAccount, refuse, type AdminResponse } from "../admin-response.ts";
 import { callService, type ServiceCall, type ServiceReply } from "../call-service.ts";
 import { findInputError, formatValue, oneOf, optional, textCheck, type Check } from "../inputs.ts";
@@ -40,24 +39,10 @@ const bodyChecks = {
 
 /** The access level of a container, and the stored access policies of a container, queue, table or
  *  share. The operations behind it accept no SAS, so that the explorer cannot call them itself. */
-export function policyRoutes(context: ViewContext): readonly Route[] {
-  return [
-    {
-      method: "GET",
-      path,
-      access: "principal",
-      query: target,
-      answer: (request) => read(context, request),
-    },
-    {
-      method: "POST",
-      path,
-      access: "principal",
-      query: {},
-      answer: (request) => write(context, request),
-    },
-  ];
-}
+export const policyRoutes: readonly Route[] = [
+  { method: "GET", path, access: "principal", query: target, answer: read },
+  { method: "POST", path, access: "principal", query: {}, answer: write },
+];
 
 function policiesCheck(value: unknown): string | undefined {
   if (!Array.isArray(value) || value.length > storedPoliciesMax) {
@@ -79,9 +64,9 @@ interface Target {
   readonly container: string;
 }
 
-async function read(context: ViewContext, request: CheckedRequest): Promise<AdminResponse> {
+async function read(request: CheckedRequest): Promise<AdminResponse> {
   const named = Object.fromEntries(request.query) as unknown as Target;
-  const reply = await callAcl(context, request, named, { method: "GET", headers: {} });
+  const reply = await callAcl(request, named, { method: "GET", headers: {} });
   if (reply === undefined) return noAccount(named.account);
   if (reply.status !== 200) return refuse(reply.status, reply.code, reply.message);
   const root = parseXml(reply.text);
@@ -107,7 +92,7 @@ interface PolicyChange extends Target {
   }[];
 }
 
-async function write(context: ViewContext, request: CheckedRequest): Promise<AdminResponse> {
+async function write(request: CheckedRequest): Promise<AdminResponse> {
   const wrong = findInputError(request.body, bodyChecks);
   if (wrong !== undefined) return refuse(400, "InvalidInput", wrong);
   const { publicAccess, unmodifiedSince, policies, ...named } =
@@ -116,7 +101,7 @@ async function write(context: ViewContext, request: CheckedRequest): Promise<Adm
   const misplaced = named.service === "blob" ? undefined : extra.find(Boolean);
   if (misplaced) return refuse(400, "InvalidInput", `${misplaced} is for containers`);
   const level = publicAccess && publicAccess !== "none" ? publicAccess : undefined;
-  const reply = await callAcl(context, request, named, {
+  const reply = await callAcl(request, named, {
     method: "PUT",
     headers: {
       ...(level === undefined ? {} : { "x-ms-blob-public-access": level }),
@@ -130,8 +115,7 @@ async function write(context: ViewContext, request: CheckedRequest): Promise<Adm
 }
 
 function callAcl(
-  context: ViewContext,
-  { accounts, grant }: CheckedRequest,
+  request: CheckedRequest,
   { service, account, container }: Target,
   call: Pick<ServiceCall, "method" | "headers" | "body">,
 ): Promise<ServiceReply | undefined> {
@@ -141,14 +125,7 @@ function callAcl(
   };
   const restype = restypes[service];
   const query = { ...(restype === undefined ? {} : { restype }), comp: "acl" };
-  return callService(context, service, {
-    accounts,
-    grant,
-    account,
-    path: container,
-    query,
-    ...call,
-  });
+  return callService(request, service, { account, path: container, query, ...call });
 }
 
 function policyOf({

@@ -4,9 +4,8 @@ import type { HoldSpan, RecordedEvent, Recording, WaitSpan } from "../recording-
 import type { ViewContext } from "../admin-context.ts";
 import { json, refuse, type AdminResponse } from "../admin-response.ts";
 import type { Feed } from "../feed/feed.ts";
-import { isSameObject, type FeedEvent, type WatchedObject } from "../feed/feed-event.ts";
+import { isSameObject, type FeedEvent, type WatchedObject, type Span } from "../feed/feed-event.ts";
 import type { Hold } from "../feed/holds.ts";
-import type { Span } from "../feed/span-history.ts";
 import { findQueryError, optional, wholeNumberText, type Check } from "../inputs.ts";
 import { countOf, type CheckedRequest } from "../request.ts";
 import type { Route } from "../routes.ts";
@@ -21,20 +20,15 @@ const spansMax = 2000;
 
 /** The requests, leases, handles and waits of the last seconds, of all objects or of one, which the
  *  explorer saves to a file and opens again; without contents and keys. */
-export function recordingRoutes(context: ViewContext, feed: Feed): readonly Route[] {
-  const named = Object.entries(objectChecks(context.httpServices));
+export function recordingRoutes({ httpServices }: ViewContext): readonly Route[] {
+  const named = Object.entries(objectChecks(httpServices));
+  const query = {
+    seconds: optional(wholeNumberText({ min: 1, max: secondsMax })),
+    // Without an object the recording is about all of them.
+    ...Object.fromEntries(named.map(([name, check]) => [name, optional(check)])),
+  };
   return [
-    {
-      method: "GET",
-      path: "/admin/v1/recording",
-      access: "principal",
-      query: {
-        seconds: optional(wholeNumberText({ min: 1, max: secondsMax })),
-        // Without an object the recording is about all of them.
-        ...Object.fromEntries(named.map(([name, check]) => [name, optional(check)])),
-      },
-      answer: (request) => record(context, feed, request),
-    },
+    { method: "GET", path: "/admin/v1/recording", access: "principal", query, answer: record },
   ];
 }
 
@@ -47,11 +41,9 @@ interface Wanted {
 /** For `seconds`, which the route checks itself. */
 const anything: Check = () => undefined;
 
-function wantedOf(
-  { httpServices }: ViewContext,
-  request: CheckedRequest,
-): Wanted | { readonly refusal: AdminResponse } {
+function wantedOf(request: CheckedRequest): Wanted | { readonly refusal: AdminResponse } {
   const { query } = request;
+  const { httpServices } = request.context;
   if (!query.has("service")) return {};
   const wrong = findQueryError(query, { ...objectChecks(httpServices), seconds: anything });
   if (wrong !== undefined) return { refusal: refuse(400, "InvalidInput", wrong) };
@@ -66,10 +58,11 @@ function wantedOf(
   return { object, message: isQueue ? (query.get("path") ?? undefined) : undefined };
 }
 
-function record(context: ViewContext, feed: Feed, request: CheckedRequest): AdminResponse {
-  const wanted = wantedOf(context, request);
+function record(request: CheckedRequest): AdminResponse {
+  const wanted = wantedOf(request);
   if ("refusal" in wanted) return wanted.refusal;
-  const { query, sees } = request;
+  const { context, query, sees } = request;
+  const { feed } = context;
   const now = context.clock.wall();
   const from = now - BigInt(countOf(query, "seconds", secondsDefault)) * ticksPerSecond;
   const isSeen = ({ service, account, container }: Place): boolean =>

@@ -1,78 +1,50 @@
 import type { SmbSession, SmbView } from "../api-types.ts";
 import { formatIso } from "../../base/dates.ts";
-import { encodeBase64 } from "../../base/base64.ts";
-import { Records } from "../../operation/records.ts";
 import { closeFile } from "../../file/filesystem/close.ts";
 import { locks } from "../../file/records.ts";
 import type { SessionFacts } from "../../smb/administration.ts";
 import type { ViewContext } from "../admin-context.ts";
 import { json, noAccount, nothing, refuse, type AdminResponse } from "../admin-response.ts";
-import {
-  idCheck,
-  isMissing,
-  optional,
-  formatValue,
-  textCheck,
-  wholeNumberText,
-} from "../inputs.ts";
-import { countOf, type CheckedRequest } from "../request.ts";
-import type { Route } from "../routes.ts";
-import { findShare } from "./find-share.ts";
+import { idCheck, isMissing, optional, formatValue, textCheck } from "../inputs.ts";
+import type { CheckedRequest } from "../request.ts";
+import type { Route, PathValues } from "../routes.ts";
+import { findShare } from "./names.ts";
 import { openFilePage } from "./open-files.ts";
-import { parseContinuationKey } from "./continuation-key.ts";
+import { pageChecks, answerPage, readRecords } from "./pages.ts";
 
-const pageDefault = 200;
-const pageMax = 1000;
+const closeChecks = {
+  account: textCheck,
+  share: textCheck,
+  fileId: idCheck,
+  open: optional(idCheck),
+};
+const path = "/admin/v1/smb";
 
 /** Lists SMB sessions and open files, closes handles and ends sessions. */
-export function smbRoutes(context: ViewContext): readonly Route[] {
-  return [
-    {
-      method: "GET",
-      path: "/admin/v1/smb",
-      access: "principal",
-      query: {
-        limit: optional(wholeNumberText({ min: 1, max: pageMax })),
-        after: optional(textCheck),
-      },
-      answer: (request) => list(context, request),
-    },
-    {
-      method: "POST",
-      path: "/admin/v1/smb/close",
-      access: "account",
-      body: { account: textCheck, share: textCheck, fileId: idCheck, open: optional(idCheck) },
-      answer: (request) => close(context, request),
-    },
-    {
-      method: "POST",
-      path: "/admin/v1/smb/sessions/:id/close",
-      access: "account",
-      query: {},
-      body: {},
-      answer: (request, { id = "" }) => endSession(context, request, id),
-    },
-  ];
-}
+export const smbRoutes: readonly Route[] = [
+  { method: "GET", path, access: "principal", query: pageChecks, answer: list },
+  { method: "POST", path: `${path}/close`, access: "account", body: closeChecks, answer: close },
+  {
+    method: "POST",
+    path: `${path}/sessions/:id/close`,
+    access: "account",
+    query: {},
+    body: {},
+    answer: endSession,
+  },
+];
 
-async function list(
-  { runtime, smb, facts }: ViewContext,
-  { query, sees }: CheckedRequest,
-): Promise<AdminResponse> {
-  const limit = countOf(query, "limit", pageDefault);
-  const after = parseContinuationKey(query, locks.range([]));
-  if ("refusal" in after) return after.refusal;
-  return runtime.store.snapshot(async (view) => {
-    const records = new Records(view, runtime.content);
-    const { files, next } = await openFilePage(records, { limit, after: after.key, sees });
-    const shown: SmbView = {
-      now: formatIso(view.now),
+function list(request: CheckedRequest): Promise<AdminResponse> {
+  const { smb, facts } = request.context;
+  return answerPage(request, locks, async (records, bounds) => {
+    const { items: files, next } = await openFilePage(records, bounds);
+    const view: SmbView = {
+      now: formatIso(records.now),
       url: smb === undefined ? null : facts().smbUrl,
-      sessions: sessionsOf(smb, sees).map(renderSession),
+      sessions: sessionsOf(smb, bounds.sees).map(renderSession),
       files,
-      ...(next === undefined ? {} : { next: encodeBase64(next) }),
     };
-    return json(shown);
+    return { view, next };
   });
 }
 
@@ -106,16 +78,12 @@ interface CloseRequest {
   readonly open?: string | number | null;
 }
 
-async function close(
-  { runtime }: ViewContext,
-  { accounts, body }: CheckedRequest,
-): Promise<AdminResponse> {
+async function close({ context, accounts, body }: CheckedRequest): Promise<AdminResponse> {
   const { account, share, fileId, open } = body as unknown as CloseRequest;
   if (accounts.get(account) === undefined) return noAccount(account);
   const file = BigInt(fileId);
   const wanted = isMissing(open) ? undefined : BigInt(open ?? 0);
-  const found = await runtime.store.snapshot(async (view) => {
-    const records = new Records(view, runtime.content);
+  const found = await readRecords(context, async (records) => {
     const place = await findShare(records, account, share);
     const state = place && (await records.get(locks, { share: place.id, id: file }));
     return place && { place, opens: state?.opens ?? [] };
@@ -125,14 +93,13 @@ async function close(
   }
   const closing = found.opens.filter((each) => wanted === undefined || each.id === wanted);
   const ids = closing.map(({ id }) => id);
-  if (ids.length > 0) await closeFile(runtime, { share: found.place, file }, ids);
+  if (ids.length > 0) await closeFile(context.runtime, { share: found.place, file }, ids);
   return json({ closed: closing.length });
 }
 
 async function endSession(
-  { smb }: ViewContext,
-  { sees }: CheckedRequest,
-  session: string,
+  { context: { smb }, sees }: CheckedRequest,
+  { id: session = "" }: PathValues,
 ): Promise<AdminResponse> {
   if (smb === undefined) return refuse(404, "SessionNotFound", "SMB is not served");
   const found = sessionsOf(smb, sees).find(({ id }) => String(id) === session);

@@ -1,14 +1,10 @@
-import { encodeBase64 } from "../../base/base64.ts";
 import { formatIso } from "../../base/dates.ts";
 import { generations, type BlobRecord } from "../../blob/records.ts";
 import type { ContainerScope } from "../../blob/resources.ts";
-import { Records } from "../../operation/records.ts";
 import type { ViewContext } from "../admin-context.ts";
-import { json, refuse, type AdminResponse } from "../admin-response.ts";
-import { optional, textCheck, wholeNumberText } from "../inputs.ts";
-import { countOf, type CheckedRequest } from "../request.ts";
+import { refuse, type AdminResponse } from "../admin-response.ts";
+import type { CheckedRequest } from "../request.ts";
 import type { Route } from "../routes.ts";
-import { parseContinuationKey } from "./continuation-key.ts";
 import { objectChecks, objectTargetOf } from "./object-target.ts";
 import type { ContentRef } from "../../content/content-ref.ts";
 import type { Address } from "../../operation/operation.ts";
@@ -19,54 +15,37 @@ import type { RecordView } from "../../operation/view.ts";
 import { versions, type VersionRecord } from "../../file/records.ts";
 import type { NodeScope } from "../../file/resources.ts";
 import { etagOf } from "../feed/render-feed-event.ts";
-
-const pageDefault = 200;
+import { pageChecks, answerPage, type Page } from "./pages.ts";
 
 /** The stored states of a blob, newest first and page by page: List Blobs has the oldest first. */
-export function stateRoutes(context: ViewContext): readonly Route[] {
+export function stateRoutes({ httpServices }: ViewContext): readonly Route[] {
+  const query = { ...objectChecks(httpServices), ...pageChecks };
   return [
-    {
-      method: "GET",
-      path: "/admin/v1/states",
-      access: "principal",
-      query: {
-        ...objectChecks(context.httpServices),
-        limit: optional(wholeNumberText({ min: 1, max: statesMax })),
-        after: optional(textCheck),
-      },
-      answer: (request) => listStates(context, request),
-    },
+    { method: "GET", path: "/admin/v1/states", access: "principal", query, answer: listStates },
   ];
 }
 
-async function listStates(context: ViewContext, request: CheckedRequest): Promise<AdminResponse> {
+async function listStates(request: CheckedRequest): Promise<AdminResponse> {
+  const { context } = request;
   const target = objectTargetOf(context.httpServices, request);
   if ("refusal" in target) return target.refusal;
   const { service, account, address, httpService } = target;
   if (service !== "blob" || address.resource !== "blob") {
-    return refuse(
-      400,
-      "InvalidInput",
-      "only blobs have pages of states; give service=blob and path",
-    );
+    const message = "only blobs have pages of states; give service=blob and path";
+    return refuse(400, "InvalidInput", message);
   }
-  const after = parseContinuationKey(request.query, generations.range([]));
-  if ("refusal" in after) return after.refusal;
-  const limit = countOf(request.query, "limit", pageDefault);
-  const { runtime } = context;
-  return runtime.store.snapshot(async (view) => {
-    const records = new Records(view, runtime.content);
+  return answerPage(request, generations, async (records, { limit, after }) => {
+    const now = formatIso(records.now);
     const located = await httpService.service.resources["blob"]?.load(records, {
       account,
       address,
     });
-    if (located?.scope.ok !== true) return json({ now: formatIso(view.now), states: [] });
+    if (located?.scope.ok !== true) return { view: { now, states: [] }, next: undefined };
     const { container, name } = (located.scope.value as ContainerScope).key;
-    const page = await generationPage(records, { container, name, limit, after: after.key });
-    const first = after.key === undefined ? currentState(located.target) : [];
-    const states = [...first, ...page.states].map((state) => renderState(context, service, state));
-    const next = page.next === undefined ? {} : { next: encodeBase64(page.next) };
-    return json({ now: formatIso(view.now), states, ...next });
+    const page = await generationPage(records, { container, name, limit, after });
+    const first = after === undefined ? currentState(located.target) : [];
+    const states = [...first, ...page.items].map((state) => renderState(context, service, state));
+    return { view: { now, states }, next: page.next };
   });
 }
 
@@ -90,7 +69,8 @@ export async function storedStates(
   if (!located.scope.ok) return current;
   if (service === "blob" && address.resource === "blob") {
     const { container, name } = (located.scope.value as ContainerScope).key;
-    return [...current, ...(await generationsOf(view, container, name))];
+    const { items } = await generationPage(view, { container, name, limit: statesMax });
+    return [...current, ...items];
   }
   if (service === "file" && address.resource === "file") {
     return [...current, ...(await versionsOf(view, located.scope.value as NodeScope))];
@@ -124,15 +104,6 @@ function factsOf(content: ContentRef | undefined, versionId?: Ticks): object {
   };
 }
 
-async function generationsOf(
-  view: RecordView,
-  container: bigint,
-  name: string,
-): Promise<readonly StoredState[]> {
-  const { states } = await generationPage(view, { container, name, limit: statesMax });
-  return states;
-}
-
 interface GenerationQuery {
   readonly container: bigint;
   readonly name: string;
@@ -141,17 +112,11 @@ interface GenerationQuery {
   readonly after?: Uint8Array | undefined;
 }
 
-interface GenerationPage {
-  readonly states: readonly StoredState[];
-  /** The key of the last state; undefined if there are no older ones. */
-  readonly next: Uint8Array | undefined;
-}
-
 /** A page of the versions, snapshots and soft-deleted states of a blob, newest first. */
 async function generationPage(
   view: RecordView,
   { container, name, limit, after }: GenerationQuery,
-): Promise<GenerationPage> {
+): Promise<Page<StoredState>> {
   const states: StoredState[] = [];
   const range = generations.range([container, name]);
   const end = after ?? range.end;
@@ -166,7 +131,7 @@ async function generationPage(
       last = key;
     }
   }
-  return { states, next };
+  return { items: states, next };
 }
 
 function generationState(key: Uint8Array, record: BlobRecord): StoredState {

@@ -11,7 +11,6 @@ import type { ServiceName } from "../../protocol/names.ts";
 import { queues } from "../../queue/records.ts";
 import type { View } from "../../store/store.ts";
 import { tables } from "../../table/records.ts";
-import type { ViewContext } from "../admin-context.ts";
 import { json, noAccount, type AdminResponse } from "../admin-response.ts";
 import { textCheck } from "../inputs.ts";
 import type { CheckedRequest } from "../request.ts";
@@ -31,22 +30,19 @@ const tablesOf: Readonly<Record<ServiceName, NameTable>> = {
 };
 
 /** How many containers, queues, tables and shares an account has, and what it uses of its quota. */
-export function storedRoutes(context: ViewContext): readonly Route[] {
-  return [
-    {
-      method: "GET",
-      path: "/admin/v1/stored",
-      access: "principal",
-      query: { account: textCheck },
-      answer: (request) => count(context, request),
-    },
-  ];
-}
+export const storedRoutes: readonly Route[] = [
+  {
+    method: "GET",
+    path: "/admin/v1/stored",
+    access: "principal",
+    query: { account: textCheck },
+    answer: count,
+  },
+];
 
-async function count(
-  { runtime }: ViewContext,
-  { query, accounts: known, sees }: CheckedRequest,
-): Promise<AdminResponse> {
+async function count(request: CheckedRequest): Promise<AdminResponse> {
+  const { context, query, accounts: known, sees } = request;
+  const { runtime } = context;
   const account = query.get("account") ?? "";
   if (known.get(account) === undefined) return noAccount(account);
   return runtime.store.snapshot(async (view) => {

@@ -1,4 +1,5 @@
 import { formatIso } from "../../base/dates.ts";
+import { inputOf } from "../../account/parse-subscription.ts";
 import type {
   Subscription,
   SubscriptionKey,
@@ -11,11 +12,10 @@ import {
   type SubscriptionResult,
   type SubscriptionStatus,
 } from "../../events/subscription-manager.ts";
-import type { ViewContext } from "../admin-context.ts";
 import { json, noAccount, nothing, refuse, type AdminResponse } from "../admin-response.ts";
 import { optional, textCheck, wholeNumber } from "../inputs.ts";
 import type { CheckedRequest } from "../request.ts";
-import type { Route } from "../routes.ts";
+import type { Route, PathValues } from "../routes.ts";
 import { mayUseSubscriptions } from "../security/grant.ts";
 
 const statusByCode: Readonly<Record<SubscriptionRefusal, number>> = {
@@ -35,47 +35,52 @@ const settledSecondsDefault = 30;
 const path = "/admin/v1/subscriptions";
 const onePath = `${path}/:account/:name`;
 
+const settledChecks = {
+  timeoutSeconds: optional(wholeNumber({ min: 0, max: settledSecondsMax })),
+};
+const common = { path: onePath, access: "principal", query: {} } as const;
+
 /** Routes of event subscriptions. An account key sees those of its account; the admin token changes
  *  them, and principals whose roles permit it. */
-export function subscriptionRoutes(context: ViewContext): readonly Route[] {
-  const { subscriptions } = context;
-  return [
-    {
-      method: "GET",
-      path,
-      access: "principal",
-      query: { account: optional(textCheck) },
-      answer: async (request) => {
-        const only = request.query.get("account") ?? "";
-        const isWanted = (name: string) => only === "" || name === only;
-        const found = await subscriptions.list(
-          (name) => isWanted(name) && may(request, name, "read"),
-        );
-        return json({ subscriptions: found.map(renderSubscription) });
-      },
-    },
-    {
-      method: "GET",
-      path: onePath,
-      access: "principal",
-      query: {},
-      answer: async (request, { account = "", name = "" }) => {
-        const refusal = refuseAction(request, account, "read");
-        if (refusal !== undefined) return refusal;
-        const found = await subscriptions.get({ account, name });
-        return found === undefined ? noSubscription(name) : json(renderSubscription(found));
-      },
-    },
-    ...changeRoutes(context),
-    {
-      method: "POST",
-      path: "/admin/v1/events/settled",
-      access: "account",
-      query: {},
-      body: { timeoutSeconds: optional(wholeNumber({ min: 0, max: settledSecondsMax })) },
-      answer: (request) => answerSettled(subscriptions, request),
-    },
-  ];
+export const subscriptionRoutes: readonly Route[] = [
+  {
+    method: "GET",
+    path,
+    access: "principal",
+    query: { account: optional(textCheck) },
+    answer: list,
+  },
+  { ...common, method: "GET", answer: show },
+  { ...common, method: "PUT", answer: put },
+  { ...common, method: "PATCH", answer: change },
+  { ...common, method: "DELETE", answer: remove },
+  {
+    method: "POST",
+    path: "/admin/v1/events/settled",
+    access: "account",
+    query: {},
+    body: settledChecks,
+    answer: answerSettled,
+  },
+];
+
+async function list(request: CheckedRequest): Promise<AdminResponse> {
+  const only = request.query.get("account") ?? "";
+  const isWanted = (name: string): boolean => only === "" || name === only;
+  const found = await request.context.subscriptions.list(
+    (name) => isWanted(name) && may(request, name, "read"),
+  );
+  return json({ subscriptions: found.map(renderSubscription) });
+}
+
+async function show(
+  request: CheckedRequest,
+  { account = "", name = "" }: PathValues,
+): Promise<AdminResponse> {
+  const refusal = refuseAction(request, account, "read");
+  if (refusal !== undefined) return refusal;
+  const found = await request.context.subscriptions.get({ account, name });
+  return found === undefined ? noSubscription(name) : json(renderSubscription(found));
 }
 
 type Action = "read" | "write" | "delete";
@@ -111,62 +116,55 @@ function refuseWrite(request: CheckedRequest, account: string): AdminResponse | 
   );
 }
 
-function changeRoutes({ subscriptions }: ViewContext): readonly Route[] {
-  const changed = async (key: SubscriptionKey, result: SubscriptionResult) => {
-    if (!result.ok) return refused(result);
-    const stored = await subscriptions.get(key);
-    const status = result.isNew ? 201 : 200;
-    return stored === undefined ? nothing : json(renderSubscription(stored), status);
-  };
-  return [
-    {
-      method: "PUT",
-      path: onePath,
-      access: "principal",
-      query: {},
-      answer: async (request, { account = "", name = "" }) => {
-        const key = { account, name };
-        const refusal = refuseWrite(request, account);
-        return refusal ?? changed(key, await subscriptions.put(key, request.body));
-      },
-    },
-    {
-      method: "PATCH",
-      path: onePath,
-      access: "principal",
-      query: {},
-      answer: async (request, { account = "", name = "" }) => {
-        const key = { account, name };
-        const refusal = refuseWrite(request, account);
-        if (refusal !== undefined) return refusal;
-        const { isPaused, ...fields } = request.body;
-        if (isPaused !== undefined && typeof isPaused !== "boolean") {
-          return refuse(400, "InvalidInput", '"isPaused" must be true or false');
-        }
-        return changed(key, await subscriptions.change(key, { ...fields, isPaused }));
-      },
-    },
-    {
-      method: "DELETE",
-      path: onePath,
-      access: "principal",
-      query: {},
-      answer: async (request, { account = "", name = "" }) => {
-        const refusal = refuseAction(request, account, "delete");
-        if (refusal !== undefined) return refusal;
-        const result = await subscriptions.delete({ account, name });
-        return result.ok ? nothing : refused(result);
-      },
-    },
-  ];
+async function put(
+  request: CheckedRequest,
+  { account = "", name = "" }: PathValues,
+): Promise<AdminResponse> {
+  const key = { account, name };
+  const { subscriptions } = request.context;
+  const refusal = refuseWrite(request, account);
+  return refusal ?? changed(request, key, await subscriptions.put(key, request.body));
 }
 
-async function answerSettled(
-  subscriptions: ViewContext["subscriptions"],
-  { body }: CheckedRequest,
+async function change(
+  request: CheckedRequest,
+  { account = "", name = "" }: PathValues,
 ): Promise<AdminResponse> {
+  const key = { account, name };
+  const refusal = refuseWrite(request, account);
+  if (refusal !== undefined) return refusal;
+  const { isPaused, ...fields } = request.body;
+  if (isPaused !== undefined && typeof isPaused !== "boolean") {
+    return refuse(400, "InvalidInput", '"isPaused" must be true or false');
+  }
+  const { subscriptions } = request.context;
+  return changed(request, key, await subscriptions.change(key, { ...fields, isPaused }));
+}
+
+async function changed(
+  { context: { subscriptions } }: CheckedRequest,
+  key: SubscriptionKey,
+  result: SubscriptionResult,
+): Promise<AdminResponse> {
+  if (!result.ok) return refused(result);
+  const stored = await subscriptions.get(key);
+  const status = result.isNew ? 201 : 200;
+  return stored === undefined ? nothing : json(renderSubscription(stored), status);
+}
+
+async function remove(
+  request: CheckedRequest,
+  { account = "", name = "" }: PathValues,
+): Promise<AdminResponse> {
+  const refusal = refuseAction(request, account, "delete");
+  if (refusal !== undefined) return refusal;
+  const result = await request.context.subscriptions.delete({ account, name });
+  return result.ok ? nothing : refused(result);
+}
+
+async function answerSettled({ context, body }: CheckedRequest): Promise<AdminResponse> {
   const seconds = (body["timeoutSeconds"] ?? settledSecondsDefault) as number;
-  return json({ settled: await subscriptions.settled(seconds * 1000) });
+  return json({ settled: await context.subscriptions.settled(seconds * 1000) });
 }
 
 function refused({ code, message }: Extract<SubscriptionResult, { ok: false }>): AdminResponse {
@@ -180,7 +178,7 @@ function noSubscription(name: string): AdminResponse {
 /** A subscription with its progress, without its secret and the query of its URL, which often
  *  contains a key. */
 function renderSubscription({ account, name, record, state, backlog }: SubscriptionStatus): object {
-  const { revision: _revision, createdAt, isConfigured = false, destination, ...rest } = record;
+  const { createdAt, isConfigured = false } = record;
   const progress: Partial<SubscriptionState> = state ?? {};
   const { failures = [], isPaused, retries, delivered, failed } = progress;
   const { deadLettered, dropped, missed } = progress;
@@ -189,8 +187,8 @@ function renderSubscription({ account, name, record, state, backlog }: Subscript
     name,
     source: isConfigured ? "configured" : "stored",
     createdAt: formatIso(createdAt),
-    ...rest,
-    destination: renderDestination(destination),
+    ...inputOf(record),
+    destination: renderDestination(record.destination),
     isPaused: isPaused === true,
     backlog,
     isBacklogCut: backlog >= backlogCountMax,
@@ -207,10 +205,9 @@ function renderSubscription({ account, name, record, state, backlog }: Subscript
 function renderDestination(destination: Subscription["destination"]): object {
   if (destination.type === "queue") return destination;
   const { type, url, schema, secret } = destination;
-  const shown = new URL(url);
-  const names = new Set(shown.searchParams.keys());
-  for (const name of names) {
-    if (name !== "functionName") shown.searchParams.set(name, "…");
-  }
-  return { type, url: decodeURI(shown.href), schema, isSigned: secret !== undefined };
+  const { origin, pathname, searchParams } = new URL(url);
+  const names = searchParams.getAll("functionName").map((name) => `functionName=${name}`);
+  const shown = searchParams.size > names.length ? [...names, "…"] : names;
+  const query = shown.length === 0 ? "" : `?${shown.join("&")}`;
+  return { type, url: origin + pathname + query, schema, isSigned: secret !== undefined };
 }

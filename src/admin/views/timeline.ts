@@ -1,47 +1,35 @@
 import { formatIso } from "../../base/dates.ts";
 import type { Ticks } from "../../base/ticks.ts";
-import { Records } from "../../operation/records.ts";
 import type { ViewContext } from "../admin-context.ts";
 import { json, type AdminResponse } from "../admin-response.ts";
-import type { Feed } from "../feed/feed.ts";
 import { isSameObject, type FeedEvent } from "../feed/feed-event.ts";
 import { etagOf } from "../feed/render-feed-event.ts";
 import type { CheckedRequest } from "../request.ts";
 import type { Route } from "../routes.ts";
 import { objectChecks, objectTargetOf } from "./object-target.ts";
 import { renderState, storedStates } from "./states.ts";
+import { readRecords } from "./pages.ts";
 
 const entriesMax = 1000;
 
-export function timelineRoutes(context: ViewContext, feed: Feed): readonly Route[] {
-  const path = "/admin/v1/timeline";
-  const query = objectChecks(context.httpServices);
+export function timelineRoutes({ httpServices }: ViewContext): readonly Route[] {
+  const query = objectChecks(httpServices);
   return [
-    {
-      method: "GET",
-      path,
-      access: "principal",
-      query,
-      answer: (request) => timeline(context, feed, request),
-    },
+    { method: "GET", path: "/admin/v1/timeline", access: "principal", query, answer: timeline },
   ];
 }
 
-async function timeline(
-  context: ViewContext,
-  feed: Feed,
-  request: CheckedRequest,
-): Promise<AdminResponse> {
+async function timeline(request: CheckedRequest): Promise<AdminResponse> {
+  const { context } = request;
   const place = objectTargetOf(context.httpServices, request);
   if ("refusal" in place) return place.refusal;
-  const { runtime, httpServices } = context;
+  const { httpServices, feed } = context;
   const { service, account, address, httpService } = place;
   const resource = httpService.service.resources[address.resource];
-  const { now, states } = await runtime.store.snapshot(async (view) => {
-    const records = new Records(view, runtime.content);
+  const { now, states } = await readRecords(context, async (records) => {
     const located = await resource?.load(records, { account, address });
     const stored = located && (await storedStates(records, { service, address, located }));
-    return { now: view.now, states: stored ?? [] };
+    return { now: records.now, states: stored ?? [] };
   });
   const object = { service, account, place: httpService.service.signedName(address) };
   const current = states.find(({ what }) => what === "current")?.etag;

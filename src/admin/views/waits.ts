@@ -2,47 +2,32 @@ import type { Holder, Wait, WaitsView } from "../api-types.ts";
 import { formatIso, parseIso } from "../../base/dates.ts";
 import { ticksPerSecond, type Ticks } from "../../base/ticks.ts";
 import { locks } from "../../file/records.ts";
-import { Records } from "../../operation/records.ts";
 import type { RecordView } from "../../operation/view.ts";
 import type { Wait as PendingWait } from "../../operation/work.ts";
 import { isLocked } from "../../protocol/lease.ts";
 import type { ViewContext } from "../admin-context.ts";
-import { json, type AdminResponse } from "../admin-response.ts";
-import type { Feed } from "../feed/feed.ts";
-import { objectKey, type FeedEvent } from "../feed/feed-event.ts";
-import type { Spanned } from "../feed/span-history.ts";
+import { json, secondsUntil, type AdminResponse } from "../admin-response.ts";
+import { objectKey, type Spanned, type FeedEvent } from "../feed/feed-event.ts";
 import type { CheckedRequest } from "../request.ts";
 import type { Route } from "../routes.ts";
-import { secondsUntil } from "./moments.ts";
 import { Names } from "./names.ts";
 import { fileTargetOf, lettersOf } from "./open-files.ts";
 import { overlaps, type ByteSpan } from "../../file/locks/byte-ranges.ts";
 import type { LockState } from "../../file/locks/lock-state.ts";
+import { readRecords } from "./pages.ts";
 
 /** How long after a rejection a client counts as one that tries again. */
 const leaseWaitTicks = 60n * ticksPerSecond;
 const waitsMax = 500;
 
 /** Clients that wait: for SMB locks, for breaks of caching grants, and for leases. */
-export function waitRoutes(context: ViewContext, feed: Feed): readonly Route[] {
-  return [
-    {
-      method: "GET",
-      path: "/admin/v1/waits",
-      access: "principal",
-      query: {},
-      answer: (request) => list(context, feed, request),
-    },
-  ];
-}
+export const waitRoutes: readonly Route[] = [
+  { method: "GET", path: "/admin/v1/waits", access: "principal", query: {}, answer: list },
+];
 
-async function list(
-  context: ViewContext,
-  feed: Feed,
-  { sees }: CheckedRequest,
-): Promise<AdminResponse> {
+async function list({ context, sees }: CheckedRequest): Promise<AdminResponse> {
   const now = context.clock.wall();
-  const all = await currentWaits(context, [...feed.events.latest()], now);
+  const all = await currentWaits(context, [...context.feed.events.latest()], now);
   const waits = all.filter((wait) => sees({ ...wait, name: wait.container }));
   return json({ now: formatIso(now), waits, cycles: cyclesOf(waits) } satisfies WaitsView);
 }
@@ -56,8 +41,7 @@ export async function currentWaits(
   const own = httpServices.file?.runtime.waits?.list() ?? [];
   const others = (await otherWorkers?.waits()) ?? [];
   const pending = [...(smb?.waits() ?? []), ...own, ...others].slice(0, waitsMax);
-  const locked = await runtime.store.snapshot(async (view) => {
-    const records = new Records(view, runtime.content);
+  const locked = await readRecords({ runtime }, async (records) => {
     const names = new Names(records);
     const waits: (Wait | undefined)[] = [];
     for (const wait of pending) waits.push(await lockWaitOf({ records, names, now }, wait));

@@ -1,6 +1,4 @@
-import { append } from "../../content/plan.ts";
-import { inlinePartBytesMax, type ReceivedBody } from "../../content/content-ref.ts";
-import { noBody } from "../../operation/operation.ts";
+import { append, inlinePartBytesMax, type ReceivedBody } from "../../content/content-ref.ts";
 import { encryption } from "../../protocol/encryption.ts";
 import { copySource } from "../../protocol/named-resource.ts";
 import { header, integer } from "../../protocol/params.ts";
@@ -8,8 +6,12 @@ import { fail, ok, type Result } from "../../protocol/result.ts";
 import { blobChange } from "../blob-policy.ts";
 import type { BlobRecord } from "../records.ts";
 import { operation } from "../resources.ts";
-import { encryptionHeaderNames, encryptionHeaders } from "../shared/create-blob.ts";
-import { bodyChecksum, bothChecksums } from "../shared/http-headers.ts";
+import {
+  encryptionHeaderNames,
+  encryptionHeaders,
+  bodyChecksum,
+  bothChecksums,
+} from "../shared/create-blob.ts";
 import { appendBlockBytesMax, appendedBlocksMax } from "../shared/limits.ts";
 
 /** `x-ms-blob-condition-appendpos`: the length that the blob must have before the append. */
@@ -154,7 +156,6 @@ export const sealAppendBlob = operation({
   route: { method: "PUT", resource: "blob", query: { comp: "seal" } },
   since: "2019-12-12",
   params: { appendPosition },
-  body: noBody,
   policy: { ...policy, clientKey: "none" },
   success: { status: 200, headers: ["x-ms-blob-sealed"] },
   decide: ({ target, input }) => {

@@ -1,7 +1,10 @@
-import { compose } from "../../content/plan.ts";
-import type { ContentPart } from "../../content/content-ref.ts";
 import type { LoopShare } from "../../base/loop-share.ts";
-import { fail, ok, type Result } from "../../protocol/result.ts";
+import type { XmlParser } from "../../operation/operation.ts";
+import { fail, ok, type Failure, type Result } from "../../protocol/result.ts";
+import { invalidXmlAt, type XmlElement } from "../../encoding/xml.ts";
+import { committedBlocksMax } from "../shared/limits.ts";
+import { isBlockId } from "./block-id.ts";
+import { compose, type ContentPart } from "../../content/content-ref.ts";
 import type { RecordView } from "../../operation/view.ts";
 import {
   blobCreation,
@@ -12,13 +15,12 @@ import {
   createBlob,
   serverEncrypted,
   uploadReplyHeaders,
+  bodyChecksum,
 } from "../shared/create-blob.ts";
 import type { BlobRecord } from "../records.ts";
 import { operation } from "../resources.ts";
-import { blockPermission } from "./stage-block.ts";
-import { bodyChecksum } from "../shared/http-headers.ts";
+import { blockPermission } from "./put-block.ts";
 import { blobKey, dropCommitted } from "../shared/overwrite.ts";
-import { parseBlockList, type BlockListEntry } from "./block-list-body.ts";
 import {
   committedBlocks,
   findUpload,
@@ -26,6 +28,55 @@ import {
   stagedBlocks,
   type UploadLookup,
 } from "./read-blocks.ts";
+
+/** An entry of the body of Put Block List: the id of a block, and the list to find it in. */
+interface BlockListEntry {
+  readonly from: "Committed" | "Uncommitted" | "Latest";
+  readonly id: string;
+}
+
+const listNames: ReadonlySet<string> = new Set(["Committed", "Uncommitted", "Latest"]);
+
+/** Parses `<BlockList>` with the elements `<Committed>`, `<Uncommitted>` and `<Latest>` in any
+ *  order. */
+const parseBlockList: XmlParser<readonly BlockListEntry[]> = (root, loop) => {
+  if (root === undefined || root.name !== "BlockList") return fail("InvalidXmlDocument");
+  if (root.children.length > committedBlocksMax) return fail("BlockListTooLong");
+  const entries: BlockListEntry[] = [];
+  if (root.children.length > entriesPerStep) return readInSteps(loop, root.children, entries);
+  const malformed = readEntries(root.children, entries);
+  return malformed ?? ok(entries);
+};
+
+/** Entries parsed or looked up per step, and its cost in units of event-loop time. */
+const entriesPerStep = 512;
+const unitsPerStep = 64;
+
+async function readInSteps(
+  loop: LoopShare,
+  children: readonly XmlElement[],
+  entries: BlockListEntry[],
+): Promise<Result<readonly BlockListEntry[]>> {
+  for (let from = 0; from < children.length; from += entriesPerStep) {
+    await loop.spend(unitsPerStep);
+    const malformed = readEntries(children.slice(from, from + entriesPerStep), entries);
+    if (malformed !== undefined) return malformed;
+  }
+  return ok(entries);
+}
+
+function readEntries(
+  children: readonly XmlElement[],
+  entries: BlockListEntry[],
+): Failure | undefined {
+  for (const child of children) {
+    if (!listNames.has(child.name)) return invalidXmlAt(child.start, "Unexpected element.");
+    const id = child.text.trim();
+    if (!isBlockId(id)) return fail("InvalidBlockList");
+    entries.push({ from: child.name as BlockListEntry["from"], id });
+  }
+  return undefined;
+}
 
 /** Limit of this server for the request body: 50,000 block ids of the maximum length take 5.5
  *  MiB. */
@@ -126,10 +177,6 @@ interface AvailableBlocks {
   readonly uncommitted: PartsById;
   readonly committed: PartsById;
 }
-
-/** Entries looked up per step, and its cost in units of event-loop time. */
-const entriesPerStep = 512;
-const unitsPerStep = 64;
 
 /** Finds the block of each entry. An id may be repeated, but always with the same list. */
 async function chooseParts(

@@ -1,20 +1,149 @@
-import { inlinePartBytesMax } from "../../content/content-ref.ts";
-import { encryption } from "../../protocol/encryption.ts";
-import { copySource } from "../../protocol/named-resource.ts";
+import {
+  whole,
+  emptyContent,
+  inlinePartBytesMax,
+  type ReceivedBody,
+} from "../../content/content-ref.ts";
+import { add, periodJob, put, reclaimOwned, type Effect } from "../../operation/effects.ts";
+import { encryption, type Encryption } from "../../protocol/encryption.ts";
+import { fail } from "../../protocol/result.ts";
+import { overwriteNeed } from "../../protocol/roles/action-need.ts";
+import { ticksPerSecond, type Ticks } from "../../base/ticks.ts";
 import type { RecordView } from "../../operation/view.ts";
+import {
+  chooseEncryption,
+  encryptionHeaderNames,
+  encryptionHeaders,
+  bodyChecksum,
+} from "../shared/create-blob.ts";
+import {
+  blockCount,
+  blocks,
+  uploads,
+  type BlobKey,
+  type BlobRecord,
+  type UploadRecord,
+} from "../records.ts";
 import { operation, type ContainerScope } from "../resources.ts";
-import { putBlockBytesMax } from "../shared/limits.ts";
+import { uncommittedBlocksMax, putBlockBytesMax } from "../shared/limits.ts";
+import { findUpload, type UploadLookup, type UploadPlace } from "./read-blocks.ts";
+import { copySource } from "../../protocol/named-resource.ts";
 import { blobKey } from "../shared/overwrite.ts";
 import { blockId } from "./block-id.ts";
-import {
-  blockPermission,
-  readStagingState,
-  replacedBytes,
-  stageBlock,
-  stageReplyHeaders,
-  type StageBlockContext,
-  type StagingState,
-} from "./stage-block.ts";
+
+/** An upload's `touched` is not written again within this time, so that concurrent Put Block
+ *  requests do not conflict. */
+export const touchIntervalTicks = 3600n * ticksPerSecond;
+
+/** The permission of operations on blocks. For a new blob, a SAS with the permission to create
+ *  suffices; a role must grant writing. */
+export const blockPermission = {
+  letters: "cw",
+  resourceType: "o",
+  overwrite: true,
+  actions: overwriteNeed,
+} as const;
+
+const stageReplyHeaders = [
+  "Content-MD5",
+  "x-ms-content-crc64",
+  "x-ms-request-server-encrypted",
+  ...encryptionHeaderNames,
+] as const;
+
+/** The result of `reads` of the operations that send a block. */
+interface StagingState {
+  readonly staged: UploadLookup;
+  /** Whether the upload has an uncommitted block with the same id, which the new one replaces. */
+  readonly replaces: boolean;
+  /** Number of uncommitted blocks of the upload. */
+  readonly count: bigint;
+}
+
+export async function readStagingState(
+  view: RecordView,
+  scope: UploadPlace,
+  id: string,
+): Promise<StagingState> {
+  const staged = await findUpload(view, scope);
+  const upload = staged.live;
+  const block = upload && (await view.get(blocks, { upload: upload.id, id }));
+  const count = upload === undefined ? 0n : await view.count(blockCount.key(upload.id));
+  return { staged, replaces: block !== undefined, count };
+}
+
+/** The length of the uncommitted block that a new one with the same id replaces. */
+async function replacedBytes(view: RecordView, scope: UploadPlace, id: string): Promise<number> {
+  const { live: upload } = await findUpload(view, scope);
+  const block = upload && (await view.get(blocks, { upload: upload.id, id }));
+  return block?.content.length ?? 0;
+}
+
+/** The part of the decision context that `stageBlock` uses. */
+interface StageBlockContext {
+  readonly target: BlobRecord | undefined;
+  readonly readResult: StagingState;
+  readonly blockId: string;
+  readonly received: ReceivedBody;
+  readonly scope: Pick<ContainerScope, "container">;
+  readonly input: { readonly encryption: Encryption };
+  readonly version: string;
+  readonly now: Ticks;
+  readonly newId: () => bigint;
+}
+
+/** The decision of Put Block and Put Block From URL: adds an uncommitted block to the upload of the
+ *  blob, or replaces one. */
+export function stageBlock(
+  key: BlobKey,
+  { target, readResult, blockId: id, ...staging }: StageBlockContext,
+) {
+  const { received, now, newId, scope, input, version } = staging;
+  if (target !== undefined && target.type !== "BlockBlob") return fail("InvalidBlobType");
+  if (target?.writtenBy === "dfs") return fail("BlobOperationNotSupported");
+  const idLength = readResult.staged.live?.blockIdLength;
+  if (idLength !== undefined && idLength !== id.length) return fail("InvalidBlobOrBlock");
+  if (!readResult.replaces && readResult.count >= BigInt(uncommittedBlocksMax)) {
+    return fail("BlockCountExceedsLimit");
+  }
+  const encryptedWith = chooseEncryption(input.encryption, scope.container);
+  if (!encryptedWith.ok) return encryptedWith;
+  const options = { now, newId, blockIdLength: id.length };
+  const opened = openUpload(key, readResult.staged, options);
+  const at = { upload: opened.upload.id, id };
+  const record = { content: emptyContent, ...encryptedWith.value };
+  const block = put(blocks, at, record, whole(received));
+  const counted = readResult.replaces ? [] : [add(blockCount.key(opened.upload.id), 1n)];
+  return {
+    effects: [...opened.effects, block, ...counted],
+    headers: {
+      ...bodyChecksum(received, version),
+      ...encryptionHeaders(encryptedWith.value),
+      "x-ms-request-server-encrypted": "true",
+    },
+  };
+}
+
+interface UploadOptions {
+  readonly now: Ticks;
+  readonly newId: () => bigint;
+  readonly blockIdLength: number;
+}
+
+/** Returns the upload that a new block belongs to, and the effects that write it. Its record is
+ *  written if it is new, or if its lifetime of a week must start again. */
+export function openUpload(key: BlobKey, { stored, live }: UploadLookup, options: UploadOptions) {
+  const { now, newId, blockIdLength } = options;
+  if (live !== undefined) {
+    const touched: UploadRecord = { ...live, touched: now };
+    const stale = now - live.touched > touchIntervalTicks;
+    return { upload: live, effects: stale ? [put(uploads, key, touched)] : [] };
+  }
+  const upload: UploadRecord = { id: newId(), blockIdLength, touched: now };
+  const effects: Effect[] = [put(uploads, key, upload), ...periodJob(uploads, key, upload)];
+  if (stored !== undefined) effects.push(reclaimOwned("upload", stored.id));
+  return { upload, effects };
+}
 
 interface BlockRequest {
   readonly scope: ContainerScope;

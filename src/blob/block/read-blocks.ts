@@ -16,7 +16,7 @@ export interface UploadLookup {
 /** Where the upload of a blob is stored, and the upload itself if it was loaded with the blob. */
 export interface UploadPlace {
   readonly key: BlobKey;
-  readonly upload?: UploadLookup;
+  readonly upload?: UploadLookup | undefined;
 }
 
 export function findUpload(view: RecordView, place: UploadPlace): Awaitable<UploadLookup> {

@@ -7,10 +7,11 @@ import { ticksPerDay, ticksPerSecond, type Ticks } from "../../base/ticks.ts";
 import {
   emptyContent,
   inlinePartBytesMax,
+  append,
+  whole,
   type ContentPlan,
   type ReceivedBody,
 } from "../../content/content-ref.ts";
-import { append, whole } from "../../content/plan.ts";
 import { put, remove, type Effect } from "../../operation/effects.ts";
 import { newId } from "../../operation/identifiers.ts";
 import { Records } from "../../operation/records.ts";
@@ -19,8 +20,9 @@ import { nextETag } from "../../protocol/conditions.ts";
 import { comparePositions, type LogPosition } from "../../store/logs.ts";
 import type { View } from "../../store/store.ts";
 import { blobs, containers, type BlobKey, type BlobRecord } from "../records.ts";
-import { chunkBlocks, chunkHeader } from "./feed-records.ts";
 import {
+  chunkBlocks,
+  chunkHeader,
   chunkName,
   chunksPrefix,
   feedContainer,
@@ -35,7 +37,7 @@ import {
   segmentsName,
   segmentsOf,
   type FeedState,
-} from "./feed-state.ts";
+} from "./feed-records.ts";
 
 /** Most events that one transaction moves to the feed: a few milliseconds of work. */
 const stepEventsMax = 500;
@@ -69,7 +71,7 @@ interface Batch {
   readonly to: LogPosition;
 }
 
-/** What a transaction on a feed does; returns the state after it. */
+/** The change that a transaction makes to a feed; returns the new state. */
 type FeedChange = (blobsOfFeed: FeedBlobs, state: FeedState) => Promise<FeedState>;
 
 /** Writes the events of accounts with a change feed to the container `$blobchangefeed`. Several
@@ -97,7 +99,7 @@ export class FeedWriter {
       if ("events" in batch) return this.#add(account, feed, batch);
       return this.#change(account, feed, async (_, state) => ({ ...state, cursor: to }));
     }
-    if (isOver(feed)) return this.#change(account, feed, finalise);
+    if (isOver(feed)) return this.#change(account, feed, close);
     return this.#removeExpired(account, feed);
   }
 
@@ -252,7 +254,7 @@ function isSame(left: FeedState | undefined, right: FeedState | undefined): bool
   return isAtSame && left.isFinal === right.isFinal;
 }
 
-/** Creates what readers look for before the first event. */
+/** Creates the blobs that readers expect even before the first event. */
 async function create(blobsOfFeed: FeedBlobs): Promise<FeedState> {
   await blobsOfFeed.putJson(placeholderName, manifestOf(placeholderSegment, true));
   const { now } = blobsOfFeed;
@@ -270,15 +272,23 @@ async function finalise(blobsOfFeed: FeedBlobs, state: FeedState): Promise<FeedS
   return { ...state, isFinal: true };
 }
 
+/** Ends a segment whose hour is over. All changes before its end can be read then. */
+async function close(blobsOfFeed: FeedBlobs, state: FeedState): Promise<FeedState> {
+  const { segment } = state;
+  if (segment === undefined) return state;
+  await blobsOfFeed.putJson(segmentsName, segmentsOf(segmentEnd(segment), blobsOfFeed.now));
+  return finalise(blobsOfFeed, state);
+}
+
 /** Begins a segment; the one before it becomes final. */
 async function begin(blobsOfFeed: FeedBlobs, state: FeedState, segment: Ticks): Promise<void> {
   if (state.isFinal !== true) await finalise(blobsOfFeed, state);
   await blobsOfFeed.putJson(manifestName(segment), manifestOf(segment, false));
 }
 
-/** Up to when the feed can be read: the second after the last event. The JavaScript reader reads
- *  only segments that begin before this time, so that the service's value, the begin of the newest
- *  segment, would hide the newest hour from it. */
+/** Up to when the feed of the present hour can be read: the second after the last event. The
+ *  JavaScript reader reads only segments that begin before this time, so that the service's value,
+ *  the begin of the newest segment, would hide the newest hour from it. */
 function consumableAt(segment: Ticks, events: readonly LoggedEvent[]): Ticks {
   const last = events.at(-1)?.event.time ?? segment;
   const latest = last > segment ? last : segment;

@@ -1,8 +1,17 @@
-import { metadata } from "../../operation/common-params.ts";
-import { noBody, propertiesChange, propertiesRead } from "../../operation/operation.ts";
+import { metadata, breakHeaders, leaseAction, leaseChange } from "../../operation/common-params.ts";
+import { propertiesChange, propertiesRead, type Route } from "../../operation/operation.ts";
 import { accountScope } from "../../protocol/encryption.ts";
 import { leaseHeaderNames, leaseHeaders } from "../../protocol/lease.ts";
 import { operation } from "../resources.ts";
+import { header, oneOf } from "../../protocol/params.ts";
+import {
+  accessPoliciesBytesMax,
+  parseAccessPolicies,
+  renderAccessPolicies,
+} from "../../account/access-policies.ts";
+import { fail } from "../../protocol/result.ts";
+import { xmlBody } from "../../encoding/xml-body.ts";
+import { leaseReply } from "../../protocol/lease-action.ts";
 
 const readPermission = {
   letters: "r",
@@ -18,7 +27,6 @@ export const getContainerProperties = operation({
   ids: ["Container_GetProperties"],
   route: { method: ["GET", "HEAD"], resource: "container", query: { restype: "container" } },
   since: "2009-09-19",
-  params: {},
   permission: readPermission,
   success: {
     status: 200,
@@ -57,9 +65,7 @@ export const getContainerMetadata = operation({
     query: { restype: "container", comp: "metadata" },
   },
   since: "2009-09-19",
-  params: {},
   permission: readPermission,
-  success: { status: 200, headers: [] },
   decide: ({ target }) => ({ metadata: target.metadata }),
 });
 
@@ -75,9 +81,76 @@ export const setContainerMetadata = operation({
   },
   since: "2009-09-19",
   params: { metadata },
-  body: noBody,
   permission: { letters: "w", resourceType: "c", sas: "account-only" },
   conditions: "write",
-  success: { status: 200, headers: [] },
   decide: ({ target, input }) => ({ put: { ...target, metadata: input.metadata } }),
 });
+
+/** The public access of a container; undefined if it is private. */
+export const publicAccess = header("x-ms-blob-public-access", oneOf("container", "blob"));
+
+const aclQuery = { restype: "container", comp: "acl" };
+
+/** learn.microsoft.com/rest/api/storageservices/get-container-acl */
+export const getContainerAcl = operation({
+  ...propertiesRead,
+  name: "Get Container ACL",
+  ids: ["Container_GetAccessPolicy", "Container_GetAccessPolicy_HEAD"],
+  route: { method: ["GET", "HEAD"], resource: "container", query: aclQuery },
+  since: "2009-09-19",
+  permission: { resourceType: "c", sas: "none" },
+  success: { status: 200, headers: ["x-ms-blob-public-access"] },
+  decide: ({ target }) => ({
+    headers: { "x-ms-blob-public-access": target.publicAccess },
+    body: xmlBody(renderAccessPolicies(target.policies)),
+  }),
+});
+
+/** Replaces all stored access policies and the public access.
+ *  learn.microsoft.com/rest/api/storageservices/set-container-acl */
+export const setContainerAcl = operation({
+  ...propertiesChange,
+  name: "Set Container ACL",
+  ids: ["Container_SetAccessPolicy"],
+  route: { method: "PUT", resource: "container", query: aclQuery },
+  since: "2009-09-19",
+  params: { publicAccess },
+  body: { kind: "xml", bytesMax: accessPoliciesBytesMax, parse: parseAccessPolicies },
+  permission: { resourceType: "c", sas: "none" },
+  conditions: "write",
+  decide: ({ target, input, features }) => {
+    if (input.publicAccess !== undefined && !features.publicAccess) {
+      return fail("PublicAccessNotPermitted");
+    }
+    return { put: { ...target, policies: input.body, publicAccess: input.publicAccess } };
+  },
+});
+
+/** learn.microsoft.com/rest/api/storageservices/lease-container */
+function declareLease(ids: readonly string[], letters: string, headers: Route["headers"] = {}) {
+  const query = { restype: "container", comp: "lease" };
+  return operation({
+    ...leaseChange,
+    name: "Lease Container",
+    ids,
+    route: { method: "PUT", resource: "container", query, headers },
+    since: "2012-02-12",
+    params: { action: leaseAction("container") },
+    permission: { letters, resourceType: "c", sas: "account-only" },
+    conditions: "write",
+    decide: ({ target, input, now, newGuid }) =>
+      leaseReply({ target, action: input.action, kind: "container", now, newGuid }),
+  });
+}
+
+export const leaseContainer = declareLease(
+  [
+    "Container_AcquireLease",
+    "Container_RenewLease",
+    "Container_ChangeLease",
+    "Container_ReleaseLease",
+  ],
+  "w",
+);
+
+export const breakContainerLease = declareLease(["Container_BreakLease"], "wd", breakHeaders);

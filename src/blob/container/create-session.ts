@@ -28,7 +28,6 @@ export const createSession = operation({
     query: { restype: "container", comp: "session" },
   },
   since: "2026-06-06",
-  params: {},
   body: { kind: "xml", bytesMax: requestBytesMax, parse: parseRequest },
   permission: {
     resourceType: "c",

@@ -5,7 +5,7 @@ import { fail, ok, type Result } from "../../protocol/result.ts";
 import type { FetchedProperties } from "../../operation/source.ts";
 import type { Tags } from "../../protocol/tags.ts";
 import type { Ticks } from "../../base/ticks.ts";
-import { parseSequenceNumber } from "../page/page-params.ts";
+import { parseSequenceNumber } from "../page/put-page.ts";
 import type { BlobRecord, BlobType, HttpHeaders } from "../records.ts";
 import { decodeBase64 } from "../../base/base64.ts";
 import type { NewBlob } from "../shared/create-blob.ts";

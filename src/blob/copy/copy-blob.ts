@@ -1,14 +1,13 @@
-import { empty, share } from "../../content/plan.ts";
+import { empty, share } from "../../content/content-ref.ts";
 import { metadata, sourceConditions } from "../../operation/common-params.ts";
 import type { Effect } from "../../operation/effects.ts";
 import { isInfinite, isLocked } from "../../protocol/lease.ts";
 import { encryptionScope } from "../../protocol/encryption.ts";
 import { copySource } from "../../protocol/named-resource.ts";
-import { noBody } from "../../operation/operation.ts";
 import { fail, ok, type Result } from "../../protocol/result.ts";
 import { withoutSignature, type CopySource } from "../../operation/source.ts";
-import { startTransfer } from "../../operation/transfer.ts";
-import { isPageBlobLength } from "../page/page-params.ts";
+import { startTransfer, dropTransfer } from "../../operation/transfer.ts";
+import { isPageBlobLength } from "../page/put-page.ts";
 import { protection } from "../protection/protection.ts";
 import { storedUpload } from "../block/read-blocks.ts";
 import type { BlobRecord } from "../records.ts";
@@ -25,6 +24,8 @@ import { anyTier, archive } from "../tier/rehydration.ts";
 import { copiedBlob, remoteSourceProperties, type CopyOptions } from "./copied-blob.ts";
 import { rehydratePriority, sealBlob, sourceLeaseId, tagOption } from "./copy-params.ts";
 import { checkLocalSource, loadLocalSource, type SourceRequirements } from "./local-source.ts";
+import { parseGuid } from "../../protocol/guid.ts";
+import { query, required } from "../../protocol/params.ts";
 
 /** Copies a blob. A copy within this service shares the content of the source and is complete with
  *  the response. Any other copy continues as a transfer job after the response.
@@ -47,7 +48,6 @@ export const copyBlob = operation({
     sourceLeaseId,
     protection,
   },
-  body: noBody,
   namedResources: [copySource],
   // Recorded up to 2021; the newest libraries expect ConditionNotMet.
   conditionFaults: { any: "TargetConditionNotMet", anyUntil: "2025-11-05" },
@@ -65,9 +65,10 @@ export const copyBlob = operation({
     const { input, source, readResult, newGuid } = context;
     if (source === undefined) throw new Error("Copy Blob has no source");
     const id = newGuid();
-    const copied = copyFrom(context, { id, source, local: readResult.local, input });
-    if (!copied.ok) return copied;
     const encryptedWith = chooseEncryption(input.encryption, context.scope.container);
+    const { encryptionScope: newScope } = encryptedWith.ok ? encryptedWith.value : {};
+    const copied = copyFrom(context, { id, source, local: readResult.local, input, newScope });
+    if (!copied.ok) return copied;
     if (!encryptedWith.ok) return encryptedWith;
     const { blob, content, effects } = copied.value;
     return createBlob(context, blob, {
@@ -86,6 +87,8 @@ interface CopyRequest {
   // The loaded source; undefined if the source is not in this service.
   readonly local: Result<BlobRecord> | undefined;
   readonly input: CopyOptions & SourceRequirements;
+  /** The encryption scope of the copy; undefined if it has none. */
+  readonly newScope: string | undefined;
 }
 
 function copyFrom(context: OverwriteContext, copying: CopyRequest) {
@@ -100,7 +103,7 @@ function copyFrom(context: OverwriteContext, copying: CopyRequest) {
 
 function copyWithinServer(
   context: OverwriteContext,
-  { id, source, input }: CopyRequest,
+  { id, source, input, newScope }: CopyRequest,
   original: BlobRecord,
 ) {
   const { now } = context;
@@ -109,6 +112,26 @@ function copyWithinServer(
   const blob = copiedBlob(original, input, context);
   if (!blob.ok) return blob;
   const bytes = original.content.length;
+  if (mustEncryptAgain(source, original, newScope)) {
+    const copy = { id, source: source.url, status: "pending" as const };
+    const { container, name } = blobKey(context);
+    const job = startTransfer({
+      id,
+      kind: "blob-copy",
+      scope: [container, name],
+      account: context.scope.account.id,
+      url: source.url,
+      headers: {},
+      length: bytes,
+      encryptionScope: newScope,
+      isOwnContent: true,
+    });
+    return ok({
+      blob: { ...blob.value, copy: { ...copy, copiedBytes: 0, totalBytes: bytes } },
+      content: share(original.content),
+      effects: [job] as readonly Effect[],
+    });
+  }
   const state = { id, source: source.url, copiedBytes: bytes, totalBytes: bytes, completed: now };
   return ok({
     blob: { ...blob.value, copy: { ...state, status: "success" as const } },
@@ -117,11 +140,22 @@ function copyWithinServer(
   });
 }
 
+/** Whether the content of the source is encrypted with another key than the copy must be: the copy
+ *  then shares it only until a transfer job has stored it again. */
+function mustEncryptAgain(
+  source: CopySource,
+  { encryptionScope: oldScope, content }: BlobRecord,
+  newScope: string | undefined,
+): boolean {
+  if (source.kind !== "same-service" || !source.hasScopeKeys || content.length === 0) return false;
+  return oldScope !== newScope || (newScope !== undefined && !source.isSameAccount);
+}
+
 /** Creates the empty target with copy status `pending`, and the transfer job. The target can be
  *  neither written nor leased until the job is complete. */
 function startRemoteCopy(
   context: OverwriteContext,
-  { id, input }: CopyRequest,
+  { id, input, newScope }: CopyRequest,
   { url, otherService, properties }: Extract<CopySource, { kind: "fetched" }>,
 ) {
   const { now } = context;
@@ -149,6 +183,7 @@ function startRemoteCopy(
     headers: etag === undefined || etag.startsWith("W/") ? {} : { "if-match": etag },
     length: properties.length,
     own: otherService,
+    encryptionScope: newScope,
   });
   const source = withoutSignature(url);
   const copy = { id, source, status: "pending" as const, copiedBytes: 0, totalBytes };
@@ -158,3 +193,44 @@ function startRemoteCopy(
     effects: [job] as readonly Effect[],
   });
 }
+
+/** Ends a pending copy. The target stays, empty and with its metadata.
+ *  learn.microsoft.com/rest/api/storageservices/abort-copy-blob */
+export const abortCopyBlob = operation({
+  name: "Abort Copy Blob",
+  ids: ["Blob_AbortCopyFromURL"],
+  route: {
+    method: "PUT",
+    resource: "blob",
+    query: { comp: "copy" },
+    headers: { "x-ms-copy-action": "abort" },
+  },
+  since: "2012-02-12",
+  params: { copyId: required(query("copyid", parseGuid, "copyid needs to be valid Guid.")) },
+  permission: { letters: "w", resourceType: "o" },
+  target: "must-exist",
+  conditions: "none",
+  lease: "match-if-leased",
+  etag: "none",
+  effect: "writes",
+  policy: {
+    content: "none",
+    generations: "current",
+    pendingCopy: "allow",
+    clientKey: "none",
+    directories: "reject",
+    event: "AbortCopyBlob",
+  },
+  success: { status: 204, headers: [] },
+  decide: ({ target, input, newETag, now }) => {
+    const { copy } = target;
+    if (copy?.status !== "pending") return fail("NoPendingCopyOperation");
+    if (copy.id !== input.copyId) return fail("CopyIdMismatch");
+    const aborted = { ...copy, status: "aborted" as const, completed: now };
+    return {
+      put: { ...target, etag: newETag, copy: aborted },
+      content: empty(0),
+      effects: [dropTransfer(copy.id)],
+    };
+  },
+});

@@ -1,6 +1,5 @@
-import { whole } from "../../content/plan.ts";
+import { whole, inlineWholeBytesMax, type ReceivedBody } from "../../content/content-ref.ts";
 import { metadata } from "../../operation/common-params.ts";
-import { inlineWholeBytesMax, type ReceivedBody } from "../../content/content-ref.ts";
 import { encryption, encryptionScope } from "../../protocol/encryption.ts";
 import { copySource } from "../../protocol/named-resource.ts";
 import { boolean, header, text } from "../../protocol/params.ts";
@@ -13,8 +12,9 @@ import {
   serverEncrypted,
   tagsHeader,
   uploadReplyHeaders,
+  blobHeaders,
+  bodyChecksum,
 } from "../shared/create-blob.ts";
-import { blobHeaders, bodyChecksum } from "../shared/http-headers.ts";
 import { protection } from "../protection/protection.ts";
 import { storedUpload } from "../block/read-blocks.ts";
 import type { HttpHeaders } from "../records.ts";

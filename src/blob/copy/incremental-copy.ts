@@ -1,7 +1,6 @@
-import { share } from "../../content/plan.ts";
+import { share } from "../../content/content-ref.ts";
 import { put } from "../../operation/effects.ts";
 import { copySource } from "../../protocol/named-resource.ts";
-import { noBody } from "../../operation/operation.ts";
 import { fail, ok, type Result } from "../../protocol/result.ts";
 import { unverifiedSource } from "../../protocol/source-conditions.ts";
 import type { CopySource } from "../../operation/source.ts";
@@ -30,7 +29,6 @@ export const incrementalCopyBlob = operation({
   route: { method: "PUT", resource: "blob", query: { comp: "incrementalcopy" } },
   since: "2016-05-31",
   params: { sourceConditions },
-  body: noBody,
   namedResources: [copySource],
   namespace: "flat",
   conditions: "write",
@@ -80,7 +78,7 @@ export const incrementalCopyBlob = operation({
 });
 
 /** Each copy to a target must be of the same source blob, and of a snapshot that is not older than
- *  that of the copy before. */
+ *  that of the previous copy. */
 function checkSnapshotOrder(
   target: BlobRecord | undefined,
   sourceRecord: BlobRecord,
@@ -104,7 +102,8 @@ function checkSnapshotOrder(
     : ok(undefined);
 }
 
-/** Pages of the source that were cleared since the copy before; for the target that is now. */
+/** The cleared ranges of the target. Pages of the source that were cleared since the previous copy
+ *  are cleared in the target now. */
 function clearedByCopy(target: BlobRecord | undefined, source: BlobRecord, now: Ticks) {
   const last = target?.copy && snapshotOf(target.copy.source);
   if (target === undefined || last === undefined) return undefined;

@@ -1,10 +1,10 @@
-import { whole } from "../../content/plan.ts";
+import { empty, whole } from "../../content/content-ref.ts";
 import { put } from "../../operation/effects.ts";
 import { nextETag } from "../../protocol/conditions.ts";
 import type { TransferHandler, TransferJob } from "../../operation/transfer-handler.ts";
 import type { RecordView } from "../../operation/view.ts";
 import { serverEvents } from "../events.ts";
-import { isPageBlobLength } from "../page/page-params.ts";
+import { isPageBlobLength } from "../page/put-page.ts";
 import { blobs, type BlobKey, type BlobRecord } from "../records.ts";
 
 /** The blob that a background copy writes, with the state of that copy. */
@@ -34,6 +34,7 @@ const notPages = '400 BadRequest "The source is no page blob."';
 
 /** Applies transfers of asynchronous blob copies to their targets. */
 export const blobCopy: TransferHandler = {
+  content: async (view, job) => (await findPendingCopy(view, job))?.record.content,
   progress: async (view, job, copiedBytes) => {
     const pending = await findPendingCopy(view, job);
     if (pending === undefined) return undefined;
@@ -52,7 +53,9 @@ export const blobCopy: TransferHandler = {
     if (end.ended === "failed" || isMisaligned) {
       const description = end.ended === "failed" ? end.description : notPages;
       const failed = { ...copy, status: "failed" as const, description, completed };
-      return [put(blobs, key, { ...record, etag, copy: failed })];
+      const content =
+        job.isOwnContent === true ? empty(isPages ? record.content.length : 0) : undefined;
+      return [put(blobs, key, { ...record, etag, copy: failed }, content)];
     }
     const { length } = end.received;
     const done = { status: "success" as const, copiedBytes: length, totalBytes: length, completed };

@@ -3,6 +3,7 @@ import type { Dialect, RenderedFault, RequestInfo } from "../../operation/dialec
 import { formatETag } from "../../protocol/conditions.ts";
 import { faultMessage, type Fault, type FaultCode } from "../../protocol/faults.ts";
 import { fail, ok, type Result } from "../../protocol/result.ts";
+import type { HeaderGroup, Reply } from "../../operation/reply.ts";
 
 const overrideHeader = "x-http-method-override";
 
@@ -102,3 +103,8 @@ export const dialect: Dialect = {
   renderFault,
   translate,
 };
+
+/** The header groups of a reply, to which an operation that wraps another one adds its headers. */
+export function headerGroups({ headers = [] }: Reply<object, string>): readonly HeaderGroup[] {
+  return Array.isArray(headers) ? (headers as readonly HeaderGroup[]) : [headers as HeaderGroup];
+}

@@ -1,18 +1,16 @@
 import { scanNames } from "../../account/declare-listing.ts";
 import { bareETag } from "../../protocol/conditions.ts";
 import { formatHttpDate } from "../../base/dates.ts";
-import { noBody, noETag, type Operation } from "../../operation/operation.ts";
+import { noETag, type Operation } from "../../operation/operation.ts";
 import { nameText } from "../../operation/listing.ts";
 import { resourceNameUnitsMax } from "../../protocol/names.ts";
 import { query } from "../../protocol/params.ts";
-import { createContainer } from "../container/create-container.ts";
-import { deleteContainer } from "../container/delete-container.ts";
+import { createContainer, deleteContainer } from "../container/container-lifecycle.ts";
 import { getContainerProperties, setContainerMetadata } from "../container/container-properties.ts";
 import { containers, type ContainerRecord } from "../records.ts";
 import { operation } from "../resources.ts";
 import { continuation, continuationHeader, continuationOf } from "./continuation.ts";
-import { jsonListBody } from "./dialect.ts";
-import { headerGroups } from "./header-groups.ts";
+import { jsonListBody, headerGroups } from "./dialect.ts";
 import { formatProperties, maxResults, newProperties } from "./params.ts";
 
 const since = "2018-11-09";
@@ -96,7 +94,6 @@ export const listFilesystems = operation({
     continuation,
     maxResults,
   },
-  body: noBody,
   permission: { letters: "l", resourceType: "s", sas: "account-only" },
   target: "must-exist",
   ...noETag,

@@ -1,4 +1,4 @@
-import { splitPath } from "../tree/paths.ts";
+import { splitPath } from "../tree/find-path.ts";
 import { decodeBase64, encodeBase64 } from "../../base/base64.ts";
 import { invalidHeader, invalidQuery, missingHeader } from "../../protocol/faults.ts";
 import { header, integer, isHeaderText, query, text, type Param } from "../../protocol/params.ts";

@@ -1,8 +1,7 @@
-import { splitPath } from "../tree/paths.ts";
+import { splitPath, rootName } from "../tree/find-path.ts";
 import { walk, type DirectoryPage, type PageRequest, type WalkEnd } from "../tree/walk.ts";
 import type { RecordView } from "../../operation/view.ts";
 import { blobs, isExpired, type BlobKey, type BlobRecord } from "../records.ts";
-import { rootName } from "../tree/find-path.ts";
 
 /** A visited path. */
 export interface WalkedPath {

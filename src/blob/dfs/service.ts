@@ -33,8 +33,8 @@ import { setPathProperties } from "./write/set-path-properties.ts";
 function identifyPath(asWritten: string, query: QueryReader): Result<BlobAddress> {
   const path = withSlashes(asWritten);
   const none = { container: "", blob: "", snapshot: undefined, versionId: undefined };
-  // Only the source of a rename can have these: other requests with them are requests of the Blob
-  // API.
+  // Only the source of a rename can have these here: a request with them is one of the Blob API
+  // (`isPathRequest`).
   for (const name of ["snapshot", "versionid"]) {
     const moment = query.get(name);
     if (moment !== undefined) return invalidQuery(name, moment);

@@ -1,9 +1,11 @@
+import { leaseProperties, type LeaseProperties } from "../../protocol/lease.ts";
+import { ticksPerDay, type Ticks } from "../../base/ticks.ts";
+import { retentionEnds, type BlobRecord, type Deletion } from "../records.ts";
 import { encodeBase64 } from "../../base/base64.ts";
 import { formatHttpDate, formatIso } from "../../base/dates.ts";
 import { bareETag } from "../../protocol/conditions.ts";
 import type { Features } from "../../protocol/features.ts";
 import type { Tags } from "../../protocol/tags.ts";
-import type { Ticks } from "../../base/ticks.ts";
 import {
   element,
   metadataElement,
@@ -11,23 +13,49 @@ import {
   plainElement,
   textElement,
 } from "../../encoding/xml-writer.ts";
-import { pathElements } from "../tree/path-facts.ts";
+import { pathElements } from "../tree/find-path.ts";
 import { copyElements } from "../copy/copy-headers.ts";
 import { protectionHeaders } from "../protection/protection.ts";
-import { lastAccess } from "../read/last-access.ts";
-import { retentionEnds, type BlobRecord, type Deletion } from "../records.ts";
-import { formatDeletionId } from "../tree/delete-path.ts";
-import { contentTypeOf } from "../shared/http-headers.ts";
+import { lastAccess } from "../read/blob-properties.ts";
+import { formatDeletionId } from "../tree/move-path.ts";
+import { contentTypeOf } from "../shared/create-blob.ts";
 import { afterRehydration, defaultTier, tierHeaders } from "../tier/rehydration.ts";
-import {
-  isCurrentVersion,
-  isSealed,
-  leaseOf,
-  remainingDays,
-  tagCountOf,
-  versionIdOf,
-} from "./derived-properties.ts";
 import type { ListEntry } from "./scan-blobs.ts";
+
+/** The version id that a listing shows; undefined for snapshots, which are not versions. */
+export function versionIdOf({ snapshot, versionId }: BlobRecord): Ticks | undefined {
+  return snapshot === undefined ? versionId : undefined;
+}
+
+export function isCurrentVersion(record: BlobRecord): boolean {
+  const { superseded, deleted } = record;
+  return versionIdOf(record) !== undefined && superseded !== true && deleted === undefined;
+}
+
+/** The lease that a listing shows. Undefined for snapshots, earlier versions and soft-deleted
+ *  entries, which are listed without one. */
+export function leaseOf(record: BlobRecord, now: Ticks): LeaseProperties | undefined {
+  const { snapshot, superseded, deleted } = record;
+  if (snapshot !== undefined || superseded === true || deleted !== undefined) return undefined;
+  return leaseProperties(record.lease, now);
+}
+
+/** Whether a listing shows `Sealed`. Recorded: only append blobs have it. */
+export function isSealed({ type, sealed }: BlobRecord): boolean {
+  return type === "AppendBlob" && sealed === true;
+}
+
+/** Whole days until a soft-deleted entry can no longer be restored. */
+export function remainingDays({ at, retentionDays }: Deletion, now: Ticks): number {
+  const goneDays = Number((now - at) / ticksPerDay);
+  return Math.max(0, retentionDays - goneDays);
+}
+
+/** Undefined if the blob has no tags. */
+export function tagCountOf({ tags }: BlobRecord): number | undefined {
+  const count = tags === undefined ? 0 : Object.keys(tags).length;
+  return count === 0 ? undefined : count;
+}
 
 /** The properties that a listing shows for each entry. */
 export interface EntryOptions {
@@ -135,7 +163,7 @@ function renderProperties(record: BlobRecord, options: EntryOptions): string {
   );
 }
 
-/** Recorded: of a deleted path it is the end of its retention. */
+/** Recorded: for a deleted path the element is the end of its retention. */
 function expiryElement({ expiresAt, deleted }: BlobRecord, options: EntryOptions): string {
   const ends = options.hierarchical && deleted ? retentionEnds(deleted) : expiresAt;
   return textElement("Expiry-Time", ends && formatHttpDate(ends));

@@ -1,21 +1,20 @@
 import { arrowStreamType, writeArrowStream } from "../../encoding/arrow/stream.ts";
 import { formatMarker, nameText } from "../../operation/listing.ts";
-import { noBody, noETag } from "../../operation/operation.ts";
+import { noETag } from "../../operation/operation.ts";
 import { query } from "../../protocol/params.ts";
 import { isHierarchical, operation } from "../resources.ts";
 import { listTree } from "../tree/list-tree.ts";
-import { checkList, entryOptions, listParams, selectionOf } from "./list-request.ts";
+import { checkList, entryOptions, listParams, selectionOf } from "./list-blobs.ts";
 import { scanBlobs, type ListEntry } from "./scan-blobs.ts";
 import type { Row } from "../../encoding/arrow/columns.ts";
 import { encodeBase64 } from "../../base/base64.ts";
 import { formatIso } from "../../base/dates.ts";
 import { bareETag } from "../../protocol/conditions.ts";
 import { ticksPerSecond, unixEpochTicks, type Ticks } from "../../base/ticks.ts";
-import { lastAccess } from "../read/last-access.ts";
+import { lastAccess } from "../read/blob-properties.ts";
 import type { BlobRecord } from "../records.ts";
-import { contentTypeOf } from "../shared/http-headers.ts";
+import { contentTypeOf } from "../shared/create-blob.ts";
 import { afterRehydration, defaultTier, tierHeaders } from "../tier/rehydration.ts";
-import type { EntryOptions } from "./blob-entry.ts";
 import {
   isCurrentVersion,
   isSealed,
@@ -23,7 +22,8 @@ import {
   remainingDays,
   tagCountOf,
   versionIdOf,
-} from "./derived-properties.ts";
+  type EntryOptions,
+} from "./blob-entry.ts";
 
 /** Names and types of the columns that the official clients expect. Some clients fail on an unknown
  *  name, on times that are not in seconds, and on any other spelling of `blobprefix`. */
@@ -230,13 +230,11 @@ export const listBlobsArrow = operation({
   },
   since: "2026-10-06",
   params: { ...listParams, endBefore },
-  body: noBody,
   permission: { letters: "l", resourceType: "c", publicRead: "container", posix: {} },
   target: "must-exist",
   ...noETag,
   effect: "reads",
   largeResponse: true,
-  success: { status: 200, headers: [] },
   reads: async (view, { target, input, now, features, scope, aclCaller }) => {
     const options = entryOptions(input, { now, features, scope });
     const all = selectionOf(target.id, input, aclCaller);

@@ -1,31 +1,141 @@
-import { formatMarker } from "../../operation/listing.ts";
-import { noBody, noETag } from "../../operation/operation.ts";
-import { PagedText } from "../../encoding/paged-text.ts";
-import { xmlListBody } from "../../encoding/xml-body.ts";
-import { startTag, textElement } from "../../encoding/xml-writer.ts";
+import { invalidQuery } from "../../protocol/faults.ts";
+import {
+  delimiter,
+  maxResults,
+  pageSize,
+  pathMarker,
+  nameText,
+  prefix,
+  wordSet,
+  formatMarker,
+} from "../../operation/listing.ts";
+import { query, type InputOf } from "../../protocol/params.ts";
+import type { AclCaller } from "../../protocol/posix-access.ts";
+import { fail, ok, type Result } from "../../protocol/result.ts";
+import type { AccountScope } from "../../account/account-record.ts";
 import { isHierarchical, operation } from "../resources.ts";
-import { listTree } from "../tree/list-tree.ts";
 import { renderEntry, type EntryOptions } from "./blob-entry.ts";
-import { checkList, entryOptions, listParams, selectionOf } from "./list-request.ts";
 import {
   boundsOf,
   keyOfMarker,
   markerOf,
   scanBlobs,
+  type Selection,
   type ListEntry,
   type Page,
-  type Selection,
 } from "./scan-blobs.ts";
+import { noETag } from "../../operation/operation.ts";
+import { PagedText } from "../../encoding/paged-text.ts";
+import { xmlListBody } from "../../encoding/xml-body.ts";
+import { startTag, textElement } from "../../encoding/xml-writer.ts";
+import { listTree } from "../tree/list-tree.ts";
 import type { RecordView, Scanned } from "../../operation/view.ts";
 import { blobs, isExpired, type BlobRecord } from "../records.ts";
+
+const include = wordSet(
+  "include",
+  "snapshots",
+  "metadata",
+  "uncommittedblobs",
+  "copy",
+  "deleted",
+  "tags",
+  "versions",
+  "deletedwithversions",
+  "immutabilitypolicy",
+  "legalhold",
+  "permissions",
+);
+
+/** `showonly`. On flat accounts every blob counts as a file. */
+const showOnly = wordSet("showonly", "deleted", "files", "directories");
+
+/** `startfrom`: the first name to list. Ignored on later pages, which have a marker. */
+const startFrom = query("startfrom", nameText);
+
+/** The parameters of List Blobs in both formats. */
+export const listParams = {
+  prefix,
+  delimiter,
+  marker: pathMarker,
+  maxResults,
+  include,
+  showOnly,
+  startFrom,
+};
+
+type ListInput = InputOf<typeof listParams>;
+
+/** The entries that a request lists: prefix, delimiter, marker and kinds of blobs. */
+export function selectionOf(
+  container: bigint,
+  input: ListInput,
+  caller: AclCaller | undefined,
+): Selection {
+  const { include: included, startFrom: start } = input;
+  return {
+    container,
+    prefix: input.prefix ?? "",
+    delimiter: input.delimiter ?? "",
+    from: input.marker ?? (start === undefined ? undefined : [start]),
+    limit: pageSize(input.maxResults),
+    snapshots: included?.has("snapshots") ?? false,
+    versions: included?.has("versions") ?? false,
+    deleted: included?.has("deleted") ?? false,
+    deletedWithVersions: included?.has("deletedwithversions") ?? false,
+    onlyDeleted: input.showOnly?.has("deleted") ?? false,
+    uncommitted: included?.has("uncommittedblobs") ?? false,
+    kind: kindOf(input.showOnly),
+    caller,
+  };
+}
+
+function kindOf(shown: ListInput["showOnly"]): Selection["kind"] {
+  if (shown?.has("files")) return shown.has("directories") ? undefined : "files";
+  return shown?.has("directories") ? "directories" : undefined;
+}
+
+/** The properties that a request lists for each entry. */
+export function entryOptions(
+  { include: included }: ListInput,
+  { now, features, scope }: Pick<EntryOptions, "now" | "features"> & { scope: AccountScope },
+): EntryOptions {
+  return {
+    now,
+    features,
+    metadata: included?.has("metadata") ?? false,
+    copy: included?.has("copy") ?? false,
+    tags: included?.has("tags") ?? false,
+    versions: included?.has("versions") ?? false,
+    immutability: included?.has("immutabilitypolicy") ?? false,
+    legalHold: included?.has("legalhold") ?? false,
+    hierarchical: isHierarchical(scope),
+    permissions: included?.has("permissions") ?? false,
+  };
+}
+
+/** Checks the parameters, and the access control lists that the listing came upon. With a
+ *  delimiter, entries below a prefix are rolled up into the prefix, which cannot show
+ *  snapshots. On hierarchical accounts only the slash is a possible delimiter. */
+export function checkList(
+  { delimiter: delimiterText, include: included }: ListInput,
+  scope: AccountScope,
+  isDenied: boolean | undefined,
+): Result<void> {
+  if (isDenied === true) return fail("AuthorizationPermissionMismatch");
+  if (delimiterText === undefined) return ok(undefined);
+  const endsDirectories = delimiterText === "/" || delimiterText === "" || !isHierarchical(scope);
+  const isPossible = endsDirectories && included?.has("snapshots") !== true;
+  return isPossible ? ok(undefined) : invalidQuery("delimiter", delimiterText);
+}
 
 /** Whether a listing needs only the table of current blobs and has no delimiter, which is the usual
  *  case. */
 function isPlainListing(selection: Selection): boolean {
-  const { delimiter, snapshots, versions, deleted, uncommitted } = selection;
+  const { snapshots, versions, deleted, uncommitted } = selection;
   const { deletedWithVersions, onlyDeleted } = selection;
   const hasOthers = snapshots || versions || deleted || deletedWithVersions || onlyDeleted;
-  return delimiter === "" && !hasOthers && !uncommitted;
+  return selection.delimiter === "" && !hasOthers && !uncommitted;
 }
 
 /** As `scanBlobs`, for plain listings. Reads one table and uses the render cache, so that an
@@ -93,13 +203,11 @@ export const listBlobs = operation({
   },
   since: "2009-09-19",
   params: listParams,
-  body: noBody,
   permission: { letters: "l", resourceType: "c", publicRead: "container", posix: {} },
   target: "must-exist",
   ...noETag,
   effect: "reads",
   largeResponse: true,
-  success: { status: 200, headers: [] },
   reads: async (view, { target, input, now, features, scope, aclCaller }) => {
     const options = entryOptions(input, { now, features, scope });
     const entries = new PagedText();

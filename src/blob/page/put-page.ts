@@ -1,20 +1,108 @@
-import { clear, write } from "../../content/plan.ts";
-import { inlinePartBytesMax, type ReceivedBody } from "../../content/content-ref.ts";
-import { encryption } from "../../protocol/encryption.ts";
-import { bodyTooLarge, invalidHeader } from "../../protocol/faults.ts";
-import { noBody } from "../../operation/operation.ts";
-import { copySource } from "../../protocol/named-resource.ts";
-import type { Span } from "../../protocol/ranges.ts";
+import { invalidHeader, missingHeader, bodyTooLarge } from "../../protocol/faults.ts";
+import { header, integer, oneOf, type Param } from "../../protocol/params.ts";
+import { pageBytes, parsePageRange, type Span } from "../../protocol/ranges.ts";
 import { fail, ok, type Result } from "../../protocol/result.ts";
-import { encryptionHeaderNames, encryptionHeaders } from "../shared/create-blob.ts";
-import { blobChange } from "../blob-policy.ts";
 import type { BlobRecord } from "../records.ts";
+import { pageBlobBytesMax, putPageBytesMax } from "../shared/limits.ts";
+import { clear, write, inlinePartBytesMax, type ReceivedBody } from "../../content/content-ref.ts";
+import { encryption } from "../../protocol/encryption.ts";
+import { copySource } from "../../protocol/named-resource.ts";
+import {
+  encryptionHeaderNames,
+  encryptionHeaders,
+  bodyChecksum,
+  bothChecksums,
+} from "../shared/create-blob.ts";
+import { blobChange } from "../blob-policy.ts";
 import { addCleared } from "./cleared-ranges.ts";
 import { operation } from "../resources.ts";
-import { bodyChecksum, bothChecksums } from "../shared/http-headers.ts";
-import { putPageBytesMax } from "../shared/limits.ts";
-import { checkSequence, pageRange, sequenceConditions } from "./page-params.ts";
-import type { SequenceConditions } from "./page-params.ts";
+
+/** Limit of the service. */
+export const sequenceNumberMax = 2n ** 63n - 1n;
+
+export const pageTier = header(
+  "x-ms-access-tier",
+  oneOf("P4", "P6", "P10", "P15", "P20", "P30", "P40", "P50", "P60", "P70", "P80"),
+);
+
+const anyLength = integer(0, pageBlobBytesMax);
+
+/** `x-ms-blob-content-length`: a multiple of 512, up to 8 TiB. */
+export const pageBlobLength = header("x-ms-blob-content-length", (text) => {
+  const length = anyLength(text);
+  return length === undefined || !isPageBlobLength(length) ? undefined : length;
+});
+
+export function isPageBlobLength(length: number): boolean {
+  return length <= pageBlobBytesMax && length % pageBytes === 0;
+}
+
+export const sequenceNumber = header("x-ms-blob-sequence-number", parseSequenceNumber);
+
+export function parseSequenceNumber(text: string): bigint | undefined {
+  if (!/^\d{1,19}$/.test(text)) return undefined;
+  const number = BigInt(text);
+  return number <= sequenceNumberMax ? number : undefined;
+}
+
+/** The range of a write: `x-ms-range`, otherwise `Range`; one of them is required. */
+const pageRange: Param<Span> = {
+  sources: ["x-ms-range", "Range"],
+  parse: (reader) => {
+    const own = reader.header("x-ms-range");
+    const text = own ?? reader.header("range");
+    if (text === undefined) return missingHeader("Range");
+    return parsePageRange(own === undefined ? "Range" : "x-ms-range", text);
+  },
+};
+
+/** Conditions on the sequence number of a page blob; undefined if not sent. */
+interface SequenceConditions {
+  readonly atMost: bigint | undefined;
+  readonly below: bigint | undefined;
+  readonly equal: bigint | undefined;
+}
+
+const sequenceHeaders = {
+  atMost: "x-ms-if-sequence-number-le",
+  below: "x-ms-if-sequence-number-lt",
+  equal: "x-ms-if-sequence-number-eq",
+} as const;
+
+/** The sequence number conditions of a request. `negative` is the fault code of a negative number,
+ *  in which Put Page and Put Page From URL differ (recorded). */
+function sequenceConditions(negative: "InvalidInput" | "InvalidHeaderValue") {
+  const param: Param<SequenceConditions> = {
+    sources: Object.values(sequenceHeaders),
+    parse: (reader) => {
+      const found: Record<string, bigint> = {};
+      for (const [field, name] of Object.entries(sequenceHeaders)) {
+        const text = reader.header(name);
+        if (text === undefined || text === "") continue;
+        const number = parseSequenceNumber(text);
+        if (number === undefined) {
+          const isNegative = negative === "InvalidInput" && /^-\d+$/.test(text);
+          return isNegative ? fail("InvalidInput") : invalidHeader(name, text);
+        }
+        found[field] = number;
+      }
+      return ok({ atMost: found["atMost"], below: found["below"], equal: found["equal"] });
+    },
+  };
+  return param;
+}
+
+function checkSequence(
+  { type, sequenceNumber: current = 0n }: BlobRecord,
+  { atMost, below, equal }: SequenceConditions,
+): Result<undefined> {
+  if (type !== "PageBlob") return fail("InvalidBlobType");
+  const met =
+    (atMost === undefined || current <= atMost) &&
+    (below === undefined || current < below) &&
+    (equal === undefined || current === equal);
+  return met ? ok(undefined) : fail("SequenceNumberConditionNotMet");
+}
 
 const sequence = sequenceConditions("InvalidInput");
 
@@ -135,7 +223,6 @@ export const clearPages = operation({
   route: pageRoute({ "x-ms-page-write": "clear" }),
   since: "2009-09-19",
   params: { range: pageRange, sequence, encryption },
-  body: noBody,
   success: { status: 201, headers: ["x-ms-blob-sequence-number"] },
   decide: ({ target, input, newETag }) => {
     const allowed = checkPages(target, input.range, input.sequence);

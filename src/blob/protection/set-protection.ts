@@ -1,10 +1,10 @@
 import { invalidHeader } from "../../protocol/faults.ts";
 import { formatHttpDate } from "../../base/dates.ts";
-import { noBody, noETag } from "../../operation/operation.ts";
+import { noETag } from "../../operation/operation.ts";
 import { fail } from "../../protocol/result.ts";
 import type { ImmutabilityPolicy } from "../records.ts";
 import { operation } from "../resources.ts";
-import { putAddressed } from "../shared/generation.ts";
+import { putAddressed } from "../shared/overwrite.ts";
 import {
   immutabilityPolicy,
   legalHold,
@@ -14,7 +14,6 @@ import {
 
 /** What the operations on policies and legal holds declare. */
 const protectionChange = {
-  body: noBody,
   permission: { letters: "i", resourceType: "o" },
   namespace: "flat",
   target: "must-exist",
@@ -68,9 +67,7 @@ export const deleteImmutabilityPolicy = operation({
   ids: ["Blob_DeleteImmutabilityPolicy"],
   route: { method: "DELETE", resource: "blob", query },
   since: "2020-06-12",
-  params: {},
   mayUseReserve: true,
-  success: { status: 200, headers: [] },
   decide: (context) => {
     const { target } = context;
     if (target.immutability === undefined) return {};

@@ -1,5 +1,5 @@
 import type { LoopShare } from "../../base/loop-share.ts";
-import type { Delimited } from "./serialization.ts";
+import type { Delimited } from "./query-blob.ts";
 import {
   checkRecordFields,
   checkRecordLength,
@@ -24,7 +24,7 @@ export async function* readDelimited(
   for await (const { text, offset } of readLines(chunks, format)) {
     checkRecordLength(text.length, offset);
     const isLong = text.length > longRecordUnits;
-    // Between finding the end of a long record, splitting and writing it.
+    // A long record is found, split and written in different iterations of the event loop.
     if (isLong) await loop.spend(text.length / charactersPerUnit);
     const fields = splitFields(text, format);
     if (isLong) await loop.spend(text.length / charactersPerUnit);
@@ -183,7 +183,7 @@ function recordOf(
     units,
     lookup: ([name]) => {
       const index = columnOf(String(name), names, offset);
-      // Recorded: 0 for a column that the query names.
+      // Recorded: the message says ordinal 0 if the query gives the column by name.
       return fieldAt(fields, index, isOrdinal(String(name)) ? index : 0);
     },
     all: () => fields.map((value, index): Field => ({ name: nameAt(index, names), value })),

@@ -5,7 +5,7 @@ import { describe, expect, it } from "vitest";
 import { readDelimited } from "./read-delimited.ts";
 import { readJson } from "./read-json.ts";
 import type { InputRecord } from "./records.ts";
-import type { Delimited } from "./serialization.ts";
+import type { Delimited } from "./query-blob.ts";
 import { writeRecord } from "./result-pages.ts";
 
 const form: Delimited = {

@@ -1,6 +1,6 @@
 import { arrowRow, arrowRows, arrowStart } from "./arrow-columns.ts";
 import { doubleQuotes, type Field, type FieldValue } from "./records.ts";
-import type { Arrow, Delimited, Serialization } from "./serialization.ts";
+import type { Arrow, Delimited, Serialization } from "./query-blob.ts";
 import { formatIso } from "../../base/dates.ts";
 import { AvroEncoder, avroBlock, avroHeader } from "../../encoding/avro.ts";
 

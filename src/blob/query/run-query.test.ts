@@ -3,7 +3,7 @@ import { realClock } from "../../host/world.ts";
 import { describe, expect, it } from "vitest";
 import { tableFromIPC } from "apache-arrow";
 import { parseXml } from "../../encoding/xml.ts";
-import { parseQueryRequest } from "./serialization.ts";
+import { parseQueryRequest } from "./query-blob.ts";
 import { runQuery } from "./run-query.ts";
 
 const marker = new Uint8Array(16).fill(0xee);

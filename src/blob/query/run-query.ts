@@ -6,7 +6,15 @@ import {
   type QueryError,
   type ResultPage,
 } from "./result-pages.ts";
-import { evaluate, isTrue, type Lookup } from "./evaluate.ts";
+import {
+  evaluate,
+  isTrue,
+  type Lookup,
+  type Aggregate,
+  type Expression,
+  type Projection,
+  type Query,
+} from "./evaluate.ts";
 import { TooManyLikeSteps } from "./like-pattern.ts";
 import type { RangeFile } from "./parquet/column-cursor.ts";
 import { readParquet } from "./parquet/read-parquet.ts";
@@ -20,8 +28,7 @@ import {
   type Field,
   type InputRecord,
 } from "./records.ts";
-import type { QueryRequest } from "./serialization.ts";
-import type { Aggregate, Expression, Projection, Query } from "./sql-tree.ts";
+import type { QueryRequest } from "./query-blob.ts";
 import { numberOf, type SqlValue } from "./values.ts";
 
 /** Computes aggregates record by record, in constant memory. */

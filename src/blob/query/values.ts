@@ -1,6 +1,6 @@
 import { parseIso } from "../../base/dates.ts";
 import { RecordError } from "./records.ts";
-import type { CastType } from "./sql-tree.ts";
+import type { CastType } from "./evaluate.ts";
 
 /** A value of a record. Timestamps are ticks. JSON objects and arrays can be returned, but not
  *  compared. */

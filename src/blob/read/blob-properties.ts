@@ -1,16 +1,46 @@
-import { formatHttpDate, formatIso } from "../../base/dates.ts";
-import type { BlobRecord } from "../records.ts";
-import { encodeBase64 } from "../../base/base64.ts";
 import type { Features } from "../../protocol/features.ts";
-import type { HeaderGroup } from "../../operation/reply.ts";
-import type { Ticks } from "../../base/ticks.ts";
+import type { DeferredUpdate, HeaderGroup } from "../../operation/reply.ts";
+import { anyTable } from "../../encoding/table.ts";
+import { ticksPerDay, type Ticks } from "../../base/ticks.ts";
+import { blobs, type BlobRecord } from "../records.ts";
+import type { BlobAddress, ContainerScope } from "../resources.ts";
+import { formatHttpDate, formatIso } from "../../base/dates.ts";
+import { encodeBase64 } from "../../base/base64.ts";
 import { copyHeaderNames, copyHeaders } from "../copy/copy-headers.ts";
 import { protectionHeaderNames, protectionHeaders } from "../protection/protection.ts";
-import type { BlobAddress } from "../resources.ts";
-import { renderHttpHeaders } from "../shared/http-headers.ts";
+import { renderHttpHeaders } from "../shared/create-blob.ts";
 import { leaseHeaderNames, leaseHeaders } from "../../protocol/lease.ts";
-import { pathHeaderNames, pathHeaders, resourceType } from "../tree/path-facts.ts";
-import { lastAccess } from "./last-access.ts";
+import { pathHeaderNames, pathHeaders, resourceType } from "../tree/find-path.ts";
+
+/** Time of the last write or read of a block blob. Reads are stored at most once a day. Undefined
+ *  if the account does not track it. */
+export function lastAccess(record: BlobRecord, features: Features): Ticks | undefined {
+  if (features.lastAccessTracking !== true || record.type !== "BlockBlob") return undefined;
+  const { lastAccess: read = 0n, etag } = record;
+  return read > etag ? read : etag;
+}
+
+interface LastAccessContext {
+  readonly target: BlobRecord;
+  readonly scope: ContainerScope;
+  readonly address: BlobAddress;
+  readonly features: Features;
+  readonly now: Ticks;
+}
+
+/** The deferred update that stores the time of a read, if the stored time is older than 24 h;
+ *  otherwise empty. */
+export function lastAccessUpdate(context: LastAccessContext): {
+  readonly deferredUpdate?: DeferredUpdate;
+} {
+  const { target, scope, address, features, now } = context;
+  const lastAccessed = lastAccess(target, features);
+  if (lastAccessed === undefined || !isBase(address) || now - lastAccessed < ticksPerDay) return {};
+  const { key } = scope;
+  const change = (record: object) =>
+    (record as BlobRecord).etag === target.etag ? { ...record, lastAccess: now } : undefined;
+  return { deferredUpdate: { table: anyTable(blobs), key, change } };
+}
 
 const typeHeaderNames = [
   "x-ms-blob-sequence-number",

@@ -1,5 +1,9 @@
 import { blobRead } from "../blob-policy.ts";
-import { encryption } from "../../protocol/encryption.ts";
+import { encryptionOfProperties, encryption } from "../../protocol/encryption.ts";
+import { operation } from "../resources.ts";
+import { tierHeaderNames, tierHeaders } from "../tier/rehydration.ts";
+import { storedMd5 } from "../shared/create-blob.ts";
+import { blobProperties, blobPropertyNames, lastAccessUpdate } from "./blob-properties.ts";
 import { invalidHeader } from "../../protocol/faults.ts";
 import {
   replyBody,
@@ -10,13 +14,44 @@ import {
 import type { Param } from "../../protocol/params.ts";
 import { clipRange, parseReadRange, rangeChecksum, type ByteRange } from "../../protocol/ranges.ts";
 import { fail, ok } from "../../protocol/result.ts";
-import { operation } from "../resources.ts";
-import { storedMd5 } from "../shared/http-headers.ts";
 import { rangeChecksumBytesMax } from "../shared/limits.ts";
-import { tierHeaderNames, tierHeaders } from "../tier/rehydration.ts";
-import { blobProperties, blobPropertyNames } from "./blob-properties.ts";
-import { lastAccessUpdate } from "./last-access.ts";
 import type { Version } from "../../protocol/versions.ts";
+
+/** learn.microsoft.com/rest/api/storageservices/get-blob-properties */
+export const getBlobProperties = operation({
+  ...blobRead,
+  name: "Get Blob Properties",
+  ids: ["Blob_GetProperties"],
+  route: { method: "HEAD", resource: "blob" },
+  since: "2009-09-19",
+  params: { encryption: encryptionOfProperties },
+  success: {
+    status: 200,
+    headers: [...blobPropertyNames, "Content-Length", ...tierHeaderNames],
+  },
+  decide: ({ target, address, now, version, features }) => ({
+    metadata: target.metadata,
+    headers: [
+      ...blobProperties({ target, address, now, version, features }),
+      tierHeaders(target),
+      {
+        "Content-MD5": storedMd5(target.headers),
+        "Content-Length": String(target.content.length),
+      },
+    ],
+  }),
+});
+
+/** learn.microsoft.com/rest/api/storageservices/get-blob-metadata */
+export const getBlobMetadata = operation({
+  ...blobRead,
+  name: "Get Blob Metadata",
+  ids: ["Blob_GetMetadata_GET", "Blob_GetMetadata_HEAD"],
+  route: { method: ["GET", "HEAD"], resource: "blob", query: { comp: "metadata" } },
+  since: "2009-09-19",
+  params: { encryption: encryptionOfProperties },
+  decide: ({ target }) => ({ metadata: target.metadata }),
+});
 
 /** `x-ms-range` if it is sent, otherwise `Range`. A malformed value means no range: the other
  *  header is not tried. */

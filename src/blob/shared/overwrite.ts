@@ -1,25 +1,54 @@
-import { formatIso } from "../../base/dates.ts";
-import { periodJob, put, reclaimOwned, remove, type Effect } from "../../operation/effects.ts";
-import type { Features } from "../../protocol/features.ts";
-import type { Lease } from "../../protocol/lease.ts";
-import type { Ticks } from "../../base/ticks.ts";
+import { put, periodJob, reclaimOwned, remove, type Effect } from "../../operation/effects.ts";
 import {
-  blobs,
   generations,
+  blobs,
   isExpired,
   retentionEnds,
   uploads,
-  type BlobKey,
   type BlobRecord,
+  type BlobKey,
   type Deletion,
   type GenerationKey,
   type UploadRecord,
 } from "../records.ts";
-import type { UploadLookup } from "../block/read-blocks.ts";
 import type { BlobAddress, ContainerScope } from "../resources.ts";
+import { formatIso } from "../../base/dates.ts";
+import type { Features } from "../../protocol/features.ts";
+import type { Lease } from "../../protocol/lease.ts";
+import type { Ticks } from "../../base/ticks.ts";
+import type { UploadLookup } from "../block/read-blocks.ts";
 import type { AccountRecord } from "../../account/account-record.ts";
 import type { RecordView } from "../../operation/view.ts";
 import { mapAwaitable, type Awaitable } from "../../base/awaitable.ts";
+
+interface AddressedBlob {
+  readonly scope: ContainerScope;
+  readonly address: BlobAddress;
+  readonly target: BlobRecord;
+}
+
+interface AddressedWrite {
+  readonly put?: BlobRecord;
+  readonly effects?: readonly Effect[];
+}
+
+/** Writes the record that the address names: the current blob as the target's record, a snapshot or
+ *  version by an effect. */
+export function putAddressed(
+  { scope, address, target }: AddressedBlob,
+  record: BlobRecord,
+): AddressedWrite {
+  const { key } = scope;
+  if (address.snapshot !== undefined) {
+    const kind = "snapshot" as const;
+    return { effects: [put(generations, { ...key, at: address.snapshot, kind }, record)] };
+  }
+  if (address.versionId !== undefined && target.superseded === true) {
+    const kind = "version" as const;
+    return { effects: [put(generations, { ...key, at: address.versionId, kind }, record)] };
+  }
+  return { put: record };
+}
 
 /** What a decision to replace or delete a blob depends on. */
 export interface OverwriteContext {

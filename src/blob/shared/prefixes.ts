@@ -8,7 +8,7 @@ import {
   type BlobRecord,
   type UploadRecord,
 } from "../records.ts";
-import { hasFolderMark } from "../tree/directory-record.ts";
+import { hasFolderMark } from "../tree/create-parents.ts";
 
 /** Directories of flat accounts: prefixes of names up to a slash, or blobs with the folder mark. */
 

@@ -1,5 +1,5 @@
 import { formatMarker, marker, maxResults, pageSize, wordSet } from "../../operation/listing.ts";
-import { noBody, noETag } from "../../operation/operation.ts";
+import { noETag } from "../../operation/operation.ts";
 import type { Reply } from "../../operation/reply.ts";
 import type { AclCaller } from "../../protocol/posix-access.ts";
 import { query, required, text as anyText, type Param } from "../../protocol/params.ts";
@@ -63,13 +63,11 @@ export const findBlobsByTags = operation({
   route: { method: "GET", resource: "service", query: { comp: "blobs" } },
   since: "2019-12-12",
   params: paramsOf({ takesContainer: true }),
-  body: noBody,
   permission: { letters: "f", resourceType: "so", sas: "account-only" },
   target: "must-exist",
   ...noETag,
   effect: "reads",
   largeResponse: true,
-  success: { status: 200, headers: [] },
   reads: async (view, { target, input, scope, aclCaller: caller }) => {
     const name = input.where.container;
     const place = { account: target.id, container: undefined };
@@ -93,13 +91,11 @@ export const findBlobsByTagsInContainer = operation({
   },
   since: "2021-04-10",
   params: paramsOf({ takesContainer: false }),
-  body: noBody,
   permission: { letters: "f", resourceType: "co" },
   target: "must-exist",
   ...noETag,
   effect: "reads",
   largeResponse: true,
-  success: { status: 200, headers: [] },
   reads: async (view, { scope, target, input, address, aclCaller }) => {
     const name = address.container;
     return find(view, input, {

@@ -16,9 +16,8 @@ import {
   type EmptyRecord,
   type TagKey,
 } from "../indexes.ts";
-import { joinPath } from "../tree/paths.ts";
+import { joinPath, pathOfDirectory } from "../tree/find-path.ts";
 import { mayListAll } from "../tree/list-access.ts";
-import { pathOfDirectory } from "../tree/path-of-directory.ts";
 import { findBlob } from "../shared/overwrite.ts";
 
 /** A search for blobs by their tags. */
@@ -165,7 +164,7 @@ async function matching(
   return record?.tags === undefined ? undefined : matchedTags(terms, record.tags);
 }
 
-/** Where the blobs of an index entry are. */
+/** The container and the directory of the blobs of an index entry. */
 interface Parent {
   readonly container: string;
   /** The path of their directory; empty for the root directory and on flat accounts. */

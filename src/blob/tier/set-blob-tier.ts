@@ -1,10 +1,9 @@
 import { invalidHeader } from "../../protocol/faults.ts";
-import { noBody } from "../../operation/operation.ts";
 import { header, oneOf, required } from "../../protocol/params.ts";
 import { fail } from "../../protocol/result.ts";
 import type { BlobRecord } from "../records.ts";
 import { operation } from "../resources.ts";
-import { putAddressed } from "../shared/generation.ts";
+import { putAddressed } from "../shared/overwrite.ts";
 import { anyTier, archive, beginRehydration, pageTiers, type Tier } from "./rehydration.ts";
 import type { Version } from "../../protocol/versions.ts";
 
@@ -24,7 +23,6 @@ export const setBlobTier = operation({
     tier: required(anyTier),
     priority: header("x-ms-rehydrate-priority", oneOf("High", "Standard")),
   },
-  body: noBody,
   permission: { letters: "w", resourceType: "o" },
   target: "must-exist",
   conditions: "tags",
@@ -40,7 +38,6 @@ export const setBlobTier = operation({
     directories: "reject",
     event: "SetBlobTier",
   },
-  success: { status: 200, headers: [] },
   decide: (context) => {
     const { target, input, now, version } = context;
     const { tier } = input;

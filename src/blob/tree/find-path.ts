@@ -1,8 +1,235 @@
-import { mapAwaitable, type Awaitable } from "../../base/awaitable.ts";
-import { resolveParents, type Tree } from "./resolve.ts";
-import { splitPath } from "./paths.ts";
 import type { RecordView } from "../../operation/view.ts";
-import { blobs, isExpired, type BlobKey, type BlobRecord } from "../records.ts";
+import { blobNameUnitsMax } from "../../protocol/names.ts";
+import { directoryNames } from "../indexes.ts";
+import { plainElement, textElement } from "../../encoding/xml-writer.ts";
+import { defaultAccess } from "../../protocol/posix-access.ts";
+import {
+  defaultUmask,
+  formatAcl,
+  formatPermissions,
+  type PosixAccess,
+} from "../../protocol/posix-acl.ts";
+import { blobs, isExpired, type BlobRecord, type BlobKey } from "../records.ts";
+import { mapAwaitable, type Awaitable } from "../../base/awaitable.ts";
+import type { GuardContext } from "../../operation/service.ts";
+import type { Metadata } from "../../protocol/metadata.ts";
+import { fail, ok, type Result } from "../../protocol/result.ts";
+import type { BlobPolicy } from "../blob-policy.ts";
+import type { Protection } from "../protection/protection.ts";
+import type { BlobAddress } from "../resources.ts";
+import { hasFolderMark } from "./create-parents.ts";
+
+/** The path of a file or directory in a tree: names separated by slashes. Empty names do not count,
+ *  so that `a//b/` and `a/b` are the same path, and the path of the root is empty. */
+
+export function splitPath(path: string): readonly string[] {
+  return path.split("/").filter((component) => component !== "");
+}
+
+/** The path of an entry of `directory`; the path of the root is empty. */
+export function joinPath(directory: string, name: string): string {
+  return directory === "" ? name : `${directory}/${name}`;
+}
+
+/** Depth-first order: a directory comes before its entries, and these before its next sibling.
+ *  Siblings are ordered by the UTF-8 bytes of their names, like the keys of the store. */
+export function comparePaths(left: readonly string[], right: readonly string[]): number {
+  for (const [at, name] of left.entries()) {
+    const other = right[at];
+    if (other === undefined) return 1;
+    if (name === other) continue;
+    return Buffer.compare(Buffer.from(name), Buffer.from(other));
+  }
+  return left.length - right.length;
+}
+
+interface DirectoryPath {
+  readonly container: bigint;
+  readonly names: readonly string[];
+}
+
+/** The path of a directory from its id, up to the container. An id that is not that of a directory
+ *  is treated as that of a container: on flat accounts blobs are keyed by it. */
+export async function pathOfDirectory(view: RecordView, id: bigint): Promise<DirectoryPath> {
+  const names: string[] = [];
+  let current = id;
+  while (names.length <= blobNameUnitsMax) {
+    const place = await view.get(directoryNames, { id: current });
+    if (place === undefined || place.name === rootName) break;
+    names.unshift(place.name);
+    current = place.parent;
+  }
+  return { container: current, names };
+}
+
+const defaults = {
+  file: defaultAccess("file", defaultUmask),
+  directory: defaultAccess("directory", defaultUmask),
+};
+
+/** The type of a path of a hierarchical account, as both APIs name it. */
+export function resourceType({ directory }: BlobRecord): "file" | "directory" {
+  return directory === undefined ? "file" : "directory";
+}
+
+export function accessOf(record: BlobRecord): PosixAccess {
+  return record.posix ?? defaults[resourceType(record)];
+}
+
+export const pathHeaderNames = [
+  "x-ms-resource-type",
+  "x-ms-owner",
+  "x-ms-group",
+  "x-ms-permissions",
+  "x-ms-acl",
+  "x-ms-encryption-context",
+] as const;
+
+/** The first version in which reads return the access control list. */
+const aclSince = "2024-05-04";
+
+/** The headers that reads on a hierarchical account add to those of a blob. */
+export function pathHeaders(record: BlobRecord, version: string) {
+  const access = accessOf(record);
+  return {
+    "x-ms-resource-type": resourceType(record),
+    "x-ms-owner": access.owner,
+    "x-ms-group": access.group,
+    "x-ms-permissions": formatPermissions(access),
+    "x-ms-acl": version >= aclSince ? formatAcl(access) : undefined,
+    "x-ms-encryption-context": record.encryptionContext,
+  };
+}
+
+export function pathElements(record: BlobRecord, withPermissions: boolean): string {
+  const type = plainElement("ResourceType", resourceType(record));
+  if (!withPermissions) return type;
+  const access = accessOf(record);
+  return (
+    textElement("Owner", access.owner) +
+    textElement("Group", access.group) +
+    plainElement("Permissions", formatPermissions(access)) +
+    textElement("Acl", formatAcl(access)) +
+    type
+  );
+}
+
+/** A tree whose entries are keyed by the id of their directory and by their own name. Renaming a
+ *  directory therefore changes one key, however many entries are below it. */
+export interface Tree<R> {
+  readonly lookup: (directory: bigint, name: string) => Awaitable<R | undefined>;
+  /** The id that the entries of a directory are keyed by; undefined for a file. */
+  readonly directoryId: (record: R) => bigint | undefined;
+}
+
+/** The directories that a path consists of, without its last name. */
+interface ResolvedParents<R> {
+  /** The records of the directories that exist, from the top down, without the root. */
+  readonly ancestors: readonly R[];
+  /** The names of the directories that do not exist, from the top down. */
+  readonly missing: readonly string[];
+  /** The id of the last directory; undefined if any is missing. */
+  readonly id: bigint | undefined;
+  /** Whether a file has the name of the first missing directory. */
+  readonly isBlocked: boolean;
+}
+
+/** Looks up the directories of a path from the root down, one by one; synchronously, unless a
+ *  lookup returns a promise. */
+export function resolveParents<R>(
+  tree: Tree<R>,
+  root: bigint,
+  names: readonly string[],
+): Awaitable<ResolvedParents<R>> {
+  return descend({ tree, names, ancestors: [] }, root);
+}
+
+/** A resolution that has found some of the directories. */
+interface Descent<R> {
+  readonly tree: Tree<R>;
+  readonly names: readonly string[];
+  readonly ancestors: R[];
+}
+
+function descend<R>(descent: Descent<R>, from: bigint): Awaitable<ResolvedParents<R>> {
+  const { tree, names, ancestors } = descent;
+  let id = from;
+  for (;;) {
+    const name = names[ancestors.length];
+    if (name === undefined) return { ancestors, missing: noNames, id, isBlocked: false };
+    const found = tree.lookup(id, name);
+    if (found instanceof Promise) {
+      return found.then((record) => {
+        const entered = enter(descent, record);
+        return entered === undefined ? stopAt(descent, record) : descend(descent, entered);
+      });
+    }
+    const entered = enter(descent, found);
+    if (entered === undefined) return stopAt(descent, found);
+    id = entered;
+  }
+}
+
+/** Adds a directory to those that were found, and returns its id; undefined if it is none. */
+function enter<R>({ tree, ancestors }: Descent<R>, record: R | undefined): bigint | undefined {
+  const id = record === undefined ? undefined : tree.directoryId(record);
+  if (record !== undefined && id !== undefined) ancestors.push(record);
+  return id;
+}
+
+function stopAt<R>({ names, ancestors }: Descent<R>, record: R | undefined): ResolvedParents<R> {
+  const missing = names.slice(ancestors.length);
+  return { ancestors, missing, id: undefined, isBlocked: record !== undefined };
+}
+
+const noNames: readonly string[] = [];
+
+/** Whether a directory is moved into itself or below itself. */
+export function isWithin<R>(
+  { directoryId }: Pick<Tree<R>, "directoryId">,
+  moved: R,
+  ancestorsOfTarget: readonly R[],
+): boolean {
+  const id = directoryId(moved);
+  return id !== undefined && ancestorsOfTarget.some((ancestor) => directoryId(ancestor) === id);
+}
+
+const passed = ok(undefined);
+
+interface PathInput {
+  readonly metadata?: Metadata | undefined;
+  readonly protection?: Protection | undefined;
+}
+
+/** Rejects what hierarchical accounts do not support in operations that they otherwise have:
+ *  immutability, most operations on directories, and new paths that no path may have. */
+export function checkPath(
+  { content, directories }: BlobPolicy,
+  { operation, address, input, target }: GuardContext<BlobAddress>,
+): Result<void> {
+  const { protection, metadata = [] } = input as PathInput;
+  const isProtected = (protection?.immutability ?? protection?.legalHold) !== undefined;
+  if (isProtected) return fail("FeatureNotYetSupportedForHierarchicalNamespaceAccounts");
+  const creates = target === undefined && operation.effect === "writes";
+  if (creates) return checkNewPath(address.blob);
+  const record = target as BlobRecord | undefined;
+  if (record?.directory === undefined || directories === undefined) return passed;
+  if (directories === "recreate" && hasFolderMark(metadata)) return passed;
+  return fail(content === "replace" ? "PathConflict" : "OperationNotSupportedOnDirectory");
+}
+
+// Limits of the service for new paths; a rename of a directory may exceed them below it.
+const pathSegmentsMax = 60;
+const segmentUnitsMax = 255;
+
+/** Whether a path may be created. The names `.` and `..` are no names of files: clients and proxies
+ *  would resolve them, so that other paths would be addressed. */
+export function checkNewPath(path: string): Result<void> {
+  const names = splitPath(path);
+  if (names.length > pathSegmentsMax) return fail("PathIsTooDeep");
+  const isNamed = names.every((name) => name.length <= segmentUnitsMax && !/^\.\.?$/.test(name));
+  return isNamed ? passed : fail("InvalidUri");
+}
 
 /** Where a path of a container is stored. On flat accounts the whole name, with its slashes, is one
  *  key. */
@@ -23,7 +250,7 @@ const noDirectory = 0n;
 /** The name under which the root directory of a container is stored, with the container's id. */
 export const rootName = "";
 
-/** The tree of directories as `blob/tree/resolve.ts` reads it. */
+/** The tree of directories as `resolveParents` reads it. */
 export function blobTree(view: RecordView): Tree<BlobRecord> {
   return {
     lookup: (container, name) =>

@@ -1,10 +1,8 @@
-import { splitPath } from "./paths.ts";
+import { splitPath, findPath, accessOf } from "./find-path.ts";
 import type { RecordView } from "../../operation/view.ts";
 import { executeBit, grants, mayAccess, readBit } from "../../protocol/posix-access.ts";
 import type { AclCaller } from "../../protocol/posix-access.ts";
 import { blobs, type BlobRecord } from "../records.ts";
-import { findPath } from "./find-path.ts";
-import { accessOf } from "./path-facts.ts";
 
 const listBits = readBit | executeBit;
 

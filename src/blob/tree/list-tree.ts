@@ -1,10 +1,8 @@
-import { comparePaths, splitPath } from "./paths.ts";
-import { resolveParents } from "./resolve.ts";
+import { comparePaths, splitPath, resolveParents, blobTree, findPath } from "./find-path.ts";
 import { walk, type DirectoryPage, type PageRequest, type Position } from "./walk.ts";
 import type { RecordView } from "../../operation/view.ts";
 import type { AclCaller } from "../../protocol/posix-access.ts";
 import { scanBlobs, type ListEntry, type Page, type Selection } from "../list/scan-blobs.ts";
-import { blobTree, findPath } from "./find-path.ts";
 import { mayEnter, mayList } from "./list-access.ts";
 
 interface TreeEntry {
@@ -116,7 +114,7 @@ function relativeTo(
 /** The root directory is stored under its own id with the empty name: a listing starts after it. */
 const afterRoot: Position = ["\u0000"];
 
-/** A part of a directory: what is in it, and beside it what was asked for of its past. */
+/** Reads a part of a directory: its current entries, in the order of names. */
 async function readDirectory(
   view: RecordView,
   selection: Selection,

@@ -1,6 +1,19 @@
 import { periodJob, put, reclaimOwned, remove, type Effect } from "../../operation/effects.ts";
-import { blobs, uploads, type BlobKey, type BlobRecord, type UploadRecord } from "../records.ts";
-import { dropUpload } from "../shared/overwrite.ts";
+import {
+  blobs,
+  uploads,
+  isExpired,
+  type BlobKey,
+  type BlobRecord,
+  type UploadRecord,
+  type GenerationKey,
+} from "../records.ts";
+import { dropUpload, retentionDays, softDelete } from "../shared/overwrite.ts";
+import { splitPath } from "./find-path.ts";
+import type { RecordView } from "../../operation/view.ts";
+import { ticksMax, type Ticks } from "../../base/ticks.ts";
+import { fileTimeStart } from "../../protocol/deleted-version.ts";
+import type { BlobAddress, ContainerScope } from "../resources.ts";
 
 interface PathMove {
   readonly from: BlobKey;
@@ -12,7 +25,8 @@ interface PathMove {
 }
 
 /** Moves a file or a directory: a constant number of keys, whatever is below it. A file or an empty
- *  directory at the new path is replaced; the caller keeps it where deletes can be undone. */
+ *  directory at the new path is replaced; if deletes can be undone, the caller stores its state
+ *  before. */
 export function movePath(move: PathMove): readonly Effect[] {
   const { from, to, record, upload, replacedUpload } = move;
   if (from.container === to.container && from.name === to.name) return [];
@@ -33,7 +47,80 @@ function moveUpload(from: BlobKey, to: BlobKey, upload: UploadRecord): readonly 
   return [remove(uploads, from), put(uploads, to, upload), ...periodJob(uploads, to, upload)];
 }
 
-/** What is below a directory that no path leads to any more is removed in bounded steps. */
+/** Stores the job that removes, in bounded steps, the entries of a directory that no path leads to
+ *  any more. */
 export function reclaimBelow({ directory }: BlobRecord): readonly Effect[] {
   return directory === undefined ? [] : [reclaimOwned("container", directory)];
 }
+
+/** A path to delete. */
+interface PathDeletion {
+  readonly scope: ContainerScope;
+  readonly address: BlobAddress;
+  readonly target: BlobRecord;
+  readonly newETag: Ticks;
+  readonly upload: UploadRecord | undefined;
+}
+
+export const deletionHeaderNames = ["x-ms-delete-type-permanent", "x-ms-deletion-id"] as const;
+
+/** Deletes a file, or a directory with everything below it, by changing a constant number of keys.
+ *  With soft delete, a directory becomes one soft-deleted state, and its entries stay keyed by its
+ *  id. */
+export function deletePath(deletion: PathDeletion) {
+  const { scope, address, target, newETag, upload } = deletion;
+  const dropped = dropUpload(scope.key, upload);
+  const days = retentionDays(scope.account);
+  if (days === undefined) {
+    const effects: readonly Effect[] = [...dropped, ...reclaimBelow(target)];
+    const headers = { "x-ms-delete-type-permanent": "true" };
+    return { remove: true as const, preserve: [], effects, headers };
+  }
+  const key = deletedPathKey(scope, address.blob, newETag);
+  return {
+    remove: true as const,
+    preserve: softDelete(key, target, { at: newETag, retentionDays: days }),
+    effects: dropped,
+    headers: {
+      "x-ms-delete-type-permanent": "false",
+      "x-ms-deletion-id": formatDeletionId(newETag),
+    },
+  };
+}
+
+/** The key of a soft-deleted path: the container and the whole path at the time of the deletion.
+ *  Renaming a parent directory later does not move it.
+ *  learn.microsoft.com/azure/storage/blobs/soft-delete-blob-overview */
+export function deletedPathKey(
+  { container }: ContainerScope,
+  path: string,
+  at: Ticks,
+): GenerationKey {
+  return { container: container.id, name: splitPath(path).join("/"), at, kind: "deleted" };
+}
+
+/** Formats a deletion id: the time of the deletion as a Windows file time. It distinguishes
+ *  soft-deleted states of one path. */
+export function formatDeletionId(at: Ticks): string {
+  return String(at - fileTimeStart);
+}
+
+/** Undefined if the text is malformed. */
+export function parseDeletionId(text: string): Ticks | undefined {
+  if (!/^\d{1,18}$/.test(text)) return undefined;
+  const at = BigInt(text) + fileTimeStart;
+  return at <= ticksMax ? at : undefined;
+}
+
+/** Whether a directory has no entries. The root directory is stored under its own id and is not
+ *  counted. */
+export async function isDirectoryEmpty(view: RecordView, directory: bigint): Promise<boolean> {
+  const bounds = { ...blobs.range([directory]), start: blobs.prefix([directory, afterRootName]) };
+  for await (const batch of view.scan(blobs, bounds)) {
+    if (batch.some(({ record }) => !isExpired(record, view.now))) return false;
+  }
+  return true;
+}
+
+/** The first name after the empty name of the root directory. */
+const afterRootName = "\u0000";

@@ -1,6 +1,12 @@
 import { describe, expect, it } from "vitest";
-import { comparePaths, joinPath, splitPath } from "./paths.ts";
-import { isWithin, resolveParents, type Tree } from "./resolve.ts";
+import {
+  comparePaths,
+  joinPath,
+  splitPath,
+  isWithin,
+  resolveParents,
+  type Tree,
+} from "./find-path.ts";
 import { walk, type DirectoryPage, type PageRequest, type WalkEntry } from "./walk.ts";
 
 interface Node {

@@ -1,5 +1,5 @@
 import { blobNameUnitsMax, listedPathUnitsMax } from "../../protocol/names.ts";
-import { joinPath } from "./paths.ts";
+import { joinPath } from "./find-path.ts";
 
 /** One entry of a directory. */
 export interface WalkEntry {
@@ -98,10 +98,10 @@ export async function walk<E extends WalkEntry>(options: Walk<E>): Promise<WalkE
     level.at += 1;
     remaining -= 1;
     const path = joinPath(level.path, entry.name);
-    const answer = visit(path, entry);
-    if (answer === "stop") return undefined;
+    const verdict = visit(path, entry);
+    if (verdict === "stop") return undefined;
     const isReachable = stack.length < walkDepthMax && path.length <= walkedDirectoryUnitsMax;
-    const isEntered = isReachable && answer !== "skip";
+    const isEntered = isReachable && verdict !== "skip";
     if (recursive && entry.directory !== undefined && isEntered) {
       stack.push(newLevel({ directory: entry.directory, path, namePrefix: "", next: fromStart }));
     }

@@ -1,9 +1,8 @@
-import { noBody } from "../../operation/operation.ts";
 import type { Param } from "../../protocol/params.ts";
 import { clipRange, parseReadRange, type ByteRange } from "../../protocol/ranges.ts";
 import { fail, ok, type Result } from "../../protocol/result.ts";
 import { operation, type BlobAddress } from "../resources.ts";
-import { renderHttpHeaders } from "../shared/http-headers.ts";
+import { renderHttpHeaders } from "../shared/create-blob.ts";
 import { websiteContainer } from "./page-candidates.ts";
 
 const range: Param<ByteRange | undefined> = {
@@ -24,7 +23,6 @@ export const getPage = operation({
   route: { method: ["GET", "HEAD"], resource: "page" },
   since: "2018-03-28",
   params: { range },
-  body: noBody,
   permission: { resourceType: "o", allowsAnonymous: true },
   target: "must-exist",
   conditions: "read",

@@ -1,14 +1,13 @@
 import { remove, type Effect } from "../../operation/effects.ts";
 import { invalidQuery } from "../../protocol/faults.ts";
-import { noBody } from "../../operation/operation.ts";
 import { header, oneOf } from "../../protocol/params.ts";
 import { fail } from "../../protocol/result.ts";
 import { storedUpload } from "../block/read-blocks.ts";
 import { generations, type BlobRecord, type UploadRecord } from "../records.ts";
 import { isHierarchical, operation } from "../resources.ts";
-import { deletePath, deletionHeaderNames, isDirectoryEmpty } from "../tree/delete-path.ts";
+import { deletePath, deletionHeaderNames, isDirectoryEmpty } from "../tree/move-path.ts";
 import { checkProtection } from "../protection/protection.ts";
-import { checkTierConditions, tierConditions } from "../tier/tier-conditions.ts";
+import { checkTierConditions, tierConditions } from "../tier/rehydration.ts";
 import {
   becomesVersion,
   blobKey,
@@ -52,7 +51,6 @@ const deleteSnapshots: typeof snapshotsHeader = {
 const deletion = {
   name: "Delete Blob",
   params: { snapshots: deleteSnapshots, tierConditions },
-  body: noBody,
   conditions: "write",
   lease: "match-if-leased",
   etag: "none",

@@ -1,11 +1,9 @@
-import { inlineWholeBytesMax } from "../../content/content-ref.ts";
+import { inlineWholeBytesMax, empty, whole } from "../../content/content-ref.ts";
 import { metadata } from "../../operation/common-params.ts";
-import { noBody } from "../../operation/operation.ts";
 import { encryption } from "../../protocol/encryption.ts";
 import type { Metadata } from "../../protocol/metadata.ts";
 import { required } from "../../protocol/params.ts";
 import { fail, ok, type Result } from "../../protocol/result.ts";
-import { empty, whole } from "../../content/plan.ts";
 import {
   blobCreation,
   blockBlobParams,
@@ -16,14 +14,15 @@ import {
   serverEncrypted,
   tagsHeader,
   uploadReplyHeaders,
+  blobOrRequestHeaders,
+  bothChecksums,
 } from "../shared/create-blob.ts";
-import { pageBlobLength, pageTier, sequenceNumber } from "../page/page-params.ts";
+import { pageBlobLength, pageTier, sequenceNumber } from "../page/put-page.ts";
 import { protection } from "../protection/protection.ts";
 import { storedUpload } from "../block/read-blocks.ts";
 import { blobBytes, uploadBytes, type BlobRecord } from "../records.ts";
 import { isHierarchical, operation, type ContainerScope } from "../resources.ts";
-import { hasFolderMark } from "../tree/directory-record.ts";
-import { blobOrRequestHeaders, bothChecksums } from "../shared/http-headers.ts";
+import { hasFolderMark } from "../tree/create-parents.ts";
 import { putBlobBytesMax } from "../shared/limits.ts";
 import { blobKey, dropUpload } from "../shared/overwrite.ts";
 
@@ -119,7 +118,6 @@ export const createPageBlob = operation({
     protection,
     encryption,
   },
-  body: noBody,
   namespace: "flat",
   success: { status: 201, headers: createReplyHeaders },
   reads: (view, { scope }) => storedUpload(view, scope),
@@ -160,7 +158,6 @@ export const createAppendBlob = operation({
     protection,
     encryption,
   },
-  body: noBody,
   success: { status: 201, headers: createReplyHeaders },
   reads: (view, { scope }) => storedUpload(view, scope),
   decide: (context) => {

@@ -2,7 +2,6 @@ import { metadata } from "../../operation/common-params.ts";
 import { formatIso } from "../../base/dates.ts";
 import { put } from "../../operation/effects.ts";
 import { encryption } from "../../protocol/encryption.ts";
-import { noBody } from "../../operation/operation.ts";
 import { generations } from "../records.ts";
 import { operation } from "../resources.ts";
 import { blobKey, preservePrevious, nextVersion, versionHeader } from "../shared/overwrite.ts";
@@ -15,7 +14,6 @@ export const snapshotBlob = operation({
   route: { method: "PUT", resource: "blob", query: { comp: "snapshot" } },
   since: "2009-09-19",
   params: { metadata, encryption },
-  body: noBody,
   permission: { letters: "cw", resourceType: "o" },
   target: "must-exist",
   conditions: "write",

@@ -4,7 +4,7 @@ import { createServer } from "node:net";
 import { dirname } from "node:path";
 import { ticksPerSecond, unixEpochTicks } from "../../base/ticks.ts";
 import type { Clock } from "../../base/world.ts";
-import { systemErrorCode } from "../../host/start-refused.ts";
+import { systemErrorCode } from "../../host/refused.ts";
 import type { Options } from "../../server/options.ts";
 import { ok, problem, warning, type Finding } from "./finding.ts";
 

@@ -5,7 +5,7 @@ import { createSecureContext } from "node:tls";
 import type { ServerInfo } from "../../admin/api-types.ts";
 import { ticksPerSecond } from "../../base/ticks.ts";
 import type { Clock } from "../../base/world.ts";
-import { messageOf } from "../../host/start-refused.ts";
+import { messageOf } from "../../host/refused.ts";
 import { dateOf } from "../../host/world.ts";
 import { latestVersion } from "../../protocol/versions.ts";
 import type { Options } from "../../server/options.ts";

@@ -1,10 +1,12 @@
 import type { ServiceProperties } from "../../account/service-properties.ts";
 import type { StoredSettings } from "../../account/account-record.ts";
+import type { RoleAssignmentInput } from "../../account/parse-identity.ts";
 import type { SubscriptionInput } from "../../account/parse-subscription.ts";
 import type { AccountKeys } from "../../account/settings.ts";
 import type { SliceCipher } from "../../content/content-ref.ts";
 import type { ServiceName } from "../../protocol/names.ts";
 import { recordCodec } from "../../encoding/record.ts";
+import type { Progress } from "../progress.ts";
 
 /*
  * An archive is a line of text and a sequence of frames (docs/ARCHIVE.md).
@@ -66,6 +68,9 @@ export interface AccountFrame {
   /** Event subscriptions by name, in the form of the configuration. Those to webhooks only if the
    *  export includes keys: their URLs and secrets are credentials. */
   readonly subscriptions?: Readonly<Record<string, SubscriptionInput>> | undefined;
+  /** The stored assignments of built-in roles for the account, in the form of the configuration.
+   *  Custom roles and principals belong to a server. */
+  readonly roleAssignments?: readonly RoleAssignmentInput[] | undefined;
 }
 
 /** Records of one table that need no further frames. */
@@ -129,3 +134,40 @@ export type Frame = {
 
 export const mapCodec = recordCodec<object>({ version: 1 });
 export const mapLengthBytes = 4;
+
+/** Where the header of a frame has the length of its stored bytes, and the length before
+ *  compression. */
+const storedLengthOffset = 8;
+const plainLengthOffset = 12;
+
+/** Returns a function that gets the bytes of an archive, in chunks of any size, and adds them to
+ *  the progress. They are counted as before compression, because the total of an export is known
+ *  only before compression. */
+export function frameProgress(progress: Progress): (chunk: Uint8Array) => void {
+  const header = Buffer.alloc(frameHeaderBytes);
+  let headerBytes = 0;
+  /** Bytes of the current frame that are still to come before the next header. */
+  let left = firstLine.length;
+  let plainPerStored = 0;
+  return (chunk) => {
+    let plain = 0;
+    for (let at = 0; at < chunk.length;) {
+      if (left > 0) {
+        const count = Math.min(left, chunk.length - at);
+        plain += count * plainPerStored;
+        left -= count;
+        at += count;
+        continue;
+      }
+      const part = chunk.subarray(at, at + frameHeaderBytes - headerBytes);
+      header.set(part, headerBytes);
+      headerBytes += part.length;
+      at += part.length;
+      if (headerBytes < frameHeaderBytes) break;
+      headerBytes = 0;
+      left = header.readUInt32BE(storedLengthOffset);
+      plainPerStored = left === 0 ? 0 : header.readUInt32BE(plainLengthOffset) / left;
+    }
+    progress.add({ bytes: plain });
+  };
+}

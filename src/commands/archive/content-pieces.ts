@@ -1,5 +1,5 @@
 import type { ContentStore } from "../../content/content.ts";
-import type { ContentRef, Slice, SliceSource } from "../../content/content-ref.ts";
+import type { ContentRef, Slice } from "../../content/content-ref.ts";
 import { cipherFrom, endOf } from "../../content/tree/slices.ts";
 import type { View } from "../../store/store.ts";
 import type { ContentPiece, MoreContentFrame } from "./archive-format.ts";
@@ -69,26 +69,31 @@ class FrameBuilder {
 }
 
 function pieceOf({ at, source, block }: Slice, from: number, length: number): ContentPiece {
-  return { at: at + from, length, ...cipherFrom(source, from), ...(from === 0 && { block }) };
+  // The load encrypts the content of a scope with the key of its own store.
+  const cipher = source.cipher?.scope === undefined ? cipherFrom(source, from) : undefined;
+  return { at: at + from, length, ...cipher, ...(from === 0 && { block }) };
 }
 
-/** The bytes as they are stored: encrypted ones stay encrypted. */
+/** The bytes as they are stored: those that a client's key encrypts stay encrypted. */
 async function* storedBytes(
   view: View,
   content: ContentStore,
-  { source }: Slice,
+  slice: Slice,
   from: number,
   length: number,
 ): AsyncGenerator<Uint8Array> {
-  if ("bytes" in source) {
+  const { source } = slice;
+  const isScoped = source.cipher?.scope !== undefined;
+  if ("bytes" in source && !isScoped) {
     yield source.bytes.subarray(from, from + length);
     return;
   }
-  const plain: SliceSource = { extent: source.extent, offset: source.offset + from };
-  const slices = [{ at: 0, length, source: plain }];
-  const reader = content.open(view, { kind: "slices", length, slices });
+  const { cipher: _, ...stored } = source;
+  const opened = isScoped ? source : stored;
+  const slices = [{ at: 0, length: slice.length, source: opened }];
+  const reader = content.open(view, { kind: "slices", length: slice.length, slices });
   try {
-    yield* reader.read(0, length);
+    yield* reader.read(from, length);
   } finally {
     reader.close();
   }
@@ -201,6 +206,7 @@ function isSameRange(one: Slice, other: Slice, { at, end }: Span): boolean {
 function isSameCipher({ source: { cipher } }: Slice, other: Slice, shift: number): boolean {
   const { cipher: otherCipher } = other.source;
   if (cipher === undefined || otherCipher === undefined) return cipher === otherCipher;
+  if (cipher.scope !== otherCipher.scope) return false;
   return cipher.nonce === otherCipher.nonce && cipher.at === otherCipher.at + shift;
 }
 

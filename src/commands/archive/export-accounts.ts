@@ -1,12 +1,15 @@
 import { accounts, type AccountRecord } from "../../account/account-record.ts";
+import type { RoleAssignmentInput } from "../../account/parse-identity.ts";
 import { inputOf } from "../../account/parse-subscription.ts";
+import { readIdentity } from "../../account/stored-identity.ts";
 import { readSubscriptions } from "../../account/subscription.ts";
 import { formatIso } from "../../base/dates.ts";
 import type { ContentStore } from "../../content/content.ts";
+import { builtInRolesByName } from "../../protocol/roles/built-in-roles.ts";
 import type { Store, View } from "../../store/store.ts";
-import type { ContentFigures } from "../content-count.ts";
+import type { ContentFigures } from "../progress.ts";
 import type { AccountFrame } from "./archive-format.ts";
-import { ArchiveRefused } from "../refused.ts";
+import { ArchiveRefused } from "../../host/refused.ts";
 import { FrameWriter, type ArchiveSink } from "./frame-writer.ts";
 import { measureOwned, RecordExporter } from "./record-exporter.ts";
 
@@ -64,10 +67,16 @@ async function writeArchive(view: View, options: ExportOptions): Promise<ExportR
   if (onTotal !== undefined) onTotal(await measureAccounts({ view, content }, chosen));
   await writer.begin();
   await writer.write("start", { release, createdAt: formatIso(view.now), accounts: names });
+  const stored = await readIdentity(view);
+  const assignments = [...stored.assignments.values()].map(({ input }) => input).filter(isPortable);
   for (const { name, record } of chosen) {
     const subscriptions = await exportedSubscriptions(view, name, withKeys);
-    const frame = accountFrame(name, record, withKeys);
-    await writer.write("account", { ...frame, ...(subscriptions && { subscriptions }) });
+    const assigned = assignments.filter(({ account }) => account === name);
+    await writer.write("account", {
+      ...accountFrame(name, record, withKeys),
+      ...(subscriptions && { subscriptions }),
+      ...(assigned.length > 0 && { roleAssignments: assigned }),
+    });
     await exporter.exportOwned({ kind: "account", id: record.id });
     await exporter.flush();
   }
@@ -112,6 +121,11 @@ async function chosenAccounts(
   if (missing.length > 0) throw new ArchiveRefused(missing.map((name) => `no account "${name}"`));
   if (found.length === 0) throw new ArchiveRefused(["there are no accounts"]);
   return found;
+}
+
+/** Whether every server has the role. */
+function isPortable({ role }: RoleAssignmentInput): boolean {
+  return builtInRolesByName.has(role.toLowerCase());
 }
 
 /** The stored subscriptions; undefined if there are none. */

@@ -15,7 +15,7 @@ import {
   type Frame,
   type FrameKind,
 } from "./archive-format.ts";
-import { ArchiveRefused } from "../refused.ts";
+import { ArchiveRefused } from "../../host/refused.ts";
 
 const inflate = promisify(inflateRaw);
 const kindsByNumber: ReadonlyMap<number, FrameKind> = new Map(

@@ -8,6 +8,7 @@ import {
   type LoadRules,
 } from "../../account/load-account.ts";
 import { isObject } from "../../account/object-reader.ts";
+import { parseIdentity } from "../../account/parse-identity.ts";
 import { isConfigurableName } from "../../account/parse-settings.ts";
 import {
   findSubscriptionNameProblem,
@@ -16,8 +17,8 @@ import {
 import type { Log, Random } from "../../base/world.ts";
 import type { ContentStore } from "../../content/content.ts";
 import type { AccountFrame, EndFrame, Frame, StartFrame } from "./archive-format.ts";
-import type { ContentFigures } from "../content-count.ts";
-import { ArchiveRefused } from "../refused.ts";
+import type { ContentFigures } from "../progress.ts";
+import { ArchiveRefused } from "../../host/refused.ts";
 import { readFrames } from "./frame-reader.ts";
 import { RecordLoader } from "./record-loader.ts";
 import { createHash } from "node:crypto";
@@ -253,9 +254,11 @@ class ArchiveLoad {
       throw invalid("an account is not listed");
     }
     if (typeof properties !== "object" || properties === null) throw invalid("no properties");
+    this.#loader.account = this.#mapId(id);
     await this.#staged.stage({
       ...account,
       subscriptions: parsedSubscriptions(account),
+      roleAssignments: checkedAssignments(account),
       id: this.#mapId(id),
       name: this.#targetOf(name),
     });
@@ -276,6 +279,12 @@ function parsedSubscriptions({ subscriptions = {} }: AccountFrame): AccountLoad[
     return [name, subscription.value] as const;
   });
   return Object.fromEntries(parsed);
+}
+
+function checkedAssignments({ roleAssignments }: AccountFrame): AccountLoad["roleAssignments"] {
+  const parsed = parseIdentity({ roleAssignments });
+  if (!parsed.ok) throw invalid(parsed.problems.join("; "));
+  return roleAssignments;
 }
 
 function isName(name: unknown): boolean {

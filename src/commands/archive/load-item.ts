@@ -4,13 +4,13 @@ import { withEncodedKeys, type AnyTable } from "../../encoding/table.ts";
 import { add, periodJobOf, type Effect } from "../../operation/effects.ts";
 import type { Key, Value } from "../../store/store.ts";
 import { recordTables } from "../../data/services.ts";
-import { ArchiveRefused } from "../refused.ts";
+import { ArchiveRefused } from "../../host/refused.ts";
 import { writtenByNewer } from "./frame-reader.ts";
 import { refuseInvalidRecord } from "./record-fields.ts";
 
 /** A record of an archive with its new ids. */
 export interface LoadedRecord {
-  /** Takes encoded keys. */
+  /** Accepts encoded keys (`withEncodedKeys`). */
   readonly table: AnyTable;
   readonly key: Key;
   readonly record: object;

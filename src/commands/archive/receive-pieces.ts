@@ -7,8 +7,9 @@ import {
   type SliceCipher,
   type SliceSourceOfLength,
 } from "../../content/content-ref.ts";
+import type { ScopeName } from "../../store/encryption/scope-keys.ts";
 import type { ContentPiece, MoreContentFrame } from "./archive-format.ts";
-import { ArchiveRefused } from "../refused.ts";
+import { ArchiveRefused } from "../../host/refused.ts";
 
 export interface ReceivedPiece {
   readonly piece: ContentPiece;
@@ -21,13 +22,15 @@ interface PieceOptions {
   readonly length: number;
   /** Whether the frame has all of it. */
   readonly isWhole: boolean;
+  /** Encrypts the content, if the storage is encrypted; undefined: no scope. */
+  readonly scope?: ScopeName | undefined;
 }
 
 /** Begins to store the bytes of a frame; each piece is a slice of its own. */
 export function receivePieces(
   content: ContentStore,
   { pieces, bytes }: MoreContentFrame,
-  { length, isWhole }: PieceOptions,
+  { length, isWhole, scope }: PieceOptions,
 ): readonly Promise<ReceivedPiece>[] {
   if (!Array.isArray(pieces)) throw invalid("content has no pieces");
   let from = 0;
@@ -44,7 +47,9 @@ export function receivePieces(
   return bodies.map(({ piece, body }) => {
     if (piece.isHole === true) return Promise.resolve({ piece, received: undefined });
     const sizes = { length: body.length, lengthMax: body.length, inlineBytesMax };
-    const receiving = content.receive(bodyOf(body), { ...sizes, md5: false, crc64: true });
+    const encryption = scope && content.scopeKeys?.begin(scope);
+    const options = { ...sizes, md5: false, crc64: true, encryption };
+    const receiving = content.receive(bodyOf(body), options);
     const received = receiving.then((each) => ({ piece, received: each }));
     // A failure is thrown where the piece is awaited.
     received.catch(() => undefined);
@@ -77,7 +82,7 @@ export function writesOf(pieces: readonly ReceivedPiece[]): readonly ContentEdit
   });
 }
 
-/** The bytes of an archive are encrypted already, so they are stored as they are. */
+/** Adds the cipher of bytes that a client's key has encrypted; they are stored as they are. */
 function withCipher(
   pieces: readonly SliceSourceOfLength[],
   cipher: SliceCipher | undefined,

@@ -5,7 +5,7 @@ import type { AnyTable } from "../../encoding/table.ts";
 import { definedIds, type OwnerId } from "../../operation/owned-records.ts";
 import type { Entry, Key, Value, View } from "../../store/store.ts";
 import { recordTables } from "../../data/services.ts";
-import { ContentCount } from "../content-count.ts";
+import { ContentCount } from "../progress.ts";
 import { isSameContent, piecesOf } from "./content-pieces.ts";
 import type { FrameWriter } from "./frame-writer.ts";
 
@@ -58,7 +58,7 @@ interface RecordContent extends Pick<StoredRecord, "key"> {
 interface OwnedRecord {
   readonly table: AnyTable;
   readonly entry: StoredRecord;
-  /** Undefined if nothing in the record must be looked at. */
+  /** The decoded record; undefined if no field of it is needed. */
   readonly record: Fields | undefined;
 }
 
@@ -77,7 +77,7 @@ async function* ownedRecords(
         yield { table, entry, record };
         const wait = source.content.loop.spend(unitsPerRecord);
         if (wait !== undefined) await wait;
-        // At most once for each component of a path.
+        // The recursion is as deep as the longest path.
         for (const below of record === undefined ? [] : definedIds(table, record, id)) {
           yield* ownedRecords(source, below);
         }
@@ -179,9 +179,9 @@ export class RecordExporter {
     }
   }
 
-  /** The earlier record whose content is written only as far as it differs. Copies have the content
-   *  of their source, and an earlier state of a record has most of that of the next older one or of
-   *  the present one. All of them are in the archive already. */
+  /** An earlier record of the archive with most of the content, so that only the differences are
+   *  written. For a copy it is the previous record, if that has the same content. For an earlier
+   *  state of a blob or file it is the next older state or the present one. */
   async #baseOf(table: AnyTable, key: Key, ref: ContentRef): Promise<RecordContent | undefined> {
     const { earlierStateOf: present } = table;
     const previous = this.#previous;

@@ -6,9 +6,8 @@ import type { AnyTable } from "../../encoding/table.ts";
 import * as file from "../../file/records.ts";
 import { expiries, messages, queues, visibilityIndex } from "../../queue/records.ts";
 import { entities, tables } from "../../table/records.ts";
-import { headBytes } from "../../table/stored/entity-format.ts";
-import { entityRecord } from "../../table/stored/entity-record.ts";
-import { ArchiveRefused } from "../refused.ts";
+import { headBytes, entityRecord } from "../../table/stored/entity-record.ts";
+import { ArchiveRefused } from "../../host/refused.ts";
 import { loadedRecord } from "./load-item.ts";
 
 const id = "01234567-89ab-cdef-0123-456789abcdef";

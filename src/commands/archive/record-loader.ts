@@ -1,13 +1,18 @@
 import type { ContentStore } from "../../content/content.ts";
-import type { ContentEdit, ContentPlan, ContentRef } from "../../content/content-ref.ts";
-import { edit, share } from "../../content/plan.ts";
-import { ContentCount } from "../content-count.ts";
+import {
+  edit,
+  share,
+  type ContentEdit,
+  type ContentPlan,
+  type ContentRef,
+} from "../../content/content-ref.ts";
+import { ContentCount } from "../progress.ts";
 import type { AnyTable } from "../../encoding/table.ts";
 import { applyEffects } from "../../operation/apply.ts";
 import type { Effect } from "../../operation/effects.ts";
 import type { Key, Store, Transaction } from "../../store/store.ts";
 import type { ContentFrame, MoreContentFrame, RecordsFrame } from "./archive-format.ts";
-import { ArchiveRefused } from "../refused.ts";
+import { ArchiveRefused } from "../../host/refused.ts";
 import { loadedRecord, mapKey, tableOf, type LoadedRecord } from "./load-item.ts";
 import { receivePieces, writesOf, type ReceivedPiece } from "./receive-pieces.ts";
 
@@ -53,6 +58,8 @@ export class RecordLoader {
   /** The record whose content is incomplete so far. */
   #open: LoadItem | undefined;
   #committing: Promise<void> = Promise.resolve();
+  /** The new id of the account whose records follow. */
+  account = 0n;
   records = 0;
   /** Bytes of contents that had frames of their own. */
   pieceBytes = 0;
@@ -112,15 +119,21 @@ export class RecordLoader {
     this.#batch = emptyBatch();
   }
 
-  async #addPieces({ content }: LoadItem, frame: MoreContentFrame): Promise<void> {
+  async #addPieces({ content, record }: LoadItem, frame: MoreContentFrame): Promise<void> {
     if (content === undefined) return;
     const isWhole = frame.isLast && !content.isContinued && content.pieces.length === 0;
-    const options = { length: content.length, isWhole };
+    const scope = this.#scopeOf(record.record);
+    const options = { length: content.length, isWhole, scope };
     const received = receivePieces(this.#options.content, frame, options);
     content.pieces.push(...received);
     this.pieceBytes += frame.bytes.length;
     this.#batch.bytes += frame.bytes.length;
     this.#batch.pieces += received.length;
+  }
+
+  /** The encryption scope of a blob or block; undefined if it has none. */
+  #scopeOf({ encryptionScope: name }: { readonly encryptionScope?: string }) {
+    return name === undefined ? undefined : { account: this.account, name };
   }
 
   async #add(item: LoadItem): Promise<void> {

@@ -7,7 +7,7 @@ import { readVersion } from "../../host/version.ts";
 import { exportAccounts, type ExportOptions, type ExportReport } from "./export-accounts.ts";
 import { loadArchive, type LoadOptions, type LoadReport } from "./load-archive.ts";
 import type { ArchiveControl, ArchiveResult } from "../../admin/admin-context.ts";
-import { ArchiveRefused } from "../refused.ts";
+import { ArchiveRefused } from "../../host/refused.ts";
 
 interface ArchiveParts {
   readonly stores: Pick<DataStores, "store" | "content">;
@@ -58,7 +58,8 @@ export function folderArchives(
   return new ServerArchives({ ...world, stores, isConfigured, onLoaded: () => Promise.resolve() });
 }
 
-/** What the admin listener uses: problems of an archive or a request are results. */
+/** The archives as the admin listener uses them: problems of an archive or of a request are
+ *  returned, not thrown. */
 export function archiveControl(archives: ServerArchives): ArchiveControl {
   return {
     export: (request) => resultOf(archives.export(request)),

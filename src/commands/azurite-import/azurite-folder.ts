@@ -1,8 +1,9 @@
 import { existsSync, readdirSync } from "node:fs";
-import { join } from "node:path";
+import { join, resolve } from "node:path";
 import { openFileInside } from "../../host/files.ts";
-import { messageOf } from "../../host/start-refused.ts";
-import { ImportRefused } from "../refused.ts";
+import { messageOf, ImportRefused } from "../../host/refused.ts";
+import { readFile, writeFile } from "node:fs/promises";
+import { isObject } from "../../account/object-reader.ts";
 
 const quote = 0x22;
 const backslash = 0x5c;
@@ -216,4 +217,27 @@ export function isZeroExtent({ id }: ExtentChunk): boolean {
 
 function* zeroBytes(count: number): Iterable<Uint8Array> {
   for (let left = count; left > 0; left -= chunkBytes) yield zeros.subarray(0, left);
+}
+
+/** A file in the data folder that names the Azurite folder that was imported last. */
+const markName = "azurite-import.json";
+
+export async function markImported(location: string, folder: string): Promise<void> {
+  const text = `${JSON.stringify({ folder: resolve(folder) })}\n`;
+  await writeFile(join(location, markName), text, { mode: 0o600 });
+}
+
+/** Returns `folder` if it contains Azurite data and is not the folder that was last imported into
+ *  `location`. */
+export async function unimportedFolder(
+  location: string,
+  folder: string,
+): Promise<string | undefined> {
+  if (!holdsAzuriteData(folder)) return undefined;
+  try {
+    const mark: unknown = JSON.parse(await readFile(join(location, markName), "utf8"));
+    return isObject(mark) && mark["folder"] === resolve(folder) ? undefined : folder;
+  } catch {
+    return folder;
+  }
 }

@@ -17,7 +17,7 @@ import {
   ticksOf,
   type Fields,
 } from "./document-fields.ts";
-import { ImportRefused } from "../refused.ts";
+import { ImportRefused } from "../../host/refused.ts";
 
 /** Bytes of a blob that one request wrote: a block, an appended block or a range of pages. */
 export interface BlobPart {

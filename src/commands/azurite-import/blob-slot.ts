@@ -1,16 +1,14 @@
 import type { Random } from "../../base/world.ts";
 import { blobs, generations } from "../../blob/records.ts";
 import type { BlobKey, BlobRecord, ContainerRecord } from "../../blob/records.ts";
-import { createParents } from "../../blob/tree/create-parents.ts";
-import { hasFolderMark, withFolderMark } from "../../blob/tree/directory-record.ts";
-import { findPath } from "../../blob/tree/find-path.ts";
+import { createParents, hasFolderMark, withFolderMark } from "../../blob/tree/create-parents.ts";
+import { findPath, splitPath } from "../../blob/tree/find-path.ts";
 import type { ContentPlan } from "../../content/content-ref.ts";
-import { splitPath } from "../../blob/tree/paths.ts";
 import { put, type Effect } from "../../operation/effects.ts";
 import { newId } from "../../operation/identifiers.ts";
 import type { Records } from "../../operation/records.ts";
 import type { Ticks } from "../../base/ticks.ts";
-import { ImportRefused } from "../refused.ts";
+import { ImportRefused } from "../../host/refused.ts";
 
 /** Name and container of an imported blob. */
 export interface BlobAddress {

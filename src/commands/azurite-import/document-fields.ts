@@ -5,7 +5,7 @@ import { validPairs, type Metadata } from "../../protocol/metadata.ts";
 import type { StoredPolicy } from "../../protocol/permission.ts";
 import { ticksFromUnixMilliseconds, type Ticks } from "../../base/ticks.ts";
 import type { ExtentChunk } from "./azurite-folder.ts";
-import { ImportRefused } from "../refused.ts";
+import { ImportRefused } from "../../host/refused.ts";
 
 export type Fields = Readonly<Record<string, unknown>>;
 
@@ -95,7 +95,7 @@ export function policiesOf(value: unknown): readonly StoredPolicy[] {
     });
 }
 
-/** A lease keeps its id, state and times; a broken lease has no times. */
+/** A lease keeps its id, state and times; a time that is missing becomes `now`. */
 export function leaseOf(document: Fields, now: Ticks): Lease | undefined {
   const { leaseState: state } = fieldsOf(document["properties"]);
   const id = parseGuid(textOf(document["leaseId"]) ?? "");

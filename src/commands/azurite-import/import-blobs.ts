@@ -1,8 +1,10 @@
-import { readStagingState, stageBlock } from "../../blob/block/stage-block.ts";
+import { readStagingState, stageBlock } from "../../blob/block/put-block.ts";
 import { isBlockId } from "../../blob/block/block-id.ts";
 import type { BlobRecord, ContainerRecord } from "../../blob/records.ts";
-import { asPart, compose, edit } from "../../content/plan.ts";
 import {
+  asPart,
+  compose,
+  edit,
   inlinePartBytesMax,
   inlineWholeBytesMax,
   type ContentEdit,
@@ -31,9 +33,8 @@ import {
   type BlobAddress,
 } from "./blob-slot.ts";
 import { countOf, fieldsOf, requiredText, type Fields } from "./document-fields.ts";
-import type { ImportContext } from "./import-context.ts";
-import { ImportRefused } from "../refused.ts";
-import { runLimited } from "./run-limited.ts";
+import { runLimited, type ImportContext } from "./import-context.ts";
+import { ImportRefused } from "../../host/refused.ts";
 
 /** Blobs that are imported at the same time. Each part of a blob that is being received uses two
  *  buffers of 256 KiB. */

@@ -17,23 +17,22 @@ import {
   type Fields,
 } from "./document-fields.ts";
 import { contentCollections, importBlobs, importedBytes } from "./import-blobs.ts";
-import { noCounts, type ImportContext, type ImportCounts } from "./import-context.ts";
+import { noCounts, runLimited, type ImportContext, type ImportCounts } from "./import-context.ts";
 import { noProgress, type Amount, type Progress } from "../progress.ts";
-import { ImportRefused } from "../refused.ts";
+import { ImportRefused } from "../../host/refused.ts";
 import { StagedResources } from "./staged-resources.ts";
 import { put } from "../../operation/effects.ts";
 import { parseGuid } from "../../protocol/guid.ts";
 import { applyEffects } from "../../operation/apply.ts";
-import { checkEntity } from "../../table/edm/limits.ts";
+import { checkEntity } from "../../table/edm/edm.ts";
 import { readJsonEntity } from "../../table/json/read-entity.ts";
 import { entities } from "../../table/records.ts";
 import { entityRecord } from "../../table/stored/entity-record.ts";
-import { runLimited } from "./run-limited.ts";
 import { ticksMax, ticksPerMillisecond } from "../../base/ticks.ts";
 import { newGuid } from "../../operation/identifiers.ts";
 import { insertMessage } from "../../queue/message/message-effects.ts";
 import { messageIdTicksMin, newMessageId } from "../../queue/message/message-id.ts";
-import { splitPath } from "../../blob/tree/paths.ts";
+import { splitPath } from "../../blob/tree/find-path.ts";
 import { blobRecordOf, blobTypeOf, contentLengthOf, snapshotOf } from "./blob-document.ts";
 import { isDirectoryMark, nameProblem } from "./blob-slot.ts";
 

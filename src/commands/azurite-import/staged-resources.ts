@@ -1,5 +1,5 @@
 import { accounts, type AccountRecord } from "../../account/account-record.ts";
-import { putRoot } from "../../blob/container/create-container.ts";
+import { putRoot } from "../../blob/container/container-lifecycle.ts";
 import { containers, type ContainerRecord } from "../../blob/records.ts";
 import { put, type Effect, type ReclaimJob } from "../../operation/effects.ts";
 import { ticksPerDay } from "../../base/ticks.ts";
@@ -11,7 +11,7 @@ import { deletedQueues, queues, type QueueRecord } from "../../queue/records.ts"
 import type { Transaction, View } from "../../store/store.ts";
 import { tables, type TableRecord } from "../../table/records.ts";
 import type { DataStores } from "../../data/data-stores.ts";
-import { ImportRefused } from "../refused.ts";
+import { ImportRefused } from "../../host/refused.ts";
 
 interface Named {
   readonly account: string;

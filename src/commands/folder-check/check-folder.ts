@@ -10,28 +10,20 @@ import {
 } from "../../store/encryption/record-cipher.ts";
 import type { EngineReader, StateReader } from "../../store/engine.ts";
 import type { ContentRef } from "../../content/content-ref.ts";
-import { decodeKey, type KeyPart } from "../../encoding/keys.ts";
+import { decodeKey, textOfKey, type KeyPart } from "../../encoding/keys.ts";
 import type { AnyTable } from "../../encoding/table.ts";
 import { reclaimJobs } from "../../operation/reclaim-jobs.ts";
-import {
-  counterBytes,
-  decodeCounter,
-  textOfKey,
-  type Entry,
-  type Key,
-  type View,
-} from "../../store/store.ts";
+import { counterBytes, decodeCounter, type Entry, type Key, type View } from "../../store/store.ts";
 import { SnapshotView } from "../../store/layered-scan.ts";
-import { messageOf } from "../../host/start-refused.ts";
+import { messageOf } from "../../host/refused.ts";
 import { contentTags } from "../../content/tables.ts";
 import { recordCounters, recordRules, recordTables } from "../../data/services.ts";
-import { ContentCount, type ContentFigures } from "../content-count.ts";
-import { noProgress, type Progress } from "../progress.ts";
+import { ContentCount, noProgress, type ContentFigures, type Progress } from "../progress.ts";
 import { openFolder, type FolderOptions } from "./open-folder.ts";
 import type { ReclaimJob } from "../../operation/effects.ts";
 import { definedIds, ownerOfJob } from "../../operation/owned-records.ts";
 
-/** A record with what its table's declaration is compared with. */
+/** A record that is compared with the declaration of its table; `name` describes it in reports. */
 interface CheckedRecord {
   readonly table: AnyTable;
   readonly parts: readonly KeyPart[];

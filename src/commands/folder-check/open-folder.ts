@@ -7,7 +7,7 @@ import { LmdbEngine } from "../../store/lmdb/lmdb-engine.ts";
 import { formatVersion } from "../../store/lmdb/location.ts";
 import { openLmdbStore } from "../../store/lmdb/open-lmdb-store.ts";
 import { openProcesses } from "../../store/processes.ts";
-import { StartRefused } from "../../host/start-refused.ts";
+import { StartRefused } from "../../host/refused.ts";
 
 export interface FolderOptions {
   readonly location: string;
@@ -56,7 +56,7 @@ export async function openFolder(options: FolderOptions): Promise<OpenFolder> {
 }
 
 function checkIsFolder(location: string): void {
-  // This is also the case if `location` is a file.
+  // Also rejects a file as `location`.
   if (!existsSync(storePath(location)) || statSync(storePath(location)).size === 0) {
     throw new StartRefused([`${location}: not a data folder`]);
   }

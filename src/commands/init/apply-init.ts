@@ -3,7 +3,7 @@ import { openDataStores, type DataStores } from "../../data/data-stores.ts";
 import { ensureAccounts } from "../../data/ensure-accounts.ts";
 import { StoredAccounts } from "../../account/stored-accounts.ts";
 import { createInitAccounts } from "./init-accounts.ts";
-import { StartRefused } from "../../host/start-refused.ts";
+import { StartRefused } from "../../host/refused.ts";
 import { nameOf, parseInit, type InitRequest, type InitStep } from "./resource-steps.ts";
 import type { HttpService } from "../../http/http-service.ts";
 import { serveRequest } from "../../http/pipeline.ts";
@@ -99,11 +99,17 @@ const problemsMax = 20;
 /** Runs the steps in order, because later ones need earlier ones. */
 async function runSteps(call: CallService, steps: readonly InitStep[]): Promise<StepResults> {
   const problems: string[] = [];
+  const refused: string[] = [];
   let count = 0;
   for (const step of steps) {
+    // What is inside a refused container or share would be refused for the same reason.
+    if (refused.some((field) => step.field.startsWith(`${field}.`))) continue;
     const result = await runStep(call, step);
     if (result === "created") count += 1;
-    else if (result !== "kept") problems.push(`${step.field}: ${result.code} ${result.message}`);
+    else if (result !== "kept") {
+      refused.push(step.field);
+      problems.push(`${step.field}: ${result.code} ${result.message}`);
+    }
     if (problems.length >= problemsMax) break;
   }
   return { count, problems };

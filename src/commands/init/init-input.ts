@@ -30,7 +30,7 @@ interface ContainerInit {
 
 /** A stored access policy. */
 interface PolicyInit {
-  /** Such as `2026-01-31T00:00:00Z`. */
+  /** A time such as `2026-01-31T00:00:00Z`. */
   readonly start?: string;
   readonly expiry?: string;
   /** Letters of permissions, such as "rl". */

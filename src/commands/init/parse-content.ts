@@ -1,6 +1,6 @@
 import { resolve } from "node:path";
 import { readRegularFile } from "../../host/files.ts";
-import { messageOf } from "../../host/start-refused.ts";
+import { messageOf } from "../../host/refused.ts";
 
 /** A value of the input of `--init` (`InitInput`), and the path of its field, such as
  *  `containers.photos.access`, which messages name. */

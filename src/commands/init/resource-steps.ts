@@ -10,7 +10,7 @@ import {
 import { dirname } from "node:path";
 import type { Accounts } from "../../account/settings.ts";
 import { readRegularFile } from "../../host/files.ts";
-import { messageOf, StartRefused } from "../../host/start-refused.ts";
+import { messageOf, StartRefused } from "../../host/refused.ts";
 import { parseInitAccount, type InitAccount } from "./init-accounts.ts";
 import type { InitInput } from "./init-input.ts";
 

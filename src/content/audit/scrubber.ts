@@ -5,7 +5,7 @@ import type { Key, Store, View } from "../../store/store.ts";
 import type { ContentReader, ContentStore } from "../content.ts";
 import type { ContentRef, Slice } from "../content-ref.ts";
 import type { ExtentFiles } from "../extents/extent-files.ts";
-import { StoredBytes } from "./stored-bytes.ts";
+import { StoredBytes } from "./audit-content.ts";
 
 export interface ScrubberOptions {
   readonly store: Store;

@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { acquireBuffer, copyInto, releaseBuffer } from "../../process/body-buffers.ts";
+import { acquireBuffer, copyInto, releaseBuffer } from "../../process/bytes.ts";
 import {
   BodyChecksums,
   md5Of,

@@ -2,13 +2,7 @@ import { createHash, hash, type Hash } from "node:crypto";
 import type { Awaitable } from "../../base/awaitable.ts";
 import type { Md5Sum } from "./md5-thread.ts";
 import { memo } from "../../process/memo.ts";
-import {
-  copyInto,
-  isInMemory,
-  scratch,
-  crcResults,
-  firstCrcBytes,
-} from "../../process/body-buffers.ts";
+import { copyInto, isInMemory, scratch, crcResults, firstCrcBytes } from "../../process/bytes.ts";
 import { continueCrc, crcOfHalves } from "./crc64-program.ts";
 
 const noop = (): void => undefined;

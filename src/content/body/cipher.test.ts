@@ -1,7 +1,7 @@
 import { randomBytes } from "node:crypto";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { bodyCipher, decryptAt } from "./cipher.ts";
+import { bodyCipher, decryptAt } from "./receive.ts";
 
 describe("a body cipher", () => {
   it("decrypts any range by itself, however the body was chunked", () => {

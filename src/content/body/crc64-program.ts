@@ -1,4 +1,4 @@
-import { bufferMemory, crcResultsAt, WebAssembly } from "../../process/body-buffers.ts";
+import { bufferMemory, crcResultsAt, WebAssembly } from "../../process/bytes.ts";
 
 /** CRC-64/NVME, reflected. */
 const polynomial = 0x9a6c_9329_ac4b_c9b5n;

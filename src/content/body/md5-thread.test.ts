@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { acquireBuffer } from "../../process/body-buffers.ts";
+import { acquireBuffer } from "../../process/bytes.ts";
 import { md5Of } from "./checksums.ts";
 import type { ExtentFile } from "../extents/extent-files.ts";
 import { Md5Thread, Md5Threads, type Md5Sum } from "./md5-thread.ts";

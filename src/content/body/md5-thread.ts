@@ -4,8 +4,7 @@ import { Worker } from "node:worker_threads";
 export interface Md5Sum {
   /** Resolves when the bytes were read and may be overwritten. */
   update(bytes: Uint8Array): Promise<void>;
-  /** Adds the last bytes, which is one message less than an update before it, and resolves when
-   *  they were read. */
+  /** Adds the last bytes and resolves to the MD5, with one message to the thread instead of two. */
   digest(last?: Uint8Array): Promise<Uint8Array>;
   /** Frees the state of a body that will not be completed. */
   abandon(): void;
@@ -116,7 +115,7 @@ export class Md5Thread implements Md5Source {
 
   #start(): Worker {
     const worker = new Worker(program, { eval: true });
-    // The requests that wait for the thread keep the process running.
+    // The thread alone must not keep the process running; the requests that wait for it do.
     worker.unref();
     worker.on("message", (reply: Reply) => this.#waiters.shift()?.resolve(reply));
     worker.on("error", (error) => this.#ended(worker, error));

@@ -6,7 +6,7 @@ import type { ExtentFiles } from "../extents/extent-files.ts";
 import { listExtents } from "../extents/extent-table.ts";
 import { Md5Thread } from "./md5-thread.ts";
 import { memoryFiles } from "../extents/memory-files.ts";
-import { whole } from "../plan.ts";
+import { whole } from "../content-ref.ts";
 import { BodyLengthMismatch } from "./receive.ts";
 import { Syncer } from "../extents/extent-writer.ts";
 import { expectSame, openContentFixture, pattern } from "../../../tests/harness/content-fixture.ts";
@@ -62,6 +62,18 @@ describe("receiving a body", () => {
       bodies.map((body) => fixture.receive(inChunks(body, 10_000), { length: body.length })),
     );
     for (const { pieces } of all) expect(pieces.length).toBe(1);
+  });
+
+  test("gives each piece of a body that is split between extents its checksum", async () => {
+    const fixture = await openContentFixture({ extentBytes: 900_000 });
+    const bytes = pattern(3_000_000, 5);
+    const { pieces } = await fixture.receive(inChunks(bytes, 65_536), { crc64: true });
+    expect(pieces.length).toBeGreaterThan(1);
+    let at = 0;
+    for (const { length, source } of pieces) {
+      expect("crc64" in source && source.crc64).toBe(crc64Of(bytes.subarray(at, at + length)));
+      at += length;
+    }
   });
 
   test("stores many long bodies at once", async () => {

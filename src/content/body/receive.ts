@@ -1,10 +1,25 @@
-import type { ReceivedBody, SliceSourceOfLength } from "../content-ref.ts";
+import type { ReceivedBody, SliceSourceOfLength, SliceCipher } from "../content-ref.ts";
 import { BodyTooLarge, type Body, type ReceiveOptions } from "../content.ts";
-import { newBytes } from "../../process/bytes.ts";
-import { BodyChecksums, md5Of, crc64Bytes, crc64BytesOf } from "./checksums.ts";
-import { BodySink } from "./body-sink.ts";
-import type { ExtentWriter } from "../extents/extent-writer.ts";
+import {
+  newBytes,
+  acquireAligned,
+  acquireBuffer,
+  copyInto,
+  isAligned,
+  otherBufferBytes,
+  releaseBuffer,
+} from "../../process/bytes.ts";
+import {
+  BodyChecksums,
+  md5Of,
+  crc64Bytes,
+  crc64BytesOf,
+  combineCrc64,
+  crc64Of,
+} from "./checksums.ts";
+import type { ExtentWriter, Region } from "../extents/extent-writer.ts";
 import type { Md5Source } from "./md5-thread.ts";
+import { createCipheriv, createDecipheriv } from "node:crypto";
 
 /** Smaller bodies take less time to hash than a thread takes to answer. */
 const threadBytesMin = 512 * 1024;
@@ -85,7 +100,7 @@ async function collect(body: Body, length: number): Promise<Uint8Array> {
 
 /** The body is shorter or longer than declared. */
 export class BodyLengthMismatch extends Error {
-  override readonly name = "BodyLengthWrong";
+  override readonly name = "BodyLengthMismatch";
 
   constructor(length: number) {
     super(`body has ${length} bytes, which is not the declared length`);
@@ -108,4 +123,301 @@ async function describe(
     md5: await checksums.md5(),
     crc64: crc64 === undefined ? undefined : crc64Bytes(crc64),
   };
+}
+
+/** Buffers of a body: it is received while its earlier parts are still written and hashed. */
+const ownBuffersMax = 2;
+/** Most buffers of a body, if more than `unusedBuffersMin` are unused. */
+const buffersMax = 8;
+const unusedBuffersMin = 48;
+/** A body takes its second buffer only while this many are unused, so that other bodies get their
+ *  first one. */
+const firstBuffersMin = 24;
+/** Smaller bodies are collected in one buffer of their length, and stored in packed extents. */
+const largeBytesMin = otherBufferBytes;
+/** Space that a body of unknown length reserves at a time. */
+const chunkReserveBytes = 4 * 1024 * 1024;
+
+/** Reserved space and the bytes written to it. */
+interface Piece {
+  region: Region;
+  filled: number;
+  crc64: bigint | undefined;
+}
+
+/** A buffer whose bytes are being written and hashed. */
+interface BusyBuffer {
+  readonly buffer: Buffer;
+  readonly done: Promise<unknown>;
+  isDone: boolean;
+}
+
+const noop = (): void => undefined;
+const noBytes = Buffer.alloc(0);
+
+/** Receives one body: keeps it in memory while it is small, then writes it to extents. */
+class BodySink {
+  readonly #writer: ExtentWriter;
+  readonly #checksums: BodyChecksums;
+  readonly #declaredLength: number | undefined;
+  readonly #span: ReceiveOptions["span"];
+  readonly #inlineBytesMax: number;
+  readonly #encryption: ReceiveOptions["encryption"];
+  readonly #encrypt: ((bytes: Uint8Array) => Uint8Array) | undefined;
+  readonly #pieces: Piece[] = [];
+  #batch: Buffer;
+  /** Whether the buffers are aligned. */
+  #isAligned = false;
+  #filled = 0;
+  /** The buffers that are not done, in the order of their bytes. */
+  readonly #busy: BusyBuffer[] = [];
+  /** 0 while the body is in a small buffer of its own. */
+  #buffers = 0;
+  /** The writes so far, which run one after the other. */
+  #writing: Promise<void> = Promise.resolve();
+  length = 0;
+
+  constructor(writer: ExtentWriter, checksums: BodyChecksums, options: ReceiveOptions) {
+    this.#writer = writer;
+    this.#span = options.span;
+    this.#checksums = checksums;
+    this.#declaredLength = options.length;
+    this.#inlineBytesMax = options.inlineBytesMax;
+    const { encryption } = options;
+    this.#encryption = encryption;
+    this.#encrypt = encryption && bodyCipher(encryption.key, encryption.nonce);
+    const expected = Math.max(1, options.length ?? Math.max(options.inlineBytesMax, 16 * 1024));
+    this.#batch = expected < largeBytesMin ? Buffer.allocUnsafeSlow(expected) : this.#firstBuffer();
+  }
+
+  async add(chunk: Uint8Array): Promise<void> {
+    this.length += chunk.length;
+    for (let from = 0; from < chunk.length;) {
+      if (this.#filled === this.#batch.length) await this.#makeRoom();
+      const count = Math.min(chunk.length - from, this.#batch.length - this.#filled);
+      copyInto(this.#batch, chunk.subarray(from, from + count), this.#filled);
+      this.#filled += count;
+      from += count;
+    }
+  }
+
+  /** Writes and flushes the remaining bytes. Returns where the bytes of the body are stored, in
+   *  order. */
+  async finish(): Promise<SliceSourceOfLength[]> {
+    const bytes = this.#batch.subarray(0, this.#filled);
+    if (this.length <= this.#inlineBytesMax && this.#pieces.length + this.#busy.length === 0) {
+      this.#checksums.update(bytes, true);
+      const stored = ownBytes(this.#encrypt?.(bytes) ?? bytes);
+      await this.#checksums.hashed;
+      this.#releaseBuffers();
+      return this.#withCipher(
+        stored.length === 0 ? [] : [{ length: stored.length, source: { bytes: stored } }],
+      );
+    }
+    if (bytes.length > 0) this.#submit(bytes, true);
+    await this.#writing;
+    this.#trimLast();
+    // The last bytes are hashed while all are flushed.
+    const flushed = this.#writer.sync(this.#pieces.map(({ region }) => region.extent));
+    await Promise.all([flushed, ...this.#busy.map(({ done }) => done)]);
+    this.#releaseBuffers();
+    return this.#withCipher(this.#pieces.map(describePiece));
+  }
+
+  /** Adds nonce, offset in the cipher stream and scope to each piece of an encrypted body. */
+  #withCipher(pieces: SliceSourceOfLength[]): SliceSourceOfLength[] {
+    const encryption = this.#encryption;
+    if (encryption === undefined) return pieces;
+    const { nonce, scope } = encryption;
+    let at = 0;
+    return pieces.map(({ length, source }) => {
+      const cipher = scope === undefined ? { nonce, at } : { nonce, at, scope };
+      at += length;
+      return { length, source: { ...source, cipher } };
+    });
+  }
+
+  /** Frees the reserved space, after the writes in progress. */
+  async abandon(): Promise<void> {
+    await this.#writing.catch(noop);
+    await Promise.allSettled(this.#busy.map(({ done }) => done));
+    this.#releaseBuffers();
+    for (const { region } of this.#pieces) this.#writer.freeRegion(region);
+    this.#pieces.length = 0;
+  }
+
+  /** Enlarges a small buffer, or writes a full one while the next one is filled. */
+  async #makeRoom(): Promise<void> {
+    if (this.#buffers === 0) {
+      const grown = this.#firstBuffer();
+      copyInto(grown, this.#batch, 0);
+      this.#batch = grown;
+      return;
+    }
+    this.#submit(this.#batch, false);
+    const isOldestDone = this.#busy[0]?.isDone === true;
+    this.#batch = (isOldestDone ? undefined : this.#newBuffer()) ?? (await this.#oldestBuffer());
+    this.#filled = 0;
+  }
+
+  #firstBuffer(): Buffer {
+    const buffer = acquireBuffer();
+    this.#isAligned = isAligned(buffer);
+    this.#buffers = 1;
+    return buffer;
+  }
+
+  /** If the first buffer is aligned, so are the others. Undefined if no more are unused: the body
+   *  then continues with those that it has. */
+  #newBuffer(): Buffer | undefined {
+    if (this.#buffers === buffersMax) return undefined;
+    const isExtra = this.#buffers >= ownBuffersMax;
+    const mayBeAny = !isExtra && !this.#isAligned;
+    const buffer = mayBeAny
+      ? acquireBuffer()
+      : acquireAligned(isExtra ? unusedBuffersMin : firstBuffersMin);
+    if (buffer !== undefined) this.#buffers += 1;
+    return buffer;
+  }
+
+  /** The buffer that is free first. */
+  async #oldestBuffer(): Promise<Buffer> {
+    const [oldest] = this.#busy;
+    if (oldest === undefined) throw new Error("a body has no buffer");
+    await oldest.done;
+    this.#busy.shift();
+    return oldest.buffer;
+  }
+
+  #submit(plain: Uint8Array, last: boolean): void {
+    const crc64 = this.#checksums.update(plain, last);
+    this.#writing = this.#writing.then(() => this.#write(plain, crc64, last));
+    const done = Promise.all([this.#writing, this.#checksums.hashed]);
+    const busy: BusyBuffer = { buffer: this.#batch, done, isDone: false };
+    this.#busy.push(busy);
+    // A failure is thrown where the promise is awaited.
+    done.then(() => (busy.isDone = true), noop);
+  }
+
+  async #write(plain: Uint8Array, plainCrc64: bigint | undefined, last: boolean): Promise<void> {
+    const bytes = this.#encrypt?.(plain) ?? plain;
+    // Compaction verifies the stored bytes, so the checksum is that of the encrypted ones.
+    const crc64OfAll = bytes === plain ? plainCrc64 : crc64Of(bytes);
+    for (let from = 0; from < bytes.length;) {
+      const piece = await this.#pieceWithRoom(bytes.length - from, last);
+      const count = Math.min(bytes.length - from, piece.region.length - piece.filled);
+      const part = count === bytes.length ? bytes : bytes.subarray(from, from + count);
+      await this.#writer.write(piece.region, part, piece.filled, this.#span);
+      // A buffer that is split between two regions is read again: without a checksum, nothing would
+      // ever find damage of these bytes.
+      const isSplit = count < bytes.length && crc64OfAll !== undefined;
+      const crc64 = isSplit ? crc64Of(part) : crc64OfAll;
+      piece.crc64 = combinedCrc64(piece, crc64, count);
+      piece.filled += count;
+      from += count;
+    }
+  }
+
+  /** Called when all bytes are written and hashed; a second call does nothing. */
+  #releaseBuffers(): void {
+    const buffers = new Set([...this.#busy.map(({ buffer }) => buffer), this.#batch]);
+    for (const buffer of buffers) releaseBuffer(buffer);
+    this.#busy.length = 0;
+    this.#batch = noBytes;
+  }
+
+  async #pieceWithRoom(length: number, last: boolean): Promise<Piece> {
+    const current = this.#pieces.at(-1);
+    if (current !== undefined && current.filled < current.region.length) return current;
+    const reserved = this.#reserveBytes(length, last);
+    const region = await this.#writer.reserve(
+      reserved,
+      this.#isStoredAligned(length) ? "aligned" : "packed",
+    );
+    const isContiguous = current !== undefined && isAdjacent(current.region, region);
+    if (isContiguous) {
+      current.region = { ...current.region, length: current.region.length + region.length };
+      this.#writer.releaseHold(region.extent);
+      return current;
+    }
+    const piece = { region, filled: 0, crc64: undefined };
+    this.#pieces.push(piece);
+    return piece;
+  }
+
+  /** Whether the body is stored in aligned extents: large ones are, if their buffers are written
+   *  unchanged. */
+  #isStoredAligned(length: number): boolean {
+    const isLarge = this.#pieces.length > 0 || (this.#declaredLength ?? length) >= largeBytesMin;
+    return isLarge && this.#encrypt === undefined && this.#isAligned;
+  }
+
+  #reserveBytes(length: number, last: boolean): number {
+    if (this.#declaredLength === undefined)
+      return last ? length : Math.max(length, chunkReserveBytes);
+    let written = 0;
+    for (const { filled } of this.#pieces) written += filled;
+    const left = this.#declaredLength - written;
+    // A region that is not written at once must be longer than `wholeBytesMax`. Its unused end is
+    // freed at the end of the body.
+    return left > length ? Math.max(left, this.#writer.wholeBytesMax + 1) : length;
+  }
+
+  #trimLast(): void {
+    const last = this.#pieces.at(-1);
+    if (last === undefined || last.filled === last.region.length) return;
+    last.region = this.#writer.shorten(last.region, last.filled);
+  }
+}
+
+function isAdjacent(left: Region, right: Region): boolean {
+  return left.extent === right.extent && left.offset + left.length === right.offset;
+}
+
+function combinedCrc64(
+  piece: Piece,
+  crc64: bigint | undefined,
+  length: number,
+): bigint | undefined {
+  if (piece.filled === 0) return crc64;
+  if (piece.crc64 === undefined || crc64 === undefined) return undefined;
+  return combineCrc64(piece.crc64, crc64, length);
+}
+
+function describePiece({ region, crc64 }: Piece): SliceSourceOfLength {
+  const { extent, offset, length } = region;
+  return { length, source: crc64 === undefined ? { extent, offset } : { extent, offset, crc64 } };
+}
+
+/** Copies bytes that are a view of a larger buffer, which would otherwise stay in memory as long as
+ *  they do. */
+function ownBytes(bytes: Uint8Array): Uint8Array {
+  return bytes.byteLength === bytes.buffer.byteLength ? bytes : new Uint8Array(bytes);
+}
+
+const algorithm = "aes-256-ctr";
+const blockBytes = 16;
+
+/** Encrypts a body chunk by chunk, from its start. */
+export function bodyCipher(key: Uint8Array, nonce: bigint): (bytes: Uint8Array) => Uint8Array {
+  const cipher = createCipheriv(algorithm, key, counterAt(nonce, 0));
+  return (bytes) => cipher.update(bytes);
+}
+
+/** Decrypts bytes in place, from any offset of the stream. */
+export function decryptAt(key: Uint8Array, { nonce, at }: SliceCipher, bytes: Uint8Array): void {
+  const decipher = createDecipheriv(algorithm, key, counterAt(nonce, Math.floor(at / blockBytes)));
+  const skipped = at % blockBytes;
+  if (skipped > 0) decipher.update(new Uint8Array(skipped));
+  bytes.set(decipher.update(bytes));
+}
+
+/** The counter block: the nonce is its upper half, so streams of a key never share a block if their
+ *  nonces differ. */
+function counterAt(nonce: bigint, block: number): Uint8Array {
+  const counter = new Uint8Array(blockBytes);
+  const view = new DataView(counter.buffer);
+  view.setBigUint64(0, nonce);
+  view.setBigUint64(8, BigInt(block));
+  return counter;
 }

@@ -20,7 +20,7 @@ const segmentBytesDefault = 4 * 1024 * 1024;
 
 /** The structured body is invalid: truncated, segments out of order, or a wrong checksum. */
 export class InvalidStructuredBody extends Error {
-  override readonly name = "StructuredBodyWrong";
+  override readonly name = "InvalidStructuredBody";
   readonly checksum: boolean;
 
   constructor(message: string, checksum = false) {

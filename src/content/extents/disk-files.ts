@@ -18,7 +18,7 @@ import { promisify } from "node:util";
 import type { Log } from "../../base/world.ts";
 import { makePrivateFolder, canSyncFolders } from "../../store/folders.ts";
 import { StoreUnavailable } from "../../store/store.ts";
-import { blockBytes, isAligned } from "../../process/body-buffers.ts";
+import { blockBytes, isAligned } from "../../process/bytes.ts";
 import {
   ExtentTooShort,
   type ExtentFile,
@@ -164,10 +164,10 @@ function diskFile(descriptor: number): ExtentFile {
   };
 }
 
-/** An extent whose bytes do not pass through the system's cache, which would take CPU time for a
- *  copy of each body, and more for memory that it does not have yet. All writes of an extent are
- *  such ones: a cached write next to one, at the same time, could leave old bytes in the cache.
- *  Without support for them the file is an ordinary one. */
+/** An extent that is written past the system's cache (O_DIRECT): through the cache, each body would
+ *  cost a copy, and more if the cache had to get memory first. All writes of the extent bypass it,
+ *  because a concurrent cached write to a neighbouring range could leave old bytes in the cache. An
+ *  ordinary file if the system does not support this. */
 async function alignedFile(path: string, cached: number): Promise<ExtentFile> {
   const flags = constants.O_WRONLY | (constants.O_DIRECT ?? 0);
   const direct = process.platform === "linux" ? await openIfSupported(path, flags) : undefined;

@@ -3,11 +3,10 @@ import { describe, expect, it } from "vitest";
 import { openContentFixture } from "../../../tests/harness/content-fixture.ts";
 import { testCipher } from "../../../tests/harness/test-encryption.ts";
 import { sealBytes } from "../../store/encryption/cipher.ts";
-import { whole } from "../plan.ts";
-import { encryptedFiles } from "./encrypted-files.ts";
+import { whole } from "../content-ref.ts";
+import { encryptedFiles, placeOf, sealedLayout } from "./encrypted-files.ts";
 import { ContentDamaged, type ExtentFile } from "./extent-files.ts";
 import { memoryFiles } from "./memory-files.ts";
-import { placeOf, sealedLayout } from "./sealed-layout.ts";
 
 const extent = 5n;
 const lengths = fc.oneof(

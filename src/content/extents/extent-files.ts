@@ -47,7 +47,7 @@ export interface ExtentLayout {
   readonly wholeBytesMax: number;
   /** The regions of a new extent, which may take this space. */
   newRegions(capacity: number): Regions;
-  /** The position after the space of bytes of one region. */
+  /** The position after the space that bytes of one region take. */
   storedEnd(offset: number, length: number): number;
 }
 
@@ -75,7 +75,7 @@ export interface SpareSpace {
 /** An open extent. A traced request passes its span: calls of another machine are parts of it. */
 export interface ExtentFile {
   /** Writes all of `bytes`. In an extent for aligned writes they begin at a block, in an aligned
-   *  buffer (`body-buffers.ts`), and the rest of their last block is zeroed in the buffer and
+   *  buffer (`process/bytes.ts`), and the rest of their last block is zeroed in the buffer and
    *  written as well. */
   write(bytes: Uint8Array, position: number, span?: Span): Promise<void>;
   /** Fills all of `bytes`, or throws because the extent is shorter. */

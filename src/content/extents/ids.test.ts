@@ -2,7 +2,7 @@ import { expect, it } from "vitest";
 import { StoreUnavailable } from "../../store/store.ts";
 import { identityCodec, identityKey } from "../tables.ts";
 import { openContentFixture, pattern } from "../../../tests/harness/content-fixture.ts";
-import { whole } from "../plan.ts";
+import { whole } from "../content-ref.ts";
 
 it("stops allocating ids after the store has lost commits, since it would allocate them again", async () => {
   const fixture = await openContentFixture();

@@ -44,7 +44,8 @@ export function memoryFiles({ bytesMax }: { bytesMax: number }): ExtentFiles {
 
 class MemoryExtent implements ExtentFile {
   readonly #budget: { bytesLeft: number };
-  /** By how much this extent may exceed the budget. */
+  /** Bytes by which this extent may exceed the budget, so that compaction works although it is used
+   *  up; otherwise 0. */
   readonly #bytesBeyond: number;
   #pages: (Uint8Array | undefined)[] = [];
   size = 0;

@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { InvariantBroken } from "../../base/invariant.ts";
+import { InvariantBroken } from "../../protocol/result.ts";
 import { RegionAllocator } from "./regions.ts";
 
 it("never frees bytes twice, which two bodies would get", () => {

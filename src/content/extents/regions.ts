@@ -1,4 +1,4 @@
-import { ensure } from "../../base/invariant.ts";
+import { ensure } from "../../protocol/result.ts";
 
 /** A range of bytes of an extent. */
 export interface ExtentRange {

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import type { ExtentFiles } from "../extents/extent-files.ts";
 import { memoryFiles } from "../extents/memory-files.ts";
-import { whole, write } from "../plan.ts";
+import { whole, write } from "../content-ref.ts";
 import {
   expectSame,
   openContentFixture,

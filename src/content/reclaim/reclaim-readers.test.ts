@@ -2,11 +2,10 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import type { ContentRef } from "../content-ref.ts";
+import { asPart, compose, share, whole, write, type ContentRef } from "../content-ref.ts";
 import { decodeCounter, StoreBusy } from "../../store/store.ts";
 import { openDiskFiles } from "../extents/disk-files.ts";
 import { soloHorizons, type HorizonRegistry } from "./pins.ts";
-import { asPart, compose, share, whole, write } from "../plan.ts";
 import { listExtents } from "../extents/extent-table.ts";
 import {
   bytesIn,

@@ -2,11 +2,11 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import type { ContentRef } from "../content-ref.ts";
+import { ticksPerSecond } from "../../base/ticks.ts";
+import { asPart, compose, share, type ContentRef } from "../content-ref.ts";
 import { openDiskFiles } from "../extents/disk-files.ts";
 import { memoryFiles } from "../extents/memory-files.ts";
 import { soloHorizons } from "./pins.ts";
-import { asPart, compose, share } from "../plan.ts";
 import { listExtents } from "../extents/extent-table.ts";
 import {
   bytesIn,
@@ -50,6 +50,51 @@ describe("compaction", () => {
     await fixture.reclaimAll();
     expect(await extentsIn(folder)).toEqual([]);
     expect(await fixture.entries()).toBe(0);
+  });
+
+  test("begins when the content of an extent is no longer being replaced", async () => {
+    const fixture = await openContentFixture({ extentBytes, observedTicks: 4n * ticksPerSecond });
+    for (let index = 0; index < 14; index += 1) {
+      await putBody(fixture, `object-${index}`, pattern(20_000, index));
+    }
+    const remove = async (from: number, to: number): Promise<void> => {
+      for (let index = from; index < to; index += 1) await fixture.remove(`object-${index}`);
+    };
+    const last = await fixture.get("object-12");
+    await remove(0, 8);
+    await fixture.reclaimAll();
+    // A second later nothing has changed, which is too short to tell.
+    fixture.clock.advance(1_000);
+    await fixture.reclaimAll();
+    await remove(8, 9);
+    fixture.clock.advance(4_000);
+    await fixture.reclaimAll();
+    expect(await fixture.get("object-12")).toEqual(last);
+    fixture.clock.advance(4_000);
+    await fixture.reclaimAll();
+    expect(await fixture.get("object-12")).not.toEqual(last);
+    expectSame(await fixture.read("object-12"), pattern(20_000, 12));
+  });
+
+  test("begins although more extents are sparse than are observed at a time", async () => {
+    const observedTicks = 4n * ticksPerSecond;
+    const fixture = await openContentFixture({ extentBytes: 4096, observedTicks });
+    const sparseCount = 2200;
+    for (let index = 0; index < sparseCount; index += 1) {
+      await putBody(fixture, `kept-${index}`, pattern(1000, index));
+      await putBody(fixture, "gone", pattern(3000, index));
+    }
+    await fixture.remove("gone");
+    const extentCount = async (): Promise<number> =>
+      fixture.store.snapshot(async (view) => (await listExtents(view, 0n, 10_000)).length);
+    const before = await extentCount();
+    expect(before).toBeGreaterThanOrEqual(sparseCount);
+    for (let round = 0; round < 40; round += 1) {
+      await fixture.content.reclaim();
+      fixture.clock.advance(5_000);
+    }
+    expect(await extentCount()).toBeLessThan(before / 2);
+    expectSame(await fixture.read("kept-7"), pattern(1000, 7));
   });
 
   test("copies bytes that several records share only once", async () => {

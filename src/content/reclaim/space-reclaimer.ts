@@ -1,6 +1,6 @@
 import type { Clock, Log } from "../../base/world.ts";
 import {
-  StoreBusy,
+  isTemporary,
   StoreUnavailable,
   type Key,
   type Store,
@@ -105,7 +105,8 @@ interface GarbageEntry {
   readonly cuts: GarbageRecord["cuts"];
 }
 
-/** Frees entries up to the bound of one transaction and returns the remaining ones. */
+/** Frees the content of garbage entries, at most `nodesPerTransactionMax` content nodes, and
+ *  returns the keys of the remaining entries. */
 async function freeEntries(tx: Transaction, keys: readonly Key[]): Promise<Key[]> {
   let budget = nodesPerTransactionMax;
   for (const [index, key] of keys.entries()) {
@@ -223,6 +224,12 @@ const extentsPerRoundMax = 256;
 /** Every run of a process leaves at least one extent, even if it is small. If there are more small
  *  ones than this, they are compacted. */
 const smallExtentsMax = 16;
+/** Sparse extents that are observed at a time. Further ones are compacted at once: if others were
+ *  forgotten instead, no observation would end in a store with many sparse extents. */
+const observationsMax = 1024;
+
+/** Live bytes of a sparse extent when its observation began; `settled` at its end. */
+type Observation = { readonly liveBytes: bigint; readonly at: Ticks } | "settled";
 
 interface ReclaimerParts extends CompactionParts {
   readonly files: ExtentFiles;
@@ -231,6 +238,8 @@ interface ReclaimerParts extends CompactionParts {
   readonly pinTracker: PinTracker;
   readonly clock: Clock;
   readonly extentBytes: number;
+  /** How long a sparse extent is observed before it is compacted. */
+  readonly observedTicks?: Ticks | undefined;
   /** Whether this process is the leader, which reclaims space; `undefined` means that it always
    *  does. */
   readonly isLeader?: (() => Promise<boolean>) | undefined;
@@ -252,6 +261,7 @@ export class SpaceReclaimer {
   /** Extents whose compaction failed or moved nothing, for example because bytes are damaged. They
    *  are skipped until the next start. */
   readonly #notCompactable = new Set<bigint>();
+  readonly #observations = new Map<bigint, Observation>();
 
   constructor(parts: ReclaimerParts) {
     this.#parts = parts;
@@ -262,7 +272,7 @@ export class SpaceReclaimer {
     };
     const cutExtent = async (extent: bigint, bytes: number): Promise<void> => {
       await files.truncate?.(extent, bytes);
-      // Before a body gets the space.
+      // The spare space is filled again before a body can get the freed space.
       files.spare?.fill();
     };
     this.#garbage = new GarbageCollector({ store, removeExtent, cutExtent });
@@ -283,6 +293,8 @@ export class SpaceReclaimer {
     await this.publish();
     await this.#parts.writer.seal({ all: false });
     const isLeader = (await this.#parts.isLeader?.()) ?? true;
+    // Another leader removes extents without this process noticing.
+    if (!isLeader) this.#observations.clear();
     const isMore = isLeader && (await this.#reclaim());
     await this.#closeRemoved();
     return isMore;
@@ -312,10 +324,13 @@ export class SpaceReclaimer {
         changed = writer.retireIfSparse(extent, liveBytes, isFull) || changed;
       } else if (isKept[index] === true) continue;
       else if (liveBytes === 0n) {
+        this.#observations.delete(extent);
         const garbageId = ids.next();
         const remove = (tx: Transaction) => removeIfUnreferenced(tx, extent, garbageId);
         changed = (await store.transact(remove, { mayUseReserve: true })) || changed;
-      } else if (isSparse(state, isFull) || (manySmall && this.#isSmall(state))) sparse.push(state);
+      } else if (isSparse(state, isFull) || (manySmall && this.#isSmall(state))) {
+        if (isFull || this.#isSettled(state)) sparse.push(state);
+      }
     }
     return (await this.#compactAll(sparse, isFull)) || changed;
   }
@@ -326,6 +341,23 @@ export class SpaceReclaimer {
   #keptExtents(states: readonly ExtentState[]): readonly boolean[] {
     const { savedStates } = this.#parts.store;
     return savedStates?.contain(states.map(({ extent }) => extentKey(extent))) ?? [];
+  }
+
+  /** Whether an extent still has most of the live bytes that it had some seconds ago. Content that
+   *  is being replaced leaves its extents empty by itself: copying it would take disk and CPU time
+   *  from the clients that replace it. */
+  #isSettled({ extent, liveBytes }: ExtentState): boolean {
+    const { clock, observedTicks = 4n * ticksPerSecond } = this.#parts;
+    const now = clock.monotonic();
+    const observed = this.#observations.get(extent);
+    const isSurplus = observed === undefined && this.#observations.size >= observationsMax;
+    if (observed === "settled" || isSurplus) return true;
+    const seen = observed ?? { liveBytes, at: now };
+    const isObserved = now - seen.at >= observedTicks;
+    const isSettled = isObserved && 8n * liveBytes > 7n * seen.liveBytes;
+    const restarted = isObserved ? { liveBytes, at: now } : seen;
+    this.#observations.set(extent, isSettled ? "settled" : restarted);
+    return isSettled;
   }
 
   /** Compacts extents, those with the fewest live bytes first. Copies take space before they free
@@ -372,7 +404,7 @@ export class SpaceReclaimer {
       if (!moved) this.#notCompactable.add(extent);
       return moved;
     } catch (error) {
-      if (error instanceof StoreUnavailable || error instanceof StoreBusy) throw error;
+      if (isTemporary(error)) throw error;
       this.#parts.log.error(
         { extent: String(extent), err: error },
         "compacting extent failed; skipping it until the next start",

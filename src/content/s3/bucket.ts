@@ -1,22 +1,41 @@
-import { Agent as PlainAgent, request as plainRequest } from "node:http";
-import type { IncomingMessage } from "node:http";
+import { Agent as PlainAgent, request as plainRequest, type IncomingMessage } from "node:http";
 import { Agent as SecureAgent, request as secureRequest } from "node:https";
-
 import type { Span } from "../../base/span.ts";
 import { formatIso } from "../../base/dates.ts";
-import { ticksPerSecond } from "../../base/ticks.ts";
-import type { Ticks } from "../../base/ticks.ts";
+import { ticksPerSecond, type Ticks } from "../../base/ticks.ts";
 import type { Clock } from "../../base/world.ts";
 import { StoreUnavailable } from "../../store/store.ts";
-import type { BucketLocation } from "./bucket-location.ts";
-import { canonicalQuery, encodeStrictly, sha256Hex, signedHeaders } from "./signature.ts";
-import type { Credentials } from "./signature.ts";
+import {
+  canonicalQuery,
+  encodeStrictly,
+  sha256Hex,
+  signedHeaders,
+  type Credentials,
+} from "./signature.ts";
 
 interface BucketOptions extends BucketLocation {
   readonly credentials: Credentials;
   /** Called when the credentials were rejected, for example after a session expired. */
   readonly renewCredentials?: (() => Promise<Credentials>) | undefined;
   readonly clock: Clock;
+  /** Replaces the network by a simulated service. */
+  readonly transport?: Transport | undefined;
+}
+
+/** A signed request as it is sent. */
+interface SentRequest {
+  readonly method: BucketRequest["method"];
+  readonly url: string;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body: Uint8Array | undefined;
+  /** How long the service may be silent, in milliseconds. */
+  readonly timeout: number;
+}
+
+/** Sends requests over connections; rejects without a complete response. */
+export interface Transport {
+  send(request: SentRequest): Promise<BucketResponse>;
+  close(): void;
 }
 
 interface BucketRequest {
@@ -52,8 +71,7 @@ const emptyDigest = sha256Hex("");
  *  all requests are idempotent. */
 export class Bucket {
   readonly #options: BucketOptions;
-  readonly #agent: PlainAgent | SecureAgent;
-  readonly #isSecure: boolean;
+  readonly #transport: Transport;
   readonly #host: string;
   #credentials: Credentials;
 
@@ -61,10 +79,8 @@ export class Bucket {
     this.#options = options;
     this.#credentials = options.credentials;
     const { protocol, host } = new URL(options.endpoint);
-    this.#isSecure = protocol === "https:";
     this.#host = host;
-    const settings = { keepAlive: true, maxSockets: connectionsMax, timeout: idleMillisecondsMax };
-    this.#agent = this.#isSecure ? new SecureAgent(settings) : new PlainAgent(settings);
+    this.#transport = options.transport ?? httpTransport(protocol === "https:");
   }
 
   /** `spans`: the traced requests for which it is sent. */
@@ -79,8 +95,8 @@ export class Bucket {
     const parts = [...spans].map((span) => span.begin(`S3 ${method}`, attributes));
     try {
       const response = await this.#send(request, expected);
-      const answer = { "http.response.status_code": response.status };
-      for (const part of parts) part.set(answer);
+      const status = { "http.response.status_code": response.status };
+      for (const part of parts) part.set(status);
       for (const part of parts) part.end();
       return response;
     } catch (error) {
@@ -123,7 +139,7 @@ export class Bucket {
   }
 
   close(): void {
-    this.#agent.destroy();
+    this.#transport.close();
   }
 
   /** Fetches new credentials; returns whether they differ. */
@@ -153,16 +169,26 @@ export class Bucket {
     const search = canonicalQuery(query);
     const url = `${this.#options.endpoint}${path}${search === "" ? "" : `?${search}`}`;
     const length = { "content-length": String(body?.length ?? 0) };
-    const send = this.#isSecure ? secureRequest : plainRequest;
-    return new Promise((resolve, reject) => {
-      const options = { method, agent: this.#agent, headers: { ...headers, ...length } };
-      const sent = send(url, { ...options, timeout });
-      sent.on("timeout", () => sent.destroy(new Error("the S3 service timed out")));
-      sent.on("error", reject);
-      sent.on("response", (response) => void collect(response).then(resolve, reject));
-      sent.end(body);
-    });
+    const sent = { method, url, headers: { ...headers, ...length }, body, timeout };
+    return this.#transport.send(sent);
   }
+}
+
+function httpTransport(isSecure: boolean): Transport {
+  const settings = { keepAlive: true, maxSockets: connectionsMax, timeout: idleMillisecondsMax };
+  const agent = isSecure ? new SecureAgent(settings) : new PlainAgent(settings);
+  const open = isSecure ? secureRequest : plainRequest;
+  return {
+    send: ({ method, url, headers, body, timeout }) =>
+      new Promise((resolve, reject) => {
+        const sent = open(url, { method, agent, headers, timeout });
+        sent.on("timeout", () => sent.destroy(new Error("the S3 service timed out")));
+        sent.on("error", reject);
+        sent.on("response", (response) => void collect(response).then(resolve, reject));
+        sent.end(body);
+      }),
+    close: () => agent.destroy(),
+  };
 }
 
 async function collect(response: IncomingMessage): Promise<BucketResponse> {
@@ -185,4 +211,53 @@ function encodePath(key: string): string {
 export function amzDateOf(ticks: Ticks): string {
   const [day = "", time = ""] = formatIso(ticks).split(/[T.]/);
   return `${day.replaceAll("-", "")}T${time.replaceAll(":", "")}Z`;
+}
+
+/** A bucket and a prefix, parsed from `s3://bucket/prefix?endpoint=…&region=…`. */
+interface BucketLocation {
+  readonly bucket: string;
+  /** Empty, or ends in a slash. */
+  readonly prefix: string;
+  /** `http://host:port` or `https://host`, without a path. */
+  readonly endpoint: string;
+  readonly region: string;
+  /** Size of the cache of recently read blocks. */
+  readonly cacheBytesMax: number;
+}
+
+/** Values from the environment, for parameters that the location omits. */
+export interface BucketDefaults {
+  readonly region?: string | undefined;
+  readonly endpoint?: string | undefined;
+}
+
+const regionDefault = "us-east-1";
+const cacheMegabytesDefault = 64;
+const cacheMegabytesMax = 65_536;
+const bytesPerMegabyte = 1024 * 1024;
+
+export function parseBucketLocation(
+  location: string,
+  defaults: BucketDefaults = {},
+): BucketLocation {
+  const url = new URL(location);
+  if (url.protocol !== "s3:" || url.hostname === "") {
+    throw new Error("must have the form s3://bucket/prefix?endpoint=https://…");
+  }
+  const parameter = (name: string): string | undefined => url.searchParams.get(name) ?? undefined;
+  const region = parameter("region") ?? defaults.region ?? regionDefault;
+  const amazon = `https://s3.${region}.amazonaws.com`;
+  const endpoint = parameter("endpoint") ?? defaults.endpoint ?? amazon;
+  const cacheBytesMax = bytesPerMegabyte * parseMegabytes(parameter("cache"));
+  const path = url.pathname.replaceAll(/^\/+|\/+$/g, "");
+  const prefix = path === "" ? "" : `${path}/`;
+  const { origin } = new URL(endpoint);
+  return { bucket: url.hostname, prefix, endpoint: origin, region, cacheBytesMax };
+}
+
+function parseMegabytes(text: string | undefined): number {
+  if (text === undefined) return cacheMegabytesDefault;
+  const megabytes = Number(text);
+  if (/^\d+$/.test(text) && megabytes <= cacheMegabytesMax) return megabytes;
+  throw new Error(`cache: must be 0 to ${cacheMegabytesMax} (megabytes), got "${text}"`);
 }

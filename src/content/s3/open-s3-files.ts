@@ -2,8 +2,7 @@ import type { Span } from "../../base/span.ts";
 import type { Clock } from "../../base/world.ts";
 import { ExtentTooShort, type ExtentFile, type ExtentFiles } from "../extents/extent-files.ts";
 import { BlockCache } from "./block-cache.ts";
-import { parseBucketLocation, type BucketDefaults } from "./bucket-location.ts";
-import { Bucket } from "./bucket.ts";
+import { parseBucketLocation, Bucket, type BucketDefaults, type Transport } from "./bucket.ts";
 import { PartReader } from "./part-reader.ts";
 import {
   listExtentFolders,
@@ -124,6 +123,7 @@ interface S3FilesOptions extends BucketDefaults {
   readonly credentials: Credentials;
   readonly renewCredentials?: () => Promise<Credentials>;
   readonly clock: Clock;
+  readonly transport?: Transport;
 }
 
 export interface S3Files extends ExtentFiles {

@@ -1,8 +1,9 @@
-import { ensure } from "../../base/invariant.ts";
+import { ensure } from "../../protocol/result.ts";
 import type { LoopShare } from "../../base/loop-share.ts";
 import type { Awaitable } from "../../base/awaitable.ts";
 import {
   inlineWholeBytesMax,
+  partLength,
   type ContentEdit,
   type ContentPlan,
   type ContentRef,
@@ -22,7 +23,6 @@ import {
   type Child,
   type Node,
 } from "./node.ts";
-import { partLength } from "../plan.ts";
 import {
   bytesByExtent,
   endOf,

@@ -53,7 +53,7 @@ export async function copyRanges(
       "stored bytes differ from their checksum and are not copied: run etagere check",
     );
   }
-  // A part of a slice has no checksum: none is made of a damaged one.
+  // A part of a slice has no checksum, so a copied part of a damaged slice would count as intact.
   const isRefused = target.from > 0 && damaged.length > 0;
   const intact = isRefused ? [] : slices.filter((slice) => !damaged.includes(slice));
   let budget = roundBytesMax;
@@ -159,8 +159,8 @@ async function damagedSlices(
   return damaged;
 }
 
-/** The storage has found out by itself that bytes are damaged: encrypted ones, and those of a
- *  bucket. */
+/** Encrypted extents and buckets verify bytes themselves: returns undefined for their error, and
+ *  rethrows any other. */
 function ifDamaged(error: unknown): undefined {
   if (!(error instanceof ContentDamaged)) throw error;
   return undefined;

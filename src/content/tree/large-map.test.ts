@@ -1,7 +1,13 @@
 import { describe, expect, test } from "vitest";
-import type { ContentPart, ContentRef, Slice } from "../content-ref.ts";
+import {
+  compose,
+  share,
+  write,
+  type ContentPart,
+  type ContentRef,
+  type Slice,
+} from "../content-ref.ts";
 import type { Transaction } from "../../store/store.ts";
-import { compose, share, write } from "../plan.ts";
 import {
   openContentFixture,
   pattern,

@@ -11,21 +11,28 @@ const stored = fc.record(
   { extent: uint64, offset: position, crc64: uint64 },
   { requiredKeys: ["extent", "offset"] },
 );
+const cipher = fc.record(
+  { nonce: uint64, at: position, scope: fc.constantFrom("7/first/salt", "7/other/salt") },
+  { requiredKeys: ["nonce", "at"] },
+);
 const entry = fc.record({
   gap: position,
   length: fc.integer({ min: 1, max: 2 ** 40 }),
   source: fc.oneof(stored, fc.uint8Array({ minLength: 1, maxLength: 300 })),
+  cipher: fc.option(cipher, { nil: undefined }),
   block: fc.option(fc.string({ unit: "grapheme", maxLength: 20 }), { nil: undefined }),
 });
 
 const leaf = fc.array(entry, { maxLength: 30 }).map((entries): Node => {
   let end = 0;
-  const slices = entries.map(({ gap, length, source, block }): Slice => {
+  const slices = entries.map(({ gap, length, source, cipher: used, block }): Slice => {
     const inline = source instanceof Uint8Array;
     const at = end + gap;
     const count = inline ? source.length : length;
     end = at + count;
-    const slice = { at, length: count, source: inline ? { bytes: source } : source };
+    const bytes = inline ? { bytes: source } : source;
+    const encrypted = used === undefined ? bytes : ({ ...bytes, cipher: used } as Slice["source"]);
+    const slice = { at, length: count, source: encrypted };
     return block === undefined ? slice : { ...slice, block };
   });
   return { kind: "leaf", slices };
@@ -46,7 +53,7 @@ describe("a node", () => {
   });
 
   test("of a newer version is rejected", () => {
-    expect(() => decodeNode(Uint8Array.of(2, 0, 0, 0))).toThrow("version 2");
+    expect(() => decodeNode(Uint8Array.of(3, 0, 0, 0))).toThrow("version 3");
   });
 
   test("filled to the limit fits half a page", () => {

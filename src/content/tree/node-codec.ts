@@ -64,18 +64,22 @@ class ByteWriter {
 /**
  * Encoding of a content node: version, kind, count, then the entries with offsets as differences.
  *
- * Leaf: the number of extents and their ids; per slice the gap before it, its length, flags, its
- * bytes or (extent index, offset, checksum), the cipher's nonce and offset, and the block id.
+ * Leaf: the number of extents and their ids; in version 2 the number of encryption scopes and their
+ * names; per slice the gap before it, its length, flags, its bytes or (extent index, offset,
+ * checksum), the cipher's nonce and offset, the index of its scope, and the block id.
  *
  * Inner node: per child the difference of its offset and its id.
  */
 const nodeVersion = 1;
+/** Leaves with slices of encryption scopes: releases before them refuse such a node. */
+const scopedVersion = 2;
 const kindLeaf = 0;
 const kindInner = 1;
 const flagInline = 1;
 const flagChecksum = 2;
 const flagBlock = 4;
 const flagCipher = 8;
+const flagScope = 16;
 
 const encoder = new TextEncoder();
 const decoder = new TextDecoder();
@@ -85,7 +89,6 @@ const reusedWriter = once(() => new ByteWriter());
 export function encodeNode(node: Node): Uint8Array {
   const writer = reusedWriter();
   writer.start();
-  writer.byte(nodeVersion);
   if (node.kind === "leaf") writeLeaf(writer, node.slices);
   else writeInner(writer, node.children);
   return writer.finish();
@@ -94,37 +97,56 @@ export function encodeNode(node: Node): Uint8Array {
 export function decodeNode(bytes: Uint8Array): Node {
   const reader = new ByteReader(bytes);
   const version = reader.uint8();
-  if (version !== nodeVersion) throw new Error(`content node has unknown version ${version}`);
+  const isScoped = version === scopedVersion;
+  if (version !== nodeVersion && !isScoped) {
+    throw new Error(`content node has unknown version ${version}`);
+  }
   return reader.uint8() === kindLeaf
-    ? { kind: "leaf", slices: readLeaf(reader) }
+    ? { kind: "leaf", slices: readLeaf(reader, isScoped) }
     : { kind: "inner", children: readInner(reader) };
 }
 
 function writeLeaf(writer: ByteWriter, slices: readonly Slice[]): void {
   const extents = new Map<bigint, number>();
+  const scopes = new Map<string, number>();
   for (const { source } of slices) {
     if ("extent" in source && !extents.has(source.extent)) extents.set(source.extent, extents.size);
+    const scope = source.cipher?.scope;
+    if (scope !== undefined && !scopes.has(scope)) scopes.set(scope, scopes.size);
   }
+  writer.byte(scopes.size === 0 ? nodeVersion : scopedVersion);
   writer.byte(kindLeaf);
   writer.varint(slices.length);
   writer.varint(extents.size);
   for (const extent of extents.keys()) writer.uint64(extent);
+  if (scopes.size > 0) writer.varint(scopes.size);
+  for (const scope of scopes.keys()) writeText(writer, scope);
   let end = 0;
   for (const slice of slices) {
     writer.varint(slice.at - end);
     writer.varint(slice.length);
-    writeSource(writer, slice, extents);
+    writeSource(writer, slice, { extents, scopes });
     end = endOf(slice);
   }
+}
+
+/** The positions of extents and scopes in the lists of a leaf. */
+interface LeafIndexes {
+  readonly extents: ReadonlyMap<bigint, number>;
+  readonly scopes: ReadonlyMap<string, number>;
 }
 
 function writeSource(
   writer: ByteWriter,
   { source, block }: Slice,
-  extents: ReadonlyMap<bigint, number>,
+  { extents, scopes }: LeafIndexes,
 ): void {
   const { cipher } = source;
-  const marks = (block === undefined ? 0 : flagBlock) | (cipher === undefined ? 0 : flagCipher);
+  const scope = cipher?.scope;
+  const marks =
+    (block === undefined ? 0 : flagBlock) |
+    (cipher === undefined ? 0 : flagCipher) |
+    (scope === undefined ? 0 : flagScope);
   if ("bytes" in source) {
     writer.byte(flagInline | marks);
     writer.bytes(source.bytes);
@@ -137,18 +159,28 @@ function writeSource(
   if (cipher !== undefined) {
     writer.uint64(cipher.nonce);
     writer.varint(cipher.at);
+    if (scope !== undefined) writer.varint(scopes.get(scope) as number);
   }
-  if (block === undefined) return;
-  const name = encoder.encode(block);
-  writer.varint(name.length);
-  writer.bytes(name);
+  if (block !== undefined) writeText(writer, block);
 }
 
-function readLeaf(reader: ByteReader): Slice[] {
+function writeText(writer: ByteWriter, text: string): void {
+  const bytes = encoder.encode(text);
+  writer.varint(bytes.length);
+  writer.bytes(bytes);
+}
+
+function readText(reader: ByteReader): string {
+  return decoder.decode(reader.copy(reader.varint(varintBytesMax)));
+}
+
+function readLeaf(reader: ByteReader, isScoped: boolean): Slice[] {
   const count = reader.varint(varintBytesMax);
   const extents = Array.from({ length: reader.varint(varintBytesMax) }, () =>
     reader.bigEndianUint64(),
   );
+  const scopeCount = isScoped ? reader.varint(varintBytesMax) : 0;
+  const scopes = Array.from({ length: scopeCount }, () => readText(reader));
   const slices: Slice[] = [];
   let end = 0;
   for (let index = 0; index < count; index += 1) {
@@ -156,21 +188,22 @@ function readLeaf(reader: ByteReader): Slice[] {
     const length = reader.varint(varintBytesMax);
     const flags = reader.uint8();
     const plain = readSource(reader, { flags, length, extents });
-    const source = (flags & flagCipher) === 0 ? plain : { ...plain, cipher: readCipher(reader) };
+    const isPlain = (flags & flagCipher) === 0;
+    const source = isPlain ? plain : { ...plain, cipher: readCipher(reader, flags, scopes) };
     const slice = { at, length, source };
     const named = (flags & flagBlock) !== 0;
-    slices.push(
-      named
-        ? { ...slice, block: decoder.decode(reader.copy(reader.varint(varintBytesMax))) }
-        : slice,
-    );
+    slices.push(named ? { ...slice, block: readText(reader) } : slice);
     end = at + length;
   }
   return slices;
 }
 
-function readCipher(reader: ByteReader): SliceCipher {
-  return { nonce: reader.bigEndianUint64(), at: reader.varint(varintBytesMax) };
+function readCipher(reader: ByteReader, flags: number, scopes: readonly string[]): SliceCipher {
+  const cipher = { nonce: reader.bigEndianUint64(), at: reader.varint(varintBytesMax) };
+  if ((flags & flagScope) === 0) return cipher;
+  const scope = scopes[reader.varint(varintBytesMax)];
+  if (scope === undefined) throw new Error("content node refers to a scope that it does not list");
+  return { ...cipher, scope };
 }
 
 function readSource(
@@ -188,6 +221,7 @@ function readSource(
 }
 
 function writeInner(writer: ByteWriter, children: readonly Child[]): void {
+  writer.byte(nodeVersion);
   writer.byte(kindInner);
   writer.varint(children.length);
   let previous = 0;

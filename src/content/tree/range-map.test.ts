@@ -1,7 +1,19 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import type { ContentPlan, ContentRef, ReceivedBody, SliceSource } from "../content-ref.ts";
-import { append, clear, compose, empty, resize, share, write, asPart } from "../plan.ts";
+import {
+  append,
+  clear,
+  compose,
+  empty,
+  resize,
+  share,
+  write,
+  asPart,
+  type ContentPlan,
+  type ContentRef,
+  type ReceivedBody,
+  type SliceSource,
+} from "../content-ref.ts";
 import {
   openContentFixture,
   pattern,

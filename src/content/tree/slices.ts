@@ -86,7 +86,7 @@ export function trim(slice: Slice, { from, to }: Span): Slice {
 /** The cipher of a source without its first `skipped` bytes: the same nonce, at a later position of
  *  the key stream. */
 export function cipherFrom({ cipher }: SliceSource, skipped: number): Pick<SliceSource, "cipher"> {
-  return cipher === undefined ? {} : { cipher: { nonce: cipher.nonce, at: cipher.at + skipped } };
+  return cipher === undefined ? {} : { cipher: { ...cipher, at: cipher.at + skipped } };
 }
 
 /** Appends a slice, merged with the last one if both are contiguous in one extent or small and

@@ -1,7 +1,6 @@
-import { empty } from "../../content/plan.ts";
+import { empty } from "../../content/content-ref.ts";
 import { invalidQuery } from "../../protocol/faults.ts";
 import { parseGuid } from "../../protocol/guid.ts";
-import { noBody } from "../../operation/operation.ts";
 import { checked, query, required, text } from "../../protocol/params.ts";
 import { fail, ok } from "../../protocol/result.ts";
 import { dropTransfer } from "../../operation/transfer.ts";
@@ -30,7 +29,6 @@ export const abortCopyFile = fileOperation({
   },
   since: "2015-02-21",
   params: { copyId, keepsTrailingDots },
-  body: noBody,
   permission: { letters: "w", resourceType: "o" },
   target: "must-exist",
   conditions: "none",

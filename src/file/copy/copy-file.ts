@@ -1,9 +1,12 @@
-import { empty, share as shareContent } from "../../content/plan.ts";
+import {
+  empty,
+  share as shareContent,
+  emptyContent,
+  type ContentPlan,
+} from "../../content/content-ref.ts";
 import { metadata, sourceConditions } from "../../operation/common-params.ts";
-import { emptyContent, type ContentPlan } from "../../content/content-ref.ts";
 import { put, type Effect } from "../../operation/effects.ts";
 import { copySource } from "../../protocol/named-resource.ts";
-import { noBody } from "../../operation/operation.ts";
 import { missingHeader } from "../../protocol/faults.ts";
 import { fail, ok, type Result } from "../../protocol/result.ts";
 import type { Conditions } from "../../protocol/conditions.ts";
@@ -25,8 +28,14 @@ import {
 import { checkFileAccess, fileOperation, wholeFile } from "../file-operation.ts";
 import { readAccess, replaceAccess } from "../locks/file-access.ts";
 import type { NodeScope } from "../resources.ts";
-import { archiveAttribute, isReadOnly } from "../shared/attributes.ts";
-import { loadLocalSource } from "../shared/local-source.ts";
+import {
+  archiveAttribute,
+  isReadOnly,
+  readInheritedSddl,
+  resolveSmbProperties,
+  type SmbProperties,
+} from "../shared/smb-properties.ts";
+import { loadLocalSource } from "../shared/range-params.ts";
 import { fileBytesMax } from "../shared/limits.ts";
 import { shareBytes } from "../counted-bytes.ts";
 import { fitsQuota, quotaExceeded, usedBytes } from "../shared/quota.ts";
@@ -38,11 +47,6 @@ import {
   smbProperties,
   type SmbInput,
 } from "../shared/smb-params.ts";
-import {
-  readInheritedSddl,
-  resolveSmbProperties,
-  type SmbProperties,
-} from "../shared/smb-properties.ts";
 import { decodeBase64 } from "../../base/base64.ts";
 import type { Metadata } from "../../protocol/metadata.ts";
 import type { Ticks } from "../../base/ticks.ts";
@@ -60,7 +64,7 @@ interface SourceProperties {
   readonly permission?: PermissionRecord | undefined;
 }
 
-/** `override` takes the value of the request, as absence does. */
+/** `override` and undefined: the property comes from the request. */
 type CopyMode = "source" | "override" | undefined;
 
 /** The parameters of Copy File that decide which properties the target gets. */
@@ -68,7 +72,7 @@ interface CopyOptions {
   readonly metadata: Metadata;
   readonly smb: SmbInput;
   readonly permissionMode: CopyMode;
-  /** For the mode and for owner and group in NFS shares. */
+  /** NFS shares: where the POSIX mode, and owner and group, come from. */
   readonly modeMode: CopyMode;
   readonly ownerMode: CopyMode;
   readonly setsArchive: boolean | undefined;
@@ -203,11 +207,10 @@ export const copyFile = fileOperation({
     setsArchive,
     modeMode,
     ownerMode,
-    smb: smbProperties({ words: ["now", "source", "none"], requiredOnce: false }),
+    smb: smbProperties({ words: ["now", "source", "none"], requiredByOldVersions: false }),
     keepsTrailingDots,
     keepsSourceTrailingDots,
   },
-  body: noBody,
   namedResources: [copySource],
   permission: {
     letters: "cw",

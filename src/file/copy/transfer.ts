@@ -1,4 +1,4 @@
-import { empty, whole } from "../../content/plan.ts";
+import { empty, whole } from "../../content/content-ref.ts";
 import { put, type Effect } from "../../operation/effects.ts";
 import { nextETag } from "../../protocol/conditions.ts";
 import type { TransferHandler, TransferJob } from "../../operation/transfer-handler.ts";

@@ -7,7 +7,7 @@ import { childrenOf, currentBounds, type ChildrenRequest } from "./children.ts";
 import { formatHttpDate, formatIso } from "../../base/dates.ts";
 import { bareETag } from "../../protocol/conditions.ts";
 import { element, nameElement, textElement } from "../../encoding/xml-writer.ts";
-import { formatAttributes } from "../shared/attributes.ts";
+import { formatAttributes } from "../shared/smb-properties.ts";
 
 interface DirectoryPage {
   readonly entries: PagedText;

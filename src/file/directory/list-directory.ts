@@ -7,13 +7,13 @@ import {
   prefix,
   wordSet,
 } from "../../operation/listing.ts";
-import { noBody, noETag } from "../../operation/operation.ts";
+import { noETag } from "../../operation/operation.ts";
 import { boolean, header } from "../../protocol/params.ts";
 import { xmlListBody } from "../../encoding/xml-body.ts";
 import { nameElement, startTag, textElement } from "../../encoding/xml-writer.ts";
 import { fileOperation } from "../file-operation.ts";
 import { presenceAccess } from "../locks/file-access.ts";
-import { foldName } from "../shared/fold.ts";
+import { foldName } from "../share-tree.ts";
 import { keepsTrailingDots } from "../shared/smb-params.ts";
 import { directoryPage } from "./directory-page.ts";
 
@@ -36,7 +36,6 @@ export const listDirectory = fileOperation({
     extended: header("x-ms-file-extended-info", boolean),
     keepsTrailingDots,
   },
-  body: noBody,
   permission: { letters: "l", resourceType: "co" },
   target: "must-exist",
   ...noETag,
@@ -44,7 +43,6 @@ export const listDirectory = fileOperation({
   effect: "reads",
   largeResponse: true,
   event: "none",
-  success: { status: 200, headers: [] },
   reads: (view, { scope, target, input, version }) => {
     const tree = { share: scope.share.id, epoch: scope.snapshot?.epoch };
     const wanted = {

@@ -1,6 +1,6 @@
 import type { Runtime } from "../../operation/work.ts";
 import type { RecordView } from "../../operation/view.ts";
-import { hasChildren } from "../directory/delete-directory.ts";
+import { hasChildren } from "../directory/directories.ts";
 import { changedHandles, unmarkOpenChanges, writesEvents } from "../events.ts";
 import { closeHandles } from "../handle/close-handles.ts";
 import { decideClose } from "../locks/opens.ts";
@@ -11,7 +11,7 @@ import { executeAtOnce, type SmbOperation } from "./execute-operation.ts";
 import type { FileReference } from "./file-reference.ts";
 import { loadLocks, loadNode, putLocks } from "./handle-operation.ts";
 import type { LoadedNode } from "./handle-operation.ts";
-import { entriesChanged } from "./node-effects.ts";
+import { entriesChanged } from "./new-node.ts";
 
 /** What a close did to the file, for the attributes in the response and for change notification. */
 export interface CloseResult {

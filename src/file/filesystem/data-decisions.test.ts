@@ -9,7 +9,7 @@ import {
   testLocks,
 } from "../../../tests/harness/file-decisions.ts";
 import { lockOperation, unlockOperation } from "./lock.ts";
-import { readOperation } from "./read.ts";
+import { readOperation } from "./info.ts";
 import { deletePendingOperation, setBasicOperation } from "./set-info.ts";
 import {
   cachedBy,

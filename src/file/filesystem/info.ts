@@ -8,11 +8,22 @@ import { quotaBytes } from "../shared/limits.ts";
 import { usedBytes } from "../shared/quota.ts";
 import { rootSddl, wellKnownSddl } from "../shared/sddl.ts";
 import { pathOf, rootKey } from "../share-tree.ts";
-import { executeAtOnce, type SmbOperation } from "./execute-operation.ts";
-import type { FileResult } from "./file-result.ts";
-import { handleOperation, loadShare } from "./handle-operation.ts";
+import { executeAtOnce, type SmbOperation, type LoadedContext } from "./execute-operation.ts";
+import { done, type FileResult } from "./file-result.ts";
+import {
+  handleOperation,
+  loadShare,
+  type HandleRequest,
+  type LoadedNode,
+  type LoadedFile,
+} from "./handle-operation.ts";
 import type { FileReference, ShareAddress } from "./file-reference.ts";
-import type { HandleRequest, LoadedNode } from "./handle-operation.ts";
+import { childrenOf, type Child } from "../directory/children.ts";
+import { emptyContent, type Slice } from "../../content/content-ref.ts";
+import type { ContentReader } from "../../content/content.ts";
+import { handleAccess } from "../locks/file-access.ts";
+import type { Span } from "../../protocol/ranges.ts";
+import { sectorsOf, slicesOf, intervalsOf, type Interval } from "../range/list-ranges.ts";
 
 /** What QUERY_INFO reports of a file. */
 export interface FileInfo {
@@ -128,4 +139,122 @@ export async function sddlOf(view: RecordView, { share, node }: LoadedNode): Pro
   if (key === undefined) return rootSddl;
   const stored = await view.get(permissions, { share: share.id, key });
   return stored?.sddl ?? wellKnownSddl(key) ?? rootSddl;
+}
+
+interface DirectoryListRequest extends HandleRequest {
+  /** Case-folded name of the first entry to list; empty for the start. */
+  readonly from: string;
+  readonly limit: number;
+}
+
+interface DirectoryPage {
+  readonly entries: readonly Child[];
+  readonly directory: NodeRecord;
+}
+
+/** Lists a directory in the order of the case-folded names, so that a continued listing repeats no
+ *  name. */
+const listOperation = handleOperation<DirectoryListRequest, DirectoryPage, readonly Child[]>({
+  name: "list directory",
+  effect: "reads",
+  event: "none",
+  onSnapshot: "allowed",
+  handle: "unchecked",
+  lease: "checked-at-open",
+  fileAccess: "none",
+  reads: (view, { request: { reference, from, limit }, loaded: { share, node } }) => {
+    const tree = { share: share.id, epoch: reference.snapshot?.epoch };
+    return childrenOf(view, tree, { directory: node.id, prefix: "", from, limit });
+  },
+  decide: ({ loaded, readResult: entries }) => ({ value: { entries, directory: loaded.node } }),
+});
+
+export function listDirectory(
+  runtime: Runtime,
+  request: DirectoryListRequest,
+): Promise<FileResult<DirectoryPage>> {
+  return executeAtOnce(runtime, listOperation, request);
+}
+
+interface FileReadRequest extends HandleRequest {
+  readonly from: number;
+  readonly length: number;
+}
+
+/** The bytes of a READ, from one state of the file. The caller closes the reader. */
+export interface FileReadResult {
+  readonly reader: ContentReader;
+  readonly length: number;
+}
+
+export const readOperation = handleOperation<FileReadRequest, { readonly length: number }>({
+  name: "read",
+  effect: "reads",
+  event: "none",
+  onSnapshot: "allowed",
+  handle: "must-be-open",
+  lease: "checked-at-open",
+  fileAccess: { ...handleAccess.read, range: ({ request }) => request },
+  decide: ({ request: { from, length }, loaded: { node } }) => {
+    const { content = emptyContent } = node;
+    if (from >= content.length && length > 0) return { fault: "end-of-file" };
+    const available = content.length - Math.min(from, content.length);
+    return { value: { length: Math.min(length, available) }, content };
+  },
+});
+
+export async function readFile(
+  runtime: Runtime,
+  request: FileReadRequest,
+): Promise<FileResult<FileReadResult>> {
+  const outcome = await executeAtOnce(runtime, readOperation, request);
+  if (outcome.kind === "fault") return outcome;
+  const { reader, value } = outcome;
+  if (reader === undefined) throw new Error("a successful read has content");
+  return done({ reader, length: value.length });
+}
+
+interface WrittenRangesRequest extends HandleRequest {
+  readonly span: Span;
+}
+
+/** Reports which parts of a span were written and not cleared, rounded to whole sectors as in List
+ *  Ranges. */
+const writtenRangesOperation = handleOperation<
+  WrittenRangesRequest,
+  readonly Interval[],
+  readonly Slice[]
+>({
+  name: "query allocated ranges",
+  effect: "reads",
+  event: "none",
+  onSnapshot: "allowed",
+  handle: "unchecked",
+  lease: "checked-at-open",
+  fileAccess: "none",
+  reads: (view, context) =>
+    slicesOf(view, context.loaded.node.content ?? emptyContent, spanInside(context)),
+  decide: (context) => {
+    const { from, length } = spanInside(context);
+    const clipped = intervalsOf(context.readResult).map((range) => ({
+      from: Math.max(range.from, from),
+      to: Math.min(range.to, from + length),
+    }));
+    return { value: sectorsOf(clipped, context.loaded.node.content?.length ?? 0) };
+  },
+});
+
+function spanInside({
+  request: { span },
+  loaded: { node },
+}: LoadedContext<WrittenRangesRequest, LoadedFile>): Span {
+  const present = node.content?.length ?? 0;
+  return { from: span.from, length: Math.max(0, Math.min(span.length, present - span.from)) };
+}
+
+export function writtenRanges(
+  runtime: Runtime,
+  request: WrittenRangesRequest,
+): Promise<FileResult<readonly Interval[]>> {
+  return executeAtOnce(runtime, writtenRangesOperation, request);
 }

@@ -10,8 +10,7 @@ import {
   testOpen,
   testShare,
 } from "../../../tests/harness/file-decisions.ts";
-import type { FileOpenRequest } from "./file-open-request.ts";
-import { openOperation, openSnapshotOperation } from "./open.ts";
+import { openOperation, openSnapshotOperation, type FileOpenRequest } from "./open.ts";
 import { renameOperation, type RenameDestination } from "./rename.ts";
 import {
   cachedBy,

@@ -1,8 +1,8 @@
 import type { Runtime } from "../../operation/work.ts";
 import type { RecordView } from "../../operation/view.ts";
 import { nextETag } from "../../protocol/conditions.ts";
-import { hasChildren } from "../directory/delete-directory.ts";
-import { openBelow, type OpenedFile } from "../directory/open-below.ts";
+import { hasChildren } from "../directory/directories.ts";
+import { openBelow, type OpenedFile } from "../directory/children.ts";
 import {
   checkAccess,
   checkDataAccess,
@@ -20,7 +20,7 @@ import type { FaultDecision, FileFault, FileReply, FileOutcome } from "./file-re
 import type { WaitDecision } from "../../operation/reply.ts";
 import { handleOperation, loadLocks, putLocks, stopFor, waitFor } from "./handle-operation.ts";
 import type { HandleRequest, LoadedFile } from "./handle-operation.ts";
-import { entriesChanged, removeNode } from "./node-effects.ts";
+import { entriesChanged, removeNode } from "./new-node.ts";
 
 /** A rename through a handle, to a path in the same share. */
 interface FileRenameRequest extends HandleRequest {

@@ -1,18 +1,17 @@
 import type { Ticks } from "../../base/ticks.ts";
 import type { Runtime } from "../../operation/work.ts";
 import { nextETag } from "../../protocol/conditions.ts";
-import { hasChildren } from "../directory/delete-directory.ts";
+import { hasChildren } from "../directory/directories.ts";
 import { checkDataAccess, handleAccess } from "../locks/file-access.ts";
-import { deleteFaultOrder, refuseDelete, type DeleteFault } from "../node/delete-rules.ts";
+import { deleteFaultOrder, refuseDelete, type DeleteFault } from "../node/delete-file.ts";
 import { displacedParent, type NodeRecord } from "../records.ts";
-import { directoryAttribute } from "../shared/attributes.ts";
-import { storePermission } from "../shared/smb-properties.ts";
+import { directoryAttribute, storePermission } from "../shared/smb-properties.ts";
 import { executeAtOnce, executeOperation } from "./execute-operation.ts";
 import type { FileFault, FileResult, FileOutcome } from "./file-result.ts";
 import { handleOperation, putLocks, stopFor } from "./handle-operation.ts";
 import type { HandleRequest } from "./handle-operation.ts";
 import { sddlOf } from "./info.ts";
-import { changeNode } from "./node-effects.ts";
+import { changeNode } from "./new-node.ts";
 
 /** Times and attributes to set; undefined leaves a value unchanged. */
 export interface BasicInfoChange {

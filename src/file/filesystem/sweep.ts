@@ -1,13 +1,13 @@
 import { runOnce, type Attempt, type Runtime, type Work } from "../../operation/work.ts";
 import type { RecordView } from "../../operation/view.ts";
-import { hasChildren } from "../directory/delete-directory.ts";
+import { hasChildren } from "../directory/directories.ts";
 import { changedHandles, serverNodeEvents, unmarkOpenChanges } from "../events.ts";
 import { closeHandles } from "../handle/close-handles.ts";
 import { decideClose } from "../locks/opens.ts";
 import { locks, openChanges, shares, type ShareRecord } from "../records.ts";
 import { nodeById } from "../share-tree.ts";
 import { isOpen, loadLocks, putLocks } from "./handle-operation.ts";
-import { entriesChanged } from "./node-effects.ts";
+import { entriesChanged } from "./new-node.ts";
 import { sweepWatchedShares } from "./watching.ts";
 
 interface OpenFile {
@@ -19,6 +19,25 @@ interface OpenFile {
 const filesMax = 100_000;
 /** Files that are swept at the same time, so that their transactions share a commit batch. */
 const concurrentFilesMax = 32;
+
+/** Closes handles of processes that have ended, whose locks would otherwise block REST requests for
+ *  ever. Owners of handles are read before the list of running processes, and a process registers
+ *  itself before it opens files, so one that has just started is never treated as ended. Returns
+ *  the number of files that had such handles. */
+export async function closeOrphanedHandles(
+  runtime: Runtime,
+  owners: () => Promise<ReadonlySet<string>>,
+): Promise<number> {
+  const holders = new Set<string>();
+  await sweepHandles(runtime, (owner) => {
+    holders.add(owner);
+    return true;
+  });
+  if (holders.size === 0) return 0;
+  const running = await owners();
+  const dead = new Set([...holders].filter((owner) => !running.has(owner)));
+  return dead.size === 0 ? 0 : sweepHandles(runtime, (owner) => !dead.has(owner));
+}
 
 /** Closes the handles of server processes that have ended, and returns the number of files that had
  *  such handles. */

@@ -25,7 +25,7 @@ import { fitsQuota, readUsed } from "../shared/quota.ts";
 import { executeOperation, type LoadedContext } from "./execute-operation.ts";
 import type { FileOutcome } from "./file-result.ts";
 import { handleOperation, type HandleRequest, type LoadedFile } from "./handle-operation.ts";
-import { changeNode } from "./node-effects.ts";
+import { changeNode } from "./new-node.ts";
 
 /** A request that changes the content of a file. */
 interface ChangeRequest extends HandleRequest {

@@ -1,18 +1,189 @@
-import type { Effect } from "../../operation/effects.ts";
-import { formatMarker, marker } from "../../operation/listing.ts";
-import { noBody, noETag } from "../../operation/operation.ts";
+import { formatHttpDate } from "../../base/dates.ts";
+import { formatMarker, marker, maxResults, pageSize } from "../../operation/listing.ts";
+import { noETag } from "../../operation/operation.ts";
 import { boolean, header, required } from "../../protocol/params.ts";
-import type { RecordView } from "../../operation/view.ts";
-import { hasChildren } from "../directory/delete-directory.ts";
-import { changedHandles, type NodeChange } from "../events.ts";
-import type { NodeScope } from "../resources.ts";
-import { hasEventLog } from "../../operation/quotas.ts";
+import { elementOf, joined, rendered, xmlBodyOf } from "../../encoding/xml-body.ts";
+import { element, nameElement, textElement } from "../../encoding/xml-writer.ts";
+import { dataAccess } from "../locks/access.ts";
 import { fileOperation } from "../file-operation.ts";
 import { presenceAccess } from "../locks/file-access.ts";
-import type { LockState } from "../locks/lock-state.ts";
 import { keepsTrailingDots } from "../shared/smb-params.ts";
+import type { RecordView } from "../../operation/view.ts";
+import type { LockState, Open } from "../locks/lock-state.ts";
+import { locks, rootId, type NodeRecord } from "../records.ts";
+import type { NodeScope } from "../resources.ts";
+import { nodeById, pathOf } from "../share-tree.ts";
+import type { Effect } from "../../operation/effects.ts";
+import { hasChildren } from "../directory/directories.ts";
+import { changedHandles, type NodeChange } from "../events.ts";
+import { hasEventLog } from "../../operation/quotas.ts";
 import { closeHandles, type CloseHandlesRequest } from "./close-handles.ts";
-import { openedNodes, type OpenedNode } from "./open-handles.ts";
+
+/** Lists the handles of SMB clients. learn.microsoft.com/rest/api/storageservices/list-handles */
+export const listHandles = fileOperation({
+  name: "List Handles",
+  ids: ["Directory_ListHandles", "File_ListHandles"],
+  route: { method: "GET", resource: "entry", query: { comp: "listhandles" } },
+  since: "2018-11-09",
+  params: {
+    marker,
+    maxResults,
+    recursive: header("x-ms-recursive", boolean),
+    keepsTrailingDots,
+  },
+  permission: { letters: "l", resourceType: "co" },
+  target: "must-exist",
+  ...noETag,
+  fileAccess: presenceAccess,
+  effect: "reads",
+  event: "none",
+  reads: (view, { scope, target, input }) => {
+    const position = positionOf(input.marker);
+    const recursive = input.recursive ?? false;
+    const nodes = openedNodes(view, scope, target, { recursive, from: position.file });
+    return readHandles(nodes, position, pageSize(input.maxResults) + 1);
+  },
+  decide: ({ input, readResult, version }) => {
+    const shown = readResult.slice(0, pageSize(input.maxResults));
+    const next = readResult[shown.length];
+    const inner = joined(
+      textElement("Marker", input.marker && formatMarker(input.marker)),
+      textElement("MaxResults", input.maxResults),
+      elementOf(
+        "Entries",
+        rendered(shown, (handle) => renderHandle(handle, version)),
+      ),
+      textElement("NextMarker", next === undefined ? "" : markerOf(next)),
+    );
+    return { body: xmlBodyOf(elementOf("EnumerationResults", inner)) };
+  },
+});
+
+function markerOf({ opened, open }: ListedHandle): string {
+  return formatMarker([String(opened.node.id), String(open.id)]);
+}
+
+/** A marker of another form is the start of the list. */
+function positionOf([file = "", handle = ""]: readonly string[] = []): HandlePosition {
+  const ids = [file, handle];
+  if (!ids.every((id) => /^\d{1,19}$/.test(id))) return { file: 0n, handle: 0n };
+  return { file: BigInt(file), handle: BigInt(handle) };
+}
+
+/** The bits of `dataAccess` with their names in the response. */
+const rights = [
+  ["Read", 1],
+  ["Write", 2],
+  ["Delete", 4],
+] as const;
+
+function renderHandle({ opened, open }: ListedHandle, version: string): string {
+  const { node, path } = opened;
+  const held = dataAccess(open.access);
+  let list = "";
+  for (const [name, bit] of rights) {
+    if ((held & bit) !== 0) list += textElement("AccessRight", name);
+  }
+  const hasRights = version >= "2023-01-03" && list !== "";
+  return element(
+    "Handle",
+    textElement("HandleId", open.id) +
+      nameElement("Path", path.join("/")) +
+      textElement("FileId", node.id) +
+      textElement("ParentId", node.parent) +
+      textElement("SessionId", open.session) +
+      textElement("ClientIp", open.client) +
+      textElement("OpenTime", formatHttpDate(open.openedAt)) +
+      (hasRights ? element("AccessRightList", list) : ""),
+  );
+}
+
+/** A file or directory with at least one handle. */
+interface OpenedNode {
+  readonly node: NodeRecord;
+  readonly path: readonly string[];
+  readonly state: LockState;
+}
+
+interface HandleScan {
+  /** Whether to include the files below the target, if that is a directory. */
+  readonly recursive: boolean;
+  /** Id of the first file to examine; 0 for all. */
+  readonly from: bigint;
+  /** Which lock states to return; tested before the path is read. */
+  readonly isWanted?: (state: LockState) => boolean;
+}
+
+/** Reading the node of an open file and the directories above it, in units of `spend`. */
+const unitsPerFile = 4;
+
+/** The target of the request if it is open and, on request, all open files below it, in the order
+ *  of their ids. A caller that has enough ends the iteration, so that a page costs no more than the
+ *  files up to its end. Other requests run meanwhile. A share snapshot has no handles. */
+async function* openedNodes(
+  view: RecordView,
+  scope: NodeScope,
+  target: NodeRecord,
+  { recursive, from, isWanted = () => true }: HandleScan,
+): AsyncIterable<OpenedNode> {
+  if (scope.snapshot !== undefined) return;
+  if (!recursive || target.kind !== "directory") {
+    const { locks: state, components: path } = scope;
+    if (state !== undefined && isWanted(state)) yield { node: target, path, state };
+    return;
+  }
+  const share = scope.share.id;
+  const { end } = locks.range([share]);
+  for await (const batch of view.scan(locks, { start: locks.key({ share, id: from }), end })) {
+    for (const entry of batch) {
+      const wait = view.loop.spend(unitsPerFile);
+      if (wait !== undefined) await wait;
+      const { record: state } = entry;
+      if (!isWanted(state)) continue;
+      const node = await nodeById(view, share, locks.parts(entry.key)[1] as bigint);
+      if (node === undefined) continue;
+      const path = await pathOf(view, share, node);
+      // A displaced file has no path; its handles are shown for the root, so that they can be
+      // closed.
+      if (target.id === rootId) yield { node, path: path ?? [node.name], state };
+      else if (path && isWithin(path, scope.components)) yield { node, path, state };
+    }
+  }
+}
+
+function isWithin(path: readonly string[], directory: readonly string[]): boolean {
+  return directory.every((name, index) => path[index]?.toUpperCase() === name.toUpperCase());
+}
+
+/** One handle with its file. */
+interface ListedHandle {
+  readonly opened: OpenedNode;
+  readonly open: Open;
+}
+
+/** A position in a list of handles: the ids of a file and of one of its handles. */
+interface HandlePosition {
+  readonly file: bigint;
+  readonly handle: bigint;
+}
+
+/** The handles of the files from a position on, ordered by file and handle id; at most `limit`. */
+async function readHandles(
+  nodes: AsyncIterable<OpenedNode>,
+  { file, handle }: HandlePosition,
+  limit: number,
+): Promise<readonly ListedHandle[]> {
+  const found: ListedHandle[] = [];
+  for await (const opened of nodes) {
+    const first = opened.node.id === file ? handle : 0n;
+    const opens = opened.state.opens.filter(({ id }) => id >= first);
+    for (const open of opens.toSorted((left, right) => (left.id < right.id ? -1 : 1))) {
+      found.push({ opened, open });
+      if (found.length >= limit) return found;
+    }
+  }
+  return found;
+}
 
 /** Files whose handles one request closes. If more files match, the response has a marker, and the
  *  client repeats the request. */
@@ -37,7 +208,6 @@ export const forceCloseHandles = fileOperation({
     recursive: header("x-ms-recursive", boolean),
     keepsTrailingDots,
   },
-  body: noBody,
   permission: { letters: "w", resourceType: "co" },
   target: "must-exist",
   ...noETag,
@@ -85,12 +255,12 @@ export const forceCloseHandles = fileOperation({
 });
 
 /** Whether the file has a handle that the request closes. */
-function closes({ opens }: LockState, asked: bigint | "all"): boolean {
-  return asked === "all" ? opens.length > 0 : opens.some(({ id }) => id === asked);
+function closes({ opens }: LockState, requestedId: bigint | "all"): boolean {
+  return requestedId === "all" ? opens.length > 0 : opens.some(({ id }) => id === requestedId);
 }
 
-function closedHandles({ opens }: LockState, asked: bigint | "all"): ReadonlySet<bigint> {
-  return new Set(asked === "all" ? opens.map(({ id }) => id) : [asked]);
+function closedHandles({ opens }: LockState, requestedId: bigint | "all"): ReadonlySet<bigint> {
+  return new Set(requestedId === "all" ? opens.map(({ id }) => id) : [requestedId]);
 }
 
 type ClosingNode = OpenedNode & Pick<CloseHandlesRequest, "hasChildren" | "changed">;
@@ -99,13 +269,13 @@ function withFacts(
   view: RecordView,
   scope: NodeScope,
   opened: readonly OpenedNode[],
-  asked: bigint | "all",
+  requestedId: bigint | "all",
 ): Promise<readonly ClosingNode[]> {
   const share = scope.share.id;
   return Promise.all(
     opened.map(async (each) => {
       const { id, kind } = each.node;
-      const handles = hasEventLog(scope) ? closedHandles(each.state, asked) : [];
+      const handles = hasEventLog(scope) ? closedHandles(each.state, requestedId) : [];
       return {
         ...each,
         changed: await changedHandles(view, { share, file: id }, handles),

@@ -3,7 +3,7 @@ import { Right, shareAll, shareRead } from "./access.ts";
 import { lockingRanges, type ByteSpan } from "./byte-ranges.ts";
 import { breakCaches, type BreakTrigger } from "./caching.ts";
 import type { LockState, Open } from "./lock-state.ts";
-import { checkSharing, type Exclusion } from "./share-modes.ts";
+import { checkSharing, type Exclusion } from "./opens.ts";
 
 /** How an operation accesses a file that clients may have open, locked or cached. */
 export interface DataAccess {

@@ -9,10 +9,8 @@ import type { NodeRecord } from "../records.ts";
 import { listDirectory } from "../directory/list-directory.ts";
 import { createFile } from "../node/create-file.ts";
 import { deleteFile } from "../node/delete-file.ts";
-import { setFileMetadata } from "../node/file-metadata.ts";
+import { setFileMetadata, leaseFile, setFileProperties } from "../node/set-file-properties.ts";
 import { getFile, getFileProperties } from "../node/get-file.ts";
-import { leaseFile } from "../node/lease-file.ts";
-import { setFileProperties } from "../node/set-file-properties.ts";
 import { listRanges } from "../range/list-ranges.ts";
 import { clearRange, putRange } from "../range/put-range.ts";
 

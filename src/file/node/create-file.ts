@@ -2,20 +2,18 @@ import { encodeBase64 } from "../../base/base64.ts";
 import { metadata } from "../../operation/common-params.ts";
 import { header, oneOf, required } from "../../protocol/params.ts";
 import { fail, ok } from "../../protocol/result.ts";
-import { startingWith } from "../../content/plan.ts";
-import { emptyContent, inlinePartBytesMax } from "../../content/content-ref.ts";
+import { startingWith, emptyContent, inlinePartBytesMax } from "../../content/content-ref.ts";
 import { nodeBytes, shareBytes } from "../counted-bytes.ts";
 import type { NodeRecord } from "../records.ts";
 import { fileOperation, wholeFile } from "../file-operation.ts";
 import { replaceAccess } from "../locks/file-access.ts";
-import { isReadOnly } from "../shared/attributes.ts";
+import { isReadOnly, readCreationSddl } from "../shared/smb-properties.ts";
 import { defaultContentType, fileHeaders } from "../shared/http-headers.ts";
 import { rangeBytesMax } from "../shared/limits.ts";
 import { fitsQuota, quotaExceeded, readUsed } from "../shared/quota.ts";
 import { createdHeaderNames, createNode } from "../shared/create-node.ts";
 import { fileLength } from "../shared/range-params.ts";
 import { keepsTrailingDots, smbProperties } from "../shared/smb-params.ts";
-import { readCreationSddl } from "../shared/smb-properties.ts";
 
 /** The first x-ms-version whose Create File takes the content of the file. */
 const contentSince = "2026-02-06";
@@ -36,7 +34,7 @@ export const createFile = fileOperation({
     length: required(fileLength),
     headers: fileHeaders,
     metadata,
-    smb: smbProperties({ words: ["now", "none"], requiredOnce: true, creates: true }),
+    smb: smbProperties({ words: ["now", "none"], requiredByOldVersions: true, creates: true }),
     keepsTrailingDots,
     // Links and directories have operations of their own; other types cannot be created.
     type: header("x-ms-file-file-type", oneOf("Regular")),

@@ -2,8 +2,8 @@ import { describe, expect, it } from "vitest";
 import { Right } from "../locks/access.ts";
 import { rootId } from "../records.ts";
 import { testDirectory, testFile, testLease } from "../../../tests/harness/file-decisions.ts";
-import { deleteFaultOrder, refuseDelete } from "./delete-rules.ts";
-import { isLeasedAgainst } from "./lease-rules.ts";
+import { deleteFaultOrder, refuseDelete } from "./delete-file.ts";
+import { isLeasedAgainst } from "./set-file-properties.ts";
 
 describe("deleting", () => {
   const file = testFile();

@@ -103,12 +103,12 @@ export const getFile = fileOperation({
   },
   decide: ({ target, address, input, version, now }) => {
     const { content = emptyContent, metadata } = target;
-    const { range: asked, rangeMd5 } = input;
+    const { range: requested, rangeMd5 } = input;
     const properties = fileProperties({ target, address, version, now });
     const headers = { ...properties, "Accept-Ranges": "bytes" };
     // A request for the MD5 of the range takes precedence: its bytes are sent unchanged.
     const isStructured = input.wantsStructured === true && rangeMd5 !== true;
-    if (asked === undefined) {
+    if (requested === undefined) {
       if (rangeMd5 === true) return invalidHeader("x-ms-range-get-content-md5", "true");
       const { length } = content;
       return {
@@ -117,7 +117,7 @@ export const getFile = fileOperation({
         body: replyBody({ content, from: 0, length }, isStructured),
       };
     }
-    const span = clipRange(asked, content.length);
+    const span = clipRange(requested, content.length);
     if (span === undefined) {
       return fail("InvalidRange", { headers: { "Content-Range": `bytes */${content.length}` } });
     }

@@ -1,22 +1,28 @@
 import { emptyContent } from "../../content/content-ref.ts";
-import { noBody, propertiesChange } from "../../operation/operation.ts";
+import { propertiesChange, propertiesRead, type Route } from "../../operation/operation.ts";
 import { fail } from "../../protocol/result.ts";
 import { byteSpan, fileOperation } from "../file-operation.ts";
-import { writeAccess } from "../locks/file-access.ts";
+import { writeAccess, propertiesAccess, leaseAccess } from "../locks/file-access.ts";
 import { coveredBytes, cutSpan, resizeContent } from "../range/write-rules.ts";
 import type { NodeRecord } from "../records.ts";
-import { isReadOnly } from "../shared/attributes.ts";
-import { fileHeaders } from "../shared/http-headers.ts";
-import { fitsQuota, quotaExceeded, readUsed } from "../shared/quota.ts";
-import { updateNode } from "../shared/node-replies.ts";
-import { fileLength } from "../shared/range-params.ts";
-import { keepsTrailingDots, permissionActions, smbProperties } from "../shared/smb-params.ts";
 import {
+  isReadOnly,
+  readOnlyAttribute,
   readInheritedSddl,
   resolveSmbProperties,
   smbHeaderNames,
   smbHeaders,
 } from "../shared/smb-properties.ts";
+import { fileHeaders } from "../shared/http-headers.ts";
+import { fitsQuota, quotaExceeded, readUsed } from "../shared/quota.ts";
+import { updateNode } from "../shared/node-replies.ts";
+import { fileLength } from "../shared/range-params.ts";
+import { keepsTrailingDots, permissionActions, smbProperties } from "../shared/smb-params.ts";
+import { metadata, breakHeaders, leaseAction, leaseChange } from "../../operation/common-params.ts";
+import { leaseReply } from "../../protocol/lease-action.ts";
+import type { Ticks } from "../../base/ticks.ts";
+import { isLocked } from "../../protocol/lease.ts";
+import { dataAccess, shareDelete, shareWrite } from "../locks/access.ts";
 
 /** How much longer a request makes the file; 0 or less if it does not. */
 function grownBytes({ content = emptyContent }: NodeRecord, wanted = content.length): number {
@@ -35,10 +41,9 @@ export const setFileProperties = fileOperation({
   params: {
     length: fileLength,
     headers: fileHeaders,
-    smb: smbProperties({ words: ["now", "preserve", "none"], requiredOnce: true }),
+    smb: smbProperties({ words: ["now", "preserve", "none"], requiredByOldVersions: true }),
     keepsTrailingDots,
   },
-  body: noBody,
   permission: { letters: "w", resourceType: "o", furtherActions: permissionActions },
   lease: "match-if-leased",
   fileAccess: {
@@ -97,3 +102,83 @@ export const setFileProperties = fileOperation({
     };
   },
 });
+
+/** learn.microsoft.com/rest/api/storageservices/get-file-metadata */
+export const getFileMetadata = fileOperation({
+  ...propertiesRead,
+  name: "Get File Metadata",
+  ids: ["File_GetMetadata_GET", "File_GetMetadata_HEAD"],
+  route: { method: ["GET", "HEAD"], resource: "file", query: { comp: "metadata" } },
+  since: "2015-02-21",
+  params: { keepsTrailingDots },
+  permission: { letters: "r", resourceType: "o" },
+  fileAccess: propertiesAccess,
+  event: "none",
+  decide: ({ target }) => ({ metadata: target.metadata }),
+});
+
+/** Replaces all metadata of the file.
+ *  learn.microsoft.com/rest/api/storageservices/set-file-metadata */
+export const setFileMetadata = fileOperation({
+  ...propertiesChange,
+  name: "Set File Metadata",
+  ids: ["File_SetMetadata"],
+  route: { method: "PUT", resource: "file", query: { comp: "metadata" } },
+  since: "2015-02-21",
+  params: { metadata, keepsTrailingDots },
+  permission: { letters: "w", resourceType: "o" },
+  lease: "match-if-leased",
+  fileAccess: writeAccess,
+  event: "SetFileMetadata",
+  success: { status: 200, headers: ["x-ms-request-server-encrypted"] },
+  decide: ({ target, scope, input, newETag }) => {
+    if ((target.attributes & readOnlyAttribute) !== 0) return fail("ReadOnlyAttribute");
+    const next = { ...target, metadata: input.metadata, change: newETag };
+    return {
+      ...updateNode(scope, { target, next }),
+      headers: { "x-ms-request-server-encrypted": "true" },
+    };
+  },
+});
+
+/** File leases are always infinite. learn.microsoft.com/rest/api/storageservices/lease-file */
+function declareLease(ids: readonly string[], letters: string, headers: Route["headers"] = {}) {
+  return fileOperation({
+    ...leaseChange,
+    name: "Lease File",
+    ids,
+    route: { method: "PUT", resource: "file", query: { comp: "lease" }, headers },
+    since: "2019-07-07",
+    params: { action: leaseAction("file"), keepsTrailingDots },
+    permission: { letters, resourceType: "o" },
+    conditions: "none",
+    fileAccess: {
+      ...leaseAccess,
+      // Only `acquire` can conflict with open handles: the other actions do not exclude more
+      // clients.
+      appliesTo: ({ action }) => action.action === "acquire",
+    },
+    // Leases of files are no events, as those of blobs.
+    event: "none",
+    decide: ({ target, input, now, newGuid }) =>
+      leaseReply({ target, action: input.action, kind: "file", now, newGuid }),
+  });
+}
+
+export const leaseFile = declareLease(
+  ["File_AcquireLease", "File_ChangeLease", "File_ReleaseLease"],
+  "w",
+);
+
+export const breakFileLease = declareLease(["File_BreakLease"], "wd", breakHeaders);
+
+/** Whether an Azure lease of a file prevents an SMB open. It excludes writing and deleting, like an
+ *  open with a share mode that permits only reading (`leaseAccess`). */
+export function isLeasedAgainst(
+  { kind, lease }: Pick<NodeRecord, "kind" | "lease">,
+  access: number,
+  now: Ticks,
+): boolean {
+  if ((dataAccess(access) & (shareWrite | shareDelete)) === 0) return false;
+  return kind === "file" && isLocked(lease, now);
+}

@@ -4,7 +4,6 @@ import { formatIso } from "../../base/dates.ts";
 import type { Ticks } from "../../base/ticks.ts";
 import { invalidHeader } from "../../protocol/faults.ts";
 import { copySource } from "../../protocol/named-resource.ts";
-import { noBody } from "../../operation/operation.ts";
 import type { RecordView } from "../../operation/view.ts";
 import { header, oneOf } from "../../protocol/params.ts";
 import type { Span } from "../../protocol/ranges.ts";
@@ -13,7 +12,7 @@ import { byteSpan, fileOperation } from "../file-operation.ts";
 import { writeAccess } from "../locks/file-access.ts";
 import type { NodeRecord } from "../records.ts";
 import type { NodeScope } from "../resources.ts";
-import { isReadOnly } from "../shared/attributes.ts";
+import { isReadOnly } from "../shared/smb-properties.ts";
 import { rangeBytesMax } from "../shared/limits.ts";
 import { writeRange } from "../shared/range-params.ts";
 import { updateNode } from "../shared/node-replies.ts";
@@ -138,7 +137,6 @@ export const clearRange = fileOperation({
     headers: { "x-ms-write": "clear" },
   },
   since: "2015-02-21",
-  body: noBody,
   event: "ClearRange",
   success: { status: 201, headers: ["x-ms-file-last-write-time"] },
   decide: (context) => {

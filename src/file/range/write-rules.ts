@@ -1,12 +1,14 @@
 import type { Ticks } from "../../base/ticks.ts";
 import {
   emptyContent,
+  edit,
+  resize,
+  write,
   type ContentEdit,
   type ContentPlan,
   type ContentRef,
   type ReceivedBody,
 } from "../../content/content-ref.ts";
-import { edit, resize, write } from "../../content/plan.ts";
 import type { RecordView } from "../../operation/view.ts";
 import type { Span } from "../../protocol/ranges.ts";
 import type { ClearedRange, NodeRecord, ShareRecord } from "../records.ts";
@@ -111,10 +113,10 @@ interface ContentChange {
 /** The record after a change of the content. */
 export function changedFile(
   node: NodeRecord,
-  { newETag, lastWrite: asked }: WriteTime,
+  { newETag, lastWrite: requested }: WriteTime,
   { length, allocated }: ContentChange,
 ): NodeRecord {
-  const lastWrite = asked === "preserve" ? node.lastWrite : newETag;
+  const lastWrite = requested === "preserve" ? node.lastWrite : newETag;
   return {
     ...node,
     lastWrite,

@@ -9,7 +9,7 @@ import {
   type ShareRecord,
 } from "../records.ts";
 import type { NodeScope } from "../resources.ts";
-import type { LocalSource } from "../shared/local-source.ts";
+import type { LocalSource } from "../shared/range-params.ts";
 import { shareBytes } from "../counted-bytes.ts";
 import { keepForSnapshots, deleteNode, useBytes } from "../shared/node-replies.ts";
 import type { HardLink } from "../share-tree.ts";

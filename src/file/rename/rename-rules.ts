@@ -1,13 +1,13 @@
 import { checkLease } from "../../protocol/lease.ts";
 import type { Failure } from "../../protocol/result.ts";
 import type { Ticks } from "../../base/ticks.ts";
-import type { OpenedFile } from "../directory/open-below.ts";
+import type { OpenedFile } from "../directory/children.ts";
 import { Right, shareRead, shareWrite } from "../locks/access.ts";
 import { breakCaches } from "../locks/caching.ts";
 import { noLocks, type LockState, type Open } from "../locks/lock-state.ts";
-import { sharingConflicts } from "../locks/share-modes.ts";
+import { sharingConflicts } from "../locks/opens.ts";
 import { rootId, type NodeRecord } from "../records.ts";
-import { isReadOnly } from "../shared/attributes.ts";
+import { isReadOnly } from "../shared/smb-properties.ts";
 
 /** What the decision about a rename depends on, over REST and SMB. */
 export interface RenameFacts {

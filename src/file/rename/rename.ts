@@ -3,7 +3,6 @@ import { put } from "../../operation/effects.ts";
 import { invalidHeader } from "../../protocol/faults.ts";
 import { parseLeaseId } from "../../protocol/lease.ts";
 import { renameSource } from "../../protocol/named-resource.ts";
-import { noBody } from "../../operation/operation.ts";
 import type { WaitDecision } from "../../operation/reply.ts";
 import { boolean, header, text } from "../../protocol/params.ts";
 import type { InputOf, Param } from "../../protocol/params.ts";
@@ -12,7 +11,7 @@ import type { Failure } from "../../protocol/result.ts";
 import { ticksFromSeconds } from "../../base/ticks.ts";
 import type { Ticks } from "../../base/ticks.ts";
 import type { RecordView } from "../../operation/view.ts";
-import { openBelow } from "../directory/open-below.ts";
+import { openBelow } from "../directory/children.ts";
 import { firstHardLink } from "../link/hard-link-names.ts";
 import type { NodeChange } from "../events.ts";
 import { locks, rootId } from "../records.ts";
@@ -21,8 +20,7 @@ import { checkFileAccess, fileOperation } from "../file-operation.ts";
 import { displaceAccess, moveAccess, removeAccess } from "../locks/file-access.ts";
 import { deletePending, flushSecondsMax, faultWithHolders } from "../locks/rest-access.ts";
 import type { NodeScope } from "../resources.ts";
-import { loadLocalSource } from "../shared/local-source.ts";
-import type { LocalSource } from "../shared/local-source.ts";
+import { loadLocalSource, type LocalSource } from "../shared/range-params.ts";
 import { keepsSourceTrailingDots, keepsTrailingDots, smbProperties } from "../shared/smb-params.ts";
 import {
   readInheritedSddl,
@@ -46,7 +44,10 @@ const params = {
   destinationLease: leaseId("x-ms-destination-lease-id"),
   contentType: header("x-ms-content-type", text),
   metadata,
-  smb: smbProperties({ words: ["now", "preserve", "source", "none"], requiredOnce: false }),
+  smb: smbProperties({
+    words: ["now", "preserve", "source", "none"],
+    requiredByOldVersions: false,
+  }),
   keepsTrailingDots,
   keepsSourceTrailingDots,
 };
@@ -67,7 +68,6 @@ function declareRename(kind: "file" | "directory") {
     },
     since: "2021-04-10",
     params,
-    body: noBody,
     namedResources: [renameSource],
     permission: { letters: "w", resourceType: "o" },
     target: "optional",

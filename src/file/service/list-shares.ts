@@ -27,7 +27,7 @@ import {
   tierChangeTime,
   tierTransitionState,
 } from "../share/share-settings.ts";
-import { snapshotsOf } from "../share/snapshots.ts";
+import { snapshotsOf } from "../share/share-lifecycle.ts";
 
 /** An entry of a share listing: a share, a snapshot or a soft-deleted share. */
 interface ListedShare {
@@ -87,7 +87,8 @@ function listed(name: string, record: ListedShare["record"], rank: string): List
   return { name, record, sortKey: `${name}${separator}${rank}` };
 }
 
-/** The names from that of the first entry on, which need not be the first one of its name. */
+/** Reads records from the name of the first entry on. Some of them may come before that entry,
+ *  because a name can have several entries. */
 function namesOf<K, R>(view: RecordView, table: Table<K, R>, account: bigint, bounds: ListBounds) {
   const from = bounds.from.split(separator)[0] ?? "";
   const limit = bounds.limit + 1;

@@ -1,5 +1,5 @@
 import { invalidHeader } from "../../protocol/faults.ts";
-import { noBody, noETag } from "../../operation/operation.ts";
+import { noETag } from "../../operation/operation.ts";
 import { checked, header, required, text } from "../../protocol/params.ts";
 import { fail, ok, type Result } from "../../protocol/result.ts";
 import { permissions } from "../records.ts";
@@ -11,7 +11,7 @@ import { sddlFromBinary, sddlToBinary } from "../shared/sddl-binary.ts";
 import { createPermissionNeed, getPermissionNeed } from "../../protocol/roles/action-need.ts";
 
 const query = { restype: "share", comp: "filepermission" };
-/** Length of the request body. */
+/** Limit of the request body. */
 const permissionBytesMax = 32 * 1024;
 
 /** Stores a security descriptor and returns its key. For descriptors that are too long for a
@@ -73,12 +73,10 @@ export const getPermission = operation({
   route: { method: "GET", resource: "share", query },
   since: "2019-02-02",
   params: { key, format: permissionFormat },
-  body: noBody,
   permission: { letters: "r", resourceType: "c", actions: getPermissionNeed, needsIntent: true },
   target: "must-exist",
   ...noETag,
   effect: "reads",
-  success: { status: 200, headers: [] },
   reads: (view, { target, input }) => view.get(permissions, { share: target.id, key: input.key }),
   decide: ({ input, readResult }) => {
     const found = readResult?.sddl ?? wellKnownSddl(input.key);

@@ -1,5 +1,4 @@
 import type { ContentPlan } from "../../content/content-ref.ts";
-import { noBody } from "../../operation/operation.ts";
 import type { Metadata } from "../../protocol/metadata.ts";
 import type { Ticks } from "../../base/ticks.ts";
 import type { NodeKind, NodeRecord } from "../records.ts";
@@ -15,7 +14,6 @@ import {
 
 /** Declared by operations that create a directory or a link. */
 export const nodeCreation = {
-  body: noBody,
   permission: { letters: "cw", resourceType: "o" },
   target: "must-not-exist",
   conditions: "none",

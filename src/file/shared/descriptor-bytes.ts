@@ -13,7 +13,7 @@ const auditProtected = 0x2000;
 const headerBytes = 20;
 const listHeaderBytes = 8;
 const entryHeaderBytes = 8;
-/** Entries of an access list; further ones are ignored. */
+/** Limit of the entries of an access list; further ones are ignored. */
 const entriesMax = 2000;
 /** [MS-DTYP] 2.4.2. */
 const subAuthoritiesMax = 15;
@@ -24,11 +24,11 @@ export const SecurityPart = { owner: 1, group: 2, access: 4, audit: 8 } as const
 const allParts = 0xf;
 const nothing = new Uint8Array(0);
 
-/** Encodes the parts of a descriptor that `asked` (bits of `SecurityPart`) contains. Other parts
+/** Encodes the parts of a descriptor that `wanted` (bits of `SecurityPart`) contains. Other parts
  *  and their flags are omitted. */
-export function encodeDescriptor(descriptor: SecurityDescriptor, asked = allParts): Uint8Array {
+export function encodeDescriptor(descriptor: SecurityDescriptor, wanted = allParts): Uint8Array {
   const { owner, group, access, audit } = descriptor;
-  const has = (part: number): boolean => (asked & part) !== 0;
+  const has = (part: number): boolean => (wanted & part) !== 0;
   // In the order of the service: the lists before the SIDs. The number is the place of the offset
   // in the header.
   const parts = [

@@ -33,8 +33,8 @@ export const fileHeaders: Param<HttpHeaders | undefined> = {
   },
 };
 
-/** The first x-ms-version that ignores Content-Type. Recorded: 2018-11-09 and 2019-02-02 take it
- *  for the type of the file. */
+/** The first x-ms-version that ignores Content-Type. Recorded: 2018-11-09 and 2019-02-02 store it
+ *  as the type of the file. */
 const ownTypeSince = "2019-07-07";
 
 function contentTypeOf(reader: ParamReader): string | undefined {

@@ -1,6 +1,6 @@
 import { genericRights } from "../locks/access.ts";
 import { formatSddl, parseSddl, type AccessEntry } from "./security-descriptor.ts";
-import { aceFlagWords, sidWords } from "./security-words.ts";
+import { aceFlagWords, sidWords } from "./sddl.ts";
 
 /** Derives the security descriptor of a new file or directory from that of its parent by [MS-DTYP]
  *  2.5.3.4, with two differences that the service has: entries are not marked as inherited (ID),

@@ -16,8 +16,8 @@ export async function usedBytes(view: RecordView, share: ShareRecord): Promise<b
   return used + nearBytes < quotaBytes(share) ? used : view.count(counter, true);
 }
 
-/** What the quota check of a file needs that becomes `grownBytes` longer; undefined if it does not
- *  grow. */
+/** The bytes in use, for the quota check of a file that becomes `grownBytes` longer; undefined if
+ *  it does not grow. */
 export async function readUsed(
   view: RecordView,
   share: ShareRecord,

@@ -1,4 +1,4 @@
-import { aceFlagWords, aceTypeWords, rightWords, sidWords } from "./security-words.ts";
+import { aceFlagWords, aceTypeWords, rightWords, sidWords } from "./sddl.ts";
 
 /** A parsed security descriptor, with SIDs written out in full. */
 export interface SecurityDescriptor {

@@ -6,7 +6,7 @@ import { changePermissionNeed } from "../../protocol/roles/action-need.ts";
 import type { ActionNeed } from "../../protocol/roles/role.ts";
 import type { Ticks } from "../../base/ticks.ts";
 import { trailingDotHeader } from "../file-address.ts";
-import { parseAttributes } from "./attributes.ts";
+import { parseAttributes } from "./smb-properties.ts";
 import { isSddl, permissionKeyForm } from "./sddl.ts";
 import { sddlFromBinary } from "./sddl-binary.ts";
 
@@ -65,8 +65,8 @@ const sources = [
 interface SmbParamOptions {
   /** Keywords that are accepted instead of a value. */
   readonly words: readonly Keyword[];
-  /** Whether the versions in `required` require the properties for this operation. */
-  readonly requiredOnce: boolean;
+  /** Whether the properties are required in the versions in which `required` says so. */
+  readonly requiredByOldVersions: boolean;
   /** Whether the operation creates a file, so that it has `x-ms-file-property-semantics`. */
   readonly creates?: true;
 }
@@ -77,12 +77,12 @@ const semanticsSince = "2026-02-06";
 
 /** The parameter that reads all SMB and POSIX properties of a request. */
 export function smbProperties(options: SmbParamOptions): Param<SmbInput> {
-  const { words, requiredOnce, creates } = options;
+  const { words, requiredByOldVersions, creates } = options;
   return {
     sources: creates === true ? [...sources, semanticsHeader] : sources,
     parse: (reader) => {
       const { version } = reader;
-      const needed = requiredOnce && version >= required.from && version < required.before;
+      const needed = requiredByOldVersions && version >= required.from && version < required.before;
       const attributes = read(reader, "x-ms-file-attributes", words, parseAttributes, needed);
       if (!attributes.ok) return attributes;
       const created = read(reader, "x-ms-file-creation-time", words, parseIso, needed);
@@ -151,7 +151,7 @@ export const permissionFormat = header("x-ms-file-permission-format", oneOf("sdd
 const isNew = ok(false);
 
 /** Whether the request restores a file instead of creating a new one. Without a permission the
- *  service takes `Restore` for `New`. */
+ *  service treats `Restore` as `New`. */
 function readRestores(reader: ParamReader): Result<boolean> {
   const text = reader.version < semanticsSince ? "" : reader.header(semanticsHeader);
   if (text === undefined || text === "") return isNew;

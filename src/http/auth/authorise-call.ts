@@ -67,8 +67,9 @@ function checkCaller(http: HttpService, selected: SelectedRequest): Result<void>
 
 const intentHeader = "x-ms-file-request-intent";
 
-/** Rejects a bearer token without the intent of its request. Only operations on files and
- *  directories and on their permissions need it; the official libraries send it for no others. */
+/** Rejects a bearer token without the header `x-ms-file-request-intent`. Only operations on files
+ *  and directories and on their permissions need it; the official libraries send it for no
+ *  others. */
 export function checkIntent(principal: Principal, { headers }: WireRequest): Result<void> {
   const isMissing = principal.kind === "bearer" && headers[intentHeader] !== "backup";
   return isMissing ? missingHeader(intentHeader) : granted;
@@ -222,8 +223,8 @@ interface RoleCheck {
 
 /** Decides inside the transaction, with the current roles: a role assignment that was removed while
  *  the body arrived does not count. If a role permits the request, access control lists are not
- *  evaluated; otherwise the lists decide alone, as in the service. The user of a SAS needs the
- *  lists besides. */
+ *  evaluated; otherwise the lists decide alone, as in the service. If a SAS names a user, the lists
+ *  must permit the request to this user in any case. */
 function authoriseCaller(
   http: HttpService,
   selected: SelectedRequest,
@@ -256,7 +257,7 @@ function authoriseByRoles(
   const isPermitted =
     allowsCall(http, operation, input, allows) && (!overwrites || allows(overwriteNeed));
   if (!isPermitted) {
-    // A decision applies the lists of one caller: for a user, the signer needs a role.
+    // The decision applies the lists of the user alone, so the signer needs a role.
     if (path === undefined && listedUserOf(principal) !== undefined) return denied;
     const byLists = authoriseByLists(selected, listCallerOf(principal), check);
     if (!byLists.ok) return byLists;

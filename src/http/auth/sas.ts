@@ -43,7 +43,7 @@ export function authenticateSas(
   if (malformed !== undefined) return malformed;
   if (queryText(request, "sig") === "") return mandatory("sig");
   if (request.query.has("skoid")) {
-    // Without tokens there are no roles either, which limit these signatures.
+    // Such a SAS is limited by roles, which exist only if bearer tokens are accepted.
     return options.oauth === undefined ? noDelegation() : authenticateDelegationSas(request, ring);
   }
   if (!options.sharedKeyAllowed) return fail("KeyBasedAuthenticationNotPermitted");
@@ -211,8 +211,8 @@ function delegationVerdict(
   if (!agent.ok) return agent;
   return ok({
     ...common.value,
-    // The token is valid as long as its key: clients compute both ends from the current time, one
-    // after the other, so that that of the token may be later.
+    // The token is valid no longer than its key. Clients compute both from the current time, one
+    // after the other, so that the token may end later.
     start: start === undefined || start < keyStart ? keyStart : start,
     expiry: expiry < keyExpiry ? expiry : keyExpiry,
     principal: {

@@ -48,7 +48,8 @@ export function authenticateSharedKey(
   return key.value === 0 ? accepted : acceptedSecond;
 }
 
-/** Verifies headers, date and signature of a request; the position of the key that signed it. */
+/** Verifies headers, date and signature of a request. Returns the position of the key that signed
+ *  it. */
 export function verifySigned(
   request: AuthRequest,
   keys: KeyRing["keys"],

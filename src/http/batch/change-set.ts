@@ -140,7 +140,7 @@ function writeReplies(
   out: TextBytes,
   boundary: string,
 ): void {
-  const before = `--${boundary}\r\n${headerLines(around)}\r\n`;
+  const before = `--${boundary}\r\n${headerLines(embeddedHeaders)}\r\n`;
   const replies = new PartResponseWriter(dialectOf(http), out, before);
   for (let index = 0; index < outcomes.length; index += 1) {
     const outcome = outcomes[index]!;
@@ -211,7 +211,10 @@ function faultOf(outcome: Outcome): Failure {
   return { ok: false, fault: outcome.fault };
 }
 
-const around = { "Content-Type": "application/http", "Content-Transfer-Encoding": "binary" };
+const embeddedHeaders = {
+  "Content-Type": "application/http",
+  "Content-Transfer-Encoding": "binary",
+};
 
 export function partOf(
   http: HttpService,
@@ -220,11 +223,11 @@ export function partOf(
 ): RenderedPart {
   const { status, headers, body } = reply;
   const own: Record<string, string> = {};
-  const answer = { method, status, header: (name: string) => headers[name] };
-  dialectOf(http).transaction.partHeaders(answer, (name, value) => {
+  const partResponse = { method, status, header: (name: string) => headers[name] };
+  dialectOf(http).transaction.partHeaders(partResponse, (name, value) => {
     own[name] = value;
   });
-  return renderEmbeddedReply({ status, headers: own, body }, around);
+  return renderEmbeddedReply({ status, headers: own, body }, embeddedHeaders);
 }
 
 function dialectOf({ service: { name, dialect } }: HttpService): DialectWithTransactions {
@@ -328,6 +331,7 @@ function callAt(call: Call, address: Address, input: object): Required<Call> {
     resource: call.resource,
     account: call.account,
     features: call.features,
+    identityRevision: call.identityRevision,
     address,
     version: call.version,
     endpoint: call.endpoint,

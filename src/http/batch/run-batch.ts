@@ -163,10 +163,10 @@ export function renderSubResponse(reply: WireResponse, contentId: string | undef
     const value = named[name];
     if (value !== undefined) headers[name] = value;
   }
-  const around = contentId === undefined ? "" : `Content-ID: ${contentId}${crlf}`;
+  const contentIdLine = contentId === undefined ? "" : `Content-ID: ${contentId}${crlf}`;
   const reason = reply.reason ?? STATUS_CODES[reply.status] ?? "";
   const start =
-    `Content-Type: application/http${crlf}${around}${crlf}` +
+    `Content-Type: application/http${crlf}${contentIdLine}${crlf}` +
     `HTTP/1.1 ${reply.status} ${reason}${crlf}${headerLines(headers)}${crlf}`;
   return body.length === 0 ? Buffer.from(start) : Buffer.concat([Buffer.from(start), body, ending]);
 }

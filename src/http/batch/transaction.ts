@@ -6,7 +6,7 @@ import { execute, type Outcome } from "../../operation/execute.ts";
 import { newGuid } from "../../operation/identifiers.ts";
 import { partOf, preparePart, runChangeSet, type WriteParts } from "./change-set.ts";
 import { collect, unwrapStructured } from "../request/body.ts";
-import { serverBusy } from "../limits/server-busy.ts";
+import { serverBusy } from "../limits/processing-limits.ts";
 import type { HttpService } from "../http-service.ts";
 import { boundaryOf, parseMultipart, writeMultipart, type Part } from "./multipart.ts";
 import { envelopeOf, renderOutcome } from "../render.ts";
@@ -58,12 +58,12 @@ async function runParts(
   const changes = parseMultipart(only.body, inner, { partsMax });
   if (!changes.ok) return rejected(batch, changes);
   const changeSet = await runChangeSet(http, batch, changes.value);
-  const name = `changesetresponse_${newGuid(http.runtime.random)}`;
-  const write: WriteParts = (out, around) => {
-    out.append(`--${around}\r\nContent-Type: multipart/mixed; boundary=${name}\r\n\r\n`);
-    changeSet.write(out, name);
+  const changeBoundary = `changesetresponse_${newGuid(http.runtime.random)}`;
+  const write: WriteParts = (out, outer) => {
+    out.append(`--${outer}\r\nContent-Type: multipart/mixed; boundary=${changeBoundary}\r\n\r\n`);
+    changeSet.write(out, changeBoundary);
     // The closing delimiter of the change set is directly followed by that of the batch.
-    out.append(`--${around}--\r\n`);
+    out.append(`--${outer}--\r\n`);
   };
   return { context: batch, result: ok(replyOf(http, write)), parts: changeSet.parts };
 }
@@ -82,7 +82,7 @@ async function runQuery(
   return ok(replyOf(http, (out, boundary) => writeMultipart(out, boundary, [rendered])));
 }
 
-/** For responses: most are about as long as the last one. */
+/** Reused for every response: most are about as long as the last one. */
 const reusedText = once(() => new TextBytes());
 
 function written(write: WriteParts, boundary: string): Uint8Array {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { ByteLimiter, waitingBytesMax, waitingMax } from "./byte-limiter.ts";
+import { ByteLimiter, waitingBytesMax, waitingMax } from "./processing-limits.ts";
 
 /** Work items that end on demand, in a limiter of 10 bytes. */
 function roomForTen() {

@@ -168,7 +168,7 @@ function leave(socket: PipeliningSocket, clock: Clock): void {
   pending.count -= 1;
   if (pending.count > pipelinedLow || !pending.isPaused) return;
   pending.isPaused = false;
-  // In this iteration Node would continue reading at once.
+  // In the next iteration, because in this one Node would continue to read at once.
   clock.nextIteration(() => resume(socket));
 }
 

@@ -4,7 +4,7 @@ import {
   responsesPerRoundMax,
   responsesRunningMax,
   responsesWaitingMax,
-} from "./large-response-limiter.ts";
+} from "./processing-limits.ts";
 import { realClock } from "../../host/world.ts";
 
 describe("the limiter of large responses", () => {

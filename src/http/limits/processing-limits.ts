@@ -1,6 +1,6 @@
 import type { Clock } from "../../base/world.ts";
-import { ByteLimiter } from "./byte-limiter.ts";
-import { LargeResponseLimiter } from "./large-response-limiter.ts";
+import { ticksPerSecond, type Ticks } from "../../base/ticks.ts";
+import { fail } from "../../protocol/result.ts";
 
 /** Total length of larger documents that are parsed at the same time. A parsed document takes
  *  several times its length. */
@@ -26,3 +26,263 @@ export function newProcessingLimits(clock: Clock): ProcessingLimits {
     largeResponses: new LargeResponseLimiter(clock),
   };
 }
+
+/** Limits of the queue, because each waiting request keeps its connection and its body. */
+export const waitingMax = 4096;
+export const waitingBytesMax = 64 * 1024 * 1024;
+
+interface WaitingRequest {
+  readonly bytes: number;
+  readonly admit: () => void;
+}
+
+/** Limits the total length of the bodies that are processed at the same time. A parsed body takes
+ *  many times its length; with 100 clients at once, the garbage collector took longer to copy live
+ *  objects than the work itself. */
+export class ByteLimiter {
+  readonly #bytesMax: number;
+  readonly #waiting: WaitingRequest[] = [];
+  #bytesUsed = 0;
+  #bytesWaiting = 0;
+
+  constructor(bytesMax: number) {
+    this.#bytesMax = bytesMax;
+  }
+
+  /** Whether a request of this size must be rejected with ServerBusy because the queue is full. */
+  isFullFor(bytes: number): boolean {
+    if (!this.#mustWait(bytes)) return false;
+    return this.#waiting.length >= waitingMax || this.#bytesWaiting + bytes > waitingBytesMax;
+  }
+
+  /** Runs `work` when the limit permits, in FIFO order; a body larger than the limit runs alone.
+   *  The caller must check `isFullFor` first. */
+  async within<T>(bytes: number, work: () => Promise<T>): Promise<T> {
+    const admission = this.enter(bytes);
+    if (admission !== undefined) await admission;
+    try {
+      return await work();
+    } finally {
+      this.leave(bytes);
+    }
+  }
+
+  /** As `within`, for work whose end the caller reports with `leave`. Returns a promise that
+   *  resolves when the work may start; undefined if it may at once. */
+  enter(bytes: number): Promise<void> | undefined {
+    if (!this.#mustWait(bytes)) {
+      this.#bytesUsed += bytes;
+      return undefined;
+    }
+    this.#bytesWaiting += bytes;
+    return new Promise<void>((admit) => this.#waiting.push({ bytes, admit }));
+  }
+
+  leave(bytes: number): void {
+    this.#bytesUsed -= bytes;
+    this.#admitMore();
+  }
+
+  #mustWait(bytes: number): boolean {
+    return this.#waiting.length > 0 || !this.#fits(bytes);
+  }
+
+  #fits(bytes: number): boolean {
+    return this.#bytesUsed === 0 || this.#bytesUsed + bytes <= this.#bytesMax;
+  }
+
+  /** Admits waiting requests. Their bytes are counted before they run, so that no other request can
+   *  start in between. */
+  #admitMore(): void {
+    for (let next = this.#waiting[0]; next !== undefined; next = this.#waiting[0]) {
+      if (!this.#fits(next.bytes)) return;
+      this.#waiting.shift();
+      this.#bytesWaiting -= next.bytes;
+      this.#bytesUsed += next.bytes;
+      next.admit();
+    }
+  }
+}
+
+/** Large responses that are admitted per round of event-loop iterations. */
+export const responsesPerRoundMax = 2;
+/** Large responses in progress: one that is read in pieces takes several iterations. */
+export const responsesRunningMax = 4;
+/** Longest queue: each waiting request keeps its connection. At a few iterations per pair, the last
+ *  one waits for minutes. */
+export const responsesWaitingMax = 4096;
+/** Iterations per round: open a view, build the response, send it. */
+const iterationsPerRound = 3;
+
+/** Admits operations with large responses a few at a time, in FIFO order. Otherwise the bodies of
+ *  100 listings that arrive in one iteration would all be in memory before the first byte is
+ *  sent. */
+export class LargeResponseLimiter {
+  readonly #clock: Clock;
+  readonly #waiting: (() => void)[] = [];
+  /** Operations admitted in the current round. */
+  #admitted = 0;
+  #running = 0;
+
+  constructor(clock: Clock) {
+    this.#clock = clock;
+  }
+
+  /** Whether a further request must be rejected with ServerBusy. */
+  get isFull(): boolean {
+    return this.#waiting.length >= responsesWaitingMax;
+  }
+
+  /** Returns a promise that resolves when the operation may start; undefined if it may at once. The
+   *  caller must check `isFull` first. */
+  enter(): Promise<void> | undefined {
+    if (!this.#hasRoom || this.#waiting.length > 0) {
+      return new Promise((resolve) => this.#waiting.push(resolve));
+    }
+    this.#admit();
+    return undefined;
+  }
+
+  /** Called for each admitted operation when its response is built. */
+  leave(): void {
+    this.#running -= 1;
+    if (this.#admitted === 0) this.#admitMore();
+  }
+
+  get #hasRoom(): boolean {
+    return this.#admitted < responsesPerRoundMax && this.#running < responsesRunningMax;
+  }
+
+  #admit(): void {
+    if (this.#admitted === 0) this.#afterIterations(iterationsPerRound, () => this.#beginRound());
+    this.#admitted += 1;
+    this.#running += 1;
+  }
+
+  #beginRound(): void {
+    this.#admitted = 0;
+    this.#admitMore();
+  }
+
+  #admitMore(): void {
+    while (this.#hasRoom) {
+      const next = this.#waiting.shift();
+      if (next === undefined) return;
+      this.#admit();
+      next();
+    }
+  }
+
+  #afterIterations(iterations: number, run: () => void): void {
+    const isLast = iterations === 1;
+    this.#clock.nextIteration(isLast ? run : () => this.#afterIterations(iterations - 1, run));
+  }
+}
+
+/** The part of Node's response that this module uses. */
+interface OutgoingResponse {
+  once(event: "close", run: () => void): unknown;
+  destroy(): unknown;
+}
+
+interface Unsent {
+  readonly bytes: number;
+  readonly since: Ticks;
+}
+
+/** A response that a client has not received after this time may be ended for another one. */
+const slowSeconds = 10n;
+
+/** The large responses in memory that clients have not received completely. Clients that request
+ *  listings and do not read them must not exhaust the memory. */
+export class UnsentResponses {
+  readonly #clock: Clock;
+  readonly #bytesMax: number;
+  /** In the order of their start. */
+  readonly #sending = new Map<OutgoingResponse, Unsent>();
+  #bytes = 0;
+
+  constructor(clock: Clock, bytesMax: number) {
+    this.#clock = clock;
+    this.#bytesMax = bytesMax;
+  }
+
+  /** Counts a response until it is sent or its connection is closed. */
+  add(response: OutgoingResponse, bytes: number): void {
+    this.#sending.set(response, { bytes, since: this.#clock.monotonic() });
+    this.#bytes += bytes;
+    response.once("close", () => this.#remove(response));
+  }
+
+  /** Whether a further large response may be built. If there is no room, closes the connections of
+   *  clients that have been reading for long, the oldest first. */
+  makeRoom(): boolean {
+    const slowSince = this.#clock.monotonic() - slowSeconds * ticksPerSecond;
+    for (const [response, { since }] of this.#sending) {
+      if (this.#bytes < this.#bytesMax || since > slowSince) break;
+      this.#remove(response);
+      response.destroy();
+    }
+    return this.#bytes < this.#bytesMax;
+  }
+
+  #remove(response: OutgoingResponse): void {
+    const unsent = this.#sending.get(response);
+    if (unsent === undefined) return;
+    this.#sending.delete(response);
+    this.#bytes -= unsent.bytes;
+  }
+}
+
+interface Bucket {
+  /** Requests that are admitted at once; a fraction between refills. */
+  tokens: number;
+  refilledAt: Ticks;
+}
+
+/** Most accounts with a bucket. When there are more, all buckets are forgotten, that is filled. */
+const bucketsMax = 16_384;
+
+/** Limits the requests of each account with a token bucket: `perSecond` requests at once, then as
+ *  many per second. Accounts without a limit are never looked up here. */
+export class RequestRates {
+  readonly #buckets = new Map<string, Bucket>();
+  readonly #clock: Clock;
+  readonly #processes: number;
+
+  /** `processes`: the processes that serve the same ports. Each admits an equal part. */
+  constructor(clock: Clock, processes = 1) {
+    this.#clock = clock;
+    this.#processes = processes;
+  }
+
+  /** Whether another request of the account is within its limit. */
+  admits(account: string, perSecond: number): boolean {
+    const own = Math.max(1, perSecond / this.#processes);
+    const now = this.#clock.monotonic();
+    const bucket = this.#bucketOf(account, own, now);
+    const seconds = Number(now - bucket.refilledAt) / Number(ticksPerSecond);
+    bucket.tokens = Math.min(own, bucket.tokens + seconds * own);
+    bucket.refilledAt = now;
+    if (bucket.tokens < 1) return false;
+    bucket.tokens -= 1;
+    return true;
+  }
+
+  #bucketOf(account: string, tokens: number, now: Ticks): Bucket {
+    const existing = this.#buckets.get(account);
+    if (existing !== undefined) return existing;
+    if (this.#buckets.size >= bucketsMax) this.#buckets.clear();
+    const created = { tokens, refilledAt: now };
+    this.#buckets.set(account, created);
+    return created;
+  }
+}
+
+/** The fault of a request that cannot be served now. Clients should retry after 1 s: an engine that
+ *  was unreachable is usually available again within seconds. */
+export const serverBusy = fail("ServerBusy", { headers: { "Retry-After": "1" } });
+
+/** The fault of a write that would take the account above its byte quota. The service documents
+ *  this text for an account limit. Without Retry-After: time alone does not help. */
+export const overQuota = fail("ServerBusy", { message: "Ingress is over the account limit." });

@@ -1,6 +1,6 @@
 import { expect, it } from "vitest";
 import { manualClock } from "../../../tests/harness/manual-clock.ts";
-import { RequestRates } from "./request-rates.ts";
+import { RequestRates } from "./processing-limits.ts";
 
 /** How many of 100 requests are admitted. */
 function admitted(rates: RequestRates, perSecond: number, account = "a"): number {

@@ -1,7 +1,7 @@
 import { EventEmitter } from "node:events";
 import { expect, it, vi } from "vitest";
 import { manualClock } from "../../../tests/harness/manual-clock.ts";
-import { UnsentResponses } from "./unsent-responses.ts";
+import { UnsentResponses } from "./processing-limits.ts";
 
 class FakeResponse extends EventEmitter {
   readonly destroy = vi.fn();

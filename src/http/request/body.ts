@@ -1,25 +1,18 @@
-import type { ByteLimiter } from "../limits/byte-limiter.ts";
+import { serverBusy, type ByteLimiter } from "../limits/processing-limits.ts";
 import type { LoopShare } from "../../base/loop-share.ts";
 import { mapAwaitable, type Awaitable } from "../../base/awaitable.ts";
 import type { ReceivedBody } from "../../content/content-ref.ts";
 import {
   invalidHeader,
-  invalidQuery,
   missingHeader,
   unsupportedHeader,
   withSubject,
 } from "../../protocol/faults.ts";
-import {
-  inputWithRole,
-  type BodySpec,
-  type ContentBody,
-  type Operation,
-} from "../../operation/operation.ts";
+import { type BodySpec, type ContentBody, type Operation } from "../../operation/operation.ts";
 import { fail, ok, type Failure, type Result } from "../../protocol/result.ts";
 import { parseXml, parseXmlInSteps } from "../../encoding/xml.ts";
 import { BodyTooLarge, type ContentStore } from "../../content/content.ts";
 import { BodyLengthMismatch } from "../../content/body/receive.ts";
-import { serverBusy } from "../limits/server-busy.ts";
 import type { WireRequest } from "../wire.ts";
 import { decodeBase64 } from "../../base/base64.ts";
 import { md5Of, crc64BytesOf } from "../../content/body/checksums.ts";
@@ -29,11 +22,6 @@ import {
   isStructuredForm,
   readStructured,
 } from "../../content/body/structured.ts";
-import { createHash } from "node:crypto";
-import { isScopeName, scopeHeader, type ClientKey } from "../../protocol/encryption.ts";
-import type { Principal } from "../../protocol/principal.ts";
-import type { Random } from "../../base/world.ts";
-import { newId } from "../../operation/identifiers.ts";
 
 /** A received request body: parsed, or stored as content. */
 export interface Body {
@@ -168,8 +156,8 @@ function lacksBody({ headers }: WireRequest, spec: BodySpec<unknown>): boolean {
   return length === "0" && coding === undefined && checksum === undefined;
 }
 
-/** Rejects a body in chunks if the operation has none: its bytes would be discarded, and the client
- *  would take them for stored. */
+/** Rejects a body in chunks if the operation has none: its bytes would be discarded, although the
+ *  client assumes that they are stored. */
 export async function checkNoChunks(request: WireRequest): Promise<Result<void>> {
   request.proceed();
   const bytes = await collect(request, 0);
@@ -243,7 +231,7 @@ export function mayHold({ memory }: WireRequest, bytes: number): boolean {
 /** Memory that a chunk takes beside its bytes, of which it may have only one. */
 const chunkOverheadBytes = 128;
 
-/** Most bytes of a streamed body that are in memory at a time (`content/body/body-sink.ts`). */
+/** Most bytes of a streamed body that are in memory at a time (`content/body/receive.ts`). */
 export const streamedBytesMax = 512 * 1024;
 
 /** Receives a small body as a whole. */
@@ -433,62 +421,4 @@ export function unwrapStructured(
 export function structuredFault(error: unknown): Failure {
   if (!(error instanceof InvalidStructuredBody)) throw error;
   return error.checksum ? fail("Crc64Mismatch") : fail("InvalidInput", { message: error.message });
-}
-
-/** The customer-provided key of a request; undefined if the request has none or the operation
- *  accepts none. */
-export function clientKeyOf(operation: Operation, input: object): ClientKey | undefined {
-  return inputWithRole(operation, input, "encryption")?.clientKey;
-}
-
-/** Checks that a customer-provided key matches its hash, and that the encryption scope matches that
- *  of the SAS. */
-export function checkEncryption(
-  operation: Operation,
-  input: object,
-  principal: Principal,
-): Result<object> {
-  const field = operation.roles?.encryption;
-  const encryption = inputWithRole(operation, input, "encryption");
-  if (field === undefined || encryption === undefined) return ok(input);
-  const { clientKey, scope } = encryption;
-  if (clientKey !== undefined && !hasHash(clientKey)) {
-    const stated = Buffer.from(clientKey.sha256).toString("base64");
-    return invalidHeader("x-ms-encryption-key-sha256", stated);
-  }
-  const signed = "encryptionScope" in principal ? principal.encryptionScope : undefined;
-  if (signed === undefined) return ok(input);
-  if (!isScopeName(signed)) return invalidQuery("ses", signed);
-  if (clientKey !== undefined) return fail("AuthorizationFailure");
-  // Recorded: the header must not contradict the signature.
-  if (scope !== undefined && scope !== signed) return invalidHeader(scopeHeader, scope);
-  return ok({ ...input, [field]: { ...encryption, scope: signed } });
-}
-
-function hasHash({ key, sha256 }: ClientKey): boolean {
-  return createHash("sha256").update(key).digest().equals(sha256);
-}
-
-/** Returns a content store that encrypts received bytes with the customer-provided key, with a new
- *  nonce for each body. */
-export function encryptingContent(
-  content: ContentStore,
-  key: ClientKey | undefined,
-  random: Random,
-): ContentStore {
-  if (key === undefined) return content;
-  return {
-    loop: content.loop,
-    receive: (body, options) => {
-      const encryption = { key: key.key, nonce: newId(random) };
-      return content.receive(body, { ...options, encryption });
-    },
-    discard: (received) => content.discard(received),
-    applyPlan: (tx, owner, before, plan) => content.applyPlan(tx, owner, before, plan),
-    slices: (view, ref, from, length) => content.slices(view, ref, from, length),
-    open: (view, ref, opening) => content.open(view, ref, opening),
-    pin: (view) => content.pin(view),
-    reclaim: () => content.reclaim(),
-    close: () => content.close(),
-  };
 }

@@ -1,4 +1,4 @@
-import type { Awaitable } from "../../base/awaitable.ts";
+import { mapAwaitable, type Awaitable } from "../../base/awaitable.ts";
 import type { CopySource } from "../../operation/source.ts";
 import { noConditions, parseConditions, type Conditions } from "../../protocol/conditions.ts";
 import { parseLeaseId } from "../../protocol/lease.ts";
@@ -6,6 +6,7 @@ import type { LinkedResource } from "../../protocol/named-resource.ts";
 import type { Operation } from "../../operation/operation.ts";
 import { parseParams, type ParamReader } from "../../protocol/params.ts";
 import { ok, type Result } from "../../protocol/result.ts";
+import { isRoleCaller } from "../../protocol/roles/role.ts";
 import { precheck, type Call, type Outcome } from "../../operation/execute.ts";
 import {
   aclCallerOf,
@@ -19,15 +20,13 @@ import {
   acceptsBody,
   checkAnnouncedLength,
   checkEmptyBody,
-  checkEncryption,
   checkNoChunks,
-  clientKeyOf,
-  encryptingContent,
   receiveBody,
   structuredFault,
   unwrapStructured,
   type Body,
 } from "./body.ts";
+import { checkEncryption, encryptingContent } from "./body-encryption.ts";
 import type { HttpService } from "../http-service.ts";
 import { authenticate, RequestParams, verifyToken } from "./target.ts";
 import { resolveSource, type NamingParts } from "../source/resolve-source.ts";
@@ -184,10 +183,11 @@ function namingParts(http: HttpService): NamingParts {
       const authenticated = authenticate(http, await verifyToken(http, addressed));
       if (!authenticated.ok) return authenticated;
       const { principal } = authenticated.value;
-      // A source of the file service is a file.
+      // A source of the file service is a file, for which a bearer token needs the intent header.
       const intended = service.name === "file" ? checkIntent(principal, request) : ok(undefined);
       return intended.ok ? ok(principal) : intended;
     },
+    hasScopeKeys: http.runtime.content.scopeKeys !== undefined,
     wallNow: () => clock.wall(),
     hasRoles: (account) => currentRoles(http, account) !== undefined,
     rolesAllow: (account, principal) => namedRoleCheck(http, account, principal),
@@ -237,13 +237,15 @@ function receiveAtOnce(
   source: CopySource | undefined,
 ): Awaitable<PreparedCall> {
   const { request, selected, input } = parsed;
-  const { runtime } = http;
-  const key = clientKeyOf(selected.operation, input);
-  const content = encryptingContent(runtime.content, key, runtime.random);
-  const receiving = receiveBody(request, selected.operation, selected.version, {
-    content,
-    documents: http.processing.documents,
-  });
+  const { operation, location, address } = selected;
+  const resource = http.service.resources[address.resource]!;
+  const encrypted = { operation, input, resource, account: location.account, address };
+  const receiving = mapAwaitable(encryptingContent(http.runtime, encrypted), (content) =>
+    receiveBody(request, operation, selected.version, {
+      content,
+      documents: http.processing.documents,
+    }),
+  );
   const complete = (body: Result<Body>): PreparedCall => {
     if (!body.ok) return body;
     const { parsed: document, received } = body.value;
@@ -285,6 +287,7 @@ function callOf(
     resource: http.service.resources[address.resource]!,
     account: location.account,
     features: settings,
+    identityRevision: identityRevisionOf(selected),
     address: isComplete ? address : operation.completeAddress(address, input),
     version,
     endpoint: location.endpoint,
@@ -307,11 +310,16 @@ function callOf(
   };
 }
 
+function identityRevisionOf({ principal, settings }: SelectedRequest): bigint | undefined {
+  return isRoleCaller(principal) ? settings.identityRevision : undefined;
+}
+
 /** The call with the settings and the caller of a request that was authenticated again. */
 export function renewCall(http: HttpService, selected: SelectedRequest, call: Call): Call {
   return {
     ...call,
     features: selected.settings,
+    identityRevision: identityRevisionOf(selected),
     delegate: delegateOf(selected),
     aclCaller: aclCallerOf(http, selected, call.input),
     permits: sasPermitsOf(http, selected),

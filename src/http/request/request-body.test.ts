@@ -33,4 +33,15 @@ describe("a body whose connection is closed", () => {
     request.destroy(Object.assign(new Error("aborted"), { code: "ECONNRESET" }));
     await expect(first).rejects.toBeInstanceOf(BodyAborted);
   });
+
+  it("frees the memory of a whole body at once", async () => {
+    const request = new IncomingMessage(new Socket());
+    const bytes = 64 * 1024 * 1024;
+    const before = process.memoryUsage().arrayBuffers;
+    const whole = new RequestBody(request).whole(bytes);
+    expect(process.memoryUsage().arrayBuffers).toBeGreaterThan(before + bytes / 2);
+    request.destroy();
+    await expect(whole).rejects.toBeInstanceOf(BodyAborted);
+    expect(process.memoryUsage().arrayBuffers).toBeLessThan(before + bytes / 2);
+  });
 });

@@ -4,7 +4,7 @@ import type { MemoryBudget } from "../../base/memory-budget.ts";
 import { freeBytes, newBytes } from "../../process/bytes.ts";
 import { setReading, type BodyProgress } from "../limits/connections.ts";
 import type { RequestMemory } from "../wire.ts";
-import type { ByteLimiter } from "../limits/byte-limiter.ts";
+import type { ByteLimiter } from "../limits/processing-limits.ts";
 
 /** Thrown if the client closed the connection before its body ended. */
 export class BodyAborted extends Error {
@@ -83,25 +83,34 @@ export class RequestBody implements Body, BodyProgress, RequestMemory {
         reject(new BodyAborted("closed"));
         return;
       }
-      this.begin(reject);
-      this.isWaiting = true;
       const bytes = newBytes(length);
       let filled = 0;
       let hasEnded = false;
+      // Frees the memory at once: many dropped uploads must not wait for a garbage collection.
+      const fail = (error: Error) => {
+        if (hasEnded) return;
+        hasEnded = true;
+        freeBytes(bytes);
+        reject(error);
+      };
+      this.begin(fail);
+      this.isWaiting = true;
       request.on("data", (chunk: Uint8Array) => {
-        if (filled + chunk.length <= length) bytes.set(chunk, filled);
+        // Always so before the end: the parser of HTTP ends the body at its declared length.
+        if (!hasEnded && filled + chunk.length <= length) bytes.set(chunk, filled);
         filled += chunk.length;
         this.bytes = filled;
       });
       request.on("end", () => {
+        if (hasEnded) return;
         hasEnded = true;
         this.finish();
         resolve(filled < length ? bytes.subarray(0, filled) : bytes);
       });
-      request.on("error", (cause) => reject(new BodyAborted(cause.message, { cause })));
+      request.on("error", (cause) => fail(new BodyAborted(cause.message, { cause })));
       // Every request emits `close`. The error is created only if the body has not ended.
       request.on("close", () => {
-        if (!hasEnded) reject(new BodyAborted("the client closed the connection in mid-body"));
+        if (!hasEnded) fail(new BodyAborted("the client closed the connection in mid-body"));
       });
     });
   }

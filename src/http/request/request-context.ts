@@ -10,9 +10,9 @@ import type { Location } from "./target.ts";
 import type { WireRequest } from "../wire.ts";
 
 /**
- * Contexts of the request pipeline (`pipeline.ts`). Each step takes one and returns the next, which
- * has the same fields and more. None is changed after it was created, so that a response can be
- * rendered from the last context that a rejected request reached.
+ * Contexts of the request pipeline (`http/pipeline.ts`). Each step takes one and returns the next,
+ * which has the same fields and more. None is changed after it was created, so that a response can
+ * be rendered from the last context that a rejected request reached.
  */
 export interface ReceivedRequest {
   readonly request: WireRequest;
@@ -68,7 +68,7 @@ export interface CompletedRequest {
    *  transaction. */
   readonly call?: Call | undefined;
   readonly result: Result<Outcome>;
-  /** Only of a transaction, and only while the event feed has a subscriber or requests are
+  /** The parts of a transaction, only while the event feed has a subscriber or requests are
    *  traced. */
   readonly parts?: TransactionParts | undefined;
 }

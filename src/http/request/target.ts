@@ -134,9 +134,9 @@ function authenticatedAs(
   return { request, requestId, location, version, address, principal, settings };
 }
 
-/** The other reading of a rename whose URL may lack the account (`accountOfRename`): the path
+/** The second meaning of a rename whose URL may lack the account (`accountOfRename`): the path
  *  starts with a filesystem that has the name of the account. A SAS decides, because it is valid
- *  for one filesystem. Undefined if there is no other reading. */
+ *  for one filesystem. Undefined if there is only one meaning. */
 function withoutAccount(
   http: HttpService,
   addressed: AddressedRequest,

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { directFormOf, reachableAddresses } from "./address-forms.ts";
+import { directFormOf, reachableAddresses } from "./source-policy.ts";
 
 describe("the forms of an address", () => {
   it.each([

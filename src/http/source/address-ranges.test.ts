@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { blockListOf, isAddressRange, isListed } from "./address-ranges.ts";
+import { blockListOf, isAddressRange, isListed } from "./source-policy.ts";
 
 describe("ranges of addresses", () => {
   it.each([

@@ -8,19 +8,18 @@ import { withoutSignature, type CopySource, type SourceBody } from "../../operat
 import { BodyTooLarge, type ContentStore } from "../../content/content.ts";
 import { BodyLengthMismatch } from "../../content/body/receive.ts";
 import {
-  clientKeyOf,
   compare,
-  encryptingContent,
   mayHold,
   needsMd5,
   parseChecksums,
   streamedBytesMax,
   tooLarge,
 } from "../request/body.ts";
+import { encryptingContent } from "../request/body-encryption.ts";
 import type { WireRequest } from "../wire.ts";
 import { clientSignal, requireClient, whileConnected } from "./client-signal.ts";
-import { fetchedPropertiesOf } from "./fetched-properties.ts";
 import {
+  fetchedPropertiesOf,
   ask,
   type SourceReader,
   type SourceRequest,
@@ -30,7 +29,7 @@ import { parseSourceUrl, sourceHeaders } from "./source-url.ts";
 import { checkTags, type Tags } from "../../protocol/tags.ts";
 import { parseXml, xmlChild, xmlChildText } from "../../encoding/xml.ts";
 import { precheck, type Call, type Outcome } from "../../operation/execute.ts";
-import { serverBusy } from "../limits/server-busy.ts";
+import { serverBusy } from "../limits/processing-limits.ts";
 import type { HttpService } from "../http-service.ts";
 import type { PreparedCall } from "../request/prepare.ts";
 
@@ -54,24 +53,24 @@ export async function fetchSource(
   body: SourceBody,
   version: string,
 ): Promise<Result<FetchedSource>> {
-  const asked = sourceRequest(request, body, version);
-  if (!asked.ok) return asked;
+  const outgoing = sourceRequest(request, body, version);
+  if (!outgoing.ok) return outgoing;
   const { headers } = request;
   const expected = parseChecksums(
     headers["x-ms-source-content-md5"],
     headers["x-ms-source-content-crc64"],
   );
   if (!expected.ok) return expected;
-  const answer = await ask(read, asked.value);
+  const response = await ask(read, outgoing.value);
   try {
-    requireClient(asked.value.signal);
-    const usable = judge(answer, body, asked.value, version);
+    requireClient(outgoing.value.signal);
+    const usable = judge(response, body, outgoing.value, version);
     if (!usable.ok) return usable;
     const md5 = body.md5Always || needsMd5(expected.value, version);
-    const received = await receive(content, answer, body.lengthMax(version), {
+    const received = await receive(content, response, body.lengthMax(version), {
       inlineBytesMax: body.inlineBytesMax,
       md5,
-      signal: asked.value.signal,
+      signal: outgoing.value.signal,
     });
     if (!received.ok) return received;
     if (received.value.length === 0 && body.nonEmpty === true) {
@@ -84,9 +83,9 @@ export async function fetchSource(
       return intact;
     }
     try {
-      const url = withoutSignature(asked.value.url.href);
-      const tags = await readSourceTags(read, request, asked.value);
-      const properties = { ...fetchedPropertiesOf(answer), tags };
+      const url = withoutSignature(outgoing.value.url.href);
+      const tags = await readSourceTags(read, request, outgoing.value);
+      const properties = { ...fetchedPropertiesOf(response), tags };
       return ok({ received: received.value, source: { kind: "fetched", url, properties } });
     } catch (error) {
       // The caller does not get these bytes, so they are discarded here.
@@ -94,7 +93,7 @@ export async function fetchSource(
       throw error;
     }
   } finally {
-    answer.close();
+    response.close();
   }
 }
 
@@ -125,23 +124,23 @@ async function judgeSource(
   body: SourceBody,
   version: string,
 ): Promise<Result<void>> {
-  const asked = sourceRequest(request, body, version);
-  if (!asked.ok) return asked;
-  const answer = await ask(read, asked.value);
-  answer.close();
-  requireClient(asked.value.signal);
-  return judge(answer, body, asked.value, version);
+  const outgoing = sourceRequest(request, body, version);
+  if (!outgoing.ok) return outgoing;
+  const response = await ask(read, outgoing.value);
+  response.close();
+  requireClient(outgoing.value.signal);
+  return judge(response, body, outgoing.value, version);
 }
 
 function judge(
-  answer: SourceResponse,
+  response: SourceResponse,
   body: SourceBody,
-  asked: SourceRequest,
+  outgoing: SourceRequest,
   version: string,
 ): Result<void> {
-  if (answer.status >= 300) return sourceFault(answer, body, asked, version);
-  const { "x-ms-blob-type": type = "BlockBlob" } = answer.headers;
-  // Recorded.
+  if (response.status >= 300) return sourceFault(response, body, outgoing, version);
+  const { "x-ms-blob-type": type = "BlockBlob" } = response.headers;
+  // The fault is recorded.
   if (body.onlyBlockBlobs !== true || type === "BlockBlob") return ok(undefined);
   return fail("CannotVerifyCopySource", { status: 409 });
 }
@@ -151,7 +150,7 @@ function judge(
 function sourceFault(
   { status, reason, failure, headers }: SourceResponse,
   { style }: SourceBody,
-  asked: SourceRequest,
+  outgoing: SourceRequest,
   version: string,
 ): Result<never> {
   const code = headers["x-ms-error-code"];
@@ -160,7 +159,7 @@ function sourceFault(
     return cannotVerifySource(error, version, { status: status === 304 ? 304 : 409 });
   }
   const unmet = code === "ConditionNotMet";
-  const ifMatch = parseETagList(asked.headers["if-match"] ?? "");
+  const ifMatch = parseETagList(outgoing.headers["if-match"] ?? "");
   if (style === "blob-from-url" && unmet && namesNoETag(ifMatch)) {
     return fail("SourceConditionNotMet");
   }
@@ -209,17 +208,17 @@ const tagsBytesMax = 64 * 1024;
 async function readSourceTags(
   read: SourceReader,
   { headers }: WireRequest,
-  asked: SourceRequest,
+  outgoing: SourceRequest,
 ): Promise<Tags | undefined> {
   if (headers["x-ms-copy-source-tag-option"]?.toUpperCase() !== "COPY") return undefined;
-  const url = new URL(asked.url);
+  const url = new URL(outgoing.url);
   url.search += `${url.search === "" ? "?" : "&"}comp=tags`;
-  const { range: _range, ...kept } = asked.headers;
-  const answer = await ask(read, { ...asked, url, headers: kept });
+  const { range: _range, ...kept } = outgoing.headers;
+  const response = await ask(read, { ...outgoing, url, headers: kept });
   try {
-    return answer.status === 200 ? parseTags(await collect(answer.body)) : undefined;
+    return response.status === 200 ? parseTags(await collect(response.body)) : undefined;
   } finally {
-    answer.close();
+    response.close();
   }
 }
 
@@ -271,8 +270,7 @@ export async function receiveSource(
     return judged.ok ? { call, outcome: rejection } : judged;
   }
   if (!mayHold(request, streamedBytesMax)) return serverBusy;
-  const key = clientKeyOf(call.operation, call.input);
-  const content = encryptingContent(runtime.content, key, runtime.random);
+  const content = await encryptingContent(runtime, call);
   const parts = { read: sources.read, content };
   const fetched = await fetchSource(parts, request, body, call.version);
   return fetched.ok ? ok({ ...call, ...fetched.value }) : fetched;

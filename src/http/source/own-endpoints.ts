@@ -1,8 +1,7 @@
 import { networkInterfaces } from "node:os";
 import type { ServiceName } from "../../protocol/names.ts";
 import type { WireResponse, WireRequest } from "../wire.ts";
-import { directFormOf } from "./address-forms.ts";
-import { hostNameOf, portOf, serviceOfName } from "./own-names.ts";
+import { directFormOf } from "./source-policy.ts";
 
 /** The address of a listener of this server. */
 interface Endpoint {
@@ -16,7 +15,7 @@ interface Endpoint {
 export type Serve = (request: WireRequest) => Promise<WireResponse>;
 
 /** The service that runs the copy, and the host that the client of the copy used. */
-export interface CopyRequester {
+interface CopyRequester {
   readonly service: ServiceName;
   readonly host: string;
 }
@@ -110,4 +109,40 @@ function isLoopbackAddress(address: string): boolean {
 function interfaceAddresses(): ReadonlySet<string> {
   const found = Object.values(networkInterfaces()).flatMap((each) => each ?? []);
   return new Set(found.map(({ address }) => address.replace(/%.*$/, "")));
+}
+
+/** The cloud URL of the development account. Azure CLI derives the URL of a source from the account
+ *  name, as if the account were in the cloud, where the development account never is. */
+const cloudAddress = /^devstoreaccount1\.(\w+)\.core\.windows\.net$/i;
+const hostStyle = /^[^.]+\.(blob|dfs|queue|table|file)\.(.+)$/;
+const portsByScheme: Readonly<Record<string, number>> = { "http:": 80, "https:": 443 };
+
+/** The service of this server that a URL names, derived from the host of the copy request: the same
+ *  host, or another account or service of it, as in `one.blob.localhost:10000` and
+ *  `two.blob.localhost:10000`. */
+function serviceOfName(url: URL, { service, host }: CopyRequester): ServiceName | undefined {
+  const name = url.host.toLowerCase();
+  const ownHost = host.toLowerCase();
+  if (name === ownHost) return service;
+  const inCloud = cloudAddress.exec(name)?.[1];
+  if (inCloud !== undefined) return serviceNamed(inCloud);
+  const [, named, rest] = hostStyle.exec(name) ?? [];
+  const [, , ownRest] = hostStyle.exec(ownHost) ?? [];
+  return rest !== undefined && rest === ownRest ? serviceNamed(named ?? "") : undefined;
+}
+
+/** The service of a label in a host name. The dfs endpoint is a second API to blobs. */
+function serviceNamed(label: string): ServiceName {
+  return label === "dfs" ? "blob" : (label as ServiceName);
+}
+
+function hostNameOf(host: string): string {
+  return host
+    .toLowerCase()
+    .replace(/:\d*$/, "")
+    .replace(/^\[|\]$/g, "");
+}
+
+export function portOf({ port, protocol }: URL): number {
+  return port === "" ? (portsByScheme[protocol] ?? 0) : Number(port);
 }

@@ -2,15 +2,15 @@ import { lookup as resolve, type LookupAddress } from "node:dns";
 import { request as requestHttp, type IncomingMessage, type RequestOptions } from "node:http";
 import { request as requestHttps } from "node:https";
 import { isIP } from "node:net";
-import { portOf } from "./own-names.ts";
-import { metadataIn } from "./fetched-properties.ts";
-import type { SourcePolicy } from "./source-policy.ts";
+import { portOf } from "./own-endpoints.ts";
 import {
+  metadataIn,
   sourceMarkHeader,
   SourceUnreachable,
   type SourceReader,
   type SourceRequest,
 } from "./source-reader.ts";
+import type { SourcePolicy } from "./source-policy.ts";
 
 /** A source that sends no byte for this long counts as unreachable. */
 const idleMilliseconds = 30_000;

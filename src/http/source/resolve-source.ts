@@ -15,8 +15,7 @@ import { isAccount, locate, type LocatingService, type Location } from "../reque
 import type { WireRequest } from "../wire.ts";
 import { clientSignal, requireClient } from "./client-signal.ts";
 import { wireRequestOf } from "./source-readers.ts";
-import { fetchedPropertiesOf } from "./fetched-properties.ts";
-import { ask, type SourceRequest, type Sources } from "./source-reader.ts";
+import { fetchedPropertiesOf, ask, type SourceRequest, type Sources } from "./source-reader.ts";
 import { parseSourcePath, parseSourceUrl, sourceHeaders } from "./source-url.ts";
 
 /** The parts of a service that find the source of a copy and check access to it. */
@@ -28,6 +27,7 @@ export interface NamingParts {
   readonly isHierarchical: (account: string) => boolean;
   /** Authenticates the credentials in or beside the source's URL. */
   readonly authenticate: (source: WireRequest, location: Location) => Promise<Result<Principal>>;
+  readonly hasScopeKeys: boolean;
   readonly wallNow: () => Ticks;
   readonly hasRoles: (account: string) => boolean;
   /** Whether roles permit reading a container or share of the account. */
@@ -61,14 +61,14 @@ export async function resolveSource(
   const url = parsed.value;
   const { sources } = parts;
   const service = sources.serviceOf(url, request.headers["host"] ?? "");
-  const asked = sourceRequestOf(request, context, url, service);
-  const { signal, remoteAddress, secure } = asked;
-  if (service === parts.service.name) return ownSource(parts, asked, context);
-  const answer = await ask(sources.read, asked);
-  answer.close();
+  const outgoing = sourceRequestOf(request, context, url, service);
+  const { signal, remoteAddress, secure } = outgoing;
+  if (service === parts.service.name) return ownSource(parts, outgoing, context);
+  const response = await ask(sources.read, outgoing);
+  response.close();
   requireClient(signal);
-  const { status, reason, failure } = answer;
-  const code = answer.headers["x-ms-error-code"];
+  const { status, reason, failure } = response;
+  const code = response.headers["x-ms-error-code"];
   if (failure !== undefined) return fail("CannotVerifyCopySource", { status, subject: failure });
   if (status === 412 || status === 304) return fail("SourceConditionNotMet");
   if (status >= 300) {
@@ -82,7 +82,7 @@ export async function resolveSource(
     kind: "fetched",
     url: url.href,
     otherService,
-    properties: fetchedPropertiesOf(answer),
+    properties: fetchedPropertiesOf(response),
   });
 }
 
@@ -99,8 +99,8 @@ function sourceRequestOf(
   return { url, headers, host, remoteAddress, secure, service, signal, method: "HEAD" } as const;
 }
 
-/** Resolves a path below the account. If it can be read in two ways, the result has both: what
- *  exists decides, in the transaction. */
+/** Resolves a path below the account. If it has two meanings, the result has both; the transaction
+ *  uses the one that exists. */
 async function sourceBelowAccount(
   parts: NamingParts,
   request: WireRequest,
@@ -118,14 +118,14 @@ async function sourceBelowAccount(
 
 async function ownSource(
   parts: NamingParts,
-  asked: SourceRequest,
+  outgoing: SourceRequest,
   context: SourceContext,
 ): Promise<Result<OwnSource>> {
-  const source = wireRequestOf({ ...asked, method: "GET" });
+  const source = wireRequestOf({ ...outgoing, method: "GET" });
   const location = locate(source, parts.locating);
   if (!location.ok) return malformed(location, context);
   const { account, path, query } = location.value;
-  // The credentials of the request say nothing about other accounts, which `..` would lead to.
+  // The credentials of the request do not cover other accounts, to which `..` could lead.
   const isOutside = context.linked.below === "account" && account !== context.account;
   if (isOutside) return fail("InvalidSourceUri");
   if (!isAccount(parts.locating, account))
@@ -136,9 +136,11 @@ async function ownSource(
   if (!principal.ok) return unverified(principal, context);
   return ok({
     kind: "same-service",
-    url: withoutSignature(asked.url.href),
+    url: withoutSignature(outgoing.url.href),
     account,
     address: address.value,
+    isSameAccount: account === context.account,
+    hasScopeKeys: parts.hasScopeKeys,
     authorise: (access) => {
       const { name = "", path: below } = parts.service.signedName(address.value);
       const isSigned = context.linked.below !== "account";

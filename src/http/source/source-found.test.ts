@@ -1,7 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { metadataBytesMax, type Metadata } from "../../protocol/metadata.ts";
-import { fetchedPropertiesOf } from "./fetched-properties.ts";
-import type { SourceResponse } from "./source-reader.ts";
+import { fetchedPropertiesOf, type SourceResponse } from "./source-reader.ts";
 
 async function* nothing(): AsyncGenerator<Uint8Array> {}
 

@@ -1,5 +1,6 @@
-import type { Metadata } from "../../protocol/metadata.ts";
+import { validPairs, metadataPrefix, type Metadata } from "../../protocol/metadata.ts";
 import type { ServiceName } from "../../protocol/names.ts";
+import type { FetchedProperties } from "../../operation/source.ts";
 
 /** A request for the source of a copy, to this server or to another one. */
 export interface SourceRequest {
@@ -75,3 +76,28 @@ export async function ask(read: SourceReader, request: SourceRequest): Promise<S
 }
 
 async function* noChunks(): AsyncGenerator<Uint8Array> {}
+
+/** The properties of a source in its response, as far as they are valid. */
+export function fetchedPropertiesOf({ headers, metadata }: SourceResponse): FetchedProperties {
+  return {
+    header: (name) => headers[name],
+    metadata: validPairs(metadata),
+    length: totalLength(headers),
+  };
+}
+
+function totalLength(headers: SourceResponse["headers"]): number | undefined {
+  const total = /\/(\d+)$/.exec(headers["content-range"] ?? "")?.[1] ?? headers["content-length"];
+  const length = /^\d+$/.test(total ?? "") ? Number(total) : Number.NaN;
+  return Number.isSafeInteger(length) ? length : undefined;
+}
+
+/** The metadata in the headers of a response, with the source's spelling of names. */
+export function metadataIn(headers: Iterable<readonly [string, string]>): Metadata {
+  const pairs: (readonly [string, string])[] = [];
+  for (const [name, value] of headers) {
+    if (!name.toLowerCase().startsWith(metadataPrefix)) continue;
+    pairs.push([name.slice(metadataPrefix.length), value]);
+  }
+  return pairs;
+}

@@ -4,11 +4,16 @@ import { checkRead, parseConditions, parseETag } from "../../protocol/conditions
 import { faultMessage, faultStatus, type Fault } from "../../protocol/faults.ts";
 import type { ServiceName } from "../../protocol/names.ts";
 import { bufferBody, type WireResponse, type WireRequest } from "../wire.ts";
-import { metadataIn } from "./fetched-properties.ts";
+import {
+  metadataIn,
+  type SourceResponse,
+  type SourceReader,
+  type SourceRequest,
+  type Sources,
+} from "./source-reader.ts";
 import type { OwnEndpoints } from "./own-endpoints.ts";
-import type { SourceResponse, SourceReader, SourceRequest, Sources } from "./source-reader.ts";
 
-/** What copy sources are read with. `remote` reads those outside this server. */
+/** The parts that read copy sources; `remote` reads those outside this server. */
 interface SourceParts {
   readonly service: ServiceName;
   readonly endpoints: OwnEndpoints;
@@ -23,7 +28,8 @@ export function openSources({ service, endpoints, remote }: SourceParts): Source
   return { serviceOf, read: sourceReader(endpoints, serviceOf, remote) };
 }
 
-/** Returns the reader of sources for transfer jobs, which continue after the response. */
+/** Returns the reader of sources for transfer jobs, which run after the response. A job names the
+ *  service of a source in this server, so the host that the client used is not needed. */
 export function transferSources({ endpoints, remote }: Omit<SourceParts, "service">): SourceReader {
   const serviceOf = (url: URL) => endpoints.serviceOf(url, { service: "blob", host: "" });
   return sourceReader(endpoints, serviceOf, remote);
@@ -92,12 +98,12 @@ function responseOf({ status, reason = "", headers, body }: WireResponse): Sourc
   const lower: Record<string, string> = {};
   for (const [name, value] of Object.entries(headers)) lower[name.toLowerCase()] = value;
   const metadata = metadataIn(Object.entries(headers));
-  const answer = { status, reason, headers: lower, metadata };
+  const head = { status, reason, headers: lower, metadata };
   if (body?.kind === "stream") {
     const { reader, from, length } = body;
-    return { ...answer, body: reader.read(from, length), close: () => reader.close() };
+    return { ...head, body: reader.read(from, length), close: () => reader.close() };
   }
   const held = body === undefined ? "" : bufferBody(body);
   const bytes = typeof held === "string" ? Buffer.from(held) : held;
-  return { ...answer, body: oneChunk(bytes), close: () => {} };
+  return { ...head, body: oneChunk(bytes), close: () => {} };
 }

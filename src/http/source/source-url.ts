@@ -37,7 +37,7 @@ interface BelowAccount {
 
 /** Parses a path below the account, such as `/filesystem/path?signature`, also if its slashes are
  *  escaped. With path-style URLs the Go and JavaScript client libraries start it with the account,
- *  which may also be the name of a filesystem: both readings are returned then, the likelier one
+ *  which may also be the name of a filesystem: then both meanings are returned, the likelier one
  *  first. The JavaScript library omits the account in the URL of the request instead. */
 export function parseSourcePath(
   text: string,

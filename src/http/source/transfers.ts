@@ -1,14 +1,17 @@
 import { inlineWholeBytesMax } from "../../content/content-ref.ts";
 import type { Clock, Log } from "../../base/world.ts";
+import { Records } from "../../operation/records.ts";
 import {
   claimTransfer,
   endTransfer,
+  handlerOf,
   renewClaim,
   reportProgress,
   releaseTransfer,
+  transferJobs,
   type TransferStore,
+  type StoredTransfer,
 } from "../../operation/transfer.ts";
-import { transferJobs, type StoredTransfer } from "../../operation/transfer-jobs.ts";
 import type { SourceResponse, SourceReader } from "./source-reader.ts";
 
 /** The parts of the server that transfers use. */
@@ -38,21 +41,21 @@ const sourceFailed = '"Copy failed when reading the source."';
 
 /** Thrown if the target no longer waits for the bytes, or if the server stops. */
 class TransferAborted extends Error {
-  override readonly name = "BrokenOff";
+  override readonly name = "TransferAborted";
 }
 
 /** Runs transfer jobs, a few at a time, until `stop`. */
 export function runTransfers(parts: TransferParts): Transfers {
   const running = new Map<string, Promise<void>>();
-  const life: TransferState = { stopped: false, answers: new Set() };
-  let looking = Promise.resolve();
+  const state: TransferState = { stopped: false, responses: new Set() };
+  let polling = Promise.resolve();
   let cancel = (): void => {};
-  const look = async (): Promise<void> => {
+  const claimJobs = async (): Promise<void> => {
     for (;;) {
-      if (life.stopped || running.size >= concurrentMax) return;
+      if (state.stopped || running.size >= concurrentMax) return;
       const job = await claimTransfer(parts, new Set(running.keys()));
       if (job === undefined) return;
-      const done = runTransfer(parts, job, life).finally(() => {
+      const done = runTransfer(parts, job, state).finally(() => {
         running.delete(job.id);
         wake();
       });
@@ -60,28 +63,28 @@ export function runTransfers(parts: TransferParts): Transfers {
     }
   };
   const wake = (): void => {
-    if (life.stopped) return;
-    looking = looking.then(look).catch((error: unknown) => {
+    if (state.stopped) return;
+    polling = polling.then(claimJobs).catch((error: unknown) => {
       parts.log.warn({ err: error }, "polling for transfer jobs failed; retrying in 5 s");
     });
   };
-  const later = (): void => {
+  const schedulePoll = (): void => {
     cancel = parts.clock.after(pollMilliseconds, () => {
       for (const id of running.keys()) void renewClaim(parts, id).catch(() => {});
       wake();
-      later();
+      schedulePoll();
     });
   };
   const unwatch = parts.store.watch(transferJobs.prefix([]), wake, { isBackground: true });
   wake();
-  later();
+  schedulePoll();
   return {
     async stop() {
-      life.stopped = true;
+      state.stopped = true;
       unwatch();
       cancel();
-      await looking;
-      for (const answer of life.answers) answer.close();
+      await polling;
+      for (const response of state.responses) response.close();
       await Promise.all(running.values());
     },
   };
@@ -90,18 +93,18 @@ export function runTransfers(parts: TransferParts): Transfers {
 /** The state of the transfers of one process. */
 interface TransferState {
   stopped: boolean;
-  readonly answers: Set<SourceResponse>;
+  readonly responses: Set<SourceResponse>;
 }
 
 async function runTransfer(
   parts: TransferParts,
   job: StoredTransfer,
-  life: TransferState,
+  state: TransferState,
 ): Promise<void> {
   try {
-    await fetchInto(parts, job, life);
+    await fetchInto(parts, job, state);
   } catch (error) {
-    if (error instanceof TransferAborted || life.stopped) {
+    if (error instanceof TransferAborted || state.stopped) {
       // An attempt that ends because the server stops is not counted.
       await releaseTransfer(parts, { ...job, attempts: job.attempts - 1 }).catch(() => {});
       return;
@@ -119,40 +122,70 @@ async function runTransfer(
 async function fetchInto(
   parts: TransferParts,
   job: StoredTransfer,
-  life: TransferState,
+  state: TransferState,
 ): Promise<void> {
+  if (job.isOwnContent === true) return encryptAgain(parts, job, state);
   const url = new URL(job.url);
   const headers = { ...job.headers };
-  const asker = { host: "", remoteAddress: "", secure: false, ...job.own };
-  const request = { url, method: "GET", headers, ...asker } as const;
-  const answer = await parts.read(request);
-  life.answers.add(answer);
+  const requester = { host: "", remoteAddress: "", secure: false, ...job.own };
+  const request = { url, method: "GET", headers, ...requester } as const;
+  const response = await parts.read(request);
+  state.responses.add(response);
   try {
-    if (life.stopped) throw new TransferAborted("the server stops");
-    if (answer.status !== 200) {
-      const description = `${answer.status} ${answer.reason} ${sourceFailed}`;
+    if (state.stopped) throw new TransferAborted("the server stops");
+    if (response.status !== 200) {
+      const description = `${response.status} ${response.reason} ${sourceFailed}`;
       await endTransfer(parts, job, { ended: "failed", description });
       return;
     }
-    await receiveAndEnd(parts, job, answer);
+    await receiveAndEnd(parts, job, response);
   } finally {
-    life.answers.delete(answer);
-    answer.close();
+    state.responses.delete(response);
+    response.close();
+  }
+}
+
+/** Stores the content of the target again, encrypted with the key of its scope. */
+async function encryptAgain(
+  parts: TransferParts,
+  job: StoredTransfer,
+  state: TransferState,
+): Promise<void> {
+  const { store, content } = parts;
+  const { content: contentOf } = handlerOf(parts.handlers, job);
+  const reader = await store.snapshot(async (view) => {
+    const ref = await contentOf?.(new Records(view, content), job);
+    return ref && content.open(view, ref);
+  });
+  if (reader === undefined) {
+    await endTransfer(parts, job, { ended: "failed", description: sourceFailed });
+    return;
+  }
+  const headers = { "content-length": String(reader.length) };
+  try {
+    if (state.stopped) throw new TransferAborted("the server stops");
+    await receiveAndEnd(parts, job, { headers, body: reader.read(0, reader.length) });
+  } finally {
+    reader.close();
   }
 }
 
 async function receiveAndEnd(
   parts: TransferParts,
   job: StoredTransfer,
-  answer: SourceResponse,
+  response: Pick<SourceResponse, "body" | "headers">,
 ): Promise<void> {
-  const announced = Number(answer.headers["content-length"] ?? Number.NaN);
-  const received = await parts.content.receive(watched(parts, job, answer), {
+  const announced = Number(response.headers["content-length"] ?? Number.NaN);
+  const { account, encryptionScope: name } = job;
+  const isScoped = account !== undefined && name !== undefined;
+  const encryption = isScoped ? parts.content.scopeKeys?.begin({ account, name }) : undefined;
+  const received = await parts.content.receive(withProgress(parts, job, response), {
     ...(Number.isSafeInteger(announced) ? { length: announced } : {}),
     lengthMax: transferBytesMax,
     inlineBytesMax: inlineWholeBytesMax,
     md5: false,
     crc64: true,
+    encryption,
   });
   try {
     await endTransfer(parts, job, { ended: "success", received });
@@ -161,10 +194,10 @@ async function receiveAndEnd(
   }
 }
 
-async function* watched(
+async function* withProgress(
   parts: TransferParts,
   job: StoredTransfer,
-  { body }: SourceResponse,
+  { body }: Pick<SourceResponse, "body">,
 ): AsyncGenerator<Uint8Array> {
   let copied = 0;
   let reportedBytes = 0;

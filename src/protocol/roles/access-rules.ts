@@ -22,14 +22,25 @@ export interface RoleTarget {
 
 const none: readonly Assignment[] = [];
 
+/** By object id of a user, application or group. */
+type AssignmentsById = ReadonlyMap<string, readonly Assignment[]>;
+/** The ids of the groups of principals, by object id. */
+type GroupsById = ReadonlyMap<string, readonly string[]>;
+
 /** The role assignments of one account. Immutable: a changed configuration creates a new object. */
 export class AccessRules {
-  readonly #byPrincipal: ReadonlyMap<string, readonly Assignment[]>;
+  readonly #byPrincipal: AssignmentsById;
+  readonly #groups: GroupsById;
+  readonly #shared: AccessRules | undefined;
 
-  /** `byPrincipal` has the assignments by object id of a user, application or group, in lower
-   *  case. */
-  constructor(byPrincipal: ReadonlyMap<string, readonly Assignment[]>) {
+  /** `shared` has the assignments that apply to all accounts. Keys are in lower case. */
+  constructor(
+    byPrincipal: AssignmentsById,
+    { groups, shared }: { readonly groups: GroupsById; readonly shared?: AccessRules },
+  ) {
     this.#byPrincipal = byPrincipal;
+    this.#groups = groups;
+    this.#shared = shared;
   }
 
   /** Whether the assignments of a caller, together with those of its groups, grant all actions of
@@ -43,11 +54,12 @@ export class AccessRules {
     );
   }
 
-  /** The assignments of these principals and groups. */
+  /** The assignments of these principals and groups, and of the groups of these principals. */
   heldBy(ids: readonly string[]): readonly Assignment[] {
-    const [only = ""] = ids;
-    if (ids.length <= 1) return this.#byPrincipal.get(only.toLowerCase()) ?? none;
-    return ids.flatMap((id) => this.#byPrincipal.get(id.toLowerCase()) ?? none);
+    const named = ids.map((id) => id.toLowerCase());
+    const all = new Set([...named, ...named.flatMap((id) => this.#groups.get(id) ?? [])]);
+    const held = [...all].flatMap((id) => this.#byPrincipal.get(id) ?? none);
+    return this.#shared === undefined ? held : [...this.#shared.heldBy(ids), ...held];
   }
 }
 

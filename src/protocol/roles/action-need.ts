@@ -73,7 +73,8 @@ const messages = "queueServices/queues/messages";
 const entities = "tableServices/tables/entities";
 const files = "fileServices/fileShares/files";
 
-/** By the only or deciding letter of operations on blobs and their listings. */
+/** Actions of operations on blobs, by the letters that decide them: the first entry applies whose
+ *  letters the operation has. */
 const blobLetters: readonly (readonly [letters: string, need: ActionNeed])[] = [
   ["f", every(`${blobs}/filter/action`)],
   ["x", every(`${blobs}/deleteBlobVersion/action`)],

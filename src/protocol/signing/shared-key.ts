@@ -59,8 +59,8 @@ function weightAt(text: string, index: number): number {
 export type SharedKeyScheme = "SharedKey" | "SharedKeyLite";
 
 /** A variant of the string to sign, because client libraries differ in details. */
-// The order of the `x-ms-` headers.
 interface StringToSignVariant {
+  /** The order of the `x-ms-` headers. */
   readonly order: HeaderOrder;
   /** Whether Content-Language is signed before Content-Encoding, as one library does. */
   readonly languageFirst: boolean;

@@ -2,7 +2,7 @@ import { formatHttpDate } from "../../base/dates.ts";
 import { xmlBody } from "../../encoding/xml-body.ts";
 import { element, plainElement, textElement } from "../../encoding/xml-writer.ts";
 import type { MessageRecord } from "../records.ts";
-import { popReceiptOf } from "./pop-receipt.ts";
+import { popReceiptOf } from "./message-id.ts";
 
 /** A message and its id, which is part of the key and not of the record. */
 export interface IdentifiedMessage {

@@ -1,11 +1,11 @@
 import { createPrivateKey, createPublicKey, generateKeyPair, X509Certificate } from "node:crypto";
-import { mkdtemp, readFile, rename, rm, writeFile } from "node:fs/promises";
+import { mkdtemp, rename, rm, writeFile } from "node:fs/promises";
 import { hostname } from "node:os";
 import { join } from "node:path";
 import { ticksPerDay, ticksPerMillisecond, unixEpochTicks, type Ticks } from "../../base/ticks.ts";
 import type { Clock, Random } from "../../base/world.ts";
-import { makeFolder } from "../../host/files.ts";
-import { messageOf, StartRefused, systemErrorCode } from "../../host/start-refused.ts";
+import { makeFolder, readIfPresent, replaceFile } from "../../host/files.ts";
+import { messageOf, StartRefused, systemErrorCode } from "../../host/refused.ts";
 import { promisify } from "node:util";
 import type { pki } from "node-forge";
 import { dateOf } from "../../host/world.ts";
@@ -43,7 +43,7 @@ export async function localCertificate(
       ? await currentAuthority(options, folder, known)
       : await createAuthority(options, folder);
     const path = join(folder, "server.pem");
-    const found = await readText(path);
+    const found = await readIfPresent(path);
     const isGood = found !== undefined && (await isUsable(options, found, authority));
     const both = isGood ? found : await createServer(options, authority, path);
     // Certificate and key are in one file, so that a renewal replaces both at once.
@@ -56,8 +56,8 @@ export async function localCertificate(
 
 async function readAuthority(folder: string): Promise<KeyAndCertificate | undefined> {
   const read = async () => ({
-    cert: await readText(join(folder, "ca.pem")),
-    key: await readText(join(folder, "ca-key.pem")),
+    cert: await readIfPresent(join(folder, "ca.pem")),
+    key: await readIfPresent(join(folder, "ca-key.pem")),
   });
   const first = await read();
   const isHalf = (first.cert === undefined) !== (first.key === undefined);
@@ -124,21 +124,6 @@ async function createServer(
   return both;
 }
 
-/** A crash leaves the old file or the new one. */
-async function replaceFile(
-  { random }: Pick<CertificateFolder, "random">,
-  path: string,
-  text: string,
-): Promise<void> {
-  const draft = `${path}.${Buffer.from(random.bytes(8)).toString("hex")}`;
-  try {
-    await writePrivate(draft, text);
-    await rename(draft, path);
-  } finally {
-    await rm(draft, { force: true });
-  }
-}
-
 function subjectNames(): readonly SubjectName[] {
   const wildcards = endpoints.map((name) => ({ dns: `*.${name}.localhost` }));
   const local = [{ dns: "localhost" }, { ip: "127.0.0.1" }, { ip: "::1" }];
@@ -181,20 +166,10 @@ async function writePrivate(path: string, text: string): Promise<void> {
   await writeFile(path, text, { mode: 0o600, flag: "wx", flush: true });
 }
 
-/** Undefined if there is no such file. */
-async function readText(path: string): Promise<string | undefined> {
-  try {
-    return await readFile(path, "utf8");
-  } catch (error) {
-    if (systemErrorCode(error) === "ENOENT") return undefined;
-    throw error;
-  }
-}
-
 const newKeyPair = promisify(generateKeyPair);
 
 interface KeyAndCertificate {
-  /** PEM. */
+  /** Both in PEM format. */
   readonly key: string;
   readonly cert: string;
 }
@@ -243,7 +218,7 @@ export async function newServerCertificate(
   return issue(maker, { commonName: "localhost", days: serverDays, pair, signer, names });
 }
 
-/** PEM. */
+/** Keys in PEM format. */
 interface KeyPair {
   readonly privateKey: string;
   readonly publicKey: string;
@@ -263,7 +238,7 @@ interface Request {
   readonly commonName: string;
   readonly days: bigint;
   readonly pair: KeyPair;
-  /** Undefined signs with its own key. */
+  /** Undefined: the certificate is signed with its own key. */
   readonly signer: KeyAndCertificate | undefined;
   /** Undefined for an authority. */
   readonly names: readonly SubjectName[] | undefined;

@@ -3,7 +3,7 @@ import { readFile } from "node:fs/promises";
 import { createSecureContext } from "node:tls";
 import { localCertificate } from "./certificate-folder.ts";
 import type { Options } from "../options.ts";
-import { messageOf, StartRefused } from "../../host/start-refused.ts";
+import { messageOf, StartRefused } from "../../host/refused.ts";
 
 type Certificate =
   | { readonly cert: Buffer; readonly key: Buffer }

@@ -97,7 +97,7 @@ function requestPoint(each: FigureSample["requests"][number]): Point<number> {
   return { attributes, value: each.count };
 }
 
-/** With the observations above the last bound as a bucket of their own. */
+/** Adds the observations above the last bound as a bucket of their own. */
 function histogramOf({ bounds, counts, count, sum }: BucketSample) {
   const beyond = counts.reduce((rest, each) => rest - each, count);
   return { buckets: { boundaries: [...bounds], counts: [...counts, beyond] }, count, sum };

@@ -6,10 +6,10 @@ import { MeterProvider, PeriodicExportingMetricReader } from "@opentelemetry/sdk
 import { BasicTracerProvider, BatchSpanProcessor } from "@opentelemetry/sdk-trace-base";
 import type { FigureSample } from "../../admin/views/figures.ts";
 import { ticksPerSecond, unixEpochTicks } from "../../base/ticks.ts";
-import type { Clock, Log, Random } from "../../base/world.ts";
+import { endWithin, type Clock, type Log, type Random } from "../../base/world.ts";
 import { readVersion } from "../../host/version.ts";
 import { environmentVariable } from "../../host/world.ts";
-import type { RequestTracer } from "../../http/request-tracer.ts";
+import type { RequestTracer } from "../../http/http-service.ts";
 import type { Telemetry } from "../server-environment.ts";
 import { traceRequests } from "./trace-requests.ts";
 import { figureMetrics } from "./figure-metrics.ts";
@@ -65,13 +65,8 @@ export function openTelemetry({ url, clock, log, random }: TelemetryOptions): Te
       metrics = new MeterProvider({ resource, readers: [reader] });
     },
     async close() {
-      let cancel = (): void => {};
-      const timeout = new Promise<void>((resolve) => {
-        cancel = clock.after(closeMillisecondsMax, resolve);
-      });
       const closed = Promise.allSettled([spans.shutdown(), metrics?.shutdown()]);
-      await Promise.race([closed, timeout]);
-      cancel();
+      await endWithin(clock, closeMillisecondsMax, closed);
     },
   };
 }

@@ -71,11 +71,11 @@ const setInfoNames: Readonly<Record<number, string>> = {
   20: "length",
 };
 
-/** The number of bytes in a READ or WRITE response ([MS-SMB2] 2.2.20, 2.2.22). */
+/** Offset of the number of bytes in a READ or WRITE response ([MS-SMB2] 2.2.20, 2.2.22). */
 const bytesOffset = headerBytes + 4;
 /** FSCTL_SRV_COPYCHUNK and FSCTL_SRV_COPYCHUNK_WRITE. */
 const copyCodes: ReadonlySet<number> = new Set([0x0014_40f2, 0x0014_80f2]);
-/** Bytes from the end of a copy response at which the number of copied bytes is. */
+/** Offset, from the end of a copy response, of the number of copied bytes. */
 const copiedFromEnd = 4;
 
 const commandNames: Readonly<Record<number, string>> = {
@@ -85,7 +85,7 @@ const commandNames: Readonly<Record<number, string>> = {
   [Command.ioctl]: "IOCTL",
 };
 
-/** What was done through one handle. */
+/** Counts what was read, written and locked through one handle. */
 class HandleCounts {
   #readBytes = 0;
   #writtenBytes = 0;
@@ -209,12 +209,13 @@ export class SmbAuditor {
   #recordSetInfo(request: Request, target: RequestTarget, response: SmbResponse): void {
     const { lifetime, message } = request;
     const handle = lifetime.fileId && target.session?.handles.get(lifetime.fileId.volatile);
-    const asked = decodeSetInfo(message);
-    const isSecurity = asked?.infoType === InfoType.security;
-    const change = isSecurity ? "security" : setInfoNames[asked?.infoClass ?? 0];
+    const decoded = decodeSetInfo(message);
+    const isSecurity = decoded?.infoType === InfoType.security;
+    const change = isSecurity ? "security" : setInfoNames[decoded?.infoClass ?? 0];
     // The position is a note of the client, no change of the file.
     if (change === "position" || change === "mode") return;
-    const to = change === "rename" && asked !== undefined ? renameTarget(asked.data) : undefined;
+    const to =
+      change === "rename" && decoded !== undefined ? renameTarget(decoded.data) : undefined;
     this.#writeLine(request, target, response, {
       operation: "SET_INFO",
       path: handle?.kind === "file" ? handle.path : [],
@@ -283,18 +284,18 @@ function treeConnectOf({ message }: Request): LineParts {
   return { operation: "TREE_CONNECT", share };
 }
 
-/** By the number of CreateAction. */
+/** Names in the order of the numbers of CreateAction. */
 const actions = ["superseded", "opened", "created", "overwritten"] as const;
 const actionOffset = headerBytes + 4;
 
 function createOf({ message }: Request, response: SmbResponse): LineParts {
-  const asked = decodeCreate(message);
-  if (asked === undefined) return { operation: "CREATE" };
-  const rights = resolveAccess(asked.access);
+  const decoded = decodeCreate(message);
+  if (decoded === undefined) return { operation: "CREATE" };
+  const rights = resolveAccess(decoded.access);
   const access = typeof rights === "number" ? [] : accessWords(rights.access);
   const isOpened = response.status === Status.success;
   const action = isOpened ? actions[response.message.readUInt32LE(actionOffset)] : undefined;
-  const path = asked.name.split("\\");
+  const path = decoded.name.split("\\");
   return { operation: "CREATE", path, details: { access, ...(action && { action }) } };
 }
 

@@ -10,6 +10,7 @@ import { locks } from "../../file/records.ts";
 import type { SmbServerState } from "../server.ts";
 import { Command, notificationMessageId, OplockLevel } from "../wire/protocol.ts";
 import { encodeLeaseBreak, encodeOplockBreak } from "../wire/locking.ts";
+import { isTemporary } from "../../store/store.ts";
 import type { FileHandle } from "./file-handle.ts";
 import { newResponse } from "../response.ts";
 import type { Connection } from "../connection.ts";
@@ -62,6 +63,9 @@ interface GrantHolder {
 
 /** Break notifications of one file that are sent in one iteration of the event loop. */
 const notificationsPerIterationMax = 256;
+
+/** Pause before locks that could not be read are read again. */
+const retryMilliseconds = 500;
 
 /** A file with caching grants of this process. */
 interface WatchedFile {
@@ -189,23 +193,32 @@ export class BreakNotifier {
     file.changedAgain = true;
     if (file.isChecking) return;
     file.isChecking = true;
-    const { runtime, log } = this.#server.world;
+    const { runtime, log, clock } = this.#server.world;
     const run = async (): Promise<void> => {
-      while (file.changedAgain) {
-        file.changedAgain = false;
-        const state = await lockStateOf(runtime, reference);
-        // Not all holders were notified: read the record again, so that the next ones are notified
-        // of the latest state.
-        if (!this.#notifyHolders(file, state)) file.changedAgain = true;
+      try {
+        while (file.changedAgain) {
+          file.changedAgain = false;
+          const state = await lockStateOf(runtime, reference);
+          // Not all holders were notified: read the record again, so that the next ones are
+          // notified of the latest state.
+          if (!this.#notifyHolders(file, state)) file.changedAgain = true;
+        }
+      } finally {
+        // Without an `await` after the condition of the loop: a change between them would be lost.
+        file.isChecking = false;
       }
     };
-    run()
-      .catch((error: unknown) =>
-        log.error({ err: error }, "reading locks for break notifications failed"),
-      )
-      .finally(() => {
-        file.isChecking = false;
+    run().catch((error: unknown) => {
+      if (!isTemporary(error)) {
+        log.error({ err: error }, "reading locks for break notifications failed");
+        return;
+      }
+      // The client must still be notified: until then it writes into a cache that it has lost.
+      log.warn({ err: error }, `reading locks failed; retrying in ${retryMilliseconds} ms`);
+      clock.after(retryMilliseconds, () => {
+        if (file.holders.size > 0) this.#check(file, reference);
       });
+    });
   }
 
   /** Notifies at most `notificationsPerIterationMax` clients; false if some remain. */

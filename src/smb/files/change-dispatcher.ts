@@ -1,5 +1,12 @@
 import type { Clock } from "../../base/world.ts";
-import { ancestorsOf, type Ancestor } from "../../file/filesystem/ancestors.ts";
+import {
+  ancestorsOf,
+  readNotices,
+  unwatchShare,
+  watchShare,
+  type Ancestor,
+  type DatedNotice,
+} from "../../file/filesystem/watching.ts";
 import type { NodeRecord } from "../../file/records.ts";
 import type { SmbServerState } from "../server.ts";
 import { Status } from "../status.ts";
@@ -9,12 +16,6 @@ import {
   type DirectoryWatch,
   type ReportedChange,
 } from "./directory-watch.ts";
-import {
-  readNotices,
-  unwatchShare,
-  watchShare,
-  type DatedNotice,
-} from "../../file/filesystem/watching.ts";
 import { notices, type NodeAspect } from "../../file/notices.ts";
 
 type Publish = (share: bigint, changes: readonly FileChange[]) => void;

@@ -27,7 +27,7 @@ export interface ReportedChange {
   readonly path: string;
 }
 
-/** What a CHANGE_NOTIFY responds. */
+/** The result of a CHANGE_NOTIFY request. */
 export interface NotifyResult {
   readonly status: NtStatus;
   readonly data: Buffer;

@@ -1,6 +1,6 @@
 import { cacheHandle } from "../../file/locks/lock-state.ts";
 import { fileInfo } from "../../file/filesystem/info.ts";
-import { foldName } from "../../file/shared/fold.ts";
+import { foldName } from "../../file/share-tree.ts";
 import { errorResponse, newResponse, type SmbResponse } from "../response.ts";
 import type { TreeRequest } from "../request.ts";
 import { Status } from "../status.ts";
@@ -16,15 +16,15 @@ import {
 import { grantedCaching, leaseKeyOf } from "./caching-choice.ts";
 import { factsOf } from "./information-classes.ts";
 import type { Durability, FileHandle } from "./file-handle.ts";
-import type { ParsedPath } from "./path.ts";
+import type { ParsedPath } from "./lookup.ts";
 import type { SmbServerState } from "../server.ts";
 
-// How long a durable handle stays open without a connection.
-/** Version 2, if the client requests no time. */
+/** How long a durable handle of version 2 stays open without a connection, if the client requests
+ *  no time. */
 const defaultMilliseconds = 60_000;
-/** Version 1, which has no requested time. */
+/** The same for version 1, in which clients cannot request a time. */
 const version1Milliseconds = 120_000;
-/** Version 2: limit of the requested time. */
+/** Limit of the time that a client requests (version 2). */
 const millisecondsMax = 300_000;
 const openedAction = 1;
 
@@ -153,9 +153,10 @@ export class DurableHandles {
     this.#server = server;
   }
 
-  /** Keeps the handle of a lost connection for a reconnect. False if it is not durable or the limit
-   *  is reached; then the caller closes it. So it is without handle caching ([MS-SMB2] 3.3.7.1):
-   *  nothing could be broken for another client, which would be rejected until the time-out. */
+  /** Keeps the handle of a lost connection for a reconnect. Returns false if the caller must close
+   *  it: it is not durable, or there are too many, or it has no handle caching ([MS-SMB2] 3.3.7.1).
+   *  Without handle caching no break could close it, and conflicting opens would fail until the
+   *  time-out. */
   keep(handle: FileHandle): boolean {
     const { durable, session } = handle;
     if (durable === undefined || this.#disconnected.size >= durablesMax) return false;

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { Status } from "../status.ts";
-import { parsePath } from "./path.ts";
-import { matches } from "./wildcard.ts";
+import { parsePath } from "./lookup.ts";
+import { matches } from "../operations/query-directory.ts";
 
 describe("matches", () => {
   it.each([

@@ -25,7 +25,7 @@ export function statusOfWait(
   }
 }
 
-/** What a request waits with: its lifetime, and the byte ranges that it wants to lock. */
+/** The lifetime of a request that may wait, and the byte ranges that it wants to lock. */
 interface LockWaiter {
   readonly lifetime: RequestLifetime;
   readonly ranges?: readonly ByteSpan[];

@@ -10,22 +10,22 @@ import { decodeChangeNotify, encodeDataResponse } from "../wire/query.ts";
 
 /** CHANGE_NOTIFY: responds when a directory changes. */
 export async function changeNotify(request: TreeRequest): Promise<SmbResponse> {
-  const asked = decodeChangeNotify(request.message);
-  if (asked === undefined || asked.outputBytesMax > transactBytesMax) {
+  const decoded = decodeChangeNotify(request.message);
+  if (decoded === undefined || decoded.outputBytesMax > transactBytesMax) {
     return errorResponse(Status.invalidParameter);
   }
-  if (!coversBytes(request, asked.outputBytesMax)) return errorResponse(Status.invalidParameter);
-  const handle = findFile(request, asked.fileId);
+  if (!coversBytes(request, decoded.outputBytesMax)) return errorResponse(Status.invalidParameter);
+  const handle = findFile(request, decoded.fileId);
   if (isResponse(handle)) return handle;
   if (!handle.isDirectory) return errorResponse(Status.invalidParameter);
   if (!has(handle.access, Right.readData)) return errorResponse(Status.accessDenied);
   const { changeDispatcher: changes } = request.connection.server;
   handle.watch ??= new DirectoryWatch(
-    { directory: handle.reference.file, filter: asked.filter, watchesTree: asked.watchesTree },
+    { directory: handle.reference.file, filter: decoded.filter, watchesTree: decoded.watchesTree },
     (watch) => changes.subscribe(request.tree.shareId, watch),
   );
   await changes.whenSubscribed(request.tree.shareId);
-  const { status, data } = await next(request, handle.watch, asked.outputBytesMax);
+  const { status, data } = await next(request, handle.watch, decoded.outputBytesMax);
   const isAnswered = status === Status.success || status === Status.notifyEnumDirectory;
   return isAnswered ? newResponse(encodeDataResponse(data), status) : errorResponse(status);
 }

@@ -1,4 +1,4 @@
-import { readFile } from "../../file/filesystem/read.ts";
+import { readFile } from "../../file/filesystem/info.ts";
 import { writeFile } from "../../file/filesystem/write.ts";
 import { newResponse } from "../response.ts";
 import { Right } from "../../file/locks/access.ts";
@@ -48,11 +48,11 @@ interface Copy {
 export async function copyChunks(
   request: TreeRequest,
   target: FileHandle,
-  asked: IoctlRequest,
+  decoded: IoctlRequest,
   rights: "read-too" | "write-only",
 ): Promise<ControlResult> {
-  if (asked.outputBytesMax < responseBytes) return Status.invalidParameter;
-  const copy = decodeCopy(asked.input);
+  if (decoded.outputBytesMax < responseBytes) return Status.invalidParameter;
+  const copy = decodeCopy(decoded.input);
   if (copy === undefined) return Status.invalidParameter;
   const source = findSource(request, copy.source);
   if (source === undefined) return Status.objectNameNotFound;
@@ -61,12 +61,12 @@ export async function copyChunks(
     copy.chunks.length > chunksMax ||
     total > totalBytesMax ||
     copy.chunks.some(({ length }) => length === 0 || length > chunkBytesMax);
-  if (isTooMuch) return limitsResponse(asked);
+  if (isTooMuch) return limitsResponse(decoded);
   if (target.isDirectory || source.isDirectory) return Status.invalidDeviceRequest;
   if (!has(source.access, Right.readData | Right.execute)) return Status.accessDenied;
   if (!has(target.access, Right.writeData)) return Status.accessDenied;
   if (rights === "read-too" && !has(target.access, Right.readData)) return Status.accessDenied;
-  return copyAll(request, { source, target, ...asked }, copy.chunks);
+  return copyAll(request, { source, target, ...decoded }, copy.chunks);
 }
 
 interface CopyHandles extends Pick<IoctlRequest, "code" | "fileId"> {

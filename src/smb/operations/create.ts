@@ -1,10 +1,11 @@
 import { closeFile } from "../../file/filesystem/close.ts";
-import { openFile, type OpenResult } from "../../file/filesystem/open.ts";
 import {
+  openFile,
   OpenAction,
+  type OpenResult,
   type Disposition,
   type FileOpenRequest,
-} from "../../file/filesystem/file-open-request.ts";
+} from "../../file/filesystem/open.ts";
 import type { FileReference } from "../../file/filesystem/file-reference.ts";
 import { errorResponse, newResponse, type SmbResponse } from "../response.ts";
 import { Right } from "../../file/locks/access.ts";
@@ -23,9 +24,9 @@ import { ChangeAction, ChangeFilter } from "../files/directory-watch.ts";
 import { durabilityOf, durableContext, reconnect } from "../files/durability.ts";
 import { factsOf } from "../files/information-classes.ts";
 import type { FileHandle } from "../files/file-handle.ts";
-import { parsePath, type ParsedPath } from "../files/path.ts";
+import { parsePath, type ParsedPath } from "../files/lookup.ts";
 import { replayKey, type ReplayableOpen } from "../files/replays.ts";
-import { epochOf } from "../files/snapshots.ts";
+import { epochOf } from "../files/shares.ts";
 import { Status, statusOf, type NtStatus } from "../status.ts";
 import { waitForLocks } from "../files/wait-for-locks.ts";
 import type { TreeRequest } from "../request.ts";
@@ -49,7 +50,7 @@ import { dataAccess } from "../../file/locks/access.ts";
 import { cacheHandle, type LockState } from "../../file/locks/lock-state.ts";
 import { HeaderFlag, OplockLevel } from "../wire/protocol.ts";
 
-/** By the number of CreateDisposition. */
+/** Dispositions in the order of the numbers of CreateDisposition. */
 const dispositionsByNumber: readonly Disposition[] = [
   "supersede",
   "open",
@@ -64,26 +65,26 @@ type GuidRequest = Extract<DurableRequest, { version: 2 }>;
 
 /** CREATE: opens or creates a file, reconnects a durable handle, or opens a named pipe. */
 export async function create(request: TreeRequest): Promise<SmbResponse> {
-  const asked = decodeCreate(request.message);
-  if (asked === undefined) return errorResponse(Status.invalidParameter);
+  const decoded = decodeCreate(request.message);
+  if (decoded === undefined) return errorResponse(Status.invalidParameter);
   if (request.session.handles.size >= handlesMax)
     return errorResponse(Status.insufficientResources);
-  if (request.tree.kind === "pipe") return openPipe(request, asked);
-  const path = parsePath(asked.name);
+  if (request.tree.kind === "pipe") return openPipe(request, decoded);
+  const path = parsePath(decoded.name);
   if (typeof path === "number") return errorResponse(path);
-  const durable = decodeDurable(asked.contexts);
+  const durable = decodeDurable(decoded.contexts);
   if (durable === "malformed") return errorResponse(Status.invalidParameter);
-  if (durable?.kind === "reconnect") return reconnect(request, asked, durable, path);
-  const wrong = checkCreate(asked);
+  if (durable?.kind === "reconnect") return reconnect(request, decoded, durable, path);
+  const wrong = checkCreate(decoded);
   if (wrong !== undefined) return errorResponse(wrong);
-  if (durable?.version === 2) return createWithGuid(request, asked, path, durable);
-  return createFile(request, asked, path, durable);
+  if (durable?.version === 2) return createWithGuid(request, decoded, path, durable);
+  return createFile(request, decoded, path, durable);
 }
 
 /** A CREATE with a create GUID is executed once, even if the client sends it several times. */
 async function createWithGuid(
   request: TreeRequest,
-  asked: CreateRequest,
+  decoded: CreateRequest,
   path: ParsedPath,
   durable: GuidRequest,
 ): Promise<SmbResponse> {
@@ -92,12 +93,12 @@ async function createWithGuid(
   const name = replayKey(connection, durable.createGuid);
   const found = replays.find(name);
   if (found === "pending") return errorResponse(Status.fileNotAvailable);
-  if (found !== undefined) return replayCreate(request, asked, found);
+  if (found !== undefined) return replayCreate(request, decoded, found);
   replays.begin(name);
   // If this connection is lost, the client replays the request over another channel.
   session.keepPending(lifetime);
   try {
-    return await createFile(request, asked, path, durable);
+    return await createFile(request, decoded, path, durable);
   } finally {
     session.dropPending(lifetime);
     replays.finish(name);
@@ -106,18 +107,18 @@ async function createWithGuid(
 
 async function createFile(
   request: TreeRequest,
-  asked: CreateRequest,
+  decoded: CreateRequest,
   path: ParsedPath,
   durable: DurableRequest | undefined,
 ): Promise<SmbResponse> {
   const { connection, tree } = request;
   const { server } = connection;
   const id = { persistent: server.newId(), volatile: server.newId() };
-  const cache = chooseCaching(request, asked, id.persistent);
+  const cache = chooseCaching(request, decoded, id.persistent);
   if (typeof cache === "number") return errorResponse(cache);
-  const epoch = await epochOf(server.world.runtime, tree, asked, path);
+  const epoch = await epochOf(server.world.runtime, tree, decoded, path);
   if (typeof epoch === "object") return errorResponse(epoch.status);
-  const openRequest = openRequestOf(request, asked, path, { id: id.persistent, cache, epoch });
+  const openRequest = openRequestOf(request, decoded, path, { id: id.persistent, cache, epoch });
   if (typeof openRequest === "number") return errorResponse(openRequest);
   const outcome = await waitForLocks(server, request, () =>
     openFile(server.world.runtime, openRequest),
@@ -137,7 +138,7 @@ async function createFile(
         await closeFile(server.world.runtime, reference, [id.persistent]);
         return errorResponse(Status.cancelled);
       }
-      return registerOpen(request, asked, {
+      return registerOpen(request, decoded, {
         id,
         cache,
         opened: outcome.value,
@@ -156,39 +157,39 @@ interface OpenParameters {
 
 function openRequestOf(
   request: TreeRequest,
-  asked: CreateRequest,
+  decoded: CreateRequest,
   path: ParsedPath,
   { id, cache, epoch }: OpenParameters,
 ): FileOpenRequest | NtStatus {
   const { connection, session, tree } = request;
-  const rights = resolveAccess(asked.access);
+  const rights = resolveAccess(decoded.access);
   if (typeof rights === "number") return rights;
-  const deletes = (asked.options & CreateOption.deleteOnClose) !== 0;
+  const deletes = (decoded.options & CreateOption.deleteOnClose) !== 0;
   if (deletes && !has(rights.access, Right.delete)) return Status.invalidParameter;
-  const sddl = descriptorText(asked.contexts);
+  const sddl = descriptorText(decoded.contexts);
   if (typeof sddl === "number") return sddl;
-  const isDirectory = (asked.options & CreateOption.directory) !== 0 || path.mustBeDirectory;
-  const isFile = (asked.options & CreateOption.notDirectory) !== 0;
+  const isDirectory = (decoded.options & CreateOption.directory) !== 0 || path.mustBeDirectory;
+  const isFile = (decoded.options & CreateOption.notDirectory) !== 0;
   return {
     share: tree.address,
     path: path.components,
-    disposition: dispositionsByNumber[asked.disposition] ?? "open",
+    disposition: dispositionsByNumber[decoded.disposition] ?? "open",
     wants: isDirectory ? "directory" : isFile ? "file" : undefined,
     wantsMaximum: rights.wantsMaximum,
-    attributes: asked.attributes,
+    attributes: decoded.attributes,
     sddl,
     open: {
       id,
       owner: connection.server.owner,
       access: rights.access,
-      share: asked.share,
+      share: decoded.share,
       deleteOnClose: deletes,
       cacheKey: cache?.request.key,
       session: session.id,
       client: connection.peer,
     },
     cache: cache?.request,
-    cacheFile: leasedFile(request, asked),
+    cacheFile: leasedFile(request, decoded),
     epoch,
   };
 }
@@ -204,7 +205,7 @@ interface CreatedOpen extends Omit<OpenParameters, "id"> {
 /** Adds the handle to its session, and builds the response. */
 function registerOpen(
   request: TreeRequest,
-  asked: CreateRequest,
+  decoded: CreateRequest,
   success: CreatedOpen,
 ): SmbResponse {
   const { connection, session, tree } = request;
@@ -224,7 +225,7 @@ function registerOpen(
     path: path.components,
     access: opened.open.access,
     isDirectory: node.kind === "directory",
-    options: asked.options,
+    options: decoded.options,
     cache: granted.grant,
     durable: durabilityOf(success.durable, granted.held, node.kind === "directory"),
     listing: undefined,
@@ -234,14 +235,14 @@ function registerOpen(
     pendingRequests: 0,
     pendingOlderRequests: 0,
     lockNumbers: new Map(),
-    reservedBytes: reservedBytes(asked),
+    reservedBytes: reservedBytes(decoded),
     keepsLastWrite: false,
     keepsChangeTime: false,
   };
   session.handles.set(id.volatile, handle);
   connection.server.breakNotifier.add(handle, granted.held);
   publishOpen(connection.server, handle, opened);
-  const contexts = [...durableContext(handle.durable), ...factContexts(asked, reference, node)];
+  const contexts = [...durableContext(handle.durable), ...factContexts(decoded, reference, node)];
   const body = encodeCreateResponse({
     oplock: granted.level,
     action: opened.action,
@@ -271,8 +272,8 @@ function publishOpen(
 }
 
 function reservedBytes({ contexts }: CreateRequest): number {
-  const asked = contexts.find(({ name }) => name === ContextName.allocation)?.data;
-  return asked?.length === 8 ? Number(asked.readBigUInt64LE()) : 0;
+  const decoded = contexts.find(({ name }) => name === ContextName.allocation)?.data;
+  return decoded?.length === 8 ? Number(decoded.readBigUInt64LE()) : 0;
 }
 
 /** Whether a repeated CREATE gets this handle: not for directories and opens without data access
@@ -284,11 +285,11 @@ function isReplayEligible({ isDirectory, access }: FileHandle): boolean {
 /** Responds to a replayed CREATE with the handle of the first one. */
 async function replayCreate(
   request: TreeRequest,
-  asked: CreateRequest,
+  decoded: CreateRequest,
   { handle, action }: ReplayableOpen,
 ): Promise<SmbResponse> {
   const { connection, session } = request;
-  const lease = leaseOf(asked);
+  const lease = leaseOf(decoded);
   const refused = checkReplay(request, handle, lease);
   if (refused !== undefined) return errorResponse(refused);
   const { reference, id } = handle;
@@ -297,9 +298,9 @@ async function replayCreate(
   if (session.handles.get(id.volatile) !== handle) return errorResponse(Status.fileClosed);
   handle.connection = connection;
   const { node, locks } = info.value;
-  const cache = replayedCache(asked, handle, locks, lease);
+  const cache = replayedCache(decoded, handle, locks, lease);
   const durable = cache.keepsHandle ? handle.durable : undefined;
-  const contexts = [...durableContext(durable), ...factContexts(asked, reference, node)];
+  const contexts = [...durableContext(durable), ...factContexts(decoded, reference, node)];
   const body = encodeCreateResponse({
     oplock: cache.level,
     action,
@@ -334,7 +335,7 @@ function leaseOf({ oplock, contexts }: CreateRequest): LeaseContext | undefined 
  *  oplock the level requested now is reported, but at most the one that is still granted: a level
  *  that was broken meanwhile would let the client cache data that other clients change. */
 function replayedCache(
-  asked: CreateRequest,
+  decoded: CreateRequest,
   { cache }: FileHandle,
   locks: LockState,
   lease: LeaseContext | undefined,
@@ -346,6 +347,6 @@ function replayedCache(
   }
   const present = locks.caches.find(({ key }) => key === cache?.key);
   const kept = present?.breaking?.to ?? present?.held ?? 0;
-  const level = levelOf(kept & cacheBitsOf(asked.oplock));
+  const level = levelOf(kept & cacheBitsOf(decoded.oplock));
   return { level, context: undefined, keepsHandle: level === OplockLevel.batch };
 }

@@ -1,11 +1,11 @@
 import { formatIso } from "../../base/dates.ts";
-import { writtenRanges } from "../../file/filesystem/ranges.ts";
+import { writtenRanges } from "../../file/filesystem/info.ts";
 import { zeroFile } from "../../file/filesystem/write.ts";
 import { newResponse } from "../response.ts";
 import { Right } from "../../file/locks/access.ts";
 import { has } from "../files/access.ts";
 import type { FileHandle } from "../files/file-handle.ts";
-import { listSnapshots } from "../files/snapshots.ts";
+import { listSnapshots } from "../files/shares.ts";
 import { Status, statusOf } from "../status.ts";
 import { statusOfWait, waitForLocks } from "../files/wait-for-locks.ts";
 import type { TreeRequest } from "../request.ts";
@@ -68,9 +68,9 @@ export async function zeroData(
 export async function allocatedRanges(
   { connection }: TreeRequest,
   handle: FileHandle,
-  asked: IoctlRequest,
+  decoded: IoctlRequest,
 ): Promise<ControlResult> {
-  const { input, outputBytesMax, code, fileId } = asked;
+  const { input, outputBytesMax, code, fileId } = decoded;
   if (input.length < rangeBytes) return Status.invalidParameter;
   if (!has(handle.access, Right.readData)) return Status.accessDenied;
   const from = input.readBigInt64LE(0);

@@ -26,14 +26,14 @@ function echo(): SmbResponse {
 }
 
 async function close(request: TreeRequest): Promise<SmbResponse> {
-  const asked = decodeClose(request.message);
-  if (asked === undefined) return errorResponse(Status.invalidParameter);
-  const handle = findHandle(request, asked.fileId);
+  const decoded = decodeClose(request.message);
+  if (decoded === undefined) return errorResponse(Status.invalidParameter);
+  const handle = findHandle(request, decoded.fileId);
   if (isResponse(handle)) return handle;
   request.session.handles.delete(handle.id.volatile);
   if (handle.kind === "pipe") return newResponse(encodeCloseResponse(undefined));
   const { node } = await request.connection.server.handleCloser.closeNow(handle);
-  const facts = asked.wantsFacts && node !== undefined ? factsOf(node) : undefined;
+  const facts = decoded.wantsFacts && node !== undefined ? factsOf(node) : undefined;
   return newResponse(encodeCloseResponse(facts));
 }
 

@@ -108,7 +108,7 @@ export type ControlResult = Buffer | NtStatus | SmbResponse;
 type FileControl = (
   request: TreeRequest,
   handle: FileHandle,
-  asked: IoctlRequest,
+  decoded: IoctlRequest,
 ) => ControlResult | Promise<ControlResult>;
 
 const Control = {
@@ -123,8 +123,8 @@ const Control = {
 /** Controls on an open file, by FSCTL code ([MS-FSCC] 2.3). */
 const fileControls: Readonly<Record<number, FileControl>> = {
   0x0014_0078: resumeKey,
-  0x0014_40f2: (request, handle, asked) => copyChunks(request, handle, asked, "read-too"),
-  0x0014_80f2: (request, handle, asked) => copyChunks(request, handle, asked, "write-only"),
+  0x0014_40f2: (request, handle, decoded) => copyChunks(request, handle, decoded, "read-too"),
+  0x0014_80f2: (request, handle, decoded) => copyChunks(request, handle, decoded, "write-only"),
   0x0014_4064: enumerateSnapshots,
   0x0009_80c8: zeroData,
   0x0009_40cf: allocatedRanges,
@@ -139,37 +139,39 @@ const fileControls: Readonly<Record<number, FileControl>> = {
 
 /** IOCTL: runs a file system control (FSCTL). */
 export async function ioctl(request: TreeRequest): Promise<SmbResponse> {
-  const asked = decodeIoctl(request.message);
-  if (asked === undefined || asked.outputBytesMax > transactBytesMax) {
+  const decoded = decodeIoctl(request.message);
+  if (decoded === undefined || decoded.outputBytesMax > transactBytesMax) {
     return errorResponse(Status.invalidParameter);
   }
-  const moved = Math.max(asked.outputBytesMax, asked.input.length);
+  const moved = Math.max(decoded.outputBytesMax, decoded.input.length);
   if (!coversBytes(request, moved)) return errorResponse(Status.invalidParameter);
-  if (!asked.isFileSystemControl) return errorResponse(Status.notSupported);
-  const result = await run(request, asked);
+  if (!decoded.isFileSystemControl) return errorResponse(Status.notSupported);
+  const result = await run(request, decoded);
   if (typeof result === "number") return errorResponse(result);
   if (!Buffer.isBuffer(result)) return result;
-  return newResponse(encodeIoctlResponse(asked.code, asked.fileId, result));
+  return newResponse(encodeIoctlResponse(decoded.code, decoded.fileId, result));
 }
 
-async function run(request: TreeRequest, asked: IoctlRequest): Promise<ControlResult> {
-  switch (asked.code) {
+async function run(request: TreeRequest, decoded: IoctlRequest): Promise<ControlResult> {
+  switch (decoded.code) {
     case Control.dfsReferrals:
     case Control.dfsReferralsEx:
       return Status.notFound;
     case Control.validateNegotiate:
-      return validateNegotiate(request, asked);
+      return validateNegotiate(request, decoded);
     case Control.networkInterfaces:
-      return networkInterfaces(request, asked);
+      return networkInterfaces(request, decoded);
     case Control.pipeWait:
       return Status.notSupported;
     case Control.pipeTransceive:
-      return transceive(request, asked);
+      return transceive(request, decoded);
     default: {
-      const control = fileControls[asked.code];
-      const handle = findFile(request, asked.fileId);
+      const control = fileControls[decoded.code];
+      const handle = findFile(request, decoded.fileId);
       if (isResponse(handle)) return handle;
-      return control === undefined ? Status.invalidDeviceRequest : control(request, handle, asked);
+      return control === undefined
+        ? Status.invalidDeviceRequest
+        : control(request, handle, decoded);
     }
   }
 }
@@ -188,12 +190,12 @@ function objectId(
 }
 
 /** FSCTL_PIPE_TRANSCEIVE: writes a call to a pipe and reads its response in one request. */
-async function transceive(request: TreeRequest, asked: IoctlRequest): Promise<ControlResult> {
-  const handle = findHandle(request, asked.fileId);
+async function transceive(request: TreeRequest, decoded: IoctlRequest): Promise<ControlResult> {
+  const handle = findHandle(request, decoded.fileId);
   if (isResponse(handle)) return handle;
   if (handle.kind !== "pipe") return Status.invalidDeviceRequest;
-  if (!(await callPipe(request, handle, asked.input))) return Status.invalidParameter;
-  const { bytes, isCut } = takeFromPipe(handle, asked.outputBytesMax);
-  const body = encodeIoctlResponse(asked.code, asked.fileId, bytes);
+  if (!(await callPipe(request, handle, decoded.input))) return Status.invalidParameter;
+  const { bytes, isCut } = takeFromPipe(handle, decoded.outputBytesMax);
+  const body = encodeIoctlResponse(decoded.code, decoded.fileId, bytes);
   return newResponse(body, isCut ? Status.bufferOverflow : Status.success);
 }

@@ -23,21 +23,21 @@ const validLockFlags: ReadonlySet<number> = new Set([
 
 /** LOCK: locks or unlocks byte ranges, once even if the client repeats the request. */
 export async function lock(request: TreeRequest): Promise<SmbResponse> {
-  const asked = decodeLock(request.message);
-  if (asked === undefined) return errorResponse(Status.invalidParameter);
-  const handle = findFile(request, asked.fileId);
+  const decoded = decodeLock(request.message);
+  if (decoded === undefined) return errorResponse(Status.invalidParameter);
+  const handle = findFile(request, decoded.fileId);
   if (isResponse(handle)) return handle;
   if (handle.isDirectory) return errorResponse(Status.invalidParameter);
   if (!has(handle.access, lockingRights)) return errorResponse(Status.accessDenied);
-  const slot = sequenceIndexOf(request, handle, asked.sequence);
+  const slot = sequenceIndexOf(request, handle, decoded.sequence);
   // A client that did not receive the response sends the request again. It must not lock twice.
-  if (slot !== undefined && handle.lockNumbers.get(slot) === (asked.sequence & numberBits)) {
+  if (slot !== undefined && handle.lockNumbers.get(slot) === (decoded.sequence & numberBits)) {
     return emptyResponse();
   }
   if (slot !== undefined) handle.lockNumbers.delete(slot);
-  const answered = await lockOrUnlock(request, handle, asked.elements);
+  const answered = await lockOrUnlock(request, handle, decoded.elements);
   if (slot !== undefined && answered.status === Status.success) {
-    handle.lockNumbers.set(slot, asked.sequence & numberBits);
+    handle.lockNumbers.set(slot, decoded.sequence & numberBits);
   }
   return answered;
 }

@@ -38,24 +38,24 @@ const oldExact = "SMB 2.002";
 export function negotiate(request: Request): SmbResponse {
   const { connection, message } = request;
   if (connection.negotiated !== undefined) return disconnect;
-  const asked = decodeNegotiate(message);
-  if (asked === undefined) return errorResponse(Status.invalidParameter);
-  const dialect = chooseDialect(connection, asked.dialects);
+  const decoded = decodeNegotiate(message);
+  if (decoded === undefined) return errorResponse(Status.invalidParameter);
+  const dialect = chooseDialect(connection, decoded.dialects);
   if (dialect === undefined) return errorResponse(Status.notSupported);
-  const choice = chooseAlgorithms(asked, dialect);
+  const choice = chooseAlgorithms(decoded, dialect);
   if (typeof choice === "number") return errorResponse(choice);
-  const capabilities = capabilitiesOf(dialect, asked.capabilities);
+  const capabilities = capabilitiesOf(dialect, decoded.capabilities);
   connection.negotiated = {
     dialect,
     ...choice,
     capabilities,
-    clientGuid: asked.clientGuid,
-    clientCapabilities: asked.capabilities,
-    clientSecurityMode: asked.securityMode,
-    clientDialects: asked.dialects,
+    clientGuid: decoded.clientGuid,
+    clientCapabilities: decoded.capabilities,
+    clientSecurityMode: decoded.securityMode,
+    clientDialects: decoded.dialects,
   };
   connection.server.clientConnections.add(connection);
-  const contexts = dialect === Dialect.v311 ? contextsOf(connection, asked, choice) : [];
+  const contexts = dialect === Dialect.v311 ? contextsOf(connection, decoded, choice) : [];
   const body = response(connection, dialect, capabilities, contexts);
   hashInto(connection, message);
   return { ...newResponse(body), whenSigned: (whole) => hashInto(connection, whole) };
@@ -83,14 +83,14 @@ function supportedDialects({ server }: Connection): readonly number[] {
 
 type ChosenAlgorithms = Pick<NegotiatedParameters, "cipher" | "signingAlgorithm">;
 
-function chooseAlgorithms(asked: NegotiateRequest, dialect: number): ChosenAlgorithms | NtStatus {
+function chooseAlgorithms(decoded: NegotiateRequest, dialect: number): ChosenAlgorithms | NtStatus {
   const simple = { cipher: Cipher.aes128Ccm, signingAlgorithm: SigningAlgorithm.aesCmac };
   if (dialect !== Dialect.v311) {
-    const seals = dialect >= Dialect.v300 && (asked.capabilities & Capability.encryption) !== 0;
+    const seals = dialect >= Dialect.v300 && (decoded.capabilities & Capability.encryption) !== 0;
     return { ...simple, cipher: seals ? Cipher.aes128Ccm : Cipher.none };
   }
   const found = new Map<number, readonly number[]>();
-  for (const { type, data } of asked.contexts) {
+  for (const { type, data } of decoded.contexts) {
     if (found.has(type) && uniqueContextTypes.has(type)) return Status.invalidParameter;
     if (!isChoice(type)) continue;
     const choices = decodeAlgorithms(data, type === ContextType.preauthIntegrity);
@@ -134,11 +134,11 @@ function contextsOf(
   return answers;
 }
 
-function capabilitiesOf(dialect: number, asked: number): number {
+function capabilitiesOf(dialect: number, decoded: number): number {
   if (dialect === Dialect.v202) return 0;
   const sealing = dialect === Dialect.v300 || dialect === Dialect.v302;
-  const joining = dialect >= Dialect.v300 ? asked & Capability.multiChannel : 0;
-  const sealed = sealing ? asked & Capability.encryption : 0;
+  const joining = dialect >= Dialect.v300 ? decoded & Capability.multiChannel : 0;
+  const sealed = sealing ? decoded & Capability.encryption : 0;
   return Capability.leasing | Capability.largeMtu | joining | sealed;
 }
 

@@ -15,11 +15,11 @@ import { OplockLevel } from "../wire/protocol.ts";
 
 /** OPLOCK_BREAK: a client acknowledges the break of an oplock or SMB lease. */
 export async function oplockBreak(request: SessionRequest): Promise<SmbResponse> {
-  const asked = decodeBreak(request.message);
-  if (asked === undefined) return errorResponse(Status.invalidParameter);
-  return asked.kind === "lease"
-    ? leaseAcknowledged(request, asked)
-    : oplockAcknowledged(request, asked);
+  const decoded = decodeBreak(request.message);
+  if (decoded === undefined) return errorResponse(Status.invalidParameter);
+  return decoded.kind === "lease"
+    ? leaseAcknowledged(request, decoded)
+    : oplockAcknowledged(request, decoded);
 }
 
 type OplockAcknowledgement = Extract<BreakAcknowledgement, { kind: "oplock" }>;

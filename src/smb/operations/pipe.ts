@@ -19,9 +19,9 @@ const pipeAllocation = 4096n;
 const fragmentLengthOffset = 8;
 
 /** CREATE of a pipe. A pipe is no file: its handle exists only in the session. */
-export function openPipe(request: TreeRequest, { name: asked }: CreateRequest): SmbResponse {
+export function openPipe(request: TreeRequest, { name: decoded }: CreateRequest): SmbResponse {
   const { session, tree, connection } = request;
-  const name = asked.replace(/^\\/, "").toLowerCase();
+  const name = decoded.replace(/^\\/, "").toLowerCase();
   if (!pipeNames.has(name)) return errorResponse(Status.objectNameNotFound);
   const id = { persistent: connection.server.newId(), volatile: connection.server.newId() };
   const nothing = { pending: Buffer.alloc(0), isMidFragment: false, fragmentBytesLeft: 0 };

@@ -1,4 +1,5 @@
-import { listDirectory } from "../../file/filesystem/list.ts";
+import { foldName } from "../../file/share-tree.ts";
+import { listDirectory } from "../../file/filesystem/info.ts";
 import type { NodeRecord } from "../../file/records.ts";
 import { newResponse, errorResponse, type SmbResponse } from "../response.ts";
 import { transactBytesMax } from "../limits.ts";
@@ -15,14 +16,91 @@ import {
 import type { FileHandle } from "../files/file-handle.ts";
 import { findFile, isResponse } from "../files/lookup.ts";
 import { Status, statusOf } from "../status.ts";
-import { isPattern, matches } from "../files/wildcard.ts";
-import { foldName } from "../../file/shared/fold.ts";
 import {
   decodeQueryDirectory,
   DirectoryFlag,
   encodeDataResponse,
   type QueryDirectoryRequest,
 } from "../wire/query.ts";
+
+/** File name patterns with DOS wildcards ([MS-FSA] 2.1.4.4). */
+
+const dosStar = "<";
+const dosQuestion = ">";
+const dosDot = '"';
+/** Bounds the time of one comparison; beyond it the name does not match. */
+const stepsMax = 100_000;
+
+function isPattern(text: string): boolean {
+  return /[*?<>"]/.test(text);
+}
+
+export function matches(pattern: string, name: string): boolean {
+  if (pattern === "*" || pattern === "*.*") return true;
+  const matcher = new Matcher(foldName(pattern), foldName(name));
+  return matcher.matchesFrom(0, 0);
+}
+
+class Matcher {
+  readonly #pattern: string;
+  readonly #name: string;
+  readonly #lastDot: number;
+  readonly #failed = new Set<number>();
+  #steps = 0;
+
+  constructor(pattern: string, name: string) {
+    this.#pattern = pattern;
+    this.#name = name;
+    this.#lastDot = name.lastIndexOf(".");
+  }
+
+  /** Whether the rest of the pattern matches the rest of the name. Remembers pairs of positions
+   *  that do not match, so that n stars cost O(pattern × name), not O(nameⁿ). */
+  matchesFrom(patternIndex: number, nameIndex: number): boolean {
+    const position = patternIndex * (this.#name.length + 1) + nameIndex;
+    this.#steps += 1;
+    if (this.#failed.has(position) || this.#steps > stepsMax) return false;
+    const isMatch = this.#step(patternIndex, nameIndex);
+    if (!isMatch) this.#failed.add(position);
+    return isMatch;
+  }
+
+  #step(patternIndex: number, nameIndex: number): boolean {
+    const sign = this.#pattern[patternIndex];
+    const isEnd = nameIndex >= this.#name.length;
+    switch (sign) {
+      case undefined:
+        return isEnd;
+      case "*":
+        return (
+          this.matchesFrom(patternIndex + 1, nameIndex) ||
+          (!isEnd && this.matchesFrom(patternIndex, nameIndex + 1))
+        );
+      case dosStar: {
+        const mayConsume = !isEnd && (this.#name[nameIndex] !== "." || nameIndex !== this.#lastDot);
+        return (
+          this.matchesFrom(patternIndex + 1, nameIndex) ||
+          (mayConsume && this.matchesFrom(patternIndex, nameIndex + 1))
+        );
+      }
+      case "?":
+        return !isEnd && this.matchesFrom(patternIndex + 1, nameIndex + 1);
+      case dosQuestion:
+        if (isEnd || this.#name[nameIndex] === ".")
+          return this.matchesFrom(patternIndex + 1, nameIndex);
+        return this.matchesFrom(patternIndex + 1, nameIndex + 1);
+      case dosDot:
+        if (isEnd) return this.matchesFrom(patternIndex + 1, nameIndex);
+        return this.#name[nameIndex] === "." && this.matchesFrom(patternIndex + 1, nameIndex + 1);
+      default:
+        return (
+          !isEnd &&
+          this.#name[nameIndex] === sign &&
+          this.matchesFrom(patternIndex + 1, nameIndex + 1)
+        );
+    }
+  }
+}
 
 /** Names that are read in one transaction. If the response has room left, the next ones are
  *  read. */
@@ -33,28 +111,28 @@ const alignment = 8;
 /** QUERY_DIRECTORY: lists the entries that match a pattern, continuing where the last request
  *  ended. */
 export async function queryDirectory(request: TreeRequest): Promise<SmbResponse> {
-  const asked = decodeQueryDirectory(request.message);
-  if (asked === undefined || asked.outputBytesMax > transactBytesMax) {
+  const decoded = decodeQueryDirectory(request.message);
+  if (decoded === undefined || decoded.outputBytesMax > transactBytesMax) {
     return errorResponse(Status.invalidParameter);
   }
-  if (!coversBytes(request, asked.outputBytesMax)) return errorResponse(Status.invalidParameter);
-  const handle = findFile(request, asked.fileId);
+  if (!coversBytes(request, decoded.outputBytesMax)) return errorResponse(Status.invalidParameter);
+  const handle = findFile(request, decoded.fileId);
   if (isResponse(handle)) return handle;
   if (!handle.isDirectory) return errorResponse(Status.invalidParameter);
   if (!has(handle.access, Right.readData)) return errorResponse(Status.accessDenied);
-  const bytesMin = entryBytesMin(asked.infoClass);
+  const bytesMin = entryBytesMin(decoded.infoClass);
   if (bytesMin === undefined) return errorResponse(Status.invalidInfoClass);
-  if (asked.outputBytesMax < bytesMin) return errorResponse(Status.infoLengthMismatch);
-  return list(request, handle, asked);
+  if (decoded.outputBytesMax < bytesMin) return errorResponse(Status.infoLengthMismatch);
+  return list(request, handle, decoded);
 }
 
 async function list(
   request: TreeRequest,
   handle: FileHandle,
-  asked: QueryDirectoryRequest,
+  decoded: QueryDirectoryRequest,
 ): Promise<SmbResponse> {
-  const listing = listingOf(handle, asked);
-  const buffer = new EntryBuffer(asked, request.tree.shareId);
+  const listing = listingOf(handle, decoded);
+  const buffer = new EntryBuffer(decoded, request.tree.shareId);
   for (let page = 0; page < pagesMax && !listing.isFinished && !buffer.isFull; page += 1) {
     const { reference, id } = handle;
     const limit = isPattern(listing.pattern) ? pageEntries : 1;
@@ -106,13 +184,13 @@ function showDots(listing: Listing, buffer: EntryBuffer, directory: NodeRecord):
 /** The encoded entries of one response. */
 class EntryBuffer {
   readonly #parts: Buffer[] = [];
-  readonly #asked: QueryDirectoryRequest;
+  readonly #decoded: QueryDirectoryRequest;
   readonly #share: bigint;
   #length = 0;
   isFull = false;
 
-  constructor(asked: QueryDirectoryRequest, share: bigint) {
-    this.#asked = asked;
+  constructor(decoded: QueryDirectoryRequest, share: bigint) {
+    this.#decoded = decoded;
     this.#share = share;
   }
 
@@ -122,15 +200,15 @@ class EntryBuffer {
 
   /** False if the entry does not fit; then no further entry is added. */
   add(named: NamedNode): boolean {
-    const entry = encodeEntry(this.#asked.infoClass, named, this.#share);
+    const entry = encodeEntry(this.#decoded.infoClass, named, this.#share);
     const start = Math.ceil(this.#length / alignment) * alignment;
-    if (start + entry.length > this.#asked.outputBytesMax) {
+    if (start + entry.length > this.#decoded.outputBytesMax) {
       this.isFull = true;
       return false;
     }
     this.#parts.push(entry);
     this.#length = start + entry.length;
-    if ((this.#asked.flags & DirectoryFlag.single) !== 0) this.isFull = true;
+    if ((this.#decoded.flags & DirectoryFlag.single) !== 0) this.isFull = true;
     return true;
   }
 

@@ -21,24 +21,24 @@ const extendedAttributesClass = 15;
 
 /** QUERY_INFO: information about a file, the volume or the security descriptor. */
 export async function queryInfo(request: TreeRequest): Promise<SmbResponse> {
-  const asked = decodeQueryInfo(request.message);
-  if (asked === undefined || asked.outputBytesMax > transactBytesMax) {
+  const decoded = decodeQueryInfo(request.message);
+  if (decoded === undefined || decoded.outputBytesMax > transactBytesMax) {
     return errorResponse(Status.invalidParameter);
   }
-  const moved = Math.max(asked.outputBytesMax, asked.input.length);
+  const moved = Math.max(decoded.outputBytesMax, decoded.input.length);
   if (!coversBytes(request, moved)) return errorResponse(Status.invalidParameter);
-  const handle = findFile(request, asked.fileId);
+  const handle = findFile(request, decoded.fileId);
   if (isResponse(handle)) return handle;
-  switch (asked.infoType) {
+  switch (decoded.infoType) {
     case InfoType.file:
-      return queryFile(request, handle, asked);
+      return queryFile(request, handle, decoded);
     case InfoType.fileSystem:
-      return queryVolume(request, handle, asked);
+      return queryVolume(request, handle, decoded);
     case InfoType.security:
-      return querySecurity(request, handle, asked);
+      return querySecurity(request, handle, decoded);
     default:
       return errorResponse(
-        asked.infoType === InfoType.quota ? Status.notSupported : Status.invalidParameter,
+        decoded.infoType === InfoType.quota ? Status.notSupported : Status.invalidParameter,
       );
   }
 }
@@ -48,17 +48,17 @@ async function queryFile(
   handle: FileHandle,
   { infoClass, outputBytesMax }: QueryInfoRequest,
 ): Promise<SmbResponse> {
-  const asked = fileClasses[infoClass];
-  if (asked === undefined) {
+  const decoded = fileClasses[infoClass];
+  if (decoded === undefined) {
     const isKnown = infoClass === extendedAttributesClass;
     return errorResponse(isKnown ? Status.noEasOnFile : Status.invalidInfoClass);
   }
-  if (!mayQuery(handle, asked)) return errorResponse(Status.accessDenied);
-  if (outputBytesMax < asked.fixedBytes) return errorResponse(Status.infoLengthMismatch);
+  if (!mayQuery(handle, decoded)) return errorResponse(Status.accessDenied);
+  if (outputBytesMax < decoded.fixedBytes) return errorResponse(Status.infoLengthMismatch);
   const { runtime } = connection.server.world;
   const info = await fileInfo(runtime, handle.reference, handle.id.persistent);
   if (info.kind === "fault") return errorResponse(statusOf(info.fault));
-  const data = asked.encode(info.value, handle);
+  const data = decoded.encode(info.value, handle);
   return data === undefined
     ? errorResponse(Status.objectNameNotFound)
     : truncatedTo(data, outputBytesMax);
@@ -76,9 +76,9 @@ async function queryVolume(
   { reference }: FileHandle,
   { infoClass, outputBytesMax }: QueryInfoRequest,
 ): Promise<SmbResponse> {
-  const asked = volumeClasses[infoClass];
-  if (asked === undefined) return errorResponse(Status.invalidInfoClass);
-  if (outputBytesMax < asked.fixedBytes) return errorResponse(Status.infoLengthMismatch);
+  const decoded = volumeClasses[infoClass];
+  if (decoded === undefined) return errorResponse(Status.invalidInfoClass);
+  if (outputBytesMax < decoded.fixedBytes) return errorResponse(Status.infoLengthMismatch);
   const space = await volumeSpaceOf(connection.server.world.runtime, reference);
   if (space.kind === "fault") return errorResponse(statusOf(space.fault));
   const volume = {
@@ -87,7 +87,7 @@ async function queryVolume(
     id: tree.shareId,
     created: space.value.createdAt,
   };
-  return truncatedTo(asked.encode(volume), outputBytesMax);
+  return truncatedTo(decoded.encode(volume), outputBytesMax);
 }
 
 async function querySecurity(

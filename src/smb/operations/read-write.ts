@@ -1,4 +1,4 @@
-import { readFile, type FileReadResult } from "../../file/filesystem/read.ts";
+import { readFile, type FileReadResult } from "../../file/filesystem/info.ts";
 import { errorResponse, newResponse, type SmbResponse } from "../response.ts";
 import { transactBytesMax } from "../limits.ts";
 import { coversBytes, type TreeRequest } from "../request.ts";
@@ -25,42 +25,42 @@ const offsetMax = 0x7fff_ffff_ffff_ffffn;
 
 /** READ: bytes of a file or of a named pipe. */
 export async function read(request: TreeRequest): Promise<SmbResponse> {
-  const asked = decodeRead(request.message);
-  if (asked === undefined || asked.length > transactBytesMax) {
+  const decoded = decodeRead(request.message);
+  if (decoded === undefined || decoded.length > transactBytesMax) {
     return errorResponse(Status.invalidParameter);
   }
-  if (!coversBytes(request, asked.length)) return errorResponse(Status.invalidParameter);
-  const handle = findHandle(request, asked.fileId);
+  if (!coversBytes(request, decoded.length)) return errorResponse(Status.invalidParameter);
+  const handle = findHandle(request, decoded.fileId);
   if (isResponse(handle)) return handle;
-  if (handle.kind === "pipe") return readPipe(handle, asked.length);
+  if (handle.kind === "pipe") return readPipe(handle, decoded.length);
   if (handle.isDirectory) return errorResponse(Status.invalidDeviceRequest);
   if (!has(handle.access, Right.readData | Right.execute))
     return errorResponse(Status.accessDenied);
-  if (asked.offset + BigInt(asked.length) > offsetMax)
+  if (decoded.offset + BigInt(decoded.length) > offsetMax)
     return errorResponse(Status.invalidParameter);
-  return readBytes(request, handle, asked);
+  return readBytes(request, handle, decoded);
 }
 
 async function readBytes(
   { connection }: TreeRequest,
   handle: FileHandle,
-  asked: ReadRequest,
+  decoded: ReadRequest,
 ): Promise<SmbResponse> {
   // Exact: file lengths are below 2^53.
-  const from = Number(asked.offset);
+  const from = Number(decoded.offset);
   const outcome = await readFile(connection.server.world.runtime, {
     reference: handle.reference,
     handle: handle.id.persistent,
     from,
-    length: asked.length,
+    length: decoded.length,
   });
   if (outcome.kind === "fault") return errorResponse(statusOf(outcome.fault));
   const { reader, length } = outcome.value;
   try {
-    if (length < asked.minimum) return errorResponse(Status.endOfFile);
+    if (length < decoded.minimum) return errorResponse(Status.endOfFile);
     const { message, data } = newReadResponse(length);
     await fill(outcome.value, from, data);
-    handle.position = asked.offset + BigInt(length);
+    handle.position = decoded.offset + BigInt(length);
     return { status: Status.success, message };
   } finally {
     reader.close();
@@ -82,23 +82,23 @@ const fileEndMax = 0xfff_ffff_0000n;
 
 /** WRITE: bytes to a file or to a named pipe. */
 export async function write(request: TreeRequest): Promise<SmbResponse> {
-  const asked = decodeWrite(request.message);
-  if (asked === undefined || asked.data.length > transactBytesMax) {
+  const decoded = decodeWrite(request.message);
+  if (decoded === undefined || decoded.data.length > transactBytesMax) {
     return errorResponse(Status.invalidParameter);
   }
-  if (!coversBytes(request, asked.data.length)) return errorResponse(Status.invalidParameter);
-  const handle = findHandle(request, asked.fileId);
+  if (!coversBytes(request, decoded.data.length)) return errorResponse(Status.invalidParameter);
+  const handle = findHandle(request, decoded.fileId);
   if (isResponse(handle)) return handle;
-  if (handle.kind === "pipe") return writePipe(request, handle, asked.data);
+  if (handle.kind === "pipe") return writePipe(request, handle, decoded.data);
   if (handle.isDirectory) return errorResponse(Status.invalidDeviceRequest);
   const mayWrite = has(handle.access, Right.writeData);
   if (!mayWrite && !has(handle.access, Right.appendData)) return errorResponse(Status.accessDenied);
-  const isAppend = asked.offset === atEnd && !mayWrite;
-  const end = asked.offset + BigInt(asked.data.length);
-  const endMax = asked.data.length === 0 ? offsetMax : fileEndMax;
+  const isAppend = decoded.offset === atEnd && !mayWrite;
+  const end = decoded.offset + BigInt(decoded.data.length);
+  const endMax = decoded.data.length === 0 ? offsetMax : fileEndMax;
   if (!isAppend && end > endMax) return errorResponse(Status.invalidParameter);
-  if (asked.data.length === 0) return newResponse(encodeWriteResponse(0));
-  return writeBytes(request, handle, asked, isAppend ? "end" : Number(asked.offset));
+  if (decoded.data.length === 0) return newResponse(encodeWriteResponse(0));
+  return writeBytes(request, handle, decoded, isAppend ? "end" : Number(decoded.offset));
 }
 
 const writeFilter = ChangeFilter.size | ChangeFilter.lastWrite;

@@ -1,11 +1,10 @@
 import { emptyResponse, errorResponse, newResponse, type SmbResponse } from "../response.ts";
-import { Channel, Session } from "../session.ts";
+import { Channel, Session, endSession, removeChannel } from "../session.ts";
 import type { Connection, NegotiatedParameters } from "../connection.ts";
 import { channelsMax, sessionsMax } from "../limits.ts";
 import { fileTimeOf } from "../wire/file-facts.ts";
 import { Login, type LoginStep } from "../ntlm/login.ts";
 import type { Request, SessionRequest } from "../request.ts";
-import { endSession, removeChannel } from "../session-end.ts";
 import { Status, type NtStatus } from "../status.ts";
 import {
   Cipher,
@@ -31,9 +30,9 @@ const challengeBytes = 8;
  *  one. */
 export async function sessionSetup(request: Request): Promise<SmbResponse> {
   const { connection, message } = request;
-  const asked = decodeSessionSetup(message);
-  if (asked === undefined) return errorResponse(Status.invalidParameter);
-  const channel = asked.binds ? bindChannel(request) : findChannel(request);
+  const decoded = decodeSessionSetup(message);
+  if (decoded === undefined) return errorResponse(Status.invalidParameter);
+  const channel = decoded.binds ? bindChannel(request) : findChannel(request);
   if (typeof channel === "number") {
     return { ...errorResponse(channel), signer: errorSigner(request) };
   }
@@ -44,7 +43,7 @@ export async function sessionSetup(request: Request): Promise<SmbResponse> {
   channel.login ??= newLogin(connection);
   // Another process may have replaced a key.
   await connection.server.world.accounts.refresh?.();
-  const step = channel.login.accept(asked.token);
+  const step = channel.login.accept(decoded.token);
   if (step.step === "continue") return continueLogin(channel, step.token, isFirst);
   channel.login = undefined;
   const refused = faultOf(channel, step);
@@ -56,7 +55,7 @@ export async function sessionSetup(request: Request): Promise<SmbResponse> {
   session.isAnonymous = step.step === "anonymous";
   if (step.step === "done" && isFirst) {
     if (session.isValid) finishBinding(channel, step.sessionKey);
-    else await beginSession(channel, asked, step);
+    else await beginSession(channel, decoded, step);
   }
   const flags = session.requiresEncryption ? SessionFlag.encryptData : 0;
   const body = encodeSessionSetupResponse(flags, step.token);
@@ -145,7 +144,7 @@ type CompletedLogin = Extract<LoginStep, { step: "done" }>;
  *  the client. */
 async function beginSession(
   channel: Channel,
-  asked: SessionSetupRequest,
+  decoded: SessionSetupRequest,
   { account, sessionKey }: CompletedLogin,
 ): Promise<void> {
   const { session, connection } = channel;
@@ -157,11 +156,11 @@ async function beginSession(
     session.encryptor = encryptorOf({ sessionId: session.id, cipher, keys });
   }
   session.requiresEncryption = account.smb.requireEncryption;
-  const modes = asked.securityMode | clientSecurityMode | connection.server.securityMode;
+  const modes = decoded.securityMode | clientSecurityMode | connection.server.securityMode;
   session.signingRequired = (modes & SecurityMode.signingRequired) !== 0;
   session.isValid = true;
   channel.isValid = true;
-  await replacePrevious(connection, session, asked.previousSessionId);
+  await replacePrevious(connection, session, decoded.previousSessionId);
   // Waits until the handles of earlier sessions of the account are closed, so that they do not
   // conflict with new opens.
   await connection.server.backgroundWork.awaitAccount(session.account);
@@ -229,16 +228,17 @@ function bindChannel(request: Request): Channel | NtStatus {
  *  unsigned request is rejected, because only a signature with the key of the session proves the
  *  right to bind. */
 function checkBinding({ connection, header }: Request, session: Session): NtStatus | undefined {
-  const here = connection.negotiated;
-  if (here === undefined) return Status.requestNotAccepted;
-  const there = session.negotiated;
-  if (algorithmOf(here) !== algorithmOf(there)) {
-    if (algorithmOf(there) === SigningAlgorithm.aesGmac) return Status.requestOutOfSequence;
-    if (algorithmOf(here) === SigningAlgorithm.aesGmac) return Status.notSupported;
+  const ofConnection = connection.negotiated;
+  if (ofConnection === undefined) return Status.requestNotAccepted;
+  const ofSession = session.negotiated;
+  if (algorithmOf(ofConnection) !== algorithmOf(ofSession)) {
+    if (algorithmOf(ofSession) === SigningAlgorithm.aesGmac) return Status.requestOutOfSequence;
+    if (algorithmOf(ofConnection) === SigningAlgorithm.aesGmac) return Status.notSupported;
   }
-  if (here.dialect < Dialect.v300) return Status.requestNotAccepted;
+  if (ofConnection.dialect < Dialect.v300) return Status.requestNotAccepted;
   const isSigned = (header.flags & HeaderFlag.signed) !== 0;
-  const isAlike = here.dialect === there.dialect && here.cipher === there.cipher;
+  const isAlike =
+    ofConnection.dialect === ofSession.dialect && ofConnection.cipher === ofSession.cipher;
   return isSigned && isAlike ? undefined : Status.invalidParameter;
 }
 

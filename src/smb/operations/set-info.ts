@@ -17,8 +17,7 @@ import { nameChange, modification, type FileChange } from "../files/change-dispa
 import { ChangeAction, ChangeFilter } from "../files/directory-watch.ts";
 import { decodeBasic, decodeRename } from "../files/information-classes.ts";
 import type { FileHandle } from "../files/file-handle.ts";
-import { findFile, isResponse } from "../files/lookup.ts";
-import { parsePath } from "../files/path.ts";
+import { findFile, isResponse, parsePath } from "../files/lookup.ts";
 import { mergeDescriptor } from "../files/security.ts";
 import { SecurityPart } from "../../file/shared/descriptor-bytes.ts";
 import { statusOfWait, waitForLocks } from "../files/wait-for-locks.ts";
@@ -54,12 +53,12 @@ const refusedClasses: Readonly<Record<number, NtStatus>> = {
 
 /** SET_INFO: changes attributes, times, length or security, renames, or marks for deletion. */
 export async function setInfo(request: TreeRequest): Promise<SmbResponse> {
-  const asked = decodeSetInfo(request.message);
-  if (asked === undefined) return errorResponse(Status.invalidParameter);
-  if (!coversBytes(request, asked.data.length)) return errorResponse(Status.invalidParameter);
-  const handle = findFile(request, asked.fileId);
+  const decoded = decodeSetInfo(request.message);
+  if (decoded === undefined) return errorResponse(Status.invalidParameter);
+  if (!coversBytes(request, decoded.data.length)) return errorResponse(Status.invalidParameter);
+  const handle = findFile(request, decoded.fileId);
   if (isResponse(handle)) return handle;
-  const step = stepOf(request, handle, asked);
+  const step = stepOf(request, handle, decoded);
   if (typeof step === "number") {
     return step === Status.success ? newResponse(encodeSetInfoResponse()) : errorResponse(step);
   }
@@ -73,12 +72,12 @@ export async function setInfo(request: TreeRequest): Promise<SmbResponse> {
   return errorResponse(statusOfWait(outcome));
 }
 
-function stepOf(request: TreeRequest, handle: FileHandle, asked: SetInfoRequest): SetStep {
-  if (asked.infoType === InfoType.security) return setSecurityInfo(handle, asked);
-  if (asked.infoType !== InfoType.file) return Status.notSupported;
-  const setter = setters[asked.infoClass];
-  if (setter === undefined) return refusedClasses[asked.infoClass] ?? Status.invalidInfoClass;
-  return setter(handle, asked.data, request);
+function stepOf(request: TreeRequest, handle: FileHandle, decoded: SetInfoRequest): SetStep {
+  if (decoded.infoType === InfoType.security) return setSecurityInfo(handle, decoded);
+  if (decoded.infoType !== InfoType.file) return Status.notSupported;
+  const setter = setters[decoded.infoClass];
+  if (setter === undefined) return refusedClasses[decoded.infoClass] ?? Status.invalidInfoClass;
+  return setter(handle, decoded.data, request);
 }
 
 function setNothing(bytes: number): Setter {

@@ -19,9 +19,9 @@ const pipeAccess = 0x001f_00a9;
 /** TREE_CONNECT: connects a session to a share, or to the named pipes (IPC$). */
 export async function treeConnect(request: SessionRequest): Promise<SmbResponse> {
   const { connection, session } = request;
-  const asked = decodeTreeConnect(request.message);
-  if (asked === undefined) return errorResponse(Status.invalidParameter);
-  const name = sharePath.exec(asked.path)?.[1]?.toLowerCase();
+  const decoded = decodeTreeConnect(request.message);
+  if (decoded === undefined) return errorResponse(Status.invalidParameter);
+  const name = sharePath.exec(decoded.path)?.[1]?.toLowerCase();
   if (name === undefined) return errorResponse(Status.badNetworkName);
   if (session.trees.size >= treesMax) return errorResponse(Status.insufficientResources);
   const treeTarget = await findTreeTarget(request, name);

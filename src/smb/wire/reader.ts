@@ -81,8 +81,7 @@ export class Reader {
   }
 
   /** The bytes at an offset from the start of the message. They must be after the fields that were
-   *  read: a client must not have the header taken for data. With length 0 the offset is not
-   *  checked. */
+   *  read, so that no offset can point into the header. With length 0 the offset is not checked. */
   bytesAt(offset: number, length: number): Buffer {
     if (length === 0) return nothing;
     if (offset < this.#at || offset + length > this.#bytes.length) {

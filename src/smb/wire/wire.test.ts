@@ -1,10 +1,10 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { splitCompound } from "../compound-request.ts";
-import { parsePath } from "../files/path.ts";
+import { parsePath } from "../files/lookup.ts";
 import { mergeDescriptor } from "../files/security.ts";
 import { decodeBasic, decodeRename } from "../files/information-classes.ts";
-import { matches } from "../files/wildcard.ts";
+import { matches } from "../operations/query-directory.ts";
 import { claimsMic, decodeAuthenticate, hasValidPairs } from "../ntlm/messages.ts";
 import { handlePdu } from "../pipe/rpc.ts";
 import { callShareService } from "../pipe/share-service.ts";

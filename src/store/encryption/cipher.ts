@@ -1,6 +1,7 @@
 import { createCipheriv, createDecipheriv, createHmac } from "node:crypto";
 import type { Random } from "../../base/world.ts";
-import { StoreUnavailable, textOfKey } from "../store.ts";
+import { textOfKey } from "../../encoding/keys.ts";
+import { StoreUnavailable } from "../store.ts";
 
 /** What is sealed. The kind is part of the derivation of the key, so that a sealed record never
  *  opens as content. */
@@ -42,12 +43,11 @@ interface CipherOptions {
   readonly messagesMax?: number;
 }
 
-/**
- * AES-256-GCM with nonces that never repeat, whatever is killed when (docs/adr/022). A process
- * draws a random salt and derives a session key from the data key and the salt. Under this key it
- * numbers its messages from 0; the number is the nonce. Nothing of that is stored apart from the
- * messages, so there is no state that a kill could set back: the next process draws another salt.
- */
+/** AES-256-GCM with nonces that never repeat, even if processes are killed at any time
+ *  (docs/adr/022). A process draws a random salt and derives a session key from the data key and
+ *  the salt. Under this key it numbers its messages from 0; the number is the nonce. Salt and
+ *  number are stored only in the messages, so there is no state that a kill could set back: the
+ *  next process draws another salt. */
 export class Cipher {
   readonly #options: CipherOptions;
   #keys: ReadonlyMap<number, Uint8Array> = new Map();
@@ -69,7 +69,8 @@ export class Cipher {
     this.#active = active;
   }
 
-  /** Encrypts bytes for one place; only there they can be opened again. */
+  /** Encrypts bytes for one place. It is authenticated with them, so that bytes that were moved to
+   *  another place cannot be opened. */
   seal(kind: SealedKind, place: Uint8Array, plain: Uint8Array): Uint8Array {
     const sealed = Buffer.allocUnsafe(sealBytes + plain.length);
     this.sealInto(sealed, kind, place, plain);

@@ -13,7 +13,8 @@ import { k, put, read } from "../../../tests/harness/store/store-steps.ts";
 import { testCipher } from "../../../tests/harness/test-encryption.ts";
 import { openLmdbStore } from "../lmdb/open-lmdb-store.ts";
 import { LmdbEngine } from "../lmdb/lmdb-engine.ts";
-import { textOfKey, type Key, type Store } from "../store.ts";
+import { textOfKey } from "../../encoding/keys.ts";
+import type { Key, Store } from "../store.ts";
 import { Cipher } from "./cipher.ts";
 import {
   addDataKey,

@@ -36,7 +36,7 @@ export interface DataKey {
   readonly key: Uint8Array;
 }
 
-/** Why a store cannot be opened with this master key, or without one. */
+/** Thrown if a store cannot be opened with this master key, or without one. */
 export class EncryptionRefused extends Error {
   override readonly name = "EncryptionRefused";
 }

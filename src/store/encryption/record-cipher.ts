@@ -1,4 +1,4 @@
-import { encodeTaggedKey } from "../../encoding/keys.ts";
+import { encodeTaggedKey, type KeyText } from "../../encoding/keys.ts";
 import { RecentMap } from "../../process/memo.ts";
 import { keyWithoutSequence } from "../logs.ts";
 import type {
@@ -10,7 +10,7 @@ import type {
   ValueCodec,
   VersionedEntry,
 } from "../engine.ts";
-import type { Key, KeyText, Value } from "../store.ts";
+import type { Key, Value } from "../store.ts";
 import { headerText, SealBroken, sealBytes, type Cipher } from "./cipher.ts";
 
 /** Which keys of a store are treated differently, by their first byte. */
@@ -57,7 +57,8 @@ export function recordCipher(cipher: Cipher, rules: RecordRules): ValueCodec {
     return sealed;
   };
   const open = (key: Key, stored: Value): Value => {
-    // The tombstone of a volatile key (`lmdb/overlay-engine.ts`); an encrypted value is longer.
+    // The tombstone of a volatile key (`store/lmdb/overlay-engine.ts`); encrypted values are
+    // longer.
     if (stored.length === 0) return stored;
     try {
       return cipher.open("record", placeOf(key), stored);

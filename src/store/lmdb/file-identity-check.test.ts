@@ -3,7 +3,8 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, describe, expect, it, vi } from "vitest";
 import type { EngineBatch, EngineReader } from "../engine.ts";
-import { textOfKey, StoreUnavailable } from "../store.ts";
+import { textOfKey } from "../../encoding/keys.ts";
+import { StoreUnavailable } from "../store.ts";
 import { silentLog } from "../../../tests/harness/silent-log.ts";
 import { LmdbEngine } from "./lmdb-engine.ts";
 

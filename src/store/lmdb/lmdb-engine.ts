@@ -10,15 +10,8 @@ import type {
   ScanBounds,
   VersionedEntry,
 } from "../engine.ts";
-import {
-  keyOfText,
-  StoreBusy,
-  StoreUnavailable,
-  textOfKey,
-  type Key,
-  type KeyText,
-  type Value,
-} from "../store.ts";
+import { keyOfText, textOfKey, type KeyText } from "../../encoding/keys.ts";
+import { StoreBusy, StoreUnavailable, type Key, type Value } from "../store.ts";
 import { ticksPerMillisecond, type Ticks } from "../../base/ticks.ts";
 import type { Clock, Log } from "../../base/world.ts";
 import { copyBytes } from "../../process/bytes.ts";
@@ -151,7 +144,7 @@ interface LmdbEngineOptions {
   readonly readOnly?: boolean;
   /** Measures commits, so that fast ones run synchronously; without a clock all run on a thread. */
   readonly clock?: Clock;
-  /** Logs that the file was deleted. */
+  /** Receives the error that the data file was deleted while it was open. */
   readonly log?: Log;
 }
 

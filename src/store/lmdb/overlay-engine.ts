@@ -7,7 +7,8 @@ import type {
   ScanBounds,
   VersionedEntry,
 } from "../engine.ts";
-import { StoreBusy, textOfKey, type Key, type KeyText } from "../store.ts";
+import { textOfKey, type KeyText } from "../../encoding/keys.ts";
+import { StoreBusy, type Key } from "../store.ts";
 import { noRevision } from "./lmdb-engine.ts";
 import type { Ticks } from "../../base/ticks.ts";
 
@@ -161,7 +162,7 @@ function restAfter(bounds: ScanBounds, reached: KeyText): ScanBounds {
 }
 
 const opensMax = 1000;
-/** Overlapping keys that every batch reconciles, if there are so many. */
+/** Overlapping keys that every batch reconciles, or fewer if there are fewer. */
 const reconciledMin = 8;
 /** Overlapping keys that a batch reconciles per volatile key that it writes. With fewer their
  *  number would grow under load: a key is reconciled only after a batch of either file and one more

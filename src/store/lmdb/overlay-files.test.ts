@@ -6,7 +6,8 @@ import { afterAll, describe, expect, it, vi } from "vitest";
 
 import { bytes, k } from "../../../tests/harness/store/store-steps.ts";
 import type { EngineBatch, EngineReader, EngineWrite } from "../engine.ts";
-import { textOfKey, StoreBusy } from "../store.ts";
+import { textOfKey } from "../../encoding/keys.ts";
+import { StoreBusy } from "../store.ts";
 import type { Key } from "../store.ts";
 import { LmdbEngine } from "./lmdb-engine.ts";
 import { OverlayEngine, volatileRange } from "./overlay-engine.ts";

@@ -5,7 +5,7 @@ import { open } from "lmdb";
 import { afterAll, describe, expect, it } from "vitest";
 
 import type { EngineBatch, EngineReader, EngineWrite } from "../engine.ts";
-import { textOfKey } from "../store.ts";
+import { textOfKey } from "../../encoding/keys.ts";
 import {
   countFreePages,
   demandOf,

@@ -122,8 +122,8 @@ interface RetryStateOptions {
   readonly open: () => Promise<StateView>;
 }
 
-/** What the retries of a batch read. The predicted reads of all its transactions are fetched at
- *  once; other reads go to a full state. */
+/** The state that the retries of a batch read. The predicted reads of all its transactions are
+ *  fetched at once; other reads go to a full state. */
 class RetryState implements BatchState {
   readonly #options: RetryStateOptions;
   #prefetched: Promise<PrefetchResult | undefined> | undefined;

@@ -7,8 +7,8 @@ export const databaseTicks = `(extract(epoch FROM clock_timestamp()) * 10000000)
 
 /** Clocks drift apart by at most one tick in this many: 100 parts per million. */
 const driftTicks = 10_000n;
-/** A measurement is compared with others after 10 s; good clocks drift apart by less than 1 ms in
- *  that time. A quicker one is taken at once. */
+/** A measurement that is slower than the current one is considered only every 10 s, in which good
+ *  clocks drift apart by less than 1 ms. A faster one is used at once. */
 const comparedTicks = 10n * ticksPerSecond;
 
 /**
@@ -17,9 +17,9 @@ const comparedTicks = 10n * ticksPerSecond;
  * committed one, even if clocks are wrong.
  *
  * The database read its clock between the moments when the query was sent and when its response
- * arrived. Half of that time is the error of a measurement, so one that took long, because the
- * network or the database was paused, replaces none that was quick. Otherwise leases of nodes that
- * measured at different moments would end early by seconds. It only corrects an offset that it
+ * arrived. Half of that time is the error of a measurement. A slow one, because the network or the
+ * database was paused, therefore does not replace a quick one: leases of nodes that measured at
+ * different moments would end early by seconds. A slow measurement only corrects an offset that it
  * shows to be impossible.
  */
 export class DatabaseTime {
@@ -61,7 +61,8 @@ export class DatabaseTime {
     else if (this.#clockOffset > most) this.#clockOffset = most;
   }
 
-  /** The older a measurement, the less exact is the extrapolation. */
+  /** The longest duration of a measurement that is more exact than the present one, whose error
+   *  grows with its age. */
   #durationToBeat(now: Ticks, measuredAt: Ticks): Ticks {
     return this.#duration + (now - measuredAt) / driftTicks;
   }

@@ -2,8 +2,8 @@ import type { Client } from "pg";
 
 import type { Clock, Log } from "../../base/world.ts";
 import type { Committed } from "../committer.ts";
-import { textOfKey } from "../store.ts";
-import type { KeyText, Key, Unwatch } from "../store.ts";
+import { textOfKey, type KeyText } from "../../encoding/keys.ts";
+import type { Key, Unwatch } from "../store.ts";
 
 interface Watcher {
   readonly prefix: KeyText;

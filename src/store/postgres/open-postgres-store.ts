@@ -27,6 +27,8 @@ interface PostgresStoreLocation {
   readonly values?: ValueCodec | undefined;
   /** Uses the given clock instead of the database's, for tests with one node and a manual clock. */
   readonly ownTime?: boolean;
+  /** Connects to a simulated database instead. */
+  readonly connect?: typeof openConnections | undefined;
 }
 
 const schemaDefault = "etagere";
@@ -35,9 +37,9 @@ const batchRetention = "7 days";
 
 /** Connects to the database, creates or upgrades the schema, and opens the store in it. */
 export async function openPostgresStore(options: PostgresStoreLocation): Promise<PostgresStore> {
-  const { clock, log, ephemeral = false } = options;
+  const { clock, log, ephemeral = false, connect = openConnections } = options;
   const { urls, schema, readersMax } = parseLocation(options.url, ephemeral);
-  const connections = openConnections({ urls, schema, readersMax, log });
+  const connections = connect({ urls, schema, readersMax, log });
   try {
     await migrate({ pool: connections.writers, schema, triesMax: urls.length });
     await connections.writers.query("DELETE FROM batch WHERE made_at < now() - $1::interval", [

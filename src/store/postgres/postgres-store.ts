@@ -46,7 +46,7 @@ interface PostgresStoreOptions {
   readonly values?: ValueCodec | undefined;
 }
 
-/** Time limit of a retry, longer than the timeout of database queries. */
+/** Time limit of a retry inside a commit batch. Longer than the timeout of database queries. */
 const attemptMillisecondsMax = 20_000;
 
 /** A store in a database that any number of equal nodes share. */

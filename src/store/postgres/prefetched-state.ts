@@ -1,5 +1,6 @@
 import type { ScanBounds, VersionedEntry, StateReader, ValueCodec } from "../engine.ts";
-import type { KeyText, Key } from "../store.ts";
+import type { KeyText } from "../../encoding/keys.ts";
+import type { Key } from "../store.ts";
 import type { PrefetchRow } from "./prefetch-query.ts";
 import type { PlannedRange, ReadPlan } from "./read-plans.ts";
 import { plainBytes, entryOf } from "./rows.ts";

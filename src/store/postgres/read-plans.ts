@@ -1,16 +1,8 @@
 import { ticksPerSecond, type Ticks } from "../../base/ticks.ts";
 import type { Awaitable } from "../../base/awaitable.ts";
 import type { VersionedEntry } from "../engine.ts";
-import {
-  textOfKey,
-  type KeyText,
-  type Bounds,
-  type Entry,
-  type Key,
-  type IndexTarget,
-  type Value,
-  type View,
-} from "../store.ts";
+import { textOfKey, type KeyText } from "../../encoding/keys.ts";
+import type { Bounds, Entry, Key, IndexTarget, Value, View } from "../store.ts";
 import { firstChunkOf } from "../layered-scan.ts";
 import type { PlannedKey } from "./rows.ts";
 import { RecentMap } from "../../process/memo.ts";
@@ -39,8 +31,8 @@ const keysMax = 256;
 const rangesMax = 16;
 /** Longer ranges are not prefetched: they are read in chunks while the response is sent. */
 const rangeEntriesMax = 64;
-/** Plans use the end of the next minute as the current time. An operation that reads everything due
- *  until now runs a little later; and concurrent operations have equal plans, which are merged. */
+/** Plans use the end of the next minute as the current time: an operation runs a little later than
+ *  its plan, and concurrent operations get equal plans, which are merged. */
 const planningStep: Ticks = 60n * ticksPerSecond;
 
 /** Predicts the reads of an operation by a dry run on cached values: one request to the database

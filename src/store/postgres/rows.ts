@@ -1,8 +1,8 @@
 import type { QueryConfig } from "pg";
 
 import type { ScanBounds, ValueCodec, VersionedEntry } from "../engine.ts";
-import { textOfKey, keyOfText } from "../store.ts";
-import type { KeyText, Key } from "../store.ts";
+import { textOfKey, keyOfText, type KeyText } from "../../encoding/keys.ts";
+import type { Key } from "../store.ts";
 import { createHash } from "node:crypto";
 
 /** Named statements are planned once per connection. */

@@ -28,7 +28,7 @@ const tables = [
 export const fencedCode = "EG001";
 const outOfOrderCode = "EG002";
 
-/** Counters have 8 bytes, signed, little-endian (`store.ts`). */
+/** Counters have 8 bytes, signed, little-endian (`store/store.ts`). */
 const counters = [
   `CREATE FUNCTION counter_of(value bytea) RETURNS bigint LANGUAGE sql IMMUTABLE AS $$
      SELECT get_byte(value, 0)::bigint | (get_byte(value, 1)::bigint << 8)
@@ -49,7 +49,7 @@ const counters = [
  *  range is unchanged if it has as many entries as when it was read, and none with a later
  *  revision. `lean_*` are dependencies: transaction `lean_tx` has read uncommitted changes of
  *  `lean_on`. Kinds of writes: 0 put, 1 delete, 2 add, 3 append: the key is the head, the sequence
- *  of the transaction and the tail (`logs.ts`). */
+ *  of the transaction and the tail (`store/logs.ts`). */
 const commitBatch = `CREATE OR REPLACE FUNCTION commit_batch(
     batch_node text, batch_number bigint, batch_ticks bigint, batch_size bigint,
     read_tx bigint[], read_head bytea[], read_digest bytea[], read_stamp bigint[],

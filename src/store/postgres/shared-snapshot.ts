@@ -3,7 +3,8 @@ import type { PoolClient } from "pg";
 
 import type { Ticks } from "../../base/ticks.ts";
 import type { ScanBounds, VersionedEntry, StateView, ValueCodec } from "../engine.ts";
-import type { KeyText, Key } from "../store.ts";
+import type { KeyText } from "../../encoding/keys.ts";
+import type { Key } from "../store.ts";
 import type { ReadCache } from "./read-plans.ts";
 import { getQuery, entriesOf, scanQuery, entryOf } from "./rows.ts";
 import type { GetRow, ScanRow, PlannedKey } from "./rows.ts";

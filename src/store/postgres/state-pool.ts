@@ -9,7 +9,7 @@ import type { ReadCache } from "./read-plans.ts";
 import { SharedSnapshot } from "./shared-snapshot.ts";
 import type { StateHeader } from "./shared-snapshot.ts";
 import { asUnavailable } from "./unavailable.ts";
-import { textOfKey } from "../store.ts";
+import { textOfKey } from "../../encoding/keys.ts";
 
 const headerQuery = `SELECT sequence, ticks, ${databaseTicks} AS clock FROM state`;
 const beginReading = `${beginSnapshotRead}; ${headerQuery}`;

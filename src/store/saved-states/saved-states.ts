@@ -1,6 +1,7 @@
 import type { Engine, EngineBatch, EngineReader, EngineWrite, VersionedEntry } from "../engine.ts";
 import type { Committed } from "../committer.ts";
-import { keyOfText, textOfKey, type Key, type KeyText, type Value } from "../store.ts";
+import { keyOfText, textOfKey, type KeyText } from "../../encoding/keys.ts";
+import type { Key, Value } from "../store.ts";
 import { recordCodec } from "../../encoding/record.ts";
 import type { Ticks } from "../../base/ticks.ts";
 

@@ -1,4 +1,9 @@
-import type { Ticks } from "../../base/ticks.ts";
+import { ticksMax, ticksPerSecond, type Ticks } from "../../base/ticks.ts";
+import { memo } from "../../process/memo.ts";
+import { formatIso, parseIso } from "../../base/dates.ts";
+import { fail, ok, type Result } from "../../protocol/result.ts";
+import { decodeBase64 } from "../../base/base64.ts";
+import { parseGuid } from "../../protocol/guid.ts";
 
 /** The types of properties. The numbers are stored: never change one. */
 export const edm = {
@@ -45,7 +50,192 @@ export function edmTypeOf(name: string): EdmType | undefined {
 
 /** 1601-01-01, the earliest DateTime of the service. */
 export const earliestTicks: Ticks = 504_911_232_000_000_000n;
-export const int32Min = -2_147_483_648;
-export const int32Max = 2_147_483_647;
-export const int64Min = -(2n ** 63n);
-export const int64Max = 2n ** 63n - 1n;
+const int32Min = -2_147_483_648;
+const int32Max = 2_147_483_647;
+const int64Min = -(2n ** 63n);
+const int64Max = 2n ** 63n - 1n;
+
+const withoutZone = /^\d{4}-\d\d-\d\dT\d\d:\d\d(?::\d\d(?:\.\d{1,7})?)?$/;
+
+/** The Java client library sends nanoseconds, which are nine digits after the point. */
+const fractionDigitsMax = 9;
+const longFraction = new RegExp(`^(.{19}\\.\\d{7})(\\d{1,${fractionDigitsMax - 7}})(.*)$`);
+
+/** Parses an ISO 8601 time; undefined if it is malformed. A time without a zone is UTC (recorded).
+ *  Digits beyond 100 ns are rounded half to even. */
+export function parseDateTime(text: string): Ticks | undefined {
+  const trimmed = text.trim();
+  const [, sevenDigits, furtherDigits = "", zone = ""] = longFraction.exec(trimmed) ?? [];
+  if (sevenDigits === undefined) return parseTicks(trimmed);
+  const ticks = parseTicks(sevenDigits + zone);
+  const rounded = ticks === undefined ? undefined : ticks + roundingTicks(furtherDigits, ticks);
+  return rounded === undefined || rounded > ticksMax ? undefined : rounded;
+}
+
+function parseTicks(text: string): Ticks | undefined {
+  return parseIso(withoutZone.test(text) ? `${text}Z` : text);
+}
+
+function roundingTicks(furtherDigits: string, ticks: Ticks): Ticks {
+  const fraction = Number(`0.${furtherDigits}`);
+  if (fraction === 0.5) return ticks % 2n;
+  return fraction > 0.5 ? 1n : 0n;
+}
+
+/** Entities of one page often have the same second. */
+const textOfSecond = memo(1024, (second: number) =>
+  formatIso(BigInt(second) * ticksPerSecond).slice(0, "0000-00-00T00:00:00".length),
+);
+
+/** Formats as the service does: without trailing zeros of the fraction. */
+export function formatDateTime(ticks: Ticks): string {
+  const text = textOfSecond(Number(ticks / ticksPerSecond));
+  const fraction = Number(ticks % ticksPerSecond);
+  if (fraction === 0) return `${text}Z`;
+  const digits = String(10_000_000 + fraction);
+  let end = digits.length;
+  while (digits.charCodeAt(end - 1) === 0x30) end -= 1;
+  return `${text}.${digits.slice(1, end)}Z`;
+}
+
+/** Limit of the service per entity, without PartitionKey, RowKey and Timestamp. */
+export const propertiesMax = 252;
+/** Limit of the service, in UTF-16 code units. */
+const propertyNameUnitsMax = 255;
+/** Limit of the service per property value; a string counts 2 bytes per UTF-16 code unit. */
+const valueBytesMax = 64 * 1024;
+/** Limit of the service for each of PartitionKey and RowKey, in UTF-16 code units. */
+export const keyUnitsMax = 512;
+/** Limit of the service per entity, computed as in `checkEntity`. */
+const entityBytesMax = 1024 * 1024;
+/** Limit of a request body. Larger than that of the entity, because of the syntax and escapes of
+ *  JSON. */
+export const entityBodyBytesMax = 4 * 1024 * 1024;
+
+const passed = ok(undefined);
+
+/** Property names are C# identifiers. Most are ASCII, so `asciiIdentifierPattern`, which is
+ *  cheaper, is tested first. */
+const identifierPattern = /^[\p{L}\p{Nl}_][\p{L}\p{Nl}\p{Nd}\p{Mn}\p{Mc}\p{Pc}\p{Cf}]*$/u;
+const asciiIdentifierPattern = /^[A-Za-z_][A-Za-z0-9_]*$/;
+
+export function checkPropertyName(name: string): Result<undefined> {
+  if (name.length > propertyNameUnitsMax) return fail("PropertyNameTooLong");
+  if (asciiIdentifierPattern.test(name) || identifierPattern.test(name)) return passed;
+  return fail("PropertyNameInvalid");
+}
+
+// eslint-disable-next-line no-control-regex -- the service rejects exactly these
+const forbiddenInKey = /[/\\#?\u0000-\u001F\u007F-\u009F]/;
+
+export function checkKey(which: "PartitionKey" | "RowKey", key: string): Result<undefined> {
+  if (key.length > keyUnitsMax) return fail("KeyValueTooLarge");
+  if (!forbiddenInKey.test(key)) return passed;
+  const message = `The '${which}' parameter of value '${key}' is out of range.`;
+  return fail("OutOfRangeInput", { message });
+}
+
+export function checkValue(type: EdmType, value: EdmValue): Result<undefined> {
+  return valueBytes(type, value) > valueBytesMax ? fail("PropertyValueTooLarge") : passed;
+}
+
+/** Checks the number of properties and the size, computed as in learn.microsoft.com/rest/api/
+ *  storageservices/understanding-the-table-service-data-model */
+export function checkEntity(
+  { partitionKey, rowKey }: { readonly partitionKey: string; readonly rowKey: string },
+  properties: readonly Property[],
+): Result<undefined> {
+  if (properties.length > propertiesMax) return fail("TooManyProperties");
+  let bytes = 4 + (partitionKey.length + rowKey.length) * 2;
+  for (const [name, type, value] of properties) {
+    bytes += 8 + name.length * 2 + valueBytes(type, value);
+  }
+  return bytes > entityBytesMax ? fail("EntityTooLarge") : passed;
+}
+
+function valueBytes(type: EdmType, value: EdmValue): number {
+  switch (type) {
+    case edm.string:
+      return (value as string).length * 2;
+    case edm.binary:
+      return (value as Uint8Array).length;
+    case edm.guid:
+      return 16;
+    case edm.boolean:
+      return 1;
+    case edm.int32:
+      return 4;
+    case edm.int64:
+    case edm.double:
+    case edm.dateTime:
+      return 8;
+  }
+}
+
+const integerForm = /^[+-]?\d{1,19}$/;
+const doubleForm = /^[+-]?(?:\d+(?:\.\d*)?|\.\d+)(?:[eE][+-]?\d+)?$/;
+const specialDoubles: Readonly<Record<string, number>> = {
+  NaN: Number.NaN,
+  Infinity: Number.POSITIVE_INFINITY,
+  INF: Number.POSITIVE_INFINITY,
+  "-Infinity": Number.NEGATIVE_INFINITY,
+  "-INF": Number.NEGATIVE_INFINITY,
+};
+
+/** Parses the text of a value in JSON, Atom or a filter; undefined if it is malformed. */
+export function parseValue(type: EdmType, text: string): TypedValue | undefined {
+  switch (type) {
+    case edm.string:
+      return { type, value: text };
+    case edm.boolean:
+      return parseBoolean(text);
+    case edm.int32:
+      return parseInt32(text);
+    case edm.int64:
+      return parseInt64(text);
+    case edm.double:
+      return parseDouble(text);
+    case edm.dateTime:
+      return parseDateTimeValue(text);
+    case edm.guid: {
+      const value = parseGuid(text.trim());
+      return value === undefined ? undefined : { type, value };
+    }
+    case edm.binary: {
+      const value = decodeBase64(text);
+      return value === undefined ? undefined : { type, value };
+    }
+  }
+}
+
+function parseBoolean(text: string): TypedValue | undefined {
+  const lower = text.trim().toLowerCase();
+  if (lower !== "true" && lower !== "false") return undefined;
+  return { type: edm.boolean, value: lower === "true" };
+}
+
+export function parseInt32(text: string): TypedValue | undefined {
+  if (!integerForm.test(text)) return undefined;
+  const value = Number(text);
+  return value < int32Min || value > int32Max ? undefined : { type: edm.int32, value: value + 0 };
+}
+
+export function parseInt64(text: string): TypedValue | undefined {
+  if (!integerForm.test(text)) return undefined;
+  const value = BigInt(text.startsWith("+") ? text.slice(1) : text);
+  return value < int64Min || value > int64Max ? undefined : { type: edm.int64, value };
+}
+
+/** Normalises -0 to 0, by adding 0. */
+export function parseDouble(text: string): TypedValue | undefined {
+  const special = specialDoubles[text];
+  if (special !== undefined) return { type: edm.double, value: special };
+  if (!doubleForm.test(text)) return undefined;
+  return { type: edm.double, value: Number(text) + 0 };
+}
+
+function parseDateTimeValue(text: string): TypedValue | undefined {
+  const value = parseDateTime(text);
+  if (value === undefined || value < earliestTicks) return undefined;
+  return { type: edm.dateTime, value };
+}

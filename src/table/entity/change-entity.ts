@@ -3,21 +3,41 @@ import { missingHeader } from "../../protocol/faults.ts";
 import { timeout } from "../../operation/common-params.ts";
 import { fail, type Failure, type Result } from "../../protocol/result.ts";
 import type { Ticks } from "../../base/ticks.ts";
-import type { Property } from "../edm/edm.ts";
-import { checkEntity, checkKey } from "../edm/limits.ts";
+import { type Property, checkEntity, checkKey } from "../edm/edm.ts";
 import type { HeaderGroup } from "../../operation/reply.ts";
 import {
   odataHeaderNames,
   odataHeaders,
   preferNoContent,
   unconditional,
-} from "../odata-headers.ts";
-import { representation } from "../representation.ts";
+  prefer,
+  representation,
+} from "../representation.ts";
 import { keysOf, operation } from "../resources.ts";
-import type { TableAddress } from "../path.ts";
+import { type TableAddress, entityPath } from "../path.ts";
 import { entityRecord, type EntityRecord } from "../stored/entity-record.ts";
-import { entityBody } from "./body.ts";
-import type { EntityInput } from "./entity-input.ts";
+import { decodeText, malformedEntity, type EntityInput } from "./entity-input.ts";
+import { readAtomEntity } from "../atom/atom.ts";
+import { readJsonEntity } from "../json/read-entity.ts";
+import { entityBodyBytesMax } from "../edm/edm.ts";
+import { renderEntity } from "../render.ts";
+import { noETag } from "../../operation/operation.ts";
+
+/** The body of Insert, Update and Merge Entity. Content-Type selects JSON or Atom. */
+const entityBody = {
+  kind: "bytes",
+  bytesMax: entityBodyBytesMax,
+  parse: parseEntity,
+} as const;
+
+function parseEntity(bytes: Uint8Array, contentType: string): Result<EntityInput> {
+  const text = decodeText(bytes);
+  if (text === undefined) return malformedEntity();
+  const type = contentType.toLowerCase();
+  if (type.includes("xml")) return readAtomEntity(text);
+  const isJson = type === "" || type.includes("json");
+  return isJson ? readJsonEntity(text) : fail("MediaTypeNotSupported");
+}
 
 interface ChangeContext {
   readonly address: TableAddress;
@@ -140,7 +160,7 @@ const noContentHeaders = [odataHeaders, { "Preference-Applied": "return-no-conte
  *  (recorded). */
 function changeReply(
   keys: EntityKeys,
-  { body, prefer }: ChangeContext["input"],
+  { body, prefer: preference }: ChangeContext["input"],
   newETag: Ticks,
   properties: readonly Property[],
 ): ChangeReply | Failure {
@@ -150,7 +170,7 @@ function changeReply(
   if (!fits.ok) return fits;
   const sorted = properties.toSorted(([one], [other]) => (one < other ? -1 : 1));
   const put = entityRecord(newETag, sorted);
-  return { put, headers: prefer === undefined ? plainHeaders : noContentHeaders };
+  return { put, headers: preference === undefined ? plainHeaders : noContentHeaders };
 }
 
 /** The body may repeat the keys of the address but not change them. */
@@ -160,3 +180,91 @@ function checkKeys(keys: EntityKeys, body: EntityInput): Result<undefined> {
   const partition = checkKey("PartitionKey", keys.partitionKey);
   return partition.ok ? checkKey("RowKey", keys.rowKey) : partition;
 }
+
+/** learn.microsoft.com/rest/api/storageservices/insert-entity */
+export const insertEntity = operation({
+  name: "Insert Entity",
+  ids: ["Table_InsertEntity"],
+  route: { method: "POST", resource: "entities" },
+  since: "2009-09-19",
+  params: { representation, prefer, unconditional, timeout },
+  body: entityBody,
+  permission: { letters: "a", resourceType: "o" },
+  target: "must-not-exist",
+  conditions: "none",
+  lease: "none",
+  etag: "renew",
+  effect: "writes",
+  success: {
+    status: 201,
+    headers: [...odataHeaderNames, "Preference-Applied", "Location", "DataServiceId"],
+  },
+  completeAddress: (address, { body: { partitionKey, rowKey } }) => {
+    if (partitionKey === undefined || rowKey === undefined) return address;
+    const { resource, table, isBelowTable } = address;
+    const located = { resource, table, keys: { partitionKey, rowKey } };
+    return isBelowTable === undefined ? located : { ...located, isBelowTable };
+  },
+  decide: ({ address, scope, input, newETag, account, endpoint }) => {
+    const { keys } = address;
+    if (keys === undefined) return fail("PropertiesNeedValue");
+    const { properties, hasTypedKey } = input.body;
+    if (hasTypedKey) return fail("InvalidInput");
+    const fits = checkEntity(keys, properties);
+    if (!fits.ok) return fits;
+    const record = entityRecord(newETag, properties);
+    const { name: table } = scope.table;
+    const location = `${endpoint}/${entityPath(table, keys)}`;
+    const isWithoutBody = input.prefer === "return-no-content";
+    const ownHeaders = {
+      "Preference-Applied": input.prefer,
+      Location: location,
+      DataServiceId: isWithoutBody ? location : undefined,
+    };
+    const headers = [odataHeaders, ownHeaders];
+    if (isWithoutBody) return { status: 204, put: record, headers };
+    const options = { table, account, endpoint, select: undefined };
+    const body = renderEntity({ ...keys, record }, input.representation, options);
+    return { put: record, headers, body };
+  },
+});
+
+/** learn.microsoft.com/rest/api/storageservices/delete-entity1 */
+export const deleteEntity = operation({
+  name: "Delete Entity",
+  ids: ["Table_DeleteEntity"],
+  route: { method: "DELETE", resource: "entity" },
+  since: "2009-09-19",
+  params: { representation, timeout },
+  permission: { letters: "d", resourceType: "o" },
+  target: "must-exist",
+  conditions: "match",
+  conditionFaults: { any: "UpdateConditionNotSatisfied" },
+  lease: "none",
+  etag: "none",
+  effect: "writes",
+  isDeletion: true,
+  success: { status: 204, headers: odataHeaderNames },
+  decide: () => ({ remove: true, headers: odataHeaders }),
+});
+
+/** Always fails, as recorded from the service. The path continues after the table; clients send it
+ *  if their endpoint already includes the table. */
+export const rejectDeleteBelowTable = operation({
+  name: "Delete Entity",
+  ids: [],
+  route: { method: "DELETE", resource: "nested" },
+  since: "2009-09-19",
+  permission: { letters: "d", resourceType: "o" },
+  target: "optional",
+  ...noETag,
+  effect: "writes",
+  isDeletion: true,
+  success: { status: 204, headers: [] },
+  decide: ({ account, scope }) =>
+    fail("InvalidInput", {
+      message:
+        "The number of keys specified in the URI does not match number of key properties for " +
+        `the resource '${account}.${scope.table.name}'.`,
+    }),
+});

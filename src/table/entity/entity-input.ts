@@ -1,6 +1,24 @@
-import { fail, ok, type Failure, type Result } from "../../protocol/result.ts";
-import { edm, type Property, type TypedValue } from "../edm/edm.ts";
-import { checkKey, checkPropertyName, checkValue, propertiesMax } from "../edm/limits.ts";
+import { fail, type Result, ok, type Failure } from "../../protocol/result.ts";
+import {
+  edm,
+  type Property,
+  type TypedValue,
+  checkKey,
+  checkPropertyName,
+  checkValue,
+  propertiesMax,
+} from "../edm/edm.ts";
+
+const decoder = new TextDecoder("utf-8", { fatal: true });
+
+/** Undefined if the bytes are not valid UTF-8. */
+export function decodeText(bytes: Uint8Array): string | undefined {
+  try {
+    return decoder.decode(bytes);
+  } catch {
+    return undefined;
+  }
+}
 
 /** An entity in a request body, JSON or Atom. Null properties are left out. A key is undefined if
  *  the body does not contain it. */

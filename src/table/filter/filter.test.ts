@@ -1,12 +1,15 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { edm, type TypedValue } from "../edm/edm.ts";
-import { matches } from "./evaluate.ts";
+import { matches, residualFilter } from "./evaluate.ts";
 import { keyBoxes, type Box, type KeySpan } from "./key-boxes.ts";
-import { residualFilter } from "./residual-filter.ts";
-import { filterDepthMax, parseFilter } from "./parse-filter.ts";
-import { filterUnitsMax } from "./tokens.ts";
-import type { Comparison, Filter } from "./tree.ts";
+import {
+  filterDepthMax,
+  parseFilter,
+  filterUnitsMax,
+  type Comparison,
+  type Filter,
+} from "./parse-filter.ts";
 
 const entity: Readonly<Record<string, TypedValue>> = {
   PartitionKey: { type: edm.string, value: "p" },

@@ -1,6 +1,5 @@
-import { edm } from "../edm/edm.ts";
-import { keyUnitsMax } from "../edm/limits.ts";
-import type { Comparison, Filter } from "./tree.ts";
+import { edm, keyUnitsMax } from "../edm/edm.ts";
+import type { Comparison, Filter } from "./parse-filter.ts";
 
 /** A range of keys in the order of UTF-16 code units; an absent bound is open. */
 export interface KeySpan {

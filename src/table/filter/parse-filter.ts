@@ -1,9 +1,109 @@
-import { fail, ok, type Result } from "../../protocol/result.ts";
-import { edm, type EdmType, type TypedValue } from "../edm/edm.ts";
-import { readTokens, syntaxError, type Token, type TokenKind } from "./tokens.ts";
-import type { Comparison, Filter, Operand } from "./tree.ts";
+import {
+  edm,
+  parseDouble,
+  parseInt32,
+  parseInt64,
+  parseValue,
+  type TypedValue,
+  type EdmType,
+} from "../edm/edm.ts";
+import { fail, ok, type Failure, type Result } from "../../protocol/result.ts";
 import { parseGuid } from "../../protocol/guid.ts";
-import { parseDouble, parseInt32, parseInt64, parseValue } from "../edm/parse-value.ts";
+
+export type Comparison = "eq" | "ne" | "gt" | "ge" | "lt" | "le";
+
+export type Operand =
+  | { readonly kind: "property"; readonly name: string }
+  // `literal` is undefined for `null`.
+  | { readonly kind: "literal"; readonly literal: TypedValue | undefined };
+
+/** A parsed `$filter`. */
+export type Filter =
+  | { readonly kind: "and" | "or"; readonly left: Filter; readonly right: Filter }
+  | { readonly kind: "not"; readonly inner: Filter }
+  // A property or literal without a comparison: matches if its value is true.
+  | { readonly kind: "value"; readonly operand: Operand }
+  | {
+      readonly kind: "compare";
+      readonly comparison: Comparison;
+      readonly left: Operand;
+      readonly right: Operand;
+    };
+
+type TokenKind = "word" | "string" | "number" | "typed" | "open" | "close" | "comma" | "end";
+
+interface Token {
+  readonly kind: TokenKind;
+  /** The word, the number, or the text inside the quotes. */
+  readonly text: string;
+  /** The type name before the quotes of a typed literal, for example `guid`; otherwise empty. */
+  readonly prefix: string;
+  /** Position in the filter after the token. */
+  readonly end: number;
+}
+
+/** Limit of a filter text; no URL that the server accepts is longer. */
+export const filterUnitsMax = 16 * 1024;
+
+const wordForm = /[\p{L}\p{Nl}_][\p{L}\p{Nl}\p{Nd}\p{Mn}\p{Mc}\p{Pc}\p{Cf}.]*/uy;
+const number = /-?(?:\d+(?:\.\d*)?|\.\d+)(?:[eE][+-]?\d+)?[LlDdFfMm]?/y;
+const marks: Readonly<Record<string, TokenKind>> = { "(": "open", ")": "close", ",": "comma" };
+
+/** Recorded: the message has the position of the end of the unexpected token. */
+function syntaxError(position: number, filter: string): Failure {
+  return fail("InvalidInput", { message: `Syntax error at position ${position} in '${filter}'.` });
+}
+
+/** Splits a `$filter` into tokens for `parseFilter`; the last one is `end`. */
+function readTokens(filter: string): Result<readonly Token[]> {
+  if (filter.length > filterUnitsMax) return fail("InvalidInput");
+  const tokens: Token[] = [];
+  let at = 0;
+  for (;;) {
+    while (/\s/.test(filter[at] ?? "")) at += 1;
+    if (at >= filter.length) break;
+    const token = readToken(filter, at);
+    if (token === undefined) return syntaxError(at, filter);
+    tokens.push(token);
+    at = token.end;
+  }
+  tokens.push({ kind: "end", text: "", prefix: "", end: filter.length });
+  return ok(tokens);
+}
+
+function readToken(filter: string, at: number): Token | undefined {
+  const mark = marks[filter[at] ?? ""];
+  if (mark !== undefined) return { kind: mark, text: filter[at] ?? "", prefix: "", end: at + 1 };
+  if (filter[at] === "'") return readQuoted(filter, at, "string", "");
+  const digits = match(number, filter, at);
+  if (digits !== undefined) {
+    return { kind: "number", text: digits, prefix: "", end: at + digits.length };
+  }
+  const text = match(wordForm, filter, at);
+  if (text === undefined) return undefined;
+  const end = at + text.length;
+  if (filter[end] === "'") return readQuoted(filter, end, "typed", text);
+  return { kind: "word", text, prefix: "", end };
+}
+
+function match(form: RegExp, text: string, at: number): string | undefined {
+  form.lastIndex = at;
+  return form.exec(text)?.[0];
+}
+
+/** Inside quotes, `''` is one quotation mark. */
+function readQuoted(
+  filter: string,
+  at: number,
+  kind: "string" | "typed",
+  prefix: string,
+): Token | undefined {
+  let end = filter.indexOf("'", at + 1);
+  while (end >= 0 && filter[end + 1] === "'") end = filter.indexOf("'", end + 2);
+  if (end < 0) return undefined;
+  const text = filter.slice(at + 1, end).replaceAll("''", "'");
+  return { kind, text, prefix, end: end + 1 };
+}
 
 const prefixes: Readonly<Record<string, EdmType>> = {
   datetime: edm.dateTime,

@@ -25,7 +25,7 @@ export class FlatJsonParser {
   count = 0;
   /** Names of this and the previous object by position; undefined if written with escapes. */
   readonly #plainNames: (string | undefined)[] = [];
-  /** Of this parser, because it remembers its position. */
+  /** Each parser has its own expression, because it remembers its position. */
   readonly #scalarForm = /true|false|null|-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?/y;
   #text = "";
   #at = 0;

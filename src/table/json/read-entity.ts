@@ -1,10 +1,21 @@
 import { once } from "../../process/memo.ts";
 import { withSubject } from "../../protocol/faults.ts";
 import { ok, type Result } from "../../protocol/result.ts";
-import { edm, edmTypeOf, type EdmType, type TypedValue } from "../edm/edm.ts";
-import { parseDouble, parseInt32, parseValue } from "../edm/parse-value.ts";
-import { EntityBuilder, isKeyName, malformedEntity } from "../entity/entity-input.ts";
-import type { EntityInput } from "../entity/entity-input.ts";
+import {
+  edm,
+  edmTypeOf,
+  parseDouble,
+  parseInt32,
+  parseValue,
+  type EdmType,
+  type TypedValue,
+} from "../edm/edm.ts";
+import {
+  EntityBuilder,
+  isKeyName,
+  malformedEntity,
+  type EntityInput,
+} from "../entity/entity-input.ts";
 import { FlatJsonParser, type JsonScalar } from "./flat-json.ts";
 
 const annotation = "@odata.type";

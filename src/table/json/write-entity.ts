@@ -3,13 +3,11 @@ import type { EntityKeys } from "../../protocol/principal.ts";
 import type { TextBytes } from "../../encoding/text-bytes.ts";
 import type { Rendered } from "../../operation/view.ts";
 import type { Ticks } from "../../base/ticks.ts";
-import { formatDateTime } from "../edm/date-time.ts";
-import { edm, edmNames, type EdmType, type EdmValue } from "../edm/edm.ts";
-import { formatEntityETag } from "../etag.ts";
+import { formatDateTime, edm, edmNames, type EdmType, type EdmValue } from "../edm/edm.ts";
+import { formatEntityETag } from "../key-text.ts";
 import { entityPath } from "../path.ts";
 import type { MetadataLevel } from "../representation.ts";
-import type { EntityRecord } from "../stored/entity-record.ts";
-import { reusedCursor, type PropertyCursor } from "../stored/property-cursor.ts";
+import { reusedCursor, type EntityRecord, type PropertyCursor } from "../stored/entity-record.ts";
 
 /** An entity with its keys, ready to be rendered. */
 export interface Row extends EntityKeys {

@@ -1,13 +1,118 @@
+import { decodeBase64, encodeBase64 } from "../../base/base64.ts";
+import type { EntityKeys } from "../../protocol/principal.ts";
+import type { Param } from "../../protocol/params.ts";
+import { resourceNameUnitsMax } from "../../protocol/names.ts";
+import { fail, ok } from "../../protocol/result.ts";
+import { keyUnitsMax } from "../edm/edm.ts";
+import { parseFilter, type Filter } from "../filter/parse-filter.ts";
 import { timeout } from "../../operation/common-params.ts";
-import { noBody, noETag } from "../../operation/operation.ts";
-import { fail } from "../../protocol/result.ts";
-import { odataHeaderNames, odataHeaders } from "../odata-headers.ts";
-import { representation } from "../representation.ts";
-import { operation } from "../resources.ts";
-import { renderEntities } from "../render.ts";
-import { formatToken, nextEntity } from "./continuation.ts";
-import { filter, select, top } from "./options.ts";
+import { odataHeaderNames, odataHeaders, representation } from "../representation.ts";
+import { renderEntity, renderEntities } from "../render.ts";
+import { keysOf, operation } from "../resources.ts";
+import { noETag } from "../../operation/operation.ts";
 import { scanEntities } from "./scan-entities.ts";
+
+/** Formats a continuation token as the service does: `1!`, the length of the rest, `!`, and the
+ *  Base64 of the key with `-` for `=`. */
+export function formatToken(text: string): string {
+  const encoded = encodeBase64(new TextEncoder().encode(text)).replaceAll("=", "-");
+  return `1!${encoded.length}!${encoded}`;
+}
+
+const tokenForm = /^1!(\d{1,5})!([A-Za-z0-9+/-]*)$/;
+
+/** Returns the key in a continuation token. A token in any other format is the key itself, as older
+ *  clients send it. */
+export function parseToken(token: string): string {
+  const encoded = tokenForm.exec(token)?.[2];
+  const bytes = encoded === undefined ? undefined : decodeBase64(encoded.replaceAll("-", "="));
+  return bytes === undefined ? token : new TextDecoder().decode(bytes);
+}
+
+/** The keys of the first entity of the next page. */
+const nextEntity: Param<EntityKeys | undefined> = {
+  sources: ["?NextPartitionKey", "?NextRowKey"],
+  parse: (reader) => {
+    const partition = reader.query("nextpartitionkey");
+    if (partition === undefined || partition === "") return ok(undefined);
+    const row = reader.query("nextrowkey") ?? "";
+    const keys = { partitionKey: parseToken(partition), rowKey: parseToken(row) };
+    const isValid = keys.partitionKey.length <= keyUnitsMax && keys.rowKey.length <= keyUnitsMax;
+    return isValid ? ok(keys) : fail("InvalidInput");
+  },
+};
+
+/** The name of the first table of the next page. */
+export const nextTable: Param<string | undefined> = {
+  sources: ["?NextTableName"],
+  parse: (reader) => {
+    const token = reader.query("nexttablename");
+    if (token === undefined || token === "") return ok(undefined);
+    const name = parseToken(token);
+    return name.length <= resourceNameUnitsMax ? ok(name) : fail("InvalidInput");
+  },
+};
+
+/** Limit of the service for one page. */
+const pageRowsMax = 1000;
+/** Most properties in `$select`. */
+const selectedMax = 255;
+
+export const filter: Param<Filter | undefined> = {
+  sources: ["?$filter"],
+  parse: (reader) => {
+    const text = reader.query("$filter");
+    return text === undefined || text.trim() === "" ? ok(undefined) : parseFilter(text);
+  },
+};
+
+/** Entities per page, at most 1,000. 0 gives an empty page; Storage Explorer sends it. */
+export const top: Param<number> = {
+  sources: ["?$top"],
+  parse: (reader) => {
+    const text = reader.query("$top");
+    if (text === undefined || text === "") return ok(pageRowsMax);
+    const count = /^\d{1,9}$/.test(text) ? Number(text) : Number.NaN;
+    return count <= pageRowsMax ? ok(count) : fail("InvalidInput");
+  },
+};
+
+/** Undefined for all properties: absent, empty or `*`. */
+export const select: Param<readonly string[] | undefined> = {
+  sources: ["?$select"],
+  parse: (reader) => {
+    const names = (reader.query("$select") ?? "")
+      .split(",")
+      .map((name) => name.trim())
+      .filter((name) => name !== "");
+    if (names.length === 0 || names.includes("*")) return ok(undefined);
+    const unique = [...new Set(names)];
+    return unique.length > selectedMax ? fail("InvalidInput") : ok(unique);
+  },
+};
+
+/** Reads one entity by its keys. learn.microsoft.com/rest/api/storageservices/query-entities */
+export const getEntity = operation({
+  name: "Query Entities",
+  ids: ["Table_QueryEntityWithPartitionAndRowKey"],
+  route: { method: "GET", resource: "entity" },
+  since: "2009-09-19",
+  params: { representation, select, timeout },
+  permission: { letters: "r", resourceType: "o" },
+  target: "must-exist",
+  conditions: "none",
+  lease: "none",
+  etag: "keep",
+  effect: "reads",
+  success: { status: 200, headers: odataHeaderNames },
+  decide: ({ address, scope, target, input, account, endpoint }) => {
+    const { partitionKey, rowKey } = keysOf(address);
+    const { representation: chosen, select: names } = input;
+    const options = { table: scope.table.name, account, endpoint, select: names };
+    const row = { partitionKey, rowKey, record: target };
+    return { headers: odataHeaders, body: renderEntity(row, chosen, options) };
+  },
+});
 
 /** learn.microsoft.com/rest/api/storageservices/query-entities */
 export const queryEntities = operation({
@@ -16,7 +121,6 @@ export const queryEntities = operation({
   route: { method: "GET", resource: "entities" },
   since: "2009-09-19",
   params: { representation, filter, select, top, nextEntity, timeout },
-  body: noBody,
   permission: { letters: "r", resourceType: "o" },
   target: "optional",
   ...noETag,

@@ -1,17 +1,67 @@
 import type { EntityKeys, EntityRange } from "../../protocol/principal.ts";
-import type { RecordView, Rendered, Scanned } from "../../operation/view.ts";
-import { edm, type TypedValue } from "../edm/edm.ts";
-import { countComparisons, matches, type PropertyReader } from "../filter/evaluate.ts";
-import { keyBoxes, type Box } from "../filter/key-boxes.ts";
-import { residualFilter } from "../filter/residual-filter.ts";
-import type { Filter } from "../filter/tree.ts";
-import type { Row } from "../json/write-entity.ts";
+import { decodeKeyText, encodeKeyText } from "../key-text.ts";
 import { entities } from "../records.ts";
+import type { RecordView, Rendered, Scanned } from "../../operation/view.ts";
+import { edm, keyUnitsMax, type TypedValue } from "../edm/edm.ts";
+import {
+  countComparisons,
+  matches,
+  residualFilter,
+  type PropertyReader,
+} from "../filter/evaluate.ts";
+import { keyBoxes, type Box } from "../filter/key-boxes.ts";
+import type { Filter } from "../filter/parse-filter.ts";
+import type { Row } from "../json/write-entity.ts";
 import { EntityRecord } from "../stored/entity-record.ts";
-import { KeyReader } from "./key-reader.ts";
 import { compareKeys, successor, type KeyBounds } from "../../encoding/keys.ts";
-import { keyUnitsMax } from "../edm/limits.ts";
-import { encodeKeyText } from "../key-text.ts";
+
+/**
+ * Decodes partition and row key of encoded keys of one table; a page has up to 1,000. After the
+ * table's prefix an encoded key is `02 partition 00 02 row 00`. Keys cannot contain characters
+ * below U+0020, so no byte is escaped. Keeps the last partition key: rows of a partition are
+ * consecutive.
+ */
+export class KeyReader {
+  readonly #from: number;
+  #partition: Uint8Array = new Uint8Array();
+  #partitionKey = "";
+
+  constructor(table: bigint) {
+    this.#from = entities.prefix([table]).length + 1;
+  }
+
+  read(key: Uint8Array): EntityKeys {
+    const end = key.indexOf(0, this.#from);
+    if (!this.#isSamePartition(key, end)) {
+      this.#partition = key.slice(this.#from, end);
+      this.#partitionKey = textOf(this.#partition, 0, this.#partition.length);
+    }
+    return { partitionKey: this.#partitionKey, rowKey: textOf(key, end + 2, key.length - 1) };
+  }
+
+  #isSamePartition(key: Uint8Array, end: number): boolean {
+    const { length } = this.#partition;
+    if (end - this.#from !== length) return false;
+    for (let index = 0; index < length; index += 1) {
+      if (key[this.#from + index] !== this.#partition[index]) return false;
+    }
+    return true;
+  }
+}
+
+/** Up to this length of ASCII a loop is faster than a call of the decoder. */
+const loopBytesMax = 64;
+
+function textOf(bytes: Uint8Array, from: number, to: number): string {
+  if (to - from > loopBytesMax) return decodeKeyText(bytes.subarray(from, to));
+  let text = "";
+  for (let at = from; at < to; at += 1) {
+    const byte = bytes[at] ?? 0;
+    if (byte >= 0x80) return decodeKeyText(bytes.subarray(from, to));
+    text += String.fromCharCode(byte);
+  }
+  return text;
+}
 
 /** What a page of entities contains: the matches of `filter`, at most `limit`. */
 interface Selection extends Omit<ScanScope, "boxes"> {

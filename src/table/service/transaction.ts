@@ -23,7 +23,6 @@ export const entityGroupTransaction = operation({
   ids: ["Table_Batch"],
   route: { method: "POST", resource: "batch" },
   since: "2009-09-19",
-  params: {},
   body: { kind: "transaction", bytesMax: transactionBytesMax },
   namedResources: [{ kind: "parts", credentials: "request" }],
   permission: { resourceType: "o" },
@@ -95,13 +94,13 @@ const partHeaderOrder = [
 
 /** Headers of one part's response. Recorded: updates and deletes have the older
  *  protocol version. */
-function partHeaders(answer: PartResponse, name: AddHeader): void {
-  const { method, status } = answer;
+function partHeaders(response: PartResponse, add: AddHeader): void {
+  const { method, status } = response;
   const isOlderVersion = method !== "POST" && method !== "GET" && status < 300;
   for (const each of partHeaderOrder) {
     const isVersion = each === "DataServiceVersion";
-    const value = isVersion ? (isOlderVersion ? "1.0;" : "3.0;") : answer.header(each);
-    if (value !== undefined) name(each, value);
+    const value = isVersion ? (isOlderVersion ? "1.0;" : "3.0;") : response.header(each);
+    if (value !== undefined) add(each, value);
   }
 }
 

@@ -1,10 +1,161 @@
-import { memo, once } from "../../process/memo.ts";
+import { once, memo } from "../../process/memo.ts";
+import { edm, type EdmType, type EdmValue, type Property, type TypedValue } from "../edm/edm.ts";
 import { recordCodec, RecordTooNew, type RecordCodec } from "../../encoding/record.ts";
 import type { Ticks } from "../../base/ticks.ts";
-import { edm, type EdmType, type EdmValue, type Property, type TypedValue } from "../edm/edm.ts";
-import { entityVersion, headBytes, isPlain, isWide } from "./entity-format.ts";
-import { readInt64, reusedCursor } from "./property-cursor.ts";
 import { copyBytes } from "../../process/bytes.ts";
+
+/**
+ * The stored format of an entity. A scan can compare and copy single properties without decoding
+ * the others. One byte of version and 8 bytes of ETag are followed by the properties. Each has one
+ * byte of type and flags, 2 bytes of name length, the name in UTF-8, and the value. Texts and
+ * binary values are preceded by a length of 4 bytes; other types have a fixed length. Numbers are
+ * little-endian.
+ *
+ * Example: `num` = 5 is `02  03 00  6E 75 6D  05 00 00 00`.
+ */
+const entityVersion = 2;
+/** Length of version and ETag. */
+export const headBytes = 9;
+
+/** Bits of the first byte of a property that contain its type. */
+const typeBits = 0x07;
+/** Flag: the text needs no escaping in JSON. */
+const isPlain = 0x40;
+/** Flag: the text is UTF-16, because it contains a surrogate without its pair. */
+const isWide = 0x80;
+
+const valueView = new DataView(new ArrayBuffer(8));
+const asciiEnd = 0x80;
+/** Up to this length of ASCII a loop is faster than a call of the decoder. */
+const loopBytesMax = 24;
+
+/** Iterates over the properties of an encoded entity without allocation. Reused for all rows. */
+export class PropertyCursor {
+  bytes: Uint8Array = new Uint8Array();
+  type: EdmType = edm.string;
+  // Positions in `bytes` of the name and value of the current property.
+  nameFrom = 0;
+  nameTo = 0;
+  valueFrom = 0;
+  valueTo = 0;
+  #flags = 0;
+
+  /** Positions the cursor before the first property; `next` must follow. */
+  start(bytes: Uint8Array): void {
+    this.bytes = bytes;
+    this.valueTo = headBytes;
+  }
+
+  /** Moves to the next property; false at the end. */
+  next(): boolean {
+    const { bytes, valueTo: at } = this;
+    if (at >= bytes.length) return false;
+    const head = bytes[at]!;
+    this.#flags = head;
+    this.type = (head & typeBits) as EdmType;
+    this.nameFrom = at + 3;
+    this.nameTo = at + 3 + (bytes[at + 1]! | (bytes[at + 2]! << 8));
+    this.#measure(this.nameTo);
+    return true;
+  }
+
+  #measure(at: number): void {
+    switch (this.type) {
+      case edm.string:
+      case edm.guid:
+      case edm.binary:
+        this.valueFrom = at + 4;
+        this.valueTo = at + 4 + readInt32(this.bytes, at);
+        return;
+      case edm.boolean:
+        this.valueFrom = at;
+        this.valueTo = at + 1;
+        return;
+      case edm.int32:
+        this.valueFrom = at;
+        this.valueTo = at + 4;
+        return;
+      default:
+        this.valueFrom = at;
+        this.valueTo = at + 8;
+    }
+  }
+
+  /** Whether the value is a text that needs no escaping in JSON. */
+  get isPlainText(): boolean {
+    return (this.#flags & isPlain) !== 0;
+  }
+
+  isNamed(name: Uint8Array): boolean {
+    const { bytes, nameFrom } = this;
+    const { length } = name;
+    if (this.nameTo - nameFrom !== length) return false;
+    for (let index = 0; index < length; index += 1) {
+      if (bytes[nameFrom + index] !== name[index]) return false;
+    }
+    return true;
+  }
+
+  get name(): string {
+    return decodeText(this.bytes, this.nameFrom, this.nameTo);
+  }
+
+  get value(): EdmValue {
+    const { bytes, valueFrom } = this;
+    switch (this.type) {
+      case edm.string:
+      case edm.guid:
+        return this.#text();
+      case edm.binary:
+        return bytes.subarray(valueFrom, this.valueTo);
+      case edm.boolean:
+        return bytes[valueFrom] === 1;
+      case edm.int32:
+        return readInt32(bytes, valueFrom);
+      case edm.double:
+        return copyValue(bytes, valueFrom).getFloat64(0, true);
+      default:
+        return readInt64(bytes, valueFrom);
+    }
+  }
+
+  #text(): string {
+    if ((this.#flags & isWide) === 0) return decodeText(this.bytes, this.valueFrom, this.valueTo);
+    return bufferOf(this.bytes).toString("utf16le", this.valueFrom, this.valueTo);
+  }
+}
+
+function readInt64(bytes: Uint8Array, at: number): bigint {
+  return copyValue(bytes, at).getBigInt64(0, true);
+}
+
+function readInt32(bytes: Uint8Array, at: number): number {
+  return bytes[at]! | (bytes[at + 1]! << 8) | (bytes[at + 2]! << 16) | (bytes[at + 3]! << 24);
+}
+
+/** Copies 8 bytes to a shared view: cheaper than creating a `DataView` per value. */
+function copyValue(bytes: Uint8Array, at: number): DataView {
+  for (let index = 0; index < 8; index += 1) valueView.setUint8(index, bytes[at + index]!);
+  return valueView;
+}
+
+function decodeText(bytes: Uint8Array, from: number, to: number): string {
+  if (to - from > loopBytesMax) return bufferOf(bytes).toString("utf8", from, to);
+  let text = "";
+  for (let at = from; at < to; at += 1) {
+    const byte = bytes[at]!;
+    if (byte >= asciiEnd) return bufferOf(bytes).toString("utf8", from, to);
+    text += String.fromCharCode(byte);
+  }
+  return text;
+}
+
+function bufferOf(bytes: Uint8Array): Buffer {
+  return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length);
+}
+
+/** For code that ends with one entity before it begins with the next one. Saves 5 % of a query. */
+export const reusedCursor = once(() => new PropertyCursor());
 
 /** A stored entity. Decodes a property only when it is read. */
 export class EntityRecord {
@@ -78,7 +229,7 @@ const fixedPropertyBytesMax = 16;
 const escaped = /["\\\u0000-\u001F]/;
 const surrogate = /\p{Surrogate}/u;
 
-/** Writes entities in the format of `entity-format.ts`. */
+/** Writes entities in the stored format (`entityVersion`). */
 class EntityWriter {
   #buffer = Buffer.alloc(bufferBytesMin);
   #position = 0;

@@ -1,7 +1,8 @@
 import { describe, expect, it } from "vitest";
 
 import { keyInLog, logBounds, positionInLog, type LogPosition } from "../../../src/store/logs.ts";
-import { textOfKey, type Store } from "../../../src/store/store.ts";
+import { textOfKey } from "../../../src/encoding/keys.ts";
+import type { Store } from "../../../src/store/store.ts";
 import { opener, type NewStore } from "./harness.ts";
 import { bytes, k, put } from "./store-steps.ts";
 

@@ -1,8 +1,9 @@
 import type { Result } from "../result.ts";
 import { admin } from "./call.ts";
-import type { Identity } from "../../../src/admin/api-types.ts";
+import type { ChangedPrincipal, Identity } from "../../../src/admin/api-types.ts";
 
 export type {
+  ChangedPrincipal,
   PrincipalInfo,
   RoleInfo,
   AssignmentInfo,
@@ -11,3 +12,21 @@ export type {
 
 export const getIdentity = (signal?: AbortSignal): Promise<Result<Identity>> =>
   admin("identity", { signal });
+
+const pathOf = (name: string): string => `principals/${encodeURIComponent(name)}`;
+
+export const createPrincipal = (fields: object): Promise<Result<ChangedPrincipal>> =>
+  admin("principals", { method: "POST", body: fields });
+
+/** Changes the given fields; null removes one. */
+export const changePrincipal = (name: string, fields: object): Promise<Result<ChangedPrincipal>> =>
+  admin(pathOf(name), { method: "PATCH", body: fields });
+
+export const deletePrincipal = (name: string): Promise<Result<unknown>> =>
+  admin(pathOf(name), { method: "DELETE" });
+
+export const assignRole = (assignment: object): Promise<Result<unknown>> =>
+  admin("role-assignments", { method: "POST", body: assignment });
+
+export const deleteAssignment = (id: string): Promise<Result<unknown>> =>
+  admin(`role-assignments/${encodeURIComponent(id)}`, { method: "DELETE" });

@@ -16,7 +16,7 @@ export function keepOnClipboard(batch: BlobBatch, action: Clipboard["action"]): 
   clipboard.set({ batch, action });
   const { isAll, rows } = batch.selection;
   const what = isAll ? describeBatch(batch) : plural(rows.length, "entry", "entries");
-  notify("good", `${action === "Copy" ? "Copied" : "Cut"} ${what}. Paste them in another folder.`);
+  notify("good", `${action === "Copy" ? "Copied" : "Cut"} ${what}: open another folder to paste`);
 }
 
 /** Starts the copy or move of what is on the clipboard. Existing blobs are not replaced. */

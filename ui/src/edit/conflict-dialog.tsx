@@ -48,7 +48,7 @@ export function ConflictDialog(props: ConflictDialogProps): JSX.Element {
       <div class="form">
         <p class="soft">
           You began with <code>{shortEtag(conflict.baseEtag)}</code>; it is now{" "}
-          <code>{shortEtag(conflict.theirEtag)}</code>. The server refused to overwrite it (412).
+          <code>{shortEtag(conflict.theirEtag)}</code>. The update was rejected (412).
         </p>
         <SideBySide chunks={chunks} theirEtag={conflict.theirEtag} />
         {conflicts.map((_, index) => (

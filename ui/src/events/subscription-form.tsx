@@ -60,7 +60,7 @@ export function SubscriptionForm(props: SubscriptionFormProps): JSX.Element {
           name="queue"
           value={before?.type === "queue" ? before.queue : ""}
           required
-          hint="Events wait in the log until the queue exists"
+          hint="Until the queue exists, events are tried again for a day"
         />
       ) : (
         <WebhookFields before={before?.type === "webhook" ? before : undefined} />
@@ -168,8 +168,10 @@ function definitionIn(
   const filters = parsedFilters(text("advancedFilters"));
   if (filters === "wrong") return "Advanced filters: must be a JSON list";
   const none = before === undefined ? undefined : null;
+  const destination = destinationIn(values, kind, before);
+  if (typeof destination === "string") return destination;
   return {
-    ...destinationIn(values, kind, before),
+    ...destination,
     eventTypes: types.length === 0 ? none : types,
     subjectBeginsWith: orNone(text("subjectBeginsWith")),
     subjectEndsWith: orNone(text("subjectEndsWith")),
@@ -180,19 +182,26 @@ function definitionIn(
   };
 }
 
-/** The destination; nothing if it stays: its URL and secret are not known to the page. */
+/** The destination, or what is wrong; nothing if it stays: the page does not know its URL and its
+ *  secret. */
 function destinationIn(
   values: FormData,
   kind: string,
   before: Subscription | undefined,
-): { readonly destination?: object } {
+): { readonly destination?: object } | string {
   const text = (name: string): string => textIn(values, name).trim();
   if (kind === "queue") {
     const isSame =
       before?.destination.type === "queue" && before.destination.queue === text("queue");
     return isSame ? {} : { destination: { queue: text("queue") } };
   }
-  if (text("url") === "") return {};
+  if (text("url") === "") {
+    const { destination } = before ?? {};
+    const isChanged =
+      text("secret") !== "" ||
+      (destination?.type === "webhook" && destination.schema !== text("schema"));
+    return isChanged ? "URL: enter it to change the schema or the secret" : {};
+  }
   const secret = text("secret") === "" ? {} : { secret: text("secret") };
   return { destination: { webhook: text("url"), schema: text("schema"), ...secret } };
 }

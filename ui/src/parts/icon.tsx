@@ -37,6 +37,7 @@ const paths = {
   count: "M3 13V8M6.5 13V4M10 13V9M13.5 13V2",
   columns: "M2 3h12v10H2zM6 3v10M10 3v10",
   minimise: "M4 11.5h8",
+  minus: "M3 8h10",
   expand: "M4 10l4-4 4 4",
   paste: "M5 3h6v2H5zM5 4H3v10h10V4h-2M6 9h4M6 11.5h3",
   cut: "M3 11h3v3H3zM10 11h3v3h-3zM5.5 11 11 3M10.5 11 5 3",

@@ -22,7 +22,8 @@ interface PdfViewProps {
 }
 
 /** Shows a PDF with the viewer of the browser. Its frame gets the bytes under a type that the page
- *  has chosen, so that stored content is never a page with scripts. */
+ *  has chosen, so that stored content is never a page with scripts; scripts of a PDF run in the
+ *  viewer and cannot reach the page. The frame has no `sandbox`: browsers show no PDF in one. */
 export function PdfView(props: PdfViewProps): JSX.Element {
   const { length, name } = props;
   if (!navigator.pdfViewerEnabled) {

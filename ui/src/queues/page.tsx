@@ -1,8 +1,11 @@
 import type { JSX } from "preact";
+import { useState } from "preact/hooks";
 import { count } from "../format.ts";
+import { useAbilities } from "../parts/abilities.ts";
 import type { Column } from "../parts/grid.tsx";
 import { LazyCell } from "../parts/lazy-cell.tsx";
 import { NameList } from "../parts/name-list.tsx";
+import { PropertiesDialog } from "../parts/properties-dialog.tsx";
 import { mapped } from "../result.ts";
 import {
   countMessages,
@@ -38,20 +41,40 @@ export function QueuesPage({ account, queue }: QueuesPageProps): JSX.Element {
   if (queue !== undefined && queue !== "") {
     return <QueueView key={`${account}/${queue}`} address={{ account, queue }} />;
   }
+  return <QueueList account={account} />;
+}
+
+function QueueList({ account }: { readonly account: string }): JSX.Element {
+  const [shown, setShown] = useState<string>();
+  const { manage } = useAbilities();
   return (
-    <NameList
-      account={account}
-      service="queue"
-      one="queue"
-      many="Queues"
-      icon="queues"
-      hint="a–z, 0–9 and single hyphens"
-      columns={[messagesColumn(account)]}
-      list={(options) => listQueues(account, options)}
-      create={(name) => createQueue(account, name)}
-      remove={({ name }) => deleteQueue(account, name)}
-      urlOf={({ name }) => ({ service: "queue", path: name })}
-      onOpen={({ name }) => go(formatRoute("queues", [account, name]))}
-    />
+    <>
+      <NameList
+        account={account}
+        service="queue"
+        one="queue"
+        many="Queues"
+        icon="queues"
+        hint="a–z, 0–9 and single hyphens"
+        columns={[messagesColumn(account)]}
+        list={(options) => listQueues(account, options)}
+        create={(name) => createQueue(account, name)}
+        remove={({ name }) => deleteQueue(account, name)}
+        urlOf={({ name }) => ({ service: "queue", path: name })}
+        onOpen={({ name }) => go(formatRoute("queues", [account, name]))}
+        moreActions={({ name }) => [
+          { label: "Properties", icon: "edit", needs: "read", run: () => setShown(name) },
+        ]}
+      />
+      {shown !== undefined && (
+        <PropertiesDialog
+          title={`Properties of ${shown}`}
+          owner={{ service: "queue", path: [account, shown] }}
+          isEditable={manage}
+          facts={(headers) => [["Messages", headers.get("x-ms-approximate-messages-count")]]}
+          onClose={() => setShown(undefined)}
+        />
+      )}
+    </>
   );
 }

@@ -95,6 +95,24 @@ export async function getContent(
   return { ok: true, value: { state: readState(answer.value), bytes } };
 }
 
+/** The last bytes of a state of the blob that has this length and ETag. */
+export async function readBlobEnd(
+  address: BlobAddress,
+  wanted: {
+    readonly length: number;
+    readonly bytes: number;
+    readonly etag: string;
+    readonly signal: AbortSignal;
+  },
+): Promise<Result<Uint8Array<ArrayBuffer>>> {
+  const { length, bytes, etag, signal } = wanted;
+  const range = { "x-ms-range": `bytes=${length - bytes}-${length - 1}` };
+  const headers = { ...range, "if-match": etag };
+  const call = { query: stateQuery(address), headers, signal };
+  const answer = await request("blob", pathOf(address), call);
+  return answer.ok ? { ok: true, value: new Uint8Array(answer.value.body) } : answer;
+}
+
 export function metadataHeaders(
   metadata: Readonly<Record<string, string>>,
 ): Readonly<Record<string, string>> {

@@ -1,10 +1,12 @@
 import type { JSX } from "preact";
 import { bytes, count, moment } from "../format.ts";
 import { useLoad } from "../load.ts";
+import { useAbilities } from "../parts/abilities.ts";
 import { Button } from "../parts/button.tsx";
 import { copyUrl } from "../parts/copy-url.ts";
 import { Detail, Facts, Section } from "../parts/detail.tsx";
 import { LeaseBox } from "../parts/lease-box.tsx";
+import { MetadataSection } from "../parts/properties-dialog.tsx";
 import { SasForm } from "../parts/sas-form.tsx";
 import { Failed, Waiting } from "../parts/states.tsx";
 import { Tabs } from "../parts/tabs.tsx";
@@ -62,7 +64,7 @@ export function FileDetail({ address, onClose }: FileDetailProps): JSX.Element {
       )}
       {loaded.value === undefined && loaded.failure === undefined && <Waiting />}
       {loaded.value !== undefined && tab === "overview" && (
-        <Overview address={address} headers={loaded.value} />
+        <Overview address={address} headers={loaded.value} onChanged={loaded.reload} />
       )}
       {loaded.value !== undefined && tab === "content" && (
         <FilePreview address={address} headers={loaded.value} onChanged={loaded.reload} />
@@ -93,9 +95,12 @@ export function FileDetail({ address, onClose }: FileDetailProps): JSX.Element {
 interface OverviewProps {
   readonly address: FileAddress;
   readonly headers: Headers;
+  readonly onChanged: () => void;
 }
 
-function Overview({ address, headers }: OverviewProps): JSX.Element {
+function Overview({ address, headers, onChanged }: OverviewProps): JSX.Element {
+  const { write } = useAbilities();
+  const { snapshot } = address;
   const length = Number(headers.get("content-length") ?? 0);
   return (
     <>
@@ -114,6 +119,12 @@ function Overview({ address, headers }: OverviewProps): JSX.Element {
           ]}
         />
       </Section>
+      <MetadataSection
+        owner={{ service: "file", path: filePath(address), snapshot }}
+        headers={headers}
+        isEditable={write && snapshot === undefined}
+        onChanged={onChanged}
+      />
       <Section title="Written ranges">
         <RangesMap address={address} length={length} />
       </Section>

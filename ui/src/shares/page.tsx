@@ -1,4 +1,5 @@
 import type { JSX } from "preact";
+import { useState } from "preact/hooks";
 import { bytes, moment } from "../format.ts";
 import type { Column } from "../parts/grid.tsx";
 import { LazyCell } from "../parts/lazy-cell.tsx";
@@ -10,6 +11,7 @@ import { mapped } from "../result.ts";
 import { createShare, deleteShare, getShareUse } from "../rest/file.ts";
 import { formatRoute, go } from "../route.ts";
 import { ShareBrowser } from "./share-browser.tsx";
+import { ShareProperties } from "./share-properties.tsx";
 
 interface SharesPageProps {
   readonly account: string;
@@ -72,25 +74,48 @@ export function SharesPage({ account, share, folder, query }: SharesPageProps): 
       <ShareBrowser key={`${share}${snapshot ?? ""}`} address={address} shown={query["file"]} />
     );
   }
+  return <ShareList account={account} />;
+}
+
+function ShareList({ account }: { readonly account: string }): JSX.Element {
+  const [shown, setShown] = useState<{ readonly share: Share; readonly reload: () => void }>();
   return (
-    <NameList
-      account={account}
-      service="file"
-      one="share"
-      many="Shares"
-      icon="shares"
-      hint="a–z, 0–9 and single hyphens"
-      columns={columnsOf(account)}
-      sortKeys={sortKeys}
-      list={(options) => listShares(account, options)}
-      create={(name) => createShare(account, name)}
-      remove={({ name, snapshot }) => deleteShare(account, { name, snapshot })}
-      describe={({ name, snapshot }) =>
-        snapshot === undefined ? name : `the snapshot ${moment(snapshot)} of ${name}`
-      }
-      keyOf={({ name, snapshot }) => `${name}${snapshot ?? ""}`}
-      urlOf={({ name }) => ({ service: "file", path: name })}
-      onOpen={({ name, snapshot }) => go(formatRoute("shares", [account, name], { snapshot }))}
-    />
+    <>
+      <NameList
+        account={account}
+        service="file"
+        one="share"
+        many="Shares"
+        icon="shares"
+        hint="a–z, 0–9 and single hyphens"
+        columns={columnsOf(account)}
+        sortKeys={sortKeys}
+        list={(options) => listShares(account, options)}
+        create={(name) => createShare(account, name)}
+        remove={({ name, snapshot }) => deleteShare(account, { name, snapshot })}
+        describe={({ name, snapshot }) =>
+          snapshot === undefined ? name : `the snapshot ${moment(snapshot)} of ${name}`
+        }
+        keyOf={({ name, snapshot }) => `${name}${snapshot ?? ""}`}
+        urlOf={({ name }) => ({ service: "file", path: name })}
+        onOpen={({ name, snapshot }) => go(formatRoute("shares", [account, name], { snapshot }))}
+        moreActions={(share, reload) => [
+          {
+            label: "Properties",
+            icon: "edit",
+            needs: "read",
+            run: () => setShown({ share, reload }),
+          },
+        ]}
+      />
+      {shown !== undefined && (
+        <ShareProperties
+          account={account}
+          share={shown.share}
+          onClose={() => setShown(undefined)}
+          onChanged={shown.reload}
+        />
+      )}
+    </>
   );
 }

@@ -73,6 +73,11 @@ describe("lanes", () => {
     expect(barsOf(lease(10, "acquire"))).toEqual([[10, 25]]);
     expect(barsOf(lease(10, "acquire"), lease(20, "renew"))).toEqual([[10, 35]]);
     expect(barsOf(lease(10, "acquire", { durationSeconds: -1 }))).toEqual([[10, 100]]);
+    const broken = (more: Partial<RecordedEvent>) =>
+      barsOf(lease(10, "acquire"), event(12, { what: "lease", action: "break", ...more }));
+    expect(broken({ secondsLeft: 0 })).toEqual([[10, 12]]);
+    expect(broken({ secondsLeft: 5 })).toEqual([[10, 17]]);
+    expect(broken({ secondsLeft: 0, path: "other" })).toEqual([[10, 25]]);
   });
 
   it("put overlapping holds into different rows", () => {

@@ -112,7 +112,14 @@ function leaseBars(
   events: readonly RecordedEvent[],
   now: number,
 ): readonly (ClientBar & { readonly id: string })[] {
-  const held = new Map<string, { from: number; until: number; client: string; seconds: number }>();
+  interface Held {
+    readonly from: number;
+    until: number;
+    readonly client: string;
+    readonly seconds: number;
+    readonly object: string;
+  }
+  const held = new Map<string, Held>();
   const bars: (ClientBar & { id: string })[] = [];
   const close = (id: string, at: number): void => {
     const lease = held.get(id);
@@ -124,17 +131,26 @@ function leaseBars(
     bars.push({ id, client: lease.client, bar });
   };
   for (const event of events) {
-    const { id, action, durationSeconds = -1 } = event;
+    const { id, action, durationSeconds = -1, secondsLeft = 0 } = event;
     const at = Date.parse(event.at);
-    if (event.what !== "lease" || id === undefined) continue;
+    if (event.what !== "lease") continue;
+    const { service, account, container, path } = event;
+    const object = JSON.stringify([service, account, container, path]);
+    if (action === "break") {
+      // A break names no lease: it ends that of its object, after the break period.
+      for (const one of held.values()) {
+        if (one.object === object) one.until = Math.min(one.until, at + secondsLeft * 1000);
+      }
+    }
+    if (id === undefined) continue;
     const lease = held.get(id);
     if (action === "acquire") {
       close(id, at);
       const until = durationSeconds < 0 ? Infinity : at + durationSeconds * 1000;
-      held.set(id, { from: at, until, client: clientOf(event), seconds: durationSeconds });
+      held.set(id, { from: at, until, client: clientOf(event), seconds: durationSeconds, object });
     } else if (action === "renew" && lease !== undefined) {
       lease.until = lease.seconds < 0 ? Infinity : at + lease.seconds * 1000;
-    } else if (action === "release" || action === "break" || action === "change") close(id, at);
+    } else if (action === "release" || action === "change") close(id, at);
   }
   for (const id of held.keys()) close(id, now);
   return bars;

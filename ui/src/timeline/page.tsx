@@ -191,7 +191,7 @@ function View({ recording, of }: ViewProps): JSX.Element {
         )}
         <Choice label="Period" value={length} options={lengthsWith(length)} onChange={setLength} />
         <Button icon="plus" label="Zoom in" onClick={() => zoom(0.5, period.to)} />
-        <Button icon="minimise" label="Zoom out" onClick={() => zoom(2, period.to)} />
+        <Button icon="minus" label="Zoom out" onClick={() => zoom(2, period.to)} />
         <span class="soft">
           {plural(listed.length, "request")}, recorded since {moment(recording.recordedSince)}
         </span>

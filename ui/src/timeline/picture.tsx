@@ -5,7 +5,10 @@ import { shortEtag } from "../format.ts";
 import { RefusalReason } from "../parts/refusal-reason.tsx";
 import { arrowsOf, lanesOf, type Bar, type Lane, type Mark, type Period } from "./lanes.ts";
 
-const labelPixels = 150;
+/** Names of clients are beside their lanes, and above them on a phone. */
+const namePixels = 150;
+const namePixelsHigh = 16;
+const narrowPixelsMax = 520;
 const rowPixels = 18;
 const marksPixels = 40;
 const axisPixels = 24;
@@ -28,7 +31,10 @@ export function Picture({ recording, period, onZoom }: PictureProps): JSX.Elemen
   const [hovered, setHovered] = useState<Hovered>();
   const lanes = useMemo(() => lanesOf(recording, period), [recording, period]);
   const arrows = useMemo(() => arrowsOf(lanes), [lanes]);
-  const tops = topsOf(lanes);
+  const isNarrow = widthPixels < narrowPixelsMax;
+  const labelPixels = isNarrow ? 0 : namePixels;
+  const nameRow = isNarrow ? namePixelsHigh : 0;
+  const tops = topsOf(lanes, nameRow);
   const height = (tops.at(-1) ?? 0) + axisPixels;
   const plot = Math.max(100, widthPixels - labelPixels - 12);
   const x = (at: number): number =>
@@ -45,12 +51,13 @@ export function Picture({ recording, period, onZoom }: PictureProps): JSX.Elemen
     <div class="lanes" ref={frame} onWheel={zoom} onPointerLeave={() => setHovered(undefined)}>
       <svg width={widthPixels} height={height} aria-hidden="true" data-lanes={lanes.length}>
         <ArrowHead />
-        <Axis period={period} x={x} height={height} />
+        <Axis period={period} x={x} height={height} ticksMax={ticksIn(plot)} />
         {lanes.map((lane, index) => (
           <LaneView
             key={lane.client}
             lane={lane}
-            top={tops[index] ?? 0}
+            top={(tops[index] ?? 0) + nameRow}
+            nameY={isNarrow ? (tops[index] ?? 0) + 12 : markY(index) + 4}
             markY={markY(index)}
             x={x}
             edge={labelPixels}
@@ -72,9 +79,11 @@ export function Picture({ recording, period, onZoom }: PictureProps): JSX.Elemen
   );
 }
 
-function topsOf(lanes: readonly Lane[]): readonly number[] {
+function topsOf(lanes: readonly Lane[], nameRow: number): readonly number[] {
   const tops = [0];
-  for (const { rows } of lanes) tops.push((tops.at(-1) ?? 0) + rows * rowPixels + marksPixels);
+  for (const { rows } of lanes) {
+    tops.push((tops.at(-1) ?? 0) + nameRow + rows * rowPixels + marksPixels);
+  }
   return tops;
 }
 
@@ -109,6 +118,7 @@ function arrowPath([x1, y1]: Place, [x2, y2]: Place): string {
 interface LaneViewProps {
   readonly lane: Lane;
   readonly top: number;
+  readonly nameY: number;
   readonly markY: number;
   readonly x: (at: number) => number;
   readonly edge: number;
@@ -116,14 +126,15 @@ interface LaneViewProps {
   readonly onHover: (hovered: Hovered) => void;
 }
 
-function LaneView({ lane, top, markY, x, edge, width, onHover }: LaneViewProps): JSX.Element {
+function LaneView(props: LaneViewProps): JSX.Element {
+  const { lane, top, nameY, markY, x, edge, width, onHover } = props;
   const { client, bars, marks } = lane;
   const shown = marks.slice(-marksMax);
   const labelled = labelledMarks(shown, x);
   return (
     <g class="lane">
       <line class="lane-line" x1={edge} x2={width} y1={markY} y2={markY} />
-      <text class="lane-name" x={0} y={markY + 4}>
+      <text class="lane-name" x={0} y={nameY}>
         {client.length > 22 ? `${client.slice(0, 21)}…` : client}
       </text>
       {bars.map((bar) => {
@@ -202,12 +213,19 @@ interface AxisProps {
   readonly period: Period;
   readonly x: (at: number) => number;
   readonly height: number;
+  readonly ticksMax: number;
 }
 
 const steps = [1, 2, 5, 10, 15, 30, 60, 120, 300, 600, 900].map((seconds) => seconds * 1000);
-const ticksMax = 8;
+/** Width of a time with the space beside it. */
+const tickPixels = 72;
 
-function Axis({ period, x, height }: AxisProps): JSX.Element {
+/** How many times fit beside each other. */
+function ticksIn(plotPixels: number): number {
+  return Math.max(2, Math.min(8, Math.floor(plotPixels / tickPixels)));
+}
+
+function Axis({ period, x, height, ticksMax }: AxisProps): JSX.Element {
   const length = period.to - period.from;
   const step = steps.find((one) => length / one <= ticksMax) ?? 1_800_000;
   const first = Math.ceil(period.from / step) * step;

@@ -1,22 +1,112 @@
-import { blobRead } from "../../blob-policy.ts";
-import { noBody } from "../../../operation/operation.ts";
-import { query } from "../../../protocol/params.ts";
 import {
-  executeBit,
-  grants,
   maySetOwners,
+  newPathAccess,
   readBit,
   writeBit,
+  executeBit,
+  grants,
+  type AccessNeed,
+  type AclCaller,
+  type PathKind,
 } from "../../../protocol/posix-access.ts";
-import { formatAcl, setMode, type PosixAccess } from "../../../protocol/posix-acl.ts";
+import {
+  defaultUmask,
+  formatPermissions,
+  setAcl,
+  superuser,
+  formatAcl,
+  setMode,
+  type AclEntry,
+  type PosixAccess,
+} from "../../../protocol/posix-acl.ts";
 import { fail, ok, type Result } from "../../../protocol/result.ts";
-import { every } from "../../../protocol/roles/role.ts";
+import { every, type ActionNeed } from "../../../protocol/roles/role.ts";
 import type { BlobRecord } from "../../records.ts";
+import { accessOf, resourceType } from "../../tree/find-path.ts";
+import { blobRead } from "../../blob-policy.ts";
+import { query } from "../../../protocol/params.ts";
 import { operation } from "../../resources.ts";
 import { acl, group, owner, permissions, upn } from "../params.ts";
-import { accessOf, resourceType } from "../../tree/path-facts.ts";
-import { accessHeaderNames, accessHeaders, ownershipNeed, replaceAcl } from "./posix.ts";
-import type { RequestedAccess } from "./posix.ts";
+
+/** The access that a request sets; undefined fields have defaults. */
+interface RequestedAccess {
+  readonly owner: string | undefined;
+  readonly group: string | undefined;
+  readonly permissions: number | undefined;
+  readonly umask: number | undefined;
+  readonly acl: readonly AclEntry[] | undefined;
+}
+
+/** Where and by whom a path is created. `parent` is undefined on flat accounts. */
+interface PathCreation {
+  readonly kind: PathKind;
+  readonly parent: BlobRecord | undefined;
+  /** The path that is replaced, which keeps its access (`completeAccess`). */
+  readonly existing: BlobRecord | undefined;
+  /** Object id of a caller with a bearer token. */
+  readonly callerId: string | undefined;
+  /** The caller, if access control lists limit what it may do. */
+  readonly aclCaller: AclCaller | undefined;
+}
+
+/** The bits that appending to a file and flushing it require.
+ *  learn.microsoft.com/azure/storage/blobs/data-lake-storage-access-control */
+export const appendAccess: AccessNeed = { target: readBit | writeBit };
+
+const ownershipAction = every("blobServices/containers/blobs/manageOwnership/action");
+
+/** The action that a role must grant in addition to set an owner or group. */
+export function ownershipNeed(input: object): ActionNeed | undefined {
+  const requested: Partial<RequestedAccess> = input;
+  const hasNone = requested.owner === undefined && requested.group === undefined;
+  return hasNone ? undefined : ownershipAction;
+}
+
+/** Owner, group and list of a new path: as requested, otherwise inherited from its directory. */
+export function accessOfNew(
+  requested: RequestedAccess,
+  { kind, parent, existing, callerId, aclCaller }: PathCreation,
+): Result<PosixAccess> {
+  const { acl: entries, umask = defaultUmask, permissions: mode } = requested;
+  const parentAccess = parent && accessOf(parent);
+  const creators = { owner: callerId ?? superuser, group: parentAccess?.group ?? superuser };
+  const owners = existing === undefined ? creators : accessOf(existing);
+  if (aclCaller !== undefined && !maySetOwners(owners, requested, aclCaller)) {
+    return fail("AuthorizationPermissionMismatch");
+  }
+  const named = {
+    owner: requested.owner ?? owners.owner,
+    group: requested.group ?? owners.group,
+  };
+  const created = newPathAccess({ kind, ...named, mode, umask, parent: parentAccess });
+  if (entries === undefined) return ok(created);
+  if (mode !== undefined) return fail("InvalidPermission");
+  return replaceAcl({ ...named, mode: created.mode }, entries, kind);
+}
+
+/** Replaces the list of a path; a fault for default entries of a file, which only directories
+ *  have. */
+function replaceAcl(
+  access: PosixAccess,
+  entries: readonly AclEntry[],
+  kind: PathKind,
+): Result<PosixAccess> {
+  const isMisplaced = kind === "file" && entries.some(({ scope }) => scope === "default");
+  const replaced = isMisplaced ? undefined : setAcl(access, entries);
+  return replaced === undefined ? fail("InvaldAccessControlList") : ok(replaced);
+}
+
+const accessHeaderNames = ["x-ms-owner", "x-ms-group", "x-ms-permissions"] as const;
+
+/** The headers with owner, group and permissions of a path. */
+function accessHeaders(record: BlobRecord) {
+  const access = accessOf(record);
+  return {
+    "x-ms-owner": access.owner,
+    "x-ms-group": access.group,
+    "x-ms-permissions": formatPermissions(access),
+  };
+}
 
 /** Returns owner, permissions and list of a path. Works without the customer-provided key of an
  *  encrypted path (recorded).
@@ -67,7 +157,6 @@ export const checkAccess = operation({
   },
   namespace: "hierarchical",
   policy: { ...blobRead.policy, generations: "current", clientKey: "none" },
-  success: { status: 200, headers: [] },
   decide: ({ target, input, aclCaller }) => {
     if (aclCaller === undefined) return {};
     const mayDo = grants(accessOf(target), aclCaller, bitsOf(input));
@@ -84,7 +173,6 @@ export const setAccessControl = operation({
   route: { method: "PATCH", resource: "blob", query: { action: "setAccessControl" } },
   since: "2018-11-09",
   params: { acl, permissions, owner, group },
-  body: noBody,
   permission: {
     letters: "po",
     resourceType: "o",

@@ -1,5 +1,4 @@
 import { put } from "../../../operation/effects.ts";
-import { noBody } from "../../../operation/operation.ts";
 import { boolean, integer, oneOf, query, required, type Param } from "../../../protocol/params.ts";
 import {
   find,
@@ -21,7 +20,7 @@ import { operation, type ContainerScope } from "../../resources.ts";
 import { anyContinuation, continuationHeader, continuationOf } from "../continuation.ts";
 import { mayEnter, mayList } from "../../tree/list-access.ts";
 import { walkPaths, type WalkedPage, type WalkedPath } from "../path-walk.ts";
-import { accessOf, resourceType } from "../../tree/path-facts.ts";
+import { accessOf, resourceType } from "../../tree/find-path.ts";
 
 /** Most paths that one request changes; the continuation token lets the client change the rest. */
 const recordsMax = 2000;
@@ -75,7 +74,6 @@ export const setAccessControlRecursive = operation({
     continuation: anyContinuation,
     forced: query("forceFlag", boolean),
   },
-  body: noBody,
   permission: { letters: "po", resourceType: "o", posix: {}, reachesBelow: () => true },
   namespace: "hierarchical",
   target: "must-exist",
@@ -111,7 +109,7 @@ export const setAccessControlRecursive = operation({
       failureCount: rejected.length,
       filesSuccessful: done.length - directories,
     };
-    // A client would send a token after a rejected path again and again.
+    // No token after a rejected path: the client would continue with the same path for ever.
     const next = rejected.length > 0 && !isForced ? undefined : readResult.next;
     return {
       effects: done.map(({ key, record }) => put(blobs, key, record)),

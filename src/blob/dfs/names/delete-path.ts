@@ -1,5 +1,4 @@
-import { splitPath } from "../../tree/paths.ts";
-import { noBody } from "../../../operation/operation.ts";
+import { splitPath, rootName, accessOf } from "../../tree/find-path.ts";
 import type { RecordView } from "../../../operation/view.ts";
 import { boolean, query } from "../../../protocol/params.ts";
 import { fail } from "../../../protocol/result.ts";
@@ -22,8 +21,8 @@ import {
   deletePath,
   deletionHeaderNames,
   isDirectoryEmpty,
-} from "../../tree/delete-path.ts";
-import { rootName } from "../../tree/find-path.ts";
+  reclaimBelow,
+} from "../../tree/move-path.ts";
 import { isLiveSnapshot } from "../../write/delete-blob.ts";
 import { continuation, continuationHeader, continuationOf } from "../continuation.ts";
 import { deleteEntries, keepParent, readEntries, type FlatEntries } from "./flat-directory.ts";
@@ -31,15 +30,13 @@ import type { Ticks } from "../../../base/ticks.ts";
 import { remove, type Effect } from "../../../operation/effects.ts";
 import { mayEmpty, mayRemove, type AclCaller } from "../../../protocol/posix-access.ts";
 import type { PosixAccess } from "../../../protocol/posix-acl.ts";
-import { reclaimBelow } from "../../tree/move-path.ts";
-import { accessOf } from "../../tree/path-facts.ts";
 import { walkPaths, type WalkedPath } from "../path-walk.ts";
 
 /** Limits of this server for one request of a caller whom access control lists limit. */
 interface TreeLimits {
-  /** The paths whose lists are checked. A directory with fewer is deleted in one transaction. */
+  /** Most paths whose lists are checked. A directory with fewer is deleted in one transaction. */
   readonly checked: number;
-  /** The paths among which a request selects those that it deletes of a larger directory. */
+  /** Most paths that a request reads of a larger directory, in order to delete a part of them. */
   readonly deleted: number;
 }
 
@@ -162,7 +159,6 @@ export const deleteAnyPath = operation({
     paginated: query("paginated", boolean),
     continuation,
   },
-  body: noBody,
   permission: { letters: "d", resourceType: "o", reachesBelow: isRecursive },
   target: "optional",
   conditions: "write",
@@ -205,7 +201,7 @@ export const deleteAnyPath = operation({
     if (!isEmpty) return fail("DirectoryNotEmpty", { message: notEmptyText });
     if (permitted === "nothing") return fail("AuthorizationPermissionMismatch");
     if (permitted !== "all") {
-      // Without the parameter, a client would take a part for everything.
+      // A client that does not send the parameter would assume that everything is deleted.
       if (input.paginated !== true) return fail("OperationTimedOut");
       const isKept = retentionDays(scope.account) !== undefined;
       return {

@@ -15,7 +15,7 @@ import {
   type OverwriteContext,
 } from "../../shared/overwrite.ts";
 import type { DependentParent } from "../../shared/prefixes.ts";
-import { hasFolderMark, prefixDirectory } from "../../tree/directory-record.ts";
+import { hasFolderMark, prefixDirectory } from "../../tree/create-parents.ts";
 import { isLiveSnapshot, preserveDeleted } from "../../write/delete-blob.ts";
 
 /** A blob of a flat account whose name is below a directory. */

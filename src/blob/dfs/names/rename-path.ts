@@ -1,17 +1,15 @@
-import { isWithin } from "../../tree/resolve.ts";
-import { noBody } from "../../../operation/operation.ts";
-import type { RecordView } from "../../../operation/view.ts";
-import { directoryChange } from "../../../protocol/authorise.ts";
-import { isLocked } from "../../../protocol/lease.ts";
-import type { Metadata } from "../../../protocol/metadata.ts";
-import { pathRenameSource } from "../../../protocol/named-resource.ts";
-import { fail, ok, type Result } from "../../../protocol/result.ts";
 import type { Ticks } from "../../../base/ticks.ts";
+import type { CopySource, OwnSource } from "../../../operation/source.ts";
+import type { RecordView } from "../../../operation/view.ts";
+import { checkWrite, parseConditions, type Conditions } from "../../../protocol/conditions.ts";
+import { parseLeaseId, checkLease, isLocked } from "../../../protocol/lease.ts";
+import type { Param } from "../../../protocol/params.ts";
+import { fail, ok, type Result } from "../../../protocol/result.ts";
 import { checkProtection } from "../../protection/protection.ts";
-import type { DecidedEvent } from "../../events.ts";
-import { blobs, uploads, type BlobKey, type BlobRecord, type UploadRecord } from "../../records.ts";
+import { uploads, blobs, type BlobRecord, type UploadRecord, type BlobKey } from "../../records.ts";
 import {
   isHierarchical,
+  resources,
   operation,
   type BlobAddress,
   type ContainerScope,
@@ -23,32 +21,109 @@ import {
   preservePrevious,
   type OverwriteContext,
 } from "../../shared/overwrite.ts";
-import { checkNewPath } from "../../tree/check-path.ts";
-import { deletePath } from "../../tree/delete-path.ts";
-import { hasFolderMark, withFolderMark } from "../../tree/directory-record.ts";
-import { rootName } from "../../tree/find-path.ts";
-import { movePath } from "../../tree/move-path.ts";
-import { isLiveSnapshot, preserveDeleted } from "../../write/delete-blob.ts";
-import { continuation, continuationHeader, continuationOf } from "../continuation.ts";
-import { isReplaceable } from "./delete-path.ts";
-import { entryName, properties, sourceStart, transactionId } from "../params.ts";
+import { rootName, isWithin, checkNewPath } from "../../tree/find-path.ts";
 import {
-  checkSource,
-  loadSource,
-  sourceConditions,
-  sourceLease,
-  type RenameSource,
-} from "./rename-source.ts";
-import type { Effect } from "../../../operation/effects.ts";
-import { checkBlobName } from "../../../protocol/names.ts";
-import {
-  dependentParent,
   hasBlobsBelow,
+  dependentParent,
   kindOfName,
   parentKey,
   type DependentParent,
 } from "../../shared/prefixes.ts";
+import { directoryChange } from "../../../protocol/authorise.ts";
+import type { Metadata } from "../../../protocol/metadata.ts";
+import { pathRenameSource } from "../../../protocol/named-resource.ts";
+import type { DecidedEvent } from "../../events.ts";
+import { deletePath, movePath } from "../../tree/move-path.ts";
+import { hasFolderMark, withFolderMark } from "../../tree/create-parents.ts";
+import { isLiveSnapshot, preserveDeleted } from "../../write/delete-blob.ts";
+import { continuation, continuationHeader, continuationOf } from "../continuation.ts";
+import { isReplaceable } from "./delete-path.ts";
+import { entryName, properties, sourceStart, transactionId } from "../params.ts";
+import type { Effect } from "../../../operation/effects.ts";
+import { checkBlobName } from "../../../protocol/names.ts";
 import { checkEntry, keepParent, readEntries, type FlatEntry } from "./flat-directory.ts";
+
+const sourceConditions: Param<Conditions> = {
+  sources: [
+    "x-ms-source-if-match",
+    "x-ms-source-if-none-match",
+    "x-ms-source-if-modified-since",
+    "x-ms-source-if-unmodified-since",
+  ],
+  parse: (reader) => parseConditions(reader, "source"),
+};
+
+const sourceLease: Param<string | undefined> = {
+  sources: ["x-ms-source-lease-id"],
+  parse: (reader) => parseLeaseId(reader, "x-ms-source-lease-id"),
+};
+
+/** The path that is renamed. */
+interface RenameSource {
+  readonly address: BlobAddress;
+  readonly scope: ContainerScope;
+  /** Undefined if no record has this path; on a flat account it may still name a directory. */
+  readonly record: BlobRecord | undefined;
+  readonly upload: UploadRecord | undefined;
+}
+
+/** Loads the source. If its text has two meanings, the first is used unless only the other one
+ *  exists. With `prefersAlternative` their order is reversed. A path that the caller may not access
+ *  counts as one that does not exist, so that the response does not tell them apart. */
+async function loadSource(
+  view: RecordView,
+  source: CopySource | undefined,
+  prefersAlternative: boolean,
+): Promise<Result<RenameSource>> {
+  if (source?.kind !== "same-service") return fail("InvalidSourceUri");
+  const { alternative } = source;
+  const [first, second] =
+    alternative !== undefined && prefersAlternative ? [alternative, source] : [source, alternative];
+  const loaded = await loadReading(view, first);
+  if (second === undefined || (await isPresent(view, loaded))) return loaded;
+  const other = await loadReading(view, second);
+  return (await isPresent(view, other)) ? other : loaded;
+}
+
+async function loadReading(view: RecordView, source: OwnSource): Promise<Result<RenameSource>> {
+  const address = source.address as BlobAddress;
+  if (address.resource !== "blob") return fail("InvalidSourceUri");
+  const loaded = await resources.blob.load(view, { account: source.account, address });
+  const allowed = source.authorise(loaded.access);
+  if (!allowed.ok) return allowed;
+  if (!loaded.scope.ok) return fail("SourcePathNotFound");
+  const record = loaded.target as BlobRecord | undefined;
+  const scope = loaded.scope.value as ContainerScope;
+  return ok({ address, scope, record, upload: await view.get(uploads, blobKey({ scope })) });
+}
+
+async function isPresent(view: RecordView, source: Result<RenameSource>): Promise<boolean> {
+  if (!source.ok) return false;
+  const { record, scope } = source.value;
+  return record !== undefined || (!isHierarchical(scope) && hasBlobsBelow(view, scope.key));
+}
+
+/** The conditions and the lease id of the request for the source. */
+interface SourceRequirements {
+  readonly sourceConditions: Conditions;
+  readonly sourceLease: string | undefined;
+}
+
+function checkSource(
+  { scope, record }: RenameSource,
+  requirements: SourceRequirements,
+  now: Ticks,
+): Result<void> {
+  if (scope.key.name === rootName) return fail("InvalidRenameSourcePath");
+  const { sourceLease: leaseId, sourceConditions: conditions } = requirements;
+  const leased = checkLease(record?.lease, leaseId, "match-if-leased", "blob", now);
+  if (!leased.ok) return leased;
+  const present = record && { etag: record.etag };
+  const failedCode = "SourceConditionNotMet";
+  const met = checkWrite(conditions, present, { creates: false, failedCode });
+  if (!met.ok || record === undefined) return met;
+  return checkProtection(record, now);
+}
 
 /** A blob to move, and the blob that it replaces at its new name. */
 interface FlatMove extends FlatEntry {
@@ -67,7 +142,7 @@ interface FlatRename {
   readonly own: FlatMove | undefined;
   /** Whether the new name is a directory with entries, which a rename must not replace. */
   readonly isOccupied: boolean;
-  /** What has the name of the directory that the new name is in. */
+  /** The kind of the parent of the new name: a file, a directory, or neither. */
   readonly parent: Awaited<ReturnType<typeof kindOfName>>;
   /** The directory that the source is in, if it would vanish with the source. */
   readonly left: DependentParent | undefined;
@@ -221,12 +296,12 @@ export const renamePath = operation({
     transactionId,
     continuation,
   },
-  body: noBody,
   namedResources: [pathRenameSource],
   permission: { letters: "cwm", resourceType: "o", posix: directoryChange, overwrite: true },
   target: "optional",
   conditions: "create",
-  // A repeated request reports that its source is missing: Hadoop finds out so that it succeeded.
+  // A repeated request reports that its source is missing, from which Hadoop concludes that the
+  // first one succeeded.
   ifNoneMatchAny: "last",
   lease: "match-if-leased",
   policy: {

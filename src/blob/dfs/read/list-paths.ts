@@ -2,7 +2,7 @@ import { encodeBase64 } from "../../../base/base64.ts";
 import { bareETag } from "../../../protocol/conditions.ts";
 import { formatHttpDate } from "../../../base/dates.ts";
 import type { Ticks } from "../../../base/ticks.ts";
-import { noBody, noETag } from "../../../operation/operation.ts";
+import { noETag } from "../../../operation/operation.ts";
 import type { RecordView } from "../../../operation/view.ts";
 import { boolean, query, required, text } from "../../../protocol/params.ts";
 import type { AclCaller } from "../../../protocol/posix-access.ts";
@@ -11,15 +11,13 @@ import { blobNameUnitsMax, isListedPath } from "../../../protocol/names.ts";
 import { fail } from "../../../protocol/result.ts";
 import { blobs, isExpired, type BlobRecord, type ContainerRecord } from "../../records.ts";
 import { isHierarchical, operation } from "../../resources.ts";
-import { findPath, rootName } from "../../tree/find-path.ts";
+import { findPath, rootName, accessOf, joinPath } from "../../tree/find-path.ts";
 import { mayEnter, mayList } from "../../tree/list-access.ts";
 import { continuationHeader, continuationOf, listingContinuation } from "../continuation.ts";
 import { jsonListBody } from "../dialect.ts";
 import { maxResults, upn } from "../params.ts";
 import { walkPaths } from "../path-walk.ts";
-import { accessOf } from "../../tree/path-facts.ts";
-import { joinPath } from "../../tree/paths.ts";
-import { hasFolderMark } from "../../tree/directory-record.ts";
+import { hasFolderMark } from "../../tree/create-parents.ts";
 
 /** A listing of a file contains the file itself: Hadoop lists a file to get its status. */
 function listFile(record: BlobRecord, path: string): PathPage {
@@ -126,7 +124,6 @@ export const listPaths = operation({
     maxResults,
     upn,
   },
-  body: noBody,
   permission: { letters: "l", resourceType: "c", posix: {}, reachesBelow: () => true },
   target: "must-exist",
   ...noETag,

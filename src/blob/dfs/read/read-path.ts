@@ -1,16 +1,15 @@
 import type { BlobPolicy } from "../../blob-policy.ts";
-import { noBody, type Operation } from "../../../operation/operation.ts";
-import { getBlobProperties } from "../../read/get-blob-properties.ts";
-import { getBlob } from "../../read/get-blob.ts";
+import type { Operation } from "../../../operation/operation.ts";
+import { getBlobProperties, getBlob } from "../../read/get-blob.ts";
 import type { Metadata } from "../../../protocol/metadata.ts";
 import { fail } from "../../../protocol/result.ts";
 import type { BlobRecord } from "../../records.ts";
 import { isHierarchical, type ContainerScope } from "../../resources.ts";
-import { hasFolderMark } from "../../tree/directory-record.ts";
+import { hasFolderMark } from "../../tree/create-parents.ts";
 import { rootName } from "../../tree/find-path.ts";
-import { leaseBlob } from "../../write/lease-blob.ts";
+import { leaseBlob } from "../../write/set-blob-properties.ts";
 import { leaseAction } from "../../../operation/common-params.ts";
-import { headerGroups } from "../header-groups.ts";
+import { headerGroups } from "../dialect.ts";
 import { formatProperties, transactionIdHeader, upn } from "../params.ts";
 
 const since = "2018-11-09";
@@ -144,5 +143,4 @@ export const leasePath: Operation = {
   route: { method: "POST", resource: "blob", headers: { "x-ms-lease-action": true } },
   since,
   params: { action: leaseAction("blob") },
-  body: noBody,
 };

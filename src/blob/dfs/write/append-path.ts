@@ -1,6 +1,8 @@
 import {
   emptyContent,
   inlineWholeBytesMax,
+  append as appendPlan,
+  whole,
   type BytesSource,
   type ContentPlan,
   type ReceivedBody,
@@ -24,10 +26,9 @@ import {
 import { operation } from "../../resources.ts";
 import { appendedBlocksMax, putBlockBytesMax } from "../../shared/limits.ts";
 import { blobKey, hasBlocks, nextVersion, preservePrevious } from "../../shared/overwrite.ts";
-import { appendedId } from "./appended-data.ts";
-import { commitAppended, readAppended } from "./commit-appended.ts";
+import { appendedId, commitAppended, readAppended } from "./commit-appended.ts";
 import { position } from "../params.ts";
-import { appendAccess } from "../access/posix.ts";
+import { appendAccess } from "../access/access-control.ts";
 import {
   leaseAfterWrite,
   leaseRenewed,
@@ -37,11 +38,10 @@ import {
   type LeaseAfterWrite,
 } from "./write-lease.ts";
 import { mapAwaitable, type Awaitable } from "../../../base/awaitable.ts";
-import { append as appendPlan, whole } from "../../../content/plan.ts";
 import { add, put, reclaim, reclaimOwned, type Effect } from "../../../operation/effects.ts";
 import type { RecordView } from "../../../operation/view.ts";
 import type { Ticks } from "../../../base/ticks.ts";
-import { openUpload, touchIntervalTicks } from "../../block/stage-block.ts";
+import { openUpload, touchIntervalTicks } from "../../block/put-block.ts";
 import { findUpload, type UploadLookup } from "../../block/read-blocks.ts";
 
 /** The part of the decision context that `appendAtEnd` uses. */
@@ -128,7 +128,9 @@ function stageAppend(append: Append, found: Appends): Result<AppendResult> {
 
 function smallSource({ pieces }: ReceivedBody): BytesSource | undefined {
   const source = pieces.length === 1 ? pieces[0]?.source : undefined;
-  return source !== undefined && "bytes" in source ? source : undefined;
+  // An archive contains the record as it is, but not the key of a scope.
+  const isScoped = source?.cipher?.scope !== undefined;
+  return source !== undefined && "bytes" in source && !isScoped ? source : undefined;
 }
 
 function hasRoom(live: UploadRecord | undefined, { bytes }: BytesSource): boolean {
@@ -318,18 +320,17 @@ export const appendAndFlush = operation({
   etag: "renew",
   effect: "writes",
   success: { status: 202, headers: replyHeaders },
-  // At most: data that was appended before and that the flush replaces.
+  // At most the data that was appended before and that the flush replaces.
   freedBytes: async (view, { scope, target }) => {
     const { data } = await readAppended(view, { key: blobKey({ scope }), target });
     return data.reduce((sum, { length }) => sum + length, 0);
   },
-  reads: async (view, { scope, target }) => ({
-    appends: await readAppends(view, blobKey({ scope })),
-    appended: await readAppended(view, { key: blobKey({ scope }), target }),
-  }),
+  reads: (view, { scope, target }) => readAppended(view, { key: blobKey({ scope }), target }),
   decide: (context) => {
-    const { target, input, received, now, newETag, newId, readResult } = context;
-    const checked = checkAppend(target, readResult.appends);
+    const { target, input, received, now, newETag, newId, readResult: appended } = context;
+    const { staged, data: earlier } = appended;
+    const count = earlier.length - (staged.live?.inline?.length ?? 0);
+    const checked = checkAppend(target, { staged, count: BigInt(count) });
     if (!checked.ok) return checked;
     const leased = leaseAfterWrite(target.lease, input.lease, now);
     if (!leased.ok) return leased;
@@ -339,10 +340,9 @@ export const appendAndFlush = operation({
       length: received.length,
       part: { pieces: received.pieces },
     };
-    const { appended } = readResult;
     const committed = commitAppended(blobKey(context), {
       target,
-      appended: { ...appended, data: [...appended.data, data] },
+      appended: { ...appended, data: [...earlier, data] },
       length: input.position + received.length,
       keeps: false,
     });

@@ -2,7 +2,6 @@ import { emptyContent } from "../../../content/content-ref.ts";
 import { periodJob } from "../../../operation/effects.ts";
 import { mapAwaitable, type Awaitable } from "../../../base/awaitable.ts";
 import type { RecordView } from "../../../operation/view.ts";
-import { noBody } from "../../../operation/operation.ts";
 import { encryption } from "../../../protocol/encryption.ts";
 import { startLease } from "../../../protocol/lease.ts";
 import type { Permission } from "../../../protocol/permission.ts";
@@ -28,9 +27,9 @@ import {
   preservePrevious,
 } from "../../shared/overwrite.ts";
 import { hasBlobsBelow, isBelowFile } from "../../shared/prefixes.ts";
-import { hasFolderMark, withFolderMark } from "../../tree/directory-record.ts";
+import { hasFolderMark, withFolderMark } from "../../tree/create-parents.ts";
 import { rootName } from "../../tree/find-path.ts";
-import { expiryOf, expiryOption } from "../../write/set-blob-expiry.ts";
+import { expiryOf, expiryOption } from "../../write/set-blob-properties.ts";
 import {
   acl,
   contentHeaders,
@@ -43,7 +42,7 @@ import {
   transactionId,
   umask,
 } from "../params.ts";
-import { accessOfNew, ownershipNeed } from "../access/posix.ts";
+import { accessOfNew, ownershipNeed } from "../access/access-control.ts";
 
 const params = {
   properties: newProperties,
@@ -93,12 +92,11 @@ function declareCreate(kind: PathKind) {
     },
     since: "2018-11-09",
     params,
-    body: noBody,
     permission,
     target: "may-exist",
     conditions: "create",
-    // Hadoop relies on it to find out that another writer has the file. On flat accounts it expects
-    // the fault of the lease.
+    // Hadoop relies on this order to detect that another writer has the file. On flat accounts it
+    // expects the fault of the lease.
     ifNoneMatchAny: isHierarchical,
     lease: "match-if-leased",
     policy: { ...policy, event: kind === "file" ? "CreateFile" : "CreateDirectory" },
@@ -168,7 +166,8 @@ interface CreationReads {
   readonly isBlocked?: boolean;
 }
 
-/** Reads what has the names that the path of a new file or directory needs on a flat account. */
+/** Reads which of the names that the path of a new file or directory needs are in use on a flat
+ *  account. */
 async function readFlat(
   view: RecordView,
   kind: PathKind,

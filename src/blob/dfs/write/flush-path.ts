@@ -1,4 +1,3 @@
-import { noBody } from "../../../operation/operation.ts";
 import { encryption } from "../../../protocol/encryption.ts";
 import { boolean, query, required } from "../../../protocol/params.ts";
 import { emptyBody, encryptionHeaderNames, encryptionHeaders } from "../../shared/create-blob.ts";
@@ -8,7 +7,7 @@ import { operation } from "../../resources.ts";
 import { blobKey, nextVersion, preservePrevious } from "../../shared/overwrite.ts";
 import { commitAppended, readAppended } from "./commit-appended.ts";
 import { contentHeaders, position } from "../params.ts";
-import { appendAccess } from "../access/posix.ts";
+import { appendAccess } from "../access/access-control.ts";
 import { leaseAfterWrite, leaseRenewed, leaseRenewedHeader } from "./write-lease.ts";
 import { renewsLease, writeLease } from "./write-lease.ts";
 
@@ -29,7 +28,6 @@ export const flushPath = operation({
     encryption,
     empty: emptyBody,
   },
-  body: noBody,
   permission: { letters: "aw", resourceType: "o", posix: appendAccess },
   target: "must-exist",
   conditions: "read",

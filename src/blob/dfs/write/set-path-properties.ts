@@ -1,11 +1,10 @@
 import { blobChange } from "../../blob-policy.ts";
-import { noBody } from "../../../operation/operation.ts";
 import { encryption } from "../../../protocol/encryption.ts";
 import { fail } from "../../../protocol/result.ts";
 import { operation } from "../../resources.ts";
 import { encryptionHeaderNames, encryptionHeaders } from "../../shared/create-blob.ts";
 import { nextVersion, preservePrevious } from "../../shared/overwrite.ts";
-import { withFolderMark } from "../../tree/directory-record.ts";
+import { withFolderMark } from "../../tree/create-parents.ts";
 import { rootName } from "../../tree/find-path.ts";
 import { contentHeaders, properties } from "../params.ts";
 
@@ -19,7 +18,6 @@ export const setPathProperties = operation({
   route: { method: "PATCH", resource: "blob", query: { action: "setProperties" } },
   since: "2018-11-09",
   params: { properties, headers: contentHeaders, encryption },
-  body: noBody,
   policy: { ...blobChange.policy, event: "SetBlobProperties" },
   success: { status: 200, headers: ["x-ms-request-server-encrypted", ...encryptionHeaderNames] },
   decide: (context) => {

@@ -1,13 +1,26 @@
 import type { LoopShare } from "../../../base/loop-share.ts";
 import type { FieldValue } from "../records.ts";
-import { ParquetBytes, ParquetError } from "./parquet-bytes.ts";
+import {
+  ParquetBytes,
+  ParquetError,
+  plainValues,
+  splitValues,
+  RunReader,
+  DeltaReader,
+  textsByLength,
+  textsByPrefix,
+  type NextValue,
+} from "./page-values.ts";
 import { convert } from "./convert.ts";
 import { decompress } from "./decompress.ts";
-import type { Column, ColumnChunk } from "./metadata.ts";
-import { plainValues, splitValues, type NextValue } from "./plain-values.ts";
-import { RunReader } from "./runs.ts";
-import { intOf, readStruct, structOf, type ThriftStruct } from "./thrift.ts";
-import { DeltaReader, textsByLength, textsByPrefix } from "./deltas.ts";
+import {
+  intOf,
+  readStruct,
+  structOf,
+  type Column,
+  type ColumnChunk,
+  type ThriftStruct,
+} from "./metadata.ts";
 
 /** The head of a page: a dictionary, or values of one column. */
 interface PageHeader {

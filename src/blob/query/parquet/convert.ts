@@ -1,9 +1,8 @@
 import { isUtf8 } from "node:buffer";
 import { ticksMax, ticksPerDay, ticksPerSecond, unixEpochTicks } from "../../../base/ticks.ts";
 import type { FieldValue } from "../records.ts";
-import { ParquetError } from "./parquet-bytes.ts";
+import { ParquetError, type RawValue } from "./page-values.ts";
 import type { Column } from "./metadata.ts";
-import type { RawValue } from "./plain-values.ts";
 
 /** The value that a query sees. A timestamp is in ticks; a whole number that is too large to be
  *  exact is a text; bytes are text, or Base64 if they are not UTF-8. */

@@ -1,6 +1,6 @@
 import * as zlib from "node:zlib";
 import type { LoopShare } from "../../../base/loop-share.ts";
-import { ParquetBytes, ParquetError } from "./parquet-bytes.ts";
+import { ParquetBytes, ParquetError } from "./page-values.ts";
 
 /** Names of the codecs in the order of their numbers. */
 const codecs = [
@@ -20,8 +20,8 @@ type Decompress = (
   done: (error: Error | null, result: Uint8Array) => void,
 ) => void;
 
-/** The functions of this version of Node; Zstandard came with a later one than the oldest that the
- *  server runs on. */
+/** The functions of this version of Node. The oldest version that the server runs on has no
+ *  Zstandard. */
 const functions: Readonly<Partial<Record<(typeof codecs)[number], Decompress | undefined>>> = {
   gzip: zlib.gunzip,
   brotli: zlib.brotliDecompress,

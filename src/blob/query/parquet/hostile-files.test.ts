@@ -6,12 +6,10 @@ import { join } from "node:path";
 import { expect, it } from "vitest";
 import { FatalQueryError } from "../records.ts";
 import { pageHeaderOf, runsOf } from "../../../../tests/harness/parquet-bytes.ts";
-import { ParquetBytes, ParquetError } from "./parquet-bytes.ts";
+import { ParquetBytes, ParquetError, DeltaReader, RunReader } from "./page-values.ts";
 import { unpackSnappy } from "./decompress.ts";
-import { DeltaReader } from "./deltas.ts";
 import { readPageHeader } from "./column-cursor.ts";
 import { readParquet } from "./read-parquet.ts";
-import { RunReader } from "./runs.ts";
 
 const folder = join(import.meta.dirname, "../../../../tests/sdk/parquet-files");
 const rowsMax = 10_000;

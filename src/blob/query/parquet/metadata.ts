@@ -1,6 +1,112 @@
-import { ParquetBytes, ParquetError } from "./parquet-bytes.ts";
-import { intOf, listOf, readStruct, structOf, structsOf, textOf } from "./thrift.ts";
-import type { ThriftStruct } from "./thrift.ts";
+import { ParquetError, ParquetBytes } from "./page-values.ts";
+
+/** A structure of Thrift's compact protocol, in which Parquet writes its metadata: values by field
+ *  number. github.com/apache/thrift/blob/master/doc/specs/thrift-compact-protocol.md */
+export type ThriftStruct = ReadonlyMap<number, ThriftValue>;
+type ThriftValue = boolean | bigint | number | Uint8Array | readonly ThriftValue[] | ThriftStruct;
+
+/** The metadata of Parquet has fewer levels. */
+const depthMax = 16;
+
+const types = {
+  stop: 0,
+  true: 1,
+  false: 2,
+  byte: 3,
+  i16: 4,
+  i32: 5,
+  i64: 6,
+  double: 7,
+  binary: 8,
+  list: 9,
+  set: 10,
+  struct: 12,
+} as const;
+
+export function readStruct(reader: ParquetBytes, depth = 0): ThriftStruct {
+  if (depth > depthMax) throw new ParquetError("the metadata has too many levels");
+  const fields = new Map<number, ThriftValue>();
+  let id = 0;
+  for (;;) {
+    const head = reader.uint8();
+    const type = head & 0x0f;
+    if (type === types.stop) return fields;
+    const step = head >> 4;
+    id = step === 0 ? Number(reader.zigzag()) : id + step;
+    fields.set(id, readValue(reader, type, depth));
+  }
+}
+
+function readValue(reader: ParquetBytes, type: number, depth: number): ThriftValue {
+  switch (type) {
+    case types.true:
+      return true;
+    case types.false:
+      return false;
+    case types.byte:
+      return BigInt(reader.uint8());
+    case types.i16:
+    case types.i32:
+    case types.i64:
+      return reader.zigzag();
+    case types.double:
+      return reader.double();
+    case types.binary:
+      return reader.take(reader.varint());
+    case types.list:
+    case types.set:
+      return readList(reader, depth);
+    case types.struct:
+      return readStruct(reader, depth + 1);
+    default:
+      throw new ParquetError(`the metadata has a value of the unknown type ${type}`);
+  }
+}
+
+function readList(reader: ParquetBytes, depth: number): readonly ThriftValue[] {
+  const head = reader.uint8();
+  const type = head & 0x0f;
+  const length = head >> 4 === 15 ? reader.varint() : head >> 4;
+  // Every element has at least one byte.
+  if (length > reader.remaining) throw new ParquetError("a list of the metadata is truncated");
+  const isFlag = type === types.true || type === types.false;
+  const values: ThriftValue[] = [];
+  for (let count = 0; count < length; count += 1) {
+    values.push(isFlag ? reader.uint8() === types.true : readValue(reader, type, depth + 1));
+  }
+  return values;
+}
+
+/* The fields of a structure; undefined if they are absent or of another type. */
+
+export function intOf(struct: ThriftStruct | undefined, id: number): number | undefined {
+  const value = struct?.get(id);
+  if (typeof value !== "bigint") return undefined;
+  const number = Number(value);
+  return Number.isSafeInteger(number) ? number : undefined;
+}
+
+export function structOf(struct: ThriftStruct | undefined, id: number): ThriftStruct | undefined {
+  return asStruct(struct?.get(id));
+}
+
+function structsOf(struct: ThriftStruct | undefined, id: number): readonly ThriftStruct[] {
+  return listOf(struct, id).flatMap((value) => asStruct(value) ?? []);
+}
+
+function listOf(struct: ThriftStruct | undefined, id: number): readonly ThriftValue[] {
+  const value = struct?.get(id);
+  return Array.isArray(value) ? (value as readonly ThriftValue[]) : [];
+}
+
+function textOf(value: ThriftValue | undefined): string {
+  // Not with `Buffer`: the explorer reads schemas, too.
+  return value instanceof Uint8Array ? new TextDecoder().decode(value) : "";
+}
+
+function asStruct(value: ThriftValue | undefined): ThriftStruct | undefined {
+  return value instanceof Map ? (value as ThriftStruct) : undefined;
+}
 
 /** Physical types in the order of their numbers.
  *  github.com/apache/parquet-format/blob/master/src/main/thrift/parquet.thrift */
@@ -59,15 +165,58 @@ const rowGroupsMax = 65_536;
 
 export function readMetadata(footer: Uint8Array): ParquetMetadata {
   const file = readStruct(new ParquetBytes(footer));
-  const schema = structsOf(file, 2);
+  const schema = schemaOf(file);
   const groups = structsOf(file, 4);
-  if (schema.length === 0) throw new ParquetError("the file has no schema");
-  if (schema.length > columnsMax) throw new ParquetError(`the file has over ${columnsMax} columns`);
   if (groups.length > rowGroupsMax) {
     throw new ParquetError(`the file has over ${rowGroupsMax} row groups`);
   }
   return { ...readColumns(schema), rowGroups: groups.map(readRowGroup) };
 }
+
+function schemaOf(file: ThriftStruct): readonly ThriftStruct[] {
+  const schema = structsOf(file, 2);
+  if (schema.length === 0) throw new ParquetError("the file has no schema");
+  if (schema.length > columnsMax) throw new ParquetError(`the file has over ${columnsMax} columns`);
+  return schema;
+}
+
+/** A column, or a structure or list of columns. */
+export interface SchemaElement {
+  readonly name: string;
+  /** 0 for a column that is in no structure. */
+  readonly depth: number;
+  /** Undefined for a structure. */
+  readonly type: PhysicalType | undefined;
+  readonly logical: LogicalType | undefined;
+  readonly repetition: "required" | "optional" | "repeated";
+}
+
+/** The whole schema in depth-first order, and the number of rows. */
+export function readSchema(footer: Uint8Array): {
+  readonly elements: readonly SchemaElement[];
+  readonly rowCount: number;
+} {
+  const file = readStruct(new ParquetBytes(footer));
+  const [root, ...schema] = schemaOf(file);
+  /** Elements that are missing at each level. */
+  const open = [intOf(root, 5) ?? 0];
+  const elements = schema.map((element): SchemaElement => {
+    while (open.length > 1 && open.at(-1) === 0) open.pop();
+    const depth = open.length - 1;
+    open[depth] = (open[depth] ?? 0) - 1;
+    open.push(intOf(element, 5) ?? 0);
+    return {
+      name: textOf(element.get(4)),
+      depth,
+      type: physicalTypes[intOf(element, 1) ?? -1],
+      logical: logicalOf(structOf(element, 10)) ?? convertedOf(element),
+      repetition: repetitionNames[intOf(element, 3) ?? 0] ?? "required",
+    };
+  });
+  return { elements, rowCount: intOf(file, 3) ?? 0 };
+}
+
+const repetitionNames = ["required", "optional", "repeated"] as const;
 
 /** The schema is a tree in depth-first order; its first element is the root. */
 function readColumns(schema: readonly ThriftStruct[]) {

@@ -1,5 +1,5 @@
 import { FatalQueryError, type Field, type FieldValue, type InputRecord } from "../records.ts";
-import { ParquetError } from "./parquet-bytes.ts";
+import { ParquetError } from "./page-values.ts";
 import { ColumnCursor, type RangeFile } from "./column-cursor.ts";
 import { readMetadata, type Column, type ParquetMetadata, type RowGroup } from "./metadata.ts";
 

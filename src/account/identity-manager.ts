@@ -1,0 +1,323 @@
+import type { Random } from "../base/world.ts";
+import { newId } from "../operation/identifiers.ts";
+import { guidFromBytes, parseGuid } from "../protocol/guid.ts";
+import type { Store, Transaction } from "../store/store.ts";
+import { accounts, accountsState } from "./account-record.ts";
+import {
+  developerPrincipal,
+  identityNames,
+  type IdentitySettings,
+  type PrincipalSettings,
+} from "./identity.ts";
+import { parseAssignment, parsePrincipal, type PrincipalInput } from "./parse-identity.ts";
+import type { AccountLoad } from "./load-account.ts";
+import {
+  assignmentId,
+  readIdentity,
+  storedAssignments,
+  storedPrincipals,
+  type StoredIdentity,
+} from "./stored-identity.ts";
+
+export type IdentityFaultCode =
+  | "InvalidInput"
+  | "PrincipalNotFound"
+  | "PrincipalAlreadyExists"
+  | "PrincipalIsConfigured"
+  | "TooManyPrincipals"
+  | "RoleAssignmentNotFound"
+  | "RoleAssignmentAlreadyExists"
+  | "TooManyRoleAssignments";
+
+interface Fault {
+  readonly ok: false;
+  readonly code: IdentityFaultCode;
+  readonly message: string;
+}
+
+export type IdentityResult<T> = { readonly ok: true; readonly value: T } | Fault;
+
+/** The served identities, limited to the methods that changes of stored ones use. */
+interface ServedIdentity {
+  identity(): IdentitySettings;
+  /** Reads the changes of the store. */
+  refresh(): Promise<boolean>;
+}
+
+/** Fields of a principal; null removes one. */
+export interface PrincipalChange {
+  readonly clientId?: string | null | undefined;
+  readonly secret?: string | null | undefined;
+  readonly groups?: readonly string[] | null | undefined;
+  /** Whether the principal gets a new random secret. */
+  readonly newSecret?: boolean | undefined;
+}
+
+export interface NewPrincipal extends PrincipalChange {
+  readonly name: string;
+  /** Undefined: a random one. */
+  readonly objectId?: string | undefined;
+}
+
+/** Limits of this server: each process keeps all in memory, and a change reads all. */
+const principalsMax = 1000;
+const assignmentsMax = 4000;
+const secretBytes = 32;
+/** No control characters, and no space at the ends, which a user would not see. */
+const namePattern = /^(?!\s)[^\p{Cc}]{1,128}(?<!\s)$/u;
+
+/** Creates, changes and deletes stored principals and role assignments. Those of the configuration
+ *  stay as they are. Every change is one transaction that has read all of them: two principals can
+ *  never have the same id. */
+export class IdentityManager {
+  readonly #store: Store;
+  readonly #random: Random;
+  readonly #served: ServedIdentity;
+
+  constructor(
+    { store, random }: { readonly store: Store; readonly random: Random },
+    served: ServedIdentity,
+  ) {
+    this.#store = store;
+    this.#random = random;
+    this.#served = served;
+  }
+
+  /** Resolves to the principal with its secret. */
+  createPrincipal({ name, objectId, ...fields }: NewPrincipal) {
+    const id = objectId ?? guidFromBytes(this.#random.bytes(16));
+    return this.#change(async (tx, stored) => {
+      if (!namePattern.test(name)) {
+        return refuse("InvalidInput", "a name has 1 to 128 characters, and no space at the ends");
+      }
+      if (stored.principals.size >= principalsMax) {
+        return refuse("TooManyPrincipals", `there are ${principalsMax} stored principals already`);
+      }
+      return this.#putPrincipal(tx, stored, { name, input: { objectId: id }, fields });
+    });
+  }
+
+  /** Name and object id are fixed: role assignments and tokens contain the id. */
+  changePrincipal(name: string, fields: PrincipalChange) {
+    return this.#change(async (tx, stored) => {
+      const present = stored.principals.get(name);
+      if (present === undefined) return this.#notStored(name);
+      return this.#putPrincipal(tx, stored, { name, input: present.input, fields });
+    });
+  }
+
+  /** Deletes a principal and its stored role assignments. Its tokens end with it. */
+  deletePrincipal(name: string): Promise<IdentityResult<undefined>> {
+    return this.#change(async (tx, stored) => {
+      const present = stored.principals.get(name);
+      if (present === undefined) return this.#notStored(name);
+      tx.delete(storedPrincipals.key(name));
+      const { objectId } = present.input;
+      removeAssignments(tx, stored, ({ principal }) => isSame(principal, objectId));
+      return { ok: true, value: undefined };
+    });
+  }
+
+  /** Assigns a role, in the form of the configuration; resolves to the id of the assignment. */
+  assignRole(given: Readonly<Record<string, unknown>>): Promise<IdentityResult<string>> {
+    return this.#change(async (tx, stored) => {
+      const { roles, issuers } = this.#served.identity();
+      const principals = this.#allPrincipals(stored);
+      const problems: string[] = [];
+      const known = { principals, roles: byName(roles), problems };
+      const parsed = parseAssignment("role assignment", given, known);
+      if (parsed === undefined || problems.length > 0) {
+        return refuse("InvalidInput", problems.join("; "));
+      }
+      const { objectId, role, account } = parsed;
+      const ids = principals.flatMap((each) => [each.objectId, ...each.groups]);
+      const isKnown = ids.some((id) => isSame(id, objectId));
+      if (!isKnown && issuers.length === 0 && parseGuid(objectId) === undefined) {
+        return refuse("InvalidInput", `there is no principal "${objectId}", and it is no GUID`);
+      }
+      // Otherwise it would apply to an account that is created for another purpose later.
+      if (account !== undefined && (await tx.get(accounts.key(account))) === undefined) {
+        return refuse("InvalidInput", `there is no account "${account}"`);
+      }
+      const input = { ...given, principal: objectId, role: role.name };
+      const id = assignmentId(input);
+      if (stored.assignments.has(id)) {
+        return refuse("RoleAssignmentAlreadyExists", `this role is assigned already (${id})`);
+      }
+      if (stored.assignments.size >= assignmentsMax) {
+        return refuse("TooManyRoleAssignments", `there are ${assignmentsMax} already`);
+      }
+      const record = { createdAt: tx.now, input };
+      tx.put(storedAssignments.key(id), storedAssignments.codec.encode(record));
+      return { ok: true, value: id };
+    });
+  }
+
+  removeAssignment(id: string): Promise<IdentityResult<undefined>> {
+    return this.#change(async (tx, stored) => {
+      if (!stored.assignments.has(id)) {
+        return refuse("RoleAssignmentNotFound", `no stored role assignment "${id}"`);
+      }
+      tx.delete(storedAssignments.key(id));
+      return { ok: true, value: undefined };
+    });
+  }
+
+  async #change<T>(
+    work: (tx: Transaction, stored: StoredIdentity) => Promise<IdentityResult<T>>,
+  ): Promise<IdentityResult<T>> {
+    const result = await this.#store.transact(async (tx) => {
+      const changed = await work(tx, await readIdentity(tx));
+      if (changed.ok) putIdentityRevision(tx, this.#random);
+      return changed;
+    });
+    if (result.ok) await this.#served.refresh();
+    return result;
+  }
+
+  #putPrincipal(
+    tx: Transaction,
+    stored: StoredIdentity,
+    {
+      name,
+      input,
+      fields: { newSecret, ...fields },
+    }: {
+      readonly name: string;
+      readonly input: PrincipalInput;
+      readonly fields: PrincipalChange;
+    },
+  ): IdentityResult<PrincipalSettings> {
+    const secret = newSecret === true ? { secret: this.#newSecret() } : {};
+    const merged = Object.entries({ ...input, ...fields, ...secret });
+    const next = Object.fromEntries(
+      merged.filter(([, value]) => value !== null && value !== undefined),
+    ) as unknown as PrincipalInput;
+    const problems: string[] = [];
+    const parsed = parsePrincipal(name, next, problems);
+    if (problems.length > 0) return refuse("InvalidInput", problems.join("; "));
+    const others = this.#allPrincipals(stored).filter(
+      (each) => each.isStored !== true || each.name !== name,
+    );
+    const clash = findClash(parsed, others);
+    if (clash !== undefined) return clash;
+    const createdAt = stored.principals.get(name)?.createdAt ?? tx.now;
+    tx.put(storedPrincipals.key(name), storedPrincipals.codec.encode({ createdAt, input: next }));
+    return { ok: true, value: parsed };
+  }
+
+  /** The principals of the configuration, the developer identity and the stored principals. */
+  #allPrincipals({ principals }: StoredIdentity): readonly PrincipalSettings[] {
+    const served = this.#served.identity().principals;
+    const configured = served.filter((each) => each.isStored !== true);
+    const own = [...principals].map(([name, { input }]) => ({
+      ...parsePrincipal(name, input, []),
+      isStored: true as const,
+    }));
+    return [...new Set([developerPrincipal, ...configured]), ...own];
+  }
+
+  #notStored(name: string): Fault {
+    const isServed = this.#served.identity().principals.some((each) => each.name === name);
+    return isServed
+      ? refuse(
+          "PrincipalIsConfigured",
+          `principal "${name}" is configured: change the configuration of the server`,
+        )
+      : refuse("PrincipalNotFound", `no stored principal "${name}"`);
+  }
+
+  #newSecret(): string {
+    return Buffer.from(this.#random.bytes(secretBytes)).toString("base64url");
+  }
+}
+
+/** Tells all processes that identities have changed. A request of a caller with roles compares the
+ *  revision in its transaction. */
+function putIdentityRevision(tx: Transaction, random: Random): void {
+  const state = { revision: newId(random), count: 0 };
+  tx.put(accountsState.key("identity"), accountsState.codec.encode(state));
+}
+
+/** Removes the stored role assignments of an account that is deleted in this transaction: another
+ *  account with this name must not have them. */
+export async function removeAccountAssignments(
+  tx: Transaction,
+  random: Random,
+  name: string,
+): Promise<void> {
+  const stored = await readIdentity(tx);
+  const count = removeAssignments(tx, stored, ({ account }) => account === name);
+  if (count > 0) putIdentityRevision(tx, random);
+}
+
+/** Stores the role assignments of an account that a load creates in this transaction, or returns
+ *  why they cannot be stored. */
+export async function putAssignments(
+  tx: Transaction,
+  random: Random,
+  { name, roleAssignments = [] }: Pick<AccountLoad, "name" | "roleAssignments">,
+): Promise<string | undefined> {
+  if (roleAssignments.length === 0) return undefined;
+  const { assignments } = await readIdentity(tx);
+  if (assignments.size + roleAssignments.length > assignmentsMax) {
+    return `there would be more than ${assignmentsMax} stored role assignments`;
+  }
+  for (const given of roleAssignments) {
+    const input = { ...given, account: name };
+    const record = { createdAt: tx.now, input };
+    tx.put(storedAssignments.key(assignmentId(input)), storedAssignments.codec.encode(record));
+  }
+  putIdentityRevision(tx, random);
+  return undefined;
+}
+
+type Assigned = StoredIdentity["assignments"] extends ReadonlyMap<string, infer R> ? R : never;
+
+function removeAssignments(
+  tx: Transaction,
+  { assignments }: StoredIdentity,
+  isRemoved: (input: Assigned["input"]) => boolean,
+): number {
+  const removed = [...assignments].filter(([, { input }]) => isRemoved(input));
+  for (const [id] of removed) tx.delete(storedAssignments.key(id));
+  return removed.length;
+}
+
+/** The conflict of a principal with the others: a login would find it in their place, or the roles
+ *  of one would apply to the other as those of a group. */
+function findClash(
+  principal: PrincipalSettings,
+  others: readonly PrincipalSettings[],
+): Fault | undefined {
+  const taken = new Set(others.flatMap(identityNames));
+  const clash = identityNames(principal).find((each) => taken.has(each));
+  if (clash !== undefined) {
+    return refuse("PrincipalAlreadyExists", `"${clash}" names another principal`);
+  }
+  const groups = new Set(others.flatMap((each) => each.groups.map((id) => id.toLowerCase())));
+  if (groups.has(principal.objectId.toLowerCase())) {
+    return refuse("InvalidInput", `"${principal.objectId}" is the id of a group`);
+  }
+  const member = principal.groups.find((id) => taken.has(id.toLowerCase()));
+  return member === undefined
+    ? undefined
+    : refuse("InvalidInput", `"${member}" is no group: it names another principal`);
+}
+
+function byName(roles: IdentitySettings["roles"]) {
+  return new Map(
+    roles.flatMap((role) => [
+      [role.name.toLowerCase(), role] as const,
+      ...(role.definition.id === undefined ? [] : [[role.definition.id, role] as const]),
+    ]),
+  );
+}
+
+function isSame(left: string, right: string): boolean {
+  return left.toLowerCase() === right.toLowerCase();
+}
+
+function refuse(code: IdentityFaultCode, message: string): Fault {
+  return { ok: false, code, message };
+}

@@ -1,0 +1,119 @@
+import { createHash } from "node:crypto";
+import type { Ticks } from "../base/ticks.ts";
+import { recordCodec } from "../encoding/record.ts";
+import { anyTable, defineTable } from "../encoding/table.ts";
+import type { View } from "../store/store.ts";
+import {
+  identityNames,
+  type IdentitySettings,
+  type IgnoredIdentity,
+  type PrincipalSettings,
+} from "./identity.ts";
+import {
+  parseAssignment,
+  parsePrincipal,
+  type PrincipalInput,
+  type RoleAssignmentInput,
+} from "./parse-identity.ts";
+
+/** A principal that was created by the admin API, in the form of the configuration. */
+interface PrincipalRecord {
+  readonly createdAt: Ticks;
+  readonly input: PrincipalInput;
+}
+
+/** A role assignment that was created by the admin API, in the form of the configuration.
+ *  `principal` is always an object id: names may be given to others later. */
+interface RoleAssignmentRecord {
+  readonly createdAt: Ticks;
+  readonly input: RoleAssignmentInput;
+}
+
+const serverRecord = {
+  owner: "store",
+  lifetime: "durable",
+  role: "record",
+  isArchived: false,
+} as const;
+
+/** Principals by name. */
+export const storedPrincipals = defineTable<string, PrincipalRecord>({
+  name: "principals",
+  tag: 0x60,
+  key: (name) => [name],
+  codec: recordCodec<PrincipalRecord>({ version: 1 }),
+  ...serverRecord,
+});
+
+/** Role assignments by `assignmentId`. An archive has those of an account in its frame. */
+export const storedAssignments = defineTable<string, RoleAssignmentRecord>({
+  name: "role-assignments",
+  tag: 0x61,
+  key: (id) => [id],
+  codec: recordCodec<RoleAssignmentRecord>({ version: 1 }),
+  ...serverRecord,
+});
+
+export const identityTables = [anyTable(storedPrincipals), anyTable(storedAssignments)];
+
+/** The id of a role assignment: the same role for the same scope has the same one, so that no two
+ *  are stored. */
+export function assignmentId(input: RoleAssignmentInput): string {
+  const { principal, role, account, container, queue, table, share } = input;
+  const parts = [principal, role, account, container, queue, table, share];
+  const text = JSON.stringify(parts.map((part) => part?.toLowerCase() ?? null));
+  return createHash("sha256").update(text).digest("hex").slice(0, 32);
+}
+
+/** The stored principals by name, and the role assignments by id. */
+export interface StoredIdentity {
+  readonly principals: ReadonlyMap<string, PrincipalRecord>;
+  readonly assignments: ReadonlyMap<string, RoleAssignmentRecord>;
+}
+
+export async function readIdentity(view: Pick<View, "range">): Promise<StoredIdentity> {
+  const principals = new Map<string, PrincipalRecord>();
+  for await (const entries of view.range(storedPrincipals.range([]))) {
+    for (const { key, value } of entries) {
+      const record = storedPrincipals.codec.decode(value);
+      principals.set(String(storedPrincipals.parts(key)[0]), record);
+    }
+  }
+  const assignments = new Map<string, RoleAssignmentRecord>();
+  for await (const entries of view.range(storedAssignments.range([]))) {
+    for (const { key, value } of entries) {
+      const record = storedAssignments.codec.decode(value);
+      assignments.set(String(storedAssignments.parts(key)[0]), record);
+    }
+  }
+  return { principals, assignments };
+}
+
+/** Adds the stored principals and role assignments to those of the configuration. One that the
+ *  configuration contradicts, or whose role is gone, is left out and named in `ignored`. */
+export function withStoredIdentity(
+  configured: IdentitySettings,
+  { principals: records, assignments: assigned }: StoredIdentity,
+): IdentitySettings {
+  const ignored: IgnoredIdentity[] = [];
+  const principals = [...configured.principals];
+  const taken = new Set(principals.flatMap(identityNames));
+  for (const [name, { input }] of records) {
+    const problems: string[] = [];
+    const parsed: PrincipalSettings = { ...parsePrincipal(name, input, problems), isStored: true };
+    const clash = identityNames(parsed).find((each) => taken.has(each));
+    if (clash !== undefined) problems.push(`principal "${name}": another has "${clash}"`);
+    if (problems.length === 0) principals.push(parsed);
+    else ignored.push({ kind: "principal", id: name, problem: problems.join("; ") });
+  }
+  const roles = new Map(configured.roles.map((role) => [role.name.toLowerCase(), role]));
+  const assignments = [...configured.assignments];
+  for (const [id, { input }] of assigned) {
+    const problems: string[] = [];
+    const known = { principals: [], roles, problems };
+    const parsed = parseAssignment(`role assignment ${id}`, input, known);
+    if (parsed !== undefined && problems.length === 0) assignments.push({ ...parsed, id });
+    else ignored.push({ kind: "role assignment", id, problem: problems.join("; ") });
+  }
+  return { ...configured, principals, assignments, ignored, hasRoles: true };
+}

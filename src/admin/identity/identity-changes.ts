@@ -1,0 +1,119 @@
+import type { ChangedPrincipal } from "../api-types.ts";
+import type {
+  IdentityFaultCode,
+  IdentityResult,
+  NewPrincipal,
+  PrincipalChange,
+} from "../../account/identity-manager.ts";
+import type { PrincipalSettings } from "../../account/identity.ts";
+import { json, nothing, refuse, type AdminResponse } from "../admin-response.ts";
+import { optional, textCheck, type Check } from "../inputs.ts";
+import type { Route } from "../routes.ts";
+import { renderPrincipal } from "./identity-view.ts";
+import type { IdentityContext } from "./token-issuer.ts";
+
+const statusByCode: Readonly<Record<IdentityFaultCode, number>> = {
+  InvalidInput: 400,
+  PrincipalNotFound: 404,
+  PrincipalAlreadyExists: 409,
+  PrincipalIsConfigured: 409,
+  TooManyPrincipals: 409,
+  RoleAssignmentNotFound: 404,
+  RoleAssignmentAlreadyExists: 409,
+  TooManyRoleAssignments: 409,
+};
+
+const listCheck: Check = (value) => (Array.isArray(value) ? undefined : "must be a list of ids");
+const flagCheck: Check = (value) =>
+  typeof value === "boolean" ? undefined : "must be true or false";
+const fieldChecks = {
+  clientId: optional(textCheck),
+  secret: optional(textCheck),
+  groups: optional(listCheck),
+  newSecret: optional(flagCheck),
+};
+/** Routes that create, change and delete stored principals and role assignments. Only the admin
+ *  token permits them: no role and no account key can give rights to others, or to itself. */
+export function identityChangeRoutes({ manager }: IdentityContext): readonly Route[] {
+  const path = "/admin/v1/principals";
+  const base = { access: "server", query: {} } as const;
+  return [
+    {
+      ...base,
+      method: "POST",
+      path,
+      body: { name: textCheck, objectId: optional(textCheck), ...fieldChecks },
+      answer: async ({ body }) => {
+        const given = withoutMissing(body) as unknown as NewPrincipal;
+        return changed(given, await manager.createPrincipal(given), 201);
+      },
+    },
+    {
+      ...base,
+      method: "PATCH",
+      path: `${path}/:name`,
+      body: fieldChecks,
+      answer: async ({ body }, { name = "" }) =>
+        changed(body, await manager.changePrincipal(name, body)),
+    },
+    {
+      ...base,
+      method: "DELETE",
+      path: `${path}/:name`,
+      answer: async (_, { name = "" }) => removed(await manager.deletePrincipal(name)),
+    },
+    ...assignmentRoutes(manager),
+  ];
+}
+
+function assignmentRoutes(manager: IdentityContext["manager"]): readonly Route[] {
+  const path = "/admin/v1/role-assignments";
+  const base = { access: "server", query: {} } as const;
+  return [
+    {
+      ...base,
+      method: "POST",
+      path,
+      answer: async ({ body }) => {
+        const result = await manager.assignRole(withoutMissing(body));
+        return result.ok ? json({ id: result.value }, 201) : refused(result);
+      },
+    },
+    {
+      ...base,
+      method: "DELETE",
+      path: `${path}/:id`,
+      answer: async (_, { id = "" }) => removed(await manager.removeAssignment(id)),
+    },
+  ];
+}
+
+type Body = Readonly<Record<string, unknown>>;
+
+/** Empty fields of a form are as if they were not given. */
+function withoutMissing(body: Body): Body {
+  return Object.fromEntries(
+    Object.entries(body).filter(([, value]) => value !== null && value !== ""),
+  );
+}
+
+/** The principal, with its secret if the request has changed it. */
+function changed(
+  { secret: given, newSecret }: PrincipalChange,
+  result: IdentityResult<PrincipalSettings>,
+  status = 200,
+): AdminResponse {
+  if (!result.ok) return refused(result);
+  const { secret } = result.value;
+  const isNew = newSecret === true || (given !== undefined && given !== null);
+  const principal = renderPrincipal({ ...result.value, isStored: true });
+  return json({ ...principal, ...(isNew && { secret }) } satisfies ChangedPrincipal, status);
+}
+
+function removed(result: IdentityResult<undefined>): AdminResponse {
+  return result.ok ? nothing : refused(result);
+}
+
+function refused({ code, message }: Extract<IdentityResult<unknown>, { ok: false }>) {
+  return refuse(statusByCode[code], code, message);
+}

@@ -1,0 +1,34 @@
+/** An error for the user: one message per problem. */
+export class Refused extends Error {
+  readonly problems: readonly string[];
+
+  constructor(problems: readonly string[], cause?: unknown) {
+    super(problems.join("\n"), { cause });
+    this.problems = problems;
+  }
+}
+
+/** Thrown if a server cannot start. */
+export class StartRefused extends Refused {
+  override readonly name = "StartRefused";
+}
+
+/** Thrown if an export or a load is not carried out. No account has changed. */
+export class ArchiveRefused extends Refused {
+  override readonly name = "ArchiveRefused";
+}
+
+/** Thrown if an import fails. The target is unchanged. */
+export class ImportRefused extends Refused {
+  override readonly name = "ImportRefused";
+}
+
+/** The code of a failed system call, for example `EADDRINUSE`. */
+export function systemErrorCode(error: unknown): string | undefined {
+  if (!(error instanceof Error) || !("code" in error)) return undefined;
+  return typeof error.code === "string" ? error.code : undefined;
+}
+
+export function messageOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
+}

@@ -1,0 +1,166 @@
+import { declareListing, scanNames } from "../../account/declare-listing.ts";
+import { element, metadataElement, textElement } from "../../encoding/xml-writer.ts";
+import { queues, messageCount } from "../records.ts";
+import { metadata } from "../../operation/common-params.ts";
+import type { Metadata } from "../../protocol/metadata.ts";
+import { noETag } from "../../operation/operation.ts";
+import { fail } from "../../protocol/result.ts";
+import { operation } from "../resources.ts";
+import {
+  accessPoliciesBytesMax,
+  accessPoliciesWithin,
+  renderAccessPolicies,
+} from "../../account/access-policies.ts";
+import { xmlBody } from "../../encoding/xml-body.ts";
+import { reserveName } from "../../account/deleted-names.ts";
+import { reclaimOwned } from "../../operation/effects.ts";
+import { readAllVisibility } from "../message/queue-head.ts";
+import { removeMessage } from "../message/message-effects.ts";
+
+/** learn.microsoft.com/rest/api/storageservices/list-queues1 */
+export const listQueues = declareListing({
+  name: "List Queues",
+  id: "Service_ListQueuesSegment",
+  method: "GET",
+  since: "2009-09-19",
+  include: [],
+  element: "Queues",
+  noCache: true,
+  scan: (view, account, bounds) =>
+    scanNames(view, queues, account, bounds, ([, name], { metadata: pairs }) => ({
+      name: name as string,
+      pairs,
+    })),
+  render: ({ name, pairs }, _now, withMetadata) =>
+    element("Queue", textElement("Name", name) + (withMetadata ? metadataElement(pairs) : "")),
+  positionOf: ({ name }) => name,
+});
+
+/** Succeeds with 204 if the queue exists with the same metadata.
+ *  learn.microsoft.com/rest/api/storageservices/create-queue4 */
+export const createQueue = operation({
+  name: "Create Queue",
+  ids: ["Queue_Create"],
+  route: { method: "PUT", resource: "queue" },
+  since: "2009-09-19",
+  params: { metadata },
+  permission: { letters: "cw", resourceType: "c", sas: "account-only" },
+  target: "may-exist",
+  ...noETag,
+  effect: "writes",
+  success: { status: 201, headers: [] },
+  decide: ({ target, input, newId }) => {
+    if (target !== undefined) {
+      return isSameMetadata(target.metadata, input.metadata)
+        ? { status: 204 }
+        : fail("QueueAlreadyExists");
+    }
+    return { put: { id: newId(), metadata: input.metadata, policies: [] } };
+  },
+});
+
+function isSameMetadata(left: Metadata, right: Metadata): boolean {
+  if (left.length !== right.length) return false;
+  const values = new Map(left.map(([name, value]) => [name.toLowerCase(), value]));
+  return right.every(([name, value]) => values.get(name.toLowerCase()) === value);
+}
+
+const query = { comp: "metadata" };
+
+/** The message count includes invisible messages and expired ones that are not yet removed.
+ *  learn.microsoft.com/rest/api/storageservices/get-queue-metadata */
+export const getQueueMetadata = operation({
+  name: "Get Queue Metadata",
+  ids: ["Queue_GetProperties"],
+  route: { method: ["GET", "HEAD"], resource: "queue", query },
+  since: "2009-09-19",
+  permission: { letters: "r", resourceType: "c" },
+  target: "must-exist",
+  ...noETag,
+  effect: "reads",
+  success: { status: 200, headers: ["Cache-Control", "x-ms-approximate-messages-count"] },
+  reads: (view, { target }) => view.count(messageCount.key(target.id)),
+  decide: ({ target, readResult }) => ({
+    metadata: target.metadata,
+    headers: { "Cache-Control": "no-cache", "x-ms-approximate-messages-count": String(readResult) },
+  }),
+});
+
+/** Replaces all metadata. learn.microsoft.com/rest/api/storageservices/set-queue-metadata */
+export const setQueueMetadata = operation({
+  name: "Set Queue Metadata",
+  ids: ["Queue_SetMetadata"],
+  route: { method: "PUT", resource: "queue", query },
+  since: "2009-09-19",
+  params: { metadata },
+  permission: { letters: "w", resourceType: "c", sas: "account-only" },
+  target: "must-exist",
+  ...noETag,
+  effect: "writes",
+  success: { status: 204, headers: [] },
+  decide: ({ target, input }) => ({ put: { ...target, metadata: input.metadata } }),
+});
+
+/** Read, add, update, process: the permissions of a queue. */
+const parseQueuePolicies = accessPoliciesWithin("raup");
+
+/** learn.microsoft.com/rest/api/storageservices/get-queue-acl */
+export const getQueueAcl = operation({
+  name: "Get Queue ACL",
+  ids: ["Queue_GetAccessPolicy"],
+  route: { method: ["GET", "HEAD"], resource: "queue", query: { comp: "acl" } },
+  since: "2012-02-12",
+  permission: { resourceType: "c", sas: "none" },
+  target: "must-exist",
+  ...noETag,
+  effect: "reads",
+  success: { status: 200, headers: ["Cache-Control"] },
+  decide: ({ target }) => ({
+    headers: { "Cache-Control": "no-cache" },
+    body: xmlBody(renderAccessPolicies(target.policies)),
+  }),
+});
+
+/** Replaces all stored access policies.
+ *  learn.microsoft.com/rest/api/storageservices/set-queue-acl */
+export const setQueueAcl = operation({
+  name: "Set Queue ACL",
+  ids: ["Queue_SetAccessPolicy"],
+  route: { method: "PUT", resource: "queue", query: { comp: "acl" } },
+  since: "2012-02-12",
+  body: { kind: "xml", bytesMax: accessPoliciesBytesMax, parse: parseQueuePolicies },
+  permission: { resourceType: "c", sas: "none" },
+  target: "must-exist",
+  ...noETag,
+  effect: "writes",
+  success: { status: 204, headers: [] },
+  decide: ({ target, input }) => ({ put: { ...target, policies: input.body } }),
+});
+
+/** A queue with at most this many messages is emptied in the transaction that deletes it; the
+ *  messages of a larger one are removed by a reclaim job. */
+const messagesRemovedAtOnceMax = 500;
+
+/** The name can be used again at once, unless the account sets `deletedNameSeconds`: messages are
+ *  keyed by the id of their queue, so a new queue never shows those that a job has yet to remove.
+ *  learn.microsoft.com/rest/api/storageservices/delete-queue3 */
+export const deleteQueue = operation({
+  name: "Delete Queue",
+  ids: ["Queue_Delete"],
+  route: { method: "DELETE", resource: "queue" },
+  since: "2009-09-19",
+  permission: { letters: "d", resourceType: "c", sas: "account-only" },
+  target: "must-exist",
+  ...noETag,
+  effect: "writes",
+  isDeletion: true,
+  success: { status: 204, headers: [] },
+  reads: (view, { target }) => readAllVisibility(view, target.id, messagesRemovedAtOnceMax),
+  decide: ({ target, scope, address, features, readResult, now }) => {
+    const removals = readResult?.flatMap((entry) => removeMessage(target.id, entry)) ?? [];
+    const name = { account: scope.account.id, service: "queue", name: address.queue } as const;
+    const reserved = reserveName(features, name, now);
+    const effects = [...removals, reclaimOwned("queue", target.id), ...reserved];
+    return { remove: true, effects };
+  },
+});

@@ -1,0 +1,80 @@
+import { createHmac } from "node:crypto";
+import type { Random } from "../../base/world.ts";
+import { RecentMap } from "../../process/memo.ts";
+
+/** An encryption scope of an account. */
+export interface ScopeName {
+  readonly account: bigint;
+  readonly name: string;
+}
+
+/** What encrypts one body: AES-256 in counter mode. */
+interface ScopeCipher {
+  readonly key: Uint8Array;
+  readonly nonce: bigint;
+  /** The scope and the session, which lead to the key: `<account>/<name>/<salt>`. It is stored with
+   *  the slices of the body. */
+  readonly scope: string;
+}
+
+interface Session {
+  readonly key: Uint8Array;
+  readonly scope: string;
+  used: bigint;
+}
+
+const saltBytes = 12;
+/** Bodies of a session, after which the next one begins. */
+const bodiesMax = 2n ** 32n;
+/** Length of the references whose keys are kept in memory. */
+const referenceCharactersMax = 512 * 1024;
+
+/** The keys of encryption scopes. They follow from the first data key of the store, which is
+ *  random, wrapped by the master key and never removed, so that no key of a scope is stored. A
+ *  process uses each in a session of its own, as `Cipher` does: no nonce repeats, whenever a
+ *  process is killed. */
+export class ScopeKeys {
+  readonly #root: Uint8Array;
+  readonly #random: Random;
+  readonly #bodiesMax: bigint;
+  readonly #keys = new RecentMap<Uint8Array>(referenceCharactersMax, (scope) => scope.length);
+  readonly #sessions = new RecentMap<Session>(referenceCharactersMax, (name) => name.length);
+
+  constructor(firstDataKey: Uint8Array, random: Random, sessionBodiesMax = bodiesMax) {
+    this.#root = mac(firstDataKey, "etagere encryption scopes");
+    this.#random = random;
+    this.#bodiesMax = sessionBodiesMax;
+  }
+
+  /** The key and a new nonce for a body in a scope. */
+  begin({ account, name }: ScopeName): ScopeCipher {
+    const id = `${account.toString(16)}/${name}`;
+    const known = this.#sessions.get(id);
+    const session = known !== undefined && known.used < this.#bodiesMax ? known : this.#open(id);
+    // Counted before the use: an exception must not lead to a second use.
+    session.used += 1n;
+    return { key: session.key, nonce: session.used - 1n, scope: session.scope };
+  }
+
+  /** The key of a stored slice, by the scope in its cipher. */
+  keyOf(scope: string): Uint8Array {
+    const known = this.#keys.get(scope);
+    if (known !== undefined) return known;
+    const end = scope.lastIndexOf("/");
+    const key = mac(mac(this.#root, scope.slice(0, end)), scope.slice(end + 1));
+    this.#keys.set(scope, key);
+    return key;
+  }
+
+  #open(id: string): Session {
+    const salt = Buffer.from(this.#random.bytes(saltBytes)).toString("base64url");
+    const scope = `${id}/${salt}`;
+    const session = { key: this.keyOf(scope), scope, used: 0n };
+    this.#sessions.set(id, session);
+    return session;
+  }
+}
+
+function mac(key: Uint8Array, text: string): Uint8Array {
+  return createHmac("sha256", key).update(text).digest();
+}

@@ -1,0 +1,254 @@
+import { noETag } from "../../operation/operation.ts";
+import { timeout } from "../../operation/common-params.ts";
+import { checkTableName } from "../../protocol/names.ts";
+import { odataHeaderNames, odataHeaders, prefer, representation } from "../representation.ts";
+import { renderTable, renderTables } from "../render.ts";
+import { operation } from "../resources.ts";
+import { fail, ok, type Result } from "../../protocol/result.ts";
+import { readAtomEntity } from "../atom/atom.ts";
+import { edm } from "../edm/edm.ts";
+import { decodeText, malformedEntity } from "../entity/entity-input.ts";
+import { parseFlatJson } from "../json/flat-json.ts";
+import type { RecordView } from "../../operation/view.ts";
+import { matches } from "../filter/evaluate.ts";
+import type { Filter } from "../filter/parse-filter.ts";
+import { formatToken, nextTable, filter, select, top } from "../query/query-entities.ts";
+import { tables, entities, nameKeyOf, type EntityKey } from "../records.ts";
+import {
+  accessPoliciesBytesMax,
+  parseAccessPolicies,
+  renderAccessPolicies,
+} from "../../account/access-policies.ts";
+import { xmlBody } from "../../encoding/xml-body.ts";
+import { reserveName } from "../../account/deleted-names.ts";
+import { reclaimOwned, remove } from "../../operation/effects.ts";
+import { KeyReader } from "../query/scan-entities.ts";
+
+const tableBodyBytesMax = 64 * 1024;
+
+/** The body of Create Table: the name of the table. */
+const tableBody = {
+  kind: "bytes",
+  bytesMax: tableBodyBytesMax,
+  parse: parseTable,
+} as const;
+
+function parseTable(bytes: Uint8Array, contentType: string): Result<string> {
+  const text = decodeText(bytes);
+  if (text === undefined) return malformedEntity();
+  if (contentType.toLowerCase().includes("xml")) return parseAtomTable(text);
+  const members = parseFlatJson(text);
+  if (members === undefined) return malformedEntity();
+  const name = members.find(([own]) => own === "TableName")?.[1];
+  if (name === undefined || name === null) return fail("PropertiesNeedValue");
+  return typeof name === "string" ? ok(name) : malformedEntity();
+}
+
+function parseAtomTable(text: string): Result<string> {
+  const entity = readAtomEntity(text);
+  if (!entity.ok) return entity;
+  const found = entity.value.properties.find(([name]) => name === "TableName");
+  if (found === undefined) return fail("PropertiesNeedValue");
+  return found[1] === edm.string ? ok(found[2] as string) : malformedEntity();
+}
+
+/** learn.microsoft.com/rest/api/storageservices/create-table */
+export const createTable = operation({
+  name: "Create Table",
+  ids: ["Table_Create"],
+  route: { method: "POST", resource: "tables" },
+  since: "2009-09-19",
+  params: { representation, prefer, timeout },
+  body: tableBody,
+  permission: { letters: "cw", resourceType: "c", sas: "account-only" },
+  target: "must-not-exist",
+  ...noETag,
+  effect: "writes",
+  success: {
+    status: 201,
+    headers: [...odataHeaderNames, "Preference-Applied", "Location", "DataServiceId"],
+  },
+  completeAddress: (address, { body: table }) => {
+    return checkTableName(table).ok ? { ...address, table } : address;
+  },
+  decide: ({ input, newId, account, endpoint }) => {
+    const { body: name, prefer: preference } = input;
+    const named = checkTableName(name);
+    if (!named.ok) return named;
+    const put = { id: newId(), name, policies: [] };
+    const location = `${endpoint}/Tables('${name}')`;
+    const headers = { ...odataHeaders, "Preference-Applied": preference, Location: location };
+    if (preference === "return-no-content") {
+      return { status: 204, put, headers: { ...headers, DataServiceId: location } };
+    }
+    const options = { table: name, account, endpoint, select: undefined };
+    return { put, headers, body: renderTable(name, input.representation, options) };
+  },
+});
+
+/** learn.microsoft.com/rest/api/storageservices/query-tables */
+export const queryTables = operation({
+  name: "Query Tables",
+  ids: ["Table_Query"],
+  route: { method: "GET", resource: "tables" },
+  since: "2009-09-19",
+  params: { representation, filter, select, top, nextTable, timeout },
+  permission: { letters: "l", resourceType: "c", sas: "account-only" },
+  target: "optional",
+  ...noETag,
+  effect: "reads",
+  success: { status: 200, headers: [...odataHeaderNames, "x-ms-continuation-NextTableName"] },
+  reads: (view, { scope, input }) =>
+    scanTables(view, {
+      account: scope.account.id,
+      filter: input.filter,
+      limit: input.top,
+      from: input.nextTable,
+    }),
+  decide: ({ readResult: { names, next }, input, account, endpoint }) => {
+    const options = { table: "", account, endpoint, select: undefined };
+    return {
+      headers: {
+        ...odataHeaders,
+        "x-ms-continuation-NextTableName": next === undefined ? undefined : formatToken(next),
+      },
+      body: renderTables(names, input.representation, options),
+    };
+  },
+});
+
+/** Returns the entry of one table, as Query Tables returns it for many: `GET /Tables('name')`. */
+export const getTable = operation({
+  name: "Query Tables",
+  ids: ["Table_Query"],
+  route: { method: "GET", resource: "table" },
+  since: "2009-09-19",
+  params: { representation, timeout },
+  permission: { letters: "l", resourceType: "c", sas: "account-only" },
+  target: "must-exist",
+  ...noETag,
+  effect: "reads",
+  success: { status: 200, headers: odataHeaderNames },
+  decide: ({ target: { name }, input, account, endpoint }) => ({
+    headers: odataHeaders,
+    body: renderTable(name, input.representation, {
+      table: name,
+      account,
+      endpoint,
+      select: undefined,
+    }),
+  }),
+});
+
+interface Selection {
+  readonly account: bigint;
+  readonly filter: Filter | undefined;
+  readonly limit: number;
+  readonly from: string | undefined;
+}
+
+const scannedTablesMax = 20_000;
+
+/** Reads one page in key order, which is the order of the lower-case names. */
+async function scanTables(
+  view: RecordView,
+  { account, filter: condition, limit, from }: Selection,
+) {
+  const names: string[] = [];
+  if (limit === 0) return { names, next: undefined };
+  const { start, end } = tables.range([account]);
+  const first = from === undefined ? start : tables.key({ account, name: from });
+  const bounds = { start: first, end, limit: scannedTablesMax + 1 };
+  let scanned = 0;
+  for await (const batch of view.scan(tables, bounds)) {
+    for (const { record } of batch) {
+      const { name, isBeingDeleted } = record;
+      const pageUpTo = { names, next: name.toLowerCase() };
+      if (scanned >= scannedTablesMax) return pageUpTo;
+      scanned += 1;
+      if (isBeingDeleted === true || !isMatch(name, condition)) continue;
+      if (names.length >= limit) return pageUpTo;
+      names.push(name);
+    }
+  }
+  return { names, next: undefined };
+}
+
+function isMatch(name: string, condition: Filter | undefined): boolean {
+  if (condition === undefined) return true;
+  const typed = { type: edm.string, value: name };
+  return matches(condition, (property) => (property === "TableName" ? typed : undefined));
+}
+
+const query = { comp: "acl" };
+
+/** learn.microsoft.com/rest/api/storageservices/get-table-acl */
+export const getTableAcl = operation({
+  name: "Get Table ACL",
+  ids: ["Table_GetAccessPolicy"],
+  route: { method: ["GET", "HEAD"], resource: "table", query },
+  since: "2012-02-12",
+  params: { timeout },
+  permission: { resourceType: "c", sas: "none" },
+  target: "must-exist",
+  ...noETag,
+  effect: "reads",
+  decide: ({ target }) => ({ body: xmlBody(renderAccessPolicies(target.policies)) }),
+});
+
+/** learn.microsoft.com/rest/api/storageservices/set-table-acl */
+export const setTableAcl = operation({
+  name: "Set Table ACL",
+  ids: ["Table_SetAccessPolicy"],
+  route: { method: "PUT", resource: "table", query },
+  since: "2012-02-12",
+  params: { timeout },
+  body: { kind: "xml", bytesMax: accessPoliciesBytesMax, parse: parseAccessPolicies },
+  permission: { resourceType: "c", sas: "none" },
+  target: "must-exist",
+  missingBefore: { version: "2019-02-02", code: "TableNotFound" },
+  ...noETag,
+  effect: "writes",
+  success: { status: 204, headers: [] },
+  decide: ({ target, input }) => ({ put: { ...target, policies: input.body } }),
+});
+
+/** Up to this number the entities are removed in the same transaction, otherwise by a job. */
+const entitiesAtOnceMax = 100;
+
+/** The name can be used again at once, unless the account sets `deletedNameSeconds`: entities are
+ *  keyed by the id of their table, so a new table never shows those that a job has yet to remove.
+ *  learn.microsoft.com/rest/api/storageservices/delete-table */
+export const deleteTable = operation({
+  name: "Delete Table",
+  ids: ["Table_Delete"],
+  route: { method: "DELETE", resource: "table" },
+  since: "2009-09-19",
+  params: { representation, timeout },
+  permission: { letters: "d", resourceType: "c", sas: "account-only" },
+  target: "must-exist",
+  ...noETag,
+  effect: "writes",
+  isDeletion: true,
+  success: { status: 204, headers: odataHeaderNames },
+  reads: (view, { target }) => firstEntities(view, target.id),
+  decide: ({ target, readResult, scope, features, now }) => {
+    const isSmall = readResult.length <= entitiesAtOnceMax;
+    const removals = isSmall
+      ? readResult.map((key) => remove(entities, key))
+      : [reclaimOwned("table", target.id)];
+    const key = nameKeyOf(scope.account.id, target.name);
+    const effects = [...removals, ...reserveName(features, key, now)];
+    return { remove: true, effects, headers: odataHeaders };
+  },
+});
+
+async function firstEntities(view: RecordView, table: bigint): Promise<readonly EntityKey[]> {
+  const keys: EntityKey[] = [];
+  const reader = new KeyReader(table);
+  const bounds = { ...entities.range([table]), limit: entitiesAtOnceMax + 1 };
+  for await (const batch of view.scan(entities, bounds)) {
+    for (const { key } of batch) keys.push({ table, ...reader.read(key) });
+  }
+  return keys;
+}

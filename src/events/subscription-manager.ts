@@ -18,6 +18,7 @@ import {
   type Destination,
   type NamedSubscription,
   type SubscriptionKey,
+  type SubscriptionRecord,
   type SubscriptionState,
 } from "../account/subscription.ts";
 import type { LoopShare } from "../base/loop-share.ts";
@@ -100,16 +101,15 @@ export class SubscriptionManager {
   }
 
   /** Changes the given fields of a subscription; null removes one. The others stay as they are,
-   *  with the secret and the query of the URL, which no view shows. */
+   *  with the secret and the query of the URL, which no view shows. `record` is what the caller has
+   *  read: a change of another client since then is a conflict. */
   async change(
     key: SubscriptionKey,
     { isPaused, ...fields }: SubscriptionPatch,
+    record: SubscriptionRecord,
   ): Promise<SubscriptionResult> {
     const { store, random } = this.#parts;
-    const found = await this.get(key);
-    if (found === undefined) return refuse("SubscriptionNotFound", `no subscription "${key.name}"`);
     if (Object.keys(fields).length > 0) {
-      const { record } = found;
       const given = Object.entries({ ...inputOf(record), ...fields });
       const input = Object.fromEntries(given.filter(([, value]) => value !== null));
       const parsed = parseSubscription("subscription", input);

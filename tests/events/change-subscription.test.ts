@@ -186,4 +186,17 @@ describe("the roles of a principal", () => {
     expect((await send("PUT", hook, { body: foreign, as: changer })).status).toBe(404);
     expect((await send("PATCH", hook, { body: foreign, as: changer })).status).toBe(404);
   });
+
+  test("do not let other events into a queue of another account", async () => {
+    const changer = await logIn("changer");
+    const foreign = { destination: { queue: "events", account: "another" }, subjectEndsWith: "x" };
+    expect((await send("PUT", hook, { body: foreign })).status).toBe(201);
+    const wider = [{ subjectEndsWith: null }, { eventTypes: ["All"] }, { advancedFilters: [] }];
+    for (const body of wider) {
+      expect((await send("PATCH", hook, { body, as: changer })).status).toBe(404);
+    }
+    expect((await send("GET", hook)).body["subjectEndsWith"]).toBe("x");
+    expect((await send("PATCH", hook, { body: { isPaused: true }, as: changer })).status).toBe(200);
+    expect((await send("PATCH", hook, { body: toQueue, as: changer })).status).toBe(200);
+  });
 });

@@ -106,9 +106,12 @@ function refuseAction(
 
 /** As `refuseAction`; the queue of a principal must be in an account in which it may do the same,
  *  because the server puts the messages. */
-function refuseWrite(request: CheckedRequest, account: string): AdminResponse | undefined {
-  const { destination } = request.body as { readonly destination?: { readonly account?: unknown } };
-  const named = destination?.account;
+function refuseWrite(
+  request: CheckedRequest,
+  account: string,
+  destination: unknown = request.body["destination"],
+): AdminResponse | undefined {
+  const named = (destination as { readonly account?: unknown } | null | undefined)?.account;
   const target = typeof named === "string" ? named : account;
   return (
     refuseAction(request, account, "write") ??
@@ -131,14 +134,24 @@ async function change(
   { account = "", name = "" }: PathValues,
 ): Promise<AdminResponse> {
   const key = { account, name };
+  const { subscriptions } = request.context;
   const refusal = refuseWrite(request, account);
   if (refusal !== undefined) return refusal;
   const { isPaused, ...fields } = request.body;
   if (isPaused !== undefined && typeof isPaused !== "boolean") {
     return refuse(400, "InvalidInput", '"isPaused" must be true or false');
   }
-  const { subscriptions } = request.context;
-  return changed(request, key, await subscriptions.change(key, { ...fields, isPaused }));
+  const stored = await subscriptions.get(key);
+  if (stored === undefined) return noSubscription(name);
+  // Letting other events into a queue of another account is as good as a new destination.
+  const isKept = Object.keys(fields).length > 0 && fields["destination"] === undefined;
+  const foreign = isKept ? refuseWrite(request, account, stored.record.destination) : undefined;
+  if (foreign !== undefined) return foreign;
+  return changed(
+    request,
+    key,
+    await subscriptions.change(key, { ...fields, isPaused }, stored.record),
+  );
 }
 
 async function changed(

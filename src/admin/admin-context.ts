@@ -68,6 +68,8 @@ interface SnapshotControl {
 
 /** Exports accounts to archives and loads archives; problems of an archive are results. */
 export interface ArchiveControl {
+  /** Whether the stored data is encrypted; the exported bytes are not. */
+  readonly isEncrypted: boolean;
   export(request: ArchiveExport): Promise<ArchiveResult>;
   load(
     archive: AsyncIterable<Uint8Array>,

@@ -22,10 +22,15 @@ export const archiveOptions = {
   ...addressOptions,
   ...storeOptions,
   url: { ...addressOptions.url, excludes: ["location", ...Object.keys(storeOptions)] },
+  archiveKey: {
+    kind: "text",
+    value: "SOURCE",
+    help: "master key of an encrypted archive: file:PATH, env:NAME or command:…",
+  },
   ...jsonOption,
 } as const;
 
-type ArchiveValues = Omit<Values<typeof archiveOptions>, "json">;
+type ArchiveValues = Omit<Values<typeof archiveOptions>, "json" | "archiveKey">;
 
 interface ArchiveAccess<T> {
   readonly onServer: (server: ServerAddress) => Promise<T>;

@@ -1,6 +1,8 @@
-import { reportTrailer, totalHeader } from "../admin/views/archives.ts";
+import { encryptedHeader, reportTrailer, totalHeader } from "../admin/views/archives.ts";
 import type { ExportReport } from "../commands/archive/export-accounts.ts";
-import { sinkTo, writeArchiveFile } from "../commands/archive/archive-file.ts";
+import { sinkTo, writeArchiveFile, writeEncrypted } from "../commands/archive/archive-file.ts";
+import { readMasterKey } from "../host/master-key.ts";
+import { realEnvironment } from "../host/world.ts";
 import type { Progress } from "../commands/progress.ts";
 import { ArchiveRefused } from "../host/refused.ts";
 import type { ArchiveSink } from "../commands/archive/frame-writer.ts";
@@ -8,6 +10,7 @@ import type { ServerArchives } from "../commands/archive/server-archives.ts";
 import { accessArchives, archiveOptions, requestExport } from "./archive-access.ts";
 import type { ServerAddress } from "./admin-client.ts";
 import { defineCommand } from "./command.ts";
+import { quietLog } from "./with-stores.ts";
 import { contentText, countText, sizeText, showProgress } from "./progress.ts";
 
 export const exportCommand = defineCommand({
@@ -18,6 +21,8 @@ export const exportCommand = defineCommand({
       "blobs with snapshots, versions and uncommitted blocks, paths with access control lists, " +
       "queues, tables, shares, service properties, and what is soft-deleted. A server may serve " +
       "requests meanwhile. Leases, SMB locks and account keys are not part of it.",
+    "The archive of encrypted data is encrypted, too: with the master key of --archiveKey, or " +
+      "with that of --encryption.",
   ],
   arguments: [],
   actions: {},
@@ -39,6 +44,11 @@ export const exportCommand = defineCommand({
       kind: "switch",
       help: "include the keys of accounts that etagere account created",
     },
+    plain: {
+      kind: "switch",
+      excludes: ["archiveKey"],
+      help: "write encrypted data to an archive in plain text",
+    },
     ...archiveOptions,
   },
   exitCodes: ["the archive is complete", "no archive was written"],
@@ -47,8 +57,14 @@ export const exportCommand = defineCommand({
   run: async ({ options }) => {
     const { output, withKeys, json } = options;
     const wanted = { accounts: [...new Set(options.account)], withKeys };
-    const write = (sink: ArchiveSink): Promise<ExportReport> =>
-      showProgress({ json }, (progress) => exportTo(sink, options, { ...wanted, progress }));
+    const key = await archiveKeyOf(options);
+    const { random } = realEnvironment(quietLog);
+    const write = (target: ArchiveSink): Promise<ExportReport> =>
+      showProgress({ json }, (progress) =>
+        writeEncrypted(target, key.master, random, (sink) =>
+          exportTo(sink, options, { ...wanted, ...key, progress }),
+        ),
+      );
     if (output !== "-") {
       const report = await writeArchiveFile(output, write);
       return { report, text: textOf(output, report) };
@@ -60,7 +76,26 @@ export const exportCommand = defineCommand({
   },
 });
 
-interface Wanted {
+interface ArchiveKey {
+  /** Encrypts the archive; undefined: it is plain text. */
+  readonly master: Uint8Array | undefined;
+  /** Whether a plain archive of encrypted data is accepted. */
+  readonly mayBePlain: boolean;
+}
+
+async function archiveKeyOf(options: {
+  readonly archiveKey: string | undefined;
+  readonly encryption: string | undefined;
+  readonly plain: boolean;
+}): Promise<ArchiveKey> {
+  const { archiveKey, encryption, plain } = options;
+  const given = archiveKey ?? (plain ? undefined : encryption);
+  const name = archiveKey === undefined ? "--encryption" : "--archiveKey";
+  const master = given === undefined ? undefined : await readMasterKey(given, name);
+  return { master, mayBePlain: plain || master !== undefined };
+}
+
+interface Wanted extends Pick<ArchiveKey, "mayBePlain"> {
   readonly accounts: readonly string[];
   readonly withKeys: boolean;
   readonly progress: Progress;
@@ -84,25 +119,33 @@ async function exportTo(
   });
 }
 
+const notPlain =
+  "the data is encrypted: give a master key for the archive with --archiveKey file:…, env:… or " +
+  "command:…, or --plain for an archive in plain text";
+
 function begin(progress: Progress, bytes: number | undefined): void {
   progress.begin({ what: "exporting", total: { bytes } });
 }
 
 function fromStore(
   archives: ServerArchives,
-  { progress, ...wanted }: Wanted,
+  { progress, accounts, withKeys }: Wanted,
   sink: ArchiveSink,
 ): Promise<ExportReport> {
-  return archives.export({ ...wanted, sink, onTotal: (bytes) => begin(progress, bytes) });
+  return archives.export({ accounts, withKeys, sink, onTotal: (bytes) => begin(progress, bytes) });
 }
 
 async function fromServer(
   server: ServerAddress,
-  { accounts, withKeys, progress }: Wanted,
+  { accounts, withKeys, progress, mayBePlain }: Wanted,
   sink: ArchiveSink,
 ): Promise<ExportReport> {
   const query = new URLSearchParams({ accounts: accounts.join(","), withKeys: String(withKeys) });
   const response = await requestExport(server, query);
+  if (response.headers[encryptedHeader] === "true" && !mayBePlain) {
+    response.destroy();
+    throw new ArchiveRefused([notPlain]);
+  }
   const total = Number(response.headers[totalHeader]);
   begin(progress, Number.isFinite(total) ? total : undefined);
   for await (const bytes of response as AsyncIterable<Uint8Array>) await sink(bytes);

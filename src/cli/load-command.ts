@@ -1,6 +1,6 @@
 import { stat } from "node:fs/promises";
-import { Transform, type Readable } from "node:stream";
-import { openArchiveFile } from "../commands/archive/archive-file.ts";
+import { Readable, Transform } from "node:stream";
+import { openArchiveFile, openPlain } from "../commands/archive/archive-file.ts";
 import type { LoadReport } from "../commands/archive/load-archive.ts";
 import type { LoadRequest } from "../commands/archive/server-archives.ts";
 import type { Progress } from "../commands/progress.ts";
@@ -38,23 +38,32 @@ export const loadCommand = defineCommand({
   failure: "nothing was loaded",
   example: "etagere load fixture.etagere --replace",
   run: async ({ words: [path = ""], options }) => {
-    const { as, replace, json } = options;
+    const { as, replace, json, archiveKey = options.encryption } = options;
     const report = await showProgress({ json }, (progress) =>
-      loadFrom(path, options, { as, replace, progress }),
+      loadFrom(path, options, { as, replace, progress, archiveKey }),
     );
     return { report, text: textOf(report) };
   },
 });
 
+interface LoadSettings extends LoadRequest {
+  readonly progress: Progress;
+  /** Source of the master key of an encrypted archive. */
+  readonly archiveKey: string | undefined;
+}
+
 async function loadFrom(
   path: string,
   options: Parameters<typeof accessArchives>[0],
-  { progress, ...request }: LoadRequest & { readonly progress: Progress },
+  { progress, archiveKey, ...request }: LoadSettings,
 ): Promise<LoadReport> {
   const bytes = path === "-" ? undefined : await sizeOf(path);
   progress.begin({ what: "loading", total: { bytes } });
   // Opened only when it is read: an attempt to reach a server must not consume standard input.
-  const open = (): Readable => openArchive(path, progress);
+  const open = (): Readable => {
+    const archive = openArchive(path, progress);
+    return archiveKey === undefined ? archive : Readable.from(openPlain(archive, archiveKey));
+  };
   return accessArchives(options, {
     mayCreate: true,
     onServer: async (server) => {

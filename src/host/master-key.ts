@@ -14,24 +14,29 @@ const commandMillisecondsMax = 30_000;
 const run = promisify(execFile);
 
 /** Reads the master key: 32 bytes as base64 or hexadecimal digits, from a file or a command also as
- *  they are. No message contains it. */
-export async function readMasterKey(source: string): Promise<Uint8Array> {
+ *  they are. No message contains it. `option` is the one that messages name. */
+export async function readMasterKey(source: string, option = "--encryption"): Promise<Uint8Array> {
   const [, kind, name = ""] = masterKeySource.exec(source) ?? [];
-  const found = kind === undefined ? undefined : await bytesOf(kind, name);
-  const key = found && parseKey(found, kind !== "env");
+  if (kind === undefined) {
+    throw refused(option, `must be file:PATH, env:NAME or command:COMMAND, got "${source}"`);
+  }
+  const found = await bytesOf(kind, name).catch((error: unknown) => {
+    throw refused(option, messageOf(error));
+  });
+  const key = parseKey(found, kind !== "env");
   if (key !== undefined) return key;
-  throw refused(`${source} does not contain 32 bytes as base64 or hexadecimal digits`);
+  throw refused(option, `${source} does not contain 32 bytes as base64 or hexadecimal digits`);
 }
 
 async function bytesOf(kind: string, name: string): Promise<Buffer> {
-  try {
-    if (kind === "file") return await firstBytes(name);
-    if (kind === "command") return await outputOf(name);
-  } catch (error) {
-    throw refused(kind === "file" ? `cannot read ${name} (${messageOf(error)})` : messageOf(error));
+  if (kind === "command") return outputOf(name);
+  if (kind === "file") {
+    return firstBytes(name).catch((error: unknown) => {
+      throw new Error(`cannot read ${name} (${messageOf(error)})`);
+    });
   }
   const value = environmentVariable(name);
-  if (value === undefined || value === "") throw refused(`the variable ${name} is not set`);
+  if (value === undefined || value === "") throw new Error(`the variable ${name} is not set`);
   return Buffer.from(value.slice(0, keyTextMax), "latin1");
 }
 
@@ -74,6 +79,6 @@ function parseKey(bytes: Buffer, mayBeRaw: boolean): Uint8Array | undefined {
   return isBase64 ? new Uint8Array(Buffer.from(text, "base64")) : undefined;
 }
 
-function refused(why: string): StartRefused {
-  return new StartRefused([`--encryption: ${why}`]);
+function refused(option: string, why: string): StartRefused {
+  return new StartRefused([`${option}: ${why}`]);
 }

@@ -228,7 +228,7 @@ function adminContextOf(parts: AdminParts): AdminContext {
     metrics: () => allMetrics(parts, facts()),
     reset: options.enableReset ? parts.reset : undefined,
     snapshots: parts.controls.snapshots,
-    archives: archiveControl(parts.controls.archives),
+    archives: archiveControl(parts.controls.archives, options.encryption !== undefined),
     pageFolder: join(packageFolder(), "ui", "dist"),
     security: securityOf(given, parts.localToken),
   };

@@ -59,7 +59,7 @@ import { eventLogLimits, sourceRanges, webhookPrefixes, type Options } from "./o
 import { services } from "../data/services.ts";
 import { newRequestLimits, type RequestLimits } from "./request-limits.ts";
 import type { ServerEnvironment } from "./server-environment.ts";
-import type { Clock, Log } from "../base/world.ts";
+import type { Clock, Log, Random } from "../base/world.ts";
 import { transferSources } from "../http/source/source-readers.ts";
 import { ServerArchives } from "../commands/archive/server-archives.ts";
 import { ServerSnapshots } from "../controls/server-snapshots.ts";
@@ -68,10 +68,13 @@ import { ServerSnapshots } from "../controls/server-snapshots.ts";
 export interface StateControls {
   readonly snapshots: ServerSnapshots;
   readonly archives: ServerArchives;
+  readonly random: Random;
+  /** Source of the master key of the data; undefined if it is not encrypted. */
+  readonly encryption: string | undefined;
 }
 
 function stateControls(
-  given: Pick<RunningServerOptions, "accounts" | "random" | "log">,
+  given: Pick<RunningServerOptions, "accounts" | "random" | "log" | "options">,
   stores: Pick<DataStores, "store" | "content">,
 ): StateControls {
   const { accounts, random, log } = given;
@@ -82,6 +85,8 @@ function stateControls(
   return {
     snapshots: new ServerSnapshots({ store, random, log, onRestored }),
     archives: new ServerArchives({ stores, random, log, isConfigured, onLoaded }),
+    random,
+    encryption: given.options.encryption,
   };
 }
 

@@ -136,8 +136,8 @@ function apiOf(
     snapshot: (name) => server.controls.snapshots.save(name),
     restore: (snapshot) =>
       server.controls.snapshots.restore(typeof snapshot === "string" ? snapshot : snapshot.name),
-    export: (file, given) => exportToFile(server.controls.archives, file, given),
-    load: (file, given) => loadFromFile(server.controls.archives, file, given),
+    export: (file, given) => exportToFile(server.controls, file, given),
+    load: (file, given) => loadFromFile(server.controls, file, given),
     clock: serverClock(clock),
     faults: server.faults,
     events: { settled: async () => void (await server.subscriptions.settled()) },

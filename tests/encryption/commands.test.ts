@@ -86,15 +86,46 @@ describe("commands on encrypted data", () => {
     expect(await lookAt(records)).toEqual(filled);
   });
 
-  it("exports it, and loads the archive into another encrypted folder", async () => {
+  it("exports it encrypted, and loads the archive into another encrypted folder", async () => {
     const archive = join(folder, "archive");
     const to = join(folder, "loaded");
     const options = ["--encryption", encryption];
     expect(await exportCommand.run(["-o", archive, "--location", location, ...options])).toBe(0);
-    expect(existsSync(archive)).toBe(true);
+    expect(readFileSync(archive, "latin1")).toMatch(/^etagere encrypted archive 1\n/);
     expect(await loadCommand.run([archive, "--location", to, ...options])).toBe(0);
     expect(await problemsIn(to)).toEqual([]);
     await using server = await start({ ...freePorts, location: to, encryption });
+    expect(Object.keys(await lookAtFilled(server.urls, "one"))).toEqual(Object.keys(filled));
+  });
+
+  it("exports it from a running server only with a key for the archive, or as plain text", async () => {
+    const archive = join(folder, "running.archive");
+    const otherFile = join(folder, "archive.key");
+    await encryptionCommand.run(["new-key", otherFile]);
+    await using server = await start({ ...freePorts, location, encryption });
+    const running = ["-o", archive, "--location", location];
+    printed.text = "";
+    expect(await exportCommand.run(running)).toBe(1);
+    expect(printed.text).toContain("the data is encrypted: give a master key for the archive");
+    expect(existsSync(archive)).toBe(false);
+
+    expect(await exportCommand.run([...running, "--archiveKey", `file:${otherFile}`])).toBe(0);
+    expect(readFileSync(archive, "latin1")).toMatch(/^etagere encrypted archive 1\n/);
+    const plain = join(folder, "without");
+    const into = [archive, "--location", plain];
+    printed.text = "";
+    expect(await loadCommand.run(into)).toBe(1);
+    expect(printed.text).toContain("the archive is encrypted: give its master key");
+    printed.text = "";
+    expect(await loadCommand.run([...into, "--archiveKey", encryption])).toBe(1);
+    expect(printed.text).toContain("--archiveKey: this is not the master key");
+    expect(await loadCommand.run([...into, "--archiveKey", `file:${otherFile}`])).toBe(0);
+
+    expect(await exportCommand.run([...running, "--plain"])).toBe(0);
+    expect(readFileSync(archive, "latin1")).toMatch(/^etagere archive 1\n/);
+    await server.export(archive);
+    expect(readFileSync(archive, "latin1")).toMatch(/^etagere encrypted archive 1\n/);
+    await server.load(archive, { replace: true });
     expect(Object.keys(await lookAtFilled(server.urls, "one"))).toEqual(Object.keys(filled));
   });
 

@@ -11,6 +11,9 @@ export const archivePath = "/admin/v1/archive";
 export const reportTrailer = "x-etagere-report";
 /** A header of the archive with about how many bytes its parts have before compression. */
 export const totalHeader = "x-etagere-total-bytes";
+/** A header of the archive: `true` if the server stores this data encrypted. The command then
+ *  encrypts the archive, too. */
+export const encryptedHeader = "x-etagere-encrypted";
 export const archiveType = "application/vnd.etagere.archive";
 
 const flag = optional(oneOf(["true", "false"]));
@@ -37,7 +40,9 @@ async function exportAll({ request, response }: RawCall): Promise<AdminResponse 
     ? (bytes: number): void => void response.setHeader(totalHeader, bytes)
     : undefined;
   const sink = sinkOf(response);
-  const exported = request.context.archives.export({ accounts, withKeys, sink, onTotal });
+  const { archives } = request.context;
+  if (archives.isEncrypted) response.setHeader(encryptedHeader, "true");
+  const exported = archives.export({ accounts, withKeys, sink, onTotal });
   const result = await unlessGone(response, exported);
   if (result === undefined) return undefined;
   if (result.ok) {

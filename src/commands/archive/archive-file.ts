@@ -2,6 +2,9 @@ import { once } from "node:events";
 import { createReadStream, createWriteStream } from "node:fs";
 import { rename, rm } from "node:fs/promises";
 import type { Readable, Writable } from "node:stream";
+import type { Random } from "../../base/world.ts";
+import { readMasterKey } from "../../host/master-key.ts";
+import { decryptedArchive, encryptingSink } from "./archive-cipher.ts";
 import type { ExportReport } from "./export-accounts.ts";
 import type { ArchiveSink } from "./frame-writer.ts";
 import type { LoadReport } from "./load-archive.ts";
@@ -12,6 +15,11 @@ export interface ExportFileOptions {
   readonly accounts?: readonly string[];
   /** Whether keys of stored accounts are included; default: they are not. */
   readonly withKeys?: boolean;
+  /** Source of the master key that encrypts the archive: `file:PATH`, `env:NAME` or
+   *  `command:COMMAND`. Default: the master key of the data, if it is encrypted. */
+  readonly archiveKey?: string;
+  /** Whether the archive of encrypted data is plain text; default: it is encrypted. */
+  readonly plain?: boolean;
 }
 
 export interface LoadFileOptions {
@@ -19,6 +27,8 @@ export interface LoadFileOptions {
   readonly as?: string;
   /** Whether the present data of the accounts is deleted; default: such accounts are refused. */
   readonly replace?: boolean;
+  /** Source of the master key of an encrypted archive; default: that of the data. */
+  readonly archiveKey?: string;
 }
 
 const chunkBytes = 1024 * 1024;
@@ -61,18 +71,58 @@ export function openArchiveFile(path: string): Readable {
   return createReadStream(path, { highWaterMark: chunkBytes });
 }
 
-export function exportToFile(
-  archives: ServerArchives,
-  file: string,
-  { accounts = [], withKeys = false }: ExportFileOptions = {},
+/** Writes to a sink what `write` writes, encrypted if there is a master key. */
+export async function writeEncrypted(
+  sink: ArchiveSink,
+  master: Uint8Array | undefined,
+  random: Random,
+  write: (sink: ArchiveSink) => Promise<ExportReport>,
 ): Promise<ExportReport> {
-  return writeArchiveFile(file, (sink) => archives.export({ accounts, withKeys, sink }));
+  if (master === undefined) return write(sink);
+  let archiveBytes = 0;
+  const counting: ArchiveSink = (bytes) => {
+    archiveBytes += bytes.length;
+    return sink(bytes);
+  };
+  const encrypting = encryptingSink(counting, { master, random });
+  const report = await write(encrypting.write);
+  await encrypting.end();
+  return { ...report, archiveBytes };
 }
 
-export function loadFromFile(
-  archives: ServerArchives,
+interface FileArchives {
+  readonly archives: ServerArchives;
+  readonly random: Random;
+  /** Source of the master key of the data; undefined if it is not encrypted. */
+  readonly encryption: string | undefined;
+}
+
+export async function exportToFile(
+  { archives, random, encryption }: FileArchives,
   file: string,
-  { as, replace = false }: LoadFileOptions = {},
+  { accounts = [], withKeys = false, archiveKey, plain = false }: ExportFileOptions = {},
+): Promise<ExportReport> {
+  const source = archiveKey ?? (plain ? undefined : encryption);
+  const master = source === undefined ? undefined : await readMasterKey(source, "archiveKey");
+  return writeArchiveFile(file, (target) =>
+    writeEncrypted(target, master, random, (sink) => archives.export({ accounts, withKeys, sink })),
+  );
+}
+
+export async function loadFromFile(
+  { archives, encryption }: Omit<FileArchives, "random">,
+  file: string,
+  { as, replace = false, archiveKey = encryption }: LoadFileOptions = {},
 ): Promise<LoadReport> {
-  return archives.load(openArchiveFile(file), { as, replace });
+  return archives.load(openPlain(openArchiveFile(file), archiveKey), { as, replace });
+}
+
+/** The bytes of an archive, decrypted if it is encrypted and there is a key. Without a key the
+ *  reader of the archive refuses it. */
+export function openPlain(
+  archive: AsyncIterable<Uint8Array>,
+  keySource: string | undefined,
+): AsyncIterable<Uint8Array> {
+  if (keySource === undefined) return archive;
+  return decryptedArchive(archive, () => readMasterKey(keySource, "--archiveKey"));
 }

@@ -3,6 +3,7 @@ import { crc32, inflateRaw } from "node:zlib";
 import { RecordTooNew } from "../../encoding/record.ts";
 import {
   checkedHeaderBytes,
+  encryptedFirstLine,
   firstLine,
   firstLinePattern,
   flagDeflated,
@@ -16,6 +17,7 @@ import {
   type FrameKind,
 } from "./archive-format.ts";
 import { ArchiveRefused } from "../../host/refused.ts";
+import { ByteSource } from "./byte-source.ts";
 
 const inflate = promisify(inflateRaw);
 const kindsByNumber: ReadonlyMap<number, FrameKind> = new Map(
@@ -42,6 +44,11 @@ export async function* readFrames(bytes: AsyncIterable<Uint8Array>): AsyncGenera
 async function readFirstLine(source: ByteSource): Promise<void> {
   const line = Buffer.from((await source.read(firstLine.length)) ?? []).toString("latin1");
   if (line === firstLine) return;
+  if (line === encryptedFirstLine.slice(0, firstLine.length)) {
+    throw new ArchiveRefused([
+      "the archive is encrypted: give its master key with --archiveKey file:…, env:… or command:…",
+    ]);
+  }
   const [, given] = firstLinePattern.exec(line) ?? [];
   const isNewer = given !== undefined || line.startsWith("etagere archive ");
   throw new ArchiveRefused([
@@ -117,56 +124,4 @@ export function writtenByNewer(cause: unknown): ArchiveRefused {
     ["the archive was written by a newer release: load it with that one, or a later one"],
     cause,
   );
-}
-
-/** Reads a given number of bytes at a time from a stream of chunks. */
-class ByteSource {
-  readonly #chunks: AsyncIterator<Uint8Array>;
-  #chunk: Uint8Array = new Uint8Array(0);
-  /** Bytes read so far. */
-  position = 0;
-
-  constructor(chunks: AsyncIterable<Uint8Array>) {
-    this.#chunks = chunks[Symbol.asyncIterator]();
-  }
-
-  /** The next `count` bytes; undefined if the stream ends before. Memory is used only for bytes
-   *  that have arrived, whatever `count` is. */
-  async read(count: number): Promise<Uint8Array | undefined> {
-    if (this.#chunk.length >= count) return this.#take(count);
-    const parts: Uint8Array[] = [];
-    for (let missing = count; missing > 0;) {
-      if (this.#chunk.length === 0 && !(await this.#next())) return undefined;
-      const part = this.#take(Math.min(missing, this.#chunk.length));
-      missing -= part.length;
-      parts.push(part);
-    }
-    return parts.length === 1 ? parts[0] : Buffer.concat(parts);
-  }
-
-  async isAtEnd(): Promise<boolean> {
-    return this.#chunk.length === 0 && !(await this.#next());
-  }
-
-  /** Ends the stream, whether or not it was read to its end. */
-  async close(): Promise<void> {
-    await this.#chunks.return?.();
-  }
-
-  #take(count: number): Uint8Array {
-    const taken = this.#chunk.subarray(0, count);
-    this.#chunk = this.#chunk.subarray(count);
-    this.position += count;
-    return taken;
-  }
-
-  async #next(): Promise<boolean> {
-    for (;;) {
-      const { done, value } = await this.#chunks.next();
-      if (done === true) return false;
-      if (value.length === 0) continue;
-      this.#chunk = value;
-      return true;
-    }
-  }
 }

@@ -60,8 +60,9 @@ export function folderArchives(
 
 /** The archives as the admin listener uses them: problems of an archive or of a request are
  *  returned, not thrown. */
-export function archiveControl(archives: ServerArchives): ArchiveControl {
+export function archiveControl(archives: ServerArchives, isEncrypted: boolean): ArchiveControl {
   return {
+    isEncrypted,
     export: (request) => resultOf(archives.export(request)),
     load: (archive, request) => resultOf(archives.load(archive, request)),
   };

@@ -140,4 +140,17 @@ describe("etagere export and etagere load", () => {
     expect((await fetch(`${path}?account=a`, { headers })).status).toBe(400);
     expect((await fetch(path, { method: "DELETE", headers })).status).toBe(405);
   });
+
+  it("say why an archive is rejected, and break no later request", async () => {
+    await using server = await start({ port: 0, inMemoryPersistence: true });
+    const path = `${server.adminUrl}/admin/v1/archive`;
+    const type = "application/vnd.etagere.archive";
+    const headers = { "x-etagere-admin": "1", "content-type": type };
+    const body = Buffer.alloc(300_000, 7);
+    for (let times = 0; times < 10; times += 1) {
+      const answer = await fetch(path, { method: "POST", headers, body });
+      expect(answer.status).toBe(409);
+      expect(await answer.text()).toContain("not an archive of etagere export");
+    }
+  });
 });

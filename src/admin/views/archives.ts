@@ -1,5 +1,5 @@
 import { once } from "node:events";
-import type { ServerResponse } from "node:http";
+import type { IncomingMessage, ServerResponse } from "node:http";
 import { json, refuse, type AdminResponse } from "../admin-response.ts";
 import { findQueryError, oneOf, optional, textCheck } from "../inputs.ts";
 import { refusePage, type AdminRequest } from "../request.ts";
@@ -78,9 +78,18 @@ async function load({ request, message, response }: RawCall): Promise<AdminRespo
   const as = request.query.get("as") ?? "";
   const replace = request.query.get("replace") === "true";
   const options = { as: as === "" ? undefined : as, replace };
-  const result = await unlessGone(response, request.context.archives.load(message, options));
+  // A rejected archive is not read to its end. Without the option its iterator would then destroy
+  // the connection, after a response that promises to keep it open, or before the response.
+  const archive = message.iterator({ destroyOnReturn: false });
+  const result = await unlessGone(response, request.context.archives.load(archive, options));
   if (result === undefined) return undefined;
-  return result.ok ? json(result.report) : refuse(409, "NotLoaded", result.problems.join("\n"));
+  if (result.ok) return json(result.report);
+  return refuse(409, "NotLoaded", result.problems.join("\n"), unreadRest(message));
+}
+
+/** The rest of a body that was not read is discarded with the connection. */
+function unreadRest({ readableEnded }: IncomingMessage) {
+  return readableEnded ? {} : { Connection: "close" };
 }
 
 /** Undefined if the client has closed the connection meanwhile: then a failure is no error. */

@@ -5,7 +5,7 @@
 //   npm run proof -- --only kill,soak   some of them
 // The environment variables in `parts` change the size of a suite, e.g. ETAGERE_KILLS=20.
 import { execFileSync } from "node:child_process";
-import { mkdirSync, writeFileSync } from "node:fs";
+import { mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { cpus, release } from "node:os";
 import { join } from "node:path";
 import { parseArgs } from "node:util";
@@ -75,8 +75,9 @@ const parts = [
   // Alone on the machine: they judge how long the event loop is blocked.
   { name: "stalls", tests: "tests/stalls", long: {}, short: {} },
   { name: "archive", tests: "tests/archive", long: {}, short: {} },
-  // Every view with realistic data, for the screenshots in the documents.
-  { name: "pictures", tests: "tests/explorer", long: {}, short: {} },
+  // Times of the page, judged alone on the machine, and every view with realistic data, for the
+  // screenshots in the documents.
+  { name: "explorer", tests: "tests/explorer", long: {}, short: {} },
   {
     name: "uploads",
     tests: "tests/stress/uploads",
@@ -96,6 +97,14 @@ const parts = [
     // Another seed in every long run; a failure prints it.
     long: { ETAGERE_FUZZ_SEED: String(Date.now() % 1_000_000), ETAGERE_FUZZ_REQUESTS: "50000" },
     short: { ETAGERE_FUZZ_REQUESTS: "2000" },
+  },
+  {
+    name: "long-tests",
+    tests: longTests(),
+    isTest: true,
+    // Properties and races with as many repetitions as `npm test` has no time for.
+    long: { ETAGERE_LONG_TESTS: "1" },
+    short: { ETAGERE_LONG_TESTS: "1" },
   },
 ];
 
@@ -129,7 +138,18 @@ function runPart(part) {
   };
   for (const [name, value] of Object.entries(environment)) process.env[name] ??= value;
   const config = part.isTest ? [] : ["--config", "vitest.proof.config.ts"];
-  runTests([...config, part.tests]);
+  runTests([...config, ...[part.tests].flat()]);
+}
+
+/** The test files that have a long form, by themselves or by the suite of all stores. */
+function longTests() {
+  const imports = /harness\/(long-form|store\/(conformance|head-reads|order))\.ts"/;
+  return ["src", "tests"]
+    .flatMap((folder) =>
+      readdirSync(join(root, folder), { recursive: true }).map((name) => join(folder, name)),
+    )
+    .filter((path) => path.endsWith(".test.ts"))
+    .filter((path) => imports.test(readFileSync(join(root, path), "utf8")));
 }
 
 function runVerify() {

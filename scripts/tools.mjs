@@ -8,7 +8,7 @@ import { fileURLToPath } from "node:url";
 import { root } from "./prepare.mjs";
 
 /** `probe` succeeds if the program is installed. A program is needed only if the folder `tests`
- *  exists. */
+ *  exists; one that is `optional` only makes its tests faster. */
 export const tools = [
   { name: "openssl", probe: ["openssl", "version"], debian: "openssl", tests: "tests/https" },
   {
@@ -16,6 +16,13 @@ export const tools = [
     probe: ["chromium", "--version"],
     debian: "chromium",
     tests: "tests/explorer",
+  },
+  {
+    name: "chromium-headless-shell",
+    probe: ["chromium-headless-shell", "--version"],
+    debian: "chromium-headless-shell",
+    tests: "tests/explorer",
+    optional: true,
   },
   { name: "smbclient", probe: ["smbclient", "--version"], debian: "smbclient", tests: "tests/smb" },
   {
@@ -52,7 +59,7 @@ function missingTools() {
 /** Words for vitest that leave out the tests whose program is missing, each with a message. Ends
  *  this process instead if no test may be left out. */
 export function exclusionsOfMissing() {
-  const missing = missingTools();
+  const missing = missingTools().filter(({ optional }) => optional !== true);
   for (const { name, tests } of missing) {
     console.error(`\n*** NOT TESTED: ${tests} needs the program ${name}, which is missing ***\n`);
   }
@@ -70,17 +77,24 @@ function succeeds([command, ...words]) {
 
 /** Installs missing programs, but only as root on Debian, as in a container for tests. */
 export function installMissing() {
-  const packages = missingTools().flatMap(({ debian }) => (debian === undefined ? [] : [debian]));
+  const missing = missingTools().filter(({ debian }) => debian !== undefined);
   const isRoot = process.getuid?.() === 0;
-  if (packages.length === 0 || !isRoot || !existsSync("/etc/debian_version")) return;
-  const environment = { ...process.env, DEBIAN_FRONTEND: "noninteractive" };
-  const options = { stdio: "inherit", env: environment };
-  spawnSync("apt-get", ["update", "--quiet"], options);
-  spawnSync(
-    "apt-get",
-    ["install", "--yes", "--quiet", "--no-install-recommends", ...packages],
-    options,
+  if (missing.length === 0 || !isRoot || !existsSync("/etc/debian_version")) return;
+  runApt("update", []);
+  const [optional, needed] = [true, false].map((is) =>
+    missing.filter((one) => (one.optional === true) === is).map(({ debian }) => debian),
   );
+  // One package that does not exist would prevent the installation of all others.
+  for (const packages of [needed, ...optional.map((name) => [name])]) {
+    if (packages.length > 0) {
+      runApt("install", ["--yes", "--no-install-recommends", ...packages]);
+    }
+  }
+}
+
+function runApt(action, words) {
+  const environment = { ...process.env, DEBIAN_FRONTEND: "noninteractive" };
+  spawnSync("apt-get", [action, "--quiet", ...words], { stdio: "inherit", env: environment });
 }
 
 if (process.argv[1] === fileURLToPath(import.meta.url)) installMissing();

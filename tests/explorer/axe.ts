@@ -3,6 +3,7 @@ import { createRequire } from "node:module";
 import type { Page } from "playwright-core";
 
 const axePath = createRequire(import.meta.url).resolve("axe-core/axe.min.js");
+const axe = readFileSync(axePath, "utf8");
 
 interface Finding {
   readonly id: string;
@@ -12,8 +13,8 @@ interface Finding {
 
 /** Accessibility problems of every impact. */
 export async function axeFindings(page: Page): Promise<readonly string[]> {
-  // Injected as a debugger would, because the page's policy allows no other script.
-  await page.evaluate(readFileSync(axePath, "utf8"));
+  // Injected as a debugger would, because the page's policy allows no other script; once per page.
+  if (!(await page.evaluate<boolean>(`"axe" in globalThis`))) await page.evaluate(axe);
   const findings: readonly Finding[] = await page.evaluate(
     `axe.run(document, { resultTypes: ["violations"] }).then(({ violations }) => violations)`,
   );

@@ -14,7 +14,13 @@ import type { EtagereServer, StartOptions } from "../../src/index.ts";
 import { testServer } from "../harness/server.ts";
 
 /** Debian's browser, or another one by path. */
-const browserPath = process.env["ETAGERE_CHROMIUM"] ?? "/usr/bin/chromium";
+const wholeBrowser = process.env["ETAGERE_CHROMIUM"] ?? "/usr/bin/chromium";
+/** The same browser without windows, which needs a quarter of the processor time for a page. */
+const headlessShell = "/usr/bin/chromium-headless-shell";
+const usualBrowser =
+  process.env["ETAGERE_CHROMIUM"] === undefined && existsSync(headlessShell)
+    ? headlessShell
+    : wholeBrowser;
 const pictureFolder = process.env["ETAGERE_PICTURES"] ?? join(".build", "explorer");
 const waitMillisecondsMax = 60_000;
 
@@ -30,31 +36,34 @@ export interface Explorer {
 export interface ExplorerOptions extends StartOptions {
   /** The page is logged in with the admin token before it is shown. */
   readonly isLoggedIn?: true;
+  /** The browser has its viewers, as for PDF, which it has not without windows. */
+  readonly hasViewers?: true;
 }
 
-/** The browser of all test files of this worker: starting one takes longer than many a test. It
- *  ends with the process. */
-let sharedBrowser: Promise<Browser> | undefined;
+/** The browsers of all test files of this worker, by path: starting one takes longer than many a
+ *  test. They end with the process. */
+const sharedBrowsers = new Map<string, Promise<Browser>>();
 
-async function openBrowser(): Promise<Browser> {
-  const started = await sharedBrowser?.catch(() => undefined);
+async function openBrowser(path: string): Promise<Browser> {
+  const started = await sharedBrowsers.get(path)?.catch(() => undefined);
   if (started?.isConnected() === true) return started;
-  sharedBrowser = chromium.launch({
-    executablePath: browserPath,
+  const launched = chromium.launch({
+    executablePath: path,
     args: ["--no-sandbox"],
     timeout: waitMillisecondsMax,
   });
-  return sharedBrowser;
+  sharedBrowsers.set(path, launched);
+  return launched;
 }
 
 /** A server and a browser. Any error that the page reports fails the test. */
-export function explorer({ isLoggedIn, ...options }: ExplorerOptions = {}): Explorer {
+export function explorer({ isLoggedIn, hasViewers, ...options }: ExplorerOptions = {}): Explorer {
   const held = testServer(options);
   const complaints: string[] = [];
   let browser: Browser | undefined;
   beforeAll(async () => {
     if (!existsSync("ui/dist/index.html")) throw new Error("the page is missing: npm run build");
-    browser = await openBrowser();
+    browser = await openBrowser(hasViewers === true ? wholeBrowser : usualBrowser);
   });
   afterEach(async () => {
     await Promise.all((browser?.contexts() ?? []).map(closeContext));

@@ -6,7 +6,7 @@ import { account, explorer } from "./explorer.ts";
 import { axeFindings } from "./axe.ts";
 import { noteMadeType, setPdfViewer } from "./in-page.ts";
 
-const here = explorer();
+const here = explorer({ hasViewers: true });
 
 /** A page with one line of text. Viewers rebuild the missing table of references. */
 const pdf = Buffer.from(

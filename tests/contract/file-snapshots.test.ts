@@ -10,6 +10,7 @@ import {
   snapshot,
 } from "../harness/file-steps.ts";
 import { simFile, type SimFile } from "../harness/sim-file.ts";
+import { inForm } from "../harness/long-form.ts";
 
 /** The content of a share by path: the text of a file, or undefined for a directory. */
 type Model = ReadonlyMap<string, string | undefined>;
@@ -126,7 +127,7 @@ describe("6 share snapshots", () => {
         await world.reclaim();
         expect(await countKept(world)).toBe(0);
       }),
-      { seed: 11, numRuns: 60 },
+      { seed: 11, numRuns: inForm(15, 60) },
     );
   });
 

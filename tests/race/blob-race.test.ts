@@ -1,6 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { freshName, testServer } from "../harness/server.ts";
 import type { RawAnswer, RawCall } from "../harness/raw-client.ts";
+import { inForm } from "../harness/long-form.ts";
 
 const held = testServer();
 const send = (call: RawCall) => held.blob.send(call);
@@ -137,7 +138,8 @@ describe("1 snapshot isolation", () => {
     const readers = everyone(8, async () => {
       while (progress.writing) reads.push(await send({ method: "GET", path }));
     });
-    for (let index = 1; index < 200; index += 1) await write(index);
+    const writes = inForm(60, 200);
+    for (let index = 1; index < writes; index += 1) await write(index);
     progress.writing = false;
     await readers;
     expect(reads.length).toBeGreaterThan(20);

@@ -18,6 +18,7 @@ import {
   signedUrl,
 } from "../harness/file-steps.ts";
 import { simFile, type SimFile } from "../harness/sim-file.ts";
+import { inForm } from "../harness/long-form.ts";
 
 /** The scheduler decides the order of all transactions and snapshots. */
 class Turns {
@@ -134,7 +135,7 @@ describe("6 share modes", () => {
         const seen = await race(scheduler, (world) => putRange(world, "/share/f", 0, "x"));
         expect(seen).not.toContain("changed");
       }),
-      { seed: 5, numRuns: 80 },
+      { seed: 5, numRuns: inForm(20, 80) },
     );
   });
 
@@ -145,7 +146,7 @@ describe("6 share modes", () => {
         const seen = await race(scheduler, carelessWrite);
         if (seen.includes("changed")) caught += 1;
       }),
-      { seed: 5, numRuns: 80 },
+      { seed: 5, numRuns: inForm(20, 80) },
     );
     expect(caught).toBeGreaterThan(0);
   });
@@ -153,7 +154,7 @@ describe("6 share modes", () => {
 
 describe("6 trees", () => {
   it("no file is lost in a directory that is deleted concurrently", async () => {
-    for (let round = 0; round < 30; round += 1) {
+    for (let round = 0; round < inForm(8, 30); round += 1) {
       const world = await simFile({ seed: round });
       await newShare(world);
       await newDirectory(world, "/share/d");

@@ -10,6 +10,7 @@ import { freshName, testServer } from "../harness/server.ts";
 import { soundMessages, type Sound } from "./sound-messages.ts";
 import { WireClient } from "./wire-client.ts";
 import { close, openFile, read, write } from "./wire-messages.ts";
+import { inForm } from "../harness/long-form.ts";
 
 const folder = temporaryFolder();
 const logFile = join(folder, "debug.log");
@@ -28,7 +29,7 @@ afterAll(() => {
 });
 
 const seed = Number(process.env["ETAGERE_FUZZ_SEED"] ?? 20_262);
-const runs = Number(process.env["ETAGERE_FUZZ_RUNS"] ?? 150);
+const runs = Number(process.env["ETAGERE_FUZZ_RUNS"] ?? inForm(50, 150));
 const messagesMax = 16;
 const answerMillisecondsMax = 30_000;
 const fleetingFile = 0x1000;

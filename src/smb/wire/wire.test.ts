@@ -29,6 +29,7 @@ import {
 } from "./query.ts";
 import { Reader } from "./reader.ts";
 import { decodeSessionSetup, decodeTreeConnect } from "./session.ts";
+import { inForm } from "../../../tests/harness/long-form.ts";
 
 const decoders = {
   decodeNegotiate,
@@ -77,7 +78,7 @@ describe("decoders", () => {
         expect(() => decode(message)).not.toThrow();
         expect(() => decode(Buffer.from(body))).not.toThrow();
       }),
-      { seed: 11, numRuns: 2000 },
+      { seed: 11, numRuns: inForm(400, 2000) },
     );
   });
 
@@ -101,7 +102,7 @@ describe("decoders", () => {
         expect(reply === undefined || reply.length > 0).toBe(true);
         await handlePdu(Buffer.from(body), "srvsvc", call);
       }),
-      { seed: 13, numRuns: 2000 },
+      { seed: 13, numRuns: inForm(400, 2000) },
     );
   });
 

@@ -19,6 +19,7 @@ import { silentLog } from "../../../tests/harness/silent-log.ts";
 import type { Store } from "../store.ts";
 import { LmdbEngine } from "./lmdb-engine.ts";
 import { openLmdbStore } from "./open-lmdb-store.ts";
+import { inForm } from "../../../tests/harness/long-form.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "overlaid-"));
 afterAll(() => rmSync(folder, { recursive: true }));
@@ -173,7 +174,7 @@ describe("volatile keys in flushed and unflushed commits", () => {
         }
         await store.close();
       }),
-      { numRuns: 40, seed: 7 },
+      { numRuns: inForm(12, 40), seed: 7 },
     );
   });
 });

@@ -14,6 +14,7 @@ import {
   removeSparseLockFile,
 } from "./data-file.ts";
 import { LmdbEngine } from "./lmdb-engine.ts";
+import { inForm } from "../../../tests/harness/long-form.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "page-reserve-"));
 afterAll(() => rmSync(folder, { recursive: true }));
@@ -58,8 +59,9 @@ describe("the demand of a commit", () => {
     const below = numbers(11);
     // While a view is open, no page freed since is reused.
     const view = engine.open();
-    for (let round = 0; round < 300; round += 1) {
-      if (round === 150) view.close();
+    const rounds = inForm(100, 300);
+    for (let round = 0; round < rounds; round += 1) {
+      if (round === rounds / 2) view.close();
       const before = readMeta(descriptor);
       const writes = randomWrites(below, round % 2 === 0 ? 2000 : 1_000_000);
       await engine.commit(batchOf(writes));
@@ -77,7 +79,9 @@ describe("the count of free pages", () => {
     const engine = new LmdbEngine({ path, noSync: true });
     const descriptor = openSync(path, "r");
     const below = numbers(5);
-    for (let round = 0; round < 120; round += 1) await engine.commit(batchOf(randomWrites(below)));
+    const rounds = inForm(50, 120);
+    for (let round = 0; round < rounds; round += 1)
+      await engine.commit(batchOf(randomWrites(below)));
     const database = open(path, { noSubdir: true, pageSize: pageBytes, readOnly: true });
     const { free, root } = database.getStats() as Record<"free" | "root", Record<string, number>>;
     const own = (stats: Record<string, number>): number =>

@@ -20,6 +20,7 @@ import { manualClock } from "../../../tests/harness/manual-clock.ts";
 import { silentLog } from "../../../tests/harness/silent-log.ts";
 import type { Store } from "../store.ts";
 import { openLmdbStore } from "./open-lmdb-store.ts";
+import { inForm } from "../../../tests/harness/long-form.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "two-processes-"));
 const start = secondProcess();
@@ -56,7 +57,7 @@ describe("a process whose disk is full", () => {
 describe("two processes at one location", () => {
   it("lose no update on shared keys and on keys of their own", async () => {
     const location = join(folder, "increment");
-    const count = 800;
+    const count = inForm(320, 800);
     const both = ["left", "right"].map((name) => start("increment", location, name, String(count)));
     const ended = await Promise.all(both.map((child) => child.ended));
     expect(ended.map((each) => (each as unknown[])[0])).toEqual([0, 0]);
@@ -69,7 +70,7 @@ describe("two processes at one location", () => {
 
   it("dequeue each entry of a queue exactly once", async () => {
     const location = join(folder, "take");
-    const count = 1200;
+    const count = inForm(300, 1200);
     const store = await open(location);
     await store.transact(async (tx) => {
       for (let index = 0; index < count; index += 1) tx.put(k("queue", index), bytes(`${index}`));
@@ -84,7 +85,7 @@ describe("two processes at one location", () => {
 
   it("run random queue operations as if serially", async () => {
     const location = join(folder, "queue");
-    const count = 1000;
+    const count = inForm(250, 1000);
     const both = ["left", "right"].map((name) => start("queue", location, name, String(count)));
     const ended = await Promise.all(both.map((child) => child.ended));
     expect(ended.map((each) => (each as unknown[])[0])).toEqual([0, 0]);
@@ -95,7 +96,7 @@ describe("two processes at one location", () => {
 
   it("lose no update of a volatile key either", async () => {
     const location = join(folder, "mixed");
-    const count = 800;
+    const count = inForm(320, 800);
     const both = ["left", "right"].map((name) => start("mixed", location, name, String(count)));
     const ended = await Promise.all(both.map((child) => child.ended));
     expect(ended.map((each) => (each as unknown[])[0])).toEqual([0, 0]);
@@ -176,7 +177,7 @@ describe("two processes at one location", () => {
   it("keep acknowledged writes when one of them is killed", async () => {
     const location = join(folder, "kill");
     const other = await open(location);
-    for (let round = 0; round < 3; round += 1) {
+    for (let round = 0; round < inForm(1, 3); round += 1) {
       const child = start("hammer", location, String(round));
       const acknowledged: string[] = [];
       for (let line = await child.lines.next(); !line.done; line = await child.lines.next()) {

@@ -9,10 +9,11 @@ import { temporaryFolder } from "../../harness/temporary-folder.ts";
 import { developmentAccountKey, developmentAccountName } from "../../../src/account/settings.ts";
 import { freshName, testServer } from "../../harness/server.ts";
 import { runProgram, sumsOf } from "../tree.ts";
+import { inForm } from "../../harness/long-form.ts";
 
 const held = testServer();
-const files = 1000;
-const filesPerFolder = 100;
+const files = inForm(150, 1000);
+const filesPerFolder = inForm(30, 100);
 const tree = temporaryFolder();
 const back = temporaryFolder();
 let rclone: (...words: readonly string[]) => Promise<string>;
@@ -25,7 +26,7 @@ beforeAll(async () => {
   for (let index = 0; index < files; index += 1) {
     const folder = join(tree, `folder ${Math.floor(index / filesPerFolder)}`);
     mkdirSync(folder, { recursive: true });
-    writeFileSync(join(folder, `file ${index}.bin`), randomBytes(index * 7));
+    writeFileSync(join(folder, `file ${index}.bin`), randomBytes(index * inForm(47, 7)));
   }
   const { stdout } = await promisify(execFile)("rclone", ["obscure", developmentAccountKey]);
   const { hostname, port } = new URL(held.server.smbUrl);
@@ -43,7 +44,7 @@ beforeAll(async () => {
 });
 
 describe("rclone over SMB", () => {
-  it("copies a thousand files there and back with equal checksums", async () => {
+  it("copies many files there and back with equal checksums", async () => {
     await rclone("copy", tree, `remote:${share}/tree`);
     await rclone("copy", `remote:${share}/tree`, back);
     expect(sumsOf(back)).toEqual(sumsOf(tree));

@@ -6,6 +6,7 @@ import { opener, racers, times } from "./harness.ts";
 import type { NewStore } from "./harness.ts";
 import { queueStep, runQueueStep, type QueueStep, expectSerialOrder } from "./queue-steps.ts";
 import { below, bytes, k, put, text } from "./store-steps.ts";
+import { inForm } from "../long-form.ts";
 
 export function describeHeadReads(newStore: NewStore): void {
   const open = opener(newStore);
@@ -54,7 +55,7 @@ export function describeHeadReads(newStore: NewStore): void {
           await expectSerialOrder(store, rounds.flat().length);
           await store.close();
         }),
-        { numRuns: 60, seed: 11 },
+        { numRuns: inForm(15, 60), seed: 11 },
       );
     });
   });

@@ -5,6 +5,7 @@ import { keyBytesMax } from "../../../src/encoding/keys.ts";
 import { opener } from "./harness.ts";
 import { below, bytes, k, put, values } from "./store-steps.ts";
 import type { NewStore } from "./harness.ts";
+import { inForm } from "../long-form.ts";
 
 const name = fc.string({ unit: fc.constantFrom("a", "b", "\0", "é"), maxLength: 3 });
 const command = fc.record({
@@ -38,7 +39,7 @@ export function describeOrder(newStore: NewStore): void {
           expect(found).toEqual(expected(model, { start: "", end: "\u{10ffff}" }));
           await store.close();
         }),
-        { numRuns: 40, seed: 7 },
+        { numRuns: inForm(12, 40), seed: 7 },
       );
     });
 

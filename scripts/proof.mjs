@@ -33,8 +33,9 @@ const parts = [
   {
     name: "workers",
     tests: "tests/workers",
-    // Single workers of a server are killed. `npm test` contains the short form.
+    // Single workers of a server are killed, or do not start.
     long: { ETAGERE_WORKER_KILLS: "50", ETAGERE_WORKER_KILL_REQUESTS: "1000" },
+    short: { ETAGERE_WORKER_KILLS: "2", ETAGERE_WORKER_KILL_REQUESTS: "100" },
     record: { ETAGERE_WORKER_KILL_RECORD: "workers.txt" },
   },
   {
@@ -72,6 +73,7 @@ const parts = [
     record: { ETAGERE_EVENT_RECORD: "events.txt" },
   },
   { name: "package", tests: "tests/package", long: {}, short: {} },
+  { name: "fixtures", tests: "tests/fixtures", long: {}, short: {} },
   // Alone on the machine: they judge how long the event loop is blocked.
   { name: "stalls", tests: "tests/stalls", long: {}, short: {} },
   { name: "archive", tests: "tests/archive", long: {}, short: {} },

@@ -12,11 +12,12 @@ import {
   extentsIn,
   type ContentFixture,
 } from "../../tests/harness/content-fixture.ts";
+import { inForm } from "../../tests/harness/long-form.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "etagere-crash-"));
 const compiled = compiledFolder("content-crash");
 const writesBeforeKill = 150;
-const rounds = 3;
+const rounds = inForm(1, 3);
 
 beforeAll(() => compileChild("tests/harness/crash-child.ts", compiled));
 

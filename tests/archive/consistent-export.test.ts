@@ -8,6 +8,7 @@ import { pattern } from "../harness/content-fixture.ts";
 import { start, type StartOptions } from "../../src/index.ts";
 import { freePorts } from "../harness/server.ts";
 import { temporaryFolder } from "../harness/temporary-folder.ts";
+import { inForm } from "../harness/long-form.ts";
 
 const folder = temporaryFolder();
 const common = { ...freePorts, noSmb: true } as const;
@@ -34,7 +35,7 @@ describe.each([
       }
     })();
     const files: string[] = [];
-    for (let round = 0; round < 5; round += 1) {
+    for (let round = 0; round < inForm(2, 5); round += 1) {
       const file = join(folder, `${name}-${round}.etagere`);
       await server.export(file);
       files.push(file);

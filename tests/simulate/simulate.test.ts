@@ -3,6 +3,7 @@ import { keptPlansPath, readKeptPlans } from "./kept-plans.ts";
 import { plantedBugs } from "./planted-bugs.ts";
 import { planOf, type Plan } from "./plan.ts";
 import { simulate } from "./simulation.ts";
+import { inForm } from "../harness/long-form.ts";
 
 /** A part of a seed, for every test run; `npm run simulate` runs whole seeds. */
 function shortPlan(seed: number): Plan {
@@ -10,11 +11,14 @@ function shortPlan(seed: number): Plan {
 }
 
 describe("a simulated server", () => {
-  it.each([5, 9, 11])("keeps its promises under the faults of seed %i", async (seed) => {
-    const { problems, operations } = await simulate(shortPlan(seed));
-    expect(problems).toEqual([]);
-    expect(operations).toBeGreaterThan(50);
-  });
+  it.each(inForm([9], [5, 9, 11]))(
+    "keeps its promises under the faults of seed %i",
+    async (seed) => {
+      const { problems, operations } = await simulate(shortPlan(seed));
+      expect(problems).toEqual([]);
+      expect(operations).toBeGreaterThan(50);
+    },
+  );
 
   it.each(readKeptPlans(keptPlansPath))("no longer shows that $found", async ({ plan }) => {
     expect((await simulate(plan)).problems).toEqual([]);
@@ -48,7 +52,12 @@ describe("a simulated server", () => {
   it.each(["folder", "nodes"] as const)(
     "does the same again on %s, message by message",
     async (site) => {
-      const plan = { ...shortPlan(5), site, events: ["kill", "power loss", "pause"] as const };
+      const plan = {
+        ...shortPlan(5),
+        site,
+        events: ["kill", "power loss", "pause"] as const,
+        operationsMax: inForm(60, 150),
+      };
       const first = await simulate(plan);
       const second = await simulate(plan);
       expect(second.hash).toBe(first.hash);

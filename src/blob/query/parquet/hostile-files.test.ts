@@ -10,6 +10,7 @@ import { ParquetBytes, ParquetError, DeltaReader, RunReader } from "./page-value
 import { unpackSnappy } from "./decompress.ts";
 import { readPageHeader } from "./column-cursor.ts";
 import { readParquet } from "./read-parquet.ts";
+import { inForm } from "../../../../tests/harness/long-form.ts";
 
 const folder = join(import.meta.dirname, "../../../../tests/sdk/parquet-files");
 const rowsMax = 10_000;
@@ -50,7 +51,7 @@ it.each(readdirSync(folder).filter((name) => name.endsWith(".parquet")))(
     const whole = readFileSync(join(folder, name));
     const pick = numbers(whole.length);
     const found = new Set<number | string>();
-    for (let attempt = 0; attempt < 300; attempt += 1) {
+    for (let attempt = 0; attempt < inForm(60, 300); attempt += 1) {
       const damaged = Buffer.from(whole);
       for (let change = 0; change <= pick(3); change += 1) damaged[pick(whole.length)] = pick(256);
       found.add(await outcomeOf(damaged));

@@ -1,7 +1,7 @@
 // `npm run proof`: the suites that prove the contract on real processes, one after the other.
 //   npm run proof                       the long forms, about 90 minutes on two cores; writes their
 //                                       figures to docs/proof and docs/CONTRACT.md
-//   npm run proof -- --short            the short forms, about 13 minutes; writes nothing
+//   npm run proof -- --short            the short forms, about 16 minutes; writes nothing
 //   npm run proof -- --only kill,soak   some of them
 // The environment variables in `parts` change the size of a suite, e.g. ETAGERE_KILLS=20.
 import { execFileSync } from "node:child_process";
@@ -77,8 +77,8 @@ const parts = [
   // Alone on the machine: they judge how long the event loop is blocked.
   { name: "stalls", tests: "tests/stalls", long: {}, short: {} },
   { name: "archive", tests: "tests/archive", long: {}, short: {} },
-  // Times of the page, judged alone on the machine, and every view with realistic data, for the
-  // screenshots in the documents.
+  // A half of the browser's tests, times of the page, judged alone on the machine, and every view
+  // with realistic data, for the screenshots in the documents.
   { name: "explorer", tests: "tests/explorer", long: {}, short: {} },
   {
     name: "uploads",

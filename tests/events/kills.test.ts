@@ -6,8 +6,9 @@ import { rawClient } from "../harness/raw-client.ts";
 import { temporaryFolder } from "../harness/temporary-folder.ts";
 import { storeFlags } from "../harness/test-store.ts";
 import { webhookReceiver } from "./webhook-receiver.ts";
+import { inForm } from "../harness/long-form.ts";
 
-const rounds = 3;
+const rounds = inForm(1, 3);
 /** The request during which the server is killed: the receiver has the event, the server does not
  *  know it. */
 const fatalRequest = 25;

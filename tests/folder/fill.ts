@@ -16,10 +16,12 @@ const scatteredPages = 80;
 
 /** Something of every kind that a folder can hold, with shared, replaced and deleted content. */
 export async function fill(urls: ServiceUrls, prefix: string): Promise<void> {
-  await fillBlobs(rawClient(urls.blob ?? ""), `/${prefix}blobs`);
-  await fillTables(rawClient(urls.table ?? ""), `${prefix}table`);
-  await fillQueues(rawClient(urls.queue ?? ""), `/${prefix}queue`);
-  await fillFiles(rawClient(urls.file ?? ""), `/${prefix}share`);
+  await Promise.all([
+    fillBlobs(rawClient(urls.blob ?? ""), `/${prefix}blobs`),
+    fillTables(rawClient(urls.table ?? ""), `${prefix}table`),
+    fillQueues(rawClient(urls.queue ?? ""), `/${prefix}queue`),
+    fillFiles(rawClient(urls.file ?? ""), `/${prefix}share`),
+  ]);
 }
 
 async function fillBlobs(client: RawClient, container: string): Promise<void> {

@@ -63,9 +63,10 @@ it.each(readdirSync(databases))("1 durable: serves the database of %s", async (n
 });
 
 it("refuses a database that a later release has changed, and names both versions", async () => {
-  await newlyFilled("later");
-  await database.query("UPDATE later.format SET version = 99, oldest_reader = 99");
   const options = { ...freePorts, location: join(folder, "later"), store: storeIn("later") };
+  const server = await start(options);
+  await server.stop();
+  await database.query("UPDATE later.format SET version = 99, oldest_reader = 99");
   await expect(start(options)).rejects.toThrow(
     /has format 99; this release supports \d+: upgrade this node/,
   );

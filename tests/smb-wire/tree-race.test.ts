@@ -1,5 +1,6 @@
 import type { ShareClient } from "@azure/storage-file-share";
 import { describe, expect, it } from "vitest";
+import { inForm } from "../harness/long-form.ts";
 import { temporaryFolder } from "../harness/temporary-folder.ts";
 import { checkLinearizable } from "../verify/linearizability.ts";
 import { randomFrom, type Random } from "../verify/random.ts";
@@ -15,8 +16,8 @@ const clientsOfEach = 4;
 const turnsEach = 40;
 const rounds: readonly (readonly [seed: number, where: string])[] = [
   [1, "in one process"],
-  [2, "in one process"],
   [3, "in two processes"],
+  ...inForm([], [[2, "in one process"] as const]),
 ];
 
 type Done = Operation<TreeInput, TreeOutput>;

@@ -6,6 +6,7 @@ import { readAdminAddress } from "../../src/server/admin-address.ts";
 import { startCommand } from "../cli/start-command.ts";
 import { temporaryFolder } from "../harness/temporary-folder.ts";
 import { command, freePorts, startWorkers } from "./worker-server.ts";
+import { inForm } from "../harness/long-form.ts";
 
 /** Each test starts up to four processes. */
 const timeoutMilliseconds = 180_000;
@@ -60,12 +61,14 @@ async function untilBusy(clients: readonly Client[]): Promise<void> {
   }
 }
 
-it.each([
+const combinations = [
   { workers: 1, keepAlive: true },
+  { workers: 2, keepAlive: false },
   { workers: 1, keepAlive: false },
   { workers: 2, keepAlive: true },
-  { workers: 2, keepAlive: false },
-])(
+];
+
+it.each(combinations.slice(0, inForm(2, combinations.length)))(
   "SIGTERM resets no request: workers $workers, keep-alive $keepAlive",
   async ({ workers, keepAlive }) => {
     const location = join(folder, `stop-${workers}-${keepAlive}`);

@@ -57,7 +57,7 @@ export function routeTable({ security, ...given }: AdminContext, auth: AdminAuth
     ...snapshotRoutes,
     ...archiveRoutes,
     ...accountRoutes,
-    ...accountChangeRoutes,
+    ...accountChangeRoutes(auth),
     ...subscriptionRoutes,
     streams.route(),
     ...leaseRoutes,

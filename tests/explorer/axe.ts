@@ -11,12 +11,19 @@ interface Finding {
   readonly nodes: readonly { readonly html: string }[];
 }
 
-/** Accessibility problems of every impact. */
-export async function axeFindings(page: Page): Promise<readonly string[]> {
+/** Accessibility problems of every impact, of all rules or of some. */
+export async function axeFindings(
+  page: Page,
+  rules?: readonly string[],
+): Promise<readonly string[]> {
   // Injected as a debugger would, because the page's policy allows no other script; once per page.
   if (!(await page.evaluate<boolean>(`"axe" in globalThis`))) await page.evaluate(axe);
+  const options = JSON.stringify({
+    resultTypes: ["violations"],
+    ...(rules === undefined ? {} : { runOnly: rules }),
+  });
   const findings: readonly Finding[] = await page.evaluate(
-    `axe.run(document, { resultTypes: ["violations"] }).then(({ violations }) => violations)`,
+    `axe.run(document, ${options}).then(({ violations }) => violations)`,
   );
   return findings.map(({ id, impact, nodes }) => `${impact} ${id}: ${nodes[0]?.html ?? ""}`);
 }

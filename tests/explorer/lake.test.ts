@@ -86,7 +86,7 @@ describe("a hierarchical account", () => {
 
     await press(page, "Flat");
     await choose(page, "empty/", "Delete");
-    await dialog(page).getByText("All files and directories in it are deleted.").waitFor();
+    await dialog(page).getByText("Folders are deleted with everything in them.").waitFor();
     await inDialog(page, "Delete");
     await row(page, "empty/").waitFor({ state: "detached" });
     expect(await moved.exists()).toBe(false);

@@ -240,7 +240,7 @@ describe("shares", () => {
     await page.goto(`${here.server.adminUrl}/#/shares/${account}`);
     // A snapshot is deleted alone.
     const snapshot = row(page, "snapshot");
-    await snapshot.getByRole("button", { name: "Actions of papers" }).click();
+    await snapshot.getByRole("button", { name: /^Actions of the snapshot/ }).click();
     await page.getByRole("menuitem", { name: "Delete" }).click();
     await page.getByText(/^Delete the snapshot .* of papers with/).waitFor();
     await page.getByRole("dialog").getByRole("button", { name: "Delete" }).click();

@@ -119,6 +119,14 @@ describe("the timeline of a file and of a message", () => {
     await other.getByRole("link", { name: "Timeline of the message" }).click();
     await other.locator("rect.hold.message").waitFor();
     expect(new URL(other.url()).hash).toContain(id);
+    // A page that shows another view subscribes again: what is held goes on as one bar.
+    await other.close();
+    await page.evaluate(`location.hash = "#/blobs"`);
+    await page.getByRole("heading", { name: "Containers" }).waitFor();
+    await page.goBack();
+    await page.locator("rect.hold.lock").waitFor();
+    expect(await page.locator("rect.hold.open").count()).toBe(1);
+    expect(await page.locator("rect.hold.lock").count()).toBe(1);
     wire.end();
   });
 });

@@ -88,6 +88,9 @@ export function LoginDialog({ onDone }: { readonly onDone: () => void }): JSX.El
         />
       ))}
       {hint !== undefined && <p class="hint">{hint}</p>}
+      <p class="hint">
+        The command etagere login prints a link that administers the server without these.
+      </p>
     </FormDialog>
   );
 }

@@ -24,6 +24,7 @@ const keys: readonly (readonly [keys: string, words: string])[] = [
   ["Space", "Select"],
   ["Shift with arrows", "Select a range"],
   ["Ctrl+A", "Select all"],
+  ["Ctrl+C, Ctrl+X, Ctrl+V", "Copy, cut, paste blobs"],
   ["Delete, F2", "Delete, rename"],
   ["Shift+F10", "Menu of the row"],
   ["u", "Go up one level"],

@@ -315,14 +315,18 @@ export class SpanHistory<Fact extends Spanned> {
   readonly #held = new Map<string, { fact: Fact; readonly from: Ticks }>();
   readonly #ended = new Ring<Span<Fact>>(endedMax);
   #sampledAt: Ticks | undefined;
+  #isPaused = false;
 
   /** Takes a sample: facts that were there before and are not any more have ended. */
   update(now: Ticks, facts: readonly Fact[]): void {
     const present = new Map(facts.map((fact) => [fact.key, fact]));
+    const pausedAt = this.#pausedAt();
     for (const [key, { fact, from }] of this.#held) {
-      if (present.has(key)) continue;
+      const next = present.get(key);
+      const isNew = pausedAt !== undefined && (next?.since ?? pausedAt) > pausedAt;
+      if (next !== undefined && !isNew) continue;
       this.#held.delete(key);
-      this.#ended.push({ fact, from, to: endOf(fact, now) });
+      this.#ended.push({ fact, from, to: endOf(fact, pausedAt ?? now) });
     }
     for (const [key, fact] of present) {
       const known = this.#held.get(key);
@@ -330,22 +334,25 @@ export class SpanHistory<Fact extends Spanned> {
       else if (this.#held.size < heldMax) this.#held.set(key, { fact, from: fact.since ?? now });
     }
     this.#sampledAt = now;
+    this.#isPaused = false;
   }
 
-  /** Ends the open spans at the last sample. No client watches any more, so there are no further
-   *  samples that would show their ends. */
+  /** No client watches any more, so there are no samples that would show the ends of open spans:
+   *  they end with the last sample. A span whose fact is in the next sample goes on, because a page
+   *  that shows another view subscribes again: one lease would have many bars. */
   pause(): void {
-    const at = this.#sampledAt;
-    if (at === undefined) return;
-    for (const { fact, from } of this.#held.values()) this.#ended.push({ fact, from, to: at });
-    this.#held.clear();
+    this.#isPaused = true;
   }
 
   /** The spans that held at or after a time. */
   since(time: Ticks): readonly Span<Fact>[] {
-    const ended = [...this.#ended.latest()].filter(({ to }) => to !== undefined && to >= time);
-    const held = [...this.#held.values()].map((one) => ({ ...one, to: undefined }));
-    return [...held, ...ended];
+    const ended = [...this.#ended.latest()];
+    const held = [...this.#held.values()].map((one) => ({ ...one, to: this.#pausedAt() }));
+    return [...held, ...ended].filter(({ to }) => to === undefined || to >= time);
+  }
+
+  #pausedAt(): Ticks | undefined {
+    return this.#isPaused ? this.#sampledAt : undefined;
   }
 }
 

@@ -100,7 +100,7 @@ async function messageHolds(view: RecordView): Promise<readonly Hold[]> {
         container: queue,
         path: id,
         client: undefined,
-        what: `message ${id}, dequeued ${dequeueCount} times`,
+        what: `message ${id}, dequeued ${dequeueCount === 1 ? "once" : `${dequeueCount} times`}`,
         until: visibleAt,
       });
     }

@@ -43,6 +43,22 @@ it("after a pause nothing holds, and the spans end where they were last seen", (
   expect(spansOf(history)).toEqual([["a", 10n, 15n]]);
 });
 
+it("a fact that holds after a pause has one span, unless it began anew", () => {
+  const history = new SpanHistory<Spanned>();
+  history.update(10n, [fact("a"), fact("b", { since: 7n })]);
+  history.pause();
+  expect(spansOf(history)).toEqual([
+    ["a", 10n, 10n],
+    ["b", 7n, 10n],
+  ]);
+  history.update(90n, [fact("a"), fact("b", { since: 50n })]);
+  expect(spansOf(history)).toEqual([
+    ["a", 10n, undefined],
+    ["b", 50n, undefined],
+    ["b", 7n, 10n],
+  ]);
+});
+
 it("memory is bounded", () => {
   const history = new SpanHistory<Spanned>();
   history.update(

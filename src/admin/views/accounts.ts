@@ -6,7 +6,8 @@ import { connectionStringOf, reachable } from "../connection-string.ts";
 import { gatewayPath } from "../gateway.ts";
 import type { CheckedRequest } from "../request.ts";
 import type { Route, PathValues } from "../routes.ts";
-import { permissionsOf } from "../security/grant.ts";
+import { sessionCookie, type AdminAuth } from "../security/admin-auth.ts";
+import { permissionsOf, serverGrant } from "../security/grant.ts";
 import { signAsPrincipal, signSas } from "../sas/sign-sas.ts";
 import { parseSasRequest } from "../sas/sas-request.ts";
 import type { AccountChangeResult, AccountFaultCode } from "../../account/account-changes.ts";
@@ -106,19 +107,34 @@ const force = optional(oneOf(["true", "false"]));
 
 /** Routes that create, change and delete stored accounts. Only the admin token permits them: a key
  *  gives access to the data of an account, not to its management. */
-export const accountChangeRoutes: readonly Route[] = [
-  { method: "POST", path, access, query: {}, body: newAccountChecks, answer: create },
-  {
-    method: "POST",
-    path: `${path}/:name/keys/:number`,
-    access,
-    query: {},
-    body: keyChecks,
-    answer: rotate,
-  },
-  { method: "POST", path: `${path}/:name/settings`, access, query: {}, answer: changeSettings },
-  { method: "DELETE", path: `${path}/:name`, access, query: { force }, answer: remove },
-];
+export function accountChangeRoutes(auth: AdminAuth): readonly Route[] {
+  const answer = (request: CheckedRequest): Promise<AdminResponse> => createLoggedIn(auth, request);
+  return [
+    { method: "POST", path, access, query: {}, body: newAccountChecks, answer },
+    {
+      method: "POST",
+      path: `${path}/:name/keys/:number`,
+      access,
+      query: {},
+      body: keyChecks,
+      answer: rotate,
+    },
+    { method: "POST", path: `${path}/:name/settings`, access, query: {}, answer: changeSettings },
+    { method: "DELETE", path: `${path}/:name`, access, query: { force }, answer: remove },
+  ];
+}
+
+/** Creates an account. If its key is the first secret of the server, a login is required from now
+ *  on: the response logs in the browser that created the account. Otherwise the explorer would ask
+ *  for a login before it has shown the key. */
+async function createLoggedIn(auth: AdminAuth, request: CheckedRequest): Promise<AdminResponse> {
+  const wasRequired = auth.isLoginRequired;
+  const response = await create(request);
+  if (wasRequired || !auth.isLoginRequired || response.status !== 201) return response;
+  const value = auth.sessions.begin({ grant: serverGrant, key: undefined });
+  const cookie = { "Set-Cookie": sessionCookie(value, request.secure) };
+  return { ...response, headers: { ...response.headers, ...cookie } };
+}
 
 async function create(request: CheckedRequest): Promise<AdminResponse> {
   const { name, keys, settings, adopt } = request.body;

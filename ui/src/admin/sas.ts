@@ -13,10 +13,12 @@ export interface SasRequest {
   readonly path?: string | undefined;
   readonly snapshot?: string | undefined;
   readonly versionId?: string | undefined;
-  readonly permissions?: string;
+  readonly permissions?: string | undefined;
+  /** Id of a stored access policy. */
+  readonly identifier?: string | undefined;
   readonly services?: string;
   readonly resourceTypes?: string;
-  readonly minutes?: number;
+  readonly minutes?: number | undefined;
   readonly startsAt?: string | undefined;
   readonly ip?: string | undefined;
   readonly protocol?: string | undefined;

@@ -21,7 +21,7 @@ import { folderRoute, type FolderAddress } from "./blob-route.ts";
 import { BrowserDialogs, type BrowserDialog } from "./browser-dialogs.tsx";
 import type { BlobBatch } from "./bulk.ts";
 import { clipboard, dropInto, keepOnClipboard, pasteInto } from "./clipboard.ts";
-import { blobColumns, defaultColumns, entryKey } from "./columns.tsx";
+import { blobColumns, defaultColumns, entryKey, entryWords } from "./columns.tsx";
 import { ContainerDetail } from "./container-detail.tsx";
 import { uploadToFolder } from "./upload-to-folder.ts";
 import { useBlobList, type BlobList, type View } from "./use-blob-list.ts";
@@ -165,7 +165,7 @@ function BlobRows(props: BlobRowsProps): JSX.Element {
         empty={commands.emptyText}
         columns={props.columns(blobColumns(prefix))}
         keyOf={entryKey}
-        nameOf={({ name }) => name}
+        nameOf={entryWords}
         selection={commands.selection}
         sorting={blobs.sorting}
         active={activeKey(query)}

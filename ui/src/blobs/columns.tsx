@@ -11,6 +11,14 @@ export function entryKey({ name, snapshot, version, isDeleted }: BlobEntry): str
   return `${name}\n${snapshot ?? ""}\n${version ?? ""}\n${isDeleted ? "deleted" : ""}`;
 }
 
+/** The name of a row for people who cannot see its State: a blob may have many rows. */
+export function entryWords({ name, snapshot, version, ...entry }: BlobEntry): string {
+  const deleted = entry.isDeleted ? ", deleted" : "";
+  if (snapshot !== undefined) return `${name}, snapshot ${moment(snapshot)}${deleted}`;
+  if (version === undefined || entry.isCurrentVersion) return `${name}${deleted}`;
+  return `${name}, version ${moment(version)}${deleted}`;
+}
+
 /** Columns that are shown unless the user has chosen others. */
 export const defaultColumns = ["Size", "Type", "State", "Modified"];
 

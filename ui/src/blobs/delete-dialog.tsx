@@ -72,13 +72,14 @@ function Consequences({ batch, isOfBlobs }: ConsequencesProps): JSX.Element {
   const days = properties.value?.retentionDays;
   const { isAll, rows } = batch.selection;
   const hasFolders = isAll || rows.some(({ kind }) => kind === "folder");
+  const whose = !hasFolders && rows.length === 1 ? "Its" : "Their";
   const hasVersions = known?.versioning === true;
   return (
     <ul class="facts-list">
-      {hasFolders && <li>All files and directories in it are deleted.</li>}
-      {isOfBlobs && <li>Their snapshots are deleted, too.</li>}
+      {hasFolders && <li>Folders are deleted with everything in them.</li>}
+      {isOfBlobs && <li>{whose} snapshots are deleted, too.</li>}
       {isOfBlobs && hasVersions && (
-        <li>Their versions stay: the last content is kept as a version.</li>
+        <li>{whose} versions stay: the last content is kept as a version.</li>
       )}
       {days !== undefined && <li>Deleted blobs can be restored for {plural(days, "day")}.</li>}
       {days === undefined && !hasVersions && properties.value !== undefined && (

@@ -48,6 +48,7 @@ export function MetadataTab(props: MetadataTabProps): JSX.Element {
     <>
       <Section title="Metadata">
         <PairsEditor
+          key={metadata.formKey}
           label="Metadata"
           pairs={state.metadata}
           isEditable={isEditable}

@@ -69,6 +69,7 @@ export function OverviewTab({
       )}
       <Section title="Content headers">
         <PairsEditor
+          key={properties.formKey}
           label="Header"
           pairs={filled(contentPairs(state))}
           isEditable={isEditable}

@@ -2,6 +2,7 @@ import type { JSX } from "preact";
 import { useLayoutEffect, useState } from "preact/hooks";
 import { Button } from "../parts/button.tsx";
 import { Problem } from "../parts/states.tsx";
+import { useAddedFocus } from "../parts/use-added-focus.ts";
 import { useUnsaved } from "./unsaved.ts";
 
 interface PairsEditorProps {
@@ -41,8 +42,9 @@ export function PairsEditor(props: PairsEditorProps): JSX.Element {
     setBusy(false);
   };
   useUnsaved(edited !== undefined, () => void save());
+  const added = useAddedFocus(shown.length, ".pair");
   return (
-    <div class="pairs" role="group" aria-label={label}>
+    <div class="pairs" role="group" aria-label={label} ref={added.ref}>
       {shown.map(([name, value], index) => (
         <PairRow
           key={index}
@@ -57,7 +59,7 @@ export function PairsEditor(props: PairsEditorProps): JSX.Element {
       <Problem text={mistake ?? (edited === undefined ? undefined : props.problem)} />
       {isEditable && (
         <div class="editor-bar">
-          <Button icon="plus" onClick={() => setEdited([...shown, ["", ""]])}>
+          <Button icon="plus" onClick={added.adding(() => setEdited([...shown, ["", ""]]))}>
             Add
           </Button>
           {edited !== undefined && (

@@ -24,6 +24,9 @@ interface Saving {
   readonly dialog: JSX.Element | null;
   /** Why the last attempt failed; shown until the next one. */
   readonly problem: string | undefined;
+  /** Key of the form: another one when a conflict is settled, because the values that the user has
+   *  typed are not those of the form any more. */
+  readonly formKey: number;
 }
 
 /**
@@ -34,6 +37,7 @@ export function useOptimistic(options: Optimistic): Saving {
   const { what, write, read, onSaved, onDiscarded } = options;
   const [conflict, setConflict] = useState<Conflict>();
   const [problem, setProblem] = useState<string>();
+  const [formKey, setFormKey] = useState(0);
   const save = async (text: string, began: Read): Promise<boolean> => {
     setProblem(undefined);
     const result = await write(text, began.etag);
@@ -67,12 +71,14 @@ export function useOptimistic(options: Optimistic): Saving {
         onClose={() => setConflict(undefined)}
         onDiscard={() => {
           setConflict(undefined);
+          setFormKey(formKey + 1);
           onDiscarded({ text: conflict.theirs, etag: conflict.theirEtag });
         }}
         onSave={async (text) => {
-          await save(text, { text: conflict.theirs, etag: conflict.theirEtag });
+          const isSaved = await save(text, { text: conflict.theirs, etag: conflict.theirEtag });
+          if (isSaved) setFormKey(formKey + 1);
         }}
       />
     );
-  return { save, dialog, problem };
+  return { save, dialog, problem, formKey };
 }

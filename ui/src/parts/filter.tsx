@@ -1,5 +1,5 @@
 import type { JSX } from "preact";
-import { useEffect, useMemo, useState } from "preact/hooks";
+import { useEffect, useMemo, useRef, useState } from "preact/hooks";
 import { setQuery, useQueryValue } from "../route.ts";
 import { Icon } from "./icon.tsx";
 import type { NameFilter } from "./name-filter.ts";
@@ -19,10 +19,19 @@ export function Filter(): JSX.Element {
   const shown = useFilter();
   const [text, setText] = useState(shown.text);
   const { mode } = shown;
-  useEffect(() => setText(shown.text), [shown.text]);
+  const sent = useRef(shown.text);
+  useEffect(() => {
+    // The own change comes back later: what was typed since then must stay.
+    if (shown.text !== sent.current) setText(shown.text);
+    sent.current = shown.text;
+  }, [shown.text]);
   useEffect(() => {
     if (text === shown.text) return;
-    const timer = setTimeout(() => setQuery({ find: text }), pauseMilliseconds);
+    const send = (): void => {
+      sent.current = text;
+      setQuery({ find: text });
+    };
+    const timer = setTimeout(send, pauseMilliseconds);
     return () => clearTimeout(timer);
   }, [text]);
   const label = mode === "prefix" ? "Prefix" : "Part of the name";

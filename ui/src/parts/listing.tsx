@@ -125,6 +125,6 @@ function lowerFirst(text: string): string {
 
 function noMatch({ text, mode }: NameFilter): string {
   return mode === "prefix"
-    ? `No names begin with “${text}”. Change the prefix to find others.`
-    : `No names contain “${text}”. Change the text to find others.`;
+    ? `No names begin with “${text}”. Upper and lower case count; “contains” ignores them.`
+    : `No names contain “${text}”.`;
 }

@@ -99,7 +99,7 @@ export function NameList<Row extends Named>(props: NameListProps<Row>): JSX.Elem
             empty={emptyText(props, manage)}
             columns={columnsOf(props)}
             keyOf={commands.keyOf}
-            nameOf={({ name }) => name}
+            nameOf={props.describe ?? (({ name }) => name)}
             selection={manage ? selection : undefined}
             sorting={names.sorting}
             rowClass={(row) => (commands.isGone(row) ? "gone" : "")}

@@ -4,16 +4,19 @@ interface PlainTableProps {
   readonly titles: readonly string[];
   /** Indexes of columns with numbers, which are aligned to the right. */
   readonly numbers?: readonly number[];
+  /** Rows of stored data: columns are as wide as their values, and the table can be scrolled. */
+  readonly isData?: boolean;
   readonly rows: readonly (readonly ComponentChildren[])[];
 }
 
 /** A short table; lists that may be long use `Grid`. */
-export function PlainTable({ titles, numbers = [], rows }: PlainTableProps): JSX.Element {
+export function PlainTable(props: PlainTableProps): JSX.Element {
+  const { titles, numbers = [], rows } = props;
   const classOf = (column: number): string | undefined =>
     numbers.includes(column) ? "end" : undefined;
   return (
     <div class="table-wrap" tabIndex={0} role="region" aria-label={titles[0]}>
-      <table class="plain-table">
+      <table class={props.isData === true ? "plain-table data" : "plain-table"}>
         <thead>
           <tr>
             {titles.map((title, column) => (

@@ -15,8 +15,10 @@ interface SelectionBarProps<Row> {
 export function SelectionBar<Row>(props: SelectionBarProps<Row>): JSX.Element | null {
   const { selection, sizeOf, actions } = props;
   if (selection.isEmpty) return null;
-  const sum = selection.rows.reduce((total, row) => total + (sizeOf?.(row) ?? 0), 0);
-  const size = sizeOf === undefined || selection.isAll ? "" : `, ${bytes(sum)}`;
+  const sizes = selection.rows.map((row) => sizeOf?.(row));
+  const sum = sizes.reduce<number>((total, size) => total + (size ?? 0), 0);
+  const note = sizes.includes(undefined) ? " without folders" : "";
+  const size = sizeOf === undefined || selection.isAll ? "" : `, ${bytes(sum)}${note}`;
   return (
     <div class="selection-bar" role="toolbar" aria-label="Selection">
       <span role="status">

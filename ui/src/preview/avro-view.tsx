@@ -46,6 +46,7 @@ export function AvroView(props: AvroViewProps): JSX.Element {
         {plural(rows.length, "row")} of {bytes(props.length)}
       </p>
       <PlainTable
+        isData
         titles={titles}
         rows={rows.map((row) =>
           titles.map((title) => shown((row as Record<string, unknown>)[title])),

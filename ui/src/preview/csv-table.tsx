@@ -17,7 +17,7 @@ export function CsvTable({
   const [head = [], ...body] = rows;
   return (
     <div class="table-wrap" tabIndex={0} role="region" aria-label="Rows">
-      <table class="plain-table">
+      <table class="plain-table data">
         <thead>
           <tr>
             {head.map((title, index) => (

@@ -48,6 +48,7 @@ function Rows({ address, etag, length }: ParquetViewProps): JSX.Element {
         {plural(rows.length, "row")} of {bytes(length)}
       </p>
       <PlainTable
+        isData
         titles={titles}
         rows={rows.map((row) => titles.map((title) => shown(row[title])))}
       />

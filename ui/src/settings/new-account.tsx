@@ -82,8 +82,8 @@ function NewAccount({ onMade, onClose }: NewAccountProps): JSX.Element {
         </Check>
       ))}
       <p class="hint">
-        With an account that has a secret key, the explorer requires a login. The start of the
-        server prints a link; the key of an account gives access to this account.
+        With an account that has a secret key, the explorer requires a login. This browser stays
+        logged in; etagere login prints a link for others.
       </p>
     </FormDialog>
   );

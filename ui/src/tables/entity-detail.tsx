@@ -170,6 +170,11 @@ interface KeyFieldsProps {
   readonly onChange: (keys: Keys) => void;
 }
 
+/** The user has opened the form to fill it in; a stable function is called once per element. */
+function focusField(input: HTMLInputElement | null): void {
+  input?.focus();
+}
+
 function KeyFields({ keys, onChange }: KeyFieldsProps): JSX.Element {
   return (
     <div class="row section">
@@ -177,6 +182,7 @@ function KeyFields({ keys, onChange }: KeyFieldsProps): JSX.Element {
         <label class="field" key={name}>
           <span class="field-label">{name === "rowKey" ? "RowKey" : "PartitionKey"}</span>
           <input
+            ref={name === "partitionKey" ? focusField : null}
             value={keys[name]}
             onInput={(event) => onChange({ ...keys, [name]: event.currentTarget.value })}
           />

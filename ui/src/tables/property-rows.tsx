@@ -1,6 +1,7 @@
 import type { JSX } from "preact";
 import { useAbilities } from "../parts/abilities.ts";
 import { Button } from "../parts/button.tsx";
+import { useAddedFocus } from "../parts/use-added-focus.ts";
 import { edmTypes, type EdmType, type Property } from "../rest/entity.ts";
 
 export interface NamedProperty extends Property {
@@ -18,9 +19,10 @@ export function PropertyRows({ rows, onChange }: PropertyRowsProps): JSX.Element
   const set = (at: number, patch: Partial<NamedProperty>): void => {
     onChange(rows.map((row, index) => (index === at ? { ...row, ...patch } : row)));
   };
-  const add = (): void => onChange([...rows, { name: "", type: "Edm.String", text: "" }]);
+  const added = useAddedFocus(rows.length, ".property");
+  const add = added.adding(() => onChange([...rows, { name: "", type: "Edm.String", text: "" }]));
   return (
-    <div class="pairs">
+    <div class="pairs" ref={added.ref}>
       {rows.map(({ name, type, text }, index) => (
         <div class="property" key={index}>
           <input

@@ -8,6 +8,7 @@ import { arrowsOf, lanesOf, type Bar, type Lane, type Mark, type Period } from "
 /** Names of clients are beside their lanes, and above them on a phone. */
 const namePixels = 150;
 const namePixelsHigh = 16;
+const nameLettersMax = 22;
 const narrowPixelsMax = 520;
 const rowPixels = 18;
 const marksPixels = 40;
@@ -115,6 +116,14 @@ function arrowPath([x1, y1]: Place, [x2, y2]: Place): string {
   return `M${x1} ${y1 - 7}C${x1} ${middle} ${x2} ${middle} ${x2} ${ends}`;
 }
 
+/** Address and end of the program: programs of one publisher begin alike. */
+function shortName(client: string): string {
+  const { length } = client;
+  return length <= nameLettersMax
+    ? client
+    : `${client.slice(0, nameLettersMax - 13)}…${client.slice(-12)}`;
+}
+
 interface LaneViewProps {
   readonly lane: Lane;
   readonly top: number;
@@ -135,7 +144,7 @@ function LaneView(props: LaneViewProps): JSX.Element {
     <g class="lane">
       <line class="lane-line" x1={edge} x2={width} y1={markY} y2={markY} />
       <text class="lane-name" x={0} y={nameY}>
-        {client.length > 22 ? `${client.slice(0, 21)}…` : client}
+        {shortName(client)}
       </text>
       {bars.map((bar) => {
         const [left, right] = [Math.max(edge, x(bar.from)), Math.max(edge + 2, x(bar.to))];
